@@ -1,0 +1,231 @@
+//===- Canonicalize.cpp - Canonicalization patterns -----------------------===//
+//
+// The identities between collectives, and casts where they cost least. They
+// keep every bit, but for the sum of two all_reduces, which adds in another
+// order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Ccn.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace ccn;
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  // slice(all_gather(x)) is x if the pieces are the same.
+  if (auto gather = getInput().getDefiningOp<AllGatherOp>())
+    if (gather.getInput().getType() == getType() &&
+        gather.getAxes() == getAxes())
+      return gather.getInput();
+  return {};
+}
+
+OpFoldResult AllGatherOp::fold(FoldAdaptor) {
+  // all_gather(slice(x)) is x.
+  if (auto slice = getInput().getDefiningOp<SliceOp>())
+    if (slice.getInput().getType() == getType() && slice.getAxes() == getAxes())
+      return slice.getInput();
+  return {};
+}
+
+namespace {
+
+/// all_gather(reduce_scatter(x)) is all_reduce(x).
+struct GatherOfReduceScatter : OpRewritePattern<AllGatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AllGatherOp op,
+                                PatternRewriter &rewriter) const override {
+    auto scatter = op.getInput().getDefiningOp<ReduceScatterOp>();
+    if (!scatter || !scatter->hasOneUse() || scatter.getAxes() != op.getAxes())
+      return failure();
+    auto reduce = AllReduceOp::create(rewriter, op.getLoc(), scatter.getKind(),
+                                      scatter.getInput(), op.getAxes());
+    reduce->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, reduce);
+    return success();
+  }
+};
+
+/// all_reduce(a) + all_reduce(b) is all_reduce(a + b), with half the traffic.
+struct AddOfAllReduces : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    auto a = op.getLhs().getDefiningOp<AllReduceOp>();
+    auto b = op.getRhs().getDefiningOp<AllReduceOp>();
+    if (!a || !b || a == b || !a->hasOneUse() || !b->hasOneUse() ||
+        a.getKind() != ReduceKind::sum || b.getKind() != ReduceKind::sum ||
+        a.getAxes() != b.getAxes() ||
+        a.getInput().getType() != b.getInput().getType())
+      return failure();
+    auto sum = AddOp::create(rewriter, op.getLoc(), a.getInput(), b.getInput());
+    auto reduce = AllReduceOp::create(rewriter, op.getLoc(), ReduceKind::sum,
+                                      sum, a.getAxes());
+    sum->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    reduce->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, reduce);
+    return success();
+  }
+};
+
+/// A widening cast before an all_gather moves behind it, a narrowing one behind
+/// it moves before: fewer bytes travel, and a cast commutes with movement.
+struct CastBeforeGather : OpRewritePattern<AllGatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AllGatherOp op,
+                                PatternRewriter &rewriter) const override {
+    auto cast = op.getInput().getDefiningOp<CastOp>();
+    if (!cast || !cast->hasOneUse() ||
+        bits(cast.getInput()) >= bits(cast.getResult()))
+      return failure();
+    auto gather = AllGatherOp::create(rewriter, op.getLoc(), cast.getInput(),
+                                      op.getAxes());
+    gather->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOpWithNewOp<CastOp>(op, gather, cast.getElementType());
+    return success();
+  }
+
+  static unsigned bits(Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementTypeBitWidth();
+  }
+};
+
+struct CastAfterGather : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp op,
+                                PatternRewriter &rewriter) const override {
+    auto gather = op.getInput().getDefiningOp<AllGatherOp>();
+    if (!gather || !gather->hasOneUse() ||
+        CastBeforeGather::bits(op.getInput()) <=
+            CastBeforeGather::bits(op.getResult()))
+      return failure();
+    auto cast = CastOp::create(rewriter, op.getLoc(), gather.getInput(),
+                               op.getElementType());
+    auto moved =
+        AllGatherOp::create(rewriter, gather.getLoc(), cast, gather.getAxes());
+    moved->setDiscardableAttrs(gather->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, moved);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+/// Whether every value of `from` is one of `to`.
+bool isExact(Type from, Type to) {
+  auto a = dyn_cast<FloatType>(from), b = dyn_cast<FloatType>(to);
+  if (a && b)
+    return llvm::APFloat::isRepresentableBy(a.getFloatSemantics(),
+                                            b.getFloatSemantics());
+  return false;
+}
+
+/// cast(cast(x)) is cast(x) if the first is exact.
+struct CastOfCast : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<CastOp>();
+    if (!inner)
+      return failure();
+    Value input = inner.getInput();
+    if (!isExact(cast<RankedTensorType>(input.getType()).getElementType(),
+                 inner.getElementType()) ||
+        !isFloat(op.getElementType()))
+      return failure();
+    rewriter.replaceOpWithNewOp<CastOp>(op, input, op.getElementType());
+    return success();
+  }
+};
+
+struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<TransposeOp>();
+    if (!inner)
+      return failure();
+    SmallVector<int64_t> permutation;
+    for (int64_t dim : op.getPermutation())
+      permutation.push_back(inner.getPermutation()[dim]);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, inner.getInput(), permutation);
+    return success();
+  }
+};
+
+struct ReshapeOfReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<ReshapeOp>();
+    // Through a common shape only where the cuts find their counterparts both
+    // ways, which a tensor that is not cut always does.
+    if (!inner || Layout::of(cast<RankedTensorType>(inner.getInput().getType()))
+                          .getNamedAxes()
+                          .size() != 0)
+      return failure();
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, inner.getInput(), op.getShape());
+    return success();
+  }
+};
+
+/// reshard(reshard(x)) is reshard(x) if that is legal.
+struct ReshardOfReshard : OpRewritePattern<ReshardOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshardOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<ReshardOp>();
+    if (!inner)
+      return failure();
+    // A reduction that was pending may have become local in between.
+    Layout from =
+        Layout::of(cast<RankedTensorType>(inner.getInput().getType()));
+    if (from.hasPartial())
+      return failure();
+    rewriter.replaceOpWithNewOp<ReshardOp>(op, op.getType(), inner.getInput());
+    return success();
+  }
+};
+
+} // namespace
+
+void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<GatherOfReduceScatter, CastBeforeGather>(context);
+}
+void AddOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                        MLIRContext *context) {
+  patterns.add<AddOfAllReduces>(context);
+}
+void CastOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *context) {
+  patterns.add<CastOfCast, CastAfterGather>(context);
+}
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<TransposeOfTranspose>(context);
+}
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<ReshapeOfReshape>(context);
+}
+void ReshardOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<ReshardOfReshard>(context);
+}

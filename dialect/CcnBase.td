@@ -1,0 +1,163 @@
+//===- CcnBase.td - The ccn dialect, its types and its attributes ---------===//
+//
+// The dialect itself, the element types it admits, and the attributes that say
+// where a distributed tensor lives: mesh axes and layouts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_DIALECT_CCNBASE
+#define CCN_DIALECT_CCNBASE
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/CommonTypeConstraints.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
+
+def CcnDialect : Dialect {
+  let name = "ccn";
+  let cppNamespace = "::ccn";
+  let summary = "Programs over distributed tensors that compute and communicate";
+  let description = [{
+    A module holds one `ccn.mesh` and any number of `ccn.program`s. Types carry
+    **global** shapes; a tensor's encoding, `#ccn.layout`, says on every mesh
+    axis whether the tensor is sliced, partial or local; no encoding means
+    that it is replicated along every axis. Operations infer the layout of
+    their result from those of their operands (`LayoutOpInterface`), so a
+    layout that does not combine is an error and never a silent conversion.
+
+    Discardable attributes: `ccn.let` on an operation holds the source name of
+    the value that its statement defines, so that schedules can name it;
+    `ccn.name`, `ccn.inout` and `ccn.scattered` describe arguments and
+    (`ccn.name`) results of a program; `ccn.schedules` on a module holds the
+    schedules that came with the program.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+  }];
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Enumerations
+//===----------------------------------------------------------------------===//
+
+def Ccn_ReduceKind : I32EnumAttr<"ReduceKind", "how values are reduced", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>,
+    I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
+  let cppNamespace = "::ccn";
+  let genSpecializedAttr = 0;
+}
+def Ccn_ReduceKindAttr : EnumAttr<CcnDialect, Ccn_ReduceKind, "reduce_kind"> {
+  let assemblyFormat = "`` $value";
+}
+
+def Ccn_ReductionKind : I32EnumAttr<"ReductionKind",
+    "how elements of one tensor are reduced over dimensions", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>,
+    I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>,
+    I32EnumAttrCase<"mean", 4>]> {
+  let cppNamespace = "::ccn";
+  let genSpecializedAttr = 0;
+}
+def Ccn_ReductionKindAttr
+    : EnumAttr<CcnDialect, Ccn_ReductionKind, "reduction_kind"> {
+  let assemblyFormat = "`` $value";
+}
+
+def Ccn_ComparePredicate : I32EnumAttr<"ComparePredicate", "a comparison", [
+    I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>,
+    I32EnumAttrCase<"lt", 2>, I32EnumAttrCase<"le", 3>,
+    I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
+  let cppNamespace = "::ccn";
+  let genSpecializedAttr = 0;
+}
+def Ccn_ComparePredicateAttr
+    : EnumAttr<CcnDialect, Ccn_ComparePredicate, "predicate"> {
+  let assemblyFormat = "`` $value";
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Ccn_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<CcnDialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Ccn_AxesAttr : Ccn_Attr<"Axes", "axes"> {
+  let summary = "Names axes of the mesh, outermost first";
+  let description = [{
+    The mesh axes along which an operation communicates: `#ccn.axes<@m, ["dp"]>`.
+
+    **Constraints**
+    - `axes_c1`: at least one axis is named.
+    - `axes_c2`: no axis is named twice.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh,
+                        ArrayRefParameter<"::mlir::StringAttr">:$names);
+  let assemblyFormat = "`<` $mesh `,` `[` $names `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+def Ccn_LayoutAttr : Ccn_Attr<"Layout", "layout", [
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "Says where each part of a distributed tensor lives";
+  let description = [{
+    The encoding of a distributed tensor. On every axis of the mesh a tensor is
+    in exactly one state:
+
+    - *sliced*: named at a dimension, which is cut along the axis; rank i holds
+      slice i, of ceil(size / ranks) elements, the last ones short or empty. A
+      dimension with several axes is cut by the first, each piece then by the
+      next.
+    - *partial*: named after `partial<op>`; the value is the reduction by op of
+      what the ranks hold.
+    - *local*: named after `local`; the ranks hold different values of the same
+      shape with no reduction pending.
+    - *replicated*: not named; all ranks hold the same value. A tensor
+      replicated along every axis has no encoding at all.
+
+    ```mlir
+    tensor<8192x4096xbf16, #ccn.layout<@m, [{"tp"}, {} ], partial<sum> = {"dp"}>>
+    tensor<1024xf16, #ccn.layout<@m, [{} ], local = {"dp"}>>
+    ```
+
+    **Constraints**
+    - `layout_c1`: there is one list of axes for each dimension of the tensor.
+    - `layout_c2`: an axis is named at most once.
+    - `layout_c3`: at least one axis is named.
+  }];
+  let parameters = (ins
+    "::mlir::FlatSymbolRefAttr":$mesh,
+    ArrayRefParameter<"::mlir::ArrayAttr", "axes that cut each dimension">:$dims,
+    ArrayRefParameter<"::ccn::PartialAxis", "axes with a pending reduction">:$partials,
+    ArrayRefParameter<"::mlir::StringAttr", "axes with rank-local values">:$locals);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+defvar Ccn_FloatTypes = [F64, F32, F16, BF16, F8E4M3FN, F8E5M2];
+defvar Ccn_SignedTypes = [I8, I16, I32, I64];
+defvar Ccn_UnsignedTypes = [UI8, UI16, UI32, UI64];
+defvar Ccn_IntTypes = !listconcat(Ccn_SignedTypes, Ccn_UnsignedTypes);
+defvar Ccn_ElementTypes = !listconcat(Ccn_FloatTypes, Ccn_IntTypes, [I1]);
+
+def Ccn_Tensor : StaticShapeTensorOf<Ccn_ElementTypes>;
+def Ccn_FloatTensor : StaticShapeTensorOf<Ccn_FloatTypes>;
+def Ccn_NumberTensor
+    : StaticShapeTensorOf<!listconcat(Ccn_FloatTypes, Ccn_IntTypes)>;
+def Ccn_IntTensor : StaticShapeTensorOf<Ccn_IntTypes>;
+def Ccn_BoolTensor : StaticShapeTensorOf<[I1]>;
+
+#endif // CCN_DIALECT_CCNBASE

@@ -1,0 +1,122 @@
+//===- CcnDialect.cpp - The ccn dialect -----------------------------------===//
+//
+// Registration, discardable attributes, and what collectives have in common.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Ccn.h"
+
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace ccn;
+
+#include "dialect/CcnDialect.cpp.inc"
+#include "dialect/CcnInterfaces.cpp.inc"
+
+void CcnDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/CcnOps.cpp.inc"
+      >();
+}
+
+Operation *CcnDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                           Type type, Location loc) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto typed = dyn_cast<TypedAttr>(value);
+  if (!tensor || tensor.getRank() != 0 || !typed ||
+      typed.getType() != tensor.getElementType())
+    return nullptr;
+  return ConstantOp::create(builder, loc, typed);
+}
+
+LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attr) {
+  if (attr.getName() == kLetAttr) {
+    if (!isa<StringAttr>(attr.getValue()))
+      return op->emitOpError() << "expected '" << kLetAttr
+                               << "' to be a string, found " << attr.getValue();
+    return success();
+  }
+  if (attr.getName() == "ccn.schedules" || attr.getName() == "ccn.phase") {
+    if (!isa<ModuleOp>(op))
+      return op->emitOpError()
+             << "expected '" << attr.getName() << "' on a module only";
+    if (!isa<StringAttr>(attr.getValue()))
+      return op->emitOpError() << "expected '" << attr.getName()
+                               << "' to be a string, found " << attr.getValue();
+    return success();
+  }
+  return op->emitOpError() << "has unknown attribute '" << attr.getName()
+                           << "'";
+}
+
+static LogicalResult verifyNameOr(Operation *op, NamedAttribute attr,
+                                  ArrayRef<StringRef> units) {
+  if (attr.getName() == kNameAttr) {
+    auto name = dyn_cast<StringAttr>(attr.getValue());
+    if (!name || name.empty())
+      return op->emitOpError()
+             << "expected '" << kNameAttr
+             << "' to be a string that is not empty, found " << attr.getValue();
+    return success();
+  }
+  if (llvm::is_contained(units, attr.getName().getValue())) {
+    if (!isa<UnitAttr>(attr.getValue()))
+      return op->emitOpError()
+             << "expected '" << attr.getName() << "' without a value, found "
+             << attr.getValue();
+    return success();
+  }
+  return op->emitOpError() << "has unknown attribute '" << attr.getName()
+                           << "'";
+}
+
+LogicalResult CcnDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                   unsigned,
+                                                   NamedAttribute attr) {
+  return verifyNameOr(op, attr, {kInoutAttr, kScatteredAttr});
+}
+
+LogicalResult CcnDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                      unsigned,
+                                                      NamedAttribute attr) {
+  return verifyNameOr(op, attr, {});
+}
+
+MeshOp ccn::getMesh(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return {};
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+LogicalResult ccn::verifyCollective(Operation *operation) {
+  auto op = cast<CollectiveOpInterface>(operation);
+  AxesAttr axes = op.getMeshAxes();
+  MeshOp mesh = getMesh(op);
+  // collective_c1
+  if (!mesh || mesh.getSymName() != axes.getMesh().getValue())
+    return op->emitOpError() << "names mesh " << axes.getMesh()
+                             << ", which the module does not have";
+  // collective_c2
+  for (StringAttr axis : axes.getNames())
+    if (!mesh.getAxisIndex(axis))
+      return op->emitOpError()
+             << "names axis '" << axis.getValue() << "', which mesh "
+             << axes.getMesh() << " does not have";
+  // collective_c3
+  if (std::optional<int64_t> root = op.getRootPosition()) {
+    int64_t size = mesh.getAxisSize(axes.getNames().front());
+    if (*root < 0 || *root >= size)
+      return op->emitOpError()
+             << "expected a root from 0 to " << size - 1 << " on axis '"
+             << axes.getNames().front().getValue() << "', found " << *root;
+  }
+  return success();
+}

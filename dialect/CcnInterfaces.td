@@ -1,0 +1,76 @@
+//===- CcnInterfaces.td - Interfaces of ccn operations --------------------===//
+//
+// One interface for everything that infers the layout of its result, and one
+// for everything that moves a tensor along axes of the mesh.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_DIALECT_CCNINTERFACES
+#define CCN_DIALECT_CCNINTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
+  let cppNamespace = "::ccn";
+  let description = [{
+    An operation that infers the type of its one result, layout included, from
+    the types of its operands and its attributes. Building, verifying and
+    rewriting all use this one inference.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+        The type that the result would have if the operands had the given
+        types. On failure the constraint that does not hold has been reported
+        through `emitError`.
+      }],
+      "::mlir::FailureOr<::mlir::RankedTensorType>", "inferResultType",
+      (ins "::llvm::ArrayRef<::mlir::RankedTensorType>":$operandTypes,
+           "::ccn::EmitError":$emitError),
+      /*methodBody=*/[{
+        return ConcreteOp::inferFor($_op, operandTypes, emitError);
+      }]>,
+  ];
+}
+
+def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::ccn";
+  let description = [{
+    An operation that changes where a tensor lives along named axes of the mesh.
+
+    **Constraints**
+    - `collective_c1`: the mesh that the axes name is the module's.
+    - `collective_c2`: every named axis is an axis of that mesh.
+    - `collective_c3`: a root is a position on its axis.
+  }];
+  let methods = [
+    InterfaceMethod<"The tensor that is moved.", "::mlir::Value", "getSource",
+                    (ins), [{ return $_op.getInput(); }]>,
+    InterfaceMethod<"The axes of the mesh along which it is moved.",
+                    "::ccn::AxesAttr", "getMeshAxes",
+                    (ins), [{ return $_op.getAxes(); }]>,
+    InterfaceMethod<[{
+        How values of different ranks are combined; none if they only move.
+      }], "::std::optional<::ccn::ReduceKind>", "getReduction", (ins),
+      [{}], [{
+        if constexpr (requires { $_op.getKind(); })
+          return $_op.getKind();
+        return ::std::nullopt;
+      }]>,
+    InterfaceMethod<[{
+        The position on the axis from or to which values move; none if all
+        ranks play the same part.
+      }], "::std::optional<int64_t>", "getRootPosition", (ins),
+      [{}], [{
+        if constexpr (requires { $_op.getRoot(); })
+          return $_op.getRoot();
+        return ::std::nullopt;
+      }]>,
+    InterfaceMethod<[{
+        Whether ranks exchange data; false if each has what it needs.
+      }], "bool", "communicates", (ins),
+      [{}], [{ return true; }]>,
+  ];
+  let verify = [{ return ::ccn::verifyCollective($_op); }];
+}
+
+#endif // CCN_DIALECT_CCNINTERFACES

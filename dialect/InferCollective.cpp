@@ -1,0 +1,273 @@
+//===- InferCollective.cpp - Inference of collectives ---------------------===//
+//
+// Constraints and result types of the operations in CollectiveOps.td. Each
+// takes the states along its axes apart and gives them new ones; all others are
+// kept.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Ccn.h"
+
+using namespace mlir;
+using namespace ccn;
+
+using TypeResult = FailureOr<RankedTensorType>;
+using Types = ArrayRef<RankedTensorType>;
+
+static InFlightDiagnostic wrongState(EmitError emitError, RankedTensorType type,
+                                     StringAttr axis, StringRef expected) {
+  auto diagnostic = emitError();
+  diagnostic << "expected an operand that is " << expected
+             << " along mesh axis '" << axis.getValue() << "', found '"
+             << typeName(type) << "'";
+  return diagnostic;
+}
+
+static LogicalResult checkOneAxis(AxesAttr axes, EmitError emitError) {
+  if (axes.getNames().size() == 1)
+    return success();
+  return emitError() << "expected one mesh axis, found "
+                     << axes.getNames().size();
+}
+
+static LogicalResult checkDim(int64_t dim, RankedTensorType type,
+                              EmitError emitError) {
+  if (dim >= 0 && dim < type.getRank())
+    return success();
+  return emitError() << "expected a dimension of '" << typeName(type)
+                     << "', found " << dim;
+}
+
+/// The operand may be reduced by `kind` along the axes.
+static LogicalResult checkReducible(ReduceKind kind, RankedTensorType type,
+                                    AxesAttr axes, EmitError emitError) {
+  Layout layout = Layout::of(type);
+  for (StringAttr axis : axes.getNames()) {
+    AxisState state = layout.getState(axis);
+    if (state.kind == AxisState::Local ||
+        (state.kind == AxisState::Partial && state.reduction == kind))
+      continue;
+    return wrongState(
+        emitError, type, axis,
+        ("local or partial(" + stringifyReduceKind(kind) + ")").str());
+  }
+  bool arithmetic = kind == ReduceKind::sum || kind == ReduceKind::prod;
+  if (arithmetic && !isNumber(type.getElementType()))
+    return emitError() << "expected a number element type, found '"
+                       << elementTypeName(type.getElementType()) << "'";
+  return success();
+}
+
+/// The operand may be used as local along the axis.
+static LogicalResult checkLocal(RankedTensorType type, StringAttr axis,
+                                EmitError emitError) {
+  AxisState::Kind kind = Layout::of(type).getState(axis).kind;
+  if (kind == AxisState::Local || kind == AxisState::Partial)
+    return success();
+  return wrongState(emitError, type, axis, "local");
+}
+
+/// The operand is sliced along the axes, and removing them leaves whole slices
+/// of the other axes. Makes it replicated there in `layout`.
+static LogicalResult gatherAxes(RankedTensorType type, AxesAttr axes,
+                                Layout &layout, EmitError emitError) {
+  for (StringAttr axis : axes.getNames())
+    if (layout.getState(axis).kind != AxisState::Sliced)
+      return wrongState(emitError, type, axis, "sliced");
+  for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
+    SmallVector<StringAttr> kept(layout.getAxes(dim));
+    while (!kept.empty() && llvm::is_contained(axes.getNames(), kept.back()))
+      kept.pop_back();
+    for (StringAttr axis : kept)
+      if (llvm::is_contained(axes.getNames(), axis))
+        return wrongState(emitError, type, axis, "sliced last")
+               << "; repair with 'all_gather(x, " << kept.back().getValue()
+               << ")' before";
+    layout.setAxes(dim, kept);
+  }
+  return success();
+}
+
+static TypeResult withLayout(RankedTensorType type, const Layout &layout) {
+  return layout.getType(type.getShape(), type.getElementType());
+}
+
+/// The layout with the axes in a new state.
+static TypeResult withState(RankedTensorType type, AxesAttr axes,
+                            AxisState state) {
+  Layout layout = Layout::of(type);
+  layout.setMesh(axes.getMesh());
+  for (StringAttr axis : axes.getNames())
+    layout.setState(axis, state);
+  return withLayout(type, layout);
+}
+
+static AxisState slicedAt(int64_t dim) {
+  return {AxisState::Sliced, static_cast<unsigned>(dim), ReduceKind::sum};
+}
+static constexpr AxisState localState = {AxisState::Local, 0, ReduceKind::sum};
+
+TypeResult AllReduceOp::inferType(GenericAdaptor<Types> op,
+                                  EmitError emitError) {
+  // all_reduce_c1, all_reduce_c2
+  if (failed(
+          checkReducible(op.getKind(), op.getInput(), op.getAxes(), emitError)))
+    return failure();
+  return withState(op.getInput(), op.getAxes(), {});
+}
+
+TypeResult ReduceScatterOp::inferType(GenericAdaptor<Types> op,
+                                      EmitError emitError) {
+  // reduce_scatter_c1, reduce_scatter_c2, reduce_scatter_c3
+  if (failed(checkReducible(op.getKind(), op.getInput(), op.getAxes(),
+                            emitError)) ||
+      failed(checkDim(op.getDim(), op.getInput(), emitError)))
+    return failure();
+  return withState(op.getInput(), op.getAxes(), slicedAt(op.getDim()));
+}
+
+TypeResult AllGatherOp::inferType(GenericAdaptor<Types> op,
+                                  EmitError emitError) {
+  // all_gather_c1, all_gather_c2
+  Layout layout = Layout::of(op.getInput());
+  if (failed(gatherAxes(op.getInput(), op.getAxes(), layout, emitError)))
+    return failure();
+  return withLayout(op.getInput(), layout);
+}
+
+TypeResult SliceOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
+  // slice_c1
+  Layout layout = Layout::of(op.getInput());
+  for (StringAttr axis : op.getAxes().getNames())
+    if (layout.getState(axis).kind != AxisState::Replicated)
+      return wrongState(emitError, op.getInput(), axis, "replicated");
+  // slice_c2
+  if (failed(checkDim(op.getDim(), op.getInput(), emitError)))
+    return failure();
+  return withState(op.getInput(), op.getAxes(), slicedAt(op.getDim()));
+}
+
+bool SliceOp::communicates() { return false; }
+
+TypeResult AllToAllOp::inferType(GenericAdaptor<Types> op,
+                                 EmitError emitError) {
+  RankedTensorType input = op.getInput();
+  // all_to_all_c1, all_to_all_c2
+  if (failed(checkOneAxis(op.getAxes(), emitError)) ||
+      failed(checkDim(op.getFrom(), input, emitError)) ||
+      failed(checkDim(op.getTo(), input, emitError)))
+    return failure();
+  if (op.getFrom() == op.getTo())
+    return emitError() << "expected two dimensions that differ, found "
+                       << op.getFrom() << " twice";
+  // all_to_all_c3
+  Layout layout = Layout::of(input);
+  StringAttr axis = op.getAxes().getNames().front();
+  if (layout.getState(axis) != slicedAt(op.getFrom()))
+    return wrongState(emitError, input, axis,
+                      "sliced(" + std::to_string(op.getFrom()) + ")");
+  // all_to_all_c4
+  if (failed(gatherAxes(input, op.getAxes(), layout, emitError)))
+    return failure();
+  layout.setState(axis, slicedAt(op.getTo()));
+  return withLayout(input, layout);
+}
+
+TypeResult BroadcastOp::inferType(GenericAdaptor<Types> op,
+                                  EmitError emitError) {
+  // broadcast_c1, broadcast_c2
+  if (failed(checkOneAxis(op.getAxes(), emitError)) ||
+      failed(checkLocal(op.getInput(), op.getAxes().getNames().front(),
+                        emitError)))
+    return failure();
+  return withState(op.getInput(), op.getAxes(), {});
+}
+
+TypeResult ReduceOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
+  // reduce_c1, reduce_c2, reduce_c3
+  if (failed(checkOneAxis(op.getAxes(), emitError)) ||
+      failed(
+          checkReducible(op.getKind(), op.getInput(), op.getAxes(), emitError)))
+    return failure();
+  return withState(op.getInput(), op.getAxes(), localState);
+}
+
+TypeResult GatherOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
+  // gather_c1, gather_c2, gather_c3
+  Layout layout = Layout::of(op.getInput());
+  if (failed(checkOneAxis(op.getAxes(), emitError)) ||
+      failed(gatherAxes(op.getInput(), op.getAxes(), layout, emitError)))
+    return failure();
+  layout.setState(op.getAxes().getNames().front(), localState);
+  return withLayout(op.getInput(), layout);
+}
+
+TypeResult ScatterOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
+  // scatter_c1, scatter_c2, scatter_c3
+  if (failed(checkOneAxis(op.getAxes(), emitError)) ||
+      failed(checkLocal(op.getInput(), op.getAxes().getNames().front(),
+                        emitError)) ||
+      failed(checkDim(op.getDim(), op.getInput(), emitError)))
+    return failure();
+  return withState(op.getInput(), op.getAxes(), slicedAt(op.getDim()));
+}
+
+TypeResult SendOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
+  // send_c1, send_c2
+  if (failed(checkOneAxis(op.getAxes(), emitError)) ||
+      failed(checkLocal(op.getInput(), op.getAxes().getNames().front(),
+                        emitError)))
+    return failure();
+  // send_c3
+  if (op.getShift() == 0)
+    return emitError() << "expected a shift other than 0";
+  return withState(op.getInput(), op.getAxes(), localState);
+}
+
+LogicalResult ReshardOp::verify() {
+  RankedTensorType from = getInput().getType(), to = getType();
+  // reshard_c1
+  if (from.getShape() != to.getShape() ||
+      from.getElementType() != to.getElementType())
+    return emitOpError()
+           << "expected shape and element type to be kept, found '"
+           << typeName(from) << "' and '" << typeName(to) << "'";
+  Layout source = Layout::of(from), target = Layout::of(to);
+  // reshard_c3
+  if (source.getMesh() && target.getMesh() &&
+      source.getMesh() != target.getMesh())
+    return emitOpError() << "expected layouts on one mesh, found "
+                         << source.getMesh() << " and " << target.getMesh();
+  // reshard_c2
+  SmallVector<StringAttr> axes = source.getNamedAxes();
+  llvm::append_range(axes, target.getNamedAxes());
+  for (StringAttr axis : axes) {
+    AxisState a = source.getState(axis), b = target.getState(axis);
+    bool legal = false;
+    switch (a.kind) {
+    case AxisState::Replicated:
+      legal = b.kind != AxisState::Partial;
+      break;
+    case AxisState::Sliced:
+      legal = b.kind == AxisState::Replicated || b.kind == AxisState::Sliced;
+      break;
+    case AxisState::Partial:
+      legal = b.kind != AxisState::Partial || b.reduction == a.reduction;
+      break;
+    case AxisState::Local:
+      legal = b.kind == AxisState::Local;
+      break;
+    }
+    if (!legal)
+      return emitOpError() << "layout '" << source.str() << "' cannot become '"
+                           << target.str() << "' along mesh axis '"
+                           << axis.getValue() << "'";
+  }
+  return success();
+}
+
+OpFoldResult ReshardOp::fold(FoldAdaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  return {};
+}

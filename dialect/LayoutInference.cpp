@@ -1,0 +1,233 @@
+//===- LayoutInference.cpp - How layouts combine --------------------------===//
+//
+// The one place that decides which layouts an operation may join and what comes
+// out. An operation is seen as a nest of loops: an elementwise operation runs
+// all dimensions together, a matrix product runs M, N and K. An axis that cuts
+// a loop in one operand cuts it, for free, in those that are replicated along
+// the axis.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Layout.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace {
+
+/// One run of the inference; the steps fill `loopAxes` and `loopOf`.
+class Inference {
+public:
+  Inference(ArrayRef<LoopOperand> operands, unsigned numLoops,
+            EmitError emitError)
+      : operands(operands), emitError(emitError), loopAxes(numLoops),
+        loopSource(numLoops, 0) {
+    for (const LoopOperand &operand : operands)
+      layouts.push_back(Layout::of(operand.type));
+  }
+
+  FailureOr<Layout> run(ArrayRef<int> resultLoops, PartialRule rule,
+                        ReduceKind reduction);
+
+private:
+  LogicalResult joinMeshes();
+  LogicalResult joinLoops();
+  LogicalResult checkAxis(StringAttr axis, PartialRule rule, AxisState &state);
+  LogicalResult checkPartial(StringAttr axis, PartialRule rule,
+                             AxisState &state);
+
+  /// "layouts 'A' and 'B' do not combine along mesh axis 'x'"
+  InFlightDiagnostic conflict(unsigned a, unsigned b, StringAttr axis) {
+    auto diagnostic = emitError();
+    diagnostic << "layouts '" << layouts[a].str() << "' and '"
+               << layouts[b].str() << "' do not combine along mesh axis '"
+               << axis.getValue() << "'";
+    return diagnostic;
+  }
+
+  ArrayRef<LoopOperand> operands;
+  EmitError emitError;
+  SmallVector<Layout> layouts;
+  FlatSymbolRefAttr mesh;
+  /// The axes that cut each loop, and an operand in which all of them do.
+  SmallVector<SmallVector<StringAttr>> loopAxes;
+  SmallVector<unsigned> loopSource;
+  /// The loop that each axis cuts.
+  llvm::MapVector<StringAttr, unsigned> loopOf;
+};
+
+LogicalResult Inference::joinMeshes() {
+  for (const Layout &layout : layouts) {
+    if (!layout.getMesh())
+      continue;
+    if (mesh && mesh != layout.getMesh())
+      return emitError() << "operands live on different meshes, " << mesh
+                         << " and " << layout.getMesh();
+    mesh = layout.getMesh();
+  }
+  return success();
+}
+
+LogicalResult Inference::joinLoops() {
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    for (auto [dim, loop] : llvm::enumerate(operand.loops)) {
+      ArrayRef<StringAttr> axes = layouts[index].getAxes(dim);
+      if (axes.empty())
+        continue;
+      if (loop == LoopOperand::noLoop)
+        return emitError() << "dimension " << dim
+                           << " of an operand with layout '"
+                           << layouts[index].str()
+                           << "' must be whole here, expected it 'replicated'; "
+                              "repair with 'all_gather(x, "
+                           << axes.back().getValue() << ")'";
+      SmallVector<StringAttr> &joined = loopAxes[loop];
+      // One list must continue the other: only then is the longer cut a cut of
+      // the pieces that the shorter one makes.
+      for (auto [a, b] : llvm::zip(joined, axes))
+        if (a != b)
+          return conflict(loopSource[loop], index, b)
+                 << "; dimension " << dim
+                 << " is cut by other axes in another order; repair with "
+                    "'all_gather(x, "
+                 << b.getValue() << ")'";
+      if (axes.size() > joined.size()) {
+        joined.assign(axes.begin(), axes.end());
+        loopSource[loop] = index;
+      }
+    }
+  }
+  for (auto [loop, axes] : llvm::enumerate(loopAxes)) {
+    for (StringAttr axis : axes) {
+      auto [it, inserted] = loopOf.insert({axis, loop});
+      if (inserted)
+        continue;
+      unsigned a = loopSource[it->second], b = loopSource[loop];
+      unsigned from = layouts[b].getState(axis).dim;
+      int to = -1;
+      for (auto [dim, other] : llvm::enumerate(operands[b].loops))
+        if (other == static_cast<int>(it->second))
+          to = dim;
+      auto diagnostic = conflict(a, b, axis);
+      if (to >= 0)
+        return diagnostic << "; repair with 'all_to_all(x, " << from << " -> "
+                          << to << ", " << axis.getValue()
+                          << ")' on the second";
+      return diagnostic << "; repair with 'all_gather(x, " << axis.getValue()
+                        << ")' on one of them";
+    }
+  }
+  return success();
+}
+
+LogicalResult Inference::checkPartial(StringAttr axis, PartialRule rule,
+                                      AxisState &state) {
+  unsigned first = 0;
+  while (layouts[first].getState(axis).kind != AxisState::Partial)
+    ++first;
+  state = layouts[first].getState(axis);
+  StringRef kind = stringifyReduceKind(state.reduction);
+  auto reject = [&](unsigned other) -> LogicalResult {
+    auto diagnostic =
+        other == first ? emitError() << "layout '" << layouts[first].str()
+                                     << "' has a reduction pending along mesh "
+                                        "axis '"
+                                     << axis.getValue()
+                                     << "', which this operation does not take"
+                       : conflict(first, other, axis);
+    return diagnostic << "; repair with 'all_reduce(" << kind << ", x, "
+                      << axis.getValue() << ")' on the partial operand";
+  };
+
+  bool onlySum = rule == PartialRule::CommutesWithSum ||
+                 rule == PartialRule::LinearInOne ||
+                 rule == PartialRule::LinearInFirst;
+  if (rule == PartialRule::None ||
+      (onlySum && state.reduction != ReduceKind::sum))
+    return reject(first);
+  if (rule == PartialRule::LinearInFirst && first != 0)
+    return reject(first);
+  bool samePending =
+      rule == PartialRule::Commutes || rule == PartialRule::CommutesWithSum;
+  for (auto [index, layout] : llvm::enumerate(layouts)) {
+    AxisState expected = samePending ? state : AxisState();
+    if (index != first && layout.getState(axis) != expected)
+      return reject(index);
+  }
+  return success();
+}
+
+LogicalResult Inference::checkAxis(StringAttr axis, PartialRule rule,
+                                   AxisState &state) {
+  auto cut = loopOf.find(axis);
+  bool anyPartial = false, anyLocal = false;
+  for (auto [index, layout] : llvm::enumerate(layouts)) {
+    AxisState::Kind kind = layout.getState(axis).kind;
+    anyPartial |= kind == AxisState::Partial;
+    anyLocal |= kind == AxisState::Local;
+    if (cut == loopOf.end())
+      continue;
+    unsigned source = loopSource[cut->second];
+    if (kind == AxisState::Local)
+      return conflict(source, index, axis)
+             << "; repair with 'all_gather(x, " << axis.getValue()
+             << ")' on the sliced operand";
+    if (kind == AxisState::Partial)
+      return conflict(source, index, axis)
+             << "; repair with 'reduce_scatter("
+             << stringifyReduceKind(layout.getState(axis).reduction) << ", x, "
+             << layouts[source].getState(axis).dim << ", " << axis.getValue()
+             << ")' on the partial operand";
+  }
+  if (anyPartial)
+    return checkPartial(axis, rule, state);
+  if (anyLocal)
+    state.kind = AxisState::Local;
+  return success();
+}
+
+FailureOr<Layout> Inference::run(ArrayRef<int> resultLoops, PartialRule rule,
+                                 ReduceKind reduction) {
+  if (failed(joinMeshes()) || failed(joinLoops()))
+    return failure();
+
+  Layout result(resultLoops.size());
+  result.setMesh(mesh);
+  llvm::SmallVector<StringAttr> axes;
+  for (const Layout &layout : layouts)
+    for (StringAttr axis : layout.getNamedAxes())
+      if (!llvm::is_contained(axes, axis))
+        axes.push_back(axis);
+  for (StringAttr axis : axes) {
+    AxisState state;
+    if (failed(checkAxis(axis, rule, state)))
+      return failure();
+    if (state.kind != AxisState::Replicated)
+      result.setState(axis, state);
+  }
+  llvm::SmallVector<bool> inResult(loopAxes.size());
+  for (auto [dim, loop] : llvm::enumerate(resultLoops)) {
+    if (loop == LoopOperand::noLoop)
+      continue;
+    inResult[loop] = true;
+    result.setAxes(dim, loopAxes[loop]);
+  }
+  for (auto [loop, list] : llvm::enumerate(loopAxes))
+    if (!inResult[loop])
+      for (StringAttr axis : list)
+        result.setState(axis, {AxisState::Partial, 0, reduction});
+  return result;
+}
+
+} // namespace
+
+FailureOr<Layout>
+ccn::inferOverLoops(ArrayRef<LoopOperand> operands, unsigned numLoops,
+                    ArrayRef<int> resultLoops, PartialRule partialRule,
+                    ReduceKind reduction, EmitError emitError) {
+  return Inference(operands, numLoops, emitError)
+      .run(resultLoops, partialRule, reduction);
+}

@@ -1,0 +1,20 @@
+//===- ccn-opt.cpp - mlir-opt with ccn's dialects and passes --------------===//
+//
+// Reads, verifies and transforms MLIR that holds ccn programs; for tests and
+// for those who work on the compiler.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Ccn.h"
+
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<ccn::CcnDialect>();
+  mlir::registerTransformsPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "ccn-opt: mlir-opt with ccn's dialects and passes\n",
+      registry));
+}
