@@ -54,7 +54,7 @@ def Ccn_ReduceKind : I32EnumAttr<"ReduceKind", "how values are reduced", [
   let genSpecializedAttr = 0;
 }
 def Ccn_ReduceKindAttr : EnumAttr<CcnDialect, Ccn_ReduceKind, "reduce_kind"> {
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "$value";
 }
 
 def Ccn_ReductionKind : I32EnumAttr<"ReductionKind",
@@ -67,7 +67,7 @@ def Ccn_ReductionKind : I32EnumAttr<"ReductionKind",
 }
 def Ccn_ReductionKindAttr
     : EnumAttr<CcnDialect, Ccn_ReductionKind, "reduction_kind"> {
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "$value";
 }
 
 def Ccn_ComparePredicate : I32EnumAttr<"ComparePredicate", "a comparison", [
@@ -79,7 +79,7 @@ def Ccn_ComparePredicate : I32EnumAttr<"ComparePredicate", "a comparison", [
 }
 def Ccn_ComparePredicateAttr
     : EnumAttr<CcnDialect, Ccn_ComparePredicate, "predicate"> {
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "$value";
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,7 +31,7 @@ def AllReduceOp : Ccn_TensorOp<"all_reduce", [CollectiveOpInterface]> {
                        Ccn_AxesAttr:$axes);
   let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = [{
-    $kind $input `along` $axes attr-dict `:` functional-type($input, $result)
+    `` $kind $input `along` $axes attr-dict `:` functional-type($input, $result)
   }];
 }
 
@@ -56,7 +56,7 @@ def ReduceScatterOp : Ccn_TensorOp<"reduce_scatter", [CollectiveOpInterface]> {
                        I64Attr:$dim, Ccn_AxesAttr:$axes);
   let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = [{
-    $kind $input `into` $dim `along` $axes attr-dict `:`
+    `` $kind $input `into` $dim `along` $axes attr-dict `:`
     functional-type($input, $result)
   }];
 }
@@ -180,7 +180,7 @@ def ReduceOp : Ccn_TensorOp<"reduce", [CollectiveOpInterface]> {
                        I64Attr:$root, Ccn_AxesAttr:$axes);
   let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = [{
-    $kind $input `to` $root `along` $axes attr-dict `:`
+    `` $kind $input `to` $root `along` $axes attr-dict `:`
     functional-type($input, $result)
   }];
 }

@@ -118,7 +118,7 @@ def CompareOp : Ccn_TensorOp<"compare"> {
                        Ccn_Tensor:$rhs);
   let results = (outs Ccn_BoolTensor:$result);
   let assemblyFormat = [{
-    $predicate $lhs `,` $rhs attr-dict `:` functional-type(operands, $result)
+    `` $predicate $lhs `,` $rhs attr-dict `:` functional-type(operands, $result)
   }];
 }
 

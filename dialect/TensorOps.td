@@ -86,7 +86,7 @@ def ReductionOp : Ccn_TensorOp<"reduction"> {
                        DenseI64ArrayAttr:$dims);
   let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = [{
-    $kind $input `over` $dims attr-dict `:` functional-type($input, $result)
+    `` $kind $input `over` $dims attr-dict `:` functional-type($input, $result)
   }];
 }
 
