@@ -26,6 +26,7 @@ inline constexpr llvm::StringLiteral kNameAttr = "ccn.name";
 inline constexpr llvm::StringLiteral kInoutAttr = "ccn.inout";
 inline constexpr llvm::StringLiteral kScatteredAttr = "ccn.scattered";
 inline constexpr llvm::StringLiteral kLetAttr = "ccn.let";
+inline constexpr llvm::StringLiteral kPhaseAttr = "ccn.phase";
 
 /// The mesh of the module that holds the operation; null if it has none.
 MeshOp getMesh(mlir::Operation *op);

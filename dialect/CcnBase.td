@@ -30,8 +30,8 @@ def CcnDialect : Dialect {
     Discardable attributes: `ccn.let` on an operation holds the source name of
     the value that its statement defines, so that schedules can name it;
     `ccn.name`, `ccn.inout` and `ccn.scattered` describe arguments and
-    (`ccn.name`) results of a program; `ccn.schedules` on a module holds the
-    schedules that came with the program.
+    (`ccn.name`) results of a program; `ccn.phase` on a module names the phase of
+    the compiler that made it.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

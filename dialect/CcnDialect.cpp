@@ -40,7 +40,7 @@ LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
                                << "' to be a string, found " << attr.getValue();
     return success();
   }
-  if (attr.getName() == "ccn.schedules" || attr.getName() == "ccn.phase") {
+  if (attr.getName() == kPhaseAttr) {
     if (!isa<ModuleOp>(op))
       return op->emitOpError()
              << "expected '" << attr.getName() << "' on a module only";

@@ -77,7 +77,7 @@ def ReductionOp : Ccn_TensorOp<"reduction"> {
     ```
 
     **Constraints**
-    - `reduction_c1`: the dimensions are the operand's, increase, and are not none.
+    - `reduction_c1`: the dimensions are the operand's, in increasing order.
     - `reduction_c2`: sum and prod take a number type, mean a floating-point type.
     - `reduction_c3`: a reduction pending on the operand is of the same kind (for a
       mean, a sum).

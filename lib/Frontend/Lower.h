@@ -1,0 +1,43 @@
+//===- Lower.h - From the syntax tree to ccn IR -----------------*- C++ -*-===//
+//
+// The checker: resolves names, evaluates constants, types expressions by the
+// dialect's own inference and builds the module. It reports what is wrong at the
+// place in the source, several errors in one run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_FRONTEND_LOWER_H
+#define CCN_LIB_FRONTEND_LOWER_H
+
+#include "lib/Frontend/AST.h"
+#include "lib/Frontend/Diagnostics.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ccn::frontend {
+
+/// What the command line changes in a file: `-D N=1003`, `--mesh dp=8`, as name
+/// and value.
+struct LowerOptions {
+  std::vector<std::pair<std::string, std::string>> params;
+  std::vector<std::pair<std::string, std::string>> mesh;
+};
+
+/// Builds the module of a parsed file in `context`, which must have the ccn
+/// dialect loaded. Returns null if errors were reported, now or before. An
+/// option that names nothing in the file is an error too; `badOption` then
+/// becomes true.
+mlir::OwningOpRef<mlir::ModuleOp> lower(const ast::File &file,
+                                        mlir::MLIRContext *context,
+                                        const LowerOptions &options,
+                                        Diagnostics &diagnostics,
+                                        bool &badOption);
+
+} // namespace ccn::frontend
+
+#endif // CCN_LIB_FRONTEND_LOWER_H

@@ -1,0 +1,495 @@
+//===- LowerCalls.cpp - Built-in functions of one rank --------------------===//
+//
+// The table of built-in functions, the arguments they take, and those that do not
+// move data between ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Frontend/Lowering.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::frontend;
+
+/// A built-in function: what builds it, how many arguments it takes, and how its
+/// call is written.
+struct ProgramLowering::Builtin {
+  using Build = std::function<Operand(ProgramLowering &, const ast::CallExpr &)>;
+
+  Build build;
+  unsigned minArgs;
+  unsigned maxArgs;
+  StringRef usage;
+};
+
+const llvm::StringMap<ProgramLowering::Builtin> &
+ProgramLowering::getBuiltins() {
+  using Self = ProgramLowering;
+  constexpr unsigned any = ~0u;
+  static const llvm::StringMap<Builtin> table = [] {
+    llvm::StringMap<Builtin> map;
+    auto add = [&](StringRef name, auto method, unsigned min, unsigned max,
+                   StringRef usage) {
+      map[name] = {[method](Self &self, const ast::CallExpr &call) {
+                     return (self.*method)(call);
+                   },
+                   min, max, usage};
+    };
+    auto addReduction = [&](StringRef name, ReductionKind kind,
+                            StringRef usage) {
+      map[name] = {[kind](Self &self, const ast::CallExpr &call) {
+                     return self.callReduction(call, kind);
+                   },
+                   1, 2, usage};
+    };
+    add("neg", &Self::callUnary<NegOp>, 1, 1, "neg(x)");
+    add("abs", &Self::callUnary<AbsOp>, 1, 1, "abs(x)");
+    add("exp", &Self::callUnary<ExpOp>, 1, 1, "exp(x)");
+    add("log", &Self::callUnary<LogOp>, 1, 1, "log(x)");
+    add("sqrt", &Self::callUnary<SqrtOp>, 1, 1, "sqrt(x)");
+    add("rsqrt", &Self::callUnary<RsqrtOp>, 1, 1, "rsqrt(x)");
+    add("tanh", &Self::callUnary<TanhOp>, 1, 1, "tanh(x)");
+    add("sigmoid", &Self::callUnary<SigmoidOp>, 1, 1, "sigmoid(x)");
+    add("relu", &Self::callUnary<ReluOp>, 1, 1, "relu(x)");
+    add("gelu", &Self::callUnary<GeluOp>, 1, 1, "gelu(x)");
+    add("silu", &Self::callUnary<SiluOp>, 1, 1, "silu(x)");
+    add("pow", &Self::callBinary<PowOp>, 2, 2, "pow(x, y)");
+    map["min"] = {[](Self &self, const ast::CallExpr &call) {
+                    return self.callMinMax<MinOp>(call, ReductionKind::min);
+                  },
+                  1, 2, "min(x), min(x, dim) or min(x, y)"};
+    map["max"] = {[](Self &self, const ast::CallExpr &call) {
+                    return self.callMinMax<MaxOp>(call, ReductionKind::max);
+                  },
+                  1, 2, "max(x), max(x, dim) or max(x, y)"};
+    addReduction("sum", ReductionKind::sum, "sum(x) or sum(x, dim)");
+    addReduction("prod", ReductionKind::prod, "prod(x) or prod(x, dim)");
+    addReduction("mean", ReductionKind::mean, "mean(x) or mean(x, dim)");
+    add("matmul", &Self::callMatmul, 2, 2, "matmul(a, b)");
+    add("conv2d", &Self::callConv2d, 2, 4, "conv2d(x, w, stride, padding)");
+    add("transpose", &Self::callTranspose, 1, 2,
+        "transpose(x) or transpose(x, [1, 0])");
+    add("reshape", &Self::callReshape, 2, 2, "reshape(x, [2, 3])");
+    add("broadcast_to", &Self::callBroadcastTo, 2, 2,
+        "broadcast_to(x, [2, 3])");
+    add("slice", &Self::callSlice, 2, any,
+        "slice(x, dim, axis) or slice(x, dim, begin, end)");
+    add("concat", &Self::callConcat, 2, 2, "concat([x, y], dim)");
+    add("gather_rows", &Self::callGatherRows, 2, 2,
+        "gather_rows(table, indices)");
+    add("scatter_rows", &Self::callScatterRows, 3, 3,
+        "scatter_rows(table, indices, rows)");
+    add("cast", &Self::callCast, 2, 2, "cast(x, f32)");
+    add("select", &Self::callSelect, 3, 3, "select(condition, x, y)");
+    add("dropout", &Self::callDropout, 3, 3, "dropout(x, rate, seed)");
+    add("norm", &Self::callNorm, 1, 2, "norm(x) or norm(x, dim)");
+    add("softmax", &Self::callSoftmax, 2, 2, "softmax(x, dim)");
+    add("layer_norm", &Self::callLayerNorm, 4, 4,
+        "layer_norm(x, gamma, beta, eps)");
+    add("rms_norm", &Self::callRmsNorm, 3, 3, "rms_norm(x, gamma, eps)");
+    add("all_reduce", &Self::callAllReduce, 2, any,
+        "all_reduce(sum, x, axis)");
+    add("reduce_scatter", &Self::callReduceScatter, 3, any,
+        "reduce_scatter(sum, x, dim, axis)");
+    add("all_gather", &Self::callAllGather, 1, any, "all_gather(x, axis)");
+    add("all_to_all", &Self::callAllToAll, 2, 3,
+        "all_to_all(x, 0 -> 1, axis)");
+    add("broadcast", &Self::callBroadcast, 2, 3, "broadcast(x, root, axis)");
+    add("reduce", &Self::callReduce, 3, 4, "reduce(sum, x, root, axis)");
+    add("gather", &Self::callGather, 2, 3, "gather(x, root, axis)");
+    add("scatter", &Self::callScatter, 3, 4, "scatter(x, root, dim, axis)");
+    add("send", &Self::callSend, 2, 3, "send(x, axis, +1)");
+    add("reshard", &Self::callReshard, 2, 2, "reshard(x, sliced(0, axis))");
+    return map;
+  }();
+  return table;
+}
+
+Operand ProgramLowering::lowerCall(const ast::CallExpr &call) {
+  StringRef name = call.callee.text;
+  if (call.callee.isMissing())
+    return {};
+  if (const ast::FnItem *fn = file.functions.lookup(name))
+    return inlineCall(*fn, call);
+  const auto &builtins = getBuiltins();
+  auto it = builtins.find(name);
+  if (it == builtins.end()) {
+    SmallVector<StringRef> candidates(builtins.keys());
+    llvm::append_range(candidates, file.functions.keys());
+    file.unknownName("function", name, call.callee.range, candidates);
+    return {};
+  }
+  const Builtin &builtin = it->second;
+  size_t count = call.args.size();
+  if (count < builtin.minArgs || count > builtin.maxArgs) {
+    std::string expected = std::to_string(builtin.minArgs);
+    if (builtin.maxArgs == ~0u)
+      expected += " or more";
+    else if (builtin.maxArgs != builtin.minArgs)
+      expected += " to " + std::to_string(builtin.maxArgs);
+    error(call.range, "expected " + expected + " arguments of '" + name +
+                          "', found " + Twine(count) + "; write " +
+                          builtin.usage);
+    return {};
+  }
+  return builtin.build(*this, call);
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// The argument as an expression; reports other kinds.
+const ast::Expr *ProgramLowering::getExpr(const ast::CallExpr &call,
+                                          unsigned index) {
+  const ast::CallArg *arg = call.args[index];
+  if (auto *expr = dyn_cast<ast::ExprArg>(arg))
+    return expr->value;
+  if (auto *layout = dyn_cast<ast::LayoutArg>(arg))
+    if (std::optional<ast::Name> name = layout->asName())
+      return new (const_cast<llvm::BumpPtrAllocator &>(file.file.arena))
+          ast::NameExpr(name->range, name->text);
+  StringRef found = isa<ast::PairArg>(arg)   ? "a pair"
+                    : isa<ast::ListArg>(arg) ? "a list"
+                    : isa<ast::TypeArg>(arg) ? "a type"
+                                             : "a layout";
+  const auto &builtins = getBuiltins();
+  auto it = builtins.find(call.callee.text);
+  auto diagnostic =
+      error(arg->range, "expected a value as argument of '" +
+                            call.callee.text + "', found " + found);
+  if (it != builtins.end() && !file.functions.count(call.callee.text))
+    diagnostic.note("write " + it->second.usage);
+  return nullptr;
+}
+
+Operand ProgramLowering::argument(const ast::CallExpr &call, unsigned index) {
+  const ast::Expr *expr = getExpr(call, index);
+  return expr ? lower(expr) : Operand();
+}
+
+Operand ProgramLowering::tensorArgument(const ast::CallExpr &call,
+                                        unsigned index) {
+  Operand operand = argument(call, index);
+  if (operand.isError() || operand.isTensor())
+    return operand;
+  if (operand.isConstant())
+    error(operand.range, "expected a tensor, found the constant " +
+                             operand.constant.str() +
+                             "; give it a type with 'cast(x, f32)'");
+  else
+    error(operand.range,
+          "expected one value, found " + Twine(operand.elements.size()));
+  return {};
+}
+
+std::optional<int64_t>
+ProgramLowering::integerArgument(const ast::CallExpr &call, unsigned index,
+                                 StringRef what) {
+  Operand operand = argument(call, index);
+  if (operand.isError())
+    return std::nullopt;
+  if (operand.isConstant())
+    if (const int64_t *integer = operand.constant.getInteger())
+      return *integer;
+  error(operand.range,
+        "expected an integer constant as " + what + ", found " +
+            (operand.isConstant() ? operand.constant.str()
+             : operand.isTensor() ? "'" + typeName(operand.getType()) + "'"
+                                  : std::string("several values")));
+  return std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>>
+ProgramLowering::listArgument(const ast::CallExpr &call, unsigned index,
+                              StringRef what) {
+  auto *list = dyn_cast<ast::ListArg>(call.args[index]);
+  if (!list) {
+    error(call.args[index]->range,
+          "expected a list of " + what + ", as in [2, 3]");
+    return std::nullopt;
+  }
+  SmallVector<int64_t> values;
+  for (const ast::Expr *element : list->elements) {
+    Operand operand = lower(element);
+    if (operand.isError())
+      return std::nullopt;
+    const int64_t *integer =
+        operand.isConstant() ? operand.constant.getInteger() : nullptr;
+    if (!integer) {
+      error(element->range, "expected an integer constant in the list of " +
+                                what);
+      return std::nullopt;
+    }
+    values.push_back(*integer);
+  }
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise functions
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+Operand ProgramLowering::callUnary(const ast::CallExpr &call) {
+  Operand operand = argument(call, 0);
+  if (operand.isError())
+    return {};
+  if (operand.isConstant()) {
+    std::string why;
+    std::optional<Constant> result =
+        evaluate(call.callee.text, operand.constant, why);
+    if (result)
+      return Operand(*result, call.range);
+    error(call.range,
+          !why.empty() ? why
+                       : "expected a tensor, found the constant " +
+                             operand.constant.str() +
+                             "; give it a type with 'cast(x, f32)'");
+    return {};
+  }
+  if (!unify(operand, call.range))
+    return {};
+  return make<OpTy>(call.range, operand.value);
+}
+
+template <typename OpTy>
+Operand ProgramLowering::callBinary(const ast::CallExpr &call) {
+  Operand operands[] = {argument(call, 0), argument(call, 1)};
+  if (operands[0].isConstant() && operands[1].isConstant()) {
+    std::string why;
+    std::optional<Constant> result =
+        evaluate(call.callee.text,
+                 {operands[0].constant, operands[1].constant}, why);
+    if (result)
+      return Operand(*result, call.range);
+    if (why.empty())
+      why = "expected numbers, found " + operands[0].constant.str() + " and " +
+            operands[1].constant.str();
+    error(call.range, why);
+    return {};
+  }
+  if (!unify(operands, call.range))
+    return {};
+  return make<OpTy>(call.range, operands[0].value, operands[1].value);
+}
+
+/// `max(x, 0)` reduces over dimension 0, `max(x, 0.0)` compares: an integer
+/// constant beside a tensor is a dimension.
+template <typename OpTy>
+Operand ProgramLowering::callMinMax(const ast::CallExpr &call,
+                                    ReductionKind kind) {
+  if (call.args.size() == 1 || isa<ast::ListArg>(call.args[1]))
+    return callReduction(call, kind);
+  Operand first = argument(call, 0), second = argument(call, 1);
+  if (first.isError() || second.isError())
+    return {};
+  if (first.isTensor() && second.isConstant() && second.constant.getInteger())
+    return callReduction(call, kind);
+  return callBinary<OpTy>(call);
+}
+
+Operand ProgramLowering::callCast(const ast::CallExpr &call) {
+  auto *type = dyn_cast<ast::TypeArg>(call.args[1]);
+  if (!type) {
+    error(call.args[1]->range, "expected an element type, as in cast(x, f32)");
+    return {};
+  }
+  Operand operand = argument(call, 0);
+  if (operand.isError())
+    return {};
+  Type elementType =
+      elementTypeByName(file.context, getSpelling(type->element));
+  if (operand.isConstant()) {
+    Operand constant = materialize(operand, elementType);
+    constant.range = call.range;
+    return constant;
+  }
+  if (!unify(operand, call.range))
+    return {};
+  return make<CastOp>(call.range, operand.value, TypeAttr::get(elementType));
+}
+
+Operand ProgramLowering::callSelect(const ast::CallExpr &call) {
+  Operand operands[] = {argument(call, 0), argument(call, 1),
+                        argument(call, 2)};
+  if (!unify(operands, call.range, {false, true, true}))
+    return {};
+  return make<SelectOp>(call.range, operands[0].value, operands[1].value,
+                        operands[2].value);
+}
+
+Operand ProgramLowering::callDropout(const ast::CallExpr &call) {
+  Operand input = tensorArgument(call, 0);
+  Operand rate = argument(call, 1), seed = argument(call, 2);
+  if (input.isError() || rate.isError() || seed.isError())
+    return {};
+  if (!rate.isConstant() || rate.constant.isBool()) {
+    error(rate.range, "expected a constant as rate of dropout");
+    return {};
+  }
+  seed = materialize(seed, builder.getI64Type());
+  if (seed.isError() || !unify(seed, call.range))
+    return {};
+  return make<DropoutOp>(call.range, input.value, seed.value,
+                         llvm::APFloat(rate.constant.getReal()));
+}
+
+//===----------------------------------------------------------------------===//
+// Products, reductions and movement
+//===----------------------------------------------------------------------===//
+
+Operand ProgramLowering::callReduction(const ast::CallExpr &call,
+                                       ReductionKind kind) {
+  Operand input = tensorArgument(call, 0);
+  if (input.isError())
+    return {};
+  SmallVector<int64_t> dims;
+  if (call.args.size() == 1) {
+    dims = llvm::to_vector(
+        llvm::seq<int64_t>(0, input.getType().getRank()));
+  } else if (isa<ast::ListArg>(call.args[1])) {
+    auto list = listArgument(call, 1, "dimensions");
+    if (!list)
+      return {};
+    dims = *list;
+    llvm::sort(dims);
+  } else {
+    std::optional<int64_t> dim = integerArgument(call, 1, "dimension");
+    if (!dim)
+      return {};
+    dims.push_back(*dim);
+  }
+  return make<ReductionOp>(call.range, kind, input.value,
+                           ArrayRef<int64_t>(dims));
+}
+
+Operand ProgramLowering::callMatmul(const ast::CallExpr &call) {
+  Operand a = tensorArgument(call, 0), b = tensorArgument(call, 1);
+  if (a.isError() || b.isError())
+    return {};
+  return make<MatmulOp>(call.range, a.value, b.value);
+}
+
+Operand ProgramLowering::callConv2d(const ast::CallExpr &call) {
+  Operand x = tensorArgument(call, 0), w = tensorArgument(call, 1);
+  std::optional<int64_t> stride = 1, padding = 0;
+  if (call.args.size() > 2)
+    stride = integerArgument(call, 2, "stride");
+  if (call.args.size() > 3)
+    padding = integerArgument(call, 3, "padding");
+  if (x.isError() || w.isError() || !stride || !padding)
+    return {};
+  return make<Conv2dOp>(call.range, x.value, w.value, *stride, *padding);
+}
+
+Operand ProgramLowering::callTranspose(const ast::CallExpr &call) {
+  Operand input = tensorArgument(call, 0);
+  if (input.isError())
+    return {};
+  SmallVector<int64_t> permutation;
+  if (call.args.size() == 1) {
+    if (input.getType().getRank() != 2) {
+      error(call.range, "expected a permutation for '" +
+                            typeName(input.getType()) +
+                            "', as in transpose(x, [1, 0])");
+      return {};
+    }
+    permutation = {1, 0};
+  } else {
+    auto list = listArgument(call, 1, "dimensions");
+    if (!list)
+      return {};
+    permutation = *list;
+  }
+  return make<TransposeOp>(call.range, input.value,
+                           ArrayRef<int64_t>(permutation));
+}
+
+Operand ProgramLowering::callReshape(const ast::CallExpr &call) {
+  Operand input = tensorArgument(call, 0);
+  auto shape = listArgument(call, 1, "sizes");
+  if (input.isError() || !shape)
+    return {};
+  return make<ReshapeOp>(call.range, input.value, ArrayRef<int64_t>(*shape));
+}
+
+Operand ProgramLowering::callBroadcastTo(const ast::CallExpr &call) {
+  Operand input = tensorArgument(call, 0);
+  auto shape = listArgument(call, 1, "sizes");
+  if (input.isError() || !shape)
+    return {};
+  return make<BroadcastToOp>(call.range, input.value,
+                             ArrayRef<int64_t>(*shape));
+}
+
+Operand ProgramLowering::callConcat(const ast::CallExpr &call) {
+  auto *list = dyn_cast<ast::ListArg>(call.args[0]);
+  if (!list) {
+    error(call.args[0]->range,
+          "expected a list of tensors, as in concat([x, y], 0)");
+    return {};
+  }
+  SmallVector<Operand> operands;
+  for (const ast::Expr *element : list->elements) {
+    operands.push_back(lower(element));
+    if (operands.back().isError())
+      return {};
+    if (!operands.back().isTensor()) {
+      error(element->range, "expected a tensor");
+      return {};
+    }
+  }
+  std::optional<int64_t> dim = integerArgument(call, 1, "dimension");
+  if (!dim)
+    return {};
+  SmallVector<Value> values;
+  for (const Operand &operand : operands)
+    values.push_back(operand.value);
+  return make<ConcatOp>(call.range, ValueRange(values), *dim);
+}
+
+Operand ProgramLowering::callGatherRows(const ast::CallExpr &call) {
+  Operand table = tensorArgument(call, 0), indices = tensorArgument(call, 1);
+  if (table.isError() || indices.isError())
+    return {};
+  return make<GatherRowsOp>(call.range, table.value, indices.value);
+}
+
+Operand ProgramLowering::callScatterRows(const ast::CallExpr &call) {
+  Operand table = tensorArgument(call, 0), indices = tensorArgument(call, 1);
+  Operand rows = tensorArgument(call, 2);
+  if (table.isError() || indices.isError() || rows.isError())
+    return {};
+  return make<ScatterRowsOp>(call.range, rows.value, indices.value,
+                             table.value);
+}
+
+/// Two functions share the name: `slice(x, dim, axis)` keeps a rank's slice,
+/// `slice(x, dim, begin, end)` takes a range on every rank.
+Operand ProgramLowering::callSlice(const ast::CallExpr &call) {
+  Operand input = tensorArgument(call, 0);
+  std::optional<int64_t> dim = integerArgument(call, 1, "dimension");
+  if (input.isError() || !dim)
+    return {};
+  auto namesAxis = [&](const ast::CallArg *arg) {
+    auto *expr = dyn_cast<ast::ExprArg>(arg);
+    auto *name = expr ? dyn_cast<ast::NameExpr>(expr->value) : nullptr;
+    if (!name)
+      return false;
+    auto it = file.globals.find(name->name);
+    return it != file.globals.end() &&
+           it->second.kind == Declaration::Kind::Axis;
+  };
+  if (call.args.size() == 4 && !namesAxis(call.args[2])) {
+    std::optional<int64_t> begin = integerArgument(call, 2, "begin");
+    std::optional<int64_t> end = integerArgument(call, 3, "end");
+    if (!begin || !end)
+      return {};
+    return make<ExtractOp>(call.range, input.value, *dim, *begin, *end);
+  }
+  AxesAttr axes = axesArguments(call, 2);
+  if (!axes)
+    return {};
+  return make<SliceOp>(call.range, input.value, *dim, axes);
+}

@@ -1,0 +1,224 @@
+//===- LowerFile.cpp - Declarations of a file -----------------------------===//
+//
+// Meshes, params, functions and what the command line changes in them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Frontend/Lowering.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::frontend;
+
+FileLowering::FileLowering(const ast::File &file, MLIRContext *context,
+                           const LowerOptions &options,
+                           Diagnostics &diagnostics)
+    : file(file), context(context), builder(context), options(options),
+      diagnostics(diagnostics), hadSyntaxErrors(diagnostics.hasErrors()) {
+  module = ModuleOp::create(location({0, 0}));
+  (*module)->setAttr(kPhaseAttr, builder.getStringAttr("parse"));
+  builder.setInsertionPointToEnd(module->getBody());
+}
+
+Location FileLowering::location(SourceRange range) {
+  LineColumn place = file.source.getLineColumn(range.begin);
+  return FileLineColLoc::get(context, file.source.getName(), place.line,
+                             place.column);
+}
+
+void FileLowering::unknownName(StringRef what, StringRef name,
+                               SourceRange range,
+                               ArrayRef<StringRef> candidates) {
+  if (hadSyntaxErrors)
+    return;
+  error(range, "unknown " + what + " '" + name + "'" +
+                   didYouMean(name, candidates));
+}
+
+void FileLowering::declare(const ast::Name &name, Declaration declaration) {
+  if (name.isMissing())
+    return;
+  auto [it, inserted] = globals.insert({name.text, declaration});
+  if (!inserted)
+    error(name.range, "'" + name.text + "' is already defined")
+        .note(file.source, it->second.range, "the other definition");
+}
+
+std::optional<Constant> FileLowering::evaluate(const ast::Expr *expr) {
+  Operand operand = ProgramLowering(*this).evaluateConstant(expr);
+  if (operand.isError())
+    return std::nullopt;
+  return operand.constant;
+}
+
+std::optional<int64_t> FileLowering::evaluateInteger(const ast::Expr *expr,
+                                                     StringRef what) {
+  std::optional<Constant> constant = evaluate(expr);
+  if (!constant)
+    return std::nullopt;
+  if (const int64_t *integer = constant->getInteger())
+    return *integer;
+  error(expr->range, "expected an integer as " + what + ", found " +
+                         constant->str());
+  return std::nullopt;
+}
+
+static const std::string *
+findOption(ArrayRef<std::pair<std::string, std::string>> list, StringRef name) {
+  // The last one on the command line counts.
+  for (const auto &option : llvm::reverse(list))
+    if (option.first == name)
+      return &option.second;
+  return nullptr;
+}
+
+void FileLowering::lowerMesh(const ast::MeshItem &item) {
+  if (mesh) {
+    error(item.range, "expected one mesh, found another")
+        .note(file.source, meshRange, "the first mesh");
+    return;
+  }
+  constexpr int64_t maxRanks = 65536;
+  SmallVector<Attribute> names;
+  SmallVector<int64_t> sizes;
+  int64_t ranks = 1;
+  for (const ast::MeshAxis &axis : item.axes) {
+    if (axis.name.isMissing())
+      continue;
+    std::optional<int64_t> size;
+    SourceRange range = axis.size ? axis.size->range : axis.range;
+    if (const std::string *text = findOption(options.mesh, axis.name.text)) {
+      int64_t value;
+      if (!StringRef(*text).getAsInteger(10, value))
+        size = value;
+      else
+        error(range, "expected an integer as size of axis '" + axis.name.text +
+                         "', found '" + *text + "' on the command line");
+    } else if (axis.size) {
+      size = evaluateInteger(axis.size, "size of an axis");
+    }
+    if (size && *size < 1) {
+      error(range, "expected a size of at least 1 for axis '" +
+                       axis.name.text + "', found " + Twine(*size));
+      size.reset();
+    }
+    if (size && (*size > maxRanks || ranks * *size > maxRanks)) {
+      error(range, "expected at most " + Twine(maxRanks) +
+                       " ranks in the mesh, found more");
+      size.reset();
+    }
+    int64_t known = size.value_or(1);
+    ranks *= known;
+    Declaration declaration;
+    declaration.kind = Declaration::Kind::Axis;
+    declaration.operand = Operand(Constant(known), axis.name.range);
+    declaration.range = axis.name.range;
+    declare(axis.name, declaration);
+    StringAttr name = builder.getStringAttr(axis.name.text);
+    if (llvm::is_contained(names, name))
+      continue; // reported by declare
+    names.push_back(name);
+    sizes.push_back(known);
+  }
+  meshRange = item.range;
+  if (names.empty() || item.name.isMissing())
+    return;
+  mesh = MeshOp::create(builder, location(item.range), item.name.text,
+                        builder.getArrayAttr(names),
+                        builder.getDenseI64ArrayAttr(sizes));
+}
+
+void FileLowering::lowerParam(const ast::ParamItem &item) {
+  std::optional<Constant> value;
+  if (const std::string *text = findOption(options.params, item.name.text)) {
+    value = parseConstant(*text);
+    if (!value)
+      error(item.range, "expected a number of 64 bits for param '" +
+                            item.name.text + "', found '" + *text +
+                            "' on the command line");
+  } else if (item.value) {
+    value = evaluate(item.value);
+  }
+  Declaration declaration;
+  declaration.kind = Declaration::Kind::Param;
+  if (value)
+    declaration.operand = Operand(*value, item.name.range);
+  declaration.range = item.name.range;
+  declare(item.name, declaration);
+}
+
+void FileLowering::lowerFn(const ast::FnItem &item) {
+  if (item.name.isMissing())
+    return;
+  auto [it, inserted] = functions.try_emplace(item.name.text, &item);
+  if (!inserted)
+    error(item.name.range,
+          "function '" + item.name.text + "' is already defined")
+        .note(file.source, it->second->name.range, "the other definition");
+}
+
+void FileLowering::checkOptions(bool &badOption) {
+  auto checkList = [&](ArrayRef<std::pair<std::string, std::string>> list,
+                       Declaration::Kind kind, StringRef what) {
+    SmallVector<StringRef> candidates;
+    for (auto &[name, declaration] : globals)
+      if (declaration.kind == kind)
+        candidates.push_back(name);
+    for (const auto &[name, value] : list) {
+      if (llvm::is_contained(candidates, name))
+        continue;
+      badOption = true;
+      diagnostics.error("the program has no " + what + " '" + name +
+                        "', which the command line sets" +
+                        didYouMean(name, candidates));
+    }
+  };
+  checkList(options.params, Declaration::Kind::Param, "param");
+  checkList(options.mesh, Declaration::Kind::Axis, "mesh axis");
+}
+
+OwningOpRef<ModuleOp> FileLowering::run(bool &badOption) {
+  // Schedules may stand before what they name.
+  SmallVector<const ast::ScheduleItem *> schedules;
+  for (const ast::Item *item : file.items) {
+    switch (item->kind) {
+    case ast::Item::Kind::Mesh:
+      lowerMesh(*cast<ast::MeshItem>(item));
+      break;
+    case ast::Item::Kind::Param:
+      lowerParam(*cast<ast::ParamItem>(item));
+      break;
+    case ast::Item::Kind::Fn:
+      lowerFn(*cast<ast::FnItem>(item));
+      break;
+    case ast::Item::Kind::Program:
+      ProgramLowering(*this).lower(*cast<ast::ProgramItem>(item));
+      break;
+    case ast::Item::Kind::Schedule:
+      schedules.push_back(cast<ast::ScheduleItem>(item));
+      break;
+    }
+  }
+  for (const ast::ScheduleItem *schedule : schedules)
+    checkSchedule(*schedule);
+  if (!hadSyntaxErrors)
+    checkOptions(badOption);
+  if (file.items.empty() && !hadSyntaxErrors)
+    error({0, 0}, "expected a program, found an empty file");
+  if (diagnostics.hasErrors())
+    return {};
+  // The parts were verified as they were made; this is the whole.
+  if (failed(verify(*module))) {
+    diagnostics.error("the module does not verify; this is a mistake in ccn");
+    return {};
+  }
+  return std::move(module);
+}
+
+OwningOpRef<ModuleOp> frontend::lower(const ast::File &file,
+                                      MLIRContext *context,
+                                      const LowerOptions &options,
+                                      Diagnostics &diagnostics,
+                                      bool &badOption) {
+  return FileLowering(file, context, options, diagnostics).run(badOption);
+}

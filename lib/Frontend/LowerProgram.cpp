@@ -1,0 +1,470 @@
+//===- LowerProgram.cpp - Programs, types and statements ------------------===//
+//
+// Builds a `ccn.program`: its arguments, `let`, `<-` and `return`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Frontend/Lowering.h"
+
+#include "llvm/Support/CheckedArithmetic.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::frontend;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+std::optional<StringAttr>
+ProgramLowering::lowerAxis(const std::optional<ast::Name> &axis,
+                           SourceRange range) {
+  if (!file.mesh) {
+    if (!file.hadSyntaxErrors && !file.diagnostics.hasErrors())
+      error(range, "expected a mesh before this, as in 'mesh m (dp = 4)'");
+    return std::nullopt;
+  }
+  auto names = llvm::to_vector(
+      llvm::map_range(file.mesh.getAxisNames().getAsRange<StringAttr>(),
+                      [](StringAttr name) { return name.getValue(); }));
+  if (!axis) {
+    if (names.size() == 1)
+      return builder.getStringAttr(names.front());
+    error(range, "expected a mesh axis, of which there are '" +
+                     llvm::join(names, "', '") + "'");
+    return std::nullopt;
+  }
+  if (axis->isMissing())
+    return std::nullopt;
+  if (!llvm::is_contained(names, axis->text)) {
+    file.unknownName("mesh axis", axis->text, axis->range, names);
+    return std::nullopt;
+  }
+  return builder.getStringAttr(axis->text);
+}
+
+bool ProgramLowering::lowerStates(ArrayRef<ast::LayoutState> states,
+                                  Layout &layout) {
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (const ast::LayoutState &state : states) {
+    if (state.kind == ast::LayoutState::Kind::Replicated) {
+      if (states.size() == 1)
+        continue;
+      error(state.range, "expected 'replicated' alone, as it holds for every "
+                         "axis that is not named");
+      return false;
+    }
+    std::optional<StringAttr> axis = lowerAxis(state.axis, state.range);
+    if (!axis)
+      return false;
+    if (!seen.insert(*axis).second) {
+      error(state.range, "expected one state along mesh axis '" +
+                             axis->getValue() + "', found another");
+      return false;
+    }
+    AxisState axisState;
+    switch (state.kind) {
+    case ast::LayoutState::Kind::Replicated:
+      break;
+    case ast::LayoutState::Kind::Sliced: {
+      std::optional<int64_t> dim;
+      if (state.dim)
+        dim = file.evaluateInteger(state.dim, "dimension");
+      if (!dim)
+        return false;
+      if (*dim < 0 || *dim >= layout.getRank()) {
+        error(state.dim->range, "expected a dimension of a tensor of rank " +
+                                    Twine(layout.getRank()) + ", found " +
+                                    Twine(*dim));
+        return false;
+      }
+      axisState = {AxisState::Sliced, static_cast<unsigned>(*dim),
+                   ReduceKind::sum};
+      break;
+    }
+    case ast::LayoutState::Kind::Partial:
+      if (!state.reduction)
+        return false;
+      axisState = {AxisState::Partial, 0,
+                   *symbolizeReduceKind(getSpelling(*state.reduction))};
+      break;
+    case ast::LayoutState::Kind::Local:
+      axisState.kind = AxisState::Local;
+      break;
+    }
+    layout.setMesh(FlatSymbolRefAttr::get(file.mesh.getSymNameAttr()));
+    layout.setState(*axis, axisState);
+  }
+  return true;
+}
+
+RankedTensorType ProgramLowering::lowerType(const ast::TypeSpec &spec) {
+  SmallVector<int64_t> shape;
+  std::optional<int64_t> bytes = 8;
+  for (const ast::Expr *size : spec.shape) {
+    std::optional<int64_t> value = file.evaluateInteger(size, "size");
+    if (!value)
+      return {};
+    if (*value < 0) {
+      error(size->range,
+            "expected a size of at least 0, found " + Twine(*value));
+      return {};
+    }
+    if (bytes && *value != 0)
+      bytes = llvm::checkedMul(*bytes, *value);
+    shape.push_back(*value);
+  }
+  if (!bytes) {
+    error(spec.range, "the tensor's size in bytes does not fit 64 bits");
+    return {};
+  }
+  Layout layout(shape.size());
+  if (!lowerStates(spec.states, layout))
+    return {};
+  return layout.getType(
+      shape, elementTypeByName(file.context, getSpelling(spec.element)));
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+bool ProgramLowering::declare(Scope &scope, const ast::Name &name,
+                              Declaration declaration) {
+  if (name.isMissing())
+    return false;
+  declaration.range = name.range;
+  auto global = file.globals.find(name.text);
+  const Declaration *other =
+      global == file.globals.end() ? nullptr : &global->second;
+  auto [it, inserted] = scope.insert({name.text, declaration});
+  if (!inserted)
+    other = &it->second;
+  if (!other)
+    return true;
+  error(name.range, "'" + name.text + "' is already defined")
+      .note(file.file.source, other->range, "the other definition");
+  return false;
+}
+
+void ProgramLowering::lower(const ast::ProgramItem &item) {
+  if (item.name.isMissing() || !item.block)
+    return;
+  auto [previous, inserted] =
+      file.programRanges.try_emplace(item.name.text, item.name.range);
+  if (!inserted) {
+    error(item.name.range,
+          "program '" + item.name.text + "' is already defined")
+        .note(file.file.source, previous->second, "the other definition");
+    return;
+  }
+  if (!file.mesh) {
+    if (!file.diagnostics.hasErrors())
+      error(item.name.range,
+            "expected a mesh before the program, as in 'mesh m (dp = 4)'");
+    return;
+  }
+
+  Scope scope;
+  scopes.push_back(&scope);
+  SmallVector<Type> types;
+  SmallVector<const ast::ProgramArg *> arguments;
+  for (const ast::ProgramArg &arg : item.args) {
+    RankedTensorType type = arg.type ? lowerType(*arg.type) : nullptr;
+    Declaration declaration;
+    declaration.kind = Declaration::Kind::Value;
+    declaration.inout = arg.inout.has_value();
+    declaration.isProgramValue = true;
+    if (!declare(scope, arg.name, declaration) || !type)
+      continue;
+    if (arg.type->scattered &&
+        (type.getRank() != 1 || Layout::of(type).isSliced(0))) {
+      error(*arg.type->scattered,
+            "expected a scattered argument to have rank 1 and not to be "
+            "sliced, found '" +
+                typeName(type) + "'");
+      continue;
+    }
+    types.push_back(type);
+    arguments.push_back(&arg);
+  }
+
+  program = ProgramOp::create(file.builder, file.location(item.range),
+                              builder.getStringAttr(item.name.text),
+                              builder.getFunctionType(types, {}));
+  Block &block = program.getBody().emplaceBlock();
+  for (auto [index, arg] : llvm::enumerate(arguments)) {
+    Value value =
+        block.addArgument(types[index], file.location(arg->name.range));
+    program.setArgAttr(index, kNameAttr, builder.getStringAttr(arg->name.text));
+    if (arg->inout)
+      program.setArgAttr(index, kInoutAttr, builder.getUnitAttr());
+    if (arg->type->scattered)
+      program.setArgAttr(index, kScatteredAttr, builder.getUnitAttr());
+    scope[arg->name.text].operand = Operand(value, arg->name.range);
+  }
+  builder.setInsertionPointToEnd(&block);
+  lowerBody(*item.block);
+
+  program.setType(builder.getFunctionType(
+      types, llvm::to_vector(TypeRange(ValueRange(results)))));
+  for (auto [index, name] : llvm::enumerate(resultNames))
+    program.setResultAttr(index, kNameAttr, builder.getStringAttr(name));
+  SourceRange end = {item.block->range.end, item.block->range.end};
+  ReturnOp::create(builder, file.location(end), results);
+  file.programs[item.name.text] = std::move(scope);
+  scopes.pop_back();
+}
+
+void ProgramLowering::lowerBody(const ast::Block &block) {
+  for (const ast::Stmt *stmt : block.stmts) {
+    if (returned) {
+      error(stmt->range, "expected nothing after 'return'");
+      return;
+    }
+    switch (stmt->kind) {
+    case ast::Stmt::Kind::Let:
+      lowerLet(*cast<ast::LetStmt>(stmt), *scopes.back());
+      break;
+    case ast::Stmt::Kind::Store:
+      lowerStore(*cast<ast::StoreStmt>(stmt));
+      break;
+    case ast::Stmt::Kind::Return:
+      lowerReturn(*cast<ast::ReturnStmt>(stmt));
+      returned = true;
+      break;
+    }
+    if (tooLarge)
+      return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+void ProgramLowering::lowerLet(const ast::LetStmt &stmt, Scope &scope) {
+  // What a function's own statements make belongs to the program's statement.
+  StringRef outer = letName;
+  if (callStack.empty() && !stmt.names.empty())
+    letName = stmt.names.front().text;
+  Operand value = lower(stmt.value);
+  letName = outer;
+
+  auto define = [&](const ast::Name &name, Operand operand) {
+    Declaration declaration;
+    declaration.kind = Declaration::Kind::Value;
+    declaration.isProgramValue =
+        callStack.empty() && (operand.isTensor() || operand.isError());
+    declaration.operand = std::move(operand);
+    declare(scope, name, std::move(declaration));
+  };
+  if (!stmt.inParens) {
+    if (value.kind == Operand::Kind::Tuple) {
+      error(stmt.value->range, "expected one value, found " +
+                                   Twine(value.elements.size()) +
+                                   "; take them apart with 'let (a, b) = ...'");
+      value = Operand();
+    }
+    define(stmt.names.front(), std::move(value));
+    return;
+  }
+  bool fits = value.kind == Operand::Kind::Tuple &&
+              value.elements.size() == stmt.names.size();
+  if (!fits && !value.isError())
+    error(stmt.value->range,
+          "expected " + Twine(stmt.names.size()) + " values, found " +
+              Twine(value.kind == Operand::Kind::Tuple ? value.elements.size()
+                                                       : 1));
+  for (auto [index, name] : llvm::enumerate(stmt.names))
+    define(name, fits ? value.elements[index] : Operand());
+}
+
+void ProgramLowering::lowerStore(const ast::StoreStmt &stmt) {
+  if (!callStack.empty()) {
+    error(stmt.range, "expected no store in a function; return the value and "
+                      "store it in the program");
+    return;
+  }
+  if (stmt.target.isMissing())
+    return;
+  letName = stmt.target.text;
+  Operand value = lower(stmt.value);
+  Scope &scope = *scopes.front();
+  auto it = scope.find(stmt.target.text);
+  if (it == scope.end()) {
+    SmallVector<StringRef> candidates;
+    for (auto &[name, declaration] : scope)
+      if (declaration.inout)
+        candidates.push_back(name);
+    file.unknownName("inout argument", stmt.target.text, stmt.target.range,
+                     candidates);
+    letName = {};
+    return;
+  }
+  if (!it->second.inout) {
+    error(stmt.target.range,
+          "expected an inout argument, found '" + stmt.target.text + "'")
+        .note(file.file.source, it->second.range,
+              "declared here without 'inout'");
+    letName = {};
+    return;
+  }
+  Operand &target = it->second.operand;
+  if (!value.isError() && !target.isError()) {
+    Operand stored = toLayout(value, target.getType());
+    if (!stored.isError()) {
+      auto update = UpdateOp::create(builder, file.location(stmt.range),
+                                     target.value, stored.value);
+      update->setAttr(kLetAttr, builder.getStringAttr(letName));
+      if (check(stmt.range, update))
+        target = Operand(update.getResult(), stmt.target.range);
+    }
+  }
+  letName = {};
+}
+
+/// Brings a value to the type of what it is stored in. What is free is done; so
+/// is the gathering of a sliced value that is to be replicated, because the
+/// declaration of the argument asks for it.
+Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
+  SourceRange range = value.range;
+  if (value.kind == Operand::Kind::Tuple) {
+    error(range, "expected one value, found " + Twine(value.elements.size()));
+    return {};
+  }
+  value = materialize(value, type.getElementType());
+  if (value.isError())
+    return {};
+  if (value.getType().getElementType() != type.getElementType()) {
+    error(range, "expected a value of type '" + typeName(type) + "', found '" +
+                     typeName(value.getType()) + "'; convert it with 'cast(x, " +
+                     elementTypeName(type.getElementType()) + ")'");
+    return {};
+  }
+  if (value.getType().getRank() == 0 && type.getRank() != 0)
+    value = make<BroadcastToOp>(range, value.value, type.getShape());
+  if (value.isError())
+    return {};
+  if (value.getType().getShape() != type.getShape()) {
+    error(range, "expected a value of shape '" + typeName(type) +
+                     "', found '" + typeName(value.getType()) + "'");
+    return {};
+  }
+  Layout to = Layout::of(type);
+  Layout from = Layout::of(value.getType());
+  auto gatherEnds = [&] {
+    SmallVector<StringAttr> gathered;
+    for (StringAttr axis : from.getNamedAxes())
+      if (from.getState(axis).kind == AxisState::Sliced &&
+          to.getState(axis).kind == AxisState::Replicated)
+        gathered.push_back(axis);
+    return gathered;
+  };
+  if (SmallVector<StringAttr> axes = gatherEnds(); !axes.empty()) {
+    value = make<AllGatherOp>(
+        range, value.value,
+        AxesAttr::get(file.context, from.getMesh(), axes));
+    if (value.isError())
+      return {};
+    from = Layout::of(value.getType());
+  }
+  for (unsigned dim = 0; dim < to.getRank(); ++dim) {
+    SmallVector<StringAttr> axes;
+    for (StringAttr axis : to.getAxes(dim))
+      if (from.getState(axis).kind == AxisState::Replicated)
+        axes.push_back(axis);
+    if (axes.empty())
+      continue;
+    value = make<SliceOp>(range, value.value, dim,
+                          AxesAttr::get(file.context, to.getMesh(), axes));
+    if (value.isError())
+      return {};
+    from = Layout::of(value.getType());
+  }
+  // What is left may be a value that serves as a local one.
+  for (StringAttr axis : to.getNamedAxes()) {
+    AxisState::Kind kind = from.getState(axis).kind;
+    if (to.getState(axis).kind == AxisState::Local &&
+        (kind == AxisState::Partial || kind == AxisState::Replicated)) {
+      from.setMesh(to.getMesh());
+      from.setState(axis, {AxisState::Local, 0, ReduceKind::sum});
+    }
+  }
+  if (from != to) {
+    from = Layout::of(value.getType());
+    auto diagnostic =
+        error(range, "layout '" + from.str() +
+                         "' cannot be stored in an argument with layout '" +
+                         to.str() + "'");
+    for (StringAttr axis : from.getNamedAxes()) {
+      AxisState state = from.getState(axis), target = to.getState(axis);
+      if (state == target)
+        continue;
+      Twine name = axis.getValue();
+      if (state.kind == AxisState::Partial || state.kind == AxisState::Local)
+        diagnostic.note("reduce it with 'all_reduce(" +
+                        stringifyReduceKind(state.reduction) + ", x, " +
+                        axis.getValue() + ")'");
+      else if (target.kind == AxisState::Sliced)
+        diagnostic.note("move the cut with 'all_to_all(x, " +
+                        Twine(state.dim) + " -> " + Twine(target.dim) + ", " +
+                        axis.getValue() + ")'");
+      else
+        diagnostic.note("gather it with 'all_gather(x, " + axis.getValue() +
+                        ")'");
+    }
+    return {};
+  }
+  if (value.getType() == type)
+    return value;
+  auto reshard = ReshardOp::create(builder, file.location(range), type,
+                                   value.value);
+  reshard->setAttr(kLetAttr, builder.getStringAttr(letName));
+  if (!check(range, reshard))
+    return {};
+  return Operand(reshard.getResult(), range);
+}
+
+void ProgramLowering::lowerReturn(const ast::ReturnStmt &stmt) {
+  Scope &scope = *scopes.back();
+  for (const ast::Expr *expr : stmt.values) {
+    if (isa<ast::ErrorExpr>(expr))
+      continue;
+    auto *name = dyn_cast<ast::NameExpr>(expr);
+    if (!name) {
+      error(expr->range, "expected the name of a result; name the value first "
+                         "with 'let'");
+      continue;
+    }
+    Operand value = lowerName(*name);
+    if (value.isError())
+      continue;
+    auto it = scope.find(name->name);
+    if (it != scope.end() && it->second.operand.isTensor() &&
+        (it->second.inout || isa<BlockArgument>(it->second.operand.value)) &&
+        program.getArguments().size() > 0 &&
+        llvm::any_of(llvm::seq<unsigned>(0, program.getNumArguments()),
+                     [&](unsigned i) {
+                       return program.getArgName(i) == name->name;
+                     })) {
+      error(expr->range,
+            it->second.inout
+                ? "'" + name->name +
+                      "' is an inout argument and comes out by itself"
+                : "'" + name->name +
+                      "' is an argument; name the result first with 'let'");
+      continue;
+    }
+    if (!value.isTensor()) {
+      error(expr->range, "expected a tensor as result, found a constant");
+      continue;
+    }
+    if (llvm::is_contained(resultNames, name->name)) {
+      error(expr->range, "'" + name->name + "' is returned twice");
+      continue;
+    }
+    results.push_back(value.value);
+    resultNames.push_back(name->name);
+  }
+}

@@ -1,0 +1,255 @@
+//===- Lowering.h - The checker's state -------------------------*- C++ -*-===//
+//
+// Private to the checker. FileLowering holds what a file declares;
+// ProgramLowering builds one program, expression by expression.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_FRONTEND_LOWERING_H
+#define CCN_LIB_FRONTEND_LOWERING_H
+
+#include "dialect/Ccn.h"
+#include "lib/Frontend/Constant.h"
+#include "lib/Frontend/Lower.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace ccn::frontend {
+
+/// What an expression is: a constant without a type, a tensor, several values of
+/// a function, or nothing because an error was reported.
+struct Operand {
+  enum class Kind { Error, Constant, Tensor, Tuple } kind = Kind::Error;
+  Constant constant;
+  mlir::Value value;
+  std::vector<Operand> elements;
+  SourceRange range;
+
+  Operand() = default;
+  Operand(Constant constant, SourceRange range)
+      : kind(Kind::Constant), constant(std::move(constant)), range(range) {}
+  Operand(mlir::Value value, SourceRange range)
+      : kind(Kind::Tensor), value(value), range(range) {}
+
+  bool isError() const { return kind == Kind::Error; }
+  bool isConstant() const { return kind == Kind::Constant; }
+  bool isTensor() const { return kind == Kind::Tensor; }
+  mlir::RankedTensorType getType() const {
+    return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
+};
+
+/// A declared name.
+struct Declaration {
+  enum class Kind { Param, Axis, Value } kind;
+  Operand operand; // of an axis its size
+  SourceRange range;
+  bool inout = false;
+  /// In a program: it may be named in a schedule.
+  bool isProgramValue = false;
+};
+
+using Scope = llvm::MapVector<llvm::StringRef, Declaration>;
+
+class FileLowering {
+public:
+  FileLowering(const ast::File &file, mlir::MLIRContext *context,
+               const LowerOptions &options, Diagnostics &diagnostics);
+
+  mlir::OwningOpRef<mlir::ModuleOp> run(bool &badOption);
+
+private:
+  friend class ProgramLowering;
+
+  void lowerMesh(const ast::MeshItem &item);
+  void lowerParam(const ast::ParamItem &item);
+  void lowerFn(const ast::FnItem &item);
+  void checkSchedule(const ast::ScheduleItem &item);
+  void checkOptions(bool &badOption);
+  /// Declares a file-level name; reports a name that is taken.
+  void declare(const ast::Name &name, Declaration declaration);
+
+  /// The value of a constant expression; none if an error was reported.
+  std::optional<Constant> evaluate(const ast::Expr *expr);
+  std::optional<int64_t> evaluateInteger(const ast::Expr *expr,
+                                         llvm::StringRef what);
+
+  DiagnosticHandle error(SourceRange range, const llvm::Twine &message) {
+    return diagnostics.error(file.source, range, message);
+  }
+  /// Reports a name that is not declared, unless syntax errors may be why.
+  void unknownName(llvm::StringRef what, llvm::StringRef name,
+                   SourceRange range,
+                   llvm::ArrayRef<llvm::StringRef> candidates);
+  mlir::Location location(SourceRange range);
+
+  const ast::File &file;
+  mlir::MLIRContext *context;
+  mlir::OpBuilder builder;
+  const LowerOptions &options;
+  Diagnostics &diagnostics;
+  /// Syntax errors were reported, which explain names that are missing.
+  bool hadSyntaxErrors;
+
+  Scope globals;
+  llvm::StringMap<const ast::FnItem *> functions;
+  /// What schedules may name, by program.
+  llvm::StringMap<Scope> programs;
+  llvm::StringMap<SourceRange> programRanges;
+  llvm::StringMap<SourceRange> scheduleRanges;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  MeshOp mesh;
+  SourceRange meshRange;
+};
+
+class ProgramLowering {
+public:
+  explicit ProgramLowering(FileLowering &file)
+      : file(file), builder(file.context) {}
+
+  void lower(const ast::ProgramItem &item);
+  /// Evaluates an expression outside of a program: constants only.
+  Operand evaluateConstant(const ast::Expr *expr);
+
+private:
+  /// A bound of the operations in one program, far above any real one, that
+  /// functions which double their work cannot pass.
+  static constexpr unsigned maxOperations = 100000;
+  static constexpr unsigned maxInlining = 64;
+
+  // Types (LowerTypes.cpp)
+  mlir::RankedTensorType lowerType(const ast::TypeSpec &spec);
+  bool lowerStates(llvm::ArrayRef<ast::LayoutState> states, Layout &layout);
+  std::optional<mlir::StringAttr> lowerAxis(const std::optional<ast::Name> &axis,
+                                            SourceRange range);
+
+  // Statements (LowerProgram.cpp)
+  void lowerBody(const ast::Block &block);
+  void lowerLet(const ast::LetStmt &stmt, Scope &scope);
+  void lowerStore(const ast::StoreStmt &stmt);
+  void lowerReturn(const ast::ReturnStmt &stmt);
+  bool declare(Scope &scope, const ast::Name &name, Declaration declaration);
+  Operand toLayout(Operand value, mlir::RankedTensorType type);
+
+  // Expressions (LowerExpr.cpp)
+  Operand lower(const ast::Expr *expr);
+  Operand lowerName(const ast::NameExpr &expr);
+  Operand lowerUnary(const ast::UnaryExpr &expr);
+  Operand lowerBinaryChain(const ast::BinaryExpr &expr);
+  Operand lowerBinary(const ast::BinaryExpr &expr, Operand lhs, Operand rhs);
+  /// Gives constants the element type of the tensors and all one shape. An error
+  /// unless there is a tensor. `typed` says which operands share an element type.
+  bool unify(llvm::MutableArrayRef<Operand> operands, SourceRange range,
+             llvm::ArrayRef<bool> typed = {});
+  Operand materialize(const Operand &operand, mlir::Type elementType);
+  Operand inlineCall(const ast::FnItem &fn, const ast::CallExpr &call);
+
+  // Calls (LowerCalls.cpp, LowerCollectives.cpp)
+  struct Builtin;
+  static const llvm::StringMap<Builtin> &getBuiltins();
+  Operand lowerCall(const ast::CallExpr &call);
+  template <typename OpTy> Operand callUnary(const ast::CallExpr &call);
+  template <typename OpTy> Operand callBinary(const ast::CallExpr &call);
+  template <typename OpTy>
+  Operand callMinMax(const ast::CallExpr &call, ReductionKind kind);
+  Operand callReduction(const ast::CallExpr &call, ReductionKind kind);
+  Operand callMatmul(const ast::CallExpr &call);
+  Operand callConv2d(const ast::CallExpr &call);
+  Operand callTranspose(const ast::CallExpr &call);
+  Operand callReshape(const ast::CallExpr &call);
+  Operand callBroadcastTo(const ast::CallExpr &call);
+  Operand callSlice(const ast::CallExpr &call);
+  Operand callConcat(const ast::CallExpr &call);
+  Operand callGatherRows(const ast::CallExpr &call);
+  Operand callScatterRows(const ast::CallExpr &call);
+  Operand callCast(const ast::CallExpr &call);
+  Operand callSelect(const ast::CallExpr &call);
+  Operand callDropout(const ast::CallExpr &call);
+  Operand callAllReduce(const ast::CallExpr &call);
+  Operand callReduceScatter(const ast::CallExpr &call);
+  Operand callAllGather(const ast::CallExpr &call);
+  Operand callAllToAll(const ast::CallExpr &call);
+  Operand callBroadcast(const ast::CallExpr &call);
+  Operand callReduce(const ast::CallExpr &call);
+  Operand callGather(const ast::CallExpr &call);
+  Operand callScatter(const ast::CallExpr &call);
+  Operand callSend(const ast::CallExpr &call);
+  Operand callReshard(const ast::CallExpr &call);
+
+  // Arguments of calls
+  const ast::Expr *getExpr(const ast::CallExpr &call, unsigned index);
+  Operand argument(const ast::CallExpr &call, unsigned index);
+  Operand tensorArgument(const ast::CallExpr &call, unsigned index);
+  std::optional<int64_t> integerArgument(const ast::CallExpr &call,
+                                         unsigned index, llvm::StringRef what);
+  std::optional<llvm::SmallVector<int64_t>>
+  listArgument(const ast::CallExpr &call, unsigned index,
+               llvm::StringRef what);
+  std::optional<ReduceKind> kindArgument(const ast::CallExpr &call,
+                                         unsigned index);
+  /// The axes named by the arguments from `first` to the end; if there are none,
+  /// the axis of a mesh that has one.
+  AxesAttr axesArguments(const ast::CallExpr &call, unsigned first);
+
+  // Functions over operations (LowerFunctions.cpp)
+  Operand callNorm(const ast::CallExpr &call);
+  Operand callSoftmax(const ast::CallExpr &call);
+  Operand callLayerNorm(const ast::CallExpr &call);
+  Operand callRmsNorm(const ast::CallExpr &call);
+  Operand widen(const Operand &operand);
+  Operand narrow(const Operand &operand, mlir::Type elementType);
+  /// Reduces over dimensions and, along axes that cut them, over ranks.
+  Operand reduceWhole(ReductionKind kind, const Operand &operand,
+                      llvm::ArrayRef<int64_t> dims);
+  /// The result of a reduction over `dim`, repeated to the shape it came from.
+  Operand repeat(const Operand &reduced, const Operand &like, int64_t dim);
+  template <typename OpTy>
+  Operand apply(const Operand &a, const Operand &b);
+
+  /// Builds an operation, checks it, and reports what is wrong at `range`.
+  template <typename OpTy, typename... Args>
+  Operand make(SourceRange range, Args &&...args) {
+    mlir::OperationState state(file.location(range),
+                               OpTy::getOperationName());
+    // The result type is inferred below, where it may fail.
+    OpTy::build(builder, state, builder.getNoneType(),
+                std::forward<Args>(args)...);
+    state.types.clear();
+    return finish(range, state, &OpTy::inferReturnTypes);
+  }
+  using InferReturnTypes = mlir::LogicalResult (*)(
+      mlir::MLIRContext *, std::optional<mlir::Location>, mlir::ValueRange,
+      mlir::DictionaryAttr, mlir::OpaqueProperties, mlir::RegionRange,
+      llvm::SmallVectorImpl<mlir::Type> &);
+  Operand finish(SourceRange range, mlir::OperationState &state,
+                 InferReturnTypes infer);
+  /// Verifies an operation just made; reports at `range` and removes it if it
+  /// does not hold.
+  bool check(SourceRange range, mlir::Operation *op);
+
+  DiagnosticHandle error(SourceRange range, const llvm::Twine &message) {
+    return file.error(range, message);
+  }
+
+  FileLowering &file;
+  mlir::OpBuilder builder;
+  ProgramOp program;
+  /// The innermost scope comes last; a function sees only its own and globals.
+  llvm::SmallVector<Scope *> scopes;
+  llvm::SmallVector<const ast::FnItem *> callStack;
+  /// The name that the statement at hand defines.
+  llvm::StringRef letName;
+  unsigned numOperations = 0;
+  bool tooLarge = false;
+  bool returned = false;
+  /// The current value of each inout argument.
+  llvm::SmallVector<mlir::Value> results;
+  llvm::SmallVector<llvm::StringRef> resultNames;
+};
+
+} // namespace ccn::frontend
+
+#endif // CCN_LIB_FRONTEND_LOWERING_H
