@@ -103,7 +103,7 @@ public:
   };
 
   const Kind kind;
-  const SourceRange range;
+  SourceRange range;
 
 protected:
   Expr(Kind kind, SourceRange range) : kind(kind), range(range) {}
@@ -173,6 +173,8 @@ enum class BinaryOp : uint8_t {
 llvm::StringRef getSpelling(UnaryOp op);
 llvm::StringRef getSpelling(BinaryOp op);
 bool isComparison(BinaryOp op);
+/// Higher binds tighter: 1 for comparisons, 2 for sums, 3 for products.
+unsigned getPrecedence(BinaryOp op);
 
 class UnaryExpr : public Expr {
 public:
@@ -248,6 +250,7 @@ struct LayoutState {
 };
 
 llvm::StringRef getSpelling(LayoutState::Kind kind);
+std::optional<LayoutState::Kind> getLayoutStateKind(llvm::StringRef spelling);
 
 /// `f16[N, 4] sliced(0) scattered`.
 struct TypeSpec {
@@ -434,11 +437,14 @@ protected:
 
 /// As written: "split", "slice_state".
 llvm::StringRef getSpelling(Directive::Kind kind);
+std::optional<Directive::Kind> getDirectiveKind(llvm::StringRef spelling);
 
 enum class SplitForm : uint8_t { RsAg, ReduceBroadcast, Hierarchical };
 enum class ProtocolKind : uint8_t { LL, Lamport, Simple };
 llvm::StringRef getSpelling(SplitForm form);
 llvm::StringRef getSpelling(ProtocolKind protocol);
+std::optional<SplitForm> getSplitForm(llvm::StringRef spelling);
+std::optional<ProtocolKind> getProtocolKind(llvm::StringRef spelling);
 
 /// `split x [as form]`.
 class SplitDirective : public Directive {

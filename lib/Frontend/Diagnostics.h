@@ -130,8 +130,6 @@ public:
   void renderJson(llvm::raw_ostream &os) const;
 
 private:
-  struct Position;
-  Position getPosition(const DiagnosticPlace &place) const;
   std::vector<const Diagnostic *> getShown(bool &cut) const;
   DiagnosticHandle add(Severity severity, DiagnosticPlace place,
                        const llvm::Twine &message);
