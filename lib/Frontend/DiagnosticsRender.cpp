@@ -11,7 +11,6 @@
 #include "lib/Frontend/Utf8.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Unicode.h"
 #include <algorithm>
@@ -315,47 +314,54 @@ void Diagnostics::renderText(llvm::raw_ostream &os, bool colour) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
-static llvm::json::Object toJson(const Diagnostic &diagnostic) {
-  llvm::json::Object object;
+static void writeJson(llvm::json::OStream &json, const Diagnostic &diagnostic) {
+  auto text = [&](llvm::StringRef key, llvm::StringRef value) {
+    json.attribute(key, llvm::json::fixUTF8(value));
+  };
   const DiagnosticPlace &place = diagnostic.place;
-  object["severity"] = getName(diagnostic.severity);
-  object["message"] = llvm::json::fixUTF8(diagnostic.message);
+  json.objectBegin();
+  text("severity", getName(diagnostic.severity));
   if (place.file) {
     LineColumn begin = place.file->getLineColumn(place.range.begin);
     LineColumn end = place.file->getLineColumn(place.range.end);
-    object["file"] = llvm::json::fixUTF8(place.file->getName());
-    object["line"] = begin.line;
-    object["column"] = begin.column;
-    object["endLine"] = end.line;
-    object["endColumn"] = end.column;
+    text("file", place.file->getName());
+    json.attribute("line", begin.line);
+    json.attribute("column", begin.column);
+    json.attribute("endLine", end.line);
+    json.attribute("endColumn", end.column);
   } else if (!place.fileName.empty()) {
-    object["file"] = llvm::json::fixUTF8(place.fileName);
-    if (place.line) {
-      object["line"] = object["endLine"] = place.line;
-      if (place.column)
-        object["column"] = object["endColumn"] = place.column;
-    }
+    text("file", place.fileName);
+    if (place.line)
+      json.attribute("line", place.line);
+    if (place.column)
+      json.attribute("column", place.column);
+    if (place.line)
+      json.attribute("endLine", place.line);
+    if (place.column)
+      json.attribute("endColumn", place.column);
   }
+  text("message", diagnostic.message);
   if (diagnostic.suggestion)
-    object["suggestion"] = llvm::json::fixUTF8(*diagnostic.suggestion);
-  if (diagnostic.severity != Severity::Note) {
-    llvm::json::Array notes;
-    for (const Diagnostic &note : diagnostic.notes)
-      notes.push_back(toJson(note));
-    object["notes"] = std::move(notes);
-  }
-  return object;
+    text("suggestion", *diagnostic.suggestion);
+  if (diagnostic.severity != Severity::Note)
+    json.attributeArray("notes", [&] {
+      for (const Diagnostic &note : diagnostic.notes)
+        writeJson(json, note);
+    });
+  json.objectEnd();
 }
 
 void Diagnostics::renderJson(llvm::raw_ostream &os) const {
-  llvm::json::Array array;
+  llvm::json::OStream json(os, /*IndentSize=*/2);
   bool cut = false;
+  json.arrayBegin();
   for (const Diagnostic *diagnostic : getShown(cut))
-    array.push_back(toJson(*diagnostic));
+    writeJson(json, *diagnostic);
   if (cut) {
     Diagnostic last;
     last.message = cutMessage.str();
-    array.push_back(toJson(last));
+    writeJson(json, last);
   }
-  os << llvm::formatv("{0:2}", llvm::json::Value(std::move(array))) << '\n';
+  json.arrayEnd();
+  os << '\n';
 }

@@ -28,14 +28,13 @@ void Parser::parseItem() {
 /// Parses an item whose keyword, or what stands for it, is the current token.
 void Parser::parseItemAs(TokenKind keyword) {
   // An item may stand, wrongly, inside of another, which then goes on.
-  auto restore =
-      llvm::make_scope_exit([this, column = itemColumn, nested = isItemNested,
-                             errors = itemErrors, outer = inouts] {
-        itemColumn = column;
-        isItemNested = nested;
-        itemErrors = errors;
-        inouts = outer;
-      });
+  llvm::scope_exit restore([this, column = itemColumn, nested = isItemNested,
+                            errors = itemErrors, outer = inouts] {
+    itemColumn = column;
+    isItemNested = nested;
+    itemErrors = errors;
+    inouts = outer;
+  });
   isItemNested = itemColumn != 0;
   itemErrors = numErrors;
   inouts.clear();
@@ -43,12 +42,14 @@ void Parser::parseItemAs(TokenKind keyword) {
   uint32_t begin = consume().range.begin;
   itemColumn = source.getLineColumn(begin).column;
   llvm::StringRef what;
+  TokenKind follow = TokenKind::LParen;
   switch (keyword) {
   case TokenKind::KwMesh:
     what = "a name for the mesh";
     break;
   case TokenKind::KwParam:
     what = "a name for the param";
+    follow = TokenKind::Assign;
     break;
   case TokenKind::KwFn:
     what = "a name for the function";
@@ -58,11 +59,19 @@ void Parser::parseItemAs(TokenKind keyword) {
     break;
   default:
     what = "a name for the schedule";
+    follow = TokenKind::KwFor;
     break;
   }
   Name name;
-  // Without its name an item still has a body to look into.
-  parseName(name, what);
+  if (!parseName(name, what)) {
+    // Without its name an item still has a body to look into.
+    while (!isAtStatementEnd() && !at(TokenKind::LBrace) && !at(follow))
+      consume();
+    if (!at(follow)) {
+      skipItem(begin);
+      return;
+    }
+  }
   switch (keyword) {
   case TokenKind::KwMesh:
     items.push_back(parseMesh(begin, name));

@@ -17,6 +17,12 @@ const Item *Parser::parseSchedule(uint32_t begin, const Name &name) {
   bool ok = true;
   if (accept(TokenKind::KwFor)) {
     ok = parseName(program, "a program's name");
+  } else if (at(TokenKind::Name)) {
+    // The program's name is here, or another word and then the name.
+    errorExpected("'for'");
+    if (peek().is(TokenKind::Name))
+      consume();
+    ok = parseName(program, "a program's name");
   } else {
     errorExpected("'for' and a program's name");
     ok = false;
