@@ -1,0 +1,120 @@
+//===- AST.cpp - Spellings and helpers of the syntax tree -----------------===//
+//
+// How enumerators are written in the language, in one table each, and the few
+// questions the tree answers about itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Frontend/AST.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace ccn;
+using namespace ccn::frontend;
+using namespace ccn::frontend::ast;
+
+// Each table is indexed by its enumeration.
+static constexpr llvm::StringLiteral elementNames[] = {
+    "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "i16",
+    "i32", "i64", "u8",  "u16",  "u32",    "u64",    "bool"};
+static constexpr llvm::StringLiteral reductionNames[] = {"sum", "prod", "max",
+                                                         "min"};
+static constexpr llvm::StringLiteral unaryNames[] = {"-", "+"};
+static constexpr llvm::StringLiteral binaryNames[] = {
+    "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="};
+static constexpr llvm::StringLiteral stateNames[] = {"replicated", "sliced",
+                                                     "partial", "local"};
+static constexpr llvm::StringLiteral directiveNames[] = {
+    "split",     "reorder",  "slice_state", "fuse",   "overlap",
+    "algorithm", "protocol", "sms",         "bucket", "order"};
+static constexpr llvm::StringLiteral splitNames[] = {
+    "rs_ag", "reduce_broadcast", "hierarchical"};
+static constexpr llvm::StringLiteral protocolNames[] = {"ll", "lamport",
+                                                        "simple"};
+
+template <typename Enum, size_t size>
+static llvm::StringRef lookUp(const llvm::StringLiteral (&table)[size],
+                              Enum value) {
+  return table[static_cast<size_t>(value)];
+}
+
+template <typename Enum, size_t size>
+static std::optional<Enum> find(const llvm::StringLiteral (&table)[size],
+                                llvm::StringRef spelling) {
+  const auto *entry = llvm::find(table, spelling);
+  if (entry == std::end(table))
+    return std::nullopt;
+  return static_cast<Enum>(entry - std::begin(table));
+}
+
+llvm::StringRef ast::getSpelling(ElementType type) {
+  return lookUp(elementNames, type);
+}
+llvm::StringRef ast::getSpelling(Reduction reduction) {
+  return lookUp(reductionNames, reduction);
+}
+llvm::StringRef ast::getSpelling(UnaryOp op) { return lookUp(unaryNames, op); }
+llvm::StringRef ast::getSpelling(BinaryOp op) {
+  return lookUp(binaryNames, op);
+}
+llvm::StringRef ast::getSpelling(LayoutState::Kind kind) {
+  return lookUp(stateNames, kind);
+}
+llvm::StringRef ast::getSpelling(Directive::Kind kind) {
+  return lookUp(directiveNames, kind);
+}
+llvm::StringRef ast::getSpelling(SplitForm form) {
+  return lookUp(splitNames, form);
+}
+llvm::StringRef ast::getSpelling(ProtocolKind protocol) {
+  return lookUp(protocolNames, protocol);
+}
+
+std::optional<ElementType> ast::getElementType(llvm::StringRef spelling) {
+  return find<ElementType>(elementNames, spelling);
+}
+std::optional<Reduction> ast::getReduction(llvm::StringRef spelling) {
+  return find<Reduction>(reductionNames, spelling);
+}
+std::optional<LayoutState::Kind>
+ast::getLayoutStateKind(llvm::StringRef spelling) {
+  return find<LayoutState::Kind>(stateNames, spelling);
+}
+std::optional<Directive::Kind> ast::getDirectiveKind(llvm::StringRef spelling) {
+  return find<Directive::Kind>(directiveNames, spelling);
+}
+std::optional<SplitForm> ast::getSplitForm(llvm::StringRef spelling) {
+  return find<SplitForm>(splitNames, spelling);
+}
+std::optional<ProtocolKind> ast::getProtocolKind(llvm::StringRef spelling) {
+  return find<ProtocolKind>(protocolNames, spelling);
+}
+
+bool ast::isComparison(BinaryOp op) { return op >= BinaryOp::Eq; }
+
+unsigned ast::getPrecedence(BinaryOp op) {
+  if (isComparison(op))
+    return 1;
+  return op == BinaryOp::Add || op == BinaryOp::Sub ? 2 : 3;
+}
+
+llvm::SmallVector<const BinaryExpr *> ast::getLeftSpine(const Expr *expr) {
+  llvm::SmallVector<const BinaryExpr *> spine;
+  while (const auto *binary = llvm::dyn_cast<BinaryExpr>(expr)) {
+    spine.push_back(binary);
+    expr = binary->lhs;
+  }
+  std::reverse(spine.begin(), spine.end());
+  return spine;
+}
+
+std::optional<Name> LayoutArg::asName() const {
+  if (states.size() != 1)
+    return std::nullopt;
+  const LayoutState &state = states.front();
+  // With its axis or dimension in brackets it is no name.
+  if (state.dim || state.axis || state.reduction ||
+      state.kind == LayoutState::Kind::Sliced ||
+      state.kind == LayoutState::Kind::Partial)
+    return std::nullopt;
+  return Name{getSpelling(state.kind), state.range};
+}

@@ -1,0 +1,424 @@
+//===- Lexer.cpp - From text to tokens ------------------------------------===//
+//
+// Blanks, comments, names and punctuation, and what to say about bytes that
+// are none of them. Literals are in LexerLiterals.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Frontend/Lexer.h"
+#include "lib/Frontend/Utf8.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Unicode.h"
+
+using namespace ccn;
+using namespace ccn::frontend;
+
+bool frontend::isItemKeyword(TokenKind kind) {
+  return kind >= TokenKind::KwMesh && kind <= TokenKind::KwSchedule;
+}
+
+bool frontend::isKeyword(TokenKind kind) {
+  return kind >= TokenKind::KwMesh && kind <= TokenKind::KwFalse;
+}
+
+llvm::StringRef frontend::getDescription(TokenKind kind) {
+  switch (kind) {
+  case TokenKind::EndOfFile:
+    return "end of file";
+  case TokenKind::Error:
+    return "an unreadable character";
+  case TokenKind::Name:
+    return "a name";
+  case TokenKind::Int:
+    return "an integer";
+  case TokenKind::Float:
+    return "a number";
+  case TokenKind::String:
+    return "a string";
+  case TokenKind::Element:
+    return "an element type";
+  case TokenKind::KwMesh:
+    return "'mesh'";
+  case TokenKind::KwParam:
+    return "'param'";
+  case TokenKind::KwFn:
+    return "'fn'";
+  case TokenKind::KwProgram:
+    return "'program'";
+  case TokenKind::KwSchedule:
+    return "'schedule'";
+  case TokenKind::KwLet:
+    return "'let'";
+  case TokenKind::KwReturn:
+    return "'return'";
+  case TokenKind::KwInout:
+    return "'inout'";
+  case TokenKind::KwFor:
+    return "'for'";
+  case TokenKind::KwIn:
+    return "'in'";
+  case TokenKind::KwTrue:
+    return "'true'";
+  case TokenKind::KwFalse:
+    return "'false'";
+  case TokenKind::LParen:
+    return "'('";
+  case TokenKind::RParen:
+    return "')'";
+  case TokenKind::LSquare:
+    return "'['";
+  case TokenKind::RSquare:
+    return "']'";
+  case TokenKind::LBrace:
+    return "'{'";
+  case TokenKind::RBrace:
+    return "'}'";
+  case TokenKind::Comma:
+    return "','";
+  case TokenKind::Semicolon:
+    return "';'";
+  case TokenKind::Colon:
+    return "':'";
+  case TokenKind::Assign:
+    return "'='";
+  case TokenKind::Store:
+    return "'<-'";
+  case TokenKind::Arrow:
+    return "'->'";
+  case TokenKind::Plus:
+    return "'+'";
+  case TokenKind::Minus:
+    return "'-'";
+  case TokenKind::Star:
+    return "'*'";
+  case TokenKind::Slash:
+    return "'/'";
+  case TokenKind::Percent:
+    return "'%'";
+  case TokenKind::EqualEqual:
+    return "'=='";
+  case TokenKind::NotEqual:
+    return "'!='";
+  case TokenKind::Less:
+    return "'<'";
+  case TokenKind::LessEqual:
+    return "'<='";
+  case TokenKind::Greater:
+    return "'>'";
+  case TokenKind::GreaterEqual:
+    return "'>='";
+  case TokenKind::ColonAssign:
+    return "':='";
+  case TokenKind::CompoundAssign:
+    return "a compound assignment";
+  case TokenKind::StarStar:
+    return "'**'";
+  case TokenKind::Caret:
+    return "'^'";
+  case TokenKind::AmpAmp:
+    return "'&&'";
+  case TokenKind::Amp:
+    return "'&'";
+  case TokenKind::PipePipe:
+    return "'||'";
+  case TokenKind::Pipe:
+    return "'|'";
+  case TokenKind::Bang:
+    return "'!'";
+  case TokenKind::Question:
+    return "'?'";
+  case TokenKind::At:
+    return "'@'";
+  case TokenKind::Dot:
+    return "'.'";
+  }
+  return "";
+}
+
+static bool isNameStart(unsigned char c) {
+  return llvm::isAlpha(c) || c == '_';
+}
+static bool isNameChar(unsigned char c) { return llvm::isAlnum(c) || c == '_'; }
+
+Lexer::Lexer(const SourceFile &source, Diagnostics &diagnostics)
+    : source(source), diagnostics(diagnostics), text(source.getText()) {
+  // A byte order mark says UTF-8, which is what is read anyway.
+  if (text.starts_with("\xEF\xBB\xBF"))
+    at = 3;
+}
+
+DiagnosticHandle Lexer::error(uint32_t begin, uint32_t end,
+                              const llvm::Twine &message) {
+  return diagnostics.error(source, {begin, end}, message);
+}
+
+//===----------------------------------------------------------------------===//
+// Blanks and comments
+//===----------------------------------------------------------------------===//
+
+/// A file of an old system has one at each line's end: said once is enough.
+void Lexer::reportCarriageReturn() {
+  if (!reportedCarriageReturn)
+    error(at, at + 1,
+          "carriage return without line feed; lines end in LF or CR LF");
+  reportedCarriageReturn = true;
+}
+
+/// Skips blanks and comments; true if a line starts on the way.
+bool Lexer::skipBlanks() {
+  bool startsLine = false;
+  while (!isAtEnd()) {
+    switch (peek()) {
+    case '\n':
+      startsLine = true;
+      ++at;
+      continue;
+    case '\r':
+      startsLine = true;
+      if (peek(1) != '\n')
+        reportCarriageReturn();
+      ++at;
+      continue;
+    case ' ':
+    case '\t':
+      ++at;
+      continue;
+    case '/':
+      if (peek(1) == '/') {
+        skipLineComment();
+        continue;
+      }
+      if (peek(1) == '*') {
+        skipBlockComment();
+        continue;
+      }
+      return startsLine;
+    default:
+      return startsLine;
+    }
+  }
+  return startsLine;
+}
+
+/// Skips to the line's end. What a comment says is free, but it is text: the
+/// first byte that is not is an error.
+void Lexer::skipLineComment() {
+  bool reported = false;
+  while (!isAtEnd() && peek() != '\n') {
+    unsigned char c = peek();
+    if (c == '\r') {
+      if (peek(1) != '\n')
+        reportCarriageReturn();
+      return;
+    }
+    Utf8Char character = decodeUtf8(text.drop_front(at));
+    if ((!character.valid || c == 0) && !reported) {
+      reportBadCharacter(at);
+      reported = true;
+    }
+    at += character.size;
+  }
+}
+
+void Lexer::skipBlockComment() {
+  size_t end = text.find("*/", at + 2);
+  error(at, at + 2,
+        "'/*' starts no comment; comments run from '//' to the "
+        "end of the line");
+  at = end == llvm::StringRef::npos ? text.size() : end + 2;
+}
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+Token Lexer::next() {
+  bool startsLine = skipBlanks();
+  uint32_t begin = at;
+  Token token;
+  if (isAtEnd()) {
+    token = make(TokenKind::EndOfFile, begin);
+  } else if (unsigned char c = peek(); isNameStart(c)) {
+    token = lexName(begin);
+  } else if (llvm::isDigit(c) || (c == '.' && llvm::isDigit(peek(1)))) {
+    token = lexNumber(begin);
+  } else if (c == '"') {
+    token = lexString(begin);
+  } else {
+    token = lexPunctuation(begin);
+  }
+  token.startsLine = startsLine;
+  return token;
+}
+
+Token Lexer::lexName(uint32_t begin) {
+  while (!isAtEnd() && isNameChar(peek()))
+    ++at;
+  // A letter beyond ASCII within a word is one mistake, not three tokens.
+  if (!isAtEnd() && peek() >= 0x80) {
+    reportBadCharacter(at);
+    while (!isAtEnd() && (isNameChar(peek()) || peek() >= 0x80))
+      ++at;
+    return make(TokenKind::Error, begin);
+  }
+  llvm::StringRef name = text.slice(begin, at);
+  TokenKind kind = llvm::StringSwitch<TokenKind>(name)
+                       .Case("mesh", TokenKind::KwMesh)
+                       .Case("param", TokenKind::KwParam)
+                       .Case("fn", TokenKind::KwFn)
+                       .Case("program", TokenKind::KwProgram)
+                       .Case("schedule", TokenKind::KwSchedule)
+                       .Case("let", TokenKind::KwLet)
+                       .Case("return", TokenKind::KwReturn)
+                       .Case("inout", TokenKind::KwInout)
+                       .Case("for", TokenKind::KwFor)
+                       .Case("in", TokenKind::KwIn)
+                       .Case("true", TokenKind::KwTrue)
+                       .Case("false", TokenKind::KwFalse)
+                       .Default(TokenKind::Name);
+  Token token = make(kind, begin);
+  if (kind == TokenKind::Name) {
+    if (std::optional<ast::ElementType> element = ast::getElementType(name)) {
+      token.kind = TokenKind::Element;
+      token.element = *element;
+    }
+  }
+  return token;
+}
+
+Token Lexer::lexPunctuation(uint32_t begin) {
+  unsigned char first = peek(), second = peek(1);
+  auto one = [&](TokenKind kind) {
+    at += 1;
+    return make(kind, begin);
+  };
+  auto two = [&](TokenKind kind) {
+    at += 2;
+    return make(kind, begin);
+  };
+  switch (first) {
+  case '(':
+    return one(TokenKind::LParen);
+  case ')':
+    return one(TokenKind::RParen);
+  case '[':
+    return one(TokenKind::LSquare);
+  case ']':
+    return one(TokenKind::RSquare);
+  case '{':
+    return one(TokenKind::LBrace);
+  case '}':
+    return one(TokenKind::RBrace);
+  case ',':
+    return one(TokenKind::Comma);
+  case ';':
+    return one(TokenKind::Semicolon);
+  case ':':
+    return second == '=' ? two(TokenKind::ColonAssign) : one(TokenKind::Colon);
+  case '=':
+    return second == '=' ? two(TokenKind::EqualEqual) : one(TokenKind::Assign);
+  case '<':
+    if (second == '-')
+      return two(TokenKind::Store);
+    return second == '=' ? two(TokenKind::LessEqual) : one(TokenKind::Less);
+  case '>':
+    return second == '=' ? two(TokenKind::GreaterEqual)
+                         : one(TokenKind::Greater);
+  case '!':
+    return second == '=' ? two(TokenKind::NotEqual) : one(TokenKind::Bang);
+  case '-':
+    if (second == '>')
+      return two(TokenKind::Arrow);
+    return second == '=' ? two(TokenKind::CompoundAssign)
+                         : one(TokenKind::Minus);
+  case '+':
+    return second == '=' ? two(TokenKind::CompoundAssign)
+                         : one(TokenKind::Plus);
+  case '*':
+    if (second == '*')
+      return two(TokenKind::StarStar);
+    return second == '=' ? two(TokenKind::CompoundAssign)
+                         : one(TokenKind::Star);
+  case '/':
+    return second == '=' ? two(TokenKind::CompoundAssign)
+                         : one(TokenKind::Slash);
+  case '%':
+    return second == '=' ? two(TokenKind::CompoundAssign)
+                         : one(TokenKind::Percent);
+  case '^':
+    return one(TokenKind::Caret);
+  case '&':
+    return second == '&' ? two(TokenKind::AmpAmp) : one(TokenKind::Amp);
+  case '|':
+    return second == '|' ? two(TokenKind::PipePipe) : one(TokenKind::Pipe);
+  case '?':
+    return one(TokenKind::Question);
+  case '@':
+    return one(TokenKind::At);
+  case '.':
+    return one(TokenKind::Dot);
+  default:
+    return lexGarbage(begin);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Garbage
+//===----------------------------------------------------------------------===//
+
+/// Whether something other than garbage starts here.
+bool Lexer::startsToken(uint32_t offset) const {
+  unsigned char c = text[offset];
+  return isNameChar(c) ||
+         (c != 0 && llvm::StringRef(" \t\r\n\"()[]{},;:=<>!-+*/"
+                                    "%^&|?@.")
+                        .contains(c));
+}
+
+/// Bytes that start no token, blanks between them included, are one error and
+/// one token.
+Token Lexer::lexGarbage(uint32_t begin) {
+  reportBadCharacter(begin);
+  at = begin + decodeUtf8(text.drop_front(begin)).size;
+  while (!isAtEnd()) {
+    uint32_t end = at;
+    while (end < text.size() && (text[end] == ' ' || text[end] == '\t'))
+      ++end;
+    if (end == text.size() || startsToken(end))
+      break;
+    at = end + decodeUtf8(text.drop_front(end)).size;
+  }
+  return make(TokenKind::Error, begin);
+}
+
+DiagnosticHandle Lexer::reportBadCharacter(uint32_t offset) {
+  Utf8Char character = decodeUtf8(text.drop_front(offset));
+  uint32_t end = offset + character.size;
+  std::string code;
+  llvm::raw_string_ostream os(code);
+  if (!character.valid) {
+    os << llvm::format("0x%02X", character.codePoint);
+    return error(offset, end, "byte " + code + " is not valid UTF-8");
+  }
+  if (character.codePoint == 0)
+    return error(offset, end, "unexpected NUL byte");
+  os << llvm::format("U+%04X", character.codePoint);
+  if (!llvm::sys::unicode::isPrintable(character.codePoint) ||
+      llvm::sys::unicode::isFormatting(character.codePoint))
+    return error(offset, end, "unexpected character " + code);
+  llvm::StringRef shown = text.slice(offset, end);
+  if (character.codePoint >= 0x80)
+    return error(offset, end,
+                 "unexpected character '" + shown + "' (" + code +
+                     "); names are made of A-Z, a-z, 0-9 and '_'");
+  if (shown == "#")
+    return error(offset, end,
+                 "unexpected character '#'; comments start with "
+                 "'//'");
+  if (shown == "'")
+    return error(offset, end,
+                 "unexpected character '''; strings stand in '\"'");
+  return error(offset, end, "unexpected character '" + shown + "'");
+}

@@ -1,0 +1,84 @@
+//===- Source.h - The text of a .ccn file and places in it ------*- C++ -*-===//
+//
+// A source file is held in memory once and named by byte offsets everywhere:
+// tokens, tree nodes and diagnostics carry a SourceRange, and only what prints
+// turns it into lines and columns. The tree's names point into the file's
+// text, so a SourceFile outlives the tree and the diagnostics made from it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_FRONTEND_SOURCE_H
+#define CCN_LIB_FRONTEND_SOURCE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ccn {
+
+/// Bytes [begin, end) of one file. An empty range is a point between bytes,
+/// such as the end of the file.
+struct SourceRange {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+
+  uint32_t size() const { return end - begin; }
+  bool operator==(const SourceRange &) const = default;
+
+  /// The smallest range that holds both.
+  static SourceRange join(SourceRange a, SourceRange b) {
+    return {a.begin < b.begin ? a.begin : b.begin,
+            a.end > b.end ? a.end : b.end};
+  }
+};
+
+/// A place for people: both count from 1; the column counts bytes.
+struct LineColumn {
+  uint32_t line = 1;
+  uint32_t column = 1;
+
+  bool operator==(const LineColumn &) const = default;
+};
+
+/// A file's name, as it is to be shown, and its text. Lines end at '\n'; a
+/// '\r' before it belongs to the line end. Neither copied nor moved, because
+/// the tree and the diagnostics point into it.
+class SourceFile {
+public:
+  /// The largest text the parser takes: offsets are 32 bits, and one bit is
+  /// kept free.
+  static constexpr uint64_t maxSize = uint64_t(1) << 31;
+
+  SourceFile(std::string name, std::string text);
+  SourceFile(const SourceFile &) = delete;
+  SourceFile &operator=(const SourceFile &) = delete;
+
+  llvm::StringRef getName() const { return name; }
+  llvm::StringRef getText() const { return text; }
+  llvm::StringRef getText(SourceRange range) const {
+    return getText().slice(range.begin, range.end);
+  }
+
+  /// Line and column of a byte; offsets past the end count as the end.
+  LineColumn getLineColumn(uint32_t offset) const;
+
+  /// The offset of a line and column; places outside the file are moved to
+  /// the nearest place in it.
+  uint32_t getOffset(LineColumn place) const;
+
+  uint32_t getNumLines() const { return lineBegins.size(); }
+
+  /// The text of a line (from 1) without its line end; empty when there is no
+  /// such line.
+  llvm::StringRef getLine(uint32_t line) const;
+
+private:
+  std::string name;
+  std::string text;
+  std::vector<uint32_t> lineBegins;
+};
+
+} // namespace ccn
+
+#endif // CCN_LIB_FRONTEND_SOURCE_H
