@@ -22,7 +22,7 @@ static ScopedDiagnosticHandler redirect(MLIRContext *context,
                                         const SourceFile &source,
                                         SourceRange range) {
   return ScopedDiagnosticHandler(
-      context, [&diagnostics, &source, range](Diagnostic &diagnostic) {
+      context, [&diagnostics, &source, range](mlir::Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
         std::string message = diagnostic.str();

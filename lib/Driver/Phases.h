@@ -1,0 +1,60 @@
+//===- Phases.h - The phases of the compiler --------------------*- C++ -*-===//
+//
+// A program passes through these in order. Each can be stopped after, its result
+// dumped, and the compiler resumed from the file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_DRIVER_PHASES_H
+#define CCN_LIB_DRIVER_PHASES_H
+
+#include "lib/Frontend/Lower.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <optional>
+
+namespace ccn {
+
+enum class Phase {
+  /// Text to ccn IR: global shapes, layouts in the types, checked.
+  Parse,
+  /// ccn IR to ccn IR: reshards become collectives, identities between
+  /// collectives are used, what nothing needs is dropped.
+  Schedule,
+};
+
+inline constexpr Phase allPhases[] = {Phase::Parse, Phase::Schedule};
+
+/// `parse`, `schedule`.
+llvm::StringRef phaseName(Phase phase);
+std::optional<Phase> phaseByName(llvm::StringRef name);
+
+struct CompileOptions {
+  frontend::LowerOptions lower;
+  Phase stopAfter = Phase::Schedule;
+  /// Where the IR after each phase is written, as `0-parse.mlir`; none if empty.
+  std::string dumpFolder;
+};
+
+enum class CompileStatus {
+  Done,
+  /// The program is wrong; errors were reported.
+  WrongProgram,
+  /// An option names nothing in the program, or a dump cannot be written.
+  WrongUsage,
+};
+
+/// Registers what compile() needs.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Compiles `.ccn` text, or resumes from MLIR text or bytecode that an earlier
+/// phase left (told apart by the file's name and first bytes), as far as
+/// `stopAfter`. The result is null unless Done.
+CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
+                      const CompileOptions &options, Diagnostics &diagnostics,
+                      mlir::OwningOpRef<mlir::ModuleOp> &module);
+
+} // namespace ccn
+
+#endif // CCN_LIB_DRIVER_PHASES_H

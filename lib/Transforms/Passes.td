@@ -1,0 +1,33 @@
+//===- Passes.td - Passes over ccn programs -------------------------------===//
+#ifndef CCN_LIB_TRANSFORMS_PASSES
+#define CCN_LIB_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def LowerReshard : Pass<"ccn-lower-reshard", "::ccn::ProgramOp"> {
+  let summary = "Replaces reshards by the cheapest sequence of collectives";
+  let description = [{
+    Finds, by Dijkstra's algorithm over layouts, the sequence of slices, gathers,
+    all_to_alls and reductions that brings a tensor to the layout asked for while
+    each rank receives the fewest bytes; among equals, the fewest collectives.
+
+    ```mlir
+    %1 = ccn.reshard %0 : tensor<8x8xf32, #ccn.layout<@m, [{"tp"}, {} ]>>
+        to tensor<8x8xf32, #ccn.layout<@m, [{}, {"tp"} ]>>
+    ```
+    becomes
+    ```mlir
+    %1 = ccn.all_to_all %0 from 0 to 1 along <@m, ["tp"]> : (...) -> ...
+    ```
+
+    A reshard that only lets a partial or replicated value serve as a local one
+    moves nothing and is kept.
+  }];
+  let statistics = [
+    Statistic<"numLowered", "num-lowered", "Number of reshards replaced">,
+    Statistic<"numCollectives", "num-collectives",
+              "Number of collectives put in their places">
+  ];
+}
+
+#endif // CCN_LIB_TRANSFORMS_PASSES
