@@ -43,7 +43,8 @@ void ccn::registerDialects(DialectRegistry &registry) {
 }
 
 /// Passes MLIR's diagnostics on, with the places they name.
-static LogicalResult forward(mlir::Diagnostic &diagnostic, Diagnostics &diagnostics) {
+static LogicalResult forward(mlir::Diagnostic &diagnostic,
+                             Diagnostics &diagnostics) {
   auto place = [](Location location) {
     auto found = location->findInstanceOf<FileLineColLoc>();
     return found ? found : FileLineColLoc();
@@ -61,9 +62,9 @@ static LogicalResult forward(mlir::Diagnostic &diagnostic, Diagnostics &diagnost
   }
   DiagnosticHandle handle;
   if (FileLineColLoc loc = place(diagnostic.getLocation()))
-    handle = diagnostics.report(severity, loc.getFilename().getValue(),
-                                loc.getLine(), loc.getColumn(),
-                                diagnostic.str());
+    handle =
+        diagnostics.report(severity, loc.getFilename().getValue(),
+                           loc.getLine(), loc.getColumn(), diagnostic.str());
   else
     handle = diagnostics.report(severity, diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
@@ -179,8 +180,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     std::unique_ptr<frontend::ast::File> file =
         frontend::parse(source, diagnostics);
     bool badOption = false;
-    current = frontend::lower(*file, context, options.lower, diagnostics,
-                              badOption);
+    current =
+        frontend::lower(*file, context, options.lower, diagnostics, badOption);
     if (!current)
       return badOption ? CompileStatus::WrongUsage
                        : CompileStatus::WrongProgram;
@@ -201,8 +202,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
         diagnostics.error("phase '" + phaseName(phase) + "' failed");
       return CompileStatus::WrongProgram;
     }
-    (*current)->setAttr(kPhaseAttr,
-                        StringAttr::get(context, phaseName(phase)));
+    (*current)->setAttr(kPhaseAttr, StringAttr::get(context, phaseName(phase)));
     if (!dump(*current, phase, options, diagnostics))
       return CompileStatus::WrongUsage;
   }

@@ -1,7 +1,7 @@
 //===- Phases.h - The phases of the compiler --------------------*- C++ -*-===//
 //
-// A program passes through these in order. Each can be stopped after, its result
-// dumped, and the compiler resumed from the file.
+// A program passes through these in order. Each can be stopped after, its
+// result dumped, and the compiler resumed from the file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,8 @@ std::optional<Phase> phaseByName(llvm::StringRef name);
 struct CompileOptions {
   frontend::LowerOptions lower;
   Phase stopAfter = Phase::Schedule;
-  /// Where the IR after each phase is written, as `0-parse.mlir`; none if empty.
+  /// Where the IR after each phase is written, as `0-parse.mlir`; none if
+  /// empty.
   std::string dumpFolder;
 };
 

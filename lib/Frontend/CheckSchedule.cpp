@@ -54,8 +54,7 @@ getNumber(const ast::Directive &directive) {
   using Kind = ast::Directive::Kind;
   switch (directive.kind) {
   case Kind::Overlap:
-    return {cast<ast::OverlapDirective>(directive).chunks,
-            "number of chunks"};
+    return {cast<ast::OverlapDirective>(directive).chunks, "number of chunks"};
   case Kind::Sms:
     return {cast<ast::SmsDirective>(directive).count, "number of SMs"};
   case Kind::Bucket:
@@ -106,9 +105,8 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
       if (it != program.end() && it->second.isProgramValue)
         continue;
       if (it != program.end()) {
-        error(name.range, "expected a tensor of program '" +
-                              item.program.text + "', but '" + name.text +
-                              "' is a constant")
+        error(name.range, "expected a tensor of program '" + item.program.text +
+                              "', but '" + name.text + "' is a constant")
             .note(file.source, it->second.range, "defined here");
         continue;
       }
@@ -135,8 +133,8 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
     if (number) {
       std::optional<int64_t> value = evaluateInteger(number, what);
       if (value && *value < 1)
-        error(number->range, "expected a " + what + " of at least 1, found " +
-                                 Twine(*value));
+        error(number->range,
+              "expected a " + what + " of at least 1, found " + Twine(*value));
     }
     if (auto *split = dyn_cast<ast::SplitDirective>(directive))
       if (!split->results.empty() &&

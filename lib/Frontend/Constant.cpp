@@ -1,6 +1,7 @@
 //===- Constant.cpp - Compile-time numbers --------------------------------===//
 //
-// Checked arithmetic on untyped constants, and their values in each element type.
+// Checked arithmetic on untyped constants, and their values in each element
+// type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,8 +65,8 @@ TypedAttr Constant::toAttr(Type type, std::string &error) const {
     bool finite = true;
     if (!literal.empty()) {
       llvm::APFloat parsed(semantics);
-      auto status = parsed.convertFromString(
-          literal, llvm::APFloat::rmNearestTiesToEven);
+      auto status =
+          parsed.convertFromString(literal, llvm::APFloat::rmNearestTiesToEven);
       if (!status) {
         llvm::consumeError(status.takeError());
         return fail("'" + literal + "' is no number of type '" + name + "'");
@@ -98,8 +99,9 @@ TypedAttr Constant::toAttr(Type type, std::string &error) const {
   uint64_t bits;
   if (auto *integer = getInteger()) {
     bits = static_cast<uint64_t>(*integer);
-    fits = integerType.isUnsigned() ? *integer >= 0 && llvm::isUIntN(width, bits)
-                                    : llvm::isIntN(width, *integer);
+    fits = integerType.isUnsigned()
+               ? *integer >= 0 && llvm::isUIntN(width, bits)
+               : llvm::isIntN(width, *integer);
   } else {
     bits = std::get<uint64_t>(value);
     fits = integerType.isUnsigned() && width == 64;
@@ -133,8 +135,8 @@ std::optional<Constant> frontend::negate(const Constant &a,
   if (a.isReal()) {
     // Keeps the digits, so that the value is still rounded once.
     std::string digits = a.str();
-    return Constant(-a.getReal(), digits[0] == '-' ? digits.substr(1)
-                                                   : "-" + digits);
+    return Constant(-a.getReal(),
+                    digits[0] == '-' ? digits.substr(1) : "-" + digits);
   }
   const int64_t *integer = a.getInteger();
   if (!integer || *integer == INT64_MIN) {
@@ -166,7 +168,8 @@ static std::optional<Constant> evaluateIntegers(BinaryOp op, int64_t a,
       return std::nullopt;
     }
     if (b == -1) {
-      result = op == BinaryOp::Rem ? int64_t(0) : llvm::checkedSub<int64_t>(0, a);
+      result =
+          op == BinaryOp::Rem ? int64_t(0) : llvm::checkedSub<int64_t>(0, a);
       break;
     }
     // Rounding here would be silent; what is meant differs.
@@ -182,9 +185,8 @@ static std::optional<Constant> evaluateIntegers(BinaryOp op, int64_t a,
     llvm_unreachable("comparisons are handled before");
   }
   if (!result) {
-    error = "the constant " + std::to_string(a) + " " +
-            getSpelling(op).str() + " " + std::to_string(b) +
-            " does not fit 64 bits";
+    error = "the constant " + std::to_string(a) + " " + getSpelling(op).str() +
+            " " + std::to_string(b) + " does not fit 64 bits";
     return std::nullopt;
   }
   return Constant(*result);
@@ -262,9 +264,8 @@ std::optional<Constant> frontend::evaluate(StringRef function,
     error = "the constant '" + function.str() + "' is not finite";
     return std::nullopt;
   };
-  bool numbers = llvm::none_of(arguments, [](const Constant &c) {
-    return c.isBool();
-  });
+  bool numbers =
+      llvm::none_of(arguments, [](const Constant &c) { return c.isBool(); });
   if (arguments.size() == 1 && numbers) {
     const Constant &a = arguments[0];
     if (function == "neg")

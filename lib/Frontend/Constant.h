@@ -1,8 +1,8 @@
 //===- Constant.h - Compile-time numbers ------------------------*- C++ -*-===//
 //
 // Literals, params and axis sizes have no type of their own; they take that of
-// the operand they meet. Until then they are integers, reals or truth values, and
-// arithmetic on them is checked.
+// the operand they meet. Until then they are integers, reals or truth values,
+// and arithmetic on them is checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +52,8 @@ private:
 std::optional<Constant> parseConstant(llvm::StringRef text);
 
 /// Evaluates an operator or function on constants. On failure the result is
-/// empty and `error` says why; `error` stays empty if `function` is none that is
-/// evaluated at compile time.
+/// empty and `error` says why; `error` stays empty if `function` is none that
+/// is evaluated at compile time.
 std::optional<Constant> negate(const Constant &a, std::string &error);
 std::optional<Constant> evaluate(ast::BinaryOp op, const Constant &a,
                                  const Constant &b, std::string &error);

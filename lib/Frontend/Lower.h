@@ -1,8 +1,8 @@
 //===- Lower.h - From the syntax tree to ccn IR -----------------*- C++ -*-===//
 //
 // The checker: resolves names, evaluates constants, types expressions by the
-// dialect's own inference and builds the module. It reports what is wrong at the
-// place in the source, several errors in one run.
+// dialect's own inference and builds the module. It reports what is wrong at
+// the place in the source, several errors in one run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,11 +32,9 @@ struct LowerOptions {
 /// dialect loaded. Returns null if errors were reported, now or before. An
 /// option that names nothing in the file is an error too; `badOption` then
 /// becomes true.
-mlir::OwningOpRef<mlir::ModuleOp> lower(const ast::File &file,
-                                        mlir::MLIRContext *context,
-                                        const LowerOptions &options,
-                                        Diagnostics &diagnostics,
-                                        bool &badOption);
+mlir::OwningOpRef<mlir::ModuleOp>
+lower(const ast::File &file, mlir::MLIRContext *context,
+      const LowerOptions &options, Diagnostics &diagnostics, bool &badOption);
 
 } // namespace ccn::frontend
 

@@ -1,7 +1,7 @@
 //===- LowerCalls.cpp - Built-in functions of one rank --------------------===//
 //
-// The table of built-in functions, the arguments they take, and those that do not
-// move data between ranks.
+// The table of built-in functions, the arguments they take, and those that do
+// not move data between ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,10 +11,11 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::frontend;
 
-/// A built-in function: what builds it, how many arguments it takes, and how its
-/// call is written.
+/// A built-in function: what builds it, how many arguments it takes, and how
+/// its call is written.
 struct ProgramLowering::Builtin {
-  using Build = std::function<Operand(ProgramLowering &, const ast::CallExpr &)>;
+  using Build =
+      std::function<Operand(ProgramLowering &, const ast::CallExpr &)>;
 
   Build build;
   unsigned minArgs;
@@ -87,13 +88,11 @@ ProgramLowering::getBuiltins() {
     add("layer_norm", &Self::callLayerNorm, 4, 4,
         "layer_norm(x, gamma, beta, eps)");
     add("rms_norm", &Self::callRmsNorm, 3, 3, "rms_norm(x, gamma, eps)");
-    add("all_reduce", &Self::callAllReduce, 2, any,
-        "all_reduce(sum, x, axis)");
+    add("all_reduce", &Self::callAllReduce, 2, any, "all_reduce(sum, x, axis)");
     add("reduce_scatter", &Self::callReduceScatter, 3, any,
         "reduce_scatter(sum, x, dim, axis)");
     add("all_gather", &Self::callAllGather, 1, any, "all_gather(x, axis)");
-    add("all_to_all", &Self::callAllToAll, 2, 3,
-        "all_to_all(x, 0 -> 1, axis)");
+    add("all_to_all", &Self::callAllToAll, 2, 3, "all_to_all(x, 0 -> 1, axis)");
     add("broadcast", &Self::callBroadcast, 2, 3, "broadcast(x, root, axis)");
     add("reduce", &Self::callReduce, 3, 4, "reduce(sum, x, root, axis)");
     add("gather", &Self::callGather, 2, 3, "gather(x, root, axis)");
@@ -156,8 +155,8 @@ const ast::Expr *ProgramLowering::getExpr(const ast::CallExpr &call,
   const auto &builtins = getBuiltins();
   auto it = builtins.find(call.callee.text);
   auto diagnostic =
-      error(arg->range, "expected a value as argument of '" +
-                            call.callee.text + "', found " + found);
+      error(arg->range, "expected a value as argument of '" + call.callee.text +
+                            "', found " + found);
   if (it != builtins.end() && !file.functions.count(call.callee.text))
     diagnostic.note("write " + it->second.usage);
   return nullptr;
@@ -217,8 +216,8 @@ ProgramLowering::listArgument(const ast::CallExpr &call, unsigned index,
     const int64_t *integer =
         operand.isConstant() ? operand.constant.getInteger() : nullptr;
     if (!integer) {
-      error(element->range, "expected an integer constant in the list of " +
-                                what);
+      error(element->range,
+            "expected an integer constant in the list of " + what);
       return std::nullopt;
     }
     values.push_back(*integer);
@@ -241,11 +240,11 @@ Operand ProgramLowering::callUnary(const ast::CallExpr &call) {
         evaluate(call.callee.text, operand.constant, why);
     if (result)
       return Operand(*result, call.range);
-    error(call.range,
-          !why.empty() ? why
-                       : "expected a tensor, found the constant " +
-                             operand.constant.str() +
-                             "; give it a type with 'cast(x, f32)'");
+    error(call.range, !why.empty()
+                          ? why
+                          : "expected a tensor, found the constant " +
+                                operand.constant.str() +
+                                "; give it a type with 'cast(x, f32)'");
     return {};
   }
   if (!unify(operand, call.range))
@@ -258,9 +257,8 @@ Operand ProgramLowering::callBinary(const ast::CallExpr &call) {
   Operand operands[] = {argument(call, 0), argument(call, 1)};
   if (operands[0].isConstant() && operands[1].isConstant()) {
     std::string why;
-    std::optional<Constant> result =
-        evaluate(call.callee.text,
-                 {operands[0].constant, operands[1].constant}, why);
+    std::optional<Constant> result = evaluate(
+        call.callee.text, {operands[0].constant, operands[1].constant}, why);
     if (result)
       return Operand(*result, call.range);
     if (why.empty())
@@ -346,8 +344,7 @@ Operand ProgramLowering::callReduction(const ast::CallExpr &call,
     return {};
   SmallVector<int64_t> dims;
   if (call.args.size() == 1) {
-    dims = llvm::to_vector(
-        llvm::seq<int64_t>(0, input.getType().getRank()));
+    dims = llvm::to_vector(llvm::seq<int64_t>(0, input.getType().getRank()));
   } else if (isa<ast::ListArg>(call.args[1])) {
     auto list = listArgument(call, 1, "dimensions");
     if (!list)

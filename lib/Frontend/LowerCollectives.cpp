@@ -1,6 +1,7 @@
 //===- LowerCollectives.cpp - Built-in functions along mesh axes ----------===//
 //
-// The collectives. Their axes come last and may be left out if the mesh has one.
+// The collectives. Their axes come last and may be left out if the mesh has
+// one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +38,8 @@ AxesAttr ProgramLowering::axesArguments(const ast::CallExpr &call,
       return {};
     axes.push_back(*axis);
   }
-  for (const ast::CallArg *arg : call.args.drop_front(
-           std::min<size_t>(first, call.args.size()))) {
+  for (const ast::CallArg *arg :
+       call.args.drop_front(std::min<size_t>(first, call.args.size()))) {
     auto *expr = dyn_cast<ast::ExprArg>(arg);
     auto *name = expr ? dyn_cast<ast::NameExpr>(expr->value) : nullptr;
     if (!name) {
@@ -51,17 +52,15 @@ AxesAttr ProgramLowering::axesArguments(const ast::CallExpr &call,
     if (!axis)
       return {};
     if (llvm::is_contained(axes, *axis)) {
-      error(arg->range,
-            "mesh axis '" + axis->getValue() + "' is named twice");
+      error(arg->range, "mesh axis '" + axis->getValue() + "' is named twice");
       return {};
     }
     axes.push_back(*axis);
   }
   if (!file.mesh)
     return {};
-  return AxesAttr::get(file.context,
-                       FlatSymbolRefAttr::get(file.mesh.getSymNameAttr()),
-                       axes);
+  return AxesAttr::get(
+      file.context, FlatSymbolRefAttr::get(file.mesh.getSymNameAttr()), axes);
 }
 
 Operand ProgramLowering::callAllReduce(const ast::CallExpr &call) {
@@ -179,8 +178,7 @@ Operand ProgramLowering::callSend(const ast::CallExpr &call) {
   return make<SendOp>(
       call.range, input.value, *shift,
       AxesAttr::get(file.context,
-                    FlatSymbolRefAttr::get(file.mesh.getSymNameAttr()),
-                    *axis));
+                    FlatSymbolRefAttr::get(file.mesh.getSymNameAttr()), *axis));
 }
 
 Operand ProgramLowering::callReshard(const ast::CallExpr &call) {
@@ -198,8 +196,8 @@ Operand ProgramLowering::callReshard(const ast::CallExpr &call) {
     return {};
   RankedTensorType type = layout.getType(input.getType().getShape(),
                                          input.getType().getElementType());
-  auto reshard = ReshardOp::create(builder, file.location(call.range), type,
-                                   input.value);
+  auto reshard =
+      ReshardOp::create(builder, file.location(call.range), type, input.value);
   ++numOperations;
   if (!letName.empty())
     reshard->setAttr(kLetAttr, builder.getStringAttr(letName));

@@ -1,7 +1,7 @@
 //===- LowerExpr.cpp - Expressions ----------------------------------------===//
 //
-// Names, operators, constants that take the type they meet, and functions, which
-// are inlined.
+// Names, operators, constants that take the type they meet, and functions,
+// which are inlined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,8 +49,8 @@ Operand ProgramLowering::finish(SourceRange range, OperationState &state,
     return {};
   }
   {
-    auto handler = redirect(file.context, file.diagnostics, file.file.source,
-                            range);
+    auto handler =
+        redirect(file.context, file.diagnostics, file.file.source, range);
     SmallVector<Type> types;
     if (failed(infer(file.context, state.location, state.operands,
                      state.attributes.getDictionary(file.context),
@@ -75,8 +75,7 @@ bool ProgramLowering::check(SourceRange range, Operation *op) {
   return false;
 }
 
-Operand ProgramLowering::materialize(const Operand &operand,
-                                     Type elementType) {
+Operand ProgramLowering::materialize(const Operand &operand, Type elementType) {
   if (!operand.isConstant())
     return operand;
   std::string why;
@@ -174,9 +173,8 @@ Operand ProgramLowering::lower(const ast::Expr *expr) {
   switch (expr->kind) {
   case ast::Expr::Kind::Int: {
     uint64_t value = cast<ast::IntExpr>(expr)->value;
-    return Operand(value > INT64_MAX
-                       ? Constant::big(value)
-                       : Constant(static_cast<int64_t>(value)),
+    return Operand(value > INT64_MAX ? Constant::big(value)
+                                     : Constant(static_cast<int64_t>(value)),
                    expr->range);
   }
   case ast::Expr::Kind::Float: {
@@ -309,9 +307,8 @@ Operand ProgramLowering::inlineCall(const ast::FnItem &fn,
     return {};
   }
   if (callStack.size() == maxInlining) {
-    error(call.range,
-          "functions call each other more than " + Twine(maxInlining) +
-              " deep");
+    error(call.range, "functions call each other more than " +
+                          Twine(maxInlining) + " deep");
     return {};
   }
   if (call.args.size() != fn.params.size()) {

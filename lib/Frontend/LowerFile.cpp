@@ -31,8 +31,8 @@ void FileLowering::unknownName(StringRef what, StringRef name,
                                ArrayRef<StringRef> candidates) {
   if (hadSyntaxErrors)
     return;
-  error(range, "unknown " + what + " '" + name + "'" +
-                   didYouMean(name, candidates));
+  error(range,
+        "unknown " + what + " '" + name + "'" + didYouMean(name, candidates));
 }
 
 void FileLowering::declare(const ast::Name &name, Declaration declaration) {
@@ -58,8 +58,8 @@ std::optional<int64_t> FileLowering::evaluateInteger(const ast::Expr *expr,
     return std::nullopt;
   if (const int64_t *integer = constant->getInteger())
     return *integer;
-  error(expr->range, "expected an integer as " + what + ", found " +
-                         constant->str());
+  error(expr->range,
+        "expected an integer as " + what + ", found " + constant->str());
   return std::nullopt;
 }
 
@@ -98,8 +98,8 @@ void FileLowering::lowerMesh(const ast::MeshItem &item) {
       size = evaluateInteger(axis.size, "size of an axis");
     }
     if (size && *size < 1) {
-      error(range, "expected a size of at least 1 for axis '" +
-                       axis.name.text + "', found " + Twine(*size));
+      error(range, "expected a size of at least 1 for axis '" + axis.name.text +
+                       "', found " + Twine(*size));
       size.reset();
     }
     if (size && (*size > maxRanks || ranks * *size > maxRanks)) {

@@ -30,8 +30,7 @@ Operand ProgramLowering::widen(const Operand &operand) {
 Operand ProgramLowering::narrow(const Operand &operand, Type elementType) {
   if (operand.isError() || operand.getType().getElementType() == elementType)
     return operand;
-  return make<CastOp>(operand.range, operand.value,
-                      TypeAttr::get(elementType));
+  return make<CastOp>(operand.range, operand.value, TypeAttr::get(elementType));
 }
 
 template <typename OpTy>
@@ -44,13 +43,11 @@ Operand ProgramLowering::apply(const Operand &a, const Operand &b) {
   return make<OpTy>(a.range, operands[0].value, operands[1].value);
 }
 
-Operand ProgramLowering::reduceWhole(ReductionKind kind,
-                                     const Operand &operand,
+Operand ProgramLowering::reduceWhole(ReductionKind kind, const Operand &operand,
                                      ArrayRef<int64_t> dims) {
   if (operand.isError())
     return {};
-  Operand reduced =
-      make<ReductionOp>(operand.range, kind, operand.value, dims);
+  Operand reduced = make<ReductionOp>(operand.range, kind, operand.value, dims);
   if (reduced.isError())
     return {};
   // The operand had nothing pending, so what is pending comes from its cuts.
@@ -75,8 +72,7 @@ Operand ProgramLowering::repeat(const Operand &reduced, const Operand &like,
       make<ReshapeOp>(like.range, reduced.value, ArrayRef<int64_t>(shape));
   if (kept.isError())
     return {};
-  return make<BroadcastToOp>(like.range, kept.value,
-                             like.getType().getShape());
+  return make<BroadcastToOp>(like.range, kept.value, like.getType().getShape());
 }
 
 /// Reports an operand with a reduction pending, which no norm takes.
@@ -113,8 +109,7 @@ Operand ProgramLowering::callNorm(const ast::CallExpr &call) {
   }
   input.range = call.range;
   Operand wide = widen(input);
-  Operand sum =
-      reduceWhole(ReductionKind::sum, apply<MulOp>(wide, wide), dims);
+  Operand sum = reduceWhole(ReductionKind::sum, apply<MulOp>(wide, wide), dims);
   if (sum.isError())
     return {};
   return narrow(make<SqrtOp>(call.range, sum.value),
@@ -169,15 +164,13 @@ Operand ProgramLowering::callLayerNorm(const ast::CallExpr &call) {
   Operand mean =
       repeat(reduceWhole(ReductionKind::mean, wide, *dim), wide, *dim);
   Operand centred = apply<SubOp>(wide, mean);
-  Operand variance = reduceWhole(ReductionKind::mean,
-                                 apply<MulOp>(centred, centred), *dim);
+  Operand variance =
+      reduceWhole(ReductionKind::mean, apply<MulOp>(centred, centred), *dim);
   Operand shifted = apply<AddOp>(variance, eps.isTensor() ? widen(eps) : eps);
   if (shifted.isError())
     return {};
-  Operand scale =
-      repeat(make<RsqrtOp>(call.range, shifted.value), wide, *dim);
-  Operand scaled =
-      apply<MulOp>(apply<MulOp>(centred, scale), widen(gamma));
+  Operand scale = repeat(make<RsqrtOp>(call.range, shifted.value), wide, *dim);
+  Operand scaled = apply<MulOp>(apply<MulOp>(centred, scale), widen(gamma));
   return narrow(apply<AddOp>(scaled, widen(beta)), element);
 }
 
@@ -199,8 +192,6 @@ Operand ProgramLowering::callRmsNorm(const ast::CallExpr &call) {
   Operand shifted = apply<AddOp>(square, eps.isTensor() ? widen(eps) : eps);
   if (shifted.isError())
     return {};
-  Operand scale =
-      repeat(make<RsqrtOp>(call.range, shifted.value), wide, *dim);
-  return narrow(apply<MulOp>(apply<MulOp>(wide, scale), widen(gamma)),
-                element);
+  Operand scale = repeat(make<RsqrtOp>(call.range, shifted.value), wide, *dim);
+  return narrow(apply<MulOp>(apply<MulOp>(wide, scale), widen(gamma)), element);
 }

@@ -338,7 +338,8 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
     return {};
   if (value.getType().getElementType() != type.getElementType()) {
     error(range, "expected a value of type '" + typeName(type) + "', found '" +
-                     typeName(value.getType()) + "'; convert it with 'cast(x, " +
+                     typeName(value.getType()) +
+                     "'; convert it with 'cast(x, " +
                      elementTypeName(type.getElementType()) + ")'");
     return {};
   }
@@ -347,8 +348,8 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
   if (value.isError())
     return {};
   if (value.getType().getShape() != type.getShape()) {
-    error(range, "expected a value of shape '" + typeName(type) +
-                     "', found '" + typeName(value.getType()) + "'");
+    error(range, "expected a value of shape '" + typeName(type) + "', found '" +
+                     typeName(value.getType()) + "'");
     return {};
   }
   Layout to = Layout::of(type);
@@ -363,8 +364,7 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
   };
   if (SmallVector<StringAttr> axes = gatherEnds(); !axes.empty()) {
     value = make<AllGatherOp>(
-        range, value.value,
-        AxesAttr::get(file.context, from.getMesh(), axes));
+        range, value.value, AxesAttr::get(file.context, from.getMesh(), axes));
     if (value.isError())
       return {};
     from = Layout::of(value.getType());
@@ -407,9 +407,9 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
                         stringifyReduceKind(state.reduction) + ", x, " +
                         axis.getValue() + ")'");
       else if (target.kind == AxisState::Sliced)
-        diagnostic.note("move the cut with 'all_to_all(x, " +
-                        Twine(state.dim) + " -> " + Twine(target.dim) + ", " +
-                        axis.getValue() + ")'");
+        diagnostic.note("move the cut with 'all_to_all(x, " + Twine(state.dim) +
+                        " -> " + Twine(target.dim) + ", " + axis.getValue() +
+                        ")'");
       else
         diagnostic.note("gather it with 'all_gather(x, " + axis.getValue() +
                         ")'");
@@ -418,8 +418,8 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
   }
   if (value.getType() == type)
     return value;
-  auto reshard = ReshardOp::create(builder, file.location(range), type,
-                                   value.value);
+  auto reshard =
+      ReshardOp::create(builder, file.location(range), type, value.value);
   reshard->setAttr(kLetAttr, builder.getStringAttr(letName));
   if (!check(range, reshard))
     return {};
@@ -444,10 +444,9 @@ void ProgramLowering::lowerReturn(const ast::ReturnStmt &stmt) {
     if (it != scope.end() && it->second.operand.isTensor() &&
         (it->second.inout || isa<BlockArgument>(it->second.operand.value)) &&
         program.getArguments().size() > 0 &&
-        llvm::any_of(llvm::seq<unsigned>(0, program.getNumArguments()),
-                     [&](unsigned i) {
-                       return program.getArgName(i) == name->name;
-                     })) {
+        llvm::any_of(
+            llvm::seq<unsigned>(0, program.getNumArguments()),
+            [&](unsigned i) { return program.getArgName(i) == name->name; })) {
       error(expr->range,
             it->second.inout
                 ? "'" + name->name +

@@ -19,8 +19,8 @@
 
 namespace ccn::frontend {
 
-/// What an expression is: a constant without a type, a tensor, several values of
-/// a function, or nothing because an error was reported.
+/// What an expression is: a constant without a type, a tensor, several values
+/// of a function, or nothing because an error was reported.
 struct Operand {
   enum class Kind { Error, Constant, Tensor, Tuple } kind = Kind::Error;
   Constant constant;
@@ -123,8 +123,8 @@ private:
   // Types (LowerTypes.cpp)
   mlir::RankedTensorType lowerType(const ast::TypeSpec &spec);
   bool lowerStates(llvm::ArrayRef<ast::LayoutState> states, Layout &layout);
-  std::optional<mlir::StringAttr> lowerAxis(const std::optional<ast::Name> &axis,
-                                            SourceRange range);
+  std::optional<mlir::StringAttr>
+  lowerAxis(const std::optional<ast::Name> &axis, SourceRange range);
 
   // Statements (LowerProgram.cpp)
   void lowerBody(const ast::Block &block);
@@ -140,8 +140,9 @@ private:
   Operand lowerUnary(const ast::UnaryExpr &expr);
   Operand lowerBinaryChain(const ast::BinaryExpr &expr);
   Operand lowerBinary(const ast::BinaryExpr &expr, Operand lhs, Operand rhs);
-  /// Gives constants the element type of the tensors and all one shape. An error
-  /// unless there is a tensor. `typed` says which operands share an element type.
+  /// Gives constants the element type of the tensors and all one shape. An
+  /// error unless there is a tensor. `typed` says which operands share an
+  /// element type.
   bool unify(llvm::MutableArrayRef<Operand> operands, SourceRange range,
              llvm::ArrayRef<bool> typed = {});
   Operand materialize(const Operand &operand, mlir::Type elementType);
@@ -186,12 +187,11 @@ private:
   std::optional<int64_t> integerArgument(const ast::CallExpr &call,
                                          unsigned index, llvm::StringRef what);
   std::optional<llvm::SmallVector<int64_t>>
-  listArgument(const ast::CallExpr &call, unsigned index,
-               llvm::StringRef what);
+  listArgument(const ast::CallExpr &call, unsigned index, llvm::StringRef what);
   std::optional<ReduceKind> kindArgument(const ast::CallExpr &call,
                                          unsigned index);
-  /// The axes named by the arguments from `first` to the end; if there are none,
-  /// the axis of a mesh that has one.
+  /// The axes named by the arguments from `first` to the end; if there are
+  /// none, the axis of a mesh that has one.
   AxesAttr axesArguments(const ast::CallExpr &call, unsigned first);
 
   // Functions over operations (LowerFunctions.cpp)
@@ -206,14 +206,12 @@ private:
                       llvm::ArrayRef<int64_t> dims);
   /// The result of a reduction over `dim`, repeated to the shape it came from.
   Operand repeat(const Operand &reduced, const Operand &like, int64_t dim);
-  template <typename OpTy>
-  Operand apply(const Operand &a, const Operand &b);
+  template <typename OpTy> Operand apply(const Operand &a, const Operand &b);
 
   /// Builds an operation, checks it, and reports what is wrong at `range`.
   template <typename OpTy, typename... Args>
   Operand make(SourceRange range, Args &&...args) {
-    mlir::OperationState state(file.location(range),
-                               OpTy::getOperationName());
+    mlir::OperationState state(file.location(range), OpTy::getOperationName());
     // The result type is inferred below, where it may fail.
     OpTy::build(builder, state, builder.getNoneType(),
                 std::forward<Args>(args)...);

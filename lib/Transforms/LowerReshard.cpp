@@ -231,8 +231,8 @@ LogicalResult LowerReshardPass::lower(ReshardOp op) {
       local.setMesh(meshRef);
       local.setState(move.axis, {AxisState::Local, 0, ReduceKind::sum});
       value = ReshardOp::create(
-          builder, loc,
-          local.getType(type.getShape(), type.getElementType()), value);
+          builder, loc, local.getType(type.getShape(), type.getElementType()),
+          value);
       break;
     }
     }

@@ -5,15 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Ccn.h"
+#include "lib/Driver/Phases.h"
+#include "lib/Transforms/Passes.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<ccn::CcnDialect>();
+  ccn::registerDialects(registry);
   mlir::registerTransformsPasses();
+  ccn::registerCcnPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "ccn-opt: mlir-opt with ccn's dialects and passes\n",
       registry));

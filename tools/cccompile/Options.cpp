@@ -1,0 +1,157 @@
+//===- Options.cpp - The command line of cccompile ------------------------===//
+//
+// CLI11 reads the command line; it reports mistakes by exceptions, so this file
+// alone is compiled with them and without LLVM.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/cccompile/Options.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace ccn;
+
+namespace {
+
+/// Takes `name=value` apart.
+NamedValues splitAll(const std::vector<std::string> &texts,
+                     const std::string &option, const std::string &example) {
+  NamedValues values;
+  for (const std::string &text : texts) {
+    size_t equal = text.find('=');
+    if (equal == 0 || equal == std::string::npos || equal + 1 == text.size())
+      throw CLI::ValidationError(option, "expected " + example + ", found '" +
+                                             text + "'");
+    std::string name = text.substr(0, equal);
+    for (const auto &[other, value] : values)
+      if (other == name)
+        throw CLI::ValidationError(option, "'" + name + "' is given twice");
+    values.emplace_back(name, text.substr(equal + 1));
+  }
+  return values;
+}
+
+} // namespace
+
+std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
+  CLI::App app{
+      "Compiles programs over distributed tensors (.ccn), and runs them on CPU "
+      "ranks.\n\n"
+      "  cccompile adam.ccn                        check, print the IR\n"
+      "  cccompile adam.ccn -D N=1003 --mesh dp=4 --run \\\n"
+      "      --input g=g.npy --input lr=0.001 --output p=p.npy\n",
+      "cccompile"};
+  app.option_defaults()->always_capture_default(false);
+  std::vector<std::string> params, mesh, inputs, outputs;
+  std::string diagnostics = "text";
+
+  app.add_option("FILE", options.file,
+                 "the program: .ccn text, or .mlir that an earlier phase left; "
+                 "- is standard input")
+      ->required()
+      ->type_name("");
+  app.add_option("-D", params, "set a param, as in -D N=1003")
+      ->type_name("NAME=NUMBER")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--mesh", mesh,
+                 "set the size of a mesh axis, as in --mesh dp=8")
+      ->type_name("AXIS=SIZE")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all();
+  app.add_option("--emit", options.emit,
+                 "what to write: ast, the syntax tree; mlir, the IR after "
+                 "--stop-after, or after parse (the default)")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"ast", "mlir"}));
+  app.add_option("-o", options.output,
+                 "where to write it; - is standard output (the default)")
+      ->type_name("FILE");
+  app.add_option("--stop-after", options.stopAfter,
+                 "the last phase: parse or schedule")
+      ->type_name("PHASE")
+      ->check(CLI::IsMember({"parse", "schedule"}));
+  app.add_option("--dump-phases", options.dumpFolder,
+                 "write the IR after each phase into this folder")
+      ->type_name("DIR");
+  app.add_option("--diagnostics", diagnostics,
+                 "how errors are written: text (the default) or json")
+      ->type_name("FORM")
+      ->check(CLI::IsMember({"text", "json"}));
+
+  auto *run =
+      app.add_flag("--run", options.run, "run the program, one thread a rank");
+  run->group("Running");
+  app.add_option("--program", options.program,
+                 "the program to run, if the file has several")
+      ->type_name("NAME")
+      ->group("Running");
+  app.add_option("--input", inputs,
+                 "an argument: a .npy file, or the number itself of a scalar; "
+                 "a file for each buffer of a scattered one. What is not given "
+                 "is drawn at random")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all()
+      ->group("Running");
+  app.add_option("--output", outputs,
+                 "where to write an inout argument or result, as .npy")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all()
+      ->group("Running");
+  app.add_option("--seed", options.seed,
+                 "the seed of what is drawn at random (default 0)")
+      ->type_name("N")
+      ->group("Running");
+  app.add_option("--time-limit", options.timeLimit,
+                 "how many seconds a rank waits for another (default 600)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.001, 1e9))
+      ->group("Running");
+  app.footer(
+      "Arrays have the global shape of a replicated or sliced tensor; a local "
+      "or\npartial one has a leading dimension for each mesh axis it is local "
+      "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n"
+      "Options of MLIR pass through, with '=': --mlir-timing, "
+      "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
+      "Exit codes: 0 done; 1 the program is wrong; 2 usage; 4 a run failed.");
+  app.allow_extras();
+  // So that -D N=4 and -DN=4 both work.
+  app.allow_windows_style_options(false);
+
+  try {
+    app.parse(argc, argv);
+    options.params = splitAll(params, "-D", "NAME=NUMBER");
+    options.mesh = splitAll(mesh, "--mesh", "AXIS=SIZE");
+    options.inputs = splitAll(inputs, "--input", "NAME=FILE");
+    options.outputs = splitAll(outputs, "--output", "NAME=FILE");
+    options.jsonDiagnostics = diagnostics == "json";
+    for (const std::string &extra : app.remaining()) {
+      if (extra.rfind("--mlir-", 0) != 0)
+        throw CLI::ValidationError("unknown argument '" + extra +
+                                   "'; see --help");
+      options.mlirArgs.push_back(extra);
+    }
+    auto needsRun = [&](bool given, const char *option) {
+      if (given && !options.run)
+        throw CLI::ValidationError(option, "expected --run beside it");
+    };
+    needsRun(!inputs.empty(), "--input");
+    needsRun(!outputs.empty(), "--output");
+    needsRun(!options.program.empty(), "--program");
+    if (options.run && !options.emit.empty())
+      throw CLI::ValidationError("--emit", "expected without --run");
+    if (options.run && options.stopAfter == "parse")
+      throw CLI::ValidationError("--stop-after",
+                                 "expected 'schedule' or nothing with --run");
+  } catch (const CLI::CallForHelp &) {
+    std::cout << app.help();
+    return 0;
+  } catch (const CLI::Error &error) {
+    std::cerr << "cccompile: error: " << error.what() << "\n";
+    return 2;
+  }
+  return std::nullopt;
+}

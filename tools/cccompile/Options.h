@@ -1,0 +1,47 @@
+//===- Options.h - The command line of cccompile ----------------*- C++ -*-===//
+//
+// What cccompile can be asked, as a plain struct: the parser behind it needs
+// exceptions, nothing else of ours does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCCOMPILE_OPTIONS_H
+#define CCN_TOOLS_CCCOMPILE_OPTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ccn {
+
+/// `name=value` as given on the command line.
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+struct Options {
+  std::string file;
+  NamedValues params;
+  NamedValues mesh;
+  std::string emit;
+  std::string output = "-";
+  std::string stopAfter;
+  std::string dumpFolder;
+  std::string program;
+  bool run = false;
+  NamedValues inputs;
+  NamedValues outputs;
+  uint64_t seed = 0;
+  double timeLimit = 600;
+  bool jsonDiagnostics = false;
+  /// Options that MLIR itself reads, `--mlir-...`.
+  std::vector<std::string> mlirArgs;
+};
+
+/// Reads the command line. If the tool is to end at once, after `--help` or a
+/// mistake, the result is its exit code.
+std::optional<int> parseOptions(int argc, char **argv, Options &options);
+
+} // namespace ccn
+
+#endif // CCN_TOOLS_CCCOMPILE_OPTIONS_H

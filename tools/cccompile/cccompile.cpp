@@ -1,0 +1,150 @@
+//===- cccompile.cpp - The compiler's command line ------------------------===//
+//
+// Reads a program, takes it through the phases of the compiler, and writes what
+// was asked for or runs it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Driver/Phases.h"
+#include "lib/Frontend/Parser.h"
+#include "tools/cccompile/Options.h"
+#include "tools/cccompile/Run.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace ccn;
+
+namespace {
+
+/// Reports what was collected, once, and passes the exit code on.
+int finish(int code, const Options &options, const Diagnostics &diagnostics) {
+  bool colour = llvm::errs().has_colors();
+  if (options.jsonDiagnostics)
+    diagnostics.renderJson(llvm::errs());
+  else
+    diagnostics.renderText(llvm::errs(), colour);
+  return code;
+}
+
+/// Writes a file as a whole: what was there stays if that fails.
+bool write(llvm::StringRef path, Diagnostics &diagnostics,
+           llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  if (path == "-") {
+    print(llvm::outs());
+    llvm::outs().flush();
+    return true;
+  }
+  llvm::Expected<llvm::sys::fs::TempFile> file =
+      llvm::sys::fs::TempFile::create(path + ".%%%%%%");
+  if (!file) {
+    diagnostics.error("cannot write '" + path +
+                      "': " + llvm::toString(file.takeError()));
+    return false;
+  }
+  std::error_code failure;
+  {
+    llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
+    print(os);
+    os.flush();
+    failure = os.error();
+    os.clear_error();
+  }
+  llvm::Error kept = failure ? file->discard() : file->keep(path);
+  if (kept && !failure)
+    failure = llvm::errorToErrorCode(std::move(kept));
+  else
+    llvm::consumeError(std::move(kept));
+  if (failure)
+    diagnostics.error("cannot write '" + path + "': " + failure.message());
+  return !failure;
+}
+
+int compileAndEmit(const Options &options, const SourceFile &source,
+                   Diagnostics &diagnostics) {
+  if (options.emit == "ast") {
+    std::unique_ptr<frontend::ast::File> file =
+        frontend::parse(source, diagnostics);
+    if (diagnostics.hasErrors())
+      return 1;
+    return write(
+               options.output, diagnostics,
+               [&](llvm::raw_ostream &os) { frontend::ast::print(*file, os); })
+               ? 0
+               : 2;
+  }
+
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+
+  CompileOptions compileOptions;
+  compileOptions.lower.params = options.params;
+  compileOptions.lower.mesh = options.mesh;
+  compileOptions.dumpFolder = options.dumpFolder;
+  if (!options.stopAfter.empty())
+    compileOptions.stopAfter = *phaseByName(options.stopAfter);
+  else
+    compileOptions.stopAfter = options.run ? Phase::Schedule : Phase::Parse;
+
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  switch (compile(source, &context, compileOptions, diagnostics, module)) {
+  case CompileStatus::Done:
+    break;
+  case CompileStatus::WrongProgram:
+    return 1;
+  case CompileStatus::WrongUsage:
+    return 2;
+  }
+  if (options.run)
+    return runProgram(*module, options, diagnostics);
+  return write(options.output, diagnostics,
+               [&](llvm::raw_ostream &os) {
+                 module->print(os);
+                 os << "\n";
+               })
+             ? 0
+             : 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  Options options;
+  if (std::optional<int> code = parseOptions(argc, argv, options))
+    return *code;
+
+  mlir::registerAsmPrinterCLOptions();
+  mlir::registerMLIRContextCLOptions();
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
+  std::vector<const char *> mlirArgs = {"cccompile"};
+  for (const std::string &arg : options.mlirArgs)
+    mlirArgs.push_back(arg.c_str());
+  if (!llvm::cl::ParseCommandLineOptions(mlirArgs.size(), mlirArgs.data(), "",
+                                         &llvm::errs()))
+    return 2;
+
+  Diagnostics diagnostics;
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.file);
+  if (!buffer) {
+    diagnostics.error("cannot read '" + options.file +
+                      "': " + buffer.getError().message());
+    return finish(2, options, diagnostics);
+  }
+  if ((*buffer)->getBufferSize() > SourceFile::maxSize) {
+    diagnostics.error("'" + options.file + "' is larger than 2 GiB");
+    return finish(2, options, diagnostics);
+  }
+  SourceFile source(options.file == "-" ? "<stdin>" : options.file,
+                    (*buffer)->getBuffer().str());
+  int code = compileAndEmit(options, source, diagnostics);
+  return finish(code, options, diagnostics);
+}
