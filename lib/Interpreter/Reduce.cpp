@@ -187,7 +187,12 @@ Result<HostTensor> reduce(ReduceKind kind, const HostTensor &x,
     if (!result)
       return result;
     T *sum = sums->mutableDataAs<T>();
-    std::fill_n(sum, sums->count(), neutral<T>(kind, x.type()));
+    T start = neutral<T>(kind, x.type());
+    // -0 is the zero that changes no addend, so that the sum of a single -0 is
+    // -0; the sum of nothing stays +0.
+    if (std::is_floating_point_v<T> && start == 0 && x.count() > 0)
+      start = -start;
+    std::fill_n(sum, sums->count(), start);
     std::vector<Run> runs = makeRuns(x.shape(), reduced);
     if (runs.empty())
       runs.push_back({1, false, 1});
