@@ -1,0 +1,186 @@
+//===- Blocks.cpp - Elements in and out of compute types ------------------===//
+//
+// One loop for each pair of element type and compute type.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Interpreter/Blocks.h"
+
+#include "lib/Interpreter/NarrowFloat.h"
+
+namespace ccn::interp {
+
+namespace {
+
+template <typename Element, typename Compute>
+void loadAs(const std::byte *data, int64_t first, int64_t n, Compute *out) {
+  const Element *in = reinterpret_cast<const Element *>(data) + first;
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<Compute>(in[i]);
+}
+
+template <typename Element, typename Compute>
+void storeAs(std::byte *data, int64_t first, int64_t n, const Compute *in) {
+  Element *out = reinterpret_cast<Element *>(data) + first;
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<Element>(in[i]);
+}
+
+template <typename Format, typename Bits, typename Compute>
+void decodeBlock(const std::byte *data, int64_t first, int64_t n,
+                 Compute *out) {
+  const Bits *in = reinterpret_cast<const Bits *>(data) + first;
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = decodeAs<Format>(in[i]);
+}
+
+template <typename Format, typename Bits, typename Compute>
+void encodeBlock(std::byte *data, int64_t first, int64_t n, const Compute *in) {
+  Bits *out = reinterpret_cast<Bits *>(data) + first;
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<Bits>(encodeAs<Format>(in[i]));
+}
+
+template <typename Compute>
+void loadFloats(ElementType type, const std::byte *data, int64_t first,
+                int64_t n, Compute *out) {
+  switch (type) {
+  case ElementType::F64:
+    return loadAs<double>(data, first, n, out);
+  case ElementType::F32:
+    return loadAs<float>(data, first, n, out);
+  case ElementType::F16:
+    return decodeBlock<F16Format, uint16_t>(data, first, n, out);
+  case ElementType::BF16:
+    return decodeBlock<BF16Format, uint16_t>(data, first, n, out);
+  case ElementType::F8E4M3:
+    return decodeBlock<F8E4M3Format, uint8_t>(data, first, n, out);
+  case ElementType::F8E5M2:
+    return decodeBlock<F8E5M2Format, uint8_t>(data, first, n, out);
+  default:
+    assert(false && "not a float type");
+  }
+}
+
+template <typename Compute>
+void storeFloats(ElementType type, std::byte *data, int64_t first, int64_t n,
+                 const Compute *in) {
+  switch (type) {
+  case ElementType::F64:
+    return storeAs<double>(data, first, n, in);
+  case ElementType::F32:
+    return storeAs<float>(data, first, n, in);
+  case ElementType::F16:
+    return encodeBlock<F16Format, uint16_t>(data, first, n, in);
+  case ElementType::BF16:
+    return encodeBlock<BF16Format, uint16_t>(data, first, n, in);
+  case ElementType::F8E4M3:
+    return encodeBlock<F8E4M3Format, uint8_t>(data, first, n, in);
+  case ElementType::F8E5M2:
+    return encodeBlock<F8E5M2Format, uint8_t>(data, first, n, in);
+  default:
+    assert(false && "not a float type");
+  }
+}
+
+template <typename Compute>
+void loadIntegers(ElementType type, const std::byte *data, int64_t first,
+                  int64_t n, Compute *out) {
+  switch (type) {
+  case ElementType::I8:
+    return loadAs<int8_t>(data, first, n, out);
+  case ElementType::I16:
+    return loadAs<int16_t>(data, first, n, out);
+  case ElementType::I32:
+    return loadAs<int32_t>(data, first, n, out);
+  case ElementType::I64:
+    return loadAs<int64_t>(data, first, n, out);
+  case ElementType::U8:
+  case ElementType::Bool:
+    return loadAs<uint8_t>(data, first, n, out);
+  case ElementType::U16:
+    return loadAs<uint16_t>(data, first, n, out);
+  case ElementType::U32:
+    return loadAs<uint32_t>(data, first, n, out);
+  case ElementType::U64:
+    return loadAs<uint64_t>(data, first, n, out);
+  default:
+    assert(false && "not an integer type or bool");
+  }
+}
+
+template <typename Compute>
+void storeIntegers(ElementType type, std::byte *data, int64_t first, int64_t n,
+                   const Compute *in) {
+  switch (type) {
+  case ElementType::I8:
+    return storeAs<int8_t>(data, first, n, in);
+  case ElementType::I16:
+    return storeAs<int16_t>(data, first, n, in);
+  case ElementType::I32:
+    return storeAs<int32_t>(data, first, n, in);
+  case ElementType::I64:
+    return storeAs<int64_t>(data, first, n, in);
+  case ElementType::U8:
+    return storeAs<uint8_t>(data, first, n, in);
+  case ElementType::U16:
+    return storeAs<uint16_t>(data, first, n, in);
+  case ElementType::U32:
+    return storeAs<uint32_t>(data, first, n, in);
+  case ElementType::U64:
+    return storeAs<uint64_t>(data, first, n, in);
+  case ElementType::Bool: {
+    uint8_t *out = reinterpret_cast<uint8_t *>(data) + first;
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = in[i] != 0;
+    return;
+  }
+  default:
+    assert(false && "not an integer type or bool");
+  }
+}
+
+} // namespace
+
+void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
+          double *out) {
+  loadFloats(type, data, first, n, out);
+}
+
+void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
+          float *out) {
+  assert(type != ElementType::F64 && "f64 computes in double");
+  loadFloats(type, data, first, n, out);
+}
+
+void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
+          int64_t *out) {
+  loadIntegers(type, data, first, n, out);
+}
+
+void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
+          uint64_t *out) {
+  loadIntegers(type, data, first, n, out);
+}
+
+void store(ElementType type, std::byte *data, int64_t first, int64_t n,
+           const double *in) {
+  storeFloats(type, data, first, n, in);
+}
+
+void store(ElementType type, std::byte *data, int64_t first, int64_t n,
+           const float *in) {
+  storeFloats(type, data, first, n, in);
+}
+
+void store(ElementType type, std::byte *data, int64_t first, int64_t n,
+           const int64_t *in) {
+  storeIntegers(type, data, first, n, in);
+}
+
+void store(ElementType type, std::byte *data, int64_t first, int64_t n,
+           const uint64_t *in) {
+  storeIntegers(type, data, first, n, in);
+}
+
+} // namespace ccn::interp

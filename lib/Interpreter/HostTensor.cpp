@@ -1,0 +1,294 @@
+//===- HostTensor.cpp - A dense tensor in host memory ---------------------===//
+//
+// Allocation, construction and inspection of host tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Interpreter/HostTensor.h"
+
+#include "lib/Interpreter/Blocks.h"
+#include "lib/Interpreter/Elementwise.h"
+
+#include <charconv>
+#include <cstring>
+#include <new>
+#include <unistd.h>
+
+namespace ccn::interp {
+
+namespace {
+
+constexpr std::align_val_t alignment{64};
+
+/// The machine's memory in bytes, or the largest int64_t if it is not known.
+int64_t machineMemory() {
+  int64_t pages = sysconf(_SC_PHYS_PAGES);
+  int64_t pageSize = sysconf(_SC_PAGESIZE);
+  int64_t bytes;
+  if (pages <= 0 || pageSize <= 0 ||
+      __builtin_mul_overflow(pages, pageSize, &bytes))
+    return INT64_MAX;
+  return bytes;
+}
+
+/// Uninitialized aligned storage, or null. Never asks for nothing, so that a
+/// tensor without elements has an address too.
+std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
+  auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  void *memory = ::operator new(size, alignment, std::nothrow);
+  if (!memory)
+    return nullptr;
+  return std::shared_ptr<std::byte[]>(
+      static_cast<std::byte *>(memory),
+      [](std::byte *p) { ::operator delete(p, alignment); });
+}
+
+/// Storage that all default-constructed tensors share.
+const std::shared_ptr<std::byte[]> &zeroScalarStorage() {
+  static const std::shared_ptr<std::byte[]> storage = [] {
+    std::shared_ptr<std::byte[]> bytes = allocate(sizeof(float));
+    if (bytes)
+      std::memset(bytes.get(), 0, sizeof(float));
+    return bytes;
+  }();
+  return storage;
+}
+
+/// Sets every element of `tensor` to the single element of `scalar`.
+void fill(HostTensor &tensor, const HostTensor &scalar) {
+  withBits(tensor.type(), [&](auto zero) {
+    using Bits = decltype(zero);
+    std::fill_n(tensor.mutableDataAs<Bits>(), tensor.count(),
+                *scalar.dataAs<Bits>());
+  });
+}
+
+/// A tensor of the given values in their own type, cast to `type`.
+template <typename T>
+Result<HostTensor> fromValues(ElementType valueType, ElementType type,
+                              Shape shape, const std::vector<T> &values) {
+  auto bytes = static_cast<int64_t>(values.size() * sizeof(T));
+  Result<HostTensor> tensor =
+      HostTensor::fromBytes(valueType, std::move(shape), values.data(), bytes);
+  return tensor ? cast(*tensor, type) : std::move(tensor);
+}
+
+template <typename T>
+Result<HostTensor> splatValue(ElementType valueType, ElementType type,
+                              Shape shape, T value) {
+  Result<HostTensor> scalar = fromValues<T>(valueType, type, {}, {value});
+  if (!scalar || shape.empty())
+    return scalar;
+  Result<HostTensor> tensor = HostTensor::uninitialized(type, std::move(shape));
+  if (tensor)
+    fill(*tensor, *scalar);
+  return tensor;
+}
+
+} // namespace
+
+Result<int64_t> elementCount(const Shape &shape) {
+  int64_t product = 1;
+  bool empty = false;
+  for (int64_t size : shape) {
+    if (size < 0)
+      return error("sizes must be at least 0, found ", size);
+    if (size == 0)
+      empty = true;
+    else if (__builtin_mul_overflow(product, size, &product))
+      return error("the number of elements does not fit 64 bits");
+  }
+  return empty ? 0 : product;
+}
+
+Shape rowMajorStrides(const Shape &shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    strides[dim] = stride;
+    // Strides of an empty tensor are never used to reach an element.
+    stride *= std::max<int64_t>(shape[dim], 1);
+  }
+  return strides;
+}
+
+std::string describe(ElementType type, const Shape &shape) {
+  std::string text(name(type));
+  if (shape.empty())
+    return text;
+  text += '[';
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (dim)
+      text += ", ";
+    text += std::to_string(shape[dim]);
+  }
+  return text + ']';
+}
+
+std::string describeIndex(const Shape &shape, int64_t linear) {
+  Shape strides = rowMajorStrides(shape);
+  std::string text = "[";
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (dim)
+      text += ", ";
+    text += std::to_string(linear / strides[dim]);
+    linear %= strides[dim];
+  }
+  return text + ']';
+}
+
+HostTensor::HostTensor() : storage(zeroScalarStorage()) {}
+
+Result<HostTensor> HostTensor::uninitialized(ElementType type, Shape shape) {
+  Result<int64_t> count = elementCount(shape);
+  if (!count)
+    return error("cannot make a tensor ", ccn::interp::describe(type, shape),
+                 ": ", count.message());
+  int64_t bytes;
+  if (__builtin_mul_overflow(*count, int64_t(sizeInBytes(type)), &bytes))
+    return error("cannot make a tensor ", ccn::interp::describe(type, shape),
+                 ": its size in bytes does not fit 64 bits");
+  static const int64_t memory = machineMemory();
+  std::shared_ptr<std::byte[]> storage;
+  if (bytes <= memory)
+    storage = allocate(bytes);
+  if (!storage)
+    return error("out of memory: a tensor ", ccn::interp::describe(type, shape),
+                 " takes ", bytes, " bytes, this machine has ", memory);
+  HostTensor tensor;
+  tensor.elementType = type;
+  tensor.sizes = std::move(shape);
+  tensor.elements = *count;
+  tensor.storage = std::move(storage);
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::zeros(ElementType type, Shape shape) {
+  Result<HostTensor> tensor = uninitialized(type, std::move(shape));
+  if (tensor)
+    std::memset(tensor->mutableData(), 0,
+                static_cast<size_t>(tensor->byteCount()));
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::fromBytes(ElementType type, Shape shape,
+                                         const void *data, int64_t byteCount) {
+  Result<HostTensor> tensor = uninitialized(type, std::move(shape));
+  if (!tensor)
+    return tensor;
+  if (tensor->byteCount() != byteCount)
+    return error("a tensor ", tensor->describe(), " takes ",
+                 tensor->byteCount(), " bytes, found ", byteCount);
+  std::byte *out = tensor->mutableData();
+  if (byteCount > 0)
+    std::memcpy(out, data, static_cast<size_t>(byteCount));
+  if (type == ElementType::Bool)
+    for (int64_t i = 0; i < byteCount; ++i)
+      out[i] = std::byte(out[i] != std::byte(0));
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::splat(ElementType type, Shape shape,
+                                     double value) {
+  return splatValue(ElementType::F64, type, std::move(shape), value);
+}
+
+Result<HostTensor> HostTensor::splatInteger(ElementType type, Shape shape,
+                                            int64_t value) {
+  return splatValue(ElementType::I64, type, std::move(shape), value);
+}
+
+Result<HostTensor> HostTensor::fromDoubles(ElementType type, Shape shape,
+                                           const std::vector<double> &values) {
+  return fromValues(ElementType::F64, type, std::move(shape), values);
+}
+
+Result<HostTensor>
+HostTensor::fromIntegers(ElementType type, Shape shape,
+                         const std::vector<int64_t> &values) {
+  return fromValues(ElementType::I64, type, std::move(shape), values);
+}
+
+std::byte *HostTensor::mutableData() {
+  assert(storage.use_count() == 1 &&
+         "the elements of a tensor that was handed out are immutable");
+  return storage.get();
+}
+
+Result<HostTensor> HostTensor::reshaped(Shape shape) const {
+  Result<int64_t> count = elementCount(shape);
+  if (!count)
+    return count.status();
+  if (*count != elements)
+    return error("cannot reshape ", describe(), " with ", elements,
+                 " elements to ", ccn::interp::describe(elementType, shape),
+                 " with ", *count);
+  HostTensor tensor = *this;
+  tensor.sizes = std::move(shape);
+  return tensor;
+}
+
+double HostTensor::doubleAt(int64_t index) const {
+  assert(index >= 0 && index < elements);
+  if (isFloat(elementType)) {
+    double value;
+    load(elementType, data(), index, 1, &value);
+    return value;
+  }
+  if (elementType == ElementType::U64)
+    return static_cast<double>(dataAs<uint64_t>()[index]);
+  return static_cast<double>(integerAt(index));
+}
+
+int64_t HostTensor::integerAt(int64_t index) const {
+  assert(index >= 0 && index < elements && !isFloat(elementType));
+  int64_t value;
+  load(elementType, data(), index, 1, &value);
+  return value;
+}
+
+std::string HostTensor::textAt(int64_t index) const {
+  char buffer[64];
+  std::to_chars_result result{buffer, {}};
+  char *end = buffer + sizeof buffer;
+  if (elementType == ElementType::Bool)
+    return integerAt(index) ? "true" : "false";
+  if (elementType == ElementType::U64)
+    result = std::to_chars(buffer, end, dataAs<uint64_t>()[index]);
+  else if (!isFloat(elementType))
+    result = std::to_chars(buffer, end, integerAt(index));
+  else if (elementType == ElementType::F64)
+    result = std::to_chars(buffer, end, doubleAt(index));
+  else
+    result = std::to_chars(buffer, end, static_cast<float>(doubleAt(index)));
+  return std::string(buffer, result.ptr);
+}
+
+std::optional<int64_t> firstDifference(const HostTensor &a,
+                                       const HostTensor &b) {
+  assert(a.type() == b.type() && a.shape() == b.shape());
+  if (a.data() == b.data())
+    return std::nullopt;
+  int size = sizeInBytes(a.type());
+  for (int64_t first = 0; first < a.count(); first += blockSize) {
+    int64_t n = std::min(blockSize, a.count() - first);
+    // Nearly always all is equal; look closer only where it is not.
+    if (std::memcmp(a.data() + first * size, b.data() + first * size,
+                    static_cast<size_t>(n * size)) == 0)
+      continue;
+    for (int64_t i = first; i < first + n; ++i) {
+      if (std::memcmp(a.data() + i * size, b.data() + i * size,
+                      static_cast<size_t>(size)) == 0)
+        continue;
+      if (isFloat(a.type())) {
+        double x = a.doubleAt(i), y = b.doubleAt(i);
+        if (x != x && y != y)
+          continue;
+      }
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace ccn::interp

@@ -1,0 +1,171 @@
+//===- Random.cpp - Counter-based random numbers --------------------------===//
+//
+// Philox, and the walk over a slice's global indices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Interpreter/Random.h"
+
+#include "lib/Interpreter/Blocks.h"
+
+namespace ccn::interp {
+
+namespace {
+
+uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
+uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
+
+/// The 32 bits drawn by each index of a stream.
+class Draws {
+public:
+  Draws(uint64_t seed, uint64_t stream)
+      : key{low(seed), high(seed)}, stream(stream) {}
+
+  uint32_t at(uint64_t index) {
+    if (!valid || index / 4 != counter) {
+      counter = index / 4;
+      valid = true;
+      lanes = philox4x32(
+          {low(counter), high(counter), low(stream), high(stream)}, key);
+    }
+    return lanes[index % 4];
+  }
+
+private:
+  std::array<uint32_t, 2> key;
+  uint64_t stream;
+  uint64_t counter = 0;
+  bool valid = false;
+  std::array<uint32_t, 4> lanes{};
+};
+
+Status checkPosition(ElementType type, const Shape &shape,
+                     const GlobalPosition &position) {
+  if (Result<int64_t> count = elementCount(position.shape); !count)
+    return count.status();
+  bool inside = position.shape.size() == shape.size() &&
+                position.offsets.size() == shape.size();
+  for (size_t dim = 0; inside && dim < shape.size(); ++dim)
+    inside = position.offsets[dim] >= 0 && shape[dim] <= position.shape[dim] &&
+             position.offsets[dim] <= position.shape[dim] - shape[dim];
+  if (!inside)
+    return error("a slice ", describe(type, shape),
+                 " does not lie inside the global tensor ",
+                 describe(type, position.shape));
+  return Status();
+}
+
+/// Calls body(first, n, global) for the blocks of a slice: its elements
+/// [first, first + n) have the global indices global, global + 1, ...
+template <typename Body>
+void forEachGlobalBlock(const Shape &shape, int64_t count,
+                        const GlobalPosition &position, Body body) {
+  if (shape.empty())
+    return body(int64_t(0), int64_t(1), uint64_t(0));
+  Shape strides = rowMajorStrides(shape);
+  Shape globalStrides = rowMajorStrides(position.shape);
+  int64_t width = shape.back();
+  for (int64_t row = 0; row < count; row += width) {
+    int64_t rest = row, global = 0;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      global +=
+          (rest / strides[dim] + position.offsets[dim]) * globalStrides[dim];
+      rest %= strides[dim];
+    }
+    forEachBlock(width, [&](int64_t first, int64_t n) {
+      body(row + first, n, static_cast<uint64_t>(global + first));
+    });
+  }
+}
+
+} // namespace
+
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
+                                   std::array<uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    uint64_t product0 = uint64_t(0xD2511F53u) * counter[0];
+    uint64_t product1 = uint64_t(0xCD9E8D57u) * counter[2];
+    counter = {high(product1) ^ counter[1] ^ key[0], low(product1),
+               high(product0) ^ counter[3] ^ key[1], low(product0)};
+    key[0] += 0x9E3779B9u;
+    key[1] += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+uint64_t fnv1a(std::string_view text) {
+  uint64_t hash = 14695981039346656037ULL;
+  for (char c : text) {
+    hash ^= static_cast<uint8_t>(c);
+    hash *= 1099511628211ULL;
+  }
+  return hash;
+}
+
+Result<HostTensor> dropout(const HostTensor &x, double p, uint64_t seed,
+                           const GlobalPosition &position) {
+  if (!isFloat(x.type()))
+    return error("dropout is defined for floats, found ", x.describe());
+  if (!(p >= 0 && p <= 1))
+    return error("the probability of a dropout must be between 0 and 1, found ",
+                 p);
+  if (Status status = checkPosition(x.type(), x.shape(), position); !status)
+    return status;
+  Result<HostTensor> result = HostTensor::uninitialized(x.type(), x.shape());
+  if (!result)
+    return result;
+  std::byte *out = result->mutableData();
+  Draws draws(seed, 0);
+  auto apply = [&](auto zero) {
+    using T = decltype(zero);
+    T factor = static_cast<T>(1 / (1 - p));
+    T values[blockSize];
+    forEachGlobalBlock(x.shape(), x.count(), position,
+                       [&](int64_t first, int64_t n, uint64_t global) {
+                         load(x.type(), x.data(), first, n, values);
+                         for (int64_t i = 0; i < n; ++i) {
+                           uint32_t bits =
+                               draws.at(global + static_cast<uint64_t>(i));
+                           bool keep = (bits >> 8) * 0x1p-24 >= p;
+                           values[i] = keep ? values[i] * factor : T(0);
+                         }
+                         store(x.type(), out, first, n, values);
+                       });
+  };
+  if (x.type() == ElementType::F64)
+    apply(double());
+  else
+    apply(float());
+  return result;
+}
+
+Result<HostTensor> randomFill(ElementType type, const Shape &shape,
+                              const GlobalPosition &position, uint64_t seed,
+                              std::string_view stream) {
+  if (Status status = checkPosition(type, shape, position); !status)
+    return status;
+  Result<HostTensor> result = HostTensor::uninitialized(type, shape);
+  if (!result)
+    return result;
+  std::byte *out = result->mutableData();
+  Draws draws(seed, fnv1a(stream));
+  auto fill = [&](auto zero, auto convert) {
+    decltype(zero) values[blockSize];
+    forEachGlobalBlock(shape, result->count(), position,
+                       [&](int64_t first, int64_t n, uint64_t global) {
+                         for (int64_t i = 0; i < n; ++i)
+                           values[i] = convert(
+                               draws.at(global + static_cast<uint64_t>(i)));
+                         store(type, out, first, n, values);
+                       });
+  };
+  if (isFloat(type))
+    fill(double(), [](uint32_t bits) { return ((bits >> 8) + 1) * 0x1p-24; });
+  else if (type == ElementType::Bool)
+    fill(uint64_t(), [](uint32_t bits) { return uint64_t(bits >> 31); });
+  else
+    fill(uint64_t(), [](uint32_t bits) { return uint64_t(bits >> 30); });
+  return result;
+}
+
+} // namespace ccn::interp

@@ -1,0 +1,89 @@
+//===- Rendezvous.h - Where rank threads meet -------------------*- C++ -*-===//
+//
+// The reference interpreter runs each rank as a thread; collectives meet here.
+// Every member of a group posts a tensor and gets the tensors of all. A wrong
+// program, in which ranks wait for each other forever or meet in different
+// operations, ends in an error that says so instead of hanging.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_INTERPRETER_RENDEZVOUS_H
+#define CCN_INTERPRETER_RENDEZVOUS_H
+
+#include "lib/Interpreter/HostTensor.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ccn::interp {
+
+/// The operation in which ranks meet. Members of a group must agree on `id` and
+/// `sequence`.
+struct Meeting {
+  /// What identifies the operation, such as its address in the program.
+  const void *id = nullptr;
+  /// How many times the rank has been at this or other operations, however the
+  /// caller counts.
+  int64_t sequence = 0;
+  /// For messages: "all_reduce at adam.ccn:6:14".
+  std::string name;
+};
+
+/// The members of a group, in the order in which their tensors are handed out.
+/// All members pass the same list.
+using RankGroup = std::vector<int>;
+
+/// Thread-safe. The first failure (a time-out, a mismatch, an abort) is final:
+/// it wakes every waiting rank, and every later call returns it.
+class Rendezvous {
+public:
+  /// For ranks 0 .. ranks-1, each a thread of its own. A rank that waits longer
+  /// than `timeLimit` seconds for the others fails.
+  Rendezvous(int ranks, double timeLimit);
+
+  /// Posts `value` for `rank` and waits for the other members of `group`.
+  /// Returns the members' values in the group's order. Values may differ in
+  /// type and shape. Groups that share ranks, such as those of different mesh
+  /// axes, may be used in any order that does not deadlock.
+  Result<std::vector<HostTensor>> exchange(int rank, const RankGroup &group,
+                                           const Meeting &meeting,
+                                           HostTensor value);
+
+  /// Waits for the other members of `group`.
+  Status barrier(int rank, const RankGroup &group, const Meeting &meeting);
+
+  /// Tells all ranks that `rank` failed with `cause`. They return an error that
+  /// names the rank and quotes the cause. Without effect after a failure.
+  void abort(int rank, const Status &cause);
+
+  /// The first failure, or success.
+  Status firstFailure() const;
+
+private:
+  struct Round;
+  struct Waiting {
+    RankGroup group;
+    std::string name;
+  };
+
+  Status fail(Status status);
+  std::string describeMissing(const Round &round, const RankGroup &group) const;
+
+  const int ranks;
+  const double timeLimit;
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  /// The round that each group is gathering for; erased when it is complete.
+  std::map<RankGroup, std::shared_ptr<Round>> open;
+  /// What each rank waits for, for messages.
+  std::vector<std::optional<Waiting>> waiting;
+  Status failure;
+};
+
+} // namespace ccn::interp
+
+#endif // CCN_INTERPRETER_RENDEZVOUS_H
