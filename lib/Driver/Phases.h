@@ -36,6 +36,9 @@ struct CompileOptions {
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.
   std::string dumpFolder;
+  /// Writes the IR as text and as bytecode after each phase and goes on with
+  /// what is read back; for tests.
+  bool roundTrip = false;
 };
 
 enum class CompileStatus {
