@@ -10,6 +10,7 @@
 #include "lib/Frontend/Parser.h"
 #include "lib/Transforms/Passes.h"
 
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
@@ -42,9 +43,8 @@ void ccn::registerDialects(DialectRegistry &registry) {
   registry.insert<CcnDialect>();
 }
 
-/// Passes MLIR's diagnostics on, with the places they name.
-static LogicalResult forward(mlir::Diagnostic &diagnostic,
-                             Diagnostics &diagnostics) {
+void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
+                            Diagnostics &diagnostics) {
   auto place = [](Location location) {
     auto found = location->findInstanceOf<FileLineColLoc>();
     return found ? found : FileLineColLoc();
@@ -58,7 +58,7 @@ static LogicalResult forward(mlir::Diagnostic &diagnostic,
     severity = Severity::Warning;
     break;
   default:
-    return success();
+    return;
   }
   DiagnosticHandle handle;
   if (FileLineColLoc loc = place(diagnostic.getLocation()))
@@ -77,7 +77,6 @@ static LogicalResult forward(mlir::Diagnostic &diagnostic,
     else
       handle.note(note.str());
   }
-  return success();
 }
 
 static bool isMlir(const SourceFile &source) {
@@ -149,6 +148,41 @@ static bool dump(ModuleOp module, Phase phase, const CompileOptions &options,
   return !failure;
 }
 
+/// The module written as text, read, written as bytecode and read again.
+static OwningOpRef<ModuleOp> roundTrip(OwningOpRef<ModuleOp> module,
+                                       Diagnostics &diagnostics) {
+  MLIRContext *context = module->getContext();
+  for (bool bytecode : {false, true}) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (bytecode) {
+      if (failed(writeBytecodeToFile(*module, os)))
+        return {};
+    } else {
+      // With locations, which later phases report at.
+      module->print(os, OpPrintingFlags().enableDebugInfo());
+    }
+    module = parseSourceString<ModuleOp>(text, ParserConfig(context));
+    if (!module) {
+      diagnostics.error("the IR does not survive being written and read");
+      return {};
+    }
+  }
+  return module;
+}
+
+/// What follows every phase.
+static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
+                        const CompileOptions &options,
+                        Diagnostics &diagnostics) {
+  if (options.roundTrip) {
+    module = roundTrip(std::move(module), diagnostics);
+    if (!module)
+      return false;
+  }
+  return dump(*module, phase, options, diagnostics);
+}
+
 static void addPasses(Phase phase, OpPassManager &passes) {
   switch (phase) {
   case Phase::Parse:
@@ -166,7 +200,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
                            Diagnostics &diagnostics,
                            OwningOpRef<ModuleOp> &module) {
   ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
-    return forward(diagnostic, diagnostics);
+    forwardDiagnostic(diagnostic, diagnostics);
+    return success();
   });
   module = {};
   Phase done = Phase::Parse;
@@ -185,7 +220,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     if (!current)
       return badOption ? CompileStatus::WrongUsage
                        : CompileStatus::WrongProgram;
-    if (!dump(*current, done, options, diagnostics))
+    if (!finishPhase(current, done, options, diagnostics))
       return CompileStatus::WrongUsage;
   }
 
@@ -203,7 +238,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongProgram;
     }
     (*current)->setAttr(kPhaseAttr, StringAttr::get(context, phaseName(phase)));
-    if (!dump(*current, phase, options, diagnostics))
+    if (!finishPhase(current, phase, options, diagnostics))
       return CompileStatus::WrongUsage;
   }
   module = std::move(current);

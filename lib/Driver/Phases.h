@@ -36,6 +36,9 @@ struct CompileOptions {
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.
   std::string dumpFolder;
+  /// Writes the IR as text and as bytecode after each phase and goes on with
+  /// what is read back; for tests.
+  bool roundTrip = false;
 };
 
 enum class CompileStatus {
@@ -45,6 +48,9 @@ enum class CompileStatus {
   /// An option names nothing in the program, or a dump cannot be written.
   WrongUsage,
 };
+
+/// Passes a diagnostic of MLIR on, with the places that it and its notes name.
+void forwardDiagnostic(mlir::Diagnostic &diagnostic, Diagnostics &diagnostics);
 
 /// Registers what compile() needs.
 void registerDialects(mlir::DialectRegistry &registry);

@@ -75,6 +75,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--dump-phases", options.dumpFolder,
                  "write the IR after each phase into this folder")
       ->type_name("DIR");
+  app.add_flag("--round-trip", options.roundTrip,
+               "write and read back the IR after each phase, as text and as "
+               "bytecode (for tests)");
   app.add_option("--diagnostics", diagnostics,
                  "how errors are written: text (the default) or json")
       ->type_name("FORM")

@@ -34,6 +34,7 @@ struct Options {
   uint64_t seed = 0;
   double timeLimit = 600;
   bool jsonDiagnostics = false;
+  bool roundTrip = false;
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
 };

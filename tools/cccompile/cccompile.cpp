@@ -87,6 +87,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   CompileOptions compileOptions;
   compileOptions.lower.params = options.params;
   compileOptions.lower.mesh = options.mesh;
+  compileOptions.roundTrip = options.roundTrip;
   compileOptions.dumpFolder = options.dumpFolder;
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);

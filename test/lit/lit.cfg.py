@@ -1,0 +1,30 @@
+# How lit runs the tests of ccn. With --param roundtrip=1 every tool writes its IR
+# as text and as bytecode and reads it back at each step.
+import os
+
+import lit.formats
+
+config.name = "ccn-roundtrip" if lit_config.params.get("roundtrip") else "ccn"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".ccn", ".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.ccn_tools_dir, config.llvm_tools_dir, config.environment["PATH"]])
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+roundtrip = lit_config.params.get("roundtrip")
+tools = config.ccn_tools_dir
+config.substitutions += [
+    (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),
+    (r"\bcccompile\b", tools + "/cccompile" + (" --round-trip" if roundtrip else "")),
+    ("%python", config.python),
+    ("%examples", config.ccn_source_dir + "/examples"),
+    ("%source", config.ccn_source_dir),
+    ("%build", config.ccn_binary_dir),
+]
+if config.sanitizer:
+    config.available_features.add("sanitizer")
