@@ -32,7 +32,9 @@ void FileLowering::unknownName(StringRef what, StringRef name,
                                const Twine &where) {
   if (hadSyntaxErrors)
     return;
-  error(range, "unknown " + what + " '" + name + "'" + where +
+  constexpr size_t most = 40;
+  error(range, "unknown " + what + " '" + name.take_front(most) +
+                   (name.size() > most ? "...'" : "'") + where +
                    didYouMean(name, candidates));
 }
 
@@ -85,6 +87,7 @@ void FileLowering::lowerMesh(const ast::MeshItem &item) {
   SmallVector<Attribute> names;
   SmallVector<int64_t> sizes;
   int64_t ranks = 1;
+  bool tooMany = false;
   for (const ast::MeshAxis &axis : item.axes) {
     if (axis.name.isMissing())
       continue;
@@ -110,8 +113,10 @@ void FileLowering::lowerMesh(const ast::MeshItem &item) {
       size.reset();
     }
     if (size && (*size > maxRanks || ranks * *size > maxRanks)) {
-      report("expected at most " + Twine(maxRanks) +
-             " ranks in the mesh, found more");
+      if (!tooMany)
+        report("expected at most " + Twine(maxRanks) +
+               " ranks in the mesh, found more");
+      tooMany = true;
       size.reset();
     }
     int64_t known = size.value_or(1);
