@@ -43,9 +43,8 @@ void ccn::registerDialects(DialectRegistry &registry) {
   registry.insert<CcnDialect>();
 }
 
-/// Passes MLIR's diagnostics on, with the places they name.
-static LogicalResult forward(mlir::Diagnostic &diagnostic,
-                             Diagnostics &diagnostics) {
+void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
+                            Diagnostics &diagnostics) {
   auto place = [](Location location) {
     auto found = location->findInstanceOf<FileLineColLoc>();
     return found ? found : FileLineColLoc();
@@ -59,7 +58,7 @@ static LogicalResult forward(mlir::Diagnostic &diagnostic,
     severity = Severity::Warning;
     break;
   default:
-    return success();
+    return;
   }
   DiagnosticHandle handle;
   if (FileLineColLoc loc = place(diagnostic.getLocation()))
@@ -78,7 +77,6 @@ static LogicalResult forward(mlir::Diagnostic &diagnostic,
     else
       handle.note(note.str());
   }
-  return success();
 }
 
 static bool isMlir(const SourceFile &source) {
@@ -202,7 +200,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
                            Diagnostics &diagnostics,
                            OwningOpRef<ModuleOp> &module) {
   ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
-    return forward(diagnostic, diagnostics);
+    forwardDiagnostic(diagnostic, diagnostics);
+    return success();
   });
   module = {};
   Phase done = Phase::Parse;

@@ -49,6 +49,9 @@ enum class CompileStatus {
   WrongUsage,
 };
 
+/// Passes a diagnostic of MLIR on, with the places that it and its notes name.
+void forwardDiagnostic(mlir::Diagnostic &diagnostic, Diagnostics &diagnostics);
+
 /// Registers what compile() needs.
 void registerDialects(mlir::DialectRegistry &registry);
 

@@ -37,7 +37,8 @@
 
 namespace ccn::frontend::ast {
 
-/// Levels of brackets and unary operators within one expression.
+/// Levels of brackets and unary operators within one expression; the brackets
+/// of a list or a layout count with those of the call that they stand in.
 inline constexpr unsigned maxNesting = 256;
 /// Height of an expression tree, and so the length of an operator chain.
 inline constexpr unsigned maxHeight = 10000;

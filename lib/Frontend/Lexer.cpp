@@ -382,6 +382,12 @@ bool Lexer::startsToken(uint32_t offset) const {
 Token Lexer::lexGarbage(uint32_t begin) {
   reportBadCharacter(begin);
   at = begin + decodeUtf8(text.drop_front(begin)).size;
+  if (text[begin] == '\'') {
+    // A string in the wrong quotes.
+    size_t end = text.find_first_of("'\r\n", at);
+    if (end != llvm::StringRef::npos && text[end] == '\'')
+      at = end + 1;
+  }
   while (!isAtEnd()) {
     uint32_t end = at;
     while (end < text.size() && (text[end] == ' ' || text[end] == '\t'))

@@ -63,7 +63,9 @@ void Parser::parseItemAs(TokenKind keyword) {
     break;
   }
   Name name;
-  if (!parseName(name, what)) {
+  if (at(follow)) {
+    errorExpected(what);
+  } else if (!parseName(name, what)) {
     // Without its name an item still has a body to look into.
     while (!isAtStatementEnd() && !at(TokenKind::LBrace) && !at(follow))
       consume();

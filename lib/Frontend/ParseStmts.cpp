@@ -57,8 +57,15 @@ bool Parser::parseStmt(llvm::SmallVectorImpl<const Stmt *> &stmts) {
     return false;
   }
 
-  // Two words in a row: the first ought to be a keyword.
   const Token &next = peek();
+  if (atWord("if") && !next.is(TokenKind::Store) &&
+      !next.is(TokenKind::Assign)) {
+    errorExpected("a statement",
+                  "; 'select(condition, a, b)' chooses between values");
+    return false;
+  }
+
+  // Two words in a row: the first ought to be a keyword.
   if ((next.is(TokenKind::Name) || next.is(TokenKind::Int) ||
        next.is(TokenKind::Float)) &&
       !next.startsLine) {
