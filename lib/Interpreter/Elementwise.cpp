@@ -332,8 +332,12 @@ Result<HostTensor> unary(UnaryOp op, const HostTensor &x) {
     if (op == UnaryOp::Neg)
       return mapUnary<int64_t>(
           x, [](int64_t v) { return subtractWrapping<int64_t>(0, v); });
-    if (op == UnaryOp::Abs && isUnsignedInteger(x.type()))
+    bool keepsUnsigned = op == UnaryOp::Abs || op == UnaryOp::Relu;
+    if (keepsUnsigned && isUnsignedInteger(x.type()))
       return x;
+    if (op == UnaryOp::Relu)
+      return mapUnary<int64_t>(
+          x, [](int64_t v) { return std::max<int64_t>(v, 0); });
     if (op == UnaryOp::Abs)
       return mapUnary<int64_t>(x, [](int64_t v) {
         return v < 0 ? subtractWrapping<int64_t>(0, v) : v;

@@ -18,7 +18,8 @@
 
 namespace ccn::interp {
 
-/// Neg and Abs work on floats and integers (wrapping), the others on floats.
+/// Neg, Abs (wrapping) and Relu work on floats and integers, the others on
+/// floats.
 ///   Rsqrt    1 / sqrt(x)
 ///   Sigmoid  1 / (1 + exp(-x))
 ///   Relu     maximum(x, 0): NaN stays NaN, -0 becomes +0

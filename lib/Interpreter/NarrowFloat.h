@@ -67,7 +67,7 @@ template <typename Format> uint32_t encodeAs(double value) {
   constexpr int smallest = 1 - Format::bias;
   int resultExponent = exponent > smallest ? exponent : smallest;
   int dropped = 52 - Format::mantissaBits + (resultExponent - exponent);
-  if (dropped > 54)
+  if (dropped > 53)
     return sign;
   uint64_t significand = fraction | 1ULL << 52;
   uint64_t kept = significand >> dropped;

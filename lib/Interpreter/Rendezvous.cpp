@@ -1,7 +1,7 @@
 //===- Rendezvous.cpp - Where rank threads meet ---------------------------===//
 //
-// One lock and one condition variable for everything: with at most a few dozen
-// ranks, waking all of them is cheap, and nothing can be missed.
+// One lock for everything, and one condition variable for each meeting that is
+// still gathering, so that a complete one wakes its own members only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 
 namespace ccn::interp {
 
@@ -22,6 +23,8 @@ struct Rendezvous::Round {
   std::vector<bool> posted;
   size_t arrived = 0;
   bool complete = false;
+  /// Notified when the round is complete or everything has failed.
+  std::condition_variable changed;
 };
 
 namespace {
@@ -45,7 +48,8 @@ Rendezvous::Rendezvous(int ranks, double timeLimit)
 Status Rendezvous::fail(Status status) {
   if (failure.ok()) {
     failure = std::move(status);
-    changed.notify_all();
+    for (const auto &[group, round] : open)
+      round->changed.notify_all();
   }
   return failure;
 }
@@ -82,15 +86,14 @@ Result<std::vector<HostTensor>> Rendezvous::exchange(int rank,
                       meeting.name, " of ", describeRanks(group)));
   auto position = static_cast<size_t>(found - group.begin());
 
-  std::shared_ptr<Round> &slot = open[group];
-  if (!slot) {
-    slot = std::make_shared<Round>();
-    slot->meeting = meeting;
-    slot->firstRank = rank;
-    slot->values.resize(group.size());
-    slot->posted.resize(group.size());
+  std::shared_ptr<Round> round = open[group];
+  if (!round) {
+    round = open[group] = std::make_shared<Round>();
+    round->meeting = meeting;
+    round->firstRank = rank;
+    round->values.resize(group.size());
+    round->posted.resize(group.size());
   }
-  std::shared_ptr<Round> round = slot;
   const Meeting &first = round->meeting;
   if (first.id != meeting.id)
     return fail(error("ranks meet in different operations: rank ",
@@ -109,7 +112,7 @@ Result<std::vector<HostTensor>> Rendezvous::exchange(int rank,
   if (++round->arrived == group.size()) {
     round->complete = true;
     open.erase(group);
-    changed.notify_all();
+    round->changed.notify_all();
     return round->values;
   }
 
@@ -118,7 +121,7 @@ Result<std::vector<HostTensor>> Rendezvous::exchange(int rank,
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(
           std::chrono::duration<double>(timeLimit));
   waiting[static_cast<size_t>(rank)] = Waiting{group, meeting.name};
-  bool woken = changed.wait_until(
+  bool woken = round->changed.wait_until(
       lock, deadline, [&] { return round->complete || !failure.ok(); });
   waiting[static_cast<size_t>(rank)].reset();
   if (round->complete)

@@ -12,8 +12,8 @@
 
 #include "lib/Interpreter/HostTensor.h"
 
-#include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -76,7 +76,6 @@ private:
   const int ranks;
   const double timeLimit;
   mutable std::mutex mutex;
-  std::condition_variable changed;
   /// The round that each group is gathering for; erased when it is complete.
   std::map<RankGroup, std::shared_ptr<Round>> open;
   /// What each rank waits for, for messages.

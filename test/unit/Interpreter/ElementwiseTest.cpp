@@ -162,7 +162,11 @@ TEST(Unary, Integers) {
   expectError(unary(UnaryOp::Exp, ints(I32, {2}, {1, 2})), "not defined",
               "i32[2]");
   expectError(unary(UnaryOp::Neg, ints(Bool, {}, {1})), "not defined", "bool");
-  expectError(unary(UnaryOp::Relu, ints(I32, {}, {1})), "not defined");
+  expectError(unary(UnaryOp::Relu, ints(Bool, {}, {1})), "not defined");
+  EXPECT_EQ(integers(get(unary(UnaryOp::Relu, ints(I8, {3}, {-5, 0, 7})))),
+            (std::vector<int64_t>{0, 0, 7}));
+  EXPECT_EQ(integers(get(unary(UnaryOp::Relu, ints(U8, {2}, {200, 0})))),
+            (std::vector<int64_t>{200, 0}));
 }
 
 TEST(Binary, EveryPairOfF8AgainstAPFloat) {

@@ -1,0 +1,220 @@
+//===- ExecuteCollective.cpp - Operations along axes of the mesh ----------===//
+//
+// Every collective is one meeting in which the ranks of a group show each other
+// their whole parts, after which each takes what it needs: simple, and since
+// tensors are shared between threads, nothing is copied by meeting.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Interpreter/RankExecutor.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace ccn::interp {
+
+namespace {
+
+ReduceKind reductionOf(::ccn::ReduceKind kind) {
+  switch (kind) {
+  case ::ccn::ReduceKind::sum:
+    return ReduceKind::Sum;
+  case ::ccn::ReduceKind::prod:
+    return ReduceKind::Prod;
+  case ::ccn::ReduceKind::max:
+    return ReduceKind::Max;
+  case ::ccn::ReduceKind::min:
+    return ReduceKind::Min;
+  }
+  return ReduceKind::Sum;
+}
+
+/// `inner` as a box of the tensor that holds `outer`.
+Box relativeTo(const Box &outer, Box inner) {
+  for (size_t dim = 0; dim < inner.offsets.size(); ++dim)
+    inner.offsets[dim] -= outer.offsets[dim];
+  return inner;
+}
+
+/// The common part of two boxes; none if it is empty.
+std::optional<Box> intersect(const Box &a, const Box &b) {
+  Box box;
+  for (size_t dim = 0; dim < a.offsets.size(); ++dim) {
+    int64_t begin = std::max(a.offsets[dim], b.offsets[dim]);
+    int64_t end =
+        std::min(a.offsets[dim] + a.sizes[dim], b.offsets[dim] + b.sizes[dim]);
+    if (begin >= end)
+      return std::nullopt;
+    box.offsets.push_back(begin);
+    box.sizes.push_back(end - begin);
+  }
+  return box;
+}
+
+} // namespace
+
+std::string describeLocation(mlir::Location loc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto file = loc->findInstanceOf<mlir::FileLineColLoc>())
+    os << file.getFilename().getValue() << ":" << file.getLine() << ":"
+       << file.getColumn();
+  else
+    os << "an unknown place";
+  return text;
+}
+
+Result<RankExecutor::Parts>
+RankExecutor::exchange(mlir::Operation *op, mlir::Value value,
+                       const HostTensor &tensor,
+                       llvm::ArrayRef<mlir::StringAttr> axes) {
+  Parts parts;
+  parts.ranks = mesh.group(rank, axes);
+  Meeting meeting;
+  meeting.id = op;
+  meeting.sequence = sequence++;
+  meeting.name = op->getName().stripDialect().str() + " at " +
+                 describeLocation(op->getLoc());
+  Result<std::vector<HostTensor>> tensors =
+      rendezvous.exchange(rank, parts.ranks, meeting, tensor);
+  if (!tensors) {
+    failedToMeet = true;
+    return tensors.status();
+  }
+  parts.tensors = *std::move(tensors);
+  return parts;
+}
+
+RankExecutor::Tensor RankExecutor::assemble(const Parts &parts,
+                                            mlir::RankedTensorType type,
+                                            const Box &box) {
+  Tensor result = HostTensor::uninitialized(
+      elementTypeOf(type.getElementType()), box.sizes);
+  if (!result)
+    return result;
+  int64_t written = 0;
+  for (auto [member, tensor] : llvm::zip_equal(parts.ranks, parts.tensors)) {
+    Box own = mesh.boxOf(type, member);
+    std::optional<Box> common = intersect(own, box);
+    if (!common)
+      continue;
+    Tensor piece = extractBox(tensor, relativeTo(own, *common));
+    if (!piece)
+      return piece;
+    if (Status status =
+            writeBox(*result, relativeTo(box, *common).offsets, *piece);
+        !status)
+      return status;
+    written += piece->count();
+  }
+  if (written != result->count())
+    return error("internal error: the parts of ", result->describe(), " cover ",
+                 written, " elements");
+  return result;
+}
+
+RankExecutor::Tensor RankExecutor::combineParts(ReduceKind kind,
+                                                const Parts &parts,
+                                                mlir::RankedTensorType type,
+                                                const Box &box) {
+  std::vector<HostTensor> pieces;
+  for (auto [member, tensor] : llvm::zip_equal(parts.ranks, parts.tensors)) {
+    Tensor piece =
+        extractBox(tensor, relativeTo(mesh.boxOf(type, member), box));
+    if (!piece)
+      return piece;
+    pieces.push_back(*std::move(piece));
+  }
+  return combine(kind, pieces);
+}
+
+RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
+  mlir::RankedTensorType type = op.getInput().getType();
+  Layout from = Layout::of(type), to = Layout::of(op.getType());
+  HostTensor value = get(op.getInput());
+  // What is pending and must not stay so is reduced along one axis after the
+  // other.
+  for (PartialAxis partial : from.getPartials()) {
+    AxisState::Kind kind = to.getState(partial.axis).kind;
+    if (kind == AxisState::Partial || kind == AxisState::Local)
+      continue;
+    Result<Parts> parts = exchange(op, op.getInput(), value, partial.axis);
+    if (!parts)
+      return parts.status();
+    Tensor sum = combineParts(reductionOf(partial.kind), *parts, type,
+                              boxOf(op.getInput()));
+    if (!sum)
+      return sum;
+    value = *std::move(sum);
+  }
+  // Together, the ranks along all axes that cut it hold the whole.
+  llvm::SmallVector<mlir::StringAttr> cuts;
+  for (unsigned dim = 0; dim < from.getRank(); ++dim)
+    llvm::append_range(cuts, from.getAxes(dim));
+  Box box = boxOf(op.getResult());
+  if (cuts.empty())
+    return extractBox(value, box);
+  Result<Parts> parts = exchange(op, op.getInput(), value, cuts);
+  if (!parts)
+    return parts.status();
+  return assemble(*parts, type, box);
+}
+
+std::optional<RankExecutor::Tensor>
+RankExecutor::executeCollective(mlir::Operation *op) {
+  if (auto sliceOp = llvm::dyn_cast<SliceOp>(op))
+    return cut(sliceOp.getInput(), boxOf(sliceOp.getResult()));
+  if (auto reshardOp = llvm::dyn_cast<ReshardOp>(op))
+    return reshard(reshardOp);
+  bool known =
+      llvm::isa<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp,
+                BroadcastOp, ReduceOp, GatherOp, ScatterOp, SendOp>(op);
+  if (!known)
+    return std::nullopt;
+
+  auto collective = llvm::cast<CollectiveOpInterface>(op);
+  mlir::Value input = collective.getSource();
+  mlir::RankedTensorType type = typeOf(input);
+  const HostTensor &mine = get(input);
+  Result<Parts> met =
+      exchange(op, input, mine, collective.getMeshAxes().getNames());
+  if (!met)
+    return Tensor(met.status());
+  const Parts &parts = *met;
+  Box box = boxOf(op->getResult(0));
+  auto position =
+      static_cast<int64_t>(llvm::find(parts.ranks, rank) - parts.ranks.begin());
+  auto isRoot = [&](int64_t root) { return position == root; };
+
+  using Optional = std::optional<Tensor>;
+  return llvm::TypeSwitch<mlir::Operation *, Optional>(op)
+      .Case<AllReduceOp, ReduceScatterOp>([&](auto op) {
+        return combineParts(reductionOf(op.getKind()), parts, type, box);
+      })
+      .Case<AllGatherOp, AllToAllOp>(
+          [&](auto) { return assemble(parts, type, box); })
+      .Case([&](BroadcastOp op) { return Tensor(parts.tensors[op.getRoot()]); })
+      .Case([&](ReduceOp op) {
+        if (!isRoot(op.getRoot()))
+          return Tensor(mine);
+        return combineParts(reductionOf(op.getKind()), parts, type, box);
+      })
+      .Case([&](GatherOp op) {
+        if (!isRoot(op.getRoot()))
+          return HostTensor::zeros(mine.type(), box.sizes);
+        return assemble(parts, type, box);
+      })
+      .Case([&](ScatterOp op) {
+        Box own = mesh.boxOf(type, parts.ranks[op.getRoot()]);
+        return extractBox(parts.tensors[op.getRoot()], relativeTo(own, box));
+      })
+      .Case([&](SendOp op) {
+        int64_t shift = op.getShift(), source;
+        bool exists = !__builtin_sub_overflow(position, shift, &source) &&
+                      source >= 0 &&
+                      source < static_cast<int64_t>(parts.tensors.size());
+        return Tensor(exists ? parts.tensors[source] : mine);
+      })
+      .Default([](mlir::Operation *) { return std::nullopt; });
+}
+
+} // namespace ccn::interp

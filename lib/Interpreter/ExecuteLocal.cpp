@@ -1,0 +1,289 @@
+//===- ExecuteLocal.cpp - Operations that need no other rank --------------===//
+//
+// Elementwise operations, products, reductions and movement on the parts that
+// one rank holds. Operands that are cut less than the operation's loops are cut
+// further first, as layout inference allows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Interpreter/RankExecutor.h"
+
+#include "lib/Interpreter/Conv.h"
+#include "lib/Interpreter/Elementwise.h"
+#include "lib/Interpreter/Matmul.h"
+#include "lib/Interpreter/Random.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace ccn::interp {
+
+namespace {
+
+std::optional<UnaryOp> unaryOf(mlir::Operation *op) {
+  return llvm::TypeSwitch<mlir::Operation *, std::optional<UnaryOp>>(op)
+      .Case([](NegOp) { return UnaryOp::Neg; })
+      .Case([](AbsOp) { return UnaryOp::Abs; })
+      .Case([](ReluOp) { return UnaryOp::Relu; })
+      .Case([](ExpOp) { return UnaryOp::Exp; })
+      .Case([](LogOp) { return UnaryOp::Log; })
+      .Case([](SqrtOp) { return UnaryOp::Sqrt; })
+      .Case([](RsqrtOp) { return UnaryOp::Rsqrt; })
+      .Case([](TanhOp) { return UnaryOp::Tanh; })
+      .Case([](SigmoidOp) { return UnaryOp::Sigmoid; })
+      .Case([](GeluOp) { return UnaryOp::Gelu; })
+      .Case([](SiluOp) { return UnaryOp::Silu; })
+      .Default([](mlir::Operation *) { return std::nullopt; });
+}
+
+std::optional<BinaryOp> binaryOf(mlir::Operation *op) {
+  return llvm::TypeSwitch<mlir::Operation *, std::optional<BinaryOp>>(op)
+      .Case([](AddOp) { return BinaryOp::Add; })
+      .Case([](SubOp) { return BinaryOp::Sub; })
+      .Case([](MulOp) { return BinaryOp::Mul; })
+      .Case([](DivOp) { return BinaryOp::Div; })
+      .Case([](RemOp) { return BinaryOp::Rem; })
+      .Case([](MinOp) { return BinaryOp::Min; })
+      .Case([](MaxOp) { return BinaryOp::Max; })
+      .Case([](PowOp) { return BinaryOp::Pow; })
+      .Default([](mlir::Operation *) { return std::nullopt; });
+}
+
+CompareOp comparisonOf(ComparePredicate predicate) {
+  switch (predicate) {
+  case ComparePredicate::eq:
+    return CompareOp::Eq;
+  case ComparePredicate::ne:
+    return CompareOp::Ne;
+  case ComparePredicate::lt:
+    return CompareOp::Lt;
+  case ComparePredicate::le:
+    return CompareOp::Le;
+  case ComparePredicate::gt:
+    return CompareOp::Gt;
+  case ComparePredicate::ge:
+    return CompareOp::Ge;
+  }
+  return CompareOp::Eq;
+}
+
+ReduceKind reductionOf(ReductionKind kind) {
+  switch (kind) {
+  case ReductionKind::sum:
+    return ReduceKind::Sum;
+  case ReductionKind::prod:
+    return ReduceKind::Prod;
+  case ReductionKind::max:
+    return ReduceKind::Max;
+  case ReductionKind::min:
+    return ReduceKind::Min;
+  case ReductionKind::mean:
+    return ReduceKind::Mean;
+  }
+  return ReduceKind::Sum;
+}
+
+/// Dimension `dim` of a box becomes `bounds`.
+void setBounds(Box &box, int64_t dim, SliceBounds bounds) {
+  box.offsets[dim] = bounds.offset;
+  box.sizes[dim] = bounds.size;
+}
+
+SliceBounds boundsOf(const Box &box, int64_t dim) {
+  return {box.offsets[dim], box.sizes[dim]};
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Cuts
+//===----------------------------------------------------------------------===//
+
+RankExecutor::Tensor RankExecutor::cut(mlir::Value value, const Box &needed) {
+  Box relative = needed, own = boxOf(value);
+  for (size_t dim = 0; dim < own.offsets.size(); ++dim)
+    relative.offsets[dim] -= own.offsets[dim];
+  return extractBox(get(value), relative);
+}
+
+SliceBounds RankExecutor::sharedLoop(mlir::Value a, int64_t aDim, mlir::Value b,
+                                     int64_t bDim) {
+  // Inference has checked that one list of axes continues the other.
+  size_t aCuts = Layout::of(typeOf(a)).getAxes(aDim).size();
+  size_t bCuts = Layout::of(typeOf(b)).getAxes(bDim).size();
+  return aCuts > bCuts ? boundsOf(boxOf(a), aDim) : boundsOf(boxOf(b), bDim);
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+std::optional<RankExecutor::Tensor>
+RankExecutor::executeElementwise(mlir::Operation *op) {
+  if (auto constantOp = llvm::dyn_cast<ConstantOp>(op))
+    return constant(constantOp);
+  if (auto dropoutOp = llvm::dyn_cast<DropoutOp>(op))
+    return runDropout(dropoutOp);
+
+  std::optional<UnaryOp> unaryKind = unaryOf(op);
+  std::optional<BinaryOp> binaryKind = binaryOf(op);
+  bool other = llvm::isa<::ccn::CompareOp, SelectOp, CastOp>(op);
+  if (!unaryKind && !binaryKind && !other)
+    return std::nullopt;
+  Box box = boxOf(op->getResult(0));
+  llvm::SmallVector<HostTensor, 3> x;
+  for (mlir::Value operand : op->getOperands()) {
+    // Scalars go with any shape.
+    bool scalar = typeOf(operand).getRank() == 0;
+    Tensor part = scalar ? Tensor(get(operand)) : cut(operand, box);
+    if (!part)
+      return part;
+    x.push_back(*std::move(part));
+  }
+  if (unaryKind)
+    return unary(*unaryKind, x[0]);
+  if (binaryKind)
+    return binary(*binaryKind, x[0], x[1]);
+  if (auto compareOp = llvm::dyn_cast<::ccn::CompareOp>(op))
+    return compare(comparisonOf(compareOp.getPredicate()), x[0], x[1]);
+  if (llvm::isa<SelectOp>(op))
+    return select(x[0], x[1], x[2]);
+  return cast(x[0], elementTypeOf(llvm::cast<CastOp>(op).getElementType()));
+}
+
+RankExecutor::Tensor RankExecutor::constant(ConstantOp op) {
+  mlir::TypedAttr value = op.getValue();
+  ElementType type = elementTypeOf(value.getType());
+  if (auto number = llvm::dyn_cast<mlir::FloatAttr>(value))
+    return HostTensor::splat(type, {}, number.getValueAsDouble());
+  llvm::APInt number = llvm::cast<mlir::IntegerAttr>(value).getValue();
+  return HostTensor::splatInteger(
+      type, {},
+      isSignedInteger(type) ? number.getSExtValue()
+                            : static_cast<int64_t>(number.getZExtValue()));
+}
+
+RankExecutor::Tensor RankExecutor::runDropout(DropoutOp op) {
+  llvm::ArrayRef<int64_t> shape = op.getInput().getType().getShape();
+  GlobalPosition position = {Shape(shape.begin(), shape.end()),
+                             boxOf(op.getInput()).offsets};
+  // A negative seed stands for its pattern in two's complement of 64 bits.
+  auto seed = static_cast<uint64_t>(get(op.getSeed()).integerAt(0));
+  return dropout(get(op.getInput()), op.getRate().convertToDouble(), seed,
+                 position);
+}
+
+//===----------------------------------------------------------------------===//
+// Products, reductions, movement
+//===----------------------------------------------------------------------===//
+
+std::optional<RankExecutor::Tensor>
+RankExecutor::executeTensorOp(mlir::Operation *op) {
+  using Optional = std::optional<Tensor>;
+  auto list = [](llvm::ArrayRef<int64_t> values) {
+    return std::vector<int64_t>(values.begin(), values.end());
+  };
+  return llvm::TypeSwitch<mlir::Operation *, Optional>(op)
+      .Case([&](MatmulOp op) { return runMatmul(op); })
+      .Case([&](Conv2dOp op) { return runConv2d(op); })
+      .Case([&](ReductionOp op) { return runReduction(op); })
+      .Case([&](ConcatOp op) { return runConcat(op); })
+      .Case([&](GatherRowsOp op) { return runGatherRows(op); })
+      .Case([&](ScatterRowsOp op) { return runScatterRows(op); })
+      .Case([&](TransposeOp op) {
+        return transpose(get(op.getInput()), list(op.getPermutation()));
+      })
+      // A cut dimension lives on in the result, so the parts hold the same
+      // elements in the same order as well.
+      .Case([&](ReshapeOp op) {
+        return reshape(get(op.getInput()), boxOf(op.getResult()).sizes);
+      })
+      .Case([&](BroadcastToOp op) {
+        return broadcastTo(get(op.getInput()), boxOf(op.getResult()).sizes);
+      })
+      .Case([&](ExtractOp op) {
+        return extract(get(op.getInput()), op.getDim(), op.getBegin(),
+                       op.getEnd());
+      })
+      .Case([&](UpdateOp op) { return Tensor(get(op.getValue())); })
+      .Default([](mlir::Operation *) { return std::nullopt; });
+}
+
+RankExecutor::Tensor RankExecutor::runMatmul(MatmulOp op) {
+  Box result = boxOf(op.getResult());
+  int64_t batches = op.getType().getRank() - 2;
+  bool batched = op.getRhs().getType().getRank() > 2;
+  int64_t bBatches = batched ? batches : 0;
+  SliceBounds k = sharedLoop(op.getLhs(), batches + 1, op.getRhs(), bBatches);
+  Box left = result, right = boxOf(op.getRhs());
+  setBounds(left, batches + 1, k);
+  for (int64_t dim = 0; dim < bBatches; ++dim)
+    setBounds(right, dim, boundsOf(result, dim));
+  setBounds(right, bBatches, k);
+  setBounds(right, bBatches + 1, boundsOf(result, batches + 1));
+  Tensor a = cut(op.getLhs(), left), b = cut(op.getRhs(), right);
+  if (!a || !b)
+    return a ? b : a;
+  return matmul(*a, *b);
+}
+
+RankExecutor::Tensor RankExecutor::runConv2d(Conv2dOp op) {
+  Box result = boxOf(op.getResult());
+  SliceBounds channels = sharedLoop(op.getInput(), 1, op.getFilter(), 1);
+  Box image = boxOf(op.getInput()), filter = boxOf(op.getFilter());
+  setBounds(image, 0, boundsOf(result, 0));
+  setBounds(image, 1, channels);
+  setBounds(filter, 0, boundsOf(result, 1));
+  setBounds(filter, 1, channels);
+  Tensor x = cut(op.getInput(), image), w = cut(op.getFilter(), filter);
+  if (!x || !w)
+    return x ? w : x;
+  auto stride = static_cast<int64_t>(op.getStride());
+  auto padding = static_cast<int64_t>(op.getPadding());
+  return conv2d(*x, *w, {stride, stride, padding, padding, padding, padding});
+}
+
+RankExecutor::Tensor RankExecutor::runReduction(ReductionOp op) {
+  // The divisor of a mean is the size of the whole, not of this part.
+  double divisor = 1;
+  for (int64_t dim : op.getDims())
+    divisor *= static_cast<double>(op.getInput().getType().getDimSize(dim));
+  return reduce(reductionOf(op.getKind()), get(op.getInput()),
+                std::vector<int64_t>(op.getDims().begin(), op.getDims().end()),
+                divisor);
+}
+
+RankExecutor::Tensor RankExecutor::runConcat(ConcatOp op) {
+  auto dim = static_cast<int64_t>(op.getDim());
+  std::vector<HostTensor> pieces;
+  for (mlir::Value input : op.getInputs()) {
+    Box box = boxOf(op.getResult());
+    setBounds(box, dim, boundsOf(boxOf(input), dim));
+    Tensor piece = cut(input, box);
+    if (!piece)
+      return piece;
+    pieces.push_back(*std::move(piece));
+  }
+  return concat(dim, pieces);
+}
+
+RankExecutor::Tensor RankExecutor::runGatherRows(GatherRowsOp op) {
+  Box table = boxOf(op.getResult());
+  Box indices = {{table.offsets[0]}, {table.sizes[0]}};
+  setBounds(table, 0, boundsOf(boxOf(op.getTable()), 0));
+  Tensor rows = cut(op.getTable(), table),
+         which = cut(op.getIndices(), indices);
+  if (!rows || !which)
+    return rows ? which : rows;
+  return gatherRows(*rows, *which);
+}
+
+RankExecutor::Tensor RankExecutor::runScatterRows(ScatterRowsOp op) {
+  Box table = boxOf(op.getResult()), rows = table;
+  setBounds(rows, 0, boundsOf(boxOf(op.getRows()), 0));
+  Tensor x = cut(op.getTable(), table), added = cut(op.getRows(), rows);
+  if (!x || !added)
+    return x ? added : x;
+  return scatterRows(*x, get(op.getIndices()), *added);
+}
+
+} // namespace ccn::interp

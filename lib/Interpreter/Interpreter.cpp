@@ -1,0 +1,358 @@
+//===- Interpreter.cpp - The reference interpreter ------------------------===//
+//
+// Hands the arguments to the ranks, runs the ranks, and puts together what they
+// hold at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Interpreter/Interpreter.h"
+
+#include "lib/Interpreter/Random.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "lib/Interpreter/RankExecutor.h"
+#include "lib/Interpreter/RankThreads.h"
+
+namespace ccn::interp {
+
+namespace {
+
+mlir::RankedTensorType typeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// A value that a program leaves behind.
+struct Outcome {
+  std::string name;
+  mlir::Value value;
+  mlir::Location loc;
+};
+
+/// One execution of a program.
+class Run {
+public:
+  Run(ProgramOp program, MeshOp mesh, const RunOptions &options)
+      : program(program), mesh(mesh), ranks(this->mesh.numRanks()),
+        options(options) {}
+
+  mlir::FailureOr<std::vector<Output>> run(NamedTensors inputs);
+
+private:
+  /// How a rank ended, if not well.
+  struct Failure {
+    mlir::Operation *op;
+    Status status;
+    /// Whether it is not its own: another rank failed, or ranks did not meet.
+    bool shared;
+  };
+
+  void findOutcomes();
+  void findLastUses();
+  mlir::LogicalResult checkNames(const NamedTensors &inputs);
+  mlir::FailureOr<HostTensor> takeInput(unsigned index, NamedTensors &inputs);
+  mlir::LogicalResult distribute(NamedTensors inputs);
+  mlir::LogicalResult execute();
+  void executeRank(int rank, RankExecutor &executor, Rendezvous &rendezvous);
+  mlir::LogicalResult report();
+  mlir::LogicalResult checkReplicas(const Outcome &outcome, size_t index);
+  mlir::FailureOr<HostTensor> collect(const Outcome &outcome, size_t index);
+
+  ProgramOp program;
+  RankMesh mesh;
+  int64_t ranks;
+  RunOptions options;
+  std::vector<Outcome> outcomes;
+  /// The values that nothing needs after each operation.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>> lastUses;
+  /// By rank, then by argument.
+  std::vector<std::vector<HostTensor>> arguments;
+  /// By rank, then by outcome.
+  std::vector<std::vector<HostTensor>> results;
+  std::vector<std::optional<Failure>> failures;
+};
+
+void Run::findOutcomes() {
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    if (program.isInout(i))
+      outcomes.push_back({program.getArgName(i).str(), program.getFinalValue(i),
+                          program.getArgument(i).getLoc()});
+  mlir::Operation *end = program.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(end->getOperands()))
+    outcomes.push_back({program.getResultName(i).str(), value, end->getLoc()});
+}
+
+void Run::findLastUses() {
+  llvm::DenseSet<mlir::Value> needed;
+  for (const Outcome &outcome : outcomes)
+    needed.insert(outcome.value);
+  // From the end: the first use met is the last one, and a value without uses
+  // is not needed after the operation that makes it.
+  mlir::Block &block = program.getBody().front();
+  for (mlir::Operation &op : llvm::reverse(block)) {
+    for (mlir::Value result : op.getResults())
+      if (!needed.contains(result))
+        lastUses[&op].push_back(result);
+    for (mlir::Value operand : op.getOperands())
+      if (needed.insert(operand).second)
+        lastUses[&op].push_back(operand);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+mlir::LogicalResult Run::checkNames(const NamedTensors &inputs) {
+  llvm::StringSet<> known;
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    known.insert(program.getArgName(i));
+  for (const auto &[name, tensor] : inputs)
+    if (!known.contains(name))
+      return mlir::emitError(program.getLoc())
+             << "program '" << program.getSymName() << "' has no argument '"
+             << name << "'";
+  return mlir::success();
+}
+
+mlir::FailureOr<HostTensor> Run::takeInput(unsigned index,
+                                           NamedTensors &inputs) {
+  mlir::BlockArgument argument = program.getArgument(index);
+  mlir::RankedTensorType type = typeOf(argument);
+  ElementType element = elementTypeOf(type.getElementType());
+  Shape shape = mesh.externalShape(type);
+  std::string name = program.getArgName(index).str();
+  auto it = inputs.find(name);
+  Result<HostTensor> tensor =
+      it == inputs.end()
+          ? randomFill(element, shape, {shape, Shape(shape.size(), 0)},
+                       options.seed, name)
+          : Result<HostTensor>(std::move(it->second));
+  if (!tensor)
+    return mlir::emitError(argument.getLoc())
+           << "argument '" << name << "': " << tensor.message();
+  if (tensor->type() != element || tensor->shape() != shape)
+    return mlir::emitError(argument.getLoc())
+           << "argument '" << name << "' expects " << describe(element, shape)
+           << ", found " << tensor->describe();
+  return *std::move(tensor);
+}
+
+mlir::LogicalResult Run::distribute(NamedTensors inputs) {
+  arguments.resize(ranks);
+  for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+    mlir::FailureOr<HostTensor> tensor = takeInput(i, inputs);
+    if (mlir::failed(tensor))
+      return mlir::failure();
+    mlir::BlockArgument argument = program.getArgument(i);
+    mlir::RankedTensorType type = typeOf(argument);
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      int64_t replica = mesh.firstReplica(type, rank);
+      if (replica != rank) {
+        // Ranks that hold the same part share its storage.
+        arguments[rank].push_back(arguments[replica][i]);
+        continue;
+      }
+      Result<HostTensor> part =
+          extractBox(*tensor, mesh.externalBox(type, rank));
+      if (part)
+        part = part->reshaped(mesh.boxOf(type, rank).sizes);
+      if (!part)
+        return mlir::emitError(argument.getLoc())
+               << "argument '" << program.getArgName(i).getValue()
+               << "': " << part.message();
+      arguments[rank].push_back(*std::move(part));
+    }
+    inputs.erase(program.getArgName(i).str());
+  }
+  return mlir::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+void Run::executeRank(int rank, RankExecutor &executor,
+                      Rendezvous &rendezvous) {
+  for (auto [argument, tensor] :
+       llvm::zip_equal(program.getArguments(), arguments[rank]))
+    executor.set(argument, std::move(tensor));
+  arguments[rank].clear();
+  for (mlir::Operation &op : program.getBody().front().without_terminator()) {
+    Status status = executor.execute(&op);
+    if (!status) {
+      rendezvous.abort(rank, status);
+      failures[rank] =
+          Failure{&op, std::move(status), executor.meetingFailed()};
+      return;
+    }
+    auto it = lastUses.find(&op);
+    if (it == lastUses.end())
+      continue;
+    for (mlir::Value value : it->second)
+      executor.drop(value);
+  }
+  for (const Outcome &outcome : outcomes)
+    results[rank].push_back(executor.get(outcome.value));
+}
+
+mlir::LogicalResult Run::execute() {
+  findOutcomes();
+  findLastUses();
+  results.resize(ranks);
+  failures.resize(ranks);
+  Rendezvous rendezvous(static_cast<int>(ranks), options.timeLimit);
+  Status started = runOnRanks(
+      static_cast<int>(ranks),
+      [&](int rank) {
+        RankExecutor executor(mesh, rank, rendezvous);
+        executeRank(rank, executor, rendezvous);
+      },
+      [&](const Status &status) {
+        rendezvous.abort(static_cast<int>(ranks), status);
+      });
+  if (!started)
+    return mlir::emitError(program.getLoc()) << started.message();
+  return report();
+}
+
+mlir::LogicalResult Run::report() {
+  // The first operation at which a rank failed by itself, or else at which
+  // ranks did not come together, on the first rank that failed there.
+  std::optional<int64_t> first;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    if (!failures[rank])
+      continue;
+    auto isEarlier = [&](const Failure &a, const Failure &b) {
+      if (a.shared != b.shared)
+        return !a.shared;
+      return a.op != b.op && a.op->isBeforeInBlock(b.op);
+    };
+    if (!first || isEarlier(*failures[rank], *failures[*first]))
+      first = rank;
+  }
+  if (!first)
+    return mlir::success();
+  const Failure &failure = *failures[*first];
+  auto diagnostic = mlir::emitError(failure.op->getLoc());
+  if (!failure.shared)
+    diagnostic << "on " << mesh.describe(*first) << ": ";
+  diagnostic << failure.status.message();
+  return diagnostic;
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
+  mlir::RankedTensorType type = typeOf(outcome.value);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    int64_t replica = mesh.firstReplica(type, rank);
+    const HostTensor &expected = results[replica][index];
+    const HostTensor &found = results[rank][index];
+    std::optional<int64_t> difference = firstDifference(expected, found);
+    if (!difference)
+      continue;
+    // From the index in the part to that in the external form.
+    Box box = mesh.externalBox(type, rank);
+    Shape strides = rowMajorStrides(box.sizes);
+    std::string where = "[";
+    int64_t rest = *difference;
+    for (size_t dim = 0; dim < strides.size(); ++dim) {
+      if (dim)
+        where += ", ";
+      where += std::to_string(box.offsets[dim] + rest / strides[dim]);
+      rest %= strides[dim];
+    }
+    return mlir::emitError(outcome.loc)
+           << "'" << outcome.name << "' should be the same on "
+           << mesh.describe(replica) << " and " << mesh.describe(rank)
+           << ", but element " << where << "] is "
+           << expected.textAt(*difference) << " and "
+           << found.textAt(*difference);
+  }
+  return mlir::success();
+}
+
+mlir::FailureOr<HostTensor> Run::collect(const Outcome &outcome, size_t index) {
+  mlir::RankedTensorType type = typeOf(outcome.value);
+  Shape shape = mesh.externalShape(type);
+  const HostTensor &head = results[0][index];
+  // What is whole on one rank needs no copy.
+  if (head.shape() == shape)
+    return head;
+  Result<HostTensor> whole =
+      HostTensor::uninitialized(elementTypeOf(type.getElementType()), shape);
+  if (!whole)
+    return mlir::emitError(outcome.loc)
+           << "'" << outcome.name << "': " << whole.message();
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    if (mesh.firstReplica(type, rank) != rank)
+      continue;
+    Box box = mesh.externalBox(type, rank);
+    Result<HostTensor> part = results[rank][index].reshaped(box.sizes);
+    Status status = part ? writeBox(*whole, box.offsets, *part) : part.status();
+    if (!status)
+      return mlir::emitError(outcome.loc)
+             << "'" << outcome.name << "': " << status.message();
+  }
+  return *std::move(whole);
+}
+
+mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
+  if (ranks > maxRanks)
+    return mlir::emitError(program.getLoc())
+           << "the reference interpreter runs at most " << maxRanks
+           << " ranks, found " << ranks;
+  if (mlir::failed(checkNames(inputs)) ||
+      mlir::failed(distribute(std::move(inputs))) || mlir::failed(execute()))
+    return mlir::failure();
+  std::vector<Output> outputs;
+  for (auto [index, outcome] : llvm::enumerate(outcomes)) {
+    if (mlir::failed(checkReplicas(outcome, index)))
+      return mlir::failure();
+    mlir::FailureOr<HostTensor> tensor = collect(outcome, index);
+    if (mlir::failed(tensor))
+      return mlir::failure();
+    outputs.push_back({outcome.name, *std::move(tensor)});
+    for (std::vector<HostTensor> &result : results)
+      result[index] = HostTensor();
+  }
+  return outputs;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// RankExecutor
+//===----------------------------------------------------------------------===//
+
+Status RankExecutor::execute(mlir::Operation *op) {
+  std::optional<Tensor> result = executeElementwise(op);
+  if (!result)
+    result = executeTensorOp(op);
+  if (!result)
+    result = executeCollective(op);
+  if (!result)
+    return error("the reference interpreter does not know operation '",
+                 op->getName().getStringRef().str(), "'");
+  if (!*result)
+    return result->status();
+  mlir::Value value = op->getResult(0);
+  const HostTensor &tensor = **result;
+  // Every later operation relies on it.
+  if (tensor.type() != elementTypeOf(typeOf(value).getElementType()) ||
+      tensor.shape() != boxOf(value).sizes)
+    return error("internal error: the operation gave ", tensor.describe(),
+                 " for '", typeName(typeOf(value)), "'");
+  set(value, *std::move(*result));
+  return Status();
+}
+
+mlir::FailureOr<std::vector<Output>> run(ProgramOp program, MeshOp mesh,
+                                         NamedTensors inputs,
+                                         const RunOptions &options) {
+  return Run(program, mesh, options).run(std::move(inputs));
+}
+
+} // namespace ccn::interp

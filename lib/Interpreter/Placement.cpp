@@ -1,0 +1,108 @@
+//===- Placement.cpp - Which part of a tensor a rank holds ----------------===//
+//
+// Everything follows from a rank's coordinates and sliceBounds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Interpreter/Placement.h"
+
+namespace ccn::interp {
+
+ElementType elementTypeOf(mlir::Type type) {
+  std::optional<ElementType> found = parseElementType(elementTypeName(type));
+  assert(found && "not an element type of ccn");
+  return *found;
+}
+
+std::vector<int> RankMesh::group(int64_t rank,
+                                 llvm::ArrayRef<mlir::StringAttr> axes) {
+  if (!mesh)
+    return {static_cast<int>(rank)};
+  llvm::SmallVector<int64_t> ranks = mesh.getGroup(rank, axes);
+  return std::vector<int>(ranks.begin(), ranks.end());
+}
+
+int64_t RankMesh::coordinate(int64_t rank, mlir::StringAttr axis) {
+  return mesh.getCoordinates(rank)[*mesh.getAxisIndex(axis)];
+}
+
+Box RankMesh::boxOf(mlir::RankedTensorType type, int64_t rank) {
+  Layout layout = Layout::of(type);
+  Box box;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    llvm::SmallVector<int64_t> sizes, coordinates;
+    for (mlir::StringAttr axis : layout.getAxes(dim)) {
+      sizes.push_back(mesh.getAxisSize(axis));
+      coordinates.push_back(coordinate(rank, axis));
+    }
+    SliceBounds bounds = sliceBounds(type.getDimSize(dim), sizes, coordinates);
+    box.offsets.push_back(bounds.offset);
+    box.sizes.push_back(bounds.size);
+  }
+  return box;
+}
+
+std::string RankMesh::describe(int64_t rank) {
+  std::string text = "rank " + std::to_string(rank);
+  if (!mesh)
+    return text;
+  llvm::raw_string_ostream os(text);
+  os << " (";
+  llvm::SmallVector<int64_t> coordinates = mesh.getCoordinates(rank);
+  llvm::interleaveComma(
+      llvm::zip(mesh.getAxisNames().getAsRange<mlir::StringAttr>(),
+                coordinates),
+      os, [&](auto axis) {
+        os << std::get<0>(axis).getValue() << " = " << std::get<1>(axis);
+      });
+  os << ")";
+  return text;
+}
+
+llvm::SmallVector<mlir::StringAttr>
+RankMesh::leadingAxes(mlir::RankedTensorType type) {
+  llvm::SmallVector<mlir::StringAttr> axes;
+  if (!mesh)
+    return axes;
+  Layout layout = Layout::of(type);
+  for (auto axis : mesh.getAxisNames().getAsRange<mlir::StringAttr>()) {
+    AxisState::Kind kind = layout.getState(axis).kind;
+    if (kind == AxisState::Partial || kind == AxisState::Local)
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+Shape RankMesh::externalShape(mlir::RankedTensorType type) {
+  Shape shape;
+  for (mlir::StringAttr axis : leadingAxes(type))
+    shape.push_back(mesh.getAxisSize(axis));
+  shape.insert(shape.end(), type.getShape().begin(), type.getShape().end());
+  return shape;
+}
+
+Box RankMesh::externalBox(mlir::RankedTensorType type, int64_t rank) {
+  Box box;
+  for (mlir::StringAttr axis : leadingAxes(type)) {
+    box.offsets.push_back(coordinate(rank, axis));
+    box.sizes.push_back(1);
+  }
+  Box inner = boxOf(type, rank);
+  box.offsets.insert(box.offsets.end(), inner.offsets.begin(),
+                     inner.offsets.end());
+  box.sizes.insert(box.sizes.end(), inner.sizes.begin(), inner.sizes.end());
+  return box;
+}
+
+int64_t RankMesh::firstReplica(mlir::RankedTensorType type, int64_t rank) {
+  if (!mesh)
+    return rank;
+  Layout layout = Layout::of(type);
+  llvm::SmallVector<mlir::StringAttr> replicated;
+  for (auto axis : mesh.getAxisNames().getAsRange<mlir::StringAttr>())
+    if (layout.getState(axis).kind == AxisState::Replicated)
+      replicated.push_back(axis);
+  return group(rank, replicated).front();
+}
+
+} // namespace ccn::interp

@@ -1,0 +1,66 @@
+//===- Placement.h - Which part of a tensor a rank holds --------*- C++ -*-===//
+//
+// Translates between the types of ccn IR and host tensors: element types, the
+// box of the global tensor that a rank holds under a layout, and the form in
+// which distributed tensors enter and leave a program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_INTERPRETER_PLACEMENT_H
+#define CCN_INTERPRETER_PLACEMENT_H
+
+#include "dialect/Ccn.h"
+#include "lib/Interpreter/HostTensor.h"
+#include "lib/Interpreter/Movement.h"
+
+namespace ccn::interp {
+
+/// The element type of a tensor of ccn IR. `type` is one of ccn's.
+ElementType elementTypeOf(mlir::Type type);
+
+/// The ranks of a mesh, by number. Only reads the mesh, so ranks' threads may
+/// share it.
+class RankMesh {
+public:
+  /// `mesh` is null for a program on one rank.
+  explicit RankMesh(MeshOp mesh) : mesh(mesh) {}
+
+  int64_t numRanks() { return mesh ? mesh.getNumRanks() : 1; }
+
+  /// The ranks that differ from `rank` along the axes at most, in the order of
+  /// their coordinates, the last axis fastest.
+  std::vector<int> group(int64_t rank, llvm::ArrayRef<mlir::StringAttr> axes);
+
+  /// The coordinate of a rank along an axis that the mesh has.
+  int64_t coordinate(int64_t rank, mlir::StringAttr axis);
+
+  /// The part of a tensor of the type that a rank holds: offsets in the global
+  /// tensor, and sizes.
+  Box boxOf(mlir::RankedTensorType type, int64_t rank);
+
+  /// "rank 1 (dp = 0, tp = 1)".
+  std::string describe(int64_t rank);
+
+  /// The axes along which ranks hold different values of the whole: those that
+  /// are partial or local, in the mesh's order.
+  llvm::SmallVector<mlir::StringAttr> leadingAxes(mlir::RankedTensorType type);
+
+  /// The shape in which a tensor enters and leaves a program: its global shape,
+  /// after one dimension for each of its leading axes.
+  Shape externalShape(mlir::RankedTensorType type);
+
+  /// The part of the external form that a rank holds; 1 in each leading
+  /// dimension.
+  Box externalBox(mlir::RankedTensorType type, int64_t rank);
+
+  /// The first of the ranks that hold the same part as `rank`, because the
+  /// tensor is replicated along the axes in which they differ.
+  int64_t firstReplica(mlir::RankedTensorType type, int64_t rank);
+
+private:
+  MeshOp mesh;
+};
+
+} // namespace ccn::interp
+
+#endif // CCN_INTERPRETER_PLACEMENT_H

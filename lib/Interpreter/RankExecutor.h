@@ -1,0 +1,108 @@
+//===- RankExecutor.h - What one rank does ----------------------*- C++ -*-===//
+//
+// Executes the operations of a program on one rank: each takes the parts of its
+// operands that the rank holds and gives the rank's part of its result.
+//
+// Ranks run concurrently and share the program, which they only read; nothing
+// here makes attributes or types, or the MLIR context would have to be locked.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_INTERPRETER_RANKEXECUTOR_H
+#define CCN_INTERPRETER_RANKEXECUTOR_H
+
+#include "lib/Interpreter/Placement.h"
+#include "lib/Interpreter/Reduce.h"
+#include "lib/Interpreter/Rendezvous.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace ccn::interp {
+
+/// How a location is named in messages: "adam.ccn:6:14".
+std::string describeLocation(mlir::Location loc);
+
+class RankExecutor {
+public:
+  RankExecutor(RankMesh mesh, int rank, Rendezvous &rendezvous)
+      : mesh(mesh), rank(rank), rendezvous(rendezvous) {}
+
+  void set(mlir::Value value, HostTensor tensor) {
+    values[value] = std::move(tensor);
+  }
+  const HostTensor &get(mlir::Value value) const {
+    auto it = values.find(value);
+    assert(it != values.end() && "a value is used before it is set");
+    return it->second;
+  }
+  void drop(mlir::Value value) { values.erase(value); }
+
+  /// Executes an operation with one result and sets it. An operation that is
+  /// not known is an error.
+  Status execute(mlir::Operation *op);
+
+  /// Whether it was a meeting of ranks that failed, and not this rank alone.
+  bool meetingFailed() const { return failedToMeet; }
+
+private:
+  using Tensor = Result<HostTensor>;
+
+  /// ExecuteLocal.cpp: what needs no other rank. No value: not of this kind.
+  std::optional<Tensor> executeElementwise(mlir::Operation *op);
+  std::optional<Tensor> executeTensorOp(mlir::Operation *op);
+  /// ExecuteCollective.cpp.
+  std::optional<Tensor> executeCollective(mlir::Operation *op);
+
+  Tensor constant(ConstantOp op);
+  Tensor runDropout(DropoutOp op);
+  Tensor runMatmul(MatmulOp op);
+  Tensor runConv2d(Conv2dOp op);
+  Tensor runReduction(ReductionOp op);
+  Tensor runConcat(ConcatOp op);
+  Tensor runGatherRows(GatherRowsOp op);
+  Tensor runScatterRows(ScatterRowsOp op);
+
+  /// The type of a value. All are ranked tensors.
+  static mlir::RankedTensorType typeOf(mlir::Value value) {
+    return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
+  Box boxOf(mlir::Value value) { return mesh.boxOf(typeOf(value), rank); }
+
+  /// The rank's part of a value, cut to `needed`, a box of the global tensor
+  /// inside that part. This is the free slice of an operand that is less cut
+  /// than the operation's loops.
+  Tensor cut(mlir::Value value, const Box &needed);
+  /// Of the parts of two dimensions that run in one loop, the one that is cut
+  /// further; the other contains it.
+  SliceBounds sharedLoop(mlir::Value a, int64_t aDim, mlir::Value b,
+                         int64_t bDim);
+
+  /// What the ranks of a group hold of one value, in the group's order.
+  struct Parts {
+    std::vector<int> ranks;
+    std::vector<HostTensor> tensors;
+  };
+  /// Meets the ranks that differ from this one along the axes.
+  Result<Parts> exchange(mlir::Operation *op, mlir::Value value,
+                         const HostTensor &tensor,
+                         llvm::ArrayRef<mlir::StringAttr> axes);
+  /// The box of a global tensor, put together from parts that cover it.
+  Tensor assemble(const Parts &parts, mlir::RankedTensorType type,
+                  const Box &box);
+  /// The reduction of the group's parts, cut to `box`.
+  Tensor combineParts(ReduceKind kind, const Parts &parts,
+                      mlir::RankedTensorType type, const Box &box);
+  Tensor reshard(ReshardOp op);
+
+  RankMesh mesh;
+  int rank;
+  Rendezvous &rendezvous;
+  /// How many collectives this rank has been in.
+  int64_t sequence = 0;
+  bool failedToMeet = false;
+  llvm::DenseMap<mlir::Value, HostTensor> values;
+};
+
+} // namespace ccn::interp
+
+#endif // CCN_INTERPRETER_RANKEXECUTOR_H
