@@ -31,7 +31,8 @@ class Element:
 
     def decode(self, stored):
         stored = np.asarray(stored, self.storage)
-        return stored.astype(np.float64) if self.kind == "f" else stored
+        with np.errstate(invalid="ignore"):
+            return stored.astype(np.float64) if self.kind == "f" else stored
 
     def encode(self, values):
         """Floats: round once, to nearest even. Integers: as NumPy casts."""

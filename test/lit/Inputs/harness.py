@@ -111,6 +111,52 @@ class Runner:
             self.failures.append("%s: %s" % (title, error))
 
 
+class Batch:
+    """A program that computes many expressions, each with what it should give."""
+
+    def __init__(self, mesh, title=""):
+        self.mesh = mesh
+        self.title = title
+        self.arguments = []
+        self.inputs = {}
+        self.lets = []
+        self.expected = {}
+
+    def argument(self, tensor, layout="", leading=0, number=None):
+        """Declares an argument; its external array has `leading` dimensions for
+        mesh axes. Gives its name."""
+        name = "x%d" % len(self.arguments)
+        shape = tensor.shape[leading:]
+        size = "[%s]" % ", ".join(map(str, shape)) if shape else ""
+        self.arguments.append("%s: %s%s %s" % (name, tensor.element, size, layout))
+        self.inputs[name] = tensor if number is None else number
+        return name
+
+    def let(self, expression, expected=None):
+        """Computes an expression and, if it has an expected value, checks it."""
+        name = "r%d" % len(self.lets)
+        self.lets.append((name, expression))
+        if expected is not None:
+            self.expected[name] = expected
+        return name
+
+    def text(self):
+        return "mesh m (%s)\nprogram p(%s) {\n%s  return %s\n}\n" % (
+            ", ".join("%s = %d" % axis for axis in self.mesh.items()),
+            ",\n          ".join(self.arguments),
+            "".join("  let %s = %s\n" % let for let in self.lets), ", ".join(self.expected))
+
+    def run(self, runner):
+        def test():
+            outputs = {name: value.element for name, value in self.expected.items()}
+            got = runner.run(runner.write(self.text()), outputs, self.inputs)
+            lets = dict(self.lets)
+            for name, value in self.expected.items():
+                runner.check("%s: %s = %s" % (self.title, name, lets[name]), got[name], value)
+
+        runner.attempt(self.title, test)
+
+
 def difference(got, expected):
     """What is wrong with a tensor, or None."""
     if got.element is not expected.element:
