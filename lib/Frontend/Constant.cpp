@@ -118,6 +118,7 @@ TypedAttr Constant::toAttr(Type type, std::string &error) const {
 std::optional<Constant> frontend::parseConstant(StringRef text) {
   if (text == "true" || text == "false")
     return Constant(text == "true");
+  // Decimal or hexadecimal as in a file, where 010 is ten.
   StringRef digits = text;
   bool negative = digits.consume_front("-");
   if (!negative)
@@ -145,6 +146,7 @@ std::optional<Constant> frontend::parseConstant(StringRef text) {
                           return (c | 32) == 'e';
                         }).find_first_of("123456789") != StringRef::npos))
     return std::nullopt;
+  // With its digits, so that it is rounded once to any type.
   return Constant(real, text);
 }
 
