@@ -69,12 +69,9 @@ TypedAttr Constant::toAttr(Type type, std::string &error) const {
     bool finite = true;
     if (!literal.empty()) {
       llvm::APFloat parsed(semantics);
-      auto status =
-          parsed.convertFromString(literal, llvm::APFloat::rmNearestTiesToEven);
-      if (!status) {
-        llvm::consumeError(status.takeError());
-        return fail("'" + literal + "' is no number of type '" + name + "'");
-      }
+      // It was read as an f64 before.
+      llvm::cantFail(parsed.convertFromString(
+          literal, llvm::APFloat::rmNearestTiesToEven));
       result = parsed;
     } else if (isReal()) {
       result = llvm::APFloat(std::get<double>(value));

@@ -125,7 +125,8 @@ Operand ProgramLowering::lowerCall(const ast::CallExpr &call) {
     if (builtin.maxArgs == ~0u)
       expected += " or more";
     else if (builtin.maxArgs != builtin.minArgs)
-      expected += " to " + std::to_string(builtin.maxArgs);
+      expected += (builtin.maxArgs == builtin.minArgs + 1 ? " or " : " to ") +
+                  std::to_string(builtin.maxArgs);
     expected += expected == "1" ? " argument" : " arguments";
     error(call.range, "expected " + expected + " of '" + name + "', found " +
                           Twine(count) + "; write " + builtin.usage);

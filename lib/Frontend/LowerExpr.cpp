@@ -284,8 +284,7 @@ Operand ProgramLowering::lowerName(const ast::NameExpr &expr) {
     const Scope *outer = file.programScope;
     auto it = outer ? outer->find(expr.name) : Scope::const_iterator();
     if (const ast::FnItem *fn = file.functions.lookup(expr.name))
-      found("function", "; call it with its " +
-                            std::to_string(fn->params.size()) + " arguments");
+      found("function", ("; call it as " + fn->name.text + "(...)").str());
     else if (StringRef usage = getUsage(expr.name); !usage.empty())
       found("function", ("; write " + usage).str());
     else if (!outer || it == outer->end())

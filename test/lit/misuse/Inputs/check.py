@@ -27,7 +27,7 @@ PLACE = re.compile(r"(?:(\S[^:]*):(?:(\d+):(\d+):)? )?(error|note|warning): (.*)
 def arguments(path):
     """The arguments of a case."""
     with open(path, "rb") as file:
-        text = file.read().decode("utf-8", "replace")
+        text = file.read(4096).decode("utf-8", "replace")
     command = re.search(r"^// command: *(.*)$", text, re.M)
     if command:
         return shlex.split(command[1])

@@ -87,6 +87,9 @@ def main():
     for name, text in {"limits": limits, "garbage": garbage}[kind]().items():
         with open(os.path.join(folder, name + ".ccn"), "wb") as file:
             file.write(text if isinstance(text, bytes) else text.encode())
+    if kind == "garbage":
+        with open(os.path.join(folder, "too-large.ccn"), "wb") as file:
+            file.truncate(2**31 + 1)
 
 
 if __name__ == "__main__":
