@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 import numpy as np
 
-from elements import BF16, F16, F32, F64, I32, U8, Tensor
+from elements import BF16, F16, F32, F64, I32, I8, U8, Tensor
 from harness import Batch, main
 
 CASES = [({"a": 2, "b": 3}, (5, 4)), ({"a": 3, "b": 2}, (1, 7)), ({"a": 1, "b": 4}, (2, 0)),
@@ -156,5 +156,50 @@ def stores(runner):
             runner.check("%s on %dx%d, N = %d" % (name, a, b, n), got[name], Tensor.of(F32, value))
 
 
+def rewrites(runner):
+    """What the compiler rewrites gives the same bits: pairs of collectives that undo
+    each other, casts moved across gathers, casts of casts, movement of movement, and
+    sums of all_reduces."""
+    rng = np.random.default_rng(4)
+    for mesh, shape in CASES + [({"a": 3, "b": 2}, (40, 30))]:
+        batch = Batch(mesh, "rewrites %s on %s" % (shape, mesh))
+        for element, wide in [(F16, F32), (BF16, F32), (F32, F64)]:
+            x = Tensor.of(element, rng.standard_normal(shape))
+            w = Tensor.of(wide, rng.standard_normal(shape) * 1.7)
+            i, c = batch.argument(x), batch.argument(x, "sliced(0, a)")
+            k = batch.argument(w, "sliced(1, b)")
+            same = lambda text: batch.let(text, x)
+            same("slice(all_gather(%s, a), 0, a)" % c)
+            same("all_gather(slice(%s, 1, b), b)" % i)
+            same("all_gather(slice(slice(%s, 1, b), 1, a), b, a)" % i)
+            batch.let("cast(all_gather(%s, b), %s)" % (k, element), Tensor.of(element, w.values))
+            batch.let("all_gather(cast(%s, %s), a)" % (c, wide), Tensor.of(wide, x.values))
+            batch.let("all_gather(cast(%s, i8), b)" % k, Tensor(I8, np.trunc(w.values)))
+            same("cast(cast(%s, %s), %s)" % (c, wide, element))
+            batch.let("cast(cast(%s, %s), %s)" % (k, element, wide), Tensor.of(wide, element.round(w.values)))
+            batch.let("cast(cast(%s, %s), i32)" % (c, wide), Tensor(I32, np.trunc(x.values)))
+            same("transpose(transpose(%s))" % c)
+            same("reshape(reshape(%s, [%d]), [%d, %d])" % (i, shape[0] * shape[1], *shape))
+            same("reshape(reshape(%s, [%d, 1, %d]), [%d, %d])" % (c, *shape, *shape))
+            same("reshard(reshard(%s, sliced(1, a)), sliced(0, a))" % c)
+            same("select(%s > 0, %s, %s)" % (c, c, c))
+        n = mesh["a"]
+        l = Tensor.of(F32, rng.standard_normal((n,) + shape))
+        i = batch.argument(l, "local(a)", 1)
+        batch.let("all_gather(reduce_scatter(sum, %s, 1, a), a)" % i, Tensor(F32, in_order(l)))
+        u, v = (Tensor(U8, rng.integers(0, 256, (n,) + shape)) for _ in range(2))
+        batch.let("all_reduce(sum, %s, a) + all_reduce(sum, %s, a)" % (
+            batch.argument(u, "local(a)", 1), batch.argument(v, "partial(sum, a)", 1)),
+            Tensor(U8, u.stored.sum(0, dtype=np.uint8) + v.stored.sum(0, dtype=np.uint8)))
+        batch.run(runner)
+
+
+def in_order(tensor):
+    total = tensor.stored[0]
+    for part in tensor.stored[1:]:
+        total = total + part
+    return total
+
+
 if __name__ == "__main__":
-    main({f.__name__: f for f in (elementwise, pending, stores)})
+    main({f.__name__: f for f in (elementwise, pending, stores, rewrites)})
