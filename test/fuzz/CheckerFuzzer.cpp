@@ -15,6 +15,13 @@
 
 using namespace ccn;
 
+/// LLVM's allocators mark what is free in their blocks, by code inlined here.
+/// Those of MLIR's shared library, which is not instrumented, take it without
+/// lifting the mark.
+extern "C" const char *__asan_default_options() {
+  return "allow_user_poisoning=0";
+}
+
 static void check(bool condition, const llvm::Twine &what) {
   if (condition)
     return;
@@ -22,15 +29,14 @@ static void check(bool condition, const llvm::Twine &what) {
   std::abort();
 }
 
-static void checkMessage(llvm::StringRef message) {
+static void checkMessage(llvm::StringRef message, llvm::StringRef program) {
   check(!message.empty() && !message.ends_with("."),
         "a message that ends as a sentence: " + message);
-  // Of the compiler's own words; what the program says stands in quotes too,
-  // but cannot hold these.
   for (llvm::StringRef word :
        {"'ccn.", "#ccn.", "tensor<", " op ", "operand #", "mistake in ccn",
         "does not survive", "' failed"})
-    check(!message.contains(word), "a message in the IR's words: " + message);
+    check(!message.contains(word) || program.contains(word.trim('\'')),
+          "a message in the IR's words: " + message);
 }
 
 extern "C" int LLVMFuzzerInitialize(int *, char ***) {
@@ -65,9 +71,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (module)
     check(mlir::succeeded(mlir::verify(*module)), "the result does not verify");
   for (const Diagnostic *diagnostic : diagnostics.getSorted()) {
-    checkMessage(diagnostic->message);
+    checkMessage(diagnostic->message, text);
     for (const Diagnostic &note : diagnostic->notes)
-      checkMessage(note.message);
+      checkMessage(note.message, text);
   }
   std::string rendered;
   llvm::raw_string_ostream os(rendered);
