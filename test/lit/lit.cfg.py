@@ -17,6 +17,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 
 roundtrip = lit_config.params.get("roundtrip")
+if roundtrip:
+    # Both runs may go on at once.
+    config.test_exec_root += "-roundtrip"
 tools = config.ccn_tools_dir
 config.substitutions += [
     (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),
