@@ -91,8 +91,8 @@ LogicalResult Inference::joinLoops() {
         if (a != b)
           return conflict(loopSource[loop], index, b)
                  << "; dimension " << dim
-                 << " is cut by other axes in another order; repair with "
-                    "'all_gather(x, "
+                 << " is cut by other axes, or in another order; repair "
+                    "with 'all_gather(x, "
                  << b.getValue() << ")'";
       if (axes.size() > joined.size()) {
         joined.assign(axes.begin(), axes.end());
