@@ -47,7 +47,7 @@ public:
                    llvm::SmallVectorImpl<mlir::Type> &inferred) {
     mlir::Location loc = location.value_or(mlir::UnknownLoc::get(context));
     auto emitError = [&]() {
-      return location ? mlir::emitError(loc) : mlir::InFlightDiagnostic();
+      return location ? InferenceError(mlir::emitError(loc)) : InferenceError();
     };
     llvm::SmallVector<mlir::RankedTensorType> types;
     for (mlir::Type type : operands.getTypes()) {

@@ -54,8 +54,9 @@ void AxesAttr::print(AsmPrinter &printer) const {
   printer << "]>";
 }
 
-LogicalResult AxesAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
-                               ArrayRef<StringAttr> names) {
+LogicalResult
+AxesAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                 FlatSymbolRefAttr mesh, ArrayRef<StringAttr> names) {
   // axes_c1
   if (names.empty())
     return emitError() << "expected at least one mesh axis";
@@ -171,10 +172,11 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
-                                 ArrayRef<ArrayAttr> dims,
-                                 ArrayRef<PartialAxis> partials,
-                                 ArrayRef<StringAttr> locals) {
+LogicalResult
+LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   FlatSymbolRefAttr mesh, ArrayRef<ArrayAttr> dims,
+                   ArrayRef<PartialAxis> partials,
+                   ArrayRef<StringAttr> locals) {
   // layout_c2
   llvm::SmallDenseSet<Attribute> seen;
   auto once = [&](Attribute axis) -> LogicalResult {
@@ -209,8 +211,9 @@ LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
   return success();
 }
 
-LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
-                                         EmitError emitError) const {
+LogicalResult LayoutAttr::verifyEncoding(
+    ArrayRef<int64_t> shape, Type,
+    llvm::function_ref<InFlightDiagnostic()> emitError) const {
   // layout_c1
   if (getDims().size() != shape.size())
     return emitError() << "expected a list of axes for each of " << shape.size()

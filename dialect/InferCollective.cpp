@@ -14,8 +14,8 @@ using namespace ccn;
 using TypeResult = FailureOr<RankedTensorType>;
 using Types = ArrayRef<RankedTensorType>;
 
-static InFlightDiagnostic wrongState(EmitError emitError, RankedTensorType type,
-                                     StringAttr axis, StringRef expected) {
+static InferenceError wrongState(EmitError emitError, RankedTensorType type,
+                                 StringAttr axis, StringRef expected) {
   auto diagnostic = emitError();
   diagnostic << "expected an operand that is " << expected
              << " along mesh axis '" << axis.getValue() << "', found '"

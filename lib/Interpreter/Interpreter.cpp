@@ -9,9 +9,9 @@
 
 #include "lib/Interpreter/Random.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "lib/Interpreter/RankExecutor.h"
 #include "lib/Interpreter/RankThreads.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace ccn::interp {
 

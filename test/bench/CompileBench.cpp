@@ -1,8 +1,8 @@
 //===- CompileBench.cpp - How long text to MLIR takes ---------------------===//
 //
-// Compiles every example from its text to verified ccn IR in a fresh context, as
-// a new process would. The target is 50 ms. The time of a whole process, which
-// also loads MLIR's shared library, is what `time cccompile FILE` says.
+// Compiles every example from its text to verified ccn IR in a fresh context,
+// as a new process would. The target is 50 ms. The time of a whole process,
+// which also loads MLIR's shared library, is what `time cccompile FILE` says.
 //
 //   build/bin/CompileBench            all examples
 //
@@ -29,8 +29,7 @@ static void compileExample(benchmark::State &state, const std::string &path,
   for (auto _ : state) {
     mlir::DialectRegistry registry;
     registerDialects(registry);
-    mlir::MLIRContext context(registry,
-                              mlir::MLIRContext::Threading::DISABLED);
+    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
     context.loadAllAvailableDialects();
     Diagnostics diagnostics;
     SourceFile source(path, text);
@@ -56,14 +55,12 @@ int main(int argc, char **argv) {
   llvm::sort(paths);
   for (const std::string &path : paths)
     for (Phase phase : allPhases) {
-      std::string name = llvm::sys::path::stem(path).str() + "/" +
-                         phaseName(phase).str();
-      benchmark::RegisterBenchmark(
-          name.c_str(),
-          [path, phase](benchmark::State &state) {
-            compileExample(state, path, phase);
-          })
-          ->Unit(benchmark::kMillisecond);
+      std::string name =
+          llvm::sys::path::stem(path).str() + "/" + phaseName(phase).str();
+      benchmark::RegisterBenchmark(name.c_str(), [path, phase](
+                                                     benchmark::State &state) {
+        compileExample(state, path, phase);
+      })->Unit(benchmark::kMillisecond);
     }
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

@@ -79,11 +79,10 @@ std::optional<HostTensor> Runner::readScalar(unsigned index, StringRef text) {
   }
   ElementType element = elementTypeOf(type.getElementType());
   // The element's bits, low bytes first as in memory.
-  llvm::APInt bits = llvm::isa<mlir::FloatAttr>(value)
-                         ? llvm::cast<mlir::FloatAttr>(value)
-                               .getValue()
-                               .bitcastToAPInt()
-                         : llvm::cast<mlir::IntegerAttr>(value).getValue();
+  llvm::APInt bits =
+      llvm::isa<mlir::FloatAttr>(value)
+          ? llvm::cast<mlir::FloatAttr>(value).getValue().bitcastToAPInt()
+          : llvm::cast<mlir::IntegerAttr>(value).getValue();
   uint64_t raw = bits.getZExtValue();
   Result<HostTensor> scalar =
       HostTensor::fromBytes(element, {}, &raw, sizeInBytes(element));
@@ -223,8 +222,8 @@ bool Runner::writeOutput(const Output &output, const std::string &paths) {
   }
   int64_t begin = 0;
   for (auto [file, size] : llvm::zip_equal(files, scattered->second)) {
-    Result<HostTensor> piece = extract(
-        output.tensor, output.tensor.rank() - 1, begin, begin + size);
+    Result<HostTensor> piece =
+        extract(output.tensor, output.tensor.rank() - 1, begin, begin + size);
     if (!piece)
       return fail(piece.message());
     Status status = saveNpy(file.str(), *piece);
@@ -264,8 +263,8 @@ int Runner::run() {
         forwardDiagnostic(diagnostic, diagnostics);
         return mlir::success();
       });
-  mlir::FailureOr<std::vector<Output>> outputs = interp::run(
-      program, program.getMesh(), std::move(inputs), runOptions);
+  mlir::FailureOr<std::vector<Output>> outputs =
+      interp::run(program, program.getMesh(), std::move(inputs), runOptions);
   if (mlir::failed(outputs))
     return 4;
   for (const Output &output : *outputs) {

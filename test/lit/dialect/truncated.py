@@ -2,7 +2,7 @@
 """Gives a tool parts of a module, as text and as bytecode, and bytecode with
 bytes changed. The tool must refuse or accept them, and end by itself.
 
-usage: truncated.py CCN_OPT FILE.mlir
+usage: truncated.py TOOLS_FOLDER FILE.mlir
 """
 
 import random
@@ -21,7 +21,8 @@ def run(tool, arguments, data):
     return process
 
 
-def main(tool, path):
+def main(tools, path):
+    tool = tools + "/ccn-opt"
     with open(path, "rb") as file:
         text = file.read()
     bytecode = run(tool, ["-emit-bytecode", "-o", "-"], text).stdout

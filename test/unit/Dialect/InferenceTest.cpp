@@ -114,7 +114,7 @@ TEST_F(InferenceTest, WhatIf) {
     }
   )");
   auto op = cast<LayoutOpInterface>(first<MulOp>(*module).getOperation());
-  auto silent = [&]() { return InFlightDiagnostic(); };
+  auto silent = []() { return InferenceError(); };
   StringRef cut = R"([{}, {"a"}])", sum = R"([{}, {}], partial<sum> = {"a"})";
   EXPECT_EQ(*op.inferResultType({type("8x4xf32", cut), type("f32")}, silent),
             type("8x4xf32", cut));
@@ -132,8 +132,41 @@ TEST_F(InferenceTest, WhatIf) {
   EXPECT_TRUE(failed(result));
   EXPECT_EQ(message, "expected operands of one shape, found 'f32[8, 4] "
                      "sliced(1, a)' and 'f32[8]'");
+  EXPECT_TRUE(
+      failed(op.inferResultType({type("8x4xf32"), type("8xf32")}, silent)));
+  EXPECT_TRUE(
+      failed(op.inferResultType({type("8x4xf32"), type("f16")}, silent)));
   EXPECT_TRUE(failed(op.inferResultType(
       {type("4294967296x4294967296xf32"), type("f32")}, silent)));
+}
+
+TEST_F(InferenceTest, WithoutLocationNothingIsReported) {
+  auto module = parse(R"(
+    ccn.mesh @m ["a" = 2]
+    ccn.program @p(%x: tensor<8x4xf32> {ccn.name = "x"}) {
+      %0 = ccn.slice %x into 0 along <@m, ["a"]>
+          : (tensor<8x4xf32>) -> tensor<8x4xf32, #ccn.layout<@m, [{"a"}, {}]>>
+      ccn.return
+    }
+  )");
+  auto slice = first<SliceOp>(*module);
+  unsigned reported = 0;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &) {
+    ++reported;
+    return success();
+  });
+  auto infer = [&](int64_t dim, std::optional<Location> location) {
+    SliceOp::Properties properties = slice.getProperties();
+    properties.dim = Builder(&context).getI64IntegerAttr(dim);
+    SmallVector<Type> types;
+    return SliceOp::inferReturnTypes(&context, location, slice->getOperands(),
+                                     {}, &properties, {}, types);
+  };
+  EXPECT_TRUE(succeeded(infer(1, std::nullopt)));
+  EXPECT_TRUE(failed(infer(2, std::nullopt)));
+  EXPECT_EQ(reported, 0u);
+  EXPECT_TRUE(failed(infer(2, slice.getLoc())));
+  EXPECT_EQ(reported, 1u);
 }
 
 } // namespace

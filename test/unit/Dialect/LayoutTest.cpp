@@ -181,26 +181,21 @@ TEST_F(LayoutTest, AttributesAreChecked) {
     return success();
   });
   auto emitError = [&]() { return mlir::emitError(UnknownLoc::get(&context)); };
-  EXPECT_FALSE(AxesAttr::getChecked(emitError, &context, mesh(),
-                                    ArrayRef<StringAttr>()));
+  EXPECT_TRUE(failed(AxesAttr::verify(emitError, mesh(), {})));
   EXPECT_EQ(message, "expected at least one mesh axis");
   auto number =
       ArrayAttr::get(&context, {Builder(&context).getI64IntegerAttr(1)});
-  EXPECT_FALSE(LayoutAttr::getChecked(emitError, &context, mesh(), number,
-                                      ArrayRef<PartialAxis>(),
-                                      ArrayRef<StringAttr>()));
+  EXPECT_TRUE(failed(LayoutAttr::verify(emitError, mesh(), number, {}, {})));
   EXPECT_EQ(message, "expected the name of a mesh axis, found 1 : i64");
   PartialAxis kinds[] = {{axis("a"), ReduceKind::sum},
                          {axis("b"), ReduceKind::max}};
-  EXPECT_FALSE(LayoutAttr::getChecked(
-      emitError, &context, mesh(), ArrayRef<ArrayAttr>(),
-      ArrayRef<PartialAxis>(kinds), ArrayRef<StringAttr>()));
+  EXPECT_TRUE(failed(LayoutAttr::verify(emitError, mesh(), {}, kinds, {})));
   EXPECT_EQ(message,
             "expected pending reductions of one kind, found 'sum' and 'max'");
 }
 
 TEST_F(LayoutTest, TensorsAreChecked) {
-  auto silent = [&]() { return InFlightDiagnostic(); };
+  auto silent = []() { return InferenceError(); };
   auto check = [&](StringRef text) {
     return succeeded(checkTensor(parseType(text, &context), silent));
   };
