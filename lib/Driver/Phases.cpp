@@ -12,7 +12,6 @@
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -228,9 +227,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     if (phase <= done || phase > options.stopAfter)
       continue;
     PassManager passes(context);
-    if (failed(applyPassManagerCLOptions(passes)))
+    if (options.configure && failed(options.configure(passes)))
       return CompileStatus::WrongUsage;
-    applyDefaultTimingPassManagerCLOptions(passes);
     addPasses(phase, passes);
     if (failed(passes.run(*current))) {
       if (!diagnostics.hasErrors())

@@ -12,6 +12,7 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <functional>
 #include <optional>
 
 namespace ccn {
@@ -39,6 +40,8 @@ struct CompileOptions {
   /// Writes the IR as text and as bytecode after each phase and goes on with
   /// what is read back; for tests.
   bool roundTrip = false;
+  /// Sets up the pass managers as the command line asks; may be empty.
+  std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };
 
 enum class CompileStatus {

@@ -88,6 +88,10 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   compileOptions.lower.params = options.params;
   compileOptions.lower.mesh = options.mesh;
   compileOptions.roundTrip = options.roundTrip;
+  compileOptions.configure = [](mlir::PassManager &passes) {
+    mlir::applyDefaultTimingPassManagerCLOptions(passes);
+    return mlir::applyPassManagerCLOptions(passes);
+  };
   compileOptions.dumpFolder = options.dumpFolder;
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
