@@ -13,8 +13,35 @@
 
 namespace ccn {
 
+/// An error that is being written, or, made from nothing, one that is not
+/// reported. Both are failures, whereas an InFlightDiagnostic that reports
+/// nothing is a success.
+class InferenceError {
+public:
+  InferenceError() = default;
+  InferenceError(mlir::InFlightDiagnostic diagnostic)
+      : diagnostic(std::move(diagnostic)) {}
+
+  template <typename Arg> InferenceError &operator<<(Arg &&arg) & {
+    diagnostic << std::forward<Arg>(arg);
+    return *this;
+  }
+  template <typename Arg> InferenceError &&operator<<(Arg &&arg) && {
+    diagnostic << std::forward<Arg>(arg);
+    return std::move(*this);
+  }
+
+  operator llvm::LogicalResult() const { return llvm::failure(); }
+  template <typename T> operator llvm::FailureOr<T>() const {
+    return llvm::failure();
+  }
+
+private:
+  mlir::InFlightDiagnostic diagnostic;
+};
+
 /// Reports an error at the operation that is inferred, built or verified.
-using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+using EmitError = llvm::function_ref<InferenceError()>;
 
 /// What a tensor is along one mesh axis.
 struct AxisState {
@@ -109,6 +136,10 @@ bool isFloat(mlir::Type elementType);
 bool isNumber(mlir::Type elementType);
 /// Whether it is one of ccn's element types.
 bool isElementType(mlir::Type type);
+/// Checks that a type is what programs compute on: a tensor of static shape and
+/// a ccn element type, with a ccn layout or none, whose size in bytes fits 64
+/// bits.
+mlir::LogicalResult checkTensor(mlir::Type type, EmitError emitError);
 
 //===----------------------------------------------------------------------===//
 // Inference
