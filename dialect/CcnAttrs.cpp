@@ -24,8 +24,39 @@ void CcnDialect::registerAttributes() {
       >();
 }
 
-LogicalResult AxesAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
-                               ArrayRef<StringAttr> names) {
+//===----------------------------------------------------------------------===//
+// AxesAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseNames(AsmParser &parser, AsmParser::Delimiter delimiter,
+                              SmallVectorImpl<StringAttr> &names) {
+  return parser.parseCommaSeparatedList(
+      delimiter, [&]() { return parser.parseAttribute(names.emplace_back()); });
+}
+
+// axes ::= `<` mesh `,` `[` string* `]` `>`
+Attribute AxesAttr::parse(AsmParser &parser, Type) {
+  FlatSymbolRefAttr mesh;
+  SmallVector<StringAttr> names;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseAttribute(mesh) ||
+      parser.parseComma() ||
+      parseNames(parser, AsmParser::Delimiter::Square, names) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<AxesAttr>(loc, parser.getContext(), mesh,
+                                     ArrayRef<StringAttr>(names));
+}
+
+void AxesAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getMesh() << ", [";
+  llvm::interleaveComma(getNames(), printer);
+  printer << "]>";
+}
+
+LogicalResult
+AxesAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                 FlatSymbolRefAttr mesh, ArrayRef<StringAttr> names) {
   // axes_c1
   if (names.empty())
     return emitError() << "expected at least one mesh axis";
@@ -48,13 +79,7 @@ LogicalResult AxesAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
 
 static ParseResult parseAxisSet(AsmParser &parser,
                                 SmallVectorImpl<StringAttr> &axes) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() {
-    StringAttr axis;
-    if (parser.parseAttribute(axis))
-      return failure();
-    axes.push_back(axis);
-    return success();
-  });
+  return parseNames(parser, AsmParser::Delimiter::Braces, axes);
 }
 
 static void printAxisSet(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
@@ -147,10 +172,11 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
-                                 ArrayRef<ArrayAttr> dims,
-                                 ArrayRef<PartialAxis> partials,
-                                 ArrayRef<StringAttr> locals) {
+LogicalResult
+LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   FlatSymbolRefAttr mesh, ArrayRef<ArrayAttr> dims,
+                   ArrayRef<PartialAxis> partials,
+                   ArrayRef<StringAttr> locals) {
   // layout_c2
   llvm::SmallDenseSet<Attribute> seen;
   auto once = [&](Attribute axis) -> LogicalResult {
@@ -175,11 +201,19 @@ LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
   if (seen.empty())
     return emitError() << "expected at least one mesh axis; a tensor that is "
                           "replicated along every axis has no layout";
+  // layout_c4
+  for (PartialAxis partial : partials)
+    if (partial.kind != partials.front().kind)
+      return emitError() << "expected pending reductions of one kind, found '"
+                         << stringifyReduceKind(partials.front().kind)
+                         << "' and '" << stringifyReduceKind(partial.kind)
+                         << "'";
   return success();
 }
 
-LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
-                                         EmitError emitError) const {
+LogicalResult LayoutAttr::verifyEncoding(
+    ArrayRef<int64_t> shape, Type,
+    llvm::function_ref<InFlightDiagnostic()> emitError) const {
   // layout_c1
   if (getDims().size() != shape.size())
     return emitError() << "expected a list of axes for each of " << shape.size()

@@ -13,8 +13,35 @@
 
 namespace ccn {
 
+/// An error that is being written, or, made from nothing, one that is not
+/// reported. Both are failures, whereas an InFlightDiagnostic that reports
+/// nothing is a success.
+class InferenceError {
+public:
+  InferenceError() = default;
+  InferenceError(mlir::InFlightDiagnostic diagnostic)
+      : diagnostic(std::move(diagnostic)) {}
+
+  template <typename Arg> InferenceError &operator<<(Arg &&arg) & {
+    diagnostic << std::forward<Arg>(arg);
+    return *this;
+  }
+  template <typename Arg> InferenceError &&operator<<(Arg &&arg) && {
+    diagnostic << std::forward<Arg>(arg);
+    return std::move(*this);
+  }
+
+  operator llvm::LogicalResult() const { return llvm::failure(); }
+  template <typename T> operator llvm::FailureOr<T>() const {
+    return llvm::failure();
+  }
+
+private:
+  mlir::InFlightDiagnostic diagnostic;
+};
+
 /// Reports an error at the operation that is inferred, built or verified.
-using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+using EmitError = llvm::function_ref<InferenceError()>;
 
 /// What a tensor is along one mesh axis.
 struct AxisState {
@@ -37,10 +64,15 @@ public:
   static Layout of(mlir::RankedTensorType type);
 
   unsigned getRank() const { return dims.size(); }
+  // What refers into the layout is to be had of a layout with a name only.
+  llvm::ArrayRef<mlir::StringAttr> getAxes(unsigned dim) && = delete;
+  llvm::ArrayRef<PartialAxis> getPartials() && = delete;
+  llvm::ArrayRef<mlir::StringAttr> getLocals() && = delete;
+
   /// The mesh, null while every axis is replicated.
   mlir::FlatSymbolRefAttr getMesh() const { return mesh; }
   /// The axes that cut a dimension, outermost first.
-  llvm::ArrayRef<mlir::StringAttr> getAxes(unsigned dim) const {
+  llvm::ArrayRef<mlir::StringAttr> getAxes(unsigned dim) const & {
     return dims[dim];
   }
   /// All axes along which the tensor is not replicated: those of the dimensions
@@ -52,8 +84,8 @@ public:
   bool hasPartial() const { return !partials.empty(); }
   bool hasLocal() const { return !locals.empty(); }
   /// The axes with a pending reduction, by name.
-  llvm::ArrayRef<PartialAxis> getPartials() const { return partials; }
-  llvm::ArrayRef<mlir::StringAttr> getLocals() const { return locals; }
+  llvm::ArrayRef<PartialAxis> getPartials() const & { return partials; }
+  llvm::ArrayRef<mlir::StringAttr> getLocals() const & { return locals; }
 
   void setMesh(mlir::FlatSymbolRefAttr ref) { mesh = ref; }
   /// Gives the axis a new state. Sliced appends it as the innermost cut of the
@@ -104,6 +136,10 @@ bool isFloat(mlir::Type elementType);
 bool isNumber(mlir::Type elementType);
 /// Whether it is one of ccn's element types.
 bool isElementType(mlir::Type type);
+/// Checks that a type is what programs compute on: a tensor of static shape and
+/// a ccn element type, with a ccn layout or none, whose size in bytes fits 64
+/// bits.
+mlir::LogicalResult checkTensor(mlir::Type type, EmitError emitError);
 
 //===----------------------------------------------------------------------===//
 // Inference

@@ -44,7 +44,7 @@ private:
                         ArrayRef<StringAttr> axes);
 
   /// "layouts 'A' and 'B' do not combine along mesh axis 'x'"
-  InFlightDiagnostic conflict(unsigned a, unsigned b, StringAttr axis) {
+  InferenceError conflict(unsigned a, unsigned b, StringAttr axis) {
     auto diagnostic = emitError();
     diagnostic << "layouts '" << layouts[a].str() << "' and '"
                << layouts[b].str() << "' do not combine along mesh axis '"
