@@ -59,6 +59,10 @@ void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
   default:
     return;
   }
+  // What MLIR adds to an error that has said why.
+  if (StringRef(diagnostic.str()).ends_with("failed to infer returned types") &&
+      diagnostics.hasErrors())
+    return;
   DiagnosticHandle handle;
   if (FileLineColLoc loc = place(diagnostic.getLocation()))
     handle =
@@ -105,8 +109,7 @@ static OwningOpRef<ModuleOp> resume(const SourceFile &source,
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(context));
   if (!module) {
-    if (!diagnostics.hasErrors())
-      diagnostics.error("'" + source.getName() + "' holds no MLIR module");
+    assert(diagnostics.hasErrors() && "MLIR's parser says what is wrong");
     return {};
   }
   done = Phase::Parse;
@@ -231,8 +234,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongUsage;
     addPasses(phase, passes);
     if (failed(passes.run(*current))) {
-      if (!diagnostics.hasErrors())
-        diagnostics.error("phase '" + phaseName(phase) + "' failed");
+      assert(diagnostics.hasErrors() && "a pass that fails says why");
       return CompileStatus::WrongProgram;
     }
     (*current)->setAttr(kPhaseAttr, StringAttr::get(context, phaseName(phase)));

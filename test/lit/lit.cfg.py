@@ -22,6 +22,9 @@ if config.sanitizer:
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
 roundtrip = lit_config.params.get("roundtrip")
+if roundtrip:
+    # Both runs may go on at once.
+    config.test_exec_root += "-roundtrip"
 tools = config.ccn_tools_dir
 config.substitutions += [
     (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),
