@@ -9,6 +9,7 @@
 
 #include "lib/Frontend/Parser.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/ScheduleOps.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
@@ -40,6 +41,7 @@ std::optional<Phase> ccn::phaseByName(StringRef name) {
 
 void ccn::registerDialects(DialectRegistry &registry) {
   registry.insert<CcnDialect>();
+  registerScheduleOps(registry);
 }
 
 void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
