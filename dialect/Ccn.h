@@ -29,6 +29,8 @@ inline constexpr llvm::StringLiteral kScatteredAttr = "ccn.scattered";
 inline constexpr llvm::StringLiteral kLetAttr = "ccn.let";
 /// The names that schedules gave what they made, on any operation.
 inline constexpr llvm::StringLiteral kTagsAttr = "ccn.tags";
+/// The program that a schedule is for, on its transform.named_sequence.
+inline constexpr llvm::StringLiteral kForAttr = "ccn.for";
 inline constexpr llvm::StringLiteral kPhaseAttr = "ccn.phase";
 
 /// The mesh of the module that holds the operation; null if it has none.

@@ -34,9 +34,9 @@ Operation *CcnDialect::materializeConstant(OpBuilder &builder, Attribute value,
 
 LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
-  if (attr.getName() == kLetAttr) {
+  if (attr.getName() == kLetAttr || attr.getName() == kForAttr) {
     if (!isa<StringAttr>(attr.getValue()))
-      return op->emitOpError() << "expected '" << kLetAttr
+      return op->emitOpError() << "expected '" << attr.getName()
                                << "' to be a string, found " << attr.getValue();
     return success();
   }

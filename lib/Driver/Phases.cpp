@@ -7,6 +7,7 @@
 
 #include "lib/Driver/Phases.h"
 
+#include "lib/Driver/ApplySchedule.h"
 #include "lib/Frontend/Parser.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/ScheduleOps.h"
@@ -86,6 +87,21 @@ static bool isMlir(const SourceFile &source) {
          source.getText().starts_with("ML\xefR");
 }
 
+static OwningOpRef<ModuleOp> parseMlir(const SourceFile &source,
+                                       MLIRContext *context,
+                                       Diagnostics &diagnostics) {
+  diagnostics.addFile(source);
+  llvm::SourceMgr sourceMgr;
+  sourceMgr.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(source.getText(), source.getName()),
+      llvm::SMLoc());
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(context));
+  if (!module && !diagnostics.hasErrors())
+    diagnostics.error("'" + source.getName() + "' holds no MLIR module");
+  return module;
+}
+
 /// Reads what an earlier phase left, and which phase that was.
 static OwningOpRef<ModuleOp> resume(const SourceFile &source,
                                     MLIRContext *context,
@@ -99,18 +115,16 @@ static OwningOpRef<ModuleOp> resume(const SourceFile &source,
                       "'; set them when compiling the .ccn file");
     return {};
   }
-  diagnostics.addFile(source);
-  llvm::SourceMgr sourceMgr;
-  sourceMgr.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(source.getText(), source.getName()),
-      llvm::SMLoc());
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(context));
-  if (!module) {
-    if (!diagnostics.hasErrors())
-      diagnostics.error("'" + source.getName() + "' holds no MLIR module");
+  if (!options.lower.schedule.empty()) {
+    status = CompileStatus::WrongUsage;
+    diagnostics.error("'" + source.getName() + "' has no schedule '" +
+                      options.lower.schedule +
+                      "'; give a transform script (.mlir)");
     return {};
   }
+  OwningOpRef<ModuleOp> module = parseMlir(source, context, diagnostics);
+  if (!module)
+    return {};
   done = Phase::Parse;
   if (auto name = (*module)->getAttrOfType<StringAttr>(kPhaseAttr)) {
     std::optional<Phase> phase = phaseByName(name);
@@ -184,14 +198,16 @@ static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
   return dump(*module, phase, options, diagnostics);
 }
 
-static void addPasses(Phase phase, OpPassManager &passes) {
+/// What a phase does before and after the schedule is applied.
+static void addPasses(Phase phase, OpPassManager &before,
+                      OpPassManager &after) {
   switch (phase) {
   case Phase::Parse:
     break;
   case Phase::Schedule:
-    passes.addNestedPass<ProgramOp>(createLowerReshard());
-    passes.addPass(createCanonicalizerPass());
-    passes.addPass(createCSEPass());
+    before.addNestedPass<ProgramOp>(createLowerReshard());
+    after.addPass(createCanonicalizerPass());
+    after.addPass(createCSEPass());
     break;
   }
 }
@@ -199,14 +215,15 @@ static void addPasses(Phase phase, OpPassManager &passes) {
 CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
                            const CompileOptions &options,
                            Diagnostics &diagnostics,
-                           OwningOpRef<ModuleOp> &module) {
+                           OwningOpRef<ModuleOp> &module,
+                           OwningOpRef<ModuleOp> *applied) {
   ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
     forwardDiagnostic(diagnostic, diagnostics);
     return success();
   });
   module = {};
   Phase done = Phase::Parse;
-  OwningOpRef<ModuleOp> current;
+  OwningOpRef<ModuleOp> current, schedules;
   if (isMlir(source)) {
     CompileStatus status;
     current = resume(source, context, options, diagnostics, done, status);
@@ -216,8 +233,10 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     std::unique_ptr<frontend::ast::File> file =
         frontend::parse(source, diagnostics);
     bool badOption = false;
-    current =
+    frontend::Lowered lowered =
         frontend::lower(*file, context, options.lower, diagnostics, badOption);
+    current = std::move(lowered.module);
+    schedules = std::move(lowered.schedules);
     if (!current)
       return badOption ? CompileStatus::WrongUsage
                        : CompileStatus::WrongProgram;
@@ -225,14 +244,28 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongUsage;
   }
 
+  if (options.scheduleFile) {
+    if (done >= Phase::Schedule) {
+      diagnostics.error("'" + source.getName() + "' is scheduled already");
+      return CompileStatus::WrongUsage;
+    }
+    schedules = parseMlir(*options.scheduleFile, context, diagnostics);
+    if (!schedules)
+      return CompileStatus::WrongProgram;
+  }
+
   for (Phase phase : allPhases) {
     if (phase <= done || phase > options.stopAfter)
       continue;
-    PassManager passes(context);
-    if (options.configure && failed(options.configure(passes)))
-      return CompileStatus::WrongUsage;
-    addPasses(phase, passes);
-    if (failed(passes.run(*current))) {
+    PassManager before(context), after(context);
+    addPasses(phase, before, after);
+    for (PassManager *passes : {&before, &after})
+      if (options.configure && failed(options.configure(*passes)))
+        return CompileStatus::WrongUsage;
+    bool applies = phase == Phase::Schedule && schedules;
+    if (failed(before.run(*current)) ||
+        (applies && failed(applySchedules(*current, *schedules))) ||
+        failed(after.run(*current))) {
       if (!diagnostics.hasErrors())
         diagnostics.error("phase '" + phaseName(phase) + "' failed");
       return CompileStatus::WrongProgram;
@@ -242,5 +275,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongUsage;
   }
   module = std::move(current);
+  if (applied)
+    *applied = std::move(schedules);
   return CompileStatus::Done;
 }

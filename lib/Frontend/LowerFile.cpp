@@ -177,9 +177,31 @@ void FileLowering::checkOptions(bool &badOption) {
   checkList(options.mesh, Declaration::Kind::Axis, "mesh axis");
 }
 
-OwningOpRef<ModuleOp> FileLowering::run(bool &badOption) {
+void FileLowering::lowerSchedules(ArrayRef<const ast::ScheduleItem *> items,
+                                  bool &badOption) {
+  StringRef wanted = options.schedule;
+  if (wanted.empty())
+    wanted = "default";
+  SmallVector<StringRef> candidates;
+  bool found = false;
+  for (const ast::ScheduleItem *item : items) {
+    candidates.push_back(item->name.text);
+    if (item->name.text != wanted)
+      continue;
+    found = true;
+    lowerSchedule(*item);
+  }
+  if (found || options.schedule.empty())
+    return;
+  badOption = true;
+  diagnostics.error("the file has no schedule '" + wanted +
+                    "', which the command line asks for" +
+                    didYouMean(wanted, candidates));
+}
+
+Lowered FileLowering::run(bool &badOption) {
   // Schedules may stand before what they name.
-  SmallVector<const ast::ScheduleItem *> schedules;
+  SmallVector<const ast::ScheduleItem *> items;
   for (const ast::Item *item : file.items) {
     switch (item->kind) {
     case ast::Item::Kind::Mesh:
@@ -195,16 +217,18 @@ OwningOpRef<ModuleOp> FileLowering::run(bool &badOption) {
       ProgramLowering(*this).lower(*cast<ast::ProgramItem>(item));
       break;
     case ast::Item::Kind::Schedule:
-      schedules.push_back(cast<ast::ScheduleItem>(item));
+      items.push_back(cast<ast::ScheduleItem>(item));
       break;
     }
   }
-  for (const ast::ScheduleItem *schedule : schedules)
+  for (const ast::ScheduleItem *schedule : items)
     checkSchedule(*schedule);
   if (!hadSyntaxErrors)
     checkOptions(badOption);
   if (file.items.empty() && !hadSyntaxErrors)
     error({0, 0}, "expected a program, found an empty file");
+  if (!diagnostics.hasErrors())
+    lowerSchedules(items, badOption);
   if (diagnostics.hasErrors())
     return {};
   // The parts were verified as they were made; this is the whole.
@@ -212,13 +236,11 @@ OwningOpRef<ModuleOp> FileLowering::run(bool &badOption) {
     diagnostics.error("the module does not verify; this is a mistake in ccn");
     return {};
   }
-  return std::move(module);
+  return {std::move(module), std::move(schedules)};
 }
 
-OwningOpRef<ModuleOp> frontend::lower(const ast::File &file,
-                                      MLIRContext *context,
-                                      const LowerOptions &options,
-                                      Diagnostics &diagnostics,
-                                      bool &badOption) {
+Lowered frontend::lower(const ast::File &file, MLIRContext *context,
+                        const LowerOptions &options, Diagnostics &diagnostics,
+                        bool &badOption) {
   return FileLowering(file, context, options, diagnostics).run(badOption);
 }

@@ -39,6 +39,26 @@ static bool isConnected(ArrayRef<Operation *> ops) {
   return parts.getNumClasses() <= 1;
 }
 
+/// Adds what only the set needs and is made on one rank, element by element: left
+/// outside it would be written to memory and read again.
+static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
+  // The set grows while it is walked.
+  for (size_t i = 0; i < set.size(); ++i) {
+    for (Value operand : set[i]->getOperands()) {
+      Operation *definer = operand.getDefiningOp();
+      if (!definer || definer->getBlock() != block ||
+          !isa<LayoutOpInterface>(definer) ||
+          isa<CollectiveOpInterface, MatmulOp, Conv2dOp, ReductionOp,
+              ConstantOp>(definer))
+        continue;
+      if (llvm::all_of(definer->getUsers(), [&](Operation *user) {
+            return set.contains(topLevel(user, block));
+          }))
+        set.insert(definer);
+    }
+  }
+}
+
 FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
                              EmitRefusal emit) {
   // Stores take effect after the kernel, which writes what they store; constants
@@ -60,6 +80,7 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
   auto program = cast<ProgramOp>(set.front()->getParentOp());
   Block *block = set.front()->getBlock();
   forwardStores(program);
+  absorbProducers(set, block);
   SmallVector<Operation *> ops(set.getArrayRef());
   llvm::sort(ops, [](Operation *a, Operation *b) {
     return a->isBeforeInBlock(b);
