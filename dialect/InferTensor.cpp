@@ -246,7 +246,9 @@ TypeResult ReshapeOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
               countElements(shape.take_front(other)) &&
           countElements(input.getShape().drop_front(dim + 1)) ==
               countElements(shape.drop_front(other + 1)))
-        counterpart = other;
+        // Of several, which only a size of 1 has: that in the same place.
+        if (counterpart != static_cast<unsigned>(dim))
+          counterpart = other;
     if (!counterpart) {
       auto diagnostic = emitError();
       diagnostic << "dimension " << dim << " of '" << typeName(input)

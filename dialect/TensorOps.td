@@ -116,7 +116,9 @@ def ReshapeOp : Ccn_TensorOp<"reshape"> {
   let summary = "Gives the elements another shape";
   let description = [{
     Keeps the row-major order of the elements. A dimension that is cut must
-    live on: with its size, and the same number of elements before it.
+    live on: with its size, and the same number of elements before it. Where
+    several dimensions of size 1 could be it, it is the one in the same place,
+    else the last.
 
     ```mlir
     %0 = ccn.reshape %x to [2, 16] : (tensor<8x4xf32>) -> tensor<2x16xf32>

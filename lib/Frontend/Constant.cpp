@@ -114,16 +114,31 @@ TypedAttr Constant::toAttr(Type type, std::string &error) const {
 std::optional<Constant> frontend::parseConstant(StringRef text) {
   if (text == "true" || text == "false")
     return Constant(text == "true");
-  int64_t integer;
-  if (!text.getAsInteger(0, integer))
-    return Constant(integer);
+  // Decimal or hexadecimal as in a file, where 010 is ten.
+  StringRef digits = text;
+  bool negative = digits.consume_front("-");
+  if (!negative)
+    digits.consume_front("+");
+  unsigned radix = digits.consume_front_insensitive("0x") ? 16 : 10;
+  uint64_t magnitude;
+  if (!digits.empty() && llvm::all_of(digits, llvm::isHexDigit) &&
+      !digits.getAsInteger(radix, magnitude)) {
+    if (magnitude <= INT64_MAX)
+      return Constant(negative ? -static_cast<int64_t>(magnitude)
+                               : static_cast<int64_t>(magnitude));
+    if (!negative)
+      return Constant::big(magnitude);
+    if (magnitude == uint64_t(1) << 63)
+      return Constant(INT64_MIN);
+  }
   // Not everything that reads as a real: no infinities, no NaN.
   if (text.find_first_not_of("+-0123456789.eE") != StringRef::npos)
     return std::nullopt;
   double real;
   if (text.getAsDouble(real) || !std::isfinite(real))
     return std::nullopt;
-  return Constant(real);
+  // With its digits, so that it is rounded once to any type.
+  return Constant(real, text);
 }
 
 std::optional<Constant> frontend::negate(const Constant &a,

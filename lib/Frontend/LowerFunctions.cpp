@@ -67,6 +67,22 @@ Operand ProgramLowering::repeat(const Operand &reduced, const Operand &like,
   if (reduced.isError())
     return {};
   SmallVector<int64_t> shape(like.getType().getShape());
+  // Before other dimensions a new one is put by way of the front, because a
+  // reshape cannot tell which of several dimensions of size 1 is the one cut.
+  int64_t rank = shape.size();
+  if (dim != rank - 1) {
+    std::rotate(shape.begin(), shape.begin() + dim, shape.begin() + dim + 1);
+    Operand repeated = make<BroadcastToOp>(like.range, reduced.value,
+                                           ArrayRef<int64_t>(shape));
+    if (repeated.isError() || dim == 0)
+      return repeated;
+    SmallVector<int64_t> permutation =
+        llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    std::rotate(permutation.begin(), permutation.begin() + 1,
+                permutation.begin() + dim + 1);
+    return make<TransposeOp>(like.range, repeated.value,
+                             ArrayRef<int64_t>(permutation));
+  }
   shape[dim] = 1;
   Operand kept =
       make<ReshapeOp>(like.range, reduced.value, ArrayRef<int64_t>(shape));

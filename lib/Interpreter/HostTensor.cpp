@@ -10,6 +10,7 @@
 #include "lib/Interpreter/Elementwise.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <unistd.h>
@@ -257,10 +258,25 @@ std::string HostTensor::textAt(int64_t index) const {
     result = std::to_chars(buffer, end, dataAs<uint64_t>()[index]);
   else if (!isFloat(elementType))
     result = std::to_chars(buffer, end, integerAt(index));
+  else if (std::isnan(doubleAt(index)))
+    return "nan"; // The sign of 0 / 0 is the machine's.
   else if (elementType == ElementType::F64)
     result = std::to_chars(buffer, end, doubleAt(index));
   else
     result = std::to_chars(buffer, end, static_cast<float>(doubleAt(index)));
+  // Of a narrow float fewer digits may do; an integer is shown as it is.
+  double value = doubleAt(index);
+  if (isNarrowFloat(elementType) && value != std::trunc(value)) {
+    uint16_t bits = encodeFloat(elementType, value);
+    double read = 0;
+    for (int digits = 1; digits < 9; ++digits) {
+      result =
+          std::to_chars(buffer, end, value, std::chars_format::general, digits);
+      std::from_chars(buffer, result.ptr, read);
+      if (encodeFloat(elementType, read) == bits)
+        break;
+    }
+  }
   return std::string(buffer, result.ptr);
 }
 

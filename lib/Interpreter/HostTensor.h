@@ -89,8 +89,8 @@ public:
   /// rounded), and of an integer or bool type as a wrapped int64_t.
   double doubleAt(int64_t index) const;
   int64_t integerAt(int64_t index) const;
-  /// Element `index` as text that distinguishes any two values: "0.1", "-3",
-  /// "nan", "true".
+  /// Element `index` as text that distinguishes any two values of the type, of
+  /// fractions the shortest: "0.1", "-3", "nan", "true".
   std::string textAt(int64_t index) const;
 
 private:

@@ -87,6 +87,15 @@ TEST(Dropout, IndicesBeyond32Bits) {
   }
 }
 
+TEST(Dropout, KeepsAtTheProbabilityItself) {
+  // Element 0 draws u; it is kept if p is u, and dropped if p is just above.
+  double u = (philox4x32({0, 0, 0, 0}, {7, 0})[0] >> 8) / 16777216.0;
+  HostTensor x = floats(F32, {1}, {1});
+  EXPECT_GT(get(dropout(x, u, 7, {{1}, {0}})).doubleAt(0), 0);
+  EXPECT_EQ(get(dropout(x, std::nextafter(u, 1), 7, {{1}, {0}})).doubleAt(0),
+            0);
+}
+
 TEST(Dropout, Extremes) {
   HostTensor x = floats(F32, {4}, {1, NaN, infinity, -2});
   GlobalPosition all = {{4}, {0}};
