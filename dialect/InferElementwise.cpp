@@ -7,6 +7,8 @@
 
 #include "dialect/Ccn.h"
 
+#include "llvm/Support/Format.h"
+
 using namespace mlir;
 using namespace ccn;
 
@@ -187,9 +189,12 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   if (failed(checkElements(input, Elements::Float, emitError)))
     return failure();
   double rate = op.getRate().convertToDouble();
-  if (!(rate >= 0.0 && rate < 1.0))
+  if (!(rate >= 0.0 && rate < 1.0)) {
+    std::string found;
+    llvm::raw_string_ostream(found) << llvm::format("%g", rate);
     return emitError()
-           << "expected a rate of at least 0 and less than 1, found " << rate;
+           << "expected a rate of at least 0 and less than 1, found " << found;
+  }
   if (seed.getRank() != 0 || seed.getEncoding() ||
       isFloat(seed.getElementType()) || !isNumber(seed.getElementType()))
     return emitError()

@@ -126,9 +126,15 @@ TypeResult ReductionOp::inferType(GenericAdaptor<Types> op,
   // reduction_c1
   int64_t last = -1;
   for (int64_t dim : op.getDims()) {
-    if (dim <= last || dim >= input.getRank())
-      return emitError() << "expected increasing dimensions of '"
-                         << typeName(input) << "', found " << dim;
+    if (dim < 0 || dim >= input.getRank())
+      return emitError() << "expected a dimension of '" << typeName(input)
+                         << "', found " << dim;
+    if (dim <= last) {
+      auto diagnostic = emitError();
+      diagnostic << "expected each dimension once, in increasing order, found ["
+                 << op.getDims() << "]";
+      return diagnostic;
+    }
     last = dim;
   }
   // reduction_c2
@@ -314,8 +320,12 @@ TypeResult ConcatOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   SmallVector<LoopOperand> operands;
   for (RankedTensorType type : inputs) {
     // concat_c2, concat_c4
-    bool agrees = type.getElementType() == first.getElementType() &&
-                  type.getRank() == first.getRank();
+    if (type.getElementType() != first.getElementType())
+      return emitError() << "expected operands of one element type, found '"
+                         << elementTypeName(first.getElementType()) << "' and '"
+                         << elementTypeName(type.getElementType())
+                         << "'; convert one with 'cast'";
+    bool agrees = type.getRank() == first.getRank();
     for (int64_t d = 0; agrees && d < first.getRank(); ++d)
       agrees = d == dim || type.getDimSize(d) == first.getDimSize(d);
     if (!agrees)

@@ -38,6 +38,10 @@ private:
   LogicalResult checkAxis(StringAttr axis, PartialRule rule, AxisState &state);
   LogicalResult checkPartial(StringAttr axis, PartialRule rule,
                              AxisState &state);
+  /// How operand `index` gets a dimension cut by the axes that cut the loop in
+  /// others: "; repair with 'reshard(x, ...)' on the second".
+  std::string repairCut(unsigned index, unsigned dim,
+                        ArrayRef<StringAttr> axes);
 
   /// "layouts 'A' and 'B' do not combine along mesh axis 'x'"
   InFlightDiagnostic conflict(unsigned a, unsigned b, StringAttr axis) {
@@ -71,6 +75,33 @@ LogicalResult Inference::joinMeshes() {
   return success();
 }
 
+/// "all_gather(x, dp, tp)"
+static std::string gather(ArrayRef<StringAttr> axes) {
+  std::string text = "all_gather(x";
+  for (StringAttr axis : axes)
+    text += (", " + axis.getValue()).str();
+  return text + ")";
+}
+
+std::string Inference::repairCut(unsigned index, unsigned dim,
+                                 ArrayRef<StringAttr> axes) {
+  Layout layout = layouts[index];
+  for (StringAttr axis : axes)
+    if (layout.getState(axis).kind == AxisState::Local)
+      return "; repair with '" + gather(layout.getAxes(dim)) +
+             "' on the second";
+  for (StringAttr axis : axes)
+    layout.setState(axis, {});
+  layout.setAxes(dim, axes);
+  return "; repair with 'reshard(x, " + layout.str() + ")' on the second";
+}
+
+/// The dimension of the operand that runs with the loop, or -1.
+static int dimOf(const LoopOperand &operand, unsigned loop) {
+  auto it = llvm::find(operand.loops, static_cast<int>(loop));
+  return it == operand.loops.end() ? -1 : it - operand.loops.begin();
+}
+
 LogicalResult Inference::joinLoops() {
   for (auto [index, operand] : llvm::enumerate(operands)) {
     for (auto [dim, loop] : llvm::enumerate(operand.loops)) {
@@ -82,18 +113,17 @@ LogicalResult Inference::joinLoops() {
                            << " of an operand with layout '"
                            << layouts[index].str()
                            << "' must be whole here, expected it 'replicated'; "
-                              "repair with 'all_gather(x, "
-                           << axes.back().getValue() << ")'";
+                              "repair with '"
+                           << gather(axes) << "'";
       SmallVector<StringAttr> &joined = loopAxes[loop];
       // One list must continue the other: only then is the longer cut a cut of
       // the pieces that the shorter one makes.
       for (auto [a, b] : llvm::zip(joined, axes))
         if (a != b)
           return conflict(loopSource[loop], index, b)
-                 << "; dimension " << dim
-                 << " is cut by other axes in another order; repair with "
-                    "'all_gather(x, "
-                 << b.getValue() << ")'";
+                 << ", as they cut dimension " << dim
+                 << " of the second by other axes or in another order"
+                 << repairCut(index, dim, joined);
       if (axes.size() > joined.size()) {
         joined.assign(axes.begin(), axes.end());
         loopSource[loop] = index;
@@ -106,18 +136,27 @@ LogicalResult Inference::joinLoops() {
       if (inserted)
         continue;
       unsigned a = loopSource[it->second], b = loopSource[loop];
-      unsigned from = layouts[b].getState(axis).dim;
-      int to = -1;
-      for (auto [dim, other] : llvm::enumerate(operands[b].loops))
-        if (other == static_cast<int>(it->second))
-          to = dim;
+      // Moving the cut of one of them to where the other has it costs less than
+      // gathering; the innermost cut alone can move.
       auto diagnostic = conflict(a, b, axis);
-      if (to >= 0)
-        return diagnostic << "; repair with 'all_to_all(x, " << from << " -> "
-                          << to << ", " << axis.getValue()
-                          << ")' on the second";
-      return diagnostic << "; repair with 'all_gather(x, " << axis.getValue()
-                        << ")' on one of them";
+      if (layouts[a] == layouts[b])
+        diagnostic << ", which cuts another loop in each";
+      for (auto [index, target, which] :
+           {std::tuple(b, it->second, "second"),
+            std::tuple(a, static_cast<unsigned>(loop), "first")}) {
+        unsigned from = layouts[index].getState(axis).dim;
+        int to = dimOf(operands[index], target);
+        if (to >= 0 && layouts[index].getAxes(from).back() == axis)
+          return diagnostic << "; repair with 'all_to_all(x, " << from << " -> "
+                            << to << ", " << axis.getValue() << ")' on the "
+                            << which;
+      }
+      ArrayRef<StringAttr> cuts =
+          layouts[a].getAxes(layouts[a].getState(axis).dim);
+      return diagnostic << "; repair with '"
+                        << gather(cuts.drop_front(llvm::find(cuts, axis) -
+                                                  cuts.begin()))
+                        << "' on the first";
     }
   }
   return success();
@@ -139,7 +178,12 @@ LogicalResult Inference::checkPartial(StringAttr axis, PartialRule rule,
                                      << "', which this operation does not take"
                        : conflict(first, other, axis);
     return diagnostic << "; repair with 'all_reduce(" << kind << ", x, "
-                      << axis.getValue() << ")' on the partial operand";
+                      << axis.getValue() << ")' on the "
+                      << (layouts[other].getState(axis).kind ==
+                                      AxisState::Partial &&
+                                  other != first
+                              ? "first"
+                              : "partial operand");
   };
 
   bool onlySum = rule == PartialRule::CommutesWithSum ||

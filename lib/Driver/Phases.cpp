@@ -62,6 +62,10 @@ void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
   default:
     return;
   }
+  // What MLIR adds to an error that has said why.
+  if (StringRef(diagnostic.str()).ends_with("failed to infer returned types") &&
+      diagnostics.hasErrors())
+    return;
   DiagnosticHandle handle;
   if (FileLineColLoc loc = place(diagnostic.getLocation()))
     handle =

@@ -116,8 +116,8 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
           candidates.push_back(value);
       for (auto &[value, range] : own)
         candidates.push_back(value);
-      unknownName("value of program '" + item.program.text.str() + "'",
-                  name.text, name.range, candidates);
+      unknownName("value", name.text, name.range, candidates,
+                  " of program '" + item.program.text + "'");
     }
     if (auto *state = dyn_cast<ast::SliceStateDirective>(directive)) {
       for (const ast::Name &name : state->targets) {

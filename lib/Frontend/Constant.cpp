@@ -40,9 +40,13 @@ std::string Constant::str() const {
     return *truth ? "true" : "false";
   if (!literal.empty())
     return literal;
+  // As a literal that is no integer: 1000.0, 1.5e+60.
   SmallString<32> digits;
   llvm::APFloat(std::get<double>(value)).toString(digits);
-  return std::string(digits);
+  std::string text = digits.str().lower();
+  if (StringRef(text).find_first_of(".e") == StringRef::npos)
+    text += ".0";
+  return text;
 }
 
 TypedAttr Constant::toAttr(Type type, std::string &error) const {
@@ -119,23 +123,28 @@ std::optional<Constant> frontend::parseConstant(StringRef text) {
   bool negative = digits.consume_front("-");
   if (!negative)
     digits.consume_front("+");
-  unsigned radix = digits.consume_front_insensitive("0x") ? 16 : 10;
-  uint64_t magnitude;
-  if (!digits.empty() && llvm::all_of(digits, llvm::isHexDigit) &&
-      !digits.getAsInteger(radix, magnitude)) {
-    if (magnitude <= INT64_MAX)
-      return Constant(negative ? -static_cast<int64_t>(magnitude)
-                               : static_cast<int64_t>(magnitude));
-    if (!negative)
-      return Constant::big(magnitude);
-    if (magnitude == uint64_t(1) << 63)
-      return Constant(INT64_MIN);
+  bool hex = digits.consume_front_insensitive("0x");
+  if (!digits.empty() && llvm::all_of(digits, [&](char c) {
+        return hex ? llvm::isHexDigit(c) : llvm::isDigit(c);
+      })) {
+    constexpr uint64_t half = uint64_t(1) << 63;
+    uint64_t magnitude;
+    if (digits.getAsInteger(hex ? 16 : 10, magnitude) ||
+        (negative && magnitude > half))
+      return std::nullopt;
+    if (negative || magnitude < half)
+      return Constant(static_cast<int64_t>(negative ? -magnitude : magnitude));
+    return Constant::big(magnitude);
   }
-  // Not everything that reads as a real: no infinities, no NaN.
-  if (text.find_first_not_of("+-0123456789.eE") != StringRef::npos)
+  // Not everything that reads as a real: no infinities, no NaN, and as in a
+  // file nothing that would be rounded to 0.
+  if (hex || text.find_first_not_of("+-0123456789.eE") != StringRef::npos)
     return std::nullopt;
   double real;
-  if (text.getAsDouble(real) || !std::isfinite(real))
+  if (text.getAsDouble(real) || !std::isfinite(real) ||
+      (real == 0 && text.take_until([](char c) {
+                          return (c | 32) == 'e';
+                        }).find_first_of("123456789") != StringRef::npos))
     return std::nullopt;
   // With its digits, so that it is rounded once to any type.
   return Constant(real, text);
@@ -157,7 +166,8 @@ std::optional<Constant> frontend::negate(const Constant &a,
   if (!integer || *integer == INT64_MIN) {
     if (!integer && a.getReal() == 9223372036854775808.0)
       return Constant(INT64_MIN);
-    error = "-" + a.str() + " does not fit 64 bits";
+    error = (integer ? "-(" + a.str() + ")" : "-" + a.str()) +
+            " does not fit 64 bits";
     return std::nullopt;
   }
   return Constant(-*integer);
@@ -276,7 +286,11 @@ std::optional<Constant> frontend::evaluate(StringRef function,
   auto real = [&](double result) -> std::optional<Constant> {
     if (std::isfinite(result))
       return Constant(result);
-    error = "the constant '" + function.str() + "' is not finite";
+    llvm::raw_string_ostream os(error);
+    os << function << "(";
+    llvm::interleaveComma(arguments, os,
+                          [&](const Constant &c) { os << c.str(); });
+    os << ") is not finite";
     return std::nullopt;
   };
   bool numbers =

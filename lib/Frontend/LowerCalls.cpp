@@ -126,12 +126,18 @@ Operand ProgramLowering::lowerCall(const ast::CallExpr &call) {
       expected += " or more";
     else if (builtin.maxArgs != builtin.minArgs)
       expected += " to " + std::to_string(builtin.maxArgs);
-    error(call.range, "expected " + expected + " arguments of '" + name +
-                          "', found " + Twine(count) + "; write " +
-                          builtin.usage);
+    expected += expected == "1" ? " argument" : " arguments";
+    error(call.range, "expected " + expected + " of '" + name + "', found " +
+                          Twine(count) + "; write " + builtin.usage);
     return {};
   }
   return builtin.build(*this, call);
+}
+
+StringRef ProgramLowering::getUsage(StringRef name) {
+  const auto &builtins = getBuiltins();
+  auto it = builtins.find(name);
+  return it == builtins.end() ? "" : it->second.usage;
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,14 +158,25 @@ const ast::Expr *ProgramLowering::getExpr(const ast::CallExpr &call,
                     : isa<ast::ListArg>(arg) ? "a list"
                     : isa<ast::TypeArg>(arg) ? "a type"
                                              : "a layout";
-  const auto &builtins = getBuiltins();
-  auto it = builtins.find(call.callee.text);
-  auto diagnostic =
-      error(arg->range, "expected a value as argument of '" + call.callee.text +
-                            "', found " + found);
-  if (it != builtins.end() && !file.functions.count(call.callee.text))
-    diagnostic.note("write " + it->second.usage);
+  StringRef usage =
+      file.functions.count(call.callee.text) ? "" : getUsage(call.callee.text);
+  error(arg->range, "expected a value as argument of '" + call.callee.text +
+                        "', found " + found +
+                        (usage.empty() ? "" : "; write ") + usage);
   return nullptr;
+}
+
+void ProgramLowering::wrongArgument(const ast::CallArg *arg, const Twine &what,
+                                    const Twine &advice) {
+  auto *expr = dyn_cast<ast::ExprArg>(arg);
+  if (expr && isa<ast::ErrorExpr>(expr->value))
+    return;
+  constexpr size_t most = 40;
+  StringRef text = file.file.source.getText(arg->range);
+  StringRef first = text.take_until([](char c) { return c == '\n'; });
+  std::string shown = escapeForDisplay(first.take_front(most));
+  error(arg->range, "expected " + what + ", found '" + shown +
+                        (shown.size() < text.size() ? "...'" : "'") + advice);
 }
 
 Operand ProgramLowering::argument(const ast::CallExpr &call, unsigned index) {
@@ -172,20 +189,21 @@ Operand ProgramLowering::tensorArgument(const ast::CallExpr &call,
   Operand operand = argument(call, index);
   if (operand.isError() || operand.isTensor())
     return operand;
-  if (operand.isConstant())
+  if (isOneValue(operand))
     error(operand.range, "expected a tensor, found the constant " +
                              operand.constant.str() +
                              "; give it a type with 'cast(x, f32)'");
-  else
-    error(operand.range,
-          "expected one value, found " + Twine(operand.elements.size()));
   return {};
 }
 
 std::optional<int64_t>
 ProgramLowering::integerArgument(const ast::CallExpr &call, unsigned index,
                                  StringRef what) {
-  Operand operand = argument(call, index);
+  return getInteger(argument(call, index), what);
+}
+
+std::optional<int64_t> ProgramLowering::getInteger(const Operand &operand,
+                                                   StringRef what) {
   if (operand.isError())
     return std::nullopt;
   if (operand.isConstant())
@@ -204,23 +222,16 @@ ProgramLowering::listArgument(const ast::CallExpr &call, unsigned index,
                               StringRef what) {
   auto *list = dyn_cast<ast::ListArg>(call.args[index]);
   if (!list) {
-    error(call.args[index]->range,
-          "expected a list of " + what + ", as in [2, 3]");
+    wrongArgument(call.args[index], "a list of " + what + ", as in [2, 3]");
     return std::nullopt;
   }
   SmallVector<int64_t> values;
   for (const ast::Expr *element : list->elements) {
-    Operand operand = lower(element);
-    if (operand.isError())
+    std::optional<int64_t> value =
+        getInteger(lower(element), ("element of the list of " + what).str());
+    if (!value)
       return std::nullopt;
-    const int64_t *integer =
-        operand.isConstant() ? operand.constant.getInteger() : nullptr;
-    if (!integer) {
-      error(element->range,
-            "expected an integer constant in the list of " + what);
-      return std::nullopt;
-    }
-    values.push_back(*integer);
+    values.push_back(*value);
   }
   return values;
 }
@@ -240,6 +251,8 @@ Operand ProgramLowering::callUnary(const ast::CallExpr &call) {
         evaluate(call.callee.text, operand.constant, why);
     if (result)
       return Operand(*result, call.range);
+    if (why.empty() && operand.constant.isBool())
+      why = "expected a number, found " + operand.constant.str();
     error(call.range, !why.empty()
                           ? why
                           : "expected a tensor, found the constant " +
@@ -254,7 +267,14 @@ Operand ProgramLowering::callUnary(const ast::CallExpr &call) {
 
 template <typename OpTy>
 Operand ProgramLowering::callBinary(const ast::CallExpr &call) {
-  Operand operands[] = {argument(call, 0), argument(call, 1)};
+  Operand first = argument(call, 0), second = argument(call, 1);
+  return applyBinary<OpTy>(call, std::move(first), std::move(second));
+}
+
+template <typename OpTy>
+Operand ProgramLowering::applyBinary(const ast::CallExpr &call, Operand first,
+                                     Operand second) {
+  Operand operands[] = {std::move(first), std::move(second)};
   if (operands[0].isConstant() && operands[1].isConstant()) {
     std::string why;
     std::optional<Constant> result = evaluate(
@@ -282,15 +302,17 @@ Operand ProgramLowering::callMinMax(const ast::CallExpr &call,
   Operand first = argument(call, 0), second = argument(call, 1);
   if (first.isError() || second.isError())
     return {};
-  if (first.isTensor() && second.isConstant() && second.constant.getInteger())
-    return callReduction(call, kind);
-  return callBinary<OpTy>(call);
+  const int64_t *dim =
+      second.isConstant() ? second.constant.getInteger() : nullptr;
+  if (first.isTensor() && dim)
+    return make<ReductionOp>(call.range, kind, first.value, *dim);
+  return applyBinary<OpTy>(call, std::move(first), std::move(second));
 }
 
 Operand ProgramLowering::callCast(const ast::CallExpr &call) {
   auto *type = dyn_cast<ast::TypeArg>(call.args[1]);
   if (!type) {
-    error(call.args[1]->range, "expected an element type, as in cast(x, f32)");
+    wrongArgument(call.args[1], "an element type, as in cast(x, f32)");
     return {};
   }
   Operand operand = argument(call, 0);
@@ -322,13 +344,19 @@ Operand ProgramLowering::callDropout(const ast::CallExpr &call) {
   Operand rate = argument(call, 1), seed = argument(call, 2);
   if (input.isError() || rate.isError() || seed.isError())
     return {};
+  if (!isOneValue(rate))
+    return {};
   if (!rate.isConstant() || rate.constant.isBool()) {
-    error(rate.range, "expected a constant as rate of dropout");
+    error(rate.range,
+          "expected a real constant as rate, found " +
+              (rate.isConstant() ? rate.constant.str()
+                                 : "'" + typeName(rate.getType()) + "'"));
     return {};
   }
   seed = materialize(seed, builder.getI64Type());
   if (seed.isError() || !unify(seed, call.range))
     return {};
+  written.clear(); // the seed's, which is checked alone
   return make<DropoutOp>(call.range, input.value, seed.value,
                          llvm::APFloat(rate.constant.getReal()));
 }
@@ -365,6 +393,7 @@ Operand ProgramLowering::callMatmul(const ast::CallExpr &call) {
   Operand a = tensorArgument(call, 0), b = tensorArgument(call, 1);
   if (a.isError() || b.isError())
     return {};
+  written = {a, b};
   return make<MatmulOp>(call.range, a.value, b.value);
 }
 
@@ -377,6 +406,7 @@ Operand ProgramLowering::callConv2d(const ast::CallExpr &call) {
     padding = integerArgument(call, 3, "padding");
   if (x.isError() || w.isError() || !stride || !padding)
     return {};
+  written = {x, w};
   return make<Conv2dOp>(call.range, x.value, w.value, *stride, *padding);
 }
 
@@ -389,7 +419,7 @@ Operand ProgramLowering::callTranspose(const ast::CallExpr &call) {
     if (input.getType().getRank() != 2) {
       error(call.range, "expected a permutation for '" +
                             typeName(input.getType()) +
-                            "', as in transpose(x, [1, 0])");
+                            "', as in transpose(x, [1, 0]), found none");
       return {};
     }
     permutation = {1, 0};
@@ -423,17 +453,17 @@ Operand ProgramLowering::callBroadcastTo(const ast::CallExpr &call) {
 Operand ProgramLowering::callConcat(const ast::CallExpr &call) {
   auto *list = dyn_cast<ast::ListArg>(call.args[0]);
   if (!list) {
-    error(call.args[0]->range,
-          "expected a list of tensors, as in concat([x, y], 0)");
+    wrongArgument(call.args[0], "a list of tensors, as in [x, y]");
     return {};
   }
   SmallVector<Operand> operands;
   for (const ast::Expr *element : list->elements) {
     operands.push_back(lower(element));
-    if (operands.back().isError())
+    if (operands.back().isError() || !isOneValue(operands.back()))
       return {};
     if (!operands.back().isTensor()) {
-      error(element->range, "expected a tensor");
+      error(element->range, "expected a tensor, found the constant " +
+                                operands.back().constant.str());
       return {};
     }
   }
@@ -443,6 +473,7 @@ Operand ProgramLowering::callConcat(const ast::CallExpr &call) {
   SmallVector<Value> values;
   for (const Operand &operand : operands)
     values.push_back(operand.value);
+  written = std::move(operands);
   return make<ConcatOp>(call.range, ValueRange(values), *dim);
 }
 
@@ -450,6 +481,7 @@ Operand ProgramLowering::callGatherRows(const ast::CallExpr &call) {
   Operand table = tensorArgument(call, 0), indices = tensorArgument(call, 1);
   if (table.isError() || indices.isError())
     return {};
+  written = {table, indices};
   return make<GatherRowsOp>(call.range, table.value, indices.value);
 }
 
@@ -458,6 +490,7 @@ Operand ProgramLowering::callScatterRows(const ast::CallExpr &call) {
   Operand rows = tensorArgument(call, 2);
   if (table.isError() || indices.isError() || rows.isError())
     return {};
+  written = {rows, indices, table};
   return make<ScatterRowsOp>(call.range, rows.value, indices.value,
                              table.value);
 }

@@ -19,13 +19,11 @@ ProgramLowering::kindArgument(const ast::CallExpr &call, unsigned index) {
   if (name)
     if (std::optional<ReduceKind> kind = symbolizeReduceKind(name->name))
       return kind;
-  if (expr && isa<ast::ErrorExpr>(expr->value))
-    return std::nullopt;
-  error(arg->range,
-        "expected a reduction, 'sum', 'prod', 'max' or 'min', as argument " +
-            Twine(index + 1) + " of '" + call.callee.text + "'" +
-            (name ? didYouMean(name->name, {"sum", "prod", "max", "min"})
-                  : std::string()));
+  wrongArgument(arg,
+                "a reduction, 'sum', 'prod', 'max' or 'min', as argument " +
+                    Twine(index + 1) + " of '" + call.callee.text + "'",
+                name ? didYouMean(name->name, {"sum", "prod", "max", "min"})
+                     : std::string());
   return std::nullopt;
 }
 
@@ -43,8 +41,7 @@ AxesAttr ProgramLowering::axesArguments(const ast::CallExpr &call,
     auto *expr = dyn_cast<ast::ExprArg>(arg);
     auto *name = expr ? dyn_cast<ast::NameExpr>(expr->value) : nullptr;
     if (!name) {
-      if (!expr || !isa<ast::ErrorExpr>(expr->value))
-        error(arg->range, "expected the name of a mesh axis");
+      wrongArgument(arg, "the name of a mesh axis");
       return {};
     }
     std::optional<StringAttr> axis =
@@ -65,19 +62,23 @@ AxesAttr ProgramLowering::axesArguments(const ast::CallExpr &call,
 
 Operand ProgramLowering::callAllReduce(const ast::CallExpr &call) {
   std::optional<ReduceKind> kind = kindArgument(call, 0);
+  if (!kind)
+    return {};
   Operand input = tensorArgument(call, 1);
   AxesAttr axes = axesArguments(call, 2);
-  if (!kind || input.isError() || !axes)
+  if (input.isError() || !axes)
     return {};
   return make<AllReduceOp>(call.range, *kind, input.value, axes);
 }
 
 Operand ProgramLowering::callReduceScatter(const ast::CallExpr &call) {
   std::optional<ReduceKind> kind = kindArgument(call, 0);
+  if (!kind)
+    return {};
   Operand input = tensorArgument(call, 1);
   std::optional<int64_t> dim = integerArgument(call, 2, "dimension");
   AxesAttr axes = axesArguments(call, 3);
-  if (!kind || input.isError() || !dim || !axes)
+  if (input.isError() || !dim || !axes)
     return {};
   return make<ReduceScatterOp>(call.range, *kind, input.value, *dim, axes);
 }
@@ -94,23 +95,11 @@ Operand ProgramLowering::callAllToAll(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0);
   auto *pair = dyn_cast<ast::PairArg>(call.args[1]);
   if (!pair) {
-    error(call.args[1]->range,
-          "expected two dimensions, as in all_to_all(x, 0 -> 1)");
+    wrongArgument(call.args[1], "two dimensions, as in all_to_all(x, 0 -> 1)");
     return {};
   }
-  auto evaluateDim = [&](const ast::Expr *expr) -> std::optional<int64_t> {
-    Operand operand = lower(expr);
-    if (operand.isError())
-      return std::nullopt;
-    const int64_t *integer =
-        operand.isConstant() ? operand.constant.getInteger() : nullptr;
-    if (integer)
-      return *integer;
-    error(expr->range, "expected an integer constant as dimension");
-    return std::nullopt;
-  };
-  std::optional<int64_t> from = evaluateDim(pair->from);
-  std::optional<int64_t> to = evaluateDim(pair->to);
+  std::optional<int64_t> from = getInteger(lower(pair->from), "dimension");
+  std::optional<int64_t> to = getInteger(lower(pair->to), "dimension");
   AxesAttr axes = axesArguments(call, 2);
   if (input.isError() || !from || !to || !axes)
     return {};
@@ -128,10 +117,12 @@ Operand ProgramLowering::callBroadcast(const ast::CallExpr &call) {
 
 Operand ProgramLowering::callReduce(const ast::CallExpr &call) {
   std::optional<ReduceKind> kind = kindArgument(call, 0);
+  if (!kind)
+    return {};
   Operand input = tensorArgument(call, 1);
   std::optional<int64_t> root = integerArgument(call, 2, "root");
   AxesAttr axes = axesArguments(call, 3);
-  if (!kind || input.isError() || !root || !axes)
+  if (input.isError() || !root || !axes)
     return {};
   return make<ReduceOp>(call.range, *kind, input.value, *root, axes);
 }
@@ -165,9 +156,8 @@ Operand ProgramLowering::callSend(const ast::CallExpr &call) {
     auto *expr = dyn_cast<ast::ExprArg>(call.args[1]);
     auto *name = expr ? dyn_cast<ast::NameExpr>(expr->value) : nullptr;
     if (!name) {
-      if (!expr || !isa<ast::ErrorExpr>(expr->value))
-        error(call.args[1]->range,
-              "expected the name of a mesh axis, as in send(x, axis, +1)");
+      wrongArgument(call.args[1],
+                    "the name of a mesh axis, as in send(x, axis, +1)");
       return {};
     }
     axisName = ast::Name{name->name, name->range};
@@ -187,8 +177,7 @@ Operand ProgramLowering::callReshard(const ast::CallExpr &call) {
     return {};
   auto *layoutArg = dyn_cast<ast::LayoutArg>(call.args[1]);
   if (!layoutArg) {
-    error(call.args[1]->range,
-          "expected a layout, as in reshard(x, sliced(0))");
+    wrongArgument(call.args[1], "a layout, as in reshard(x, sliced(0))");
     return {};
   }
   Layout layout(input.getType().getRank());
@@ -196,9 +185,10 @@ Operand ProgramLowering::callReshard(const ast::CallExpr &call) {
     return {};
   RankedTensorType type = layout.getType(input.getType().getShape(),
                                          input.getType().getElementType());
+  if (!count(file.numOperations, maxOperations, "operations", call.range))
+    return {};
   auto reshard =
       ReshardOp::create(builder, file.location(call.range), type, input.value);
-  ++numOperations;
   if (!letName.empty())
     reshard->setAttr(kLetAttr, builder.getStringAttr(letName));
   if (!check(call.range, reshard))

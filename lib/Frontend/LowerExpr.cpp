@@ -16,13 +16,10 @@ using ast::BinaryOp;
 // Building operations
 //===----------------------------------------------------------------------===//
 
-/// Reports MLIR's diagnostics at a place in the source.
-static ScopedDiagnosticHandler redirect(MLIRContext *context,
-                                        Diagnostics &diagnostics,
-                                        const SourceFile &source,
-                                        SourceRange range) {
+ScopedDiagnosticHandler ProgramLowering::redirect(SourceRange range,
+                                                  Notes notes) {
   return ScopedDiagnosticHandler(
-      context, [&diagnostics, &source, range](mlir::Diagnostic &diagnostic) {
+      file.context, [this, range, notes](mlir::Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
         std::string message = diagnostic.str();
@@ -30,27 +27,63 @@ static ScopedDiagnosticHandler redirect(MLIRContext *context,
         StringRef text = message;
         if (text.consume_front("'ccn."))
           text = text.drop_front(text.find("' op ") + 5);
-        diagnostics.error(source, range, text);
+        error(range, text, notes);
         return success();
       });
 }
 
+DiagnosticHandle ProgramLowering::error(SourceRange range, const Twine &message,
+                                        Notes notes) {
+  if (!file.callStack.empty() &&
+      !file.functionErrors.insert({range.begin, range.end, message.str()})
+           .second)
+    return {};
+  DiagnosticHandle handle = file.error(range, message);
+  for (const auto &[place, text] : notes)
+    handle.note(file.file.source, place, text);
+  // The innermost call, and the one in the program.
+  auto noteCall = [&](const FileLowering::Call &call) {
+    handle.note(file.file.source, call.range,
+                "'" + call.fn->name.text + "' is called here");
+  };
+  if (!file.callStack.empty())
+    noteCall(file.callStack.back());
+  if (file.callStack.size() > 1)
+    noteCall(file.callStack.front());
+  return handle;
+}
+
+bool ProgramLowering::count(unsigned &counter, unsigned most, StringRef what,
+                            SourceRange range) {
+  if (!file.tooLarge && ++counter <= most)
+    return true;
+  if (!file.tooLarge)
+    error(range, (program ? "the program has" : "the constant takes") +
+                     Twine(" more than ") + Twine(most) + " " + what);
+  file.tooLarge = true;
+  return false;
+}
+
 Operand ProgramLowering::finish(SourceRange range, OperationState &state,
                                 InferReturnTypes infer) {
+  SmallVector<Operand> operands = std::exchange(written, {});
   if (!program) {
-    error(range, "expected a constant");
+    error(range, "expected a constant, found a tensor");
     return {};
   }
-  if (++numOperations > maxOperations) {
-    if (!tooLarge)
-      error(range, "the program has more than " + Twine(maxOperations) +
-                       " operations");
-    tooLarge = true;
+  SmallVector<std::pair<SourceRange, std::string>> notes;
+  if (operands.size() > 1)
+    for (auto [was, is] : llvm::zip_equal(operands, state.operands)) {
+      std::string text = "this is '" + typeName(was.getType()) + "'";
+      auto type = cast<RankedTensorType>(is.getType());
+      if (was.getType() != type)
+        text += ", which is repeated to '" + typeName(type) + "'";
+      notes.push_back({was.range, text});
+    }
+  if (!count(file.numOperations, maxOperations, "operations", range))
     return {};
-  }
   {
-    auto handler =
-        redirect(file.context, file.diagnostics, file.file.source, range);
+    auto handler = redirect(range, notes);
     SmallVector<Type> types;
     if (failed(infer(file.context, state.location, state.operands,
                      state.attributes.getDictionary(file.context),
@@ -67,8 +100,7 @@ Operand ProgramLowering::finish(SourceRange range, OperationState &state,
 }
 
 bool ProgramLowering::check(SourceRange range, Operation *op) {
-  auto handler =
-      redirect(file.context, file.diagnostics, file.file.source, range);
+  auto handler = redirect(range, {});
   if (succeeded(verify(op)))
     return true;
   op->erase();
@@ -93,13 +125,8 @@ bool ProgramLowering::unify(MutableArrayRef<Operand> operands,
   Type elementType;
   const Operand *shaped = nullptr;
   for (auto [index, operand] : llvm::enumerate(operands)) {
-    if (operand.isError())
+    if (operand.isError() || !isOneValue(operand))
       return false;
-    if (operand.kind == Operand::Kind::Tuple) {
-      error(operand.range,
-            "expected one value, found " + Twine(operand.elements.size()));
-      return false;
-    }
     if (!operand.isTensor())
       continue;
     if (isTyped(index) && !elementType)
@@ -108,10 +135,12 @@ bool ProgramLowering::unify(MutableArrayRef<Operand> operands,
       shaped = &operand;
   }
   if (!elementType) {
-    error(range, "expected a tensor, found constants only; give one a type "
-                 "with 'cast(x, f32)'");
+    error(range, "expected an operand with an element type, found constants "
+                 "only; give one a type with 'cast(x, f32)'");
     return false;
   }
+  bool anyConstant =
+      llvm::any_of(operands, [](const Operand &o) { return o.isConstant(); });
   for (auto [index, operand] : llvm::enumerate(operands)) {
     if (isTyped(index))
       operand = materialize(operand, elementType);
@@ -120,8 +149,13 @@ bool ProgramLowering::unify(MutableArrayRef<Operand> operands,
     if (operand.isError())
       return false;
   }
-  if (!shaped)
+  SmallVector<Operand> originals;
+  if (!anyConstant)
+    originals.assign(operands.begin(), operands.end());
+  if (!shaped) {
+    written = std::move(originals);
     return true;
+  }
 
   // The shape that all can be repeated to, matched from the last dimension.
   SmallVector<int64_t> shape;
@@ -143,10 +177,16 @@ bool ProgramLowering::unify(MutableArrayRef<Operand> operands,
          llvm::zip(llvm::reverse(sizes), llvm::reverse(shape))) {
       if (size == joined || size == 1)
         continue;
-      auto diagnostic = error(range, "the operands' shapes do not agree");
-      for (const Operand &other : operands)
-        diagnostic.note(file.file.source, other.range,
-                        "this is '" + typeName(other.getType()) + "'");
+      SmallVector<std::pair<SourceRange, std::string>> notes;
+      SmallVector<std::string> types;
+      for (const Operand &other : operands) {
+        types.push_back("'" + typeName(other.getType()) + "'");
+        notes.push_back({other.range, "this is " + types.back()});
+      }
+      error(range,
+            "expected shapes that agree from the last dimension, found " +
+                llvm::join(types, " and "),
+            notes);
       return false;
     }
     operand = make<BroadcastToOp>(operand.range, operand.value,
@@ -154,7 +194,16 @@ bool ProgramLowering::unify(MutableArrayRef<Operand> operands,
     if (operand.isError())
       return false;
   }
+  written = std::move(originals);
   return true;
+}
+
+bool ProgramLowering::isOneValue(const Operand &operand) {
+  if (operand.kind != Operand::Kind::Tuple)
+    return true;
+  error(operand.range,
+        "expected one value, found " + Twine(operand.elements.size()));
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,11 +214,26 @@ Operand ProgramLowering::evaluateConstant(const ast::Expr *expr) {
   Operand operand = lower(expr);
   if (operand.isError() || operand.isConstant())
     return operand;
-  error(expr->range, "expected a constant");
+  error(expr->range, "expected a constant, found a tensor");
   return {};
 }
 
 Operand ProgramLowering::lower(const ast::Expr *expr) {
+  if (!count(file.numExpressions, maxExpressions, "expressions", expr->range))
+    return {};
+  if (file.depth == maxDepth) {
+    error(expr->range, "expressions nest more than " + Twine(maxDepth) +
+                           " deep through functions");
+    file.tooLarge = true;
+    return {};
+  }
+  ++file.depth;
+  Operand operand = lowerKind(expr);
+  --file.depth;
+  return operand;
+}
+
+Operand ProgramLowering::lowerKind(const ast::Expr *expr) {
   switch (expr->kind) {
   case ast::Expr::Kind::Int: {
     uint64_t value = cast<ast::IntExpr>(expr)->value;
@@ -213,7 +277,29 @@ Operand ProgramLowering::lowerName(const ast::NameExpr &expr) {
   if (!declaration)
     declaration = find(file.globals);
   if (!declaration) {
-    file.unknownName("name", expr.name, expr.range, candidates);
+    auto found = [&](StringRef what, StringRef advice) {
+      error(expr.range, "expected a value, found " + what + " '" + expr.name +
+                            "'" + advice);
+    };
+    const Scope *outer = file.programScope;
+    auto it = outer ? outer->find(expr.name) : Scope::const_iterator();
+    if (const ast::FnItem *fn = file.functions.lookup(expr.name))
+      found("function", "; call it with its " +
+                            std::to_string(fn->params.size()) + " arguments");
+    else if (StringRef usage = getUsage(expr.name); !usage.empty())
+      found("function", ("; write " + usage).str());
+    else if (!outer || it == outer->end())
+      file.unknownName("name", expr.name, expr.range, candidates);
+    else if (file.callStack.empty())
+      error(expr.range,
+            "expected a constant, found '" + expr.name +
+                "', a value of the program",
+            {{it->second.range, "defined here"}});
+    else
+      error(expr.range,
+            "expected a parameter or constant, found '" + expr.name +
+                "' of the program; pass it as an argument",
+            {{it->second.range, "defined here"}});
     return {};
   }
   Operand operand = declaration->operand;
@@ -223,13 +309,8 @@ Operand ProgramLowering::lowerName(const ast::NameExpr &expr) {
 
 Operand ProgramLowering::lowerUnary(const ast::UnaryExpr &expr) {
   Operand operand = lower(expr.operand);
-  if (operand.isError())
+  if (operand.isError() || !isOneValue(operand))
     return {};
-  if (operand.kind == Operand::Kind::Tuple) {
-    error(operand.range,
-          "expected one value, found " + Twine(operand.elements.size()));
-    return {};
-  }
   if (expr.op == ast::UnaryOp::Plus) {
     operand.range = expr.range;
     return operand;
@@ -302,19 +383,24 @@ Operand ProgramLowering::lowerBinary(const ast::BinaryExpr &expr, Operand lhs,
 
 Operand ProgramLowering::inlineCall(const ast::FnItem &fn,
                                     const ast::CallExpr &call) {
-  if (llvm::is_contained(callStack, &fn)) {
+  auto isSame = [&](const FileLowering::Call &other) {
+    return other.fn == &fn;
+  };
+  if (llvm::any_of(file.callStack, isSame)) {
     error(call.range, "function '" + fn.name.text + "' calls itself");
     return {};
   }
-  if (callStack.size() == maxInlining) {
+  if (file.callStack.size() == maxInlining) {
+    file.tooLarge = true;
     error(call.range, "functions call each other more than " +
                           Twine(maxInlining) + " deep");
     return {};
   }
   if (call.args.size() != fn.params.size()) {
     error(call.range, "expected " + Twine(fn.params.size()) +
-                          " arguments of function '" + fn.name.text +
-                          "', found " + Twine(call.args.size()))
+                          (fn.params.size() == 1 ? " argument" : " arguments") +
+                          " of function '" + fn.name.text + "', found " +
+                          Twine(call.args.size()))
         .note(file.file.source, fn.name.range, "defined here");
     return {};
   }
@@ -322,8 +408,12 @@ Operand ProgramLowering::inlineCall(const ast::FnItem &fn,
   bool valid = true;
   for (auto [index, param] : llvm::enumerate(fn.params)) {
     Operand value = argument(call, index);
+    if (!isOneValue(value))
+      value = Operand();
     if (param.type && !value.isError()) {
+      file.callStack.push_back({&fn, call.range});
       RankedTensorType type = lowerType(*param.type);
+      file.callStack.pop_back();
       if (type)
         value = materialize(value, type.getElementType());
       if (!type || value.isError()) {
@@ -344,43 +434,49 @@ Operand ProgramLowering::inlineCall(const ast::FnItem &fn,
   if (!valid || (!fn.result && !fn.block))
     return {};
 
-  callStack.push_back(&fn);
+  file.callStack.push_back({&fn, call.range});
   scopes.push_back(&scope);
-  Operand result;
-  if (fn.result) {
-    result = lower(fn.result);
-  } else {
-    bool done = false;
-    for (const ast::Stmt *stmt : fn.block->stmts) {
-      if (done) {
-        error(stmt->range, "expected nothing after 'return'");
-        break;
-      }
-      if (auto *let = dyn_cast<ast::LetStmt>(stmt)) {
-        lowerLet(*let, scope);
-      } else if (auto *store = dyn_cast<ast::StoreStmt>(stmt)) {
-        lowerStore(*store);
-      } else {
-        auto &values = cast<ast::ReturnStmt>(stmt)->values;
-        done = true;
-        if (values.size() == 1) {
-          result = lower(values.front());
-          continue;
-        }
-        result.kind = Operand::Kind::Tuple;
-        for (const ast::Expr *value : values) {
-          result.elements.push_back(lower(value));
-          if (result.elements.back().isError())
-            result.kind = Operand::Kind::Error;
-        }
-      }
-    }
-    if (!done && !fn.broken)
-      error(fn.block->range,
-            "expected a 'return' in function '" + fn.name.text + "'");
-  }
+  Operand result = fn.result ? lower(fn.result) : lowerFnBody(fn, scope);
   scopes.pop_back();
-  callStack.pop_back();
+  file.callStack.pop_back();
   result.range = call.range;
+  return result;
+}
+
+Operand ProgramLowering::lowerFnBody(const ast::FnItem &fn, Scope &scope) {
+  Operand result;
+  bool done = false;
+  for (const ast::Stmt *stmt : fn.block->stmts) {
+    if (file.tooLarge)
+      return {};
+    if (done) {
+      error(stmt->range, "expected nothing after 'return'");
+      break;
+    }
+    if (auto *let = dyn_cast<ast::LetStmt>(stmt)) {
+      lowerLet(*let, scope);
+      continue;
+    }
+    if (auto *store = dyn_cast<ast::StoreStmt>(stmt)) {
+      lowerStore(*store);
+      continue;
+    }
+    auto &values = cast<ast::ReturnStmt>(stmt)->values;
+    done = true;
+    if (values.size() == 1) {
+      result = lower(values.front());
+      continue;
+    }
+    result.kind = Operand::Kind::Tuple;
+    for (const ast::Expr *value : values) {
+      result.elements.push_back(lower(value));
+      if (result.elements.back().isError() ||
+          !isOneValue(result.elements.back()))
+        result.kind = Operand::Kind::Error;
+    }
+  }
+  if (!done && !fn.broken)
+    error(fn.block->range,
+          "expected a 'return' in function '" + fn.name.text + "'");
   return result;
 }

@@ -28,11 +28,14 @@ Location FileLowering::location(SourceRange range) {
 
 void FileLowering::unknownName(StringRef what, StringRef name,
                                SourceRange range,
-                               ArrayRef<StringRef> candidates) {
+                               ArrayRef<StringRef> candidates,
+                               const Twine &where) {
   if (hadSyntaxErrors)
     return;
-  error(range,
-        "unknown " + what + " '" + name + "'" + didYouMean(name, candidates));
+  constexpr size_t most = 40;
+  error(range, "unknown " + what + " '" + name.take_front(most) +
+                   (name.size() > most ? "...'" : "'") + where +
+                   didYouMean(name, candidates));
 }
 
 void FileLowering::declare(const ast::Name &name, Declaration declaration) {
@@ -58,8 +61,10 @@ std::optional<int64_t> FileLowering::evaluateInteger(const ast::Expr *expr,
     return std::nullopt;
   if (const int64_t *integer = constant->getInteger())
     return *integer;
-  error(expr->range,
-        "expected an integer as " + what + ", found " + constant->str());
+  bool large = !constant->isReal() && !constant->isBool();
+  error(expr->range, Twine("expected an integer ") +
+                         (large ? "below 2^63 " : "") + "as " + what +
+                         ", found " + constant->str());
   return std::nullopt;
 }
 
@@ -82,29 +87,36 @@ void FileLowering::lowerMesh(const ast::MeshItem &item) {
   SmallVector<Attribute> names;
   SmallVector<int64_t> sizes;
   int64_t ranks = 1;
+  bool tooMany = false;
   for (const ast::MeshAxis &axis : item.axes) {
     if (axis.name.isMissing())
       continue;
     std::optional<int64_t> size;
     SourceRange range = axis.size ? axis.size->range : axis.range;
-    if (const std::string *text = findOption(options.mesh, axis.name.text)) {
+    const std::string *text = findOption(options.mesh, axis.name.text);
+    auto report = [&](const Twine &message) {
+      text ? optionError(range, message) : error(range, message);
+    };
+    if (text) {
       int64_t value;
       if (!StringRef(*text).getAsInteger(10, value))
         size = value;
       else
-        error(range, "expected an integer as size of axis '" + axis.name.text +
-                         "', found '" + *text + "' on the command line");
+        report("expected an integer as size of axis '" + axis.name.text +
+               "', found '" + *text + "'");
     } else if (axis.size) {
       size = evaluateInteger(axis.size, "size of an axis");
     }
     if (size && *size < 1) {
-      error(range, "expected a size of at least 1 for axis '" + axis.name.text +
-                       "', found " + Twine(*size));
+      report("expected a size of at least 1 for axis '" + axis.name.text +
+             "', found " + Twine(*size));
       size.reset();
     }
     if (size && (*size > maxRanks || ranks * *size > maxRanks)) {
-      error(range, "expected at most " + Twine(maxRanks) +
-                       " ranks in the mesh, found more");
+      if (!tooMany)
+        report("expected at most " + Twine(maxRanks) +
+               " ranks in the mesh, found more");
+      tooMany = true;
       size.reset();
     }
     int64_t known = size.value_or(1);
@@ -133,9 +145,8 @@ void FileLowering::lowerParam(const ast::ParamItem &item) {
   if (const std::string *text = findOption(options.params, item.name.text)) {
     value = parseConstant(*text);
     if (!value)
-      error(item.range, "expected a number of 64 bits for param '" +
-                            item.name.text + "', found '" + *text +
-                            "' on the command line");
+      optionError(item.range, "expected a number of 64 bits for param '" +
+                                  item.name.text + "', found '" + *text + "'");
   } else if (item.value) {
     value = evaluate(item.value);
   }
@@ -157,7 +168,7 @@ void FileLowering::lowerFn(const ast::FnItem &item) {
         .note(file.source, it->second->name.range, "the other definition");
 }
 
-void FileLowering::checkOptions(bool &badOption) {
+void FileLowering::checkOptions() {
   auto checkList = [&](ArrayRef<std::pair<std::string, std::string>> list,
                        Declaration::Kind kind, StringRef what) {
     SmallVector<StringRef> candidates;
@@ -177,8 +188,7 @@ void FileLowering::checkOptions(bool &badOption) {
   checkList(options.mesh, Declaration::Kind::Axis, "mesh axis");
 }
 
-void FileLowering::lowerSchedules(ArrayRef<const ast::ScheduleItem *> items,
-                                  bool &badOption) {
+void FileLowering::lowerSchedules(ArrayRef<const ast::ScheduleItem *> items) {
   StringRef wanted = options.schedule;
   if (wanted.empty())
     wanted = "default";
@@ -199,10 +209,12 @@ void FileLowering::lowerSchedules(ArrayRef<const ast::ScheduleItem *> items,
                     didYouMean(wanted, candidates));
 }
 
-Lowered FileLowering::run(bool &badOption) {
+Lowered FileLowering::run(bool &wrongUsage) {
   // Schedules may stand before what they name.
   SmallVector<const ast::ScheduleItem *> items;
   for (const ast::Item *item : file.items) {
+    numOperations = numExpressions = 0;
+    tooLarge = false;
     switch (item->kind) {
     case ast::Item::Kind::Mesh:
       lowerMesh(*cast<ast::MeshItem>(item));
@@ -224,11 +236,12 @@ Lowered FileLowering::run(bool &badOption) {
   for (const ast::ScheduleItem *schedule : items)
     checkSchedule(*schedule);
   if (!hadSyntaxErrors)
-    checkOptions(badOption);
+    checkOptions();
   if (file.items.empty() && !hadSyntaxErrors)
     error({0, 0}, "expected a program, found an empty file");
   if (!diagnostics.hasErrors())
-    lowerSchedules(items, badOption);
+    lowerSchedules(items);
+  wrongUsage = badOption;
   if (diagnostics.hasErrors())
     return {};
   // The parts were verified as they were made; this is the whole.

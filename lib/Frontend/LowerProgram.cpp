@@ -30,8 +30,8 @@ ProgramLowering::lowerAxis(const std::optional<ast::Name> &axis,
   if (!axis) {
     if (names.size() == 1)
       return builder.getStringAttr(names.front());
-    error(range, "expected a mesh axis, of which there are '" +
-                     llvm::join(names, "', '") + "'");
+    error(range, "expected a mesh axis, '" + llvm::join(names, "' or '") +
+                     "', found none");
     return std::nullopt;
   }
   if (axis->isMissing())
@@ -164,9 +164,16 @@ void ProgramLowering::lower(const ast::ProgramItem &item) {
             "expected a mesh before the program, as in 'mesh m (dp = 4)'");
     return;
   }
+  if (file.mesh.getSymName() == item.name.text) {
+    error(item.name.range,
+          "'" + item.name.text + "' is already the name of the mesh")
+        .note(file.file.source, file.meshRange, "the mesh");
+    return;
+  }
 
   Scope scope;
   scopes.push_back(&scope);
+  file.programScope = &scope;
   SmallVector<Type> types;
   SmallVector<const ast::ProgramArg *> arguments;
   for (const ast::ProgramArg &arg : item.args) {
@@ -212,8 +219,9 @@ void ProgramLowering::lower(const ast::ProgramItem &item) {
     program.setResultAttr(index, kNameAttr, builder.getStringAttr(name));
   SourceRange end = {item.block->range.end, item.block->range.end};
   ReturnOp::create(builder, file.location(end), results);
-  file.programs[item.name.text] = std::move(scope);
   scopes.pop_back();
+  file.programScope = nullptr;
+  file.programs[item.name.text] = std::move(scope);
 }
 
 void ProgramLowering::lowerBody(const ast::Block &block) {
@@ -234,7 +242,7 @@ void ProgramLowering::lowerBody(const ast::Block &block) {
       returned = true;
       break;
     }
-    if (tooLarge)
+    if (file.tooLarge)
       return;
   }
 }
@@ -246,7 +254,7 @@ void ProgramLowering::lowerBody(const ast::Block &block) {
 void ProgramLowering::lowerLet(const ast::LetStmt &stmt, Scope &scope) {
   // What a function's own statements make belongs to the program's statement.
   StringRef outer = letName;
-  if (callStack.empty() && !stmt.names.empty())
+  if (file.callStack.empty() && !stmt.names.empty())
     letName = stmt.names.front().text;
   Operand value = lower(stmt.value);
   letName = outer;
@@ -255,7 +263,7 @@ void ProgramLowering::lowerLet(const ast::LetStmt &stmt, Scope &scope) {
     Declaration declaration;
     declaration.kind = Declaration::Kind::Value;
     declaration.isProgramValue =
-        callStack.empty() && (operand.isTensor() || operand.isError());
+        file.callStack.empty() && (operand.isTensor() || operand.isError());
     declaration.operand = std::move(operand);
     declare(scope, name, std::move(declaration));
   };
@@ -280,8 +288,14 @@ void ProgramLowering::lowerLet(const ast::LetStmt &stmt, Scope &scope) {
     define(name, fits ? value.elements[index] : Operand());
 }
 
+bool ProgramLowering::isArgument(StringRef name) {
+  return llvm::any_of(
+      llvm::seq<unsigned>(0, program.getNumArguments()),
+      [&](unsigned i) { return program.getArgName(i) == name; });
+}
+
 void ProgramLowering::lowerStore(const ast::StoreStmt &stmt) {
-  if (!callStack.empty()) {
+  if (!file.callStack.empty()) {
     error(stmt.range, "expected no store in a function; return the value and "
                       "store it in the program");
     return;
@@ -306,13 +320,15 @@ void ProgramLowering::lowerStore(const ast::StoreStmt &stmt) {
     error(stmt.target.range,
           "expected an inout argument, found '" + stmt.target.text + "'")
         .note(file.file.source, it->second.range,
-              "declared here without 'inout'");
+              isArgument(stmt.target.text)
+                  ? "declared here without 'inout'"
+                  : "this is a value, which 'let' names once");
     letName = {};
     return;
   }
   Operand &target = it->second.operand;
   if (!value.isError() && !target.isError()) {
-    Operand stored = toLayout(value, target.getType());
+    Operand stored = toLayout(value, target.getType(), it->second.range);
     if (!stored.isError()) {
       auto update = UpdateOp::create(builder, file.location(stmt.range),
                                      target.value, stored.value);
@@ -327,12 +343,12 @@ void ProgramLowering::lowerStore(const ast::StoreStmt &stmt) {
 /// Brings a value to the type of what it is stored in. What is free is done; so
 /// is the gathering of a sliced value that is to be replicated, because the
 /// declaration of the argument asks for it.
-Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
+Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
+                                  SourceRange declared) {
   SourceRange range = value.range;
-  if (value.kind == Operand::Kind::Tuple) {
-    error(range, "expected one value, found " + Twine(value.elements.size()));
+  if (!isOneValue(value))
     return {};
-  }
+  const SourceFile &source = file.file.source;
   value = materialize(value, type.getElementType());
   if (value.isError())
     return {};
@@ -340,7 +356,8 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
     error(range, "expected a value of type '" + typeName(type) + "', found '" +
                      typeName(value.getType()) +
                      "'; convert it with 'cast(x, " +
-                     elementTypeName(type.getElementType()) + ")'");
+                     elementTypeName(type.getElementType()) + ")'")
+        .note(source, declared, "declared here");
     return {};
   }
   if (value.getType().getRank() == 0 && type.getRank() != 0)
@@ -349,22 +366,24 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
     return {};
   if (value.getType().getShape() != type.getShape()) {
     error(range, "expected a value of shape '" + typeName(type) + "', found '" +
-                     typeName(value.getType()) + "'");
+                     typeName(value.getType()) + "'")
+        .note(source, declared, "declared here");
     return {};
   }
   Layout to = Layout::of(type);
   Layout from = Layout::of(value.getType());
-  auto gatherEnds = [&] {
-    SmallVector<StringAttr> gathered;
-    for (StringAttr axis : from.getNamedAxes())
-      if (from.getState(axis).kind == AxisState::Sliced &&
-          to.getState(axis).kind == AxisState::Replicated)
-        gathered.push_back(axis);
-    return gathered;
-  };
-  if (SmallVector<StringAttr> axes = gatherEnds(); !axes.empty()) {
+  // An outer cut under one that stays is not gathered alone.
+  SmallVector<StringAttr> gathered;
+  for (unsigned dim = 0; dim < from.getRank(); ++dim)
+    for (StringAttr axis : llvm::reverse(from.getAxes(dim))) {
+      if (to.getState(axis).kind != AxisState::Replicated)
+        break;
+      gathered.push_back(axis);
+    }
+  if (!gathered.empty()) {
     value = make<AllGatherOp>(
-        range, value.value, AxesAttr::get(file.context, from.getMesh(), axes));
+        range, value.value,
+        AxesAttr::get(file.context, from.getMesh(), gathered));
     if (value.isError())
       return {};
     from = Layout::of(value.getType());
@@ -396,24 +415,29 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type) {
     auto diagnostic =
         error(range, "layout '" + from.str() +
                          "' cannot be stored in an argument with layout '" +
-                         to.str() + "'");
+                         to.str() + "'")
+            .note(source, declared, "declared here");
     for (StringAttr axis : from.getNamedAxes()) {
       AxisState state = from.getState(axis), target = to.getState(axis);
+      StringRef name = axis.getValue();
+      StringRef kind = stringifyReduceKind(state.reduction);
       if (state == target)
         continue;
-      Twine name = axis.getValue();
-      if (state.kind == AxisState::Partial || state.kind == AxisState::Local)
-        diagnostic.note("reduce it with 'all_reduce(" +
-                        stringifyReduceKind(state.reduction) + ", x, " +
-                        axis.getValue() + ")'");
+      if (state.kind == AxisState::Sliced && target.kind == AxisState::Local)
+        diagnostic.note("gather it with 'all_gather(x, " + name + ")'");
+      else if (state.kind == AxisState::Sliced)
+        continue;
       else if (target.kind == AxisState::Sliced)
-        diagnostic.note("move the cut with 'all_to_all(x, " + Twine(state.dim) +
-                        " -> " + Twine(target.dim) + ", " + axis.getValue() +
-                        ")'");
+        diagnostic.note("reduce it with 'reduce_scatter(" + kind + ", x, " +
+                        Twine(target.dim) + ", " + name + ")'");
       else
-        diagnostic.note("gather it with 'all_gather(x, " + axis.getValue() +
+        diagnostic.note("reduce it with 'all_reduce(" + kind + ", x, " + name +
                         ")'");
     }
+    // Cuts that differ, in their place or their order.
+    bool isCut = !from.hasPartial() && !from.hasLocal();
+    if (isCut && !to.hasPartial() && !to.hasLocal())
+      diagnostic.note("move the cuts with 'reshard(x, " + to.str() + ")'");
     return {};
   }
   if (value.getType() == type)
@@ -442,11 +466,7 @@ void ProgramLowering::lowerReturn(const ast::ReturnStmt &stmt) {
       continue;
     auto it = scope.find(name->name);
     if (it != scope.end() && it->second.operand.isTensor() &&
-        (it->second.inout || isa<BlockArgument>(it->second.operand.value)) &&
-        program.getArguments().size() > 0 &&
-        llvm::any_of(
-            llvm::seq<unsigned>(0, program.getNumArguments()),
-            [&](unsigned i) { return program.getArgName(i) == name->name; })) {
+        isArgument(name->name)) {
       error(expr->range,
             it->second.inout
                 ? "'" + name->name +

@@ -17,6 +17,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <set>
+
 namespace ccn::frontend {
 
 /// What an expression is: a constant without a type, a tensor, several values
@@ -69,9 +71,8 @@ private:
   void lowerFn(const ast::FnItem &item);
   void checkSchedule(const ast::ScheduleItem &item);
   void lowerSchedule(const ast::ScheduleItem &item);
-  void lowerSchedules(llvm::ArrayRef<const ast::ScheduleItem *> items,
-                      bool &badOption);
-  void checkOptions(bool &badOption);
+  void lowerSchedules(llvm::ArrayRef<const ast::ScheduleItem *> items);
+  void checkOptions();
   /// Declares a file-level name; reports a name that is taken.
   void declare(const ast::Name &name, Declaration declaration);
 
@@ -83,10 +84,16 @@ private:
   DiagnosticHandle error(SourceRange range, const llvm::Twine &message) {
     return diagnostics.error(file.source, range, message);
   }
+  /// As error, of what the command line set: a mistake in usage.
+  DiagnosticHandle optionError(SourceRange range, const llvm::Twine &message) {
+    badOption = true;
+    return error(range, message + " on the command line");
+  }
   /// Reports a name that is not declared, unless syntax errors may be why.
   void unknownName(llvm::StringRef what, llvm::StringRef name,
                    SourceRange range,
-                   llvm::ArrayRef<llvm::StringRef> candidates);
+                   llvm::ArrayRef<llvm::StringRef> candidates,
+                   const llvm::Twine &where = "");
   mlir::Location location(SourceRange range);
 
   const ast::File &file;
@@ -107,6 +114,25 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> schedules;
   MeshOp mesh;
   SourceRange meshRange;
+  bool badOption = false;
+
+  // What is going on in the item at hand, across the ProgramLowerings that
+  // evaluate it and the constants in it.
+
+  /// Functions being inlined, the outermost first, and where they are called.
+  struct Call {
+    const ast::FnItem *fn;
+    SourceRange range;
+  };
+  llvm::SmallVector<Call> callStack;
+  /// The names of the program, for hints; null outside of one.
+  const Scope *programScope = nullptr;
+  unsigned numOperations = 0;
+  unsigned numExpressions = 0;
+  unsigned depth = 0;
+  bool tooLarge = false;
+  /// Errors in functions, which several calls would repeat: place and message.
+  std::set<std::tuple<uint32_t, uint32_t, std::string>> functionErrors;
 };
 
 class ProgramLowering {
@@ -119,10 +145,13 @@ public:
   Operand evaluateConstant(const ast::Expr *expr);
 
 private:
-  /// A bound of the operations in one program, far above any real one, that
-  /// functions which double their work cannot pass.
+  // Bounds of one program or constant, far above any real one, that functions
+  // which double their work cannot pass.
   static constexpr unsigned maxOperations = 100000;
+  static constexpr unsigned maxExpressions = 4000000;
   static constexpr unsigned maxInlining = 64;
+  /// Of expressions in expressions through functions; a bound of the stack.
+  static constexpr unsigned maxDepth = 1000;
 
   // Types (LowerTypes.cpp)
   mlir::RankedTensorType lowerType(const ast::TypeSpec &spec);
@@ -135,11 +164,15 @@ private:
   void lowerLet(const ast::LetStmt &stmt, Scope &scope);
   void lowerStore(const ast::StoreStmt &stmt);
   void lowerReturn(const ast::ReturnStmt &stmt);
+  /// Whether the program has an argument of the name.
+  bool isArgument(llvm::StringRef name);
   bool declare(Scope &scope, const ast::Name &name, Declaration declaration);
-  Operand toLayout(Operand value, mlir::RankedTensorType type);
+  Operand toLayout(Operand value, mlir::RankedTensorType type,
+                   SourceRange declared);
 
   // Expressions (LowerExpr.cpp)
   Operand lower(const ast::Expr *expr);
+  Operand lowerKind(const ast::Expr *expr);
   Operand lowerName(const ast::NameExpr &expr);
   Operand lowerUnary(const ast::UnaryExpr &expr);
   Operand lowerBinaryChain(const ast::BinaryExpr &expr);
@@ -151,13 +184,20 @@ private:
              llvm::ArrayRef<bool> typed = {});
   Operand materialize(const Operand &operand, mlir::Type elementType);
   Operand inlineCall(const ast::FnItem &fn, const ast::CallExpr &call);
+  Operand lowerFnBody(const ast::FnItem &fn, Scope &scope);
+  /// Reports several values where one belongs.
+  bool isOneValue(const Operand &operand);
 
   // Calls (LowerCalls.cpp, LowerCollectives.cpp)
   struct Builtin;
   static const llvm::StringMap<Builtin> &getBuiltins();
+  /// How a built-in function is called, empty if there is none of the name.
+  static llvm::StringRef getUsage(llvm::StringRef name);
   Operand lowerCall(const ast::CallExpr &call);
   template <typename OpTy> Operand callUnary(const ast::CallExpr &call);
   template <typename OpTy> Operand callBinary(const ast::CallExpr &call);
+  template <typename OpTy>
+  Operand applyBinary(const ast::CallExpr &call, Operand first, Operand second);
   template <typename OpTy>
   Operand callMinMax(const ast::CallExpr &call, ReductionKind kind);
   Operand callReduction(const ast::CallExpr &call, ReductionKind kind);
@@ -190,6 +230,12 @@ private:
   Operand tensorArgument(const ast::CallExpr &call, unsigned index);
   std::optional<int64_t> integerArgument(const ast::CallExpr &call,
                                          unsigned index, llvm::StringRef what);
+  /// The operand as an integer constant; reports others.
+  std::optional<int64_t> getInteger(const Operand &operand,
+                                    llvm::StringRef what);
+  /// Reports `expected what, found ...` with the argument's text.
+  void wrongArgument(const ast::CallArg *arg, const llvm::Twine &what,
+                     const llvm::Twine &advice = "");
   std::optional<llvm::SmallVector<int64_t>>
   listArgument(const ast::CallExpr &call, unsigned index, llvm::StringRef what);
   std::optional<ReduceKind> kindArgument(const ast::CallExpr &call,
@@ -232,20 +278,26 @@ private:
   /// does not hold.
   bool check(SourceRange range, mlir::Operation *op);
 
-  DiagnosticHandle error(SourceRange range, const llvm::Twine &message) {
-    return file.error(range, message);
-  }
+  using Notes = llvm::ArrayRef<std::pair<SourceRange, std::string>>;
+  /// Reports an error with notes and, in a function, where it was called.
+  DiagnosticHandle error(SourceRange range, const llvm::Twine &message,
+                         Notes notes = {});
+  /// Reports MLIR's errors at a place in the source, while the result lives.
+  mlir::ScopedDiagnosticHandler redirect(SourceRange range, Notes notes);
+  /// Counts towards a bound; false, and reported once, when that is passed.
+  bool count(unsigned &counter, unsigned most, llvm::StringRef what,
+             SourceRange range);
 
   FileLowering &file;
   mlir::OpBuilder builder;
   ProgramOp program;
   /// The innermost scope comes last; a function sees only its own and globals.
   llvm::SmallVector<Scope *> scopes;
-  llvm::SmallVector<const ast::FnItem *> callStack;
   /// The name that the statement at hand defines.
   llvm::StringRef letName;
-  unsigned numOperations = 0;
-  bool tooLarge = false;
+  /// The operands of the operation that is made next, as they were written: an
+  /// error about several shows which is what.
+  llvm::SmallVector<Operand> written;
   bool returned = false;
   /// The current value of each inout argument.
   llvm::SmallVector<mlir::Value> results;

@@ -9,6 +9,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
 using namespace ccn;
 
 namespace {
@@ -29,6 +33,50 @@ NamedValues splitAll(const std::vector<std::string> &texts,
     values.emplace_back(name, text.substr(equal + 1));
   }
   return values;
+}
+
+/// A check of an option's text; what it should be is said in our words.
+CLI::Validator expect(const std::string &what,
+                      const std::function<bool(const std::string &)> &holds) {
+  return CLI::Validator(
+      [what, holds](std::string &text) {
+        return holds(text) ? std::string()
+                           : "expected " + what + ", found '" + text + "'";
+      },
+      "");
+}
+
+CLI::Validator expectOneOf(const std::vector<std::string> &words) {
+  std::string what;
+  for (const std::string &word : words)
+    what += (what.empty() ? "'" : " or '") + word + "'";
+  return expect(what, [words](const std::string &text) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+  });
+}
+
+bool isSeed(const std::string &text) {
+  uint64_t seed;
+  const char *end = text.data() + text.size();
+  auto [last, failure] = std::from_chars(text.data(), end, seed);
+  return failure == std::errc() && last == end;
+}
+
+bool isTimeLimit(const std::string &text) {
+  double seconds;
+  const char *end = text.data() + text.size();
+  auto [last, failure] = std::from_chars(text.data(), end, seconds);
+  return failure == std::errc() && last == end && seconds >= 0.001 &&
+         seconds <= 1e9;
+}
+
+/// CLI11's words for an option without or with too many values in ours.
+std::string describe(const CLI::ArgumentMismatch &error) {
+  std::string text = error.what();
+  std::string option = text.substr(0, text.find(':'));
+  bool missing = text.find("missing") != std::string::npos;
+  return option + (missing ? ": expected a value, found none"
+                           : ": expected once, found twice");
 }
 
 } // namespace
@@ -65,7 +113,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "--stop-after, or after parse (the default); schedule, what is "
                  "applied, as a transform script; scheduled, the IR after it")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"ast", "mlir", "schedule", "scheduled"}));
+      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
@@ -76,7 +124,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--stop-after", options.stopAfter,
                  "the last phase: parse or schedule")
       ->type_name("PHASE")
-      ->check(CLI::IsMember({"parse", "schedule"}));
+      ->check(expectOneOf({"parse", "schedule"}));
   app.add_option("--dump-phases", options.dumpFolder,
                  "write the IR after each phase into this folder")
       ->type_name("DIR");
@@ -86,7 +134,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--diagnostics", diagnostics,
                  "how errors are written: text (the default) or json")
       ->type_name("FORM")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(expectOneOf({"text", "json"}));
 
   auto *run =
       app.add_flag("--run", options.run, "run the program, one thread a rank");
@@ -112,11 +160,12 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--seed", options.seed,
                  "the seed of what is drawn at random (default 0)")
       ->type_name("N")
+      ->check(expect("an integer from 0 to 2^64 - 1", isSeed))
       ->group("Running");
   app.add_option("--time-limit", options.timeLimit,
                  "how many seconds a rank waits for another (default 600)")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.001, 1e9))
+      ->check(expect("seconds from 0.001 to 1e9", isTimeLimit))
       ->group("Running");
   app.footer(
       "Arrays have the global shape of a replicated or sliced tensor; a local "
@@ -157,6 +206,12 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   } catch (const CLI::CallForHelp &) {
     std::cout << app.help();
     return 0;
+  } catch (const CLI::RequiredError &) {
+    std::cerr << "cccompile: error: expected a FILE; see --help\n";
+    return 2;
+  } catch (const CLI::ArgumentMismatch &error) {
+    std::cerr << "cccompile: error: " << describe(error) << "\n";
+    return 2;
   } catch (const CLI::Error &error) {
     std::cerr << "cccompile: error: " << error.what() << "\n";
     return 2;

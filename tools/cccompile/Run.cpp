@@ -14,6 +14,9 @@
 #include "lib/Interpreter/NpyTensor.h"
 #include "lib/Interpreter/Placement.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
 using namespace ccn;
 using namespace ccn::interp;
 using llvm::StringRef;
@@ -35,6 +38,8 @@ private:
   std::optional<HostTensor> readScattered(unsigned index,
                                           llvm::ArrayRef<StringRef> paths);
   bool checkOutputs();
+  /// Reports, before a long run, a file that could not be written after it.
+  bool isWritable(StringRef file);
   bool writeOutput(const Output &output, const std::string &paths);
   void print(const Output &output, const mlir::RankedTensorType type);
   /// The type of an inout argument or result; null if there is none.
@@ -72,9 +77,12 @@ std::optional<HostTensor> Runner::readScalar(unsigned index, StringRef text) {
   if (constant)
     value = constant->toAttr(type.getElementType(), why);
   if (!value) {
-    fail("expected a number of type '" +
-         elementTypeName(type.getElementType()) + "' or a .npy file for '" +
-         name + "', found '" + text + "'" + (why.empty() ? "" : ": ") + why);
+    if (why.empty())
+      why = (type.getElementType().isInteger(1)
+                 ? "expected true, false or a .npy file, found '"
+                 : "expected a number or a .npy file, found '") +
+            text.str() + "'";
+    fail("input '" + name + "': " + why);
     return std::nullopt;
   }
   ElementType element = elementTypeOf(type.getElementType());
@@ -148,6 +156,12 @@ std::optional<HostTensor> Runner::readInput(unsigned index,
     StringRef(text).split(paths, ',');
     return readScattered(index, paths);
   }
+  if (!isFile && frontend::parseConstant(text)) {
+    fail("input '" + program.getArgName(index).getValue() +
+         "': expected a .npy file of '" +
+         typeName(argumentType(program, index)) + "', found '" + text + "'");
+    return std::nullopt;
+  }
   Result<HostTensor> tensor = loadNpy(
       text, elementTypeOf(type.getElementType()), mesh.externalShape(type));
   if (tensor)
@@ -188,6 +202,21 @@ mlir::RankedTensorType Runner::getOutputType(StringRef name) {
   return {};
 }
 
+bool Runner::isWritable(StringRef file) {
+  namespace fs = llvm::sys::fs;
+  if (fs::is_directory(file))
+    return fail("cannot write '" + file + "': it is a folder");
+  StringRef folder = llvm::sys::path::parent_path(file);
+  if (folder.empty())
+    folder = ".";
+  if (!fs::is_directory(folder))
+    return fail("cannot write '" + file + "': there is no folder '" + folder +
+                "'");
+  if (std::error_code denied = fs::access(folder, fs::AccessMode::Write))
+    return fail("cannot write '" + file + "': " + denied.message());
+  return true;
+}
+
 bool Runner::checkOutputs() {
   llvm::SmallVector<StringRef> names;
   for (unsigned i = 0; i < program.getNumArguments(); ++i)
@@ -207,6 +236,13 @@ bool Runner::checkOutputs() {
       return fail("expected one file or " +
                   llvm::Twine(scattered->second.size()) + " for '" + name +
                   "', as many as its input has, found " + llvm::Twine(paths));
+    llvm::SmallVector<StringRef> files = {path};
+    if (scattered != pieces.end()) {
+      files.clear();
+      StringRef(path).split(files, ',');
+    }
+    if (!llvm::all_of(files, [&](StringRef file) { return isWritable(file); }))
+      return false;
   }
   return true;
 }

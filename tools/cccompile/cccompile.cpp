@@ -154,8 +154,15 @@ int main(int argc, char **argv) {
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
   std::vector<const char *> mlirArgs = {"cccompile"};
-  for (const std::string &arg : options.mlirArgs)
+  for (const std::string &arg : options.mlirArgs) {
+    llvm::StringRef name = llvm::StringRef(arg).split('=').first.ltrim('-');
+    if (!llvm::cl::getRegisteredOptions().contains(name)) {
+      llvm::errs() << "cccompile: error: unknown argument '" << arg
+                   << "'; see --help\n";
+      return 2;
+    }
     mlirArgs.push_back(arg.c_str());
+  }
   if (!llvm::cl::ParseCommandLineOptions(mlirArgs.size(), mlirArgs.data(), "",
                                          &llvm::errs()))
     return 2;
