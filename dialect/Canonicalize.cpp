@@ -2,7 +2,8 @@
 //
 // The identities between collectives, and casts where they cost least. They
 // keep every bit, but for the sum of two all_reduces, which adds in another
-// order.
+// order. An operation that takes the place of another takes over its
+// discardable attributes too: schedules know values by them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +50,15 @@ OpFoldResult AllGatherOp::fold(FoldAdaptor) {
 
 namespace {
 
+/// Replaces an operation by a new one, which gets its attributes.
+template <typename NewOp, typename... Args>
+void replaceAs(PatternRewriter &rewriter, Operation *op, Args &&...args) {
+  auto newOp =
+      NewOp::create(rewriter, op->getLoc(), std::forward<Args>(args)...);
+  newOp->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, newOp);
+}
+
 /// all_gather(reduce_scatter(x)) is all_reduce(x).
 struct GatherOfReduceScatter : OpRewritePattern<AllGatherOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -58,15 +68,15 @@ struct GatherOfReduceScatter : OpRewritePattern<AllGatherOp> {
     auto scatter = op.getInput().getDefiningOp<ReduceScatterOp>();
     if (!scatter || !scatter->hasOneUse() || scatter.getAxes() != op.getAxes())
       return failure();
-    auto reduce = AllReduceOp::create(rewriter, op.getLoc(), scatter.getKind(),
-                                      scatter.getInput(), op.getAxes());
-    reduce->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, reduce);
+    replaceAs<AllReduceOp>(rewriter, op, scatter.getKind(), scatter.getInput(),
+                           op.getAxes());
     return success();
   }
 };
 
 /// all_reduce(a) + all_reduce(b) is all_reduce(a + b), with half the traffic.
+/// Not of 16- and 8-bit floats: the all_reduce accumulates them in f32, a + b
+/// would be rounded, or overflow, before.
 struct AddOfAllReduces : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -79,12 +89,12 @@ struct AddOfAllReduces : OpRewritePattern<AddOp> {
         a.getAxes() != b.getAxes() ||
         a.getInput().getType() != b.getInput().getType())
       return failure();
+    Type element = op.getType().getElementType();
+    if (isFloat(element) && element.getIntOrFloatBitWidth() < 32)
+      return failure();
     auto sum = AddOp::create(rewriter, op.getLoc(), a.getInput(), b.getInput());
-    auto reduce = AllReduceOp::create(rewriter, op.getLoc(), ReduceKind::sum,
-                                      sum, a.getAxes());
     sum->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    reduce->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, reduce);
+    replaceAs<AllReduceOp>(rewriter, op, ReduceKind::sum, sum, a.getAxes());
     return success();
   }
 };
@@ -103,7 +113,10 @@ struct CastBeforeGather : OpRewritePattern<AllGatherOp> {
     auto gather = AllGatherOp::create(rewriter, op.getLoc(), cast.getInput(),
                                       op.getAxes());
     gather->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOpWithNewOp<CastOp>(op, gather, cast.getElementType());
+    auto moved =
+        CastOp::create(rewriter, cast.getLoc(), gather, cast.getElementType());
+    moved->setDiscardableAttrs(cast->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, moved);
     return success();
   }
 
@@ -124,6 +137,7 @@ struct CastAfterGather : OpRewritePattern<CastOp> {
       return failure();
     auto cast = CastOp::create(rewriter, op.getLoc(), gather.getInput(),
                                op.getElementType());
+    cast->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     auto moved =
         AllGatherOp::create(rewriter, gather.getLoc(), cast, gather.getAxes());
     moved->setDiscardableAttrs(gather->getDiscardableAttrDictionary());
@@ -145,7 +159,7 @@ bool isExact(Type from, Type to) {
   return false;
 }
 
-/// cast(cast(x)) is cast(x) if the first is exact.
+/// cast(cast(x)) is cast(x) if the first is exact, all being floats.
 struct CastOfCast : OpRewritePattern<CastOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -159,11 +173,12 @@ struct CastOfCast : OpRewritePattern<CastOp> {
                  inner.getElementType()) ||
         !isFloat(op.getElementType()))
       return failure();
-    rewriter.replaceOpWithNewOp<CastOp>(op, input, op.getElementType());
+    replaceAs<CastOp>(rewriter, op, input, op.getElementType());
     return success();
   }
 };
 
+/// transpose(transpose(x)) is one transpose.
 struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -175,43 +190,52 @@ struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
     SmallVector<int64_t> permutation;
     for (int64_t dim : op.getPermutation())
       permutation.push_back(inner.getPermutation()[dim]);
-    rewriter.replaceOpWithNewOp<TransposeOp>(op, inner.getInput(), permutation);
+    replaceAs<TransposeOp>(rewriter, op, inner.getInput(), permutation);
     return success();
   }
 };
 
+/// reshape(reshape(x)) is one reshape.
 struct ReshapeOfReshape : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ReshapeOp op,
                                 PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<ReshapeOp>();
-    // Through a common shape only where the cuts find their counterparts both
-    // ways, which a tensor that is not cut always does.
-    if (!inner || Layout::of(cast<RankedTensorType>(inner.getInput().getType()))
-                          .getNamedAxes()
-                          .size() != 0)
+    if (!inner)
       return failure();
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, inner.getInput(), op.getShape());
+    // The result keeps its type only if each cut finds the same counterpart
+    // without the shape between, which holds where nothing is cut.
+    Layout layout = Layout::of(op.getType());
+    for (unsigned dim = 0; dim < layout.getRank(); ++dim)
+      if (layout.isSliced(dim))
+        return failure();
+    replaceAs<ReshapeOp>(rewriter, op, inner.getInput(), op.getShape());
     return success();
   }
 };
 
-/// reshard(reshard(x)) is reshard(x) if that is legal.
+/// reshard(reshard(x)) is reshard(x) if that is legal and the value between
+/// serves nothing else, from which the second may cost less.
 struct ReshardOfReshard : OpRewritePattern<ReshardOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ReshardOp op,
                                 PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<ReshardOp>();
-    if (!inner)
+    if (!inner || !inner->hasOneUse())
       return failure();
-    // A reduction that was pending may have become local in between.
-    Layout from =
-        Layout::of(cast<RankedTensorType>(inner.getInput().getType()));
-    if (from.hasPartial())
+    Layout from = Layout::of(inner.getInput().getType());
+    Layout between = Layout::of(inner.getType()), to = Layout::of(op.getType());
+    if (ReshardOp::findIllegalAxis(from, to))
       return failure();
-    rewriter.replaceOpWithNewOp<ReshardOp>(op, op.getType(), inner.getInput());
+    // What was reduced in between does not become the parts again.
+    for (PartialAxis partial : from.getPartials())
+      if (to.getState(partial.axis).kind == AxisState::Local &&
+          between.getState(partial.axis).kind != AxisState::Local &&
+          between.getState(partial.axis).kind != AxisState::Partial)
+        return failure();
+    replaceAs<ReshardOp>(rewriter, op, op.getType(), inner.getInput());
     return success();
   }
 };

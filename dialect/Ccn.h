@@ -33,7 +33,8 @@ inline constexpr llvm::StringLiteral kTagsAttr = "ccn.tags";
 inline constexpr llvm::StringLiteral kForAttr = "ccn.for";
 inline constexpr llvm::StringLiteral kPhaseAttr = "ccn.phase";
 
-/// The mesh of the module that holds the operation; null if it has none.
+/// The mesh of the module that holds the operation; null if it has none, or one
+/// without a size for each axis, which does not verify.
 MeshOp getMesh(mlir::Operation *op);
 
 /// Checks the constraints of CollectiveOpInterface.
@@ -59,32 +60,58 @@ public:
     llvm::SmallVector<mlir::RankedTensorType> types;
     for (mlir::Type type : operands.getTypes()) {
       // Inference may run before the operands' own constraints are checked.
-      auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-      if (!tensor || !tensor.hasStaticShape() ||
-          !isElementType(tensor.getElementType()))
-        return emitError() << "expected a tensor of static shape and a ccn "
-                              "element type, found "
-                           << type;
-      types.push_back(tensor);
+      if (mlir::failed(checkTensor(type, emitError)))
+        return mlir::failure();
+      types.push_back(llvm::cast<mlir::RankedTensorType>(type));
     }
-    mlir::FailureOr<mlir::RankedTensorType> result =
+    mlir::FailureOr<mlir::RankedTensorType> result = check(
         ConcreteOp::inferType({llvm::ArrayRef<mlir::RankedTensorType>(types),
                                attributes, properties, regions},
-                              emitError);
+                              emitError),
+        emitError);
     if (mlir::failed(result))
       return mlir::failure();
     inferred.push_back(*result);
     return mlir::success();
   }
 
+  /// Runs before InferTypeOpInterface does the same, and reports once.
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
+    auto emitError = [&]() { return op->emitOpError(); };
+    llvm::SmallVector<mlir::RankedTensorType> types;
+    for (mlir::Type type : op->getOperandTypes()) {
+      if (mlir::failed(checkTensor(type, emitError)))
+        return mlir::failure();
+      types.push_back(llvm::cast<mlir::RankedTensorType>(type));
+    }
+    auto result = inferFor(op, types, emitError);
+    if (mlir::failed(result))
+      return mlir::failure();
+    mlir::Type found = op->getResult(0).getType();
+    if (*result == found)
+      return mlir::success();
+    return emitError() << "expected a result of type '" << *result
+                       << "', found '" << found << "'";
+  }
+
   static mlir::FailureOr<mlir::RankedTensorType>
   inferFor(mlir::Operation *op,
            llvm::ArrayRef<mlir::RankedTensorType> operandTypes,
            EmitError emitError) {
-    return ConcreteOp::inferType({operandTypes,
-                                  op->getDiscardableAttrDictionary(),
-                                  op->getPropertiesStorage(), op->getRegions()},
-                                 emitError);
+    return check(
+        ConcreteOp::inferType({operandTypes, op->getDiscardableAttrDictionary(),
+                               op->getPropertiesStorage(), op->getRegions()},
+                              emitError),
+        emitError);
+  }
+
+private:
+  static mlir::FailureOr<mlir::RankedTensorType>
+  check(mlir::FailureOr<mlir::RankedTensorType> result, EmitError emitError) {
+    if (mlir::succeeded(result) &&
+        mlir::failed(checkTensor(*result, emitError)))
+      return mlir::failure();
+    return result;
   }
 };
 

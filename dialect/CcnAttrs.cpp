@@ -24,6 +24,36 @@ void CcnDialect::registerAttributes() {
       >();
 }
 
+//===----------------------------------------------------------------------===//
+// AxesAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseNames(AsmParser &parser, AsmParser::Delimiter delimiter,
+                              SmallVectorImpl<StringAttr> &names) {
+  return parser.parseCommaSeparatedList(
+      delimiter, [&]() { return parser.parseAttribute(names.emplace_back()); });
+}
+
+// axes ::= `<` mesh `,` `[` string* `]` `>`
+Attribute AxesAttr::parse(AsmParser &parser, Type) {
+  FlatSymbolRefAttr mesh;
+  SmallVector<StringAttr> names;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseAttribute(mesh) ||
+      parser.parseComma() ||
+      parseNames(parser, AsmParser::Delimiter::Square, names) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<AxesAttr>(loc, parser.getContext(), mesh,
+                                     ArrayRef<StringAttr>(names));
+}
+
+void AxesAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getMesh() << ", [";
+  llvm::interleaveComma(getNames(), printer);
+  printer << "]>";
+}
+
 LogicalResult AxesAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
                                ArrayRef<StringAttr> names) {
   // axes_c1
@@ -48,13 +78,7 @@ LogicalResult AxesAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
 
 static ParseResult parseAxisSet(AsmParser &parser,
                                 SmallVectorImpl<StringAttr> &axes) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() {
-    StringAttr axis;
-    if (parser.parseAttribute(axis))
-      return failure();
-    axes.push_back(axis);
-    return success();
-  });
+  return parseNames(parser, AsmParser::Delimiter::Braces, axes);
 }
 
 static void printAxisSet(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
@@ -175,6 +199,13 @@ LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
   if (seen.empty())
     return emitError() << "expected at least one mesh axis; a tensor that is "
                           "replicated along every axis has no layout";
+  // layout_c4
+  for (PartialAxis partial : partials)
+    if (partial.kind != partials.front().kind)
+      return emitError() << "expected pending reductions of one kind, found '"
+                         << stringifyReduceKind(partials.front().kind)
+                         << "' and '" << stringifyReduceKind(partial.kind)
+                         << "'";
   return success();
 }
 

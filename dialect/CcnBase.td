@@ -102,7 +102,7 @@ def Ccn_AxesAttr : Ccn_Attr<"Axes", "axes"> {
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh,
                         ArrayRefParameter<"::mlir::StringAttr">:$names);
-  let assemblyFormat = "`<` $mesh `,` `[` $names `]` `>`";
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 
@@ -133,6 +133,8 @@ def Ccn_LayoutAttr : Ccn_Attr<"Layout", "layout", [
     - `layout_c1`: there is one list of axes for each dimension of the tensor.
     - `layout_c2`: an axis is named at most once.
     - `layout_c3`: at least one axis is named.
+    - `layout_c4`: all pending reductions are of one kind, as different ones do not
+      commute.
   }];
   let parameters = (ins
     "::mlir::FlatSymbolRefAttr":$mesh,
@@ -153,11 +155,11 @@ defvar Ccn_UnsignedTypes = [UI8, UI16, UI32, UI64];
 defvar Ccn_IntTypes = !listconcat(Ccn_SignedTypes, Ccn_UnsignedTypes);
 defvar Ccn_ElementTypes = !listconcat(Ccn_FloatTypes, Ccn_IntTypes, [I1]);
 
-def Ccn_Tensor : StaticShapeTensorOf<Ccn_ElementTypes>;
-def Ccn_FloatTensor : StaticShapeTensorOf<Ccn_FloatTypes>;
-def Ccn_NumberTensor
-    : StaticShapeTensorOf<!listconcat(Ccn_FloatTypes, Ccn_IntTypes)>;
-def Ccn_IntTensor : StaticShapeTensorOf<Ccn_IntTypes>;
-def Ccn_BoolTensor : StaticShapeTensorOf<[I1]>;
+class Ccn_TensorOf<list<Type> elements, string name>
+    : StaticShapeTensorOf<elements> {
+  let summary = "tensor of static shape and " # name # " element type";
+}
+def Ccn_Tensor : Ccn_TensorOf<Ccn_ElementTypes, "a ccn">;
+def Ccn_BoolTensor : Ccn_TensorOf<[I1], "bool">;
 
 #endif // CCN_DIALECT_CCNBASE

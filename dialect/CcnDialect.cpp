@@ -50,15 +50,15 @@ LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
   }
   if (attr.getName() == kPhaseAttr) {
     if (!isa<ModuleOp>(op))
-      return op->emitOpError()
-             << "expected '" << attr.getName() << "' on a module only";
+      return op->emitOpError() << "expected '" << attr.getName().getValue()
+                               << "' on a module only";
     if (!isa<StringAttr>(attr.getValue()))
-      return op->emitOpError() << "expected '" << attr.getName()
+      return op->emitOpError() << "expected '" << attr.getName().getValue()
                                << "' to be a string, found " << attr.getValue();
     return success();
   }
-  return op->emitOpError() << "has unknown attribute '" << attr.getName()
-                           << "'";
+  return op->emitOpError() << "has unknown attribute '"
+                           << attr.getName().getValue() << "'";
 }
 
 static LogicalResult verifyNameOr(Operation *op, NamedAttribute attr,
@@ -74,12 +74,12 @@ static LogicalResult verifyNameOr(Operation *op, NamedAttribute attr,
   if (llvm::is_contained(units, attr.getName().getValue())) {
     if (!isa<UnitAttr>(attr.getValue()))
       return op->emitOpError()
-             << "expected '" << attr.getName() << "' without a value, found "
-             << attr.getValue();
+             << "expected '" << attr.getName().getValue()
+             << "' without a value, found " << attr.getValue();
     return success();
   }
-  return op->emitOpError() << "has unknown attribute '" << attr.getName()
-                           << "'";
+  return op->emitOpError() << "has unknown attribute '"
+                           << attr.getName().getValue() << "'";
 }
 
 LogicalResult CcnDialect::verifyRegionArgAttribute(Operation *op, unsigned,
@@ -101,7 +101,17 @@ MeshOp ccn::getMesh(Operation *op) {
   if (!module)
     return {};
   auto meshes = module.getOps<MeshOp>();
-  return meshes.empty() ? MeshOp() : *meshes.begin();
+  if (meshes.empty())
+    return {};
+  // What asks may be verified before the mesh is.
+  MeshOp mesh = *meshes.begin();
+  ArrayAttr names = mesh.getProperties().getAxisNames();
+  DenseI64ArrayAttr sizes = mesh.getProperties().getAxisSizes();
+  if (!mesh.getSymNameAttr() || !names || !sizes ||
+      names.size() != static_cast<size_t>(sizes.size()) ||
+      !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+    return {};
+  return mesh;
 }
 
 LogicalResult ccn::verifyCollective(Operation *operation) {

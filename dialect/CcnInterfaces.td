@@ -16,6 +16,11 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
     An operation that infers the type of its one result, layout included, from
     the types of its operands and its attributes. Building, verifying and
     rewriting all use this one inference.
+
+    **Constraints**
+    - `layout_op_c1`: an operand that has an encoding has a ccn layout.
+    - `layout_op_c2`: the sizes of operands and result in bytes (8 an element, sizes
+      of 0 left out) fit 64 bits, and so does all index arithmetic.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -26,6 +26,8 @@ def AllReduceOp : Ccn_TensorOp<"all_reduce", [CollectiveOpInterface]> {
     - `all_reduce_c1`: along each axis the operand is local, or partial by the same
       kind of reduction.
     - `all_reduce_c2`: sum and prod take a number type.
+    - `all_reduce_c3`: no reduction of another kind is pending along other axes, as
+      the two would not commute.
   }];
   let arguments = (ins Ccn_ReduceKindAttr:$kind, Ccn_Tensor:$input,
                        Ccn_AxesAttr:$axes);
@@ -51,6 +53,7 @@ def ReduceScatterOp : Ccn_TensorOp<"reduce_scatter", [CollectiveOpInterface]> {
       same kind of reduction.
     - `reduce_scatter_c2`: sum and prod take a number type.
     - `reduce_scatter_c3`: `dim` is a dimension of the operand.
+    - `reduce_scatter_c4`: no reduction of another kind is pending along other axes.
   }];
   let arguments = (ins Ccn_ReduceKindAttr:$kind, Ccn_Tensor:$input,
                        I64Attr:$dim, Ccn_AxesAttr:$axes);
@@ -175,6 +178,7 @@ def ReduceOp : Ccn_TensorOp<"reduce", [CollectiveOpInterface]> {
     - `reduce_c2`: along it the operand is local, or partial by the same kind of
       reduction.
     - `reduce_c3`: sum and prod take a number type.
+    - `reduce_c4`: no reduction of another kind is pending along other axes.
   }];
   let arguments = (ins Ccn_ReduceKindAttr:$kind, Ccn_Tensor:$input,
                        I64Attr:$root, Ccn_AxesAttr:$axes);
@@ -283,6 +287,12 @@ def ReshardOp : Ccn_Op<"reshard", [Pure]> {
   let hasCanonicalizer = 1;
   let assemblyFormat = [{
     $input attr-dict `:` type($input) `to` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// An axis along which one layout cannot become the other (reshard_c2),
+    /// null if there is none.
+    static ::mlir::StringAttr findIllegalAxis(const ::ccn::Layout &from,
+                                              const ::ccn::Layout &to);
   }];
 }
 

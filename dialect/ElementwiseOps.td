@@ -58,13 +58,14 @@ class Ccn_Binary<string mnemonic, string what, string element, string partial,
 
     **Constraints**
     - `}] # mnemonic # [{_c1`: the operands have the same element type.
-    - `}] # mnemonic # "_c2`: the element type is " # element # [{.
-    - `}] # mnemonic # [{_c3`: the operands have the same shape, or are scalars.
-    - `}] # mnemonic # [{_c4`: on every mesh axis all operands are replicated, or each
-      is replicated or sliced at the same dimension (cut by the same axes in
-      the same order), or each is replicated or local.
-    - `}] # mnemonic # "_c5`: " # partial # [{.
-  }];
+    - `}] # mnemonic # [{_c2`: the operands have the same shape, or are scalars.
+    - `}] # mnemonic # [{_c3`: on every mesh axis without a pending reduction, each
+      operand is replicated or sliced at the same dimension, or each is
+      replicated or local; of the axes that cut a dimension in two operands,
+      those of one are the first of the other's.
+    - `}] # mnemonic # "_c4`: " # partial # "." #
+    !if(!empty(element), "",
+        "\n    - `" # mnemonic # "_c5`: the element type is " # element # ".");
   let arguments = (ins Ccn_Tensor:$lhs, Ccn_Tensor:$rhs);
   let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = [{
@@ -82,8 +83,8 @@ def AddOp : Ccn_Binary<"add", "the sum", "a number type",
 def SubOp : Ccn_Binary<"sub", "the difference", "a number type",
     "sums are pending on both operands along the same axes, or on neither">;
 def MulOp : Ccn_Binary<"mul", "the product", "a number type",
-    "a reduction is pending on one operand at most, is a sum, and the other "
-    "operand is a scalar, replicated along its axes", [Commutative]>;
+    "a pending reduction is a sum, and the other operand is a scalar, replicated "
+    "along its axes", [Commutative]>;
 def DivOp : Ccn_Binary<"div", "the quotient (of integers, towards zero)",
     "a number type",
     "a reduction is pending on the first operand at most, is a sum of "
@@ -91,9 +92,9 @@ def DivOp : Ccn_Binary<"div", "the quotient (of integers, towards zero)",
     "axes">;
 def RemOp : Ccn_Binary<"rem", "the remainder, with the sign of the first",
     "a number type", noPartial>;
-def MinOp : Ccn_Binary<"min", "the minimum (of bool: and; NaN wins)", "any",
+def MinOp : Ccn_Binary<"min", "the minimum (of bool: and; NaN wins)", "",
     noPartial, [Commutative]>;
-def MaxOp : Ccn_Binary<"max", "the maximum (of bool: or; NaN wins)", "any",
+def MaxOp : Ccn_Binary<"max", "the maximum (of bool: or; NaN wins)", "",
     noPartial, [Commutative]>;
 def PowOp : Ccn_Binary<"pow", "the first to the power of the second",
     "a floating-point type", noPartial>;
@@ -110,9 +111,9 @@ def CompareOp : Ccn_TensorOp<"compare"> {
 
     **Constraints**
     - `compare_c1`: the operands have the same element type.
-    - `compare_c3`: the operands have the same shape, or are scalars.
-    - `compare_c4`: the layouts combine as for `ccn.add`.
-    - `compare_c5`: no reduction is pending on an operand.
+    - `compare_c2`: the operands have the same shape, or are scalars.
+    - `compare_c3`: the layouts combine as for `ccn.add`.
+    - `compare_c4`: no reduction is pending on an operand.
   }];
   let arguments = (ins Ccn_ComparePredicateAttr:$predicate, Ccn_Tensor:$lhs,
                        Ccn_Tensor:$rhs);
@@ -133,10 +134,10 @@ def SelectOp : Ccn_TensorOp<"select"> {
 
     **Constraints**
     - `select_c1`: `lhs` and `rhs` have the same element type.
-    - `select_c2`: the condition's element type is bool.
-    - `select_c3`: the operands have the same shape, or are scalars.
-    - `select_c4`: the layouts combine as for `ccn.add`.
-    - `select_c5`: no reduction is pending on an operand.
+    - `select_c2`: the operands have the same shape, or are scalars.
+    - `select_c3`: the layouts combine as for `ccn.add`.
+    - `select_c4`: no reduction is pending on an operand.
+    - `select_c5`: the condition's element type is bool.
   }];
   let arguments = (ins Ccn_Tensor:$condition, Ccn_Tensor:$lhs, Ccn_Tensor:$rhs);
   let results = (outs Ccn_Tensor:$result);

@@ -38,7 +38,8 @@ static LogicalResult checkDim(int64_t dim, RankedTensorType type,
                      << "', found " << dim;
 }
 
-/// The operand may be reduced by `kind` along the axes.
+/// The operand may be reduced by `kind` along the axes: c1 and c2 of all_reduce
+/// and reduce_scatter, c2 and c3 of reduce, and the last constraint of each.
 static LogicalResult checkReducible(ReduceKind kind, RankedTensorType type,
                                     AxesAttr axes, EmitError emitError) {
   Layout layout = Layout::of(type);
@@ -55,6 +56,14 @@ static LogicalResult checkReducible(ReduceKind kind, RankedTensorType type,
   if (arithmetic && !isNumber(type.getElementType()))
     return emitError() << "expected a number element type, found '"
                        << elementTypeName(type.getElementType()) << "'";
+  for (PartialAxis partial : layout.getPartials())
+    if (partial.kind != kind)
+      return emitError() << "expected no other reduction than '"
+                         << stringifyReduceKind(kind)
+                         << "' to be pending, found '" << typeName(type)
+                         << "'; repair with 'all_reduce("
+                         << stringifyReduceKind(partial.kind) << ", x, "
+                         << partial.axis.getValue() << ")' before";
   return success();
 }
 
@@ -109,7 +118,7 @@ static constexpr AxisState localState = {AxisState::Local, 0, ReduceKind::sum};
 
 TypeResult AllReduceOp::inferType(GenericAdaptor<Types> op,
                                   EmitError emitError) {
-  // all_reduce_c1, all_reduce_c2
+  // all_reduce_c1, all_reduce_c2, all_reduce_c3
   if (failed(
           checkReducible(op.getKind(), op.getInput(), op.getAxes(), emitError)))
     return failure();
@@ -118,7 +127,7 @@ TypeResult AllReduceOp::inferType(GenericAdaptor<Types> op,
 
 TypeResult ReduceScatterOp::inferType(GenericAdaptor<Types> op,
                                       EmitError emitError) {
-  // reduce_scatter_c1, reduce_scatter_c2, reduce_scatter_c3
+  // reduce_scatter_c1, reduce_scatter_c2, reduce_scatter_c4, reduce_scatter_c3
   if (failed(checkReducible(op.getKind(), op.getInput(), op.getAxes(),
                             emitError)) ||
       failed(checkDim(op.getDim(), op.getInput(), emitError)))
@@ -184,7 +193,7 @@ TypeResult BroadcastOp::inferType(GenericAdaptor<Types> op,
 }
 
 TypeResult ReduceOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
-  // reduce_c1, reduce_c2, reduce_c3
+  // reduce_c1, reduce_c2, reduce_c3, reduce_c4
   if (failed(checkOneAxis(op.getAxes(), emitError)) ||
       failed(
           checkReducible(op.getKind(), op.getInput(), op.getAxes(), emitError)))
@@ -239,10 +248,18 @@ LogicalResult ReshardOp::verify() {
     return emitOpError() << "expected layouts on one mesh, found "
                          << source.getMesh() << " and " << target.getMesh();
   // reshard_c2
-  SmallVector<StringAttr> axes = source.getNamedAxes();
-  llvm::append_range(axes, target.getNamedAxes());
+  if (StringAttr axis = findIllegalAxis(source, target))
+    return emitOpError() << "layout '" << source.str() << "' cannot become '"
+                         << target.str() << "' along mesh axis '"
+                         << axis.getValue() << "'";
+  return success();
+}
+
+StringAttr ReshardOp::findIllegalAxis(const Layout &from, const Layout &to) {
+  SmallVector<StringAttr> axes = from.getNamedAxes();
+  llvm::append_range(axes, to.getNamedAxes());
   for (StringAttr axis : axes) {
-    AxisState a = source.getState(axis), b = target.getState(axis);
+    AxisState a = from.getState(axis), b = to.getState(axis);
     bool legal = false;
     switch (a.kind) {
     case AxisState::Replicated:
@@ -259,11 +276,9 @@ LogicalResult ReshardOp::verify() {
       break;
     }
     if (!legal)
-      return emitOpError() << "layout '" << source.str() << "' cannot become '"
-                           << target.str() << "' along mesh axis '"
-                           << axis.getValue() << "'";
+      return axis;
   }
-  return success();
+  return {};
 }
 
 OpFoldResult ReshardOp::fold(FoldAdaptor) {

@@ -22,6 +22,7 @@ enum class Elements { Any, Number, Float };
 
 LogicalResult checkElements(RankedTensorType type, Elements elements,
                             EmitError emitError) {
+  // unary_c1, binary_c5, dropout_c1
   Type element = type.getElementType();
   if (elements == Elements::Float && !isFloat(element))
     return emitError() << "expected a floating-point element type, found '"
@@ -34,6 +35,7 @@ LogicalResult checkElements(RankedTensorType type, Elements elements,
 
 LogicalResult checkSameElements(RankedTensorType a, RankedTensorType b,
                                 EmitError emitError) {
+  // binary_c1, compare_c1, select_c1
   if (a.getElementType() == b.getElementType())
     return success();
   return emitError() << "expected operands of one element type, found '"
@@ -42,10 +44,10 @@ LogicalResult checkSameElements(RankedTensorType a, RankedTensorType b,
                      << "'; convert one with 'cast'";
 }
 
-/// The type of an elementwise result with the given elements: checks shapes
-/// (c3) and layouts (c4, c5).
+/// The type of an elementwise result with the given elements.
 TypeResult inferElementwise(Types operands, Type element, PartialRule rule,
                             EmitError emitError) {
+  // binary_c2, compare_c2, select_c2
   RankedTensorType shaped = operands.front();
   for (RankedTensorType type : operands) {
     if (type.getRank() == 0)
@@ -56,6 +58,8 @@ TypeResult inferElementwise(Types operands, Type element, PartialRule rule,
                          << "'";
     shaped = type;
   }
+  // binary_c3, compare_c3, select_c3; what is pending: unary_c2, binary_c4,
+  // compare_c4, select_c4, cast_c2, dropout_c4
   SmallVector<int> loops = llvm::to_vector(llvm::seq<int>(0, shaped.getRank()));
   SmallVector<LoopOperand> loopOperands;
   for (RankedTensorType type : operands)
@@ -83,12 +87,10 @@ TypeResult inferBinary(RankedTensorType lhs, RankedTensorType rhs,
   return inferElementwise({lhs, rhs}, lhs.getElementType(), rule, emitError);
 }
 
-/// A product or quotient may scale a pending sum by a scalar only: what the
-/// other factor is must not depend on the element.
-PartialRule scaleRule(RankedTensorType partial, RankedTensorType other,
-                      PartialRule rule) {
-  bool scales = Layout::of(partial).hasPartial() && other.getRank() == 0;
-  return scales ? rule : PartialRule::None;
+/// Whether a product with `factor` may scale what is pending on `type`: only a
+/// scalar is the same for every element.
+bool scales(RankedTensorType factor, RankedTensorType type) {
+  return factor.getRank() == 0 || !Layout::of(type).hasPartial();
 }
 
 } // namespace
@@ -126,18 +128,17 @@ CCN_BINARY(PowOp, Float, None)
 
 TypeResult MulOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   RankedTensorType lhs = op.getLhs(), rhs = op.getRhs();
-  bool lhsPartial = Layout::of(lhs).hasPartial();
-  return inferBinary(lhs, rhs, Elements::Number,
-                     scaleRule(lhsPartial ? lhs : rhs, lhsPartial ? rhs : lhs,
-                               PartialRule::LinearInOne),
-                     emitError);
+  PartialRule rule = scales(rhs, lhs) && scales(lhs, rhs)
+                         ? PartialRule::LinearInOne
+                         : PartialRule::None;
+  return inferBinary(lhs, rhs, Elements::Number, rule, emitError);
 }
 
 TypeResult DivOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   RankedTensorType lhs = op.getLhs(), rhs = op.getRhs();
   // Integer quotients of parts do not add up to the quotient of the sum.
-  PartialRule rule = isFloat(lhs.getElementType())
-                         ? scaleRule(lhs, rhs, PartialRule::LinearInFirst)
+  PartialRule rule = isFloat(lhs.getElementType()) && scales(rhs, lhs)
+                         ? PartialRule::LinearInFirst
                          : PartialRule::None;
   return inferBinary(lhs, rhs, Elements::Number, rule, emitError);
 }
@@ -155,6 +156,7 @@ TypeResult SelectOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   RankedTensorType lhs = op.getLhs(), rhs = op.getRhs();
   if (failed(checkSameElements(lhs, rhs, emitError)))
     return failure();
+  // select_c5
   if (!condition.getElementType().isInteger(1))
     return emitError() << "expected a condition of element type 'bool', found '"
                        << elementTypeName(condition.getElementType()) << "'";
@@ -171,6 +173,7 @@ OpFoldResult SelectOp::fold(FoldAdaptor) {
 
 TypeResult CastOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   RankedTensorType input = op.getInput();
+  // cast_c1
   if (!isElementType(op.getElementType()))
     return emitError() << "expected a ccn element type, found "
                        << op.getElementType();
@@ -188,6 +191,7 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   RankedTensorType input = op.getInput(), seed = op.getSeed();
   if (failed(checkElements(input, Elements::Float, emitError)))
     return failure();
+  // dropout_c2
   double rate = op.getRate().convertToDouble();
   if (!(rate >= 0.0 && rate < 1.0)) {
     std::string found;
@@ -195,6 +199,7 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
     return emitError()
            << "expected a rate of at least 0 and less than 1, found " << found;
   }
+  // dropout_c3
   if (seed.getRank() != 0 || seed.getEncoding() ||
       isFloat(seed.getElementType()) || !isNumber(seed.getElementType()))
     return emitError()
@@ -206,6 +211,7 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
 
 TypeResult ConstantOp::inferType(GenericAdaptor<Types> op,
                                  EmitError emitError) {
+  // constant_c1
   TypedAttr value = op.getValue();
   if (!isa<FloatAttr, IntegerAttr>(value) || !isElementType(value.getType()))
     return emitError() << "expected a number or bool of a ccn element type, "

@@ -335,6 +335,7 @@ TypeResult ConcatOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
     std::optional<int64_t> sum =
         llvm::checkedAdd(shape[dim], type.getDimSize(dim));
     if (!sum)
+      // Before layout_op_c2, which takes the sizes as they are.
       return emitError() << "the size of dimension " << dim
                          << " does not fit 64 bits";
     shape[dim] = *sum;
@@ -364,7 +365,7 @@ TypeResult BroadcastToOp::inferType(GenericAdaptor<Types> op,
   // broadcast_to_c2
   int64_t added = static_cast<int64_t>(shape.size()) - input.getRank();
   SmallVector<int> loops, resultLoops(shape.size(), LoopOperand::noLoop);
-  bool fits = added >= 0 && countElements(shape);
+  bool fits = added >= 0;
   for (int64_t dim = 0; fits && dim < input.getRank(); ++dim) {
     int64_t size = input.getDimSize(dim), target = shape[dim + added];
     fits = size == target || size == 1;
@@ -410,6 +411,7 @@ TypeResult GatherRowsOp::inferType(GenericAdaptor<Types> op,
   // gather_rows_c2
   if (failed(checkIndices(indices, emitError)))
     return failure();
+  // gather_rows_c3, gather_rows_c4
   // Loops: the other dimensions of the table by number, 0 for the indices.
   SmallVector<int> tableLoops = iota(0, table.getRank());
   tableLoops[0] = LoopOperand::noLoop;

@@ -8,6 +8,7 @@
 #include "dialect/Layout.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -126,14 +127,14 @@ SliceBounds ccn::sliceBounds(int64_t size, ArrayRef<int64_t> axisSizes,
   // Each cut divides the full piece of the one before, so that all ranks agree
   // on the piece's size without knowing which is short.
   int64_t offset = 0, piece = size;
-  int64_t end = size;
+  int64_t held = size;
   for (auto [ranks, position] : llvm::zip_equal(axisSizes, coordinates)) {
     piece = piece / ranks + (piece % ranks != 0);
-    offset += piece * position;
-    end = std::min(end, offset + piece);
+    int64_t before = std::min(held, piece * position);
+    offset += before;
+    held = std::min(held - before, piece);
   }
-  offset = std::min(offset, end);
-  return {offset, end - offset};
+  return {offset, held};
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,4 +211,26 @@ bool ccn::isElementType(Type type) {
   unsigned width = integer.getWidth();
   return width == 8 || width == 16 || width == 32 || width == 64 ||
          (width == 1 && integer.isSignless());
+}
+
+LogicalResult ccn::checkTensor(Type type, EmitError emitError) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape() ||
+      !isElementType(tensor.getElementType()))
+    return emitError() << "expected a tensor of static shape and a ccn element "
+                          "type, found "
+                       << type;
+  // layout_op_c1
+  if (tensor.getEncoding() && !isa<LayoutAttr>(tensor.getEncoding()))
+    return emitError() << "expected a ccn layout, found "
+                       << tensor.getEncoding();
+  // layout_op_c2: sizes of 0 do not count, so that strides fit too.
+  std::optional<int64_t> bytes = 8;
+  for (int64_t size : tensor.getShape())
+    if (bytes && size != 0)
+      bytes = llvm::checkedMul(*bytes, size);
+  if (!bytes)
+    return emitError() << "the size of tensor '" << typeName(tensor)
+                       << "' in bytes does not fit 64 bits";
+  return success();
 }

@@ -104,6 +104,10 @@ bool isFloat(mlir::Type elementType);
 bool isNumber(mlir::Type elementType);
 /// Whether it is one of ccn's element types.
 bool isElementType(mlir::Type type);
+/// Checks that a type is what programs compute on: a tensor of static shape and
+/// a ccn element type, with a ccn layout or none, whose size in bytes fits 64
+/// bits.
+mlir::LogicalResult checkTensor(mlir::Type type, EmitError emitError);
 
 //===----------------------------------------------------------------------===//
 // Inference

@@ -222,14 +222,7 @@ LogicalResult ProgramOp::verifyRegions() {
   };
   auto checkType = [&](Type type, const Twine &what) -> LogicalResult {
     // program_c1
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (tensor && tensor.hasStaticShape() &&
-        isElementType(tensor.getElementType()))
-      return success();
-    return emitOpError() << "expected " << what
-                         << " to be a tensor of static shape and a ccn element "
-                            "type, found "
-                         << type;
+    return checkTensor(type, [&]() { return emitOpError() << what << ": "; });
   };
   MeshOp mesh = getMesh();
   for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
@@ -254,11 +247,13 @@ LogicalResult ProgramOp::verifyRegions() {
       return failure();
   }
   // program_c4
-  for (Operation &op : getBody().front())
-    for (Type type : op.getResultTypes())
-      if (failed(checkLayout(&op, type, mesh)))
-        return failure();
-  return success();
+  WalkResult result = getBody().walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(checkLayout(op, type, mesh)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,7 +287,8 @@ LogicalResult UpdateOp::verify() {
   for (OpOperand &use : getTarget().getUses())
     if (auto other = dyn_cast<UpdateOp>(use.getOwner()))
       if (other != *this && other.getTarget() == getTarget() &&
-          other->isBeforeInBlock(*this))
+          (other->getBlock() != (*this)->getBlock() ||
+           other->isBeforeInBlock(*this)))
         return emitOpError("updates a target that is updated already")
                    .attachNote(other.getLoc())
                << "the other update";

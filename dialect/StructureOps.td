@@ -64,7 +64,7 @@ def ProgramOp : Ccn_Op<"program", [
 
     **Constraints**
     - `program_c1`: every argument and result is a statically shaped tensor of
-      a ccn element type.
+      a ccn element type, whose size in bytes fits 64 bits (`layout_op_c2`).
     - `program_c2`: every argument and result has a `ccn.name`, and an argument's
       differs from the other arguments', a result's from all others.
     - `program_c3`: a `ccn.scattered` argument has rank 1 and is not sliced.

@@ -23,8 +23,8 @@ def MatmulOp : Ccn_TensorOp<"matmul"> {
     - `matmul_c5`: the layouts combine: M, N, K or a batch dimension is cut by the
       same axes in both operands or, for free, in one; local goes with local or
       replicated.
-    - `matmul_c6`: a reduction is pending on one operand at most, is a sum, and the
-      other operand is replicated along its axes.
+    - `matmul_c6`: a pending reduction is a sum, and the other operand is replicated
+      along its axes.
   }];
   let arguments = (ins Ccn_Tensor:$lhs, Ccn_Tensor:$rhs);
   let results = (outs Ccn_Tensor:$result);
@@ -48,12 +48,13 @@ def Conv2dOp : Ccn_TensorOp<"conv2d"> {
     - `conv2d_c1`: the operands have the same element type, a number type.
     - `conv2d_c2`: both have rank 4.
     - `conv2d_c3`: the sizes of C agree.
-    - `conv2d_c4`: the stride is at least 1 and the padding at least 0.
+    - `conv2d_c4`: the stride is at least 1 and the padding at least 0; neither is
+      more than 2^32.
     - `conv2d_c5`: the filter is not empty and no larger than the padded image.
     - `conv2d_c6`: N, O or C may be cut, no other dimension; layouts combine as for
       `matmul`.
-    - `conv2d_c7`: a reduction is pending on one operand at most, is a sum, and the
-      other operand is replicated along its axes.
+    - `conv2d_c7`: a pending reduction is a sum, and the other operand is replicated
+      along its axes.
   }];
   let arguments = (ins Ccn_Tensor:$input, Ccn_Tensor:$filter, I64Attr:$stride,
                        I64Attr:$padding);
@@ -128,7 +129,7 @@ def ReshapeOp : Ccn_TensorOp<"reshape"> {
     - `reshape_c1`: no size is negative.
     - `reshape_c2`: the number of elements is kept.
     - `reshape_c3`: each dimension that is cut along an axis has a counterpart of
-      its size, with the same sizes' product before it.
+      its size, with the same sizes' product before it and after it.
   }];
   let arguments = (ins Ccn_Tensor:$input, DenseI64ArrayAttr:$shape);
   let results = (outs Ccn_Tensor:$result);

@@ -87,6 +87,14 @@ bool ProgramLowering::lowerStates(ArrayRef<ast::LayoutState> states,
         return false;
       axisState = {AxisState::Partial, 0,
                    *symbolizeReduceKind(getSpelling(*state.reduction))};
+      if (layout.hasPartial() &&
+          layout.getPartials().front().kind != axisState.reduction) {
+        error(state.range,
+              "expected pending reductions of one kind, found '" +
+                  stringifyReduceKind(layout.getPartials().front().kind) +
+                  "' and '" + stringifyReduceKind(axisState.reduction) + "'");
+        return false;
+      }
       break;
     case ast::LayoutState::Kind::Local:
       axisState.kind = AxisState::Local;

@@ -1,8 +1,8 @@
 //===- LowerReshard.cpp - Reshards as collectives -------------------------===//
 //
 // Searches the layouts that a tensor can take for the cheapest way from one to
-// another. There are few: an axis is cut at one of the dimensions, replicated,
-// partial or local.
+// another, and joins steps along several axes into one collective. Layouts are
+// few: an axis cuts one of the dimensions, or is replicated, partial or local.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,35 +34,58 @@ struct Move {
   enum Kind { Slice, AllGather, AllToAll, AllReduce, ReduceScatter, Relabel };
 
   Kind kind = Slice;
-  StringAttr axis;
+  SmallVector<StringAttr, 2> axes;
   unsigned from = 0, to = 0;
   ReduceKind reduction = ReduceKind::sum;
 };
 
-/// The cheapest ways from one layout, found as far as the target.
+using Moves = SmallVector<Move>;
+
+/// Finds the cheapest way from one layout to another.
 class Search {
 public:
-  Search(RankedTensorType type, MeshOp mesh) : type(type), mesh(mesh) {}
+  Search(RankedTensorType type, MeshOp mesh, Layout from, Layout to)
+      : type(type), mesh(mesh), from(std::move(from)), to(std::move(to)) {
+    axes = this->from.getNamedAxes();
+    llvm::append_range(axes, this->to.getNamedAxes());
+  }
 
-  /// The steps from one layout to another; none if there is no way.
-  std::optional<SmallVector<Move>> find(const Layout &from, const Layout &to);
+  /// The steps of the cheapest way; those of the direct way if there are too
+  /// many layouts to search.
+  Moves find();
 
 private:
+  /// On a mesh of many axes the layouts are too many to look at. Three axes and
+  /// four dimensions have some hundreds.
+  static constexpr unsigned maxLayouts = 4096;
+
   struct Node {
     Layout layout;
     Cost cost;
     const Node *previous = nullptr;
     Move move;
   };
+  using Reach = llvm::function_ref<void(Layout, double, Move)>;
 
+  /// Reduces, gathers what is cut elsewhere in the target, then slices.
+  Moves findDirect();
   /// The bytes of the part that one rank holds.
   double localBytes(const Layout &layout);
-  void expand(const Node &node, const Layout &target,
-              llvm::function_ref<void(Layout, double, Move)> reach);
+  void expand(const Layout &layout, Reach reach);
+  void expandPartial(const Layout &layout, StringAttr axis, Reach reach);
+  void expandPartials(const Layout &layout, Reach reach);
 
   RankedTensorType type;
   MeshOp mesh;
+  Layout from, to;
+  /// The axes that one of both names.
+  SmallVector<StringAttr> axes;
 };
+
+AxisState slicedAt(unsigned dim) {
+  return {AxisState::Sliced, dim, ReduceKind::sum};
+}
+constexpr AxisState localState = {AxisState::Local, 0, ReduceKind::sum};
 
 double Search::localBytes(const Layout &layout) {
   double bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
@@ -77,103 +100,187 @@ double Search::localBytes(const Layout &layout) {
   return bytes;
 }
 
-void Search::expand(const Node &node, const Layout &target,
-                    llvm::function_ref<void(Layout, double, Move)> reach) {
-  const Layout &layout = node.layout;
-  auto sliced = [](unsigned dim) {
-    return AxisState{AxisState::Sliced, dim, ReduceKind::sum};
-  };
-  for (Attribute name : mesh.getAxisNames()) {
-    auto axis = cast<StringAttr>(name);
+void Search::expand(const Layout &layout, Reach reach) {
+  expandPartials(layout, reach);
+  for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>()) {
     AxisState state = layout.getState(axis);
     double ranks = mesh.getAxisSize(axis);
-    double others = ranks - 1;
     switch (state.kind) {
     case AxisState::Replicated:
+      // To use the links of an axis that has no part in the change would move
+      // fewer bytes at times, but in more steps and not where one expects it.
+      if (!llvm::is_contained(axes, axis))
+        break;
       for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
         Layout next = layout;
-        next.setState(axis, sliced(dim));
-        reach(next, 0, {Move::Slice, axis, 0, dim, {}});
+        next.setState(axis, slicedAt(dim));
+        reach(std::move(next), 0, {Move::Slice, {axis}, 0, dim, {}});
       }
-      if (target.getState(axis).kind == AxisState::Local) {
+      if (to.getState(axis).kind == AxisState::Local) {
         Layout next = layout;
-        next.setState(axis, {AxisState::Local, 0, ReduceKind::sum});
-        reach(next, 0, {Move::Relabel, axis, 0, 0, {}});
+        next.setState(axis, localState);
+        reach(std::move(next), 0, {Move::Relabel, {axis}, 0, 0, {}});
       }
       break;
     case AxisState::Sliced: {
       if (layout.getAxes(state.dim).back() != axis)
         break;
-      Layout next = layout;
-      next.setState(axis, {});
-      reach(next, localBytes(layout) * others,
-            {Move::AllGather, axis, state.dim, 0, {}});
+      Layout whole = layout;
+      whole.setState(axis, {});
+      reach(std::move(whole), localBytes(layout) * (ranks - 1),
+            {Move::AllGather, {axis}, state.dim, 0, {}});
       for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
         if (dim == state.dim)
           continue;
         Layout moved = layout;
-        moved.setState(axis, sliced(dim));
-        reach(moved, localBytes(moved) * others / ranks,
-              {Move::AllToAll, axis, state.dim, dim, {}});
+        moved.setState(axis, slicedAt(dim));
+        double bytes = localBytes(moved) * (ranks - 1) / ranks;
+        reach(std::move(moved), bytes,
+              {Move::AllToAll, {axis}, state.dim, dim, {}});
       }
       break;
     }
-    case AxisState::Partial: {
-      Layout next = layout;
-      next.setState(axis, {});
-      reach(next, localBytes(layout) * 2 * others / ranks,
-            {Move::AllReduce, axis, 0, 0, state.reduction});
-      for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
-        Layout cut = layout;
-        cut.setState(axis, sliced(dim));
-        reach(cut, localBytes(layout) * others / ranks,
-              {Move::ReduceScatter, axis, 0, dim, state.reduction});
-      }
-      if (target.getState(axis).kind == AxisState::Local) {
-        Layout local = layout;
-        local.setState(axis, {AxisState::Local, 0, ReduceKind::sum});
-        reach(local, 0, {Move::Relabel, axis, 0, 0, {}});
-      }
+    case AxisState::Partial:
+      expandPartial(layout, axis, reach);
       break;
-    }
     case AxisState::Local:
       break;
     }
   }
 }
 
-std::optional<SmallVector<Move>> Search::find(const Layout &from,
-                                              const Layout &to) {
+void Search::expandPartials(const Layout &layout, Reach reach) {
+  // Along several axes at once, which takes fewer bytes than one by one. All
+  // other steps along several axes are as many bytes as one by one.
+  Move move;
+  move.kind = Move::AllReduce;
+  Layout whole = layout;
+  double ranks = 1;
+  for (PartialAxis partial : layout.getPartials()) {
+    if (to.getState(partial.axis).kind != AxisState::Replicated)
+      continue;
+    move.axes.push_back(partial.axis);
+    move.reduction = partial.kind;
+    ranks *= mesh.getAxisSize(partial.axis);
+    whole.setState(partial.axis, {});
+  }
+  if (move.axes.size() > 1)
+    reach(std::move(whole), localBytes(layout) * 2 * (ranks - 1) / ranks,
+          std::move(move));
+}
+
+void Search::expandPartial(const Layout &layout, StringAttr axis, Reach reach) {
+  AxisState target = to.getState(axis);
+  // Once reduced, the parts do not come back.
+  if (target.kind == AxisState::Partial)
+    return;
+  if (target.kind == AxisState::Local) {
+    Layout local = layout;
+    local.setState(axis, localState);
+    reach(std::move(local), 0, {Move::Relabel, {axis}, 0, 0, {}});
+    return;
+  }
+  ReduceKind reduction = layout.getState(axis).reduction;
+  double ranks = mesh.getAxisSize(axis);
+  double bytes = localBytes(layout) * (ranks - 1) / ranks;
+  Layout whole = layout;
+  whole.setState(axis, {});
+  reach(std::move(whole), 2 * bytes,
+        {Move::AllReduce, {axis}, 0, 0, reduction});
+  for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
+    Layout cut = layout;
+    cut.setState(axis, slicedAt(dim));
+    reach(std::move(cut), bytes,
+          {Move::ReduceScatter, {axis}, 0, dim, reduction});
+  }
+}
+
+Moves Search::findDirect() {
+  Moves moves;
+  Layout at = from;
+  auto go = [&](Move move, AxisState state) {
+    at.setState(move.axes.front(), state);
+    moves.push_back(std::move(move));
+  };
+  for (PartialAxis partial : from.getPartials()) {
+    AxisState target = to.getState(partial.axis);
+    if (target.kind == AxisState::Local)
+      go({Move::Relabel, {partial.axis}, 0, 0, {}}, localState);
+    else if (target.kind != AxisState::Partial)
+      go({Move::AllReduce, {partial.axis}, 0, 0, partial.kind}, {});
+  }
+  for (unsigned dim = 0; dim < at.getRank(); ++dim)
+    while (!to.getAxes(dim)
+                .take_front(at.getAxes(dim).size())
+                .equals(at.getAxes(dim)))
+      go({Move::AllGather, {at.getAxes(dim).back()}, dim, 0, {}}, {});
+  for (unsigned dim = 0; dim < at.getRank(); ++dim)
+    for (StringAttr axis : to.getAxes(dim).drop_front(at.getAxes(dim).size()))
+      go({Move::Slice, {axis}, 0, dim, {}}, slicedAt(dim));
+  for (StringAttr axis : to.getLocals())
+    if (at.getState(axis) != localState)
+      go({Move::Relabel, {axis}, 0, 0, {}}, localState);
+  assert(at == to && "legal reshards have a direct way");
+  return moves;
+}
+
+Moves Search::find() {
   // Layouts have no order; their text names them.
   std::map<std::string, Node> nodes;
   using Entry = std::pair<Cost, std::string>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   nodes[from.str()] = {from, {}, nullptr, {}};
   queue.push({Cost(), from.str()});
-  while (!queue.empty()) {
+  while (!queue.empty() && nodes.size() <= maxLayouts) {
     auto [cost, key] = queue.top();
     queue.pop();
     const Node &node = nodes[key];
     if (node.cost < cost)
       continue;
     if (node.layout == to) {
-      SmallVector<Move> moves;
+      Moves moves;
       for (const Node *at = &node; at->previous; at = at->previous)
         moves.push_back(at->move);
       std::reverse(moves.begin(), moves.end());
       return moves;
     }
-    expand(node, to, [&](Layout next, double bytes, Move move) {
+    expand(node.layout, [&](Layout next, double bytes, Move move) {
       Cost total = {node.cost.bytes + bytes, node.cost.steps + 1};
       std::string name = next.str();
       auto [it, inserted] = nodes.try_emplace(name);
       if (!inserted && it->second.cost <= total)
         return;
-      it->second = {std::move(next), total, &node, move};
-      queue.push({total, name});
+      it->second = {std::move(next), total, &node, std::move(move)};
+      queue.push({total, std::move(name)});
     });
   }
-  return std::nullopt;
+  return findDirect();
+}
+
+/// Joins steps of one kind along several axes, which moves no more bytes.
+Moves join(ArrayRef<Move> moves) {
+  Moves joined;
+  auto append = [&](const Move &move) {
+    // Steps of one kind at several dimensions may change places.
+    for (Move &other : llvm::reverse(joined)) {
+      if (other.kind != move.kind || move.kind == Move::AllToAll)
+        break;
+      if (move.kind == Move::AllGather) {
+        // Innermost first: the axes gathered later are the outer ones.
+        other.axes.insert(other.axes.begin(), move.axes.begin(),
+                          move.axes.end());
+        return;
+      }
+      if (other.to == move.to && other.reduction == move.reduction) {
+        llvm::append_range(other.axes, move.axes);
+        return;
+      }
+    }
+    joined.push_back(move);
+  };
+  for (const Move &move : moves)
+    append(move);
+  return joined;
 }
 
 struct LowerReshardPass : ccn::impl::LowerReshardBase<LowerReshardPass> {
@@ -181,69 +288,77 @@ struct LowerReshardPass : ccn::impl::LowerReshardBase<LowerReshardPass> {
     SmallVector<ReshardOp> reshards;
     getOperation().walk([&](ReshardOp op) { reshards.push_back(op); });
     for (ReshardOp op : reshards)
-      if (failed(lower(op)))
-        return signalPassFailure();
+      lower(op);
   }
 
-  LogicalResult lower(ReshardOp op);
+  void lower(ReshardOp op);
+  /// Makes the operation of one step.
+  Value apply(OpBuilder &builder, ReshardOp op, const Move &move,
+              FlatSymbolRefAttr mesh, Value value);
 };
 
-LogicalResult LowerReshardPass::lower(ReshardOp op) {
+void LowerReshardPass::lower(ReshardOp op) {
   RankedTensorType type = op.getType();
-  MeshOp mesh = getOperation().getMesh();
-  Layout from = Layout::of(op.getInput().getType()), to = Layout::of(type);
-  auto meshRef = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
-  // A replicated tensor names no mesh, but what it is cut into does.
-  from.setMesh(meshRef);
-  to.setMesh(meshRef);
-  std::optional<SmallVector<Move>> moves = Search(type, mesh).find(from, to);
-  if (!moves)
-    return op.emitOpError("found no way to bring layout '")
-           << from.str() << "' to '" << to.str() << "'";
-  if (llvm::all_of(*moves,
-                   [](Move move) { return move.kind == Move::Relabel; }))
-    return success();
-
-  OpBuilder builder(op);
   Value value = op.getInput();
-  for (const Move &move : *moves) {
-    Location loc = op.getLoc();
-    auto axes = AxesAttr::get(op.getContext(), meshRef, move.axis);
-    switch (move.kind) {
-    case Move::Slice:
-      value = SliceOp::create(builder, loc, value, move.to, axes);
-      break;
-    case Move::AllGather:
-      value = AllGatherOp::create(builder, loc, value, axes);
-      break;
-    case Move::AllToAll:
-      value = AllToAllOp::create(builder, loc, value, move.from, move.to, axes);
-      break;
-    case Move::AllReduce:
-      value = AllReduceOp::create(builder, loc, move.reduction, value, axes);
-      break;
-    case Move::ReduceScatter:
-      value = ReduceScatterOp::create(builder, loc, move.reduction, value,
-                                      move.to, axes);
-      break;
-    case Move::Relabel: {
-      Layout local = Layout::of(cast<RankedTensorType>(value.getType()));
-      local.setMesh(meshRef);
-      local.setState(move.axis, {AxisState::Local, 0, ReduceKind::sum});
-      value = ReshardOp::create(
-          builder, loc, local.getType(type.getShape(), type.getElementType()),
-          value);
-      break;
-    }
-    }
-    value.getDefiningOp()->setDiscardableAttrs(
-        op->getDiscardableAttrDictionary());
-    ++numCollectives;
+  if (value.getType() != type) {
+    MeshOp mesh = getOperation().getMesh();
+    auto meshRef = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
+    Layout from = Layout::of(op.getInput().getType()), to = Layout::of(type);
+    // A replicated tensor names no mesh, but what it is cut into does.
+    from.setMesh(meshRef);
+    to.setMesh(meshRef);
+    Moves moves = join(Search(type, mesh, from, to).find());
+    if (llvm::all_of(moves,
+                     [](const Move &m) { return m.kind == Move::Relabel; }))
+      return;
+    OpBuilder builder(op);
+    for (const Move &move : moves)
+      value = apply(builder, op, move, meshRef, value);
   }
   ++numLowered;
   op.replaceAllUsesWith(value);
   op.erase();
-  return success();
+}
+
+Value LowerReshardPass::apply(OpBuilder &builder, ReshardOp op,
+                              const Move &move, FlatSymbolRefAttr mesh,
+                              Value value) {
+  Location loc = op.getLoc();
+  auto axes = AxesAttr::get(op.getContext(), mesh, move.axes);
+  Operation *made = nullptr;
+  switch (move.kind) {
+  case Move::Slice:
+    made = SliceOp::create(builder, loc, value, move.to, axes);
+    break;
+  case Move::AllGather:
+    made = AllGatherOp::create(builder, loc, value, axes);
+    break;
+  case Move::AllToAll:
+    made = AllToAllOp::create(builder, loc, value, move.from, move.to, axes);
+    break;
+  case Move::AllReduce:
+    made = AllReduceOp::create(builder, loc, move.reduction, value, axes);
+    break;
+  case Move::ReduceScatter:
+    made = ReduceScatterOp::create(builder, loc, move.reduction, value, move.to,
+                                   axes);
+    break;
+  case Move::Relabel: {
+    auto type = cast<RankedTensorType>(value.getType());
+    Layout local = Layout::of(type);
+    local.setMesh(mesh);
+    for (StringAttr axis : move.axes)
+      local.setState(axis, localState);
+    made = ReshardOp::create(
+        builder, loc, local.getType(type.getShape(), type.getElementType()),
+        value);
+    break;
+  }
+  }
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  if (move.kind != Move::Relabel)
+    ++numCollectives;
+  return made->getResult(0);
 }
 
 } // namespace

@@ -9,7 +9,11 @@ def LowerReshard : Pass<"ccn-lower-reshard", "::ccn::ProgramOp"> {
   let description = [{
     Finds, by Dijkstra's algorithm over layouts, the sequence of slices, gathers,
     all_to_alls and reductions that brings a tensor to the layout asked for while
-    each rank receives the fewest bytes; among equals, the fewest collectives.
+    each rank receives the fewest bytes; among equals, the one of the fewest
+    steps. Steps of one kind that follow each other become one collective along
+    several axes. An axis along which the tensor is replicated before and after
+    takes no part. Where a mesh of many axes allows more layouts than can be
+    searched, the way is reductions, then gathers, then slices.
 
     ```mlir
     %1 = ccn.reshard %0 : tensor<8x8xf32, #ccn.layout<@m, [{"tp"}, {} ]>>
@@ -21,12 +25,12 @@ def LowerReshard : Pass<"ccn-lower-reshard", "::ccn::ProgramOp"> {
     ```
 
     A reshard that only lets a partial or replicated value serve as a local one
-    moves nothing and is kept.
+    moves nothing and is kept; one that changes nothing is removed.
   }];
   let statistics = [
     Statistic<"numLowered", "num-lowered", "Number of reshards replaced">,
     Statistic<"numCollectives", "num-collectives",
-              "Number of collectives put in their places">
+              "Number of collectives (and slices) put in their places">
   ];
 }
 

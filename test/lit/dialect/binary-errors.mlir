@@ -1,0 +1,627 @@
+// Elementwise operations on two operands: what each constraint refuses.
+// RUN: ccn-opt %s -split-input-file -verify-diagnostics
+
+// add_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.add %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// add_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.add %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// add_c2: ranks differ
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op expected operands of one shape, found 'f32[8, 4]' and 'f32[4]'}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+  ccn.return
+}
+
+// -----
+
+// add_c2: a size of 1 is not repeated
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}, %y: tensor<8x1xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op expected operands of one shape, found 'f32[8, 4]' and 'f32[8, 1]'}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  ccn.return
+}
+
+// -----
+
+// add_c3
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+#cols = #ccn.layout<@m, [{}, {"a"}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf32, #cols> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(x, 1 -> 0, a)' on the second}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #rows>
+  ccn.return
+}
+
+// -----
+
+// add_c3: neither list of axes continues the other
+#rows_ab = #ccn.layout<@m, [{"a", "b"}, {}]>
+#rows_b = #ccn.layout<@m, [{"b"}, {}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
+    %y: tensor<8x4xf32, #rows_b> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b)' do not combine along mesh axis 'b'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, b)'}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows_ab>, tensor<8x4xf32, #rows_b>) -> tensor<8x4xf32, #rows_ab>
+  ccn.return
+}
+
+// -----
+
+// add_c3: two axes, of which one is at another dimension
+#rows_cols = #ccn.layout<@m, [{"a"}, {"b"}]>
+#cols = #ccn.layout<@m, [{}, {"a"}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows_cols> {ccn.name = "x"},
+    %y: tensor<8x4xf32, #cols> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(1, b)' and 'sliced(1, a)' do not combine along mesh axis 'a'; dimension 1 is cut by other axes, or in another order; repair with 'all_gather(x, a)'}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows_cols>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #rows_cols>
+  ccn.return
+}
+
+// -----
+
+// add_c3: a local scalar with a sliced tensor
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+#s_local = #ccn.layout<@m, [], local = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<f32, #s_local> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows>, tensor<f32, #s_local>) -> tensor<8x4xf32, #rows>
+  ccn.return
+}
+
+// -----
+
+// add_c4: replicated
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// add_c4: local
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#local = #ccn.layout<@m, [{}, {}], local = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #local> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #local>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// add_c4: sliced
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #rows> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'reduce_scatter(sum, x, 0, a)' on the partial operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// add_c4: other axes
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#sum_b = #ccn.layout<@m, [{}, {}], partial<sum> = {"b"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #sum_b> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(sum, b)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum_b>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// add_c4: another reduction on one
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #max> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #max>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// add_c4: another reduction on both
+#max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<8x4xf32, #max> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #max>, tensor<8x4xf32, #max>) -> tensor<8x4xf32, #max>
+  ccn.return
+}
+
+// -----
+
+// add_c4: a scalar is not added to the sum, but to each part
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<f32>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// add_c5
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}, %y: tensor<8xi1> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.add' op expected a number element type, found 'bool'}}
+  %0 = ccn.add %x, %y : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  ccn.return
+}
+
+// -----
+
+// sub_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.sub' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.sub %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// sub_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.sub' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.sub %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// sub_c3
+#rows_ab = #ccn.layout<@m, [{"a", "b"}, {}]>
+#rows_ba = #ccn.layout<@m, [{"b", "a"}, {}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
+    %y: tensor<8x4xf32, #rows_ba> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.sub' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, b)'}}
+  %0 = ccn.sub %x, %y : (tensor<8x4xf32, #rows_ab>, tensor<8x4xf32, #rows_ba>) -> tensor<8x4xf32, #rows_ab>
+  ccn.return
+}
+
+// -----
+
+// sub_c4
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.sub' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.sub %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// sub_c5
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}, %y: tensor<8xi1> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.sub' op expected a number element type, found 'bool'}}
+  %0 = ccn.sub %x, %y : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  ccn.return
+}
+
+// -----
+
+// mul_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.mul %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// mul_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.mul %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// mul_c3
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+#local = #ccn.layout<@m, [{}, {}], local = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf32, #local> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  %0 = ccn.mul %x, %y : (tensor<8x4xf32, #rows>, tensor<8x4xf32, #local>) -> tensor<8x4xf32, #rows>
+  ccn.return
+}
+
+// -----
+
+// mul_c4: both along the same axis
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#s_sum = #ccn.layout<@m, [], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #s_sum> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<f32, #s_sum>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// mul_c4: not a scalar
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// mul_c4: the partial operand is a scalar, the other is not
+#s_sum = #ccn.layout<@m, [], partial<sum> = {"a"}>
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}, %y: tensor<f32, #s_sum> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.mul %x, %y : (tensor<8x4xf32>, tensor<f32, #s_sum>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// mul_c4: both, and one is not a scalar
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#s_sum_b = #ccn.layout<@m, [], partial<sum> = {"b"}>
+#sum_ab = #ccn.layout<@m, [{}, {}], partial<sum> = {"a", "b"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #s_sum_b> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<f32, #s_sum_b>) -> tensor<8x4xf32, #sum_ab>
+  ccn.return
+}
+
+// -----
+
+// mul_c4: another reduction
+#max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<f32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  %0 = ccn.mul %x, %y : (tensor<8x4xf32, #max>, tensor<f32>) -> tensor<8x4xf32, #max>
+  ccn.return
+}
+
+// -----
+
+// mul_c4: a scalar that is local along the axis
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#s_local = #ccn.layout<@m, [], local = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #s_local> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<f32, #s_local>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// mul_c5
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}, %y: tensor<8xi1> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.mul' op expected a number element type, found 'bool'}}
+  %0 = ccn.mul %x, %y : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  ccn.return
+}
+
+// -----
+
+// div_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.div %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// div_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.div %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// div_c3
+#rows_b = #ccn.layout<@m, [{"b"}, {}]>
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows_b> {ccn.name = "x"}, %y: tensor<8x4xf32, #rows> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op layouts 'sliced(0, b)' and 'sliced(0, a)' do not combine along mesh axis 'a'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, a)'}}
+  %0 = ccn.div %x, %y : (tensor<8x4xf32, #rows_b>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows_b>
+  ccn.return
+}
+
+// -----
+
+// div_c4: the second operand
+#s_sum = #ccn.layout<@m, [], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<f32> {ccn.name = "x"}, %y: tensor<f32, #s_sum> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.div %x, %y : (tensor<f32>, tensor<f32, #s_sum>) -> tensor<f32, #s_sum>
+  ccn.return
+}
+
+// -----
+
+// div_c4: integers
+#s_sum = #ccn.layout<@m, [], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<i32, #s_sum> {ccn.name = "x"}, %y: tensor<i32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.div %x, %y : (tensor<i32, #s_sum>, tensor<i32>) -> tensor<i32, #s_sum>
+  ccn.return
+}
+
+// -----
+
+// div_c4: not by a scalar
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.div %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// div_c4: another reduction
+#prod = #ccn.layout<@m, [{}, {}], partial<prod> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #prod> {ccn.name = "x"}, %y: tensor<f32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op layout 'partial(prod, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(prod, x, a)' on the partial operand}}
+  %0 = ccn.div %x, %y : (tensor<8x4xf32, #prod>, tensor<f32>) -> tensor<8x4xf32, #prod>
+  ccn.return
+}
+
+// -----
+
+// div_c5
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}, %y: tensor<8xi1> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.div' op expected a number element type, found 'bool'}}
+  %0 = ccn.div %x, %y : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  ccn.return
+}
+
+// -----
+
+// rem_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.rem' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.rem %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// rem_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.rem' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.rem %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// rem_c3
+#local = #ccn.layout<@m, [{}, {}], local = {"a"}>
+#cols = #ccn.layout<@m, [{}, {"a"}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #local> {ccn.name = "x"}, %y: tensor<8x4xf32, #cols> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.rem' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  %0 = ccn.rem %x, %y : (tensor<8x4xf32, #local>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #local>
+  ccn.return
+}
+
+// -----
+
+// rem_c4
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #sum> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.rem' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.rem %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// rem_c5
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}, %y: tensor<8xi1> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.rem' op expected a number element type, found 'bool'}}
+  %0 = ccn.rem %x, %y : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  ccn.return
+}
+
+// -----
+
+// min_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.min' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.min %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// min_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.min' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.min %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// min_c3
+#cols = #ccn.layout<@m, [{}, {"a"}]>
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}, %y: tensor<8x4xf32, #rows> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.min' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(x, 1 -> 0, a)' on the second}}
+  %0 = ccn.min %x, %y : (tensor<8x4xf32, #cols>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #cols>
+  ccn.return
+}
+
+// -----
+
+// min_c4
+#min = #ccn.layout<@m, [{}, {}], partial<min> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #min> {ccn.name = "x"}, %y: tensor<8x4xf32, #min> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.min' op layout 'partial(min, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(min, x, a)' on the partial operand}}
+  %0 = ccn.min %x, %y : (tensor<8x4xf32, #min>, tensor<8x4xf32, #min>) -> tensor<8x4xf32, #min>
+  ccn.return
+}
+
+// -----
+
+// max_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.max' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.max %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// max_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.max' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.max %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// max_c3
+#rows_abc = #ccn.layout<@m, [{"a", "b", "c"}, {}]>
+#rows_ba = #ccn.layout<@m, [{"b", "a"}, {}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #rows_abc> {ccn.name = "x"},
+    %y: tensor<8x4xf32, #rows_ba> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.max' op layouts 'sliced(0, a) sliced(0, b) sliced(0, c)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, b)'}}
+  %0 = ccn.max %x, %y : (tensor<8x4xf32, #rows_abc>, tensor<8x4xf32, #rows_ba>) -> tensor<8x4xf32, #rows_abc>
+  ccn.return
+}
+
+// -----
+
+// max_c4
+#max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<8x4xf32, #max> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.max' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  %0 = ccn.max %x, %y : (tensor<8x4xf32, #max>, tensor<8x4xf32, #max>) -> tensor<8x4xf32, #max>
+  ccn.return
+}
+
+// -----
+
+// pow_c1
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<8xf16> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.pow' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
+  %0 = ccn.pow %x, %y : (tensor<8xf32>, tensor<8xf16>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// pow_c2
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.pow' op expected operands of one shape, found 'f32[8]' and 'f32[4]'}}
+  %0 = ccn.pow %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// pow_c3
+#cols = #ccn.layout<@m, [{}, {"a"}]>
+#local = #ccn.layout<@m, [{}, {}], local = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}, %y: tensor<8x4xf32, #local> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.pow' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  %0 = ccn.pow %x, %y : (tensor<8x4xf32, #cols>, tensor<8x4xf32, #local>) -> tensor<8x4xf32, #cols>
+  ccn.return
+}
+
+// -----
+
+// pow_c4
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #sum> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.pow' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  %0 = ccn.pow %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #sum>
+  ccn.return
+}
+
+// -----
+
+// pow_c5
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}, %y: tensor<8xi32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.pow' op expected a floating-point element type, found 'i32'}}
+  %0 = ccn.pow %x, %y : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+  ccn.return
+}

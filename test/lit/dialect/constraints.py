@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Compares the numbered constraints of the dialect's documentation with their
+checks and their tests.
+
+usage: constraints.py SOURCE_FOLDER GENERATED_DOC
+
+Every label, such as `add_c1`, in a **Constraints** list
+  - follows the one before it in number, without gaps,
+  - stands in a comment of dialect/*.cpp or dialect/*.h, beside its check,
+  - starts the comment of a test in test/lit/dialect/*-errors.mlir, with an
+    expected error.
+A label that the documentation lacks may stand in neither.
+
+The elementwise operations share their documentation, and so their checks: in C++
+`unary_c1` stands for neg_c1, exp_c1, ..., and `binary_c1` for add_c1, ...
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+LABEL = r"[a-z0-9_]+_c[0-9]+"
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+def documented(dialect, generated):
+    """The labels of all constraints, and the shared ones of those that have one.
+
+    TableGen puts some labels together, so those of operations and attributes come
+    from the generated page; interfaces are not on it."""
+    text = read(generated) + "".join(map(read, sorted(dialect.glob("*.td"))))
+    labels = []
+    for label in re.findall(rf"^ *- `({LABEL})`:", text, re.M):
+        if label not in labels:
+            labels.append(label)
+    shared = {}
+    for kind, name in re.findall(
+        r"def \w+Op *: Ccn_(Unary|Binary)\w*<\s*\"(\w+)\"",
+        read(dialect / "ElementwiseOps.td"),
+    ):
+        for label in labels:
+            if label.rpartition("_c")[0] == name:
+                shared[label] = f"{kind.lower()}_c{label.rpartition('_c')[2]}"
+    return labels, shared
+
+
+def main(source, generated):
+    dialect = pathlib.Path(source) / "dialect"
+    tests = sorted((pathlib.Path(source) / "test/lit/dialect").glob("*-errors.mlir"))
+    labels, shared = documented(dialect, pathlib.Path(generated))
+    problems = []
+    if not labels or not shared or not tests:
+        problems.append("found no constraints or no tests; is the path right?")
+
+    numbers = collections.defaultdict(list)
+    for label in labels:
+        name, _, number = label.rpartition("_c")
+        numbers[name].append(int(number))
+    for name, found in numbers.items():
+        if found != list(range(1, len(found) + 1)):
+            problems.append(f"the constraints of '{name}' are numbered {found}")
+
+    checked = {}
+    for path in sorted(dialect.glob("*.cpp")) + sorted(dialect.glob("*.h")):
+        for comment in re.findall(r"//.*", read(path)):
+            for label in re.findall(rf"\b{LABEL}\b", comment):
+                checked.setdefault(label, path.name)
+    tested = {}
+    for path in tests:
+        for case in re.split(r"^// -----$", read(path), flags=re.M):
+            for label in re.findall(rf"^// ({LABEL})\b", case, re.M):
+                tested.setdefault(label, path.name)
+                if "expected-error" not in case:
+                    problems.append(f"{path.name}: '{label}' expects no error")
+
+    for label in labels:
+        if shared.get(label, label) not in checked:
+            problems.append(f"'{label}' has no check in dialect/*.cpp or *.h")
+        if label not in tested:
+            problems.append(f"'{label}' has no test in {tests[0].parent}")
+    known = set(labels) | set(shared.values())
+    for label, name in checked.items():
+        if label not in known:
+            problems.append(f"{name}: '{label}' is not documented")
+    for label, name in tested.items():
+        if label not in labels:
+            problems.append(f"{name}: '{label}' is not documented")
+
+    for problem in problems:
+        print(problem)
+    print(f"{len(labels)} constraints, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
