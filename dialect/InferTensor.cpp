@@ -150,9 +150,10 @@ TypeResult ReductionOp::inferType(GenericAdaptor<Types> op,
   ReduceKind pending = kind == ReductionKind::mean
                            ? ReduceKind::sum
                            : static_cast<ReduceKind>(kind);
-  for (PartialAxis partial : Layout::of(input).getPartials())
+  Layout layout = Layout::of(input);
+  for (PartialAxis partial : layout.getPartials())
     if (partial.kind != pending)
-      return emitError() << "layout '" << Layout::of(input).str()
+      return emitError() << "layout '" << layout.str()
                          << "' has another reduction pending than '"
                          << stringifyReductionKind(kind)
                          << "'; repair with 'all_reduce("

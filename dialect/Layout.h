@@ -37,10 +37,15 @@ public:
   static Layout of(mlir::RankedTensorType type);
 
   unsigned getRank() const { return dims.size(); }
+  // What refers into the layout is to be had of a layout with a name only.
+  llvm::ArrayRef<mlir::StringAttr> getAxes(unsigned dim) && = delete;
+  llvm::ArrayRef<PartialAxis> getPartials() && = delete;
+  llvm::ArrayRef<mlir::StringAttr> getLocals() && = delete;
+
   /// The mesh, null while every axis is replicated.
   mlir::FlatSymbolRefAttr getMesh() const { return mesh; }
   /// The axes that cut a dimension, outermost first.
-  llvm::ArrayRef<mlir::StringAttr> getAxes(unsigned dim) const {
+  llvm::ArrayRef<mlir::StringAttr> getAxes(unsigned dim) const & {
     return dims[dim];
   }
   /// All axes along which the tensor is not replicated: those of the dimensions
@@ -52,8 +57,8 @@ public:
   bool hasPartial() const { return !partials.empty(); }
   bool hasLocal() const { return !locals.empty(); }
   /// The axes with a pending reduction, by name.
-  llvm::ArrayRef<PartialAxis> getPartials() const { return partials; }
-  llvm::ArrayRef<mlir::StringAttr> getLocals() const { return locals; }
+  llvm::ArrayRef<PartialAxis> getPartials() const & { return partials; }
+  llvm::ArrayRef<mlir::StringAttr> getLocals() const & { return locals; }
 
   void setMesh(mlir::FlatSymbolRefAttr ref) { mesh = ref; }
   /// Gives the axis a new state. Sliced appends it as the innermost cut of the

@@ -108,8 +108,9 @@ RankExecutor::Tensor RankExecutor::cut(mlir::Value value, const Box &needed) {
 SliceBounds RankExecutor::sharedLoop(mlir::Value a, int64_t aDim, mlir::Value b,
                                      int64_t bDim) {
   // Inference has checked that one list of axes continues the other.
-  size_t aCuts = Layout::of(typeOf(a)).getAxes(aDim).size();
-  size_t bCuts = Layout::of(typeOf(b)).getAxes(bDim).size();
+  Layout aLayout = Layout::of(typeOf(a)), bLayout = Layout::of(typeOf(b));
+  size_t aCuts = aLayout.getAxes(aDim).size();
+  size_t bCuts = bLayout.getAxes(bDim).size();
   return aCuts > bCuts ? boundsOf(boxOf(a), aDim) : boundsOf(boxOf(b), bDim);
 }
 

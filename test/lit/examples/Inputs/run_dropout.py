@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 import numpy as np
 
-from elements import BF16, F8E4M3, F8E5M2, F16, F32, F64, Tensor
+from elements import BF16, F8E4M3, F8E5M2, F16, F32, F64, INTEGERS, Tensor
 from harness import main
 from philox import dropout_mask
 
@@ -68,5 +68,19 @@ def layouts(runner):
             runner.attempt(title, test)
 
 
+def seeds(runner):
+    """Seeds of every integer type, as 64 bits with their sign, and literals."""
+    for element in INTEGERS:
+        seed = -5 if element.kind == "i" else 2**element.bits - 5
+        path = runner.write("mesh m (a = 2)\nprogram p(s: %s) {\n"
+                            "  let x = broadcast_to(cast(1, f32), [3, 50])\n"
+                            "  let y = dropout(x, 0.5, s)\n  let z = dropout(x, 0.5, 77)\n"
+                            "  return y, z\n}\n" % element)
+        got = runner.run(path, {"y": F32, "z": F32}, {"s": str(seed)})
+        for name, key in (("y", seed), ("z", 77)):
+            runner.check("seed %d of %s" % (key, element), got[name],
+                         Tensor.of(F32, 2.0 * dropout_mask((3, 50), 0.5, key)))
+
+
 if __name__ == "__main__":
-    main({"layouts": layouts})
+    main({"layouts": layouts, "seeds": seeds})

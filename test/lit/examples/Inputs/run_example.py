@@ -136,16 +136,18 @@ def lamb(runner):
 
     def make(draw, mesh, params):
         inputs = optimizer_inputs(draw, mesh, params, 10)
-        if draw.style == "zero parameters":
+        if draw.style in ("zero parameters", "zero"):
             inputs["p"] = Tensor.of(F32, np.zeros(params["N"]))
-        elif draw.style == "zero step":
+        if draw.style in ("zero step", "zero"):
             for name in ("g", "mom", "var"):
                 inputs[name] = Tensor(inputs[name].element, 0 * inputs[name].stored)
-            inputs["p"] = Tensor.of(F32, np.zeros(params["N"]))
         return inputs
 
-    styles = ("plain", "hard", "zero parameters", "zero step")
-    each(runner, "lamb", DP, LENGTHS, make, reference.lamb, outputs, styles)
+    each(runner, "lamb", DP, LENGTHS, make, reference.lamb, outputs,
+         ("plain", "hard", "zero parameters", "zero"))
+    # Without decay a step is 0 where the parameters are not.
+    each(runner, "lamb", DP[1:4], [{**size, "decay": 0} for size in LENGTHS], make,
+         lambda inputs, mesh: reference.lamb(inputs, mesh, 0), outputs, ("zero step",))
 
 
 def attention_tp(runner):

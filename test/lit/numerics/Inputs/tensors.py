@@ -416,5 +416,38 @@ def rows(runner):
             batch.run(runner)
 
 
+def long(runner):
+    """Dimensions longer than the blocks in which elements are processed."""
+    rng = np.random.default_rng(7)
+    for element in (F64, F32, F16, BF16, I32, U8):
+        batch = Batch({"a": 3}, "long %s" % element)
+        for shape in [(3, 2501), (2501, 3), (1025, 2, 3), (2, 1027, 3), (5000,)]:
+            x = draw(rng, element, shape)
+            dims = [(d,) for d in range(len(shape))] + [tuple(range(len(shape)))]
+            for cut, dim, kind in itertools.product([None] + list(range(len(shape))), dims, ("sum", "max")):
+                name = batch.argument(x, "sliced(%d)" % cut if cut is not None else "")
+                call = "%s(%s, [%s])" % (kind, name, ", ".join(map(str, dim)))
+                batch.let("all_reduce(%s, %s)" % (kind, call) if cut in dim else call,
+                          reduction(kind, x, dim, cut, 3))
+            name = batch.argument(x, "sliced(%d)" % (len(shape) - 1))
+            order = list(range(len(shape)))[::-1]
+            batch.let("transpose(%s, %s)" % (name, order), Tensor(element, x.stored.T))
+            batch.let("all_gather(concat([%s, %s], 0))" % (name, name) if len(shape) > 1 else "all_gather(%s)" % name,
+                      Tensor(element, np.concatenate([x.stored, x.stored]) if len(shape) > 1 else x.stored))
+            # Few values of an operand repeat, and a literal.
+            batch.let("max(%s, %s)" % (name, batch.argument(draw(rng, element, ()), number="1")),
+                      Tensor.of(element, np.maximum(x.values, 1)))
+        a, b = draw(rng, element, (3, 1500)), draw(rng, element, (1500, 1100))
+        i, j = batch.argument(a, "sliced(1)"), batch.argument(b)
+        batch.let("all_reduce(sum, matmul(%s, %s))" % (i, j), product(a, b, 3))
+        batch.let("matmul(%s, %s)" % (batch.argument(a), batch.argument(b, "sliced(1)")), product(a, b))
+        c, d = draw(rng, element, (2, 3, 4, 5)), draw(rng, element, (2, 3, 5, 2))
+        batch.let("matmul(%s, %s)" % (batch.argument(c, "sliced(1)"), batch.argument(d)), product(c, d))
+        t, i = draw(rng, element, (7, 1500)), Tensor(I32, rng.integers(0, 7, 1200).astype(np.int32))
+        batch.let("gather_rows(%s, %s)" % (batch.argument(t), batch.argument(i, "sliced(0)")),
+                  Tensor(element, t.stored[i.stored]))
+        batch.run(runner)
+
+
 if __name__ == "__main__":
-    main({f.__name__: f for f in (reductions, reduce_nan, norms, matmuls, convolutions, movement, rows)})
+    main({f.__name__: f for f in (long, reductions, reduce_nan, norms, matmuls, convolutions, movement, rows)})
