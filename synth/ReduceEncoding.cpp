@@ -118,7 +118,38 @@ static bool fillsAllLinks(const ReduceProblem &p) {
 // Trees
 //===----------------------------------------------------------------------===//
 
-TreeEncoding::TreeEncoding(const ReduceProblem &problem)
+/// The first chunk of each orbit whose chunks no element fixes, and the first
+/// rank of each orbit; empty chunks where some element fixes one.
+static std::pair<std::vector<int>, std::vector<int>>
+regularOrbits(const ReduceProblem &p) {
+  std::vector<int> chunkFirst, rankFirst;
+  int chunks = static_cast<int>(p.collective.chunks.size());
+  for (int c = 0; c < chunks; ++c) {
+    bool least = true;
+    for (size_t g = 1; g < p.group.size(); ++g) {
+      if (p.action[g][c] == c)
+        return {};
+      least &= p.action[g][c] > c;
+    }
+    if (least)
+      chunkFirst.push_back(c);
+  }
+  for (int r = 0; r < p.fabric.ranks; ++r) {
+    bool least = true;
+    for (const Automorphism &g : p.group)
+      least &= g.hosts[r] >= r;
+    if (least)
+      rankFirst.push_back(r);
+  }
+  return {chunkFirst, rankFirst};
+}
+
+bool TreeEncoding::canSpread(const ReduceProblem &problem) {
+  auto [chunkFirst, rankFirst] = regularOrbits(problem);
+  return !chunkFirst.empty() && chunkFirst.size() % rankFirst.size() == 0;
+}
+
+TreeEncoding::TreeEncoding(const ReduceProblem &problem, bool spreadRoots)
     : ReduceEncoding(problem), vars(chunks) {
   for (const FabricEdge &edge : p.fabric.edges) {
     int back = -1;
@@ -127,9 +158,13 @@ TreeEncoding::TreeEncoding(const ReduceProblem &problem)
         back = e;
     reverseEdge.push_back(back);
   }
+  for (int h = 0; h < hosts; ++h)
+    distance.push_back(p.fabric.distancesFrom(h));
+  auto [chunkFirst, rankFirst] = regularOrbits(p);
+  size_t index = 0;
   for (int c = 0; c < chunks; ++c)
     if (first[c] == c)
-      addChunk(c);
+      addChunk(c, spreadRoots ? rankFirst[index++ % rankFirst.size()] : -1);
   // A group element that fixes a chunk must fix its trees.
   for (size_t g = 1; g < p.group.size(); ++g)
     for (int c = 0; c < chunks; ++c)
@@ -139,15 +174,20 @@ TreeEncoding::TreeEncoding(const ReduceProblem &problem)
             for (int s = 0; s < steps; ++s) {
               int a = (vars[c].*what)[e][s];
               int b = (vars[c].*what)[p.group[g].edges[e]][s];
-              if (a != b) {
+              if (a == b)
+                continue;
+              if (a && b) {
                 m.clause({-a, b});
                 m.clause({a, -b});
+              } else {
+                m.clause({-(a + b)});
               }
             }
   addCapacities(
       [&](int c, int e, int s, std::vector<int> &all) {
         for (auto what : {&Vars::up, &Vars::down, &Vars::exchange})
-          all.push_back(find(what, c, e, s));
+          if (int x = find(what, c, e, s))
+            all.push_back(x);
       },
       fillsAllLinks(p));
 }
@@ -158,26 +198,44 @@ int TreeEncoding::find(const std::vector<std::vector<int>> Vars::*what,
   return (vars[first[chunk]].*what)[g.edges[edge]][step];
 }
 
-void TreeEncoding::addChunk(int c) {
+void TreeEncoding::addChunk(int c, int onlyRoot) {
   Vars &v = vars[c];
-  for (auto what : {&Vars::up, &Vars::down, &Vars::exchange}) {
+  for (auto what : {&Vars::up, &Vars::down, &Vars::exchange})
     (v.*what).assign(edges, std::vector<int>(steps));
-    for (auto &row : v.*what)
-      for (int &x : row)
-        x = m.newVar();
-  }
-  // An exchange is one event on an edge and its reverse.
+  // How far the contributors are from the root, and it from them.
+  int inward = 0, outward = 0;
+  for (int r = 0; onlyRoot >= 0 && r < hosts; ++r)
+    if (isContributor(r)) {
+      inward = std::max(inward, distance[r][onlyRoot]);
+      outward = std::max(outward, distance[onlyRoot][r]);
+    }
+  // The events that can be; 0 stands for those that cannot.
   std::vector<int> ends;
   for (int e = 0; e < edges; ++e)
     for (int s = 0; s < steps; ++s) {
-      int back = reverseEdge[e];
-      if (back < 0 || reverseEdge[back] != e) {
-        m.clause({-v.exchange[e][s]});
-      } else if (back > e) {
-        v.exchange[back][s] = v.exchange[e][s];
-        ends.push_back(v.exchange[e][s]);
+      const FabricEdge &edge = p.fabric.edges[e];
+      if (onlyRoot < 0) {
+        v.up[e][s] = m.newVar();
+        v.down[e][s] = m.newVar();
+        // An exchange is one event on an edge and its reverse.
+        int back = reverseEdge[e];
+        if (back > e && reverseEdge[back] == e) {
+          v.exchange[e][s] = v.exchange[back][s] = m.newVar();
+          ends.push_back(v.exchange[e][s]);
+        }
+        continue;
       }
+      int toRoot = distance[edge.dst][onlyRoot];
+      int fromRoot = distance[onlyRoot][edge.src];
+      if (edge.src != onlyRoot && toRoot >= 0 &&
+          s + 1 + toRoot + outward <= steps)
+        v.up[e][s] = m.newVar();
+      if (edge.dst != onlyRoot && fromRoot >= 0 && s >= inward + fromRoot)
+        v.down[e][s] = m.newVar();
     }
+  auto add = [&](std::initializer_list<int> literals) {
+    m.clause(literals);
+  };
   // left[n][s]: n has given its partial sum away by step s;
   // full[n][s]: n has the whole sum after step s (index 0: before any).
   std::vector<std::vector<int>> left(hosts, std::vector<int>(steps + 1));
@@ -190,53 +248,59 @@ void TreeEncoding::addChunk(int c) {
       left[n][s] = m.newVar();
       full[n][s] = m.newVar();
     }
-    m.clause({-left[n][0]});
-    m.clause({-full[n][0]});
+    add({-left[n][0]});
+    add({-full[n][0]});
+    if (onlyRoot >= 0)
+      add({n == onlyRoot ? root[n] : -root[n]});
   }
   m.cardinality(ends, 1, 1);
   for (int n = 0; n < hosts; ++n) {
     std::vector<int> fates = {root[n]};
     for (int e : p.fabric.out[n])
-      for (int s = 0; s < steps; ++s) {
-        fates.push_back(v.up[e][s]);
-        fates.push_back(v.exchange[e][s]);
-      }
+      for (int s = 0; s < steps; ++s)
+        for (auto what : {&Vars::up, &Vars::exchange})
+          if (int x = (v.*what)[e][s])
+            fates.push_back(x);
     m.cardinality(fates, isContributor(n) ? 1 : 0, 1);
     for (int s = 1; s <= steps; ++s) {
-      m.clause({-left[n][s - 1], left[n][s]});
+      add({-left[n][s - 1], left[n][s]});
       std::vector<int> why = {-left[n][s], left[n][s - 1]};
       for (int e : p.fabric.out[n])
-        for (auto what : {&Vars::up, &Vars::exchange}) {
-          int x = (v.*what)[e][s - 1];
-          why.push_back(x);
-          m.clause({-x, left[n][s]});
-          m.clause({-x, -left[n][s - 1]});
-        }
+        for (auto what : {&Vars::up, &Vars::exchange})
+          if (int x = (v.*what)[e][s - 1]) {
+            why.push_back(x);
+            add({-x, left[n][s]});
+            add({-x, -left[n][s - 1]});
+          }
       m.clause(why);
 
-      m.clause({-full[n][s - 1], full[n][s]});
+      add({-full[n][s - 1], full[n][s]});
       std::vector<int> reason = {-full[n][s], full[n][s - 1], root[n]};
       std::vector<int> arrivals;
       for (int e : p.fabric.in[n]) {
-        int up = v.up[e][s - 1], down = v.down[e][s - 1];
-        int exchange = v.exchange[e][s - 1];
         // Contributions arrive strictly before the own partial sum leaves,
         // and before the sum is whole.
-        m.clause({-up, -left[n][s]});
-        m.clause({-up, -full[n][s - 1]});
-        m.clause({-down, full[p.fabric.edges[e].src][s - 1]});
-        m.clause({-down, -full[n][s - 1]});
-        m.clause({-down, full[n][s]});
-        m.clause({-exchange, full[n][s]});
-        reason.push_back(down);
-        reason.push_back(exchange);
-        arrivals.push_back(down);
+        if (int up = v.up[e][s - 1]) {
+          add({-up, -left[n][s]});
+          add({-up, -full[n][s - 1]});
+        }
+        if (int down = v.down[e][s - 1]) {
+          add({-down, full[p.fabric.edges[e].src][s - 1]});
+          add({-down, -full[n][s - 1]});
+          add({-down, full[n][s]});
+          reason.push_back(down);
+          arrivals.push_back(down);
+        }
+        if (int exchange = v.exchange[e][s - 1]) {
+          add({-exchange, full[n][s]});
+          reason.push_back(exchange);
+        }
       }
       m.clause(reason);
       m.atMostOne(arrivals);
     }
     if (isContributor(n)) {
-      m.clause({full[n][steps]});
+      add({full[n][steps]});
       continue;
     }
     // A helper passes on only what it has received.
@@ -245,8 +309,11 @@ void TreeEncoding::addChunk(int c) {
         std::vector<int> some;
         for (int i : p.fabric.in[n])
           for (int q = 0; q < s; ++q)
-            some.push_back(v.up[i][q]);
+            if (v.up[i][q])
+              some.push_back(v.up[i][q]);
         for (int x : {v.up[e][s], v.exchange[e][s]}) {
+          if (!x)
+            continue;
           std::vector<int> clause = some;
           clause.push_back(-x);
           m.clause(std::move(clause));
@@ -262,10 +329,13 @@ Schedule TreeEncoding::decode(const std::vector<char> &values) const {
       for (int e = 0; e < edges; ++e) {
         Send send{c, p.fabric.edges[e].src, p.fabric.edges[e].dst,
                   SendOp::Copy, e, {}};
-        if (values[find(&Vars::down, c, e, s)]) {
+        auto happens = [&](auto what) {
+          int x = find(what, c, e, s);
+          return x && values[x];
+        };
+        if (happens(&Vars::down)) {
           schedule.steps[s].sends.push_back(send);
-        } else if (values[find(&Vars::up, c, e, s)] ||
-                   values[find(&Vars::exchange, c, e, s)]) {
+        } else if (happens(&Vars::up) || happens(&Vars::exchange)) {
           send.op = SendOp::Reduce;
           schedule.steps[s].sends.push_back(send);
         }

@@ -63,7 +63,10 @@ protected:
 
 class TreeEncoding : public ReduceEncoding {
 public:
-  explicit TreeEncoding(const ReduceProblem &problem);
+  /// With `spreadRoots`, the ranks are the roots of equally many chunks each,
+  /// which leaves far less to search; canSpread() says whether they can be.
+  TreeEncoding(const ReduceProblem &problem, bool spreadRoots);
+  static bool canSpread(const ReduceProblem &problem);
   Schedule decode(const std::vector<char> &values) const override;
 
 private:
@@ -71,11 +74,13 @@ private:
     /// By edge and step (from 0): partial sums up, sums down, exchanges.
     std::vector<std::vector<int>> up, down, exchange;
   };
-  void addChunk(int chunk);
+  /// `onlyRoot` -1: any root, or an exchange.
+  void addChunk(int chunk, int onlyRoot);
   int find(const std::vector<std::vector<int>> Vars::*what, int chunk, int edge,
            int step) const;
 
   std::vector<int> reverseEdge;
+  std::vector<std::vector<int>> distance;
   std::vector<Vars> vars;
 };
 

@@ -134,6 +134,8 @@ void CadicalRun::encode(const Model::Cardinality &card) {
 
 SatResult CadicalRun::run(int64_t effort, uint64_t seed) {
   solver.set("quiet", 1);
+  // Twice as fast on these models as with chronological backtracking.
+  solver.set("chrono", 0);
   solver.set("seed", static_cast<int>(seed % 2000000000));
   for (const std::vector<int> &clause : model.clauses()) {
     for (int literal : clause)

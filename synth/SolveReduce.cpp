@@ -23,7 +23,7 @@ constexpr size_t maxVectors = 5000;
 constexpr int maxPartsEvents = 200;
 
 /// What to look for; only AllParts covers every schedule there is.
-enum class Search { Trees, Parts, AllParts };
+enum class Search { SpreadTrees, Trees, Parts, AllParts };
 
 class ReduceSearch {
 public:
@@ -154,7 +154,7 @@ bool ReduceSearch::countSends(SolveResult &result) {
 bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
                            int64_t effort, SolveResult &result) {
   auto key = std::tuple(search, group, vector);
-  bool parts = search != Search::Trees;
+  bool parts = search == Search::Parts || search == Search::AllParts;
   if (actions[group].empty() || dead.count(key))
     return false;
   say(std::string(parts ? "partial sums, " : "trees, ") +
@@ -163,12 +163,17 @@ bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
       std::to_string(vector + 1) + " of " + std::to_string(vectors.size()));
   ReduceProblem problem{fabric, coll, vectors[vector], groups[group],
                         actions[group]};
+  if (search == Search::SpreadTrees && !TreeEncoding::canSpread(problem)) {
+    dead.insert(key);
+    return false;
+  }
   std::unique_ptr<ReduceEncoding> encoding;
   if (parts)
     encoding = std::make_unique<PartsEncoding>(problem,
                                                search == Search::AllParts);
   else
-    encoding = std::make_unique<TreeEncoding>(problem);
+    encoding = std::make_unique<TreeEncoding>(problem,
+                                              search == Search::SpreadTrees);
   SatResult sat =
       solveModel(encoding->model(), satSolverOf(options.engine),
                  options.limits, effort, options.seed);
@@ -210,22 +215,25 @@ SolveResult ReduceSearch::run() {
   for (int64_t effort : {3000, 30000, 300000, 3000000, 0}) {
     if (effort == 0 && !options.exhaustive)
       break;
-    for (size_t v = 0; v < vectors.size(); ++v)
-      for (size_t g = 0; g < groups.size(); ++g) {
-        if (effort == 0 && g != trivial)
-          continue;
-        bool deep = g == trivial && (effort == 0 || effort >= 300000);
-        Search parts = deep ? Search::AllParts : Search::Parts;
-        for (Search search : {steps <= 3 ? parts : Search::Trees,
-                              steps <= 3 ? Search::Trees : parts}) {
+    // Few steps need overlapping sums, many have good trees.
+    std::vector<Search> order = {Search::SpreadTrees, Search::Trees,
+                                 Search::Parts};
+    if (steps <= 3)
+      std::reverse(order.begin(), order.end());
+    for (Search kind : order)
+      for (size_t v = 0; v < vectors.size(); ++v)
+        for (size_t g = 0; g < groups.size(); ++g) {
           if (options.limits.expired())
             return result;
-          if (search != Search::Trees && !canParts)
+          if ((effort == 0 && g != trivial) ||
+              (kind == Search::Parts && !canParts))
             continue;
+          bool deep = g == trivial && (effort == 0 || effort >= 300000);
+          Search search =
+              kind == Search::Parts && deep ? Search::AllParts : kind;
           if (attempt(search, g, v, effort, result))
             return result;
         }
-      }
     if (!counted && canParts && effort >= 30000 && !options.limits.expired()) {
       counted = true;
       if (countSends(result))
