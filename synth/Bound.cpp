@@ -44,7 +44,8 @@ StepBound ccn::synth::stepBound(const Fabric &fabric,
       int best = chunk.pre[0];
       for (int src : chunk.pre)
         if (distance[src][dst] >= 0 &&
-            (distance[best][dst] < 0 || distance[src][dst] < distance[best][dst]))
+            (distance[best][dst] < 0 ||
+             distance[src][dst] < distance[best][dst]))
           best = src;
       if (best != dst)
         consider(c, best, dst);
@@ -61,7 +62,8 @@ StepBound ccn::synth::stepBound(const Fabric &fabric,
     for (int e : fabric.out[bound.path.back()]) {
       int next = fabric.edges[e].dst;
       std::vector<int> rest = fabric.distancesFrom(next);
-      if (rest[to] == distance[from][to] - static_cast<int>(bound.path.size())) {
+      if (rest[to] ==
+          distance[from][to] - static_cast<int>(bound.path.size())) {
         bound.path.push_back(next);
         break;
       }
@@ -84,8 +86,7 @@ public:
         if (setOf[l] < 0)
           setOf[l] = static_cast<int>(s);
     for (const EdgeSet &set : t.edgeSets)
-      setCap.push_back(
-          static_cast<int64_t>(set.gbps / fabric.unitGBps + 1e-6));
+      setCap.push_back(static_cast<int64_t>(set.gbps / fabric.unitGBps + 1e-6));
     for (size_t v = 0; v < t.nodes.size(); ++v)
       if (!t.nodes[v].isHost())
         relays.push_back(v);
@@ -322,8 +323,8 @@ RoundBound ccn::synth::roundBound(const Fabric &fabric,
   for (int r = 0; r < collective.ranks; ++r) {
     Collective part = collective;
     part.combining = false;
-    part.kind = kinds.size() == 1 ? CollectiveKind::Broadcast
-                                  : CollectiveKind::Custom;
+    part.kind =
+        kinds.size() == 1 ? CollectiveKind::Broadcast : CollectiveKind::Custom;
     for (ChunkRelation &chunk : part.chunks)
       chunk = std::binary_search(chunk.pre.begin(), chunk.pre.end(), r)
                   ? ChunkRelation{{r}, chunk.post}

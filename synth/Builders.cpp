@@ -263,10 +263,10 @@ Spec parseSpec(std::string_view text) {
   }
   size_t x = text.rfind('x');
   // The digits of dgx1 and dgx2 are part of the name.
-  bool counted = x != std::string_view::npos && x + 1 < text.size() && x > 0 &&
-                 text.substr(0, x) != "dg" &&
-                 text.find_first_not_of("0123456789", x + 1) ==
-                     std::string_view::npos;
+  bool counted =
+      x != std::string_view::npos && x + 1 < text.size() && x > 0 &&
+      text.substr(0, x) != "dg" &&
+      text.find_first_not_of("0123456789", x + 1) == std::string_view::npos;
   spec.name = text.substr(0, counted ? x : text.size());
   if (counted)
     spec.copies = number(text.substr(x + 1));
@@ -283,12 +283,16 @@ const std::vector<BuiltinTopology> &ccn::synth::builtinTopologies() {
       {"z52", "z52", "Gigabyte Z52: 8 MI50 in a ring"},
       {"ndv2[xN]", "ndv2x2", "Azure NDv2: DGX-1 nodes, one 12.5 GB/s NIC each"},
       {"dgx2[xN]", "dgx2x2", "NVIDIA DGX-2: 16 V100 behind a switch, N <= 2"},
-      {"dgx-a100[xN]", "dgx-a100x2", "8 A100 behind NVSwitch, a 25 GB/s NIC a GPU"},
-      {"hgx-h100[xN]", "hgx-h100x2", "8 H100 behind NVSwitch, a 50 GB/s NIC a GPU"},
+      {"dgx-a100[xN]", "dgx-a100x2",
+       "8 A100 behind NVSwitch, a 25 GB/s NIC a GPU"},
+      {"hgx-h100[xN]", "hgx-h100x2",
+       "8 H100 behind NVSwitch, a 50 GB/s NIC a GPU"},
       {"hgx-h100-4[xN]", "hgx-h100-4", "as hgx-h100 with 4 GPUs a node"},
       {"mi250[xN]", "mi250x2", "16 MI250 dies on xGMI, a 16 GB/s NIC a die"},
-      {"byteps-pcie[xN]", "byteps-pcie", "8 GPUs under 2 PCIe switches, 2 CPUs"},
-      {"byteps-nvlink[xN]", "byteps-nvlink", "a DGX-1 with its PCIe switches and CPUs"},
+      {"byteps-pcie[xN]", "byteps-pcie",
+       "8 GPUs under 2 PCIe switches, 2 CPUs"},
+      {"byteps-nvlink[xN]", "byteps-nvlink",
+       "a DGX-1 with its PCIe switches and CPUs"},
       {"ring(N)", "ring(8)", "N GPUs in a ring, links both ways"},
       {"line(N)", "line(4)", "N GPUs in a line"},
       {"star(N)", "star(8)", "N GPUs around a switch"},
@@ -314,8 +318,8 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
   static const std::set<std::string> machines = {
       "ndv2",       "dgx2",  "dgx-a100",    "hgx-h100",
       "hgx-h100-4", "mi250", "byteps-pcie", "byteps-nvlink"};
-  static const std::set<std::string> sized = {"ring", "line", "star", "hub",
-                                              "full", "hypercube"};
+  static const std::set<std::string> sized = {"ring", "line", "star",
+                                              "hub",  "full", "hypercube"};
   Topology t;
   int n = spec.copies;
   if (name == "dgx1" || name == "z52") {

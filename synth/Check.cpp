@@ -19,9 +19,7 @@ class RankSet {
 public:
   explicit RankSet(int ranks = 0) : words((ranks + 63) / 64) {}
   void insert(int rank) { words[rank / 64] |= uint64_t(1) << (rank % 64); }
-  bool contains(int rank) const {
-    return words[rank / 64] >> (rank % 64) & 1;
-  }
+  bool contains(int rank) const { return words[rank / 64] >> (rank % 64) & 1; }
   bool empty() const {
     return std::all_of(words.begin(), words.end(),
                        [](uint64_t w) { return w == 0; });
@@ -182,11 +180,10 @@ std::string Checker::checkCapacity(const Step &step) {
     for (int e : set.edges)
       total += load[e];
     if (total > static_cast<int64_t>(set.cap) * step.rounds)
-      return inStep("expected at most " +
-                    std::to_string(int64_t(set.cap) * step.rounds) +
-                    " chunks over " + set.name + " in " +
-                    std::to_string(step.rounds) + " rounds, found " +
-                    std::to_string(total));
+      return inStep(
+          "expected at most " + std::to_string(int64_t(set.cap) * step.rounds) +
+          " chunks over " + set.name + " in " + std::to_string(step.rounds) +
+          " rounds, found " + std::to_string(total));
   }
   return "";
 }
@@ -231,7 +228,8 @@ std::string Checker::combineStep(const Step &step) {
       to.stash.push_back(value);
       continue;
     }
-    auto [it, isNew] = written.emplace(std::pair(send.chunk, send.dst), send.op);
+    auto [it, isNew] =
+        written.emplace(std::pair(send.chunk, send.dst), send.op);
     if (!isNew && (send.op == SendOp::Copy || it->second == SendOp::Copy))
       return inStep(describe(send) +
                     ": another write to the same place in the same step");
@@ -274,9 +272,9 @@ std::string Checker::finalState() {
         missing.remove(piece);
       return "at the end: rank " + std::to_string(rank) +
              " does not have the sum of chunk " + std::to_string(c) +
-             (missing.empty() ? ": its partial sums overlap"
-                              : ", the contributions of " + missing.str() +
-                                    " are missing");
+             (missing.empty()
+                  ? ": its partial sums overlap"
+                  : ", the contributions of " + missing.str() + " are missing");
     }
   return "";
 }

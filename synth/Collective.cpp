@@ -130,12 +130,14 @@ Result<Collective> ccn::synth::dual(const Collective &collective) {
   Collective result = collective;
   for (ChunkRelation &chunk : result.chunks) {
     if (collective.combining && chunk.post.size() != 1)
-      return Error{collective.name + " has no dual: expected one destination "
-                                     "for each sum, found " +
+      return Error{collective.name +
+                   " has no dual: expected one destination "
+                   "for each sum, found " +
                    std::to_string(chunk.post.size())};
     if (!collective.combining && chunk.pre.size() != 1)
-      return Error{collective.name + " has no dual: expected one source for "
-                                     "each chunk, found " +
+      return Error{collective.name +
+                   " has no dual: expected one source for "
+                   "each chunk, found " +
                    std::to_string(chunk.pre.size())};
     std::swap(chunk.pre, chunk.post);
   }
@@ -237,14 +239,13 @@ Result<Collective> ccn::synth::parseCollective(std::string_view text,
 std::string ccn::synth::writeCollective(const Collective &collective) {
   std::ostringstream out;
   out << "{\n  \"ccn_collective\": 1,\n  \"name\": "
-      << json(collective.name).dump()
-      << ",\n  \"ranks\": " << collective.ranks << ",\n  \"combining\": "
-      << (collective.combining ? "true" : "false")
+      << json(collective.name).dump() << ",\n  \"ranks\": " << collective.ranks
+      << ",\n  \"combining\": " << (collective.combining ? "true" : "false")
       << ",\n  \"buffer_chunks\": " << collective.bufferChunks
       << ",\n  \"chunks\": [";
   for (size_t i = 0; i < collective.chunks.size(); ++i)
-    out << (i ? ",\n    " : "\n    ") << "{\"pre\": "
-        << json(collective.chunks[i].pre).dump()
+    out << (i ? ",\n    " : "\n    ")
+        << "{\"pre\": " << json(collective.chunks[i].pre).dump()
         << ", \"post\": " << json(collective.chunks[i].post).dump() << "}";
   out << "\n  ]\n}\n";
   return out.str();

@@ -225,8 +225,12 @@ Schedule CopyEncoding::decode(const std::vector<char> &values) const {
       for (int e = 0; e < edges; ++e) {
         int snd = sendVar(edgeOrbit[c * edges + e], s);
         if (snd && values[snd])
-          step.sends.push_back({static_cast<int>(c), fabric.edges[e].src,
-                                fabric.edges[e].dst, SendOp::Copy, e, {}});
+          step.sends.push_back({static_cast<int>(c),
+                                fabric.edges[e].src,
+                                fabric.edges[e].dst,
+                                SendOp::Copy,
+                                e,
+                                {}});
       }
     schedule.steps.push_back(std::move(step));
   }

@@ -132,9 +132,9 @@ Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
       users[l].push_back(e);
   for (size_t l = 0; l < t.links.size(); ++l)
     if (!users[l].empty())
-      fabric.sets.push_back({users[l], fabric.linkCap[l],
-                             t.nodes[t.links[l].src].name + "->" +
-                                 t.nodes[t.links[l].dst].name});
+      fabric.sets.push_back(
+          {users[l], fabric.linkCap[l],
+           t.nodes[t.links[l].src].name + "->" + t.nodes[t.links[l].dst].name});
   for (size_t s = 0; s < t.edgeSets.size(); ++s) {
     FabricSet set;
     set.name = t.edgeSets[s].name;

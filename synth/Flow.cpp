@@ -317,9 +317,12 @@ Schedule decompose(const FlowProgram &program, const Fabric &fabric,
           }
         }
         for (auto [edge, s] : way)
-          schedule.steps[s - 1].sends.push_back(
-              {chunks[i], fabric.edges[edge].src, fabric.edges[edge].dst,
-               SendOp::Copy, edge, {}});
+          schedule.steps[s - 1].sends.push_back({chunks[i],
+                                                 fabric.edges[edge].src,
+                                                 fabric.edges[edge].dst,
+                                                 SendOp::Copy,
+                                                 edge,
+                                                 {}});
       }
   }
   for (Step &step : schedule.steps)

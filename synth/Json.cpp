@@ -17,8 +17,8 @@ json ccn::synth::parseJson(std::string_view text, std::string_view where) {
   } catch (const json::parse_error &e) {
     size_t end = std::min(text.size(), e.byte == 0 ? 0 : e.byte - 1);
     size_t line = 1 + std::count(text.begin(), text.begin() + end, '\n');
-    size_t start = end == 0 ? std::string_view::npos
-                            : text.substr(0, end).rfind('\n');
+    size_t start =
+        end == 0 ? std::string_view::npos : text.substr(0, end).rfind('\n');
     size_t column = end - (start == std::string_view::npos ? 0 : start + 1) + 1;
     // The library's text starts with an error number and its own position.
     std::string what = e.what();

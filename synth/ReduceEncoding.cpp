@@ -233,9 +233,7 @@ void TreeEncoding::addChunk(int c, int onlyRoot) {
       if (edge.dst != onlyRoot && fromRoot >= 0 && s >= inward + fromRoot)
         v.down[e][s] = m.newVar();
     }
-  auto add = [&](std::initializer_list<int> literals) {
-    m.clause(literals);
-  };
+  auto add = [&](std::initializer_list<int> literals) { m.clause(literals); };
   // left[n][s]: n has given its partial sum away by step s;
   // full[n][s]: n has the whole sum after step s (index 0: before any).
   std::vector<std::vector<int>> left(hosts, std::vector<int>(steps + 1));
@@ -327,8 +325,9 @@ Schedule TreeEncoding::decode(const std::vector<char> &values) const {
   for (int s = 0; s < steps; ++s)
     for (int c = 0; c < chunks; ++c)
       for (int e = 0; e < edges; ++e) {
-        Send send{c, p.fabric.edges[e].src, p.fabric.edges[e].dst,
-                  SendOp::Copy, e, {}};
+        Send send{
+            c, p.fabric.edges[e].src, p.fabric.edges[e].dst, SendOp::Copy, e,
+            {}};
         auto happens = [&](auto what) {
           int x = find(what, c, e, s);
           return x && values[x];
@@ -475,10 +474,9 @@ void PartsEncoding::addChunk(int c) {
   for (int s = 0; s < steps; ++s) {
     for (int e = 0; e < edges; ++e) {
       // No more distinct sums than parts are worth sending.
-      int slots = !everySlot
-                      ? 1
-                      : std::min<int>(edgeCap[e] * p.rounds[s],
-                                      has[p.fabric.edges[e].src].size());
+      int slots = !everySlot ? 1
+                             : std::min<int>(edgeCap[e] * p.rounds[s],
+                                             has[p.fabric.edges[e].src].size());
       for (int i = 0; i < slots; ++i) {
         int present = m.newVar();
         if (i > 0)
@@ -513,8 +511,9 @@ Schedule PartsEncoding::decode(const std::vector<char> &values) const {
         for (const Part &part : vars[first[c]].sent[g.edges[e]][s]) {
           if (!values[part.present])
             continue;
-          Send send{c, p.fabric.edges[e].src, p.fabric.edges[e].dst,
-                    SendOp::Stash, e, {}};
+          Send send{
+              c, p.fabric.edges[e].src, p.fabric.edges[e].dst, SendOp::Stash, e,
+              {}};
           for (int k = 0; k < p.fabric.ranks; ++k) {
             int holds = part.holds[g.hosts[k]];
             if (holds && values[holds])

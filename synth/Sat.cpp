@@ -204,8 +204,8 @@ SatResult runZ3(const Model &model, const Limits &limits, int64_t effort,
     solver.set(params);
     z3::expr_vector vars(context);
     for (int v = 1; v <= model.numVars(); ++v)
-      vars.push_back(context.constant(context.int_symbol(v),
-                                      context.bool_sort()));
+      vars.push_back(
+          context.constant(context.int_symbol(v), context.bool_sort()));
     auto lit = [&](int literal) {
       z3::expr v = vars[std::abs(literal) - 1];
       return literal > 0 ? v : !v;

@@ -56,8 +56,8 @@ struct SatResult {
 
 /// Solves `model`. `effort` bounds the work (conflicts; 0: no bound), so that
 /// results depend on `seed` alone and not on the clock; `limits` stops it.
-SatResult solveModel(const Model &model, SatSolver solver,
-                     const Limits &limits, int64_t effort, uint64_t seed);
+SatResult solveModel(const Model &model, SatSolver solver, const Limits &limits,
+                     int64_t effort, uint64_t seed);
 
 } // namespace ccn::synth
 

@@ -64,8 +64,7 @@ Result<Timing> ccn::synth::simulate(const Schedule &schedule,
   Timing timing;
   std::vector<double> freeAt(cost.size());
   // When everything that reached a host of a chunk in earlier steps is there.
-  std::vector<double> ready(schedule.collective.chunks.size() *
-                            schedule.hosts);
+  std::vector<double> ready(schedule.collective.chunks.size() * schedule.hosts);
   for (size_t i = 0; i < schedule.steps.size(); ++i) {
     std::vector<double> busy(cost.size());
     std::vector<std::pair<size_t, double>> arrivals;
@@ -172,7 +171,8 @@ std::string ccn::synth::writeSchedule(const Schedule &schedule,
         out << ", \"op\": \"" << opName(send.op) << "\"";
       if (!send.sums.empty())
         out << ", \"sums\": " << json(send.sums).dump();
-      if (fabric && send.edge >= 0 && fabric->edges[send.edge].path.size() > 1) {
+      if (fabric && send.edge >= 0 &&
+          fabric->edges[send.edge].path.size() > 1) {
         json via = json::array();
         const std::vector<int> &path = fabric->edges[send.edge].path;
         for (size_t k = 1; k < path.size(); ++k)

@@ -46,8 +46,7 @@ static bool betterInverted(const Collective &collective) {
 
 static Result<SolveResult> solveWithin(const Fabric &fabric,
                                        const Collective &collective, int steps,
-                                       int rounds,
-                                       const SolveOptions &options);
+                                       int rounds, const SolveOptions &options);
 
 /// reduce_scatter, then all_gather, in all ways to share steps and rounds.
 static Result<SolveResult> solveComposed(const Fabric &fabric,
@@ -86,8 +85,7 @@ static Result<SolveResult> solveComposed(const Fabric &fabric,
       continue;
     Result<Collective> scatter =
         makeCollective(CollectiveKind::ReduceScatter, ranks, chunks / ranks);
-    Result<SolveResult> first =
-        solveWithin(fabric, *scatter, s, r, options);
+    Result<SolveResult> first = solveWithin(fabric, *scatter, s, r, options);
     if (!first)
       return first;
     allNo &= first->answer == Answer::No;
@@ -134,8 +132,7 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
   if (betterInverted(collective)) {
     if (Result<Collective> other = dual(collective)) {
       Fabric back = reversed(fabric);
-      SolveResult inverse =
-          solveCopying(back, *other, steps, rounds, options);
+      SolveResult inverse = solveCopying(back, *other, steps, rounds, options);
       inverse.method += ", inverted";
       if (inverse.answer == Answer::Yes) {
         Result<Schedule> turned = invert(inverse.schedule);
@@ -163,8 +160,7 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
 
 Result<SolveResult> ccn::synth::solve(const Fabric &fabric,
                                       const Collective &collective, int steps,
-                                      int rounds,
-                                      const SolveOptions &options) {
+                                      int rounds, const SolveOptions &options) {
   if (collective.ranks != fabric.ranks)
     return Error{"expected a collective on the topology's " +
                  std::to_string(fabric.ranks) + " ranks, found " +

@@ -152,8 +152,7 @@ SolveResult CopySearch::bySat() {
     for (size_t g = 0; g < groups.size(); ++g)
       for (size_t v = 0; v < vectors.size(); ++v) {
         bool trivial = g + 1 == groups.size();
-        if (dead.count({v, g}) || refuted.count(v) ||
-            (effort == 0 && !trivial))
+        if (dead.count({v, g}) || refuted.count(v) || (effort == 0 && !trivial))
           continue;
         if (options.limits.expired())
           return result;
@@ -168,8 +167,7 @@ SolveResult CopySearch::bySat() {
           result.schedule = encoding.decode(sat.values);
           result.method = satSolverName(options.engine);
           if (!trivial)
-            result.method +=
-                ", group of " + std::to_string(groups[g].size());
+            result.method += ", group of " + std::to_string(groups[g].size());
           return result;
         }
         if (sat.answer == Answer::No) {

@@ -17,8 +17,9 @@ namespace ccn::synth {
 /// Calls `visit` with every way to write `rounds` as a sum of `steps` numbers
 /// of at least one, in lexicographic order, until it returns false. Returns
 /// whether all were visited.
-bool forEachRoundVector(int steps, int rounds,
-                        const std::function<bool(const std::vector<int> &)> &visit);
+bool forEachRoundVector(
+    int steps, int rounds,
+    const std::function<bool(const std::vector<int> &)> &visit);
 
 /// Copying collectives (steps and rounds within the bounds).
 SolveResult solveCopying(const Fabric &fabric, const Collective &collective,

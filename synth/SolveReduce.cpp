@@ -58,11 +58,10 @@ private:
 };
 
 bool ReduceSearch::sameForAll() const {
-  return std::all_of(coll.chunks.begin(), coll.chunks.end(),
-                     [&](const ChunkRelation &c) {
-                       return c.pre == coll.chunks[0].pre &&
-                              c.post == coll.chunks[0].pre;
-                     });
+  return std::all_of(
+      coll.chunks.begin(), coll.chunks.end(), [&](const ChunkRelation &c) {
+        return c.pre == coll.chunks[0].pre && c.post == coll.chunks[0].pre;
+      });
 }
 
 /// What one rank contributes must reach everyone, as in a broadcast.
@@ -104,10 +103,9 @@ bool ReduceSearch::filterVectors(SolveResult &result) {
     }
     return std::pair(off, squares);
   };
-  std::stable_sort(vectors.begin(), vectors.end(),
-                   [&](const auto &a, const auto &b) {
-                     return badness(a) < badness(b);
-                   });
+  std::stable_sort(
+      vectors.begin(), vectors.end(),
+      [&](const auto &a, const auto &b) { return badness(a) < badness(b); });
   return false;
 }
 
@@ -138,11 +136,12 @@ bool ReduceSearch::countSends(SolveResult &result) {
   if (sat.answer != Answer::No)
     return false;
   result.answer = Answer::No;
-  result.method = std::string("count of sends (") +
-                  satSolverName(options.engine) + ")";
+  result.method =
+      std::string("count of sends (") + satSolverName(options.engine) + ")";
   result.certificate =
-      "in " + std::to_string(steps) + " steps one chunk alone needs more than " +
-      std::to_string(most) + " sends, so " + std::to_string(coll.chunks.size()) +
+      "in " + std::to_string(steps) +
+      " steps one chunk alone needs more than " + std::to_string(most) +
+      " sends, so " + std::to_string(coll.chunks.size()) +
       " chunks need at least " +
       std::to_string((most + 1) * static_cast<int64_t>(coll.chunks.size())) +
       ", and all links carry " + std::to_string(room) + " in " +
@@ -169,14 +168,13 @@ bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
   }
   std::unique_ptr<ReduceEncoding> encoding;
   if (parts)
-    encoding = std::make_unique<PartsEncoding>(problem,
-                                               search == Search::AllParts);
+    encoding =
+        std::make_unique<PartsEncoding>(problem, search == Search::AllParts);
   else
-    encoding = std::make_unique<TreeEncoding>(problem,
-                                              search == Search::SpreadTrees);
-  SatResult sat =
-      solveModel(encoding->model(), satSolverOf(options.engine),
-                 options.limits, effort, options.seed);
+    encoding =
+        std::make_unique<TreeEncoding>(problem, search == Search::SpreadTrees);
+  SatResult sat = solveModel(encoding->model(), satSolverOf(options.engine),
+                             options.limits, effort, options.seed);
   if (sat.answer == Answer::No)
     dead.insert(key);
   if (sat.answer != Answer::Yes)

@@ -49,8 +49,8 @@ struct Network {
         bool fromHost = fabric.topology.nodes[link.src].isHost();
         int from = at(link.src, fromHost ? s - 1 : s), to = at(link.dst, s);
         int64_t cap = static_cast<int64_t>(fabric.linkCap[l]) * rounds[s - 1];
-        arcs.push_back({flow.addArc(from, to, cap), static_cast<int>(l), s,
-                        from, to});
+        arcs.push_back(
+            {flow.addArc(from, to, cap), static_cast<int>(l), s, from, to});
       }
     }
   }
@@ -66,10 +66,10 @@ struct Network {
 
 } // namespace
 
-std::optional<StepCut>
-ccn::synth::findStepCut(const Fabric &fabric, const Collective &collective,
-                        const std::vector<int> &rounds,
-                        const std::vector<int> &ranks) {
+std::optional<StepCut> ccn::synth::findStepCut(const Fabric &fabric,
+                                               const Collective &collective,
+                                               const std::vector<int> &rounds,
+                                               const std::vector<int> &ranks) {
   int steps = static_cast<int>(rounds.size());
   const Network network(fabric, rounds);
   for (int dst = 0; dst < collective.ranks; ++dst) {

@@ -260,8 +260,7 @@ ccn::synth::chunkAction(const Group &group, const Collective &collective) {
   std::map<Key, std::vector<int>> classes;
   std::vector<int> indexInClass;
   for (size_t c = 0; c < collective.chunks.size(); ++c) {
-    auto &list =
-        classes[{collective.chunks[c].pre, collective.chunks[c].post}];
+    auto &list = classes[{collective.chunks[c].pre, collective.chunks[c].post}];
     indexInClass.push_back(list.size());
     list.push_back(c);
   }
@@ -327,8 +326,7 @@ std::vector<Group> ccn::synth::candidateGroups(const Fabric &fabric,
   size_t width = std::min<size_t>(cyclic.size(), 40);
   for (size_t i = 0; i < width; ++i)
     for (size_t j = i + 1; j < width; ++j) {
-      Group group =
-          closure(fabric, {cyclic[i].second, cyclic[j].second}, 128);
+      Group group = closure(fabric, {cyclic[i].second, cyclic[j].second}, 128);
       if (!group.empty() && (!free || actsFreely(group)))
         keep(std::move(group));
     }

@@ -47,9 +47,7 @@ void Topology::addDuplex(int a, int b, double gbps, double us) {
   addLink(b, a, gbps, us);
 }
 
-int Topology::numRanks() const {
-  return static_cast<int>(rankNodes().size());
-}
+int Topology::numRanks() const { return static_cast<int>(rankNodes().size()); }
 
 std::vector<int> Topology::rankNodes() const {
   std::vector<int> result;
@@ -212,8 +210,7 @@ Result<Topology> ccn::synth::parseTopology(std::string_view text,
                                            std::string_view where) {
   try {
     json document = parseJson(text, where);
-    Topology topology =
-        readTopology(JsonAt(document, std::string(where), ""));
+    Topology topology = readTopology(JsonAt(document, std::string(where), ""));
     std::string problem = validate(topology);
     if (!problem.empty())
       return Error{std::string(where) + ": " + problem};
@@ -230,14 +227,14 @@ std::string ccn::synth::writeTopology(const Topology &topology) {
   out << "{\n  \"ccn_topology\": 1,\n  \"name\": " << quoted(topology.name)
       << ",\n  \"nodes\": [";
   for (size_t i = 0; i < topology.nodes.size(); ++i)
-    out << (i ? ",\n    " : "\n    ") << "{\"name\": "
-        << quoted(topology.nodes[i].name) << ", \"kind\": \""
+    out << (i ? ",\n    " : "\n    ")
+        << "{\"name\": " << quoted(topology.nodes[i].name) << ", \"kind\": \""
         << kindName(topology.nodes[i].kind) << "\"}";
   out << "\n  ],\n  \"links\": [";
   for (size_t i = 0; i < topology.links.size(); ++i) {
     const Link &link = topology.links[i];
-    out << (i ? ",\n    " : "\n    ") << "{\"from\": "
-        << quoted(topology.nodes[link.src].name)
+    out << (i ? ",\n    " : "\n    ")
+        << "{\"from\": " << quoted(topology.nodes[link.src].name)
         << ", \"to\": " << quoted(topology.nodes[link.dst].name)
         << ", \"GBps\": " << number(link.gbps)
         << ", \"us\": " << number(link.us) << "}";

@@ -27,9 +27,7 @@ struct Node {
   std::string name;
   NodeKind kind = NodeKind::Gpu;
   /// Whether the node can hold a chunk between steps.
-  bool isHost() const {
-    return kind == NodeKind::Gpu || kind == NodeKind::Cpu;
-  }
+  bool isHost() const { return kind == NodeKind::Gpu || kind == NodeKind::Cpu; }
 };
 
 /// A directed link: capacity in GB/s (1e9 bytes), latency in microseconds.

@@ -10,17 +10,26 @@
 #include "synth/Solve.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <unistd.h>
 
 using namespace ccn::synth;
 
 namespace {
 
-enum ExitCode { Done = 0, InputWrong = 1, Usage = 2, NoneFound = 3, Failed = 4 };
+enum ExitCode {
+  Done = 0,
+  InputWrong = 1,
+  Usage = 2,
+  NoneFound = 3,
+  Failed = 4
+};
 
 std::atomic<bool> interrupted{false};
 
@@ -94,9 +103,8 @@ int runSolve(const SolveCommand &c) {
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
     return fail(fabric.error());
-  Result<Collective> collective =
-      loadCollective(c.problem.collective, fabric->ranks, c.problem.chunks,
-                     c.problem.root);
+  Result<Collective> collective = loadCollective(
+      c.problem.collective, fabric->ranks, c.problem.chunks, c.problem.root);
   if (!collective)
     return fail(collective.error());
   SolveOptions options;
@@ -140,6 +148,146 @@ int runSolve(const SolveCommand &c) {
   return emit(c.output, writeSchedule(result->schedule, &*fabric));
 }
 
+int runTopologies(const std::string &name, const std::string &output) {
+  if (name.empty()) {
+    std::string text;
+    for (const BuiltinTopology &t : builtinTopologies()) {
+      std::string pattern = t.pattern;
+      pattern.resize(std::max<size_t>(pattern.size() + 1, 20), ' ');
+      text += pattern + t.summary + "\n";
+    }
+    return emit(output, text);
+  }
+  Result<Topology> topology = loadTopology(name);
+  if (!topology)
+    return fail(topology.error());
+  return emit(output, writeTopology(*topology));
+}
+
+int runBound(const Problem &problem, bool json) {
+  Result<Fabric> fabric = problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  // all_to_all needs a multiple of the ranks; rounds are per chunk anyway.
+  std::optional<CollectiveKind> kind = parseCollectiveKind(problem.collective);
+  int chunks = kind == CollectiveKind::AllToAll ? fabric->ranks : 1;
+  Result<Collective> collective =
+      loadCollective(problem.collective, fabric->ranks, chunks, problem.root);
+  if (!collective)
+    return fail(collective.error());
+  StepBound steps = stepBound(*fabric, *collective);
+  RoundBound rounds = roundBound(*fabric, *collective);
+  if (!json) {
+    std::cout << "steps: " << describe(steps, *fabric) << "\n"
+              << "rounds: " << describe(rounds, *fabric) << "\n";
+    return Done;
+  }
+  nlohmann::ordered_json out;
+  out["steps"] = steps.steps;
+  for (int h : steps.path)
+    out["path"].push_back(fabric->hostName(h));
+  out["rounds_per_chunk"] = rounds.roundsPerChunk.str();
+  out["cut"] = nlohmann::json::array();
+  for (int v : rounds.nodes)
+    out["cut"].push_back(fabric->topology.nodes[v].name);
+  out["demand"] = rounds.demand;
+  out["capacity"] = rounds.capacity;
+  out["exact"] = rounds.exact;
+  std::cout << out.dump(2) << "\n";
+  return Done;
+}
+
+/// Loads a schedule, and the fabric if one is named.
+struct Loaded {
+  std::optional<Fabric> fabric;
+  Schedule schedule;
+};
+
+Result<Loaded> loadSchedule(const Problem &problem, const std::string &file) {
+  Loaded loaded;
+  if (!problem.topology.empty()) {
+    Result<Fabric> fabric = problem.fabric();
+    if (!fabric)
+      return fabric.error();
+    loaded.fabric = std::move(*fabric);
+  }
+  Result<std::string> text = readFile(file);
+  if (!text)
+    return text.error();
+  Result<Schedule> schedule =
+      parseSchedule(*text, file == "-" ? "<stdin>" : file,
+                    loaded.fabric ? &*loaded.fabric : nullptr);
+  if (!schedule)
+    return schedule.error();
+  loaded.schedule = std::move(*schedule);
+  return loaded;
+}
+
+int runCheck(const Problem &problem, const std::string &file) {
+  Result<Loaded> loaded = loadSchedule(problem, file);
+  if (!loaded)
+    return fail(loaded.error());
+  const Schedule &s = loaded->schedule;
+  std::string wrong = check(s, loaded->fabric ? &*loaded->fabric : nullptr);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  std::cout << file << ": correct " << s.collective.name << " on "
+            << s.collective.ranks << " ranks, " << s.steps.size() << " steps, "
+            << s.totalRounds() << " rounds, " << s.totalSends() << " sends"
+            << (loaded->fabric ? ", within the capacities of " +
+                                     loaded->fabric->topology.name
+                               : "")
+            << "\n";
+  return Done;
+}
+
+/// "1024", "64KB", "1MB", "2GiB" in bytes; negative on a bad text.
+double parseSize(const std::string &text) {
+  size_t end = 0;
+  double value = -1;
+  try {
+    value = std::stod(text, &end);
+  } catch (const std::exception &) {
+    return -1;
+  }
+  static const std::map<std::string, double> units = {
+      {"", 1},     {"B", 1},       {"KB", 1e3},       {"MB", 1e6},
+      {"GB", 1e9}, {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.},
+  };
+  auto it = units.find(text.substr(end));
+  return it == units.end() || !(value > 0) ? -1 : value * it->second;
+}
+
+int runSimulate(const Problem &problem, const std::string &file,
+                const std::vector<std::string> &sizes) {
+  std::vector<double> bytes;
+  for (const std::string &size : sizes) {
+    bytes.push_back(parseSize(size));
+    if (bytes.back() < 0)
+      return fail(
+          {"--size: expected a size like 65536, 64KB or 1GiB, found \"" + size +
+           "\""},
+          Usage);
+  }
+  Result<Loaded> loaded = loadSchedule(problem, file);
+  if (!loaded)
+    return fail(loaded.error());
+  std::string wrong = check(loaded->schedule, &*loaded->fabric);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  std::printf("%14s %16s %16s %12s\n", "bytes", "stepwise us", "event us",
+              "algbw GB/s");
+  for (double b : bytes) {
+    Result<Timing> timing = simulate(loaded->schedule, *loaded->fabric, b);
+    if (!timing)
+      return fail(timing.error());
+    std::printf("%14.0f %16.3f %16.3f %12.3f\n", b, timing->stepwiseUs,
+                timing->eventUs,
+                timing->eventUs > 0 ? b / timing->eventUs / 1000 : 0.0);
+  }
+  return Done;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -155,20 +303,69 @@ int main(int argc, char **argv) {
       app.add_subcommand("solve", "find a schedule, or prove there is none");
   solveCommand.problem.addTopology(solveApp);
   solveCommand.problem.addCollective(solveApp);
-  solveApp->add_option("-C,--chunks", solveCommand.problem.chunks)
+  solveApp
+      ->add_option("-C,--chunks", solveCommand.problem.chunks,
+                   "chunks a node (see synth/README.md)")
       ->required()
       ->check(CLI::Range(1, 1 << 20));
-  solveApp->add_option("-S,--steps", solveCommand.steps)->required();
-  solveApp->add_option("-R,--rounds", solveCommand.rounds)->required();
-  solveApp->add_option("--engine", solveCommand.engine)
+  solveApp->add_option("-S,--steps", solveCommand.steps, "steps")
+      ->required()
+      ->check(CLI::Range(0, 4096));
+  solveApp
+      ->add_option("-R,--rounds", solveCommand.rounds,
+                   "rounds of all steps together")
+      ->required()
+      ->check(CLI::Range(0, 1 << 20));
+  solveApp->add_option("--engine", solveCommand.engine, "what searches")
       ->check(CLI::IsMember({"auto", "z3", "sat", "flow"}));
-  solveApp->add_option("--mode", solveCommand.mode)
+  solveApp->add_option("--mode", solveCommand.mode, "how all_reduce is made")
       ->check(CLI::IsMember({"auto", "direct", "composition"}));
-  solveApp->add_option("--time-limit", solveCommand.timeLimit);
-  solveApp->add_option("--seed", solveCommand.seed);
-  solveApp->add_option("-o,--output", solveCommand.output);
-  solveApp->add_flag("-q,--quiet", solveCommand.quiet);
+  solveApp
+      ->add_option("--time-limit", solveCommand.timeLimit, "seconds; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  solveApp->add_option("--seed", solveCommand.seed,
+                       "results depend on it alone");
+  solveApp->add_option("-o,--output", solveCommand.output,
+                       "the schedule's file (default: standard output)");
+  solveApp->add_flag("-q,--quiet", solveCommand.quiet, "no summary");
   solveApp->callback([&] { code = runSolve(solveCommand); });
+
+  std::string topologyName, topologyOutput;
+  CLI::App *topologiesApp = app.add_subcommand(
+      "topologies", "list the named machines, or write one as JSON");
+  topologiesApp->add_option("name", topologyName,
+                            "a named machine, or a file to check");
+  topologiesApp->add_option("-o,--output", topologyOutput);
+  topologiesApp->callback(
+      [&] { code = runTopologies(topologyName, topologyOutput); });
+
+  Problem boundProblem;
+  bool boundJson = false;
+  CLI::App *boundApp = app.add_subcommand(
+      "bound", "lower bounds for steps and rounds, with certificates");
+  boundProblem.addTopology(boundApp);
+  boundProblem.addCollective(boundApp);
+  boundApp->add_flag("--json", boundJson);
+  boundApp->callback([&] { code = runBound(boundProblem, boundJson); });
+
+  Problem checkProblem;
+  std::string checkFile;
+  CLI::App *checkApp =
+      app.add_subcommand("check", "prove that a schedule is right");
+  checkProblem.addTopology(checkApp, false);
+  checkApp->add_option("schedule", checkFile)->required();
+  checkApp->callback([&] { code = runCheck(checkProblem, checkFile); });
+
+  Problem simulateProblem;
+  std::string simulateFile;
+  std::vector<std::string> sizes = {"1KB", "64KB", "1MB", "64MB", "1GB"};
+  CLI::App *simulateApp =
+      app.add_subcommand("simulate", "predict a schedule's times");
+  simulateProblem.addTopology(simulateApp);
+  simulateApp->add_option("schedule", simulateFile)->required();
+  simulateApp->add_option("--size", sizes, "buffer sizes: 65536, 64KB, 1GiB");
+  simulateApp->callback(
+      [&] { code = runSimulate(simulateProblem, simulateFile, sizes); });
 
   try {
     app.parse(argc, argv);
