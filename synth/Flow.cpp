@@ -3,16 +3,14 @@
 // One commodity a source; f(u, e, s) chunks of source u cross edge e in step
 // s, h(u, n, s) of them rest at host n after step s, r(s) rounds. Chunks of
 // one source and one destination are alike, so a schedule falls out of any
-// integer solution. GLPK solves the relaxation and branches.
+// integer solution.
 //
 //===----------------------------------------------------------------------===//
 
 #include "synth/Flow.h"
-
-#include <glpk.h>
+#include "synth/LinearProgram.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -36,27 +34,26 @@ public:
   FlowProgram(const Fabric &fabric, const Demand &demand, int steps, int rounds,
               const Group &group)
       : fabric(fabric), demand(demand), steps(steps), rounds(rounds),
-        group(group), lp(glp_create_prob()) {
-    glp_term_out(GLP_OFF);
+        group(group) {
     build();
   }
-  ~FlowProgram() { glp_delete_prob(lp); }
-  FlowProgram(const FlowProgram &) = delete;
-  FlowProgram &operator=(const FlowProgram &) = delete;
 
-  /// Decides the relaxation.
-  Answer relax(const Limits &limits);
-  /// Looks for integers; call after relax() said Yes.
-  Answer solve(const Limits &limits, int64_t effort);
+  Answer relax(LpSolver solver, const Limits &limits) const {
+    return impossible ? Answer::No : lp.relax(solver, limits);
+  }
+  Answer solve(LpSolver solver, const Limits &limits, int64_t effort) {
+    return lp.solveIntegers(solver, limits, effort, values);
+  }
   int roundsOf(int step) const {
-    return static_cast<int>(std::lround(value(roundCol[step - 1])));
+    return static_cast<int>(values[roundCol[step - 1]]);
   }
   int flowOf(int source, int edge, int step) const {
-    int col = flowCol(source, edge, step);
-    return col ? static_cast<int>(std::lround(value(col))) : 0;
+    return static_cast<int>(values[flowCol(source, edge, step)]);
   }
 
 private:
+  using Terms = LinearProgram::Terms;
+  using Relation = LinearProgram::Relation;
   void build();
   int flowCol(int source, int edge, int step) const {
     int base = edgeBase[orbit[source * fabric.edges.size() + edge]];
@@ -64,37 +61,16 @@ private:
                ? base + step - from[source][edge]
                : 0;
   }
-  double value(int col) const {
-    return integer ? glp_mip_col_val(lp, col) : glp_get_col_prim(lp, col);
-  }
-  void addRow(std::map<int, double> &terms, int type, double bound) {
-    std::vector<int> index = {0};
-    std::vector<double> coefficient = {0};
-    for (auto [col, c] : terms)
-      if (c != 0) {
-        index.push_back(col);
-        coefficient.push_back(c);
-      }
-    int row = glp_add_rows(lp, 1);
-    glp_set_row_bnds(lp, row, type, bound, bound);
-    glp_set_mat_row(lp, row, static_cast<int>(index.size()) - 1, index.data(),
-                    coefficient.data());
-  }
-  int addCol(double lo) {
-    int col = glp_add_cols(lp, 1);
-    glp_set_col_bnds(lp, col, GLP_LO, lo, 0);
-    glp_set_col_kind(lp, col, GLP_IV);
-    return col;
-  }
 
   const Fabric &fabric;
   const Demand &demand;
   int steps, rounds;
   const Group &group;
-  glp_prob *lp;
-  bool integer = false, impossible = false;
+  LinearProgram lp;
+  bool impossible = false;
   std::vector<int> orbit, edgeBase, roundCol;
   std::vector<std::vector<int>> from, to;
+  std::vector<int64_t> values;
 };
 
 void FlowProgram::build() {
@@ -119,7 +95,7 @@ void FlowProgram::build() {
   to.assign(ranks, std::vector<int>(edges, 0));
   edgeBase.assign(ranks * edges, 0);
   for (int s = 0; s < steps; ++s)
-    roundCol.push_back(addCol(1));
+    roundCol.push_back(lp.addColumn(1));
   for (int u = 0; u < ranks; ++u)
     for (int e = 0; e < edges; ++e) {
       int there = distance[u][fabric.edges[e].src];
@@ -134,7 +110,7 @@ void FlowProgram::build() {
       if (orbit[u * edges + e] != u * edges + e)
         continue;
       for (int s = from[u][e]; s <= to[u][e]; ++s) {
-        int col = addCol(0);
+        int col = lp.addColumn(0);
         if (s == from[u][e])
           edgeBase[u * edges + e] = col;
       }
@@ -149,8 +125,8 @@ void FlowProgram::build() {
         continue;
       int resting = 0;
       for (int s = 1; s <= steps; ++s) {
-        std::map<int, double> terms;
-        double bound = 0;
+        Terms terms;
+        int64_t bound = 0;
         if (s == 1)
           bound = h == u ? -total : 0;
         else if (resting)
@@ -162,39 +138,39 @@ void FlowProgram::build() {
           if (int col = flowCol(u, e, s))
             terms[col] -= 1;
         // What leaves in a step was there before it.
-        std::map<int, double> leaves;
+        Terms leaves;
         for (int e : fabric.out[h])
           if (int col = flowCol(u, e, s))
             leaves[col] -= 1;
         if (!leaves.empty()) {
           if (s > 1 && resting)
             leaves[resting] += 1;
-          double have = s == 1 && h == u ? total : 0;
-          addRow(leaves, GLP_LO, -have);
+          int64_t have = s == 1 && h == u ? total : 0;
+          lp.addRow(leaves, Relation::AtLeast, -have);
         }
         if (s == steps) {
           int keep = h < ranks ? demand[u][h] : 0;
           if (terms.empty()) {
-            impossible |= std::lround(bound + keep) != 0;
+            impossible |= bound + keep != 0;
             continue;
           }
-          addRow(terms, GLP_FX, bound + keep);
+          lp.addRow(terms, Relation::Equal, bound + keep);
           continue;
         }
         if (terms.empty() && bound == 0) {
           resting = 0;
           continue;
         }
-        resting = addCol(0);
+        resting = lp.addColumn(0);
         terms[resting] -= 1;
-        addRow(terms, GLP_FX, bound);
+        lp.addRow(terms, Relation::Equal, bound);
       }
     }
   }
-  std::set<std::vector<std::pair<int, double>>> done;
+  std::set<std::vector<std::pair<int, int64_t>>> done;
   for (const FabricSet &set : fabric.sets)
     for (int s = 1; s <= steps; ++s) {
-      std::map<int, double> terms;
+      Terms terms;
       for (int u = 0; u < ranks; ++u)
         for (int e : set.edges)
           if (int col = flowCol(u, e, s))
@@ -203,64 +179,12 @@ void FlowProgram::build() {
         continue;
       terms[roundCol[s - 1]] -= set.cap;
       if (done.insert({terms.begin(), terms.end()}).second)
-        addRow(terms, GLP_UP, 0);
+        lp.addRow(terms, Relation::AtMost, 0);
     }
-  std::map<int, double> all;
+  Terms all;
   for (int col : roundCol)
     all[col] += 1;
-  addRow(all, GLP_FX, rounds);
-}
-
-Answer FlowProgram::relax(const Limits &limits) {
-  if (impossible)
-    return Answer::No;
-  glp_smcp options;
-  glp_init_smcp(&options);
-  options.msg_lev = GLP_MSG_OFF;
-  options.tm_lim =
-      static_cast<int>(std::clamp(limits.remaining() * 1000, 1.0, 1e8));
-  options.meth = GLP_DUALP;
-  glp_scale_prob(lp, GLP_SF_AUTO);
-  glp_adv_basis(lp, 0);
-  if (glp_simplex(lp, &options) != 0)
-    return Answer::Unknown;
-  int status = glp_get_status(lp);
-  if (status == GLP_OPT || status == GLP_FEAS)
-    return Answer::Yes;
-  return status == GLP_NOFEAS ? Answer::No : Answer::Unknown;
-}
-
-struct Watch {
-  const Limits *limits;
-  int64_t nodesLeft;
-};
-
-void onNode(glp_tree *tree, void *info) {
-  Watch *watch = static_cast<Watch *>(info);
-  if (glp_ios_reason(tree) == GLP_ISELECT && --watch->nodesLeft < 0)
-    glp_ios_terminate(tree);
-  if (glp_ios_reason(tree) == GLP_IBINGO || watch->limits->expired())
-    glp_ios_terminate(tree);
-}
-
-Answer FlowProgram::solve(const Limits &limits, int64_t effort) {
-  glp_iocp options;
-  glp_init_iocp(&options);
-  options.msg_lev = GLP_MSG_OFF;
-  options.tm_lim =
-      static_cast<int>(std::clamp(limits.remaining() * 1000, 1.0, 1e8));
-  options.br_tech = GLP_BR_DTH;
-  options.bt_tech = GLP_BT_DFS;
-  options.fp_heur = GLP_ON;
-  Watch watch{&limits, effort};
-  options.cb_func = onNode;
-  options.cb_info = &watch;
-  int code = glp_intopt(lp, &options);
-  int status = glp_mip_status(lp);
-  integer = true;
-  if (status == GLP_OPT || status == GLP_FEAS)
-    return Answer::Yes;
-  return code == 0 && status == GLP_NOFEAS ? Answer::No : Answer::Unknown;
+  lp.addRow(all, Relation::Equal, rounds);
 }
 
 /// Splits the flow of each source into one way a chunk.
@@ -337,7 +261,7 @@ Schedule decompose(const FlowProgram &program, const Fabric &fabric,
 FlowResult ccn::synth::solveFlow(const Fabric &fabric,
                                  const Collective &collective, int steps,
                                  int rounds, const std::vector<Group> &groups,
-                                 const Limits &limits) {
+                                 LpSolver solver, const Limits &limits) {
   FlowResult result;
   if (!isPointToPoint(collective) || rounds < steps)
     return result;
@@ -347,7 +271,7 @@ FlowResult ccn::synth::solveFlow(const Fabric &fabric,
       ++demand[chunk.pre[0]][chunk.post[0]];
   for (size_t i = 0; i < groups.size(); ++i) {
     FlowProgram program(fabric, demand, steps, rounds, groups[i]);
-    Answer answer = program.relax(limits);
+    Answer answer = program.relax(solver, limits);
     if (answer == Answer::No) {
       // Averaging any schedule over a group gives an invariant fractional
       // one, so infeasible under a group is infeasible.
@@ -359,7 +283,7 @@ FlowResult ccn::synth::solveFlow(const Fabric &fabric,
     }
     if (answer == Answer::Yes) {
       bool last = i + 1 == groups.size();
-      answer = program.solve(limits, last ? 1000000 : 200);
+      answer = program.solve(solver, limits, last ? 1000000 : 200);
       if (answer == Answer::Yes) {
         result.schedule = decompose(program, fabric, collective, steps);
         result.answer = Answer::Yes;

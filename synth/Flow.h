@@ -11,7 +11,7 @@
 #ifndef CCN_SYNTH_FLOW_H
 #define CCN_SYNTH_FLOW_H
 
-#include "synth/Sat.h"
+#include "synth/LinearProgram.h"
 #include "synth/Schedule.h"
 #include "synth/Symmetry.h"
 
@@ -58,7 +58,7 @@ struct FlowResult {
 /// under each group in turn, the last being the trivial one.
 FlowResult solveFlow(const Fabric &fabric, const Collective &collective,
                      int steps, int rounds, const std::vector<Group> &groups,
-                     const Limits &limits);
+                     LpSolver solver, const Limits &limits);
 
 } // namespace ccn::synth
 

@@ -8,13 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Sat.h"
+#include "synth/Z3Watchdog.h"
 
 #include <cadical.hpp>
-#include <z3++.h>
-
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 
 using namespace ccn::synth;
 
@@ -162,34 +158,6 @@ SatResult CadicalRun::run(int64_t effort, uint64_t seed) {
   return result;
 }
 
-/// Raises Z3's interrupt when the limits expire while it works.
-class Watchdog {
-public:
-  Watchdog(z3::context &context, const Limits &limits)
-      : thread([this, &context, &limits] {
-          std::unique_lock lock(mutex);
-          while (!done) {
-            wake.wait_for(lock, std::chrono::milliseconds(20));
-            if (!done && limits.expired())
-              context.interrupt();
-          }
-        }) {}
-  ~Watchdog() {
-    {
-      std::lock_guard lock(mutex);
-      done = true;
-    }
-    wake.notify_one();
-    thread.join();
-  }
-
-private:
-  std::mutex mutex;
-  std::condition_variable wake;
-  bool done = false;
-  std::thread thread;
-};
-
 SatResult runZ3(const Model &model, const Limits &limits, int64_t effort,
                 uint64_t seed) {
   SatResult result;
@@ -232,7 +200,7 @@ SatResult runZ3(const Model &model, const Limits &limits, int64_t effort,
     }
     z3::check_result status = z3::unknown;
     {
-      Watchdog watchdog(context, limits);
+      Z3Watchdog watchdog(context, limits);
       status = solver.check();
     }
     if (status == z3::unsat) {

@@ -69,10 +69,12 @@ private:
 SolveResult CopySearch::byFlow() {
   say("integer flow");
   SolveResult result;
+  bool z3 = options.engine == Engine::Z3;
   FlowResult flow =
-      solveFlow(fabric, coll, steps, rounds, groups, options.limits);
+      solveFlow(fabric, coll, steps, rounds, groups,
+                z3 ? LpSolver::Z3 : LpSolver::Glpk, options.limits);
   result.answer = flow.answer;
-  result.method = "flow";
+  result.method = z3 ? "flow (Z3)" : "flow";
   result.certificate = flow.reason;
   result.schedule = std::move(flow.schedule);
   return result;
@@ -197,7 +199,7 @@ SolveResult CopySearch::run() {
                            "one source and one destination";
     return result;
   }
-  if (options.engine == Engine::Auto && pointToPoint) {
+  if (options.engine != Engine::Sat && pointToPoint) {
     SolveResult result = byFlow();
     if (result.answer != Answer::Unknown || options.limits.expired())
       return result;
