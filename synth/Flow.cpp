@@ -31,6 +31,7 @@ using Demand = std::vector<std::vector<int>>;
 
 class FlowProgram {
 public:
+  /// `rounds` 0: any number of them, and any fraction of one in a step.
   FlowProgram(const Fabric &fabric, const Demand &demand, int steps, int rounds,
               const Group &group)
       : fabric(fabric), demand(demand), steps(steps), rounds(rounds),
@@ -51,10 +52,32 @@ public:
     return static_cast<int>(values[flowCol(source, edge, step)]);
   }
 
+  /// Whether fewer rounds than these have a fractional solution.
+  Answer below(int64_t bound, const Limits &limits) {
+    lp.addRow(allRounds(), Relation::Below, bound);
+    return impossible ? Answer::No : lp.relax(LpSolver::Z3, limits);
+  }
+  double leastRounds(const Limits &limits) const {
+    std::vector<double> columns, duals;
+    if (impossible ||
+        lp.minimize(allRounds(), limits, columns, duals) != Answer::Yes)
+      return -1;
+    double total = 0;
+    for (int col : roundCol)
+      total += columns[col];
+    return total;
+  }
+
 private:
   using Terms = LinearProgram::Terms;
   using Relation = LinearProgram::Relation;
   void build();
+  Terms allRounds() const {
+    Terms all;
+    for (int col : roundCol)
+      all[col] += 1;
+    return all;
+  }
   int flowCol(int source, int edge, int step) const {
     int base = edgeBase[orbit[source * fabric.edges.size() + edge]];
     return base && step >= from[source][edge] && step <= to[source][edge]
@@ -95,7 +118,7 @@ void FlowProgram::build() {
   to.assign(ranks, std::vector<int>(edges, 0));
   edgeBase.assign(ranks * edges, 0);
   for (int s = 0; s < steps; ++s)
-    roundCol.push_back(lp.addColumn(1));
+    roundCol.push_back(lp.addColumn(rounds > 0 ? 1 : 0));
   for (int u = 0; u < ranks; ++u)
     for (int e = 0; e < edges; ++e) {
       int there = distance[u][fabric.edges[e].src];
@@ -181,10 +204,8 @@ void FlowProgram::build() {
       if (done.insert({terms.begin(), terms.end()}).second)
         lp.addRow(terms, Relation::AtMost, 0);
     }
-  Terms all;
-  for (int col : roundCol)
-    all[col] += 1;
-  lp.addRow(all, Relation::Equal, rounds);
+  if (rounds > 0)
+    lp.addRow(allRounds(), Relation::Equal, rounds);
 }
 
 /// Splits the flow of each source into one way a chunk.
@@ -256,7 +277,29 @@ Schedule decompose(const FlowProgram &program, const Fabric &fabric,
   return schedule;
 }
 
+Demand demandOf(const Fabric &fabric, const Collective &collective) {
+  Demand demand(fabric.ranks, std::vector<int>(fabric.ranks));
+  for (const ChunkRelation &chunk : collective.chunks)
+    if (!chunk.post.empty() && chunk.post[0] != chunk.pre[0])
+      ++demand[chunk.pre[0]][chunk.post[0]];
+  return demand;
+}
+
 } // namespace
+
+Answer ccn::synth::flowBelow(const Fabric &fabric, const Collective &collective,
+                             int steps, int rounds, const Group &group,
+                             const Limits &limits) {
+  Demand demand = demandOf(fabric, collective);
+  return FlowProgram(fabric, demand, steps, 0, group).below(rounds, limits);
+}
+
+double ccn::synth::flowRate(const Fabric &fabric, const Collective &collective,
+                            int steps, const Group &group,
+                            const Limits &limits) {
+  Demand demand = demandOf(fabric, collective);
+  return FlowProgram(fabric, demand, steps, 0, group).leastRounds(limits);
+}
 
 FlowResult ccn::synth::solveFlow(const Fabric &fabric,
                                  const Collective &collective, int steps,
@@ -265,10 +308,7 @@ FlowResult ccn::synth::solveFlow(const Fabric &fabric,
   FlowResult result;
   if (!isPointToPoint(collective) || rounds < steps)
     return result;
-  Demand demand(fabric.ranks, std::vector<int>(fabric.ranks));
-  for (const ChunkRelation &chunk : collective.chunks)
-    if (!chunk.post.empty() && chunk.post[0] != chunk.pre[0])
-      ++demand[chunk.pre[0]][chunk.post[0]];
+  Demand demand = demandOf(fabric, collective);
   for (size_t i = 0; i < groups.size(); ++i) {
     FlowProgram program(fabric, demand, steps, rounds, groups[i]);
     Answer answer = program.relax(solver, limits);

@@ -28,6 +28,8 @@ struct StepCut {
   int rank = 0;
   int64_t need = 0, can = 0;
   std::vector<std::pair<int, int>> links;
+  /// What the cut lets through of itself, without a link.
+  int64_t fixed = 0;
   /// One line: rounds, rank, numbers, links of the cut.
   std::string str(const Fabric &fabric) const;
 };
@@ -35,11 +37,13 @@ struct StepCut {
 /// Whether every rank can receive what it needs, each on its own, in steps of
 /// these rounds. Necessary for any schedule that copies; sound for edge sets
 /// of links only (others are ignored, which keeps it necessary). `ranks`
-/// limits the destinations tried (empty: all).
+/// limits the destinations tried (empty: all); `scale` multiplies all demands,
+/// which makes `rounds` fractions.
 std::optional<StepCut> findStepCut(const Fabric &fabric,
                                    const Collective &collective,
                                    const std::vector<int> &rounds,
-                                   const std::vector<int> &ranks = {});
+                                   const std::vector<int> &ranks = {},
+                                   int64_t scale = 1);
 
 /// Whether each chunk has exactly one source and at most one destination.
 bool isPointToPoint(const Collective &collective);
@@ -59,6 +63,17 @@ struct FlowResult {
 FlowResult solveFlow(const Fabric &fabric, const Collective &collective,
                      int steps, int rounds, const std::vector<Group> &groups,
                      LpSolver solver, const Limits &limits);
+
+/// Whether a fractional flow of the collective in `steps` steps exists with
+/// fewer than `rounds` rounds in all (a step may have any fraction of one).
+/// No is exact: then no schedule in these steps has a smaller R/C, whatever
+/// its C.
+Answer flowBelow(const Fabric &fabric, const Collective &collective, int steps,
+                 int rounds, const Group &group, const Limits &limits);
+
+/// The least such number of rounds, in floating point; negative if unknown.
+double flowRate(const Fabric &fabric, const Collective &collective, int steps,
+                const Group &group, const Limits &limits);
 
 } // namespace ccn::synth
 

@@ -37,9 +37,9 @@ public:
           index.push_back(column);
           coefficient.push_back(static_cast<double>(c));
         }
-      int type = row.relation == LinearProgram::Relation::Equal    ? GLP_FX
-                 : row.relation == LinearProgram::Relation::AtMost ? GLP_UP
-                                                                   : GLP_LO;
+      int type = row.relation == LinearProgram::Relation::Equal     ? GLP_FX
+                 : row.relation == LinearProgram::Relation::AtLeast ? GLP_LO
+                                                                    : GLP_UP;
       double bound = static_cast<double>(row.bound);
       glp_set_row_bnds(lp, static_cast<int>(r) + 1, type, bound, bound);
       glp_set_mat_row(lp, static_cast<int>(r) + 1,
@@ -182,6 +182,7 @@ Answer LinearProgram::solveZ3(bool integers, const Limits &limits,
       z3::expr bound = number(row.bound);
       solver.add(row.relation == Relation::Equal    ? sum == bound
                  : row.relation == Relation::AtMost ? sum <= bound
+                 : row.relation == Relation::Below  ? sum < bound
                                                     : sum >= bound);
     }
     z3::check_result status = z3::unknown;
@@ -197,9 +198,8 @@ Answer LinearProgram::solveZ3(bool integers, const Limits &limits,
       z3::model model = solver.get_model();
       values->assign(lowerBounds.size() + 1, 0);
       for (size_t c = 0; c < lowerBounds.size(); ++c)
-        (*values)[c + 1] =
-            model.eval(columns[static_cast<unsigned>(c)], true)
-                .get_numeral_int64();
+        (*values)[c + 1] = model.eval(columns[static_cast<unsigned>(c)], true)
+                               .get_numeral_int64();
     }
     return Answer::Yes;
   } catch (const z3::exception &) {

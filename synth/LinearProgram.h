@@ -21,7 +21,8 @@ enum class LpSolver { Glpk, Z3 };
 
 class LinearProgram {
 public:
-  enum class Relation { Equal, AtMost, AtLeast };
+  /// Below is strict, which only Z3 can say: GLPK takes it as AtMost.
+  enum class Relation { Equal, AtMost, AtLeast, Below };
   using Terms = std::map<int, int64_t>;
 
   /// A column with a lower bound; columns count from 1 (0 can mean "none").

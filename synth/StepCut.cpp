@@ -69,7 +69,8 @@ struct Network {
 std::optional<StepCut> ccn::synth::findStepCut(const Fabric &fabric,
                                                const Collective &collective,
                                                const std::vector<int> &rounds,
-                                               const std::vector<int> &ranks) {
+                                               const std::vector<int> &ranks,
+                                               int64_t scale) {
   int steps = static_cast<int>(rounds.size());
   const Network network(fabric, rounds);
   for (int dst = 0; dst < collective.ranks; ++dst) {
@@ -77,13 +78,13 @@ std::optional<StepCut> ccn::synth::findStepCut(const Fabric &fabric,
         std::find(ranks.begin(), ranks.end(), dst) == ranks.end())
       continue;
     // Chunks that may come from the same ranks enter together.
-    std::map<std::vector<int>, int> supply;
+    std::map<std::vector<int>, int64_t> supply;
     int64_t need = 0;
     for (const ChunkRelation &chunk : collective.chunks)
       if (std::binary_search(chunk.post.begin(), chunk.post.end(), dst) &&
           !std::binary_search(chunk.pre.begin(), chunk.pre.end(), dst)) {
-        ++supply[chunk.pre];
-        ++need;
+        supply[chunk.pre] += scale;
+        need += scale;
       }
     if (need == 0)
       continue;
@@ -107,9 +108,13 @@ std::optional<StepCut> ccn::synth::findStepCut(const Fabric &fabric,
     cut.need = need;
     cut.can = can;
     std::vector<char> side = flow.sourceSide(network.source);
+    cut.fixed = can;
     for (const Network::LinkArc &arc : network.arcs)
-      if (side[arc.from] && !side[arc.to])
+      if (side[arc.from] && !side[arc.to]) {
         cut.links.push_back({arc.link, arc.step});
+        cut.fixed -= static_cast<int64_t>(fabric.linkCap[arc.link]) *
+                     rounds[arc.step - 1];
+      }
     return cut;
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Bound.h"
+#include "synth/Pareto.h"
 #include "synth/Schedule.h"
 #include "synth/Solve.h"
 
@@ -288,6 +289,59 @@ int runSimulate(const Problem &problem, const std::string &file,
   return Done;
 }
 
+struct ParetoCommand {
+  Problem problem;
+  ParetoOptions options;
+  std::string engine = "auto", output, plot, resume;
+  double timeLimit = 0;
+  bool quiet = false;
+};
+
+int runPareto(ParetoCommand &c) {
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  ParetoOptions &options = c.options;
+  options.solve.engine = *parseEngine(c.engine);
+  options.solve.limits = Limits::seconds(c.timeLimit, &interrupted);
+  if (!c.resume.empty()) {
+    Result<std::string> text = readFile(c.resume);
+    if (!text)
+      return fail(text.error());
+    Result<std::vector<ParetoPoint>> known =
+        parsePareto(*text, c.resume, *fabric);
+    if (!known)
+      return fail(known.error());
+    options.known = std::move(*known);
+  }
+  bool terminal = isatty(STDERR_FILENO) && !c.quiet;
+  if (terminal)
+    options.solve.progress = [](const std::string &text) {
+      std::cerr << "\r\033[K" << text << std::flush;
+    };
+  Result<ParetoResult> result = paretoFrontier(
+      *fabric,
+      [&](int chunks) {
+        return loadCollective(c.problem.collective, fabric->ranks, chunks,
+                              c.problem.root);
+      },
+      options);
+  if (terminal)
+    std::cerr << "\r\033[K" << std::flush;
+  if (!result)
+    return fail(result.error());
+  int code = emit("", paretoTable(*result, *fabric));
+  if (code == Done && !c.output.empty())
+    code = emit(c.output, paretoJson(*result, *fabric));
+  if (code == Done && !c.plot.empty()) {
+    Result<std::string> svg = paretoSvg(*result, *fabric);
+    if (!svg)
+      return fail(svg.error(), NoneFound);
+    code = emit(c.plot, *svg);
+  }
+  return code == Done && result->points.empty() ? NoneFound : code;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -329,6 +383,40 @@ int main(int argc, char **argv) {
                        "the schedule's file (default: standard output)");
   solveApp->add_flag("-q,--quiet", solveCommand.quiet, "no summary");
   solveApp->callback([&] { code = runSolve(solveCommand); });
+
+  ParetoCommand paretoCommand;
+  CLI::App *paretoApp = app.add_subcommand(
+      "pareto", "the frontier of latency against bandwidth, with proofs");
+  paretoCommand.problem.addTopology(paretoApp);
+  paretoCommand.problem.addCollective(paretoApp);
+  paretoApp
+      ->add_option("--max-chunks", paretoCommand.options.maxChunks,
+                   "largest C to try")
+      ->check(CLI::Range(1, 4096));
+  paretoApp
+      ->add_option("--max-steps", paretoCommand.options.maxSteps,
+                   "largest S to try")
+      ->check(CLI::Range(1, 4096));
+  paretoApp
+      ->add_option("--seconds-per-try", paretoCommand.options.secondsPerTry,
+                   "time limit of each (C,S,R)")
+      ->check(CLI::PositiveNumber);
+  paretoApp
+      ->add_option("--time-limit", paretoCommand.timeLimit,
+                   "seconds in all; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  paretoApp->add_option("--engine", paretoCommand.engine, "what searches")
+      ->check(CLI::IsMember({"auto", "z3", "sat", "flow"}));
+  paretoApp->add_option("--seed", paretoCommand.options.solve.seed,
+                        "of the searches");
+  paretoApp->add_option("-o,--output", paretoCommand.output,
+                        "a JSON file for the points and their schedules");
+  paretoApp->add_option("--resume", paretoCommand.resume,
+                        "a JSON file of an earlier run to go on from");
+  paretoApp->add_option("--plot", paretoCommand.plot,
+                        "an SVG file for predicted times against sizes");
+  paretoApp->add_flag("-q,--quiet", paretoCommand.quiet, "no progress");
+  paretoApp->callback([&] { code = runPareto(paretoCommand); });
 
   std::string topologyName, topologyOutput;
   CLI::App *topologiesApp = app.add_subcommand(
