@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Bound.h"
+#include "synth/Forest.h"
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
 #include "synth/Solve.h"
@@ -342,6 +343,46 @@ int runPareto(ParetoCommand &c) {
   return code == Done && result->points.empty() ? NoneFound : code;
 }
 
+struct TreesCommand {
+  Problem problem;
+  std::string output;
+  int pieces = 1;
+  double timeLimit = 0;
+};
+
+int runTrees(const TreesCommand &c) {
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  std::optional<CollectiveKind> kind =
+      parseCollectiveKind(c.problem.collective);
+  if (!kind)
+    return fail({"expected all_gather, reduce_scatter or all_reduce, found \"" +
+                 c.problem.collective + "\""});
+  std::vector<Forest> forests;
+  Result<Schedule> schedule =
+      treeSchedule(*fabric, *kind, c.pieces,
+                   Limits::seconds(c.timeLimit, &interrupted), &forests);
+  if (!schedule)
+    return fail(schedule.error(), schedule.error().text == "out of time"
+                                      ? NoneFound
+                                      : InputWrong);
+  std::string wrong = check(*schedule, &*fabric);
+  if (!wrong.empty())
+    return fail({"the schedule does not pass its check (a bug): " + wrong},
+                Failed);
+  for (const Forest &forest : forests)
+    std::fprintf(stderr,
+                 "%lld trees a rank, optimal at %.2f GB/s of gathered bytes: "
+                 "%s\n",
+                 static_cast<long long>(forest.treesPerRank), forest.algbwGBps,
+                 describe(forest.bound, *fabric).c_str());
+  std::fprintf(stderr, "%s: %zu steps, %d sends; checked\n",
+               schedule->collective.name.c_str(), schedule->steps.size(),
+               schedule->totalSends());
+  return emit(c.output, writeSchedule(*schedule, &*fabric));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -417,6 +458,22 @@ int main(int argc, char **argv) {
                         "an SVG file for predicted times against sizes");
   paretoApp->add_flag("-q,--quiet", paretoCommand.quiet, "no progress");
   paretoApp->callback([&] { code = runPareto(paretoCommand); });
+
+  TreesCommand treesCommand;
+  CLI::App *treesApp = app.add_subcommand(
+      "trees", "pack trees: optimal throughput for all_gather, "
+               "reduce_scatter and all_reduce");
+  treesCommand.problem.addTopology(treesApp);
+  treesCommand.problem.addCollective(treesApp);
+  treesApp
+      ->add_option("--pieces", treesCommand.pieces,
+                   "chunks of a tree's data, which follow each other")
+      ->check(CLI::Range(1, 4096));
+  treesApp->add_option("--time-limit", treesCommand.timeLimit, "seconds")
+      ->check(CLI::NonNegativeNumber);
+  treesApp->add_option("-o,--output", treesCommand.output,
+                       "the schedule's file (default: standard output)");
+  treesApp->callback([&] { code = runTrees(treesCommand); });
 
   std::string topologyName, topologyOutput;
   CLI::App *topologiesApp = app.add_subcommand(
