@@ -52,7 +52,7 @@ struct ParetoOptions {
   SolveOptions solve;
   int maxChunks = 0; ///< 0: 8 a rank's share, 48 of a buffer
   int maxSteps = 0;  ///< 0: until bandwidth-optimal, at most 12 more than least
-  double secondsPerTry = 2;
+  double secondsPerTry = 20;
   /// Called for each point found, and with a text when work moves on.
   std::function<void(const ParetoPoint &)> onPoint;
   /// Points of an earlier run; their steps are not searched again.

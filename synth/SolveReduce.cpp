@@ -219,8 +219,8 @@ SolveResult ReduceSearch::run() {
     if (steps <= 3)
       std::reverse(order.begin(), order.end());
     for (Search kind : order)
-      for (size_t v = 0; v < vectors.size(); ++v)
-        for (size_t g = 0; g < groups.size(); ++g) {
+      for (size_t g = 0; g < groups.size(); ++g)
+        for (size_t v = 0; v < vectors.size(); ++v) {
           if (options.limits.expired())
             return result;
           if ((effort == 0 && g != trivial) ||

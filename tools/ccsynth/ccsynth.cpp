@@ -7,6 +7,7 @@
 
 #include "synth/Bound.h"
 #include "synth/Forest.h"
+#include "synth/Msccl.h"
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
 #include "synth/Solve.h"
@@ -225,7 +226,64 @@ Result<Loaded> loadSchedule(const Problem &problem, const std::string &file) {
   return loaded;
 }
 
+/// Whether a file is XML, by its first character.
+bool isXml(const std::string &text) {
+  size_t at = text.find_first_not_of(" \t\r\n");
+  return at != std::string::npos && text[at] == '<';
+}
+
+int checkXml(const std::string &text, const std::string &file) {
+  Result<MscclProgram> program = parseMsccl(text, file);
+  if (!program)
+    return fail(program.error());
+  std::string wrong = checkMsccl(*program);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  std::cout << file << ": correct " << kindName(program->kind) << " on "
+            << program->gpus.size() << " ranks, MSCCL program \""
+            << program->name << "\"\n";
+  return Done;
+}
+
+int runConvert(const std::string &file, const std::string &to,
+               const std::string &name, const std::string &output) {
+  Result<std::string> text = readFile(file);
+  if (!text)
+    return fail(text.error());
+  MscclDialect dialect = to == "msccl"         ? MscclDialect::Microsoft
+                         : to == "msccl-azure" ? MscclDialect::Azure
+                                               : MscclDialect::Rccl;
+  std::string where = file == "-" ? "<stdin>" : file;
+  if (isXml(*text)) {
+    Result<MscclProgram> program = parseMsccl(*text, where);
+    if (!program)
+      return fail(program.error());
+    if (!name.empty())
+      program->name = name;
+    return emit(output, writeMsccl(*program, dialect));
+  }
+  Result<Schedule> schedule = parseSchedule(*text, where);
+  if (!schedule)
+    return fail(schedule.error());
+  Result<MscclProgram> program = exportMsccl(
+      *schedule, name.empty() ? "ccn_" + schedule->collective.name : name);
+  if (!program)
+    return fail({where + ": " + program.error().text});
+  return emit(output, writeMsccl(*program, dialect));
+}
+
 int runCheck(const Problem &problem, const std::string &file) {
+  if (file != "-") {
+    Result<std::string> text = readFile(file);
+    if (!text)
+      return fail(text.error());
+    if (isXml(*text)) {
+      if (!problem.topology.empty())
+        return fail({"--topology: an MSCCL program names no links to check"},
+                    Usage);
+      return checkXml(*text, file);
+    }
+  }
   Result<Loaded> loaded = loadSchedule(problem, file);
   if (!loaded)
     return fail(loaded.error());
@@ -498,8 +556,25 @@ int main(int argc, char **argv) {
   CLI::App *checkApp =
       app.add_subcommand("check", "prove that a schedule is right");
   checkProblem.addTopology(checkApp, false);
-  checkApp->add_option("schedule", checkFile)->required();
+  checkApp->add_option("schedule", checkFile, "a schedule, or MSCCL XML")
+      ->required();
   checkApp->callback([&] { code = runCheck(checkProblem, checkFile); });
+
+  std::string convertFile, convertTo, convertName, convertOutput;
+  CLI::App *convertApp = app.add_subcommand(
+      "convert", "write a schedule or an MSCCL program as MSCCL XML");
+  convertApp->add_option("input", convertFile, "a schedule, or MSCCL XML")
+      ->required();
+  convertApp
+      ->add_option("--to", convertTo, "msccl, msccl-azure or msccl-rccl")
+      ->required()
+      ->check(CLI::IsMember({"msccl", "msccl-azure", "msccl-rccl"}));
+  convertApp->add_option("--name", convertName, "the program's name");
+  convertApp->add_option("-o,--output", convertOutput,
+                         "the XML file (default: standard output)");
+  convertApp->callback([&] {
+    code = runConvert(convertFile, convertTo, convertName, convertOutput);
+  });
 
   Problem simulateProblem;
   std::string simulateFile;
