@@ -77,8 +77,7 @@ MscclStep Reader::step(pugi::xml_node node, size_t index) const {
   constexpr int many = 1 << 24;
   if (number(node, "s", 0, many) != static_cast<int64_t>(index))
     fail(node.offset_debug(), "<step>: expected s=\"" + std::to_string(index) +
-                                  "\", found \"" + attribute(node, "s") +
-                                  "\"");
+                                  "\", found \"" + attribute(node, "s") + "\"");
   MscclStep step;
   step.type = attribute(node, "type");
   if (std::find(std::begin(types), std::end(types), step.type) ==
@@ -109,8 +108,8 @@ MscclProgram Reader::run() {
   }
   pugi::xml_node algo = document.document_element();
   if (std::string_view(algo.name()) != "algo")
-    fail(algo.offset_debug(), std::string("expected <algo>, found <") +
-                                  algo.name() + ">");
+    fail(algo.offset_debug(),
+         std::string("expected <algo>, found <") + algo.name() + ">");
   MscclProgram program;
   program.name = attribute(algo, "name");
   program.protocol = attribute(algo, "proto");
@@ -119,10 +118,10 @@ MscclProgram Reader::run() {
       static_cast<int>(number(algo, "nchunksperloop", 1, 1 << 24));
   std::string coll = attribute(algo, "coll");
   std::optional<CollectiveKind> kind = parseCollectiveKind(coll);
-  if (!kind || (*kind != CollectiveKind::AllGather &&
-                *kind != CollectiveKind::ReduceScatter &&
-                *kind != CollectiveKind::AllReduce &&
-                *kind != CollectiveKind::AllToAll))
+  if (!kind ||
+      (*kind != CollectiveKind::AllGather &&
+       *kind != CollectiveKind::ReduceScatter &&
+       *kind != CollectiveKind::AllReduce && *kind != CollectiveKind::AllToAll))
     fail(algo.offset_debug(),
          "<algo coll>: expected allgather, reducescatter, reduce_scatter, "
          "allreduce or alltoall, found \"" +
@@ -142,9 +141,8 @@ MscclProgram Reader::run() {
   for (pugi::xml_node node : algo.children("gpu")) {
     int64_t id = number(node, "id", 0, count - 1);
     if (seen[id])
-      fail(node.offset_debug(),
-           "<gpu>: expected distinct ids, found " + std::to_string(id) +
-               " twice");
+      fail(node.offset_debug(), "<gpu>: expected distinct ids, found " +
+                                    std::to_string(id) + " twice");
     seen[id] = 1;
     MscclGpu &gpu = program.gpus[id];
     gpu.inputChunks = static_cast<int>(number(node, "i_chunks", 0, 1 << 20));
@@ -152,10 +150,9 @@ MscclProgram Reader::run() {
     gpu.scratchChunks = static_cast<int>(number(node, "s_chunks", 0, 1 << 20));
     for (pugi::xml_node tb : node.children("tb")) {
       if (number(tb, "id", 0, 4096) != static_cast<int64_t>(gpu.blocks.size()))
-        fail(tb.offset_debug(), "<tb>: expected id=\"" +
-                                    std::to_string(gpu.blocks.size()) +
-                                    "\", found \"" + attribute(tb, "id") +
-                                    "\"");
+        fail(tb.offset_debug(),
+             "<tb>: expected id=\"" + std::to_string(gpu.blocks.size()) +
+                 "\", found \"" + attribute(tb, "id") + "\"");
       MscclBlock block;
       block.send = static_cast<int>(number(tb, "send", -1, count - 1));
       block.recv = static_cast<int>(number(tb, "recv", -1, count - 1));
@@ -207,8 +204,8 @@ std::string ccn::synth::writeMsccl(const MscclProgram &program,
     coll = "alltoall";
     break;
   default:
-    coll = dialect == MscclDialect::Microsoft ? "reduce_scatter"
-                                              : "reducescatter";
+    coll =
+        dialect == MscclDialect::Microsoft ? "reduce_scatter" : "reducescatter";
     break;
   }
   set(algo, "coll", coll);
@@ -217,8 +214,7 @@ std::string ccn::synth::writeMsccl(const MscclProgram &program,
   bool required = dialect != MscclDialect::Microsoft;
   // 0 means "no limit" to Azure and RCCL, and "never" to the first runtime.
   if (program.minBytes || required)
-    set(algo, "minBytes",
-        static_cast<long long>(program.minBytes.value_or(0)));
+    set(algo, "minBytes", static_cast<long long>(program.minBytes.value_or(0)));
   if (program.maxBytes || required) {
     int64_t most = program.maxBytes.value_or(0);
     if (most == 0 && !required)
@@ -257,7 +253,6 @@ std::string ccn::synth::writeMsccl(const MscclProgram &program,
     }
   }
   std::ostringstream out;
-  document.save(out, "  ",
-                pugi::format_default | pugi::format_no_declaration);
+  document.save(out, "  ", pugi::format_default | pugi::format_no_declaration);
   return out.str();
 }

@@ -109,8 +109,8 @@ std::string Run::layOut() {
   }
   if (inputs == 0 || outputs == 0)
     return "gpu 0: expected input or output chunks, found none";
-  if ((!together && (i != inputs || o != outputs)) ||
-      (i != inputs && i != 0) || (o != outputs && o != 0))
+  if ((!together && (i != inputs || o != outputs)) || (i != inputs && i != 0) ||
+      (o != outputs && o != 0))
     return "gpu 0: expected " + std::to_string(inputs) + " input and " +
            std::to_string(outputs) + " output chunks, found " +
            std::to_string(i) + " and " + std::to_string(o);
@@ -157,9 +157,8 @@ std::string Run::shape() {
         return at + ": expected at most 256 steps, found " +
                std::to_string(block.steps.size());
       if (block.channel >= p.channels)
-        return at + ": expected a channel below " +
-               std::to_string(p.channels) + ", found " +
-               std::to_string(block.channel);
+        return at + ": expected a channel below " + std::to_string(p.channels) +
+               ", found " + std::to_string(block.channel);
       if (block.send == g || block.recv == g)
         return at + ": expected another gpu as its peer, found itself";
       if (block.send >= 0) {
@@ -203,8 +202,10 @@ std::string Run::shape() {
     }
     for (const auto &[channel, sets] : peers)
       if (sets.first.size() > 32 || sets.second.size() > 32)
-        return "gpu " + std::to_string(g) + ": expected at most 32 peers on "
-               "channel " + std::to_string(channel);
+        return "gpu " + std::to_string(g) +
+               ": expected at most 32 peers on "
+               "channel " +
+               std::to_string(channel);
   }
   return "";
 }
@@ -255,8 +256,7 @@ std::string Run::write(int gpu, int block, int step, Cell &c, Value value) {
   auto conflict = [&](std::pair<int, int> event, const char *does) {
     return place(gpu, block, step) + ": writes without waiting for tb " +
            std::to_string(event.first - firstBlock[gpu]) + ", step " +
-           std::to_string(event.second) + ", which " + does +
-           " the same place";
+           std::to_string(event.second) + ", which " + does + " the same place";
   };
   if (c.writer.first != me && !before(c.writer, clocks[me]))
     return conflict(c.writer, "writes");
@@ -322,8 +322,7 @@ std::string Run::execute(int gpu, int block) {
       value = in.values[i];
     auto add = [&](Cell &c, char buffer, int offset) {
       Value more;
-      std::string problem =
-          read(gpu, block, at, c, more, name(buffer, offset));
+      std::string problem = read(gpu, block, at, c, more, name(buffer, offset));
       value.insert(value.end(), more.begin(), more.end());
       std::sort(value.begin(), value.end());
       if (problem.empty() &&

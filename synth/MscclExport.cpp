@@ -180,8 +180,9 @@ Result<MscclProgram> Exporter::run() {
     for (const Send &send : step.sends)
       ++messages[{send.src, send.dst}];
   for (const auto &[ends, count] : messages)
-    program.channels = std::max(
-        program.channels, (count + messagesPerChannel - 1) / messagesPerChannel);
+    program.channels =
+        std::max(program.channels,
+                 (count + messagesPerChannel - 1) / messagesPerChannel);
   if (program.channels > 32)
     return Error{"the schedule has too many messages for 32 channels of 256 "
                  "steps"};

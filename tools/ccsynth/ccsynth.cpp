@@ -565,8 +565,7 @@ int main(int argc, char **argv) {
       "convert", "write a schedule or an MSCCL program as MSCCL XML");
   convertApp->add_option("input", convertFile, "a schedule, or MSCCL XML")
       ->required();
-  convertApp
-      ->add_option("--to", convertTo, "msccl, msccl-azure or msccl-rccl")
+  convertApp->add_option("--to", convertTo, "msccl, msccl-azure or msccl-rccl")
       ->required()
       ->check(CLI::IsMember({"msccl", "msccl-azure", "msccl-rccl"}));
   convertApp->add_option("--name", convertName, "the program's name");
