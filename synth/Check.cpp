@@ -157,17 +157,17 @@ std::string Checker::checkShape() {
 }
 
 std::string Checker::checkCapacity(const Step &step) {
-  std::map<std::pair<int, int>, int> firstEdge;
-  for (size_t e = 0; e < fabric->edges.size(); ++e)
-    firstEdge.emplace(std::pair(fabric->edges[e].src, fabric->edges[e].dst), e);
   std::vector<int64_t> load(fabric->edges.size());
   for (const Send &send : step.sends) {
     int edge = send.edge;
     if (edge < 0) {
-      auto it = firstEdge.find({send.src, send.dst});
-      if (it == firstEdge.end())
+      const std::vector<int> &out = fabric->out[send.src];
+      auto it = std::find_if(out.begin(), out.end(), [&](int e) {
+        return fabric->edges[e].dst == send.dst;
+      });
+      if (it == out.end())
         return inStep(describe(send) + ": the topology has no link for it");
-      edge = it->second;
+      edge = *it;
     }
     if (edge >= static_cast<int>(fabric->edges.size()) ||
         fabric->edges[edge].src != send.src ||

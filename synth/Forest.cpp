@@ -192,16 +192,25 @@ std::string Packer::splitPairs(int w, bool detours) {
     if (ends.first == w)
       after.push_back(ends.second);
   }
-  // A round over the pairs at a distance spreads the ways evenly.
-  for (size_t shift = 0; shift < after.size(); ++shift)
+  // First everyone a fair share of everyone, which keeps the trees flat; then
+  // whatever is left. A round over the pairs at a distance spreads the rest.
+  // Switches with many ports get no shares: many thin links pack slowly.
+  bool share = after.size() <= 16;
+  std::map<int, int64_t> fair;
+  int64_t others = std::max<int64_t>(1, static_cast<int64_t>(after.size()) - 1);
+  for (int u : before)
+    fair[u] = std::max<int64_t>(1, graph[{u, w}].cap / others);
+  for (size_t turn = share ? 0 : after.size(); turn < 2 * after.size(); ++turn)
     for (size_t i = 0; i < before.size(); ++i) {
       if (limits.expired())
         return "out of time";
-      int u = before[i], v = after[(i + shift + 1) % after.size()];
+      int u = before[i], v = after[(i + turn + 1) % after.size()];
       if (u == v)
         continue;
       Ways &in = graph[{u, w}], &out = graph[{w, v}];
       int64_t most = std::min(in.cap, out.cap);
+      if (turn < after.size())
+        most = std::min(most, fair[u]);
       if (most == 0 || (!detours && !isShortest(u, w, v)))
         continue;
       int64_t amount = splittable(u, w, v, most);

@@ -1,6 +1,6 @@
-//===- Schedule.cpp - Timing, inverting, reading and writing --------------===//
+//===- Schedule.cpp - Inverting, reading and writing schedules ------------===//
 //
-// See Schedule.h; the checker is in Check.cpp.
+// See Schedule.h; the checker is in Check.cpp, timing in Simulate.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,7 +8,6 @@
 #include "synth/Json.h"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 using namespace ccn::synth;
@@ -38,78 +37,6 @@ int Schedule::totalSends() const {
   for (const Step &step : steps)
     total += static_cast<int>(step.sends.size());
   return total;
-}
-
-Result<Timing> ccn::synth::simulate(const Schedule &schedule,
-                                    const Fabric &fabric, double bytes) {
-  if (fabric.hosts < schedule.hosts)
-    return Error{"expected a topology with " + std::to_string(schedule.hosts) +
-                 " hosts, found " + std::to_string(fabric.hosts)};
-  const Topology &t = fabric.topology;
-  double chunkBytes = bytes / schedule.collective.bufferChunks;
-  std::map<std::pair<int, int>, int> firstEdge;
-  for (size_t e = 0; e < fabric.edges.size(); ++e)
-    firstEdge.emplace(std::pair(fabric.edges[e].src, fabric.edges[e].dst), e);
-  // Resources: the physical links, then the edge sets of the topology. One
-  // GB/s moves 1000 bytes in a microsecond.
-  std::vector<double> cost;
-  for (const Link &link : t.links)
-    cost.push_back(chunkBytes / (link.gbps * 1000));
-  std::vector<std::vector<int>> setsOf(t.links.size());
-  for (size_t i = 0; i < t.edgeSets.size(); ++i) {
-    for (int l : t.edgeSets[i].links)
-      setsOf[l].push_back(cost.size());
-    cost.push_back(chunkBytes / (t.edgeSets[i].gbps * 1000));
-  }
-  Timing timing;
-  std::vector<double> freeAt(cost.size());
-  // When everything that reached a host of a chunk in earlier steps is there.
-  std::vector<double> ready(schedule.collective.chunks.size() * schedule.hosts);
-  for (size_t i = 0; i < schedule.steps.size(); ++i) {
-    std::vector<double> busy(cost.size());
-    std::vector<std::pair<size_t, double>> arrivals;
-    double latency = 0;
-    for (const Send &send : schedule.steps[i].sends) {
-      int edge = send.edge;
-      if (edge < 0) {
-        auto it = firstEdge.find({send.src, send.dst});
-        if (it == firstEdge.end())
-          return Error{"step " + std::to_string(i + 1) +
-                       ": the topology has no link from rank " +
-                       std::to_string(send.src) + " to rank " +
-                       std::to_string(send.dst)};
-        edge = it->second;
-      }
-      std::vector<int> used;
-      for (int l : fabric.edges[edge].path) {
-        used.push_back(l);
-        used.insert(used.end(), setsOf[l].begin(), setsOf[l].end());
-      }
-      std::sort(used.begin(), used.end());
-      used.erase(std::unique(used.begin(), used.end()), used.end());
-      size_t row = static_cast<size_t>(send.chunk) * schedule.hosts;
-      double start = ready[row + send.src], slowest = 0;
-      for (int r : used) {
-        start = std::max(start, freeAt[r]);
-        slowest = std::max(slowest, cost[r]);
-      }
-      for (int r : used) {
-        freeAt[r] = start + cost[r];
-        busy[r] += cost[r];
-      }
-      double end = start + fabric.edges[edge].us + slowest;
-      arrivals.push_back({row + send.dst, end});
-      latency = std::max(latency, fabric.edges[edge].us);
-      timing.eventUs = std::max(timing.eventUs, end);
-    }
-    for (auto [slot, end] : arrivals)
-      ready[slot] = std::max(ready[slot], end);
-    double longest = 0;
-    for (double b : busy)
-      longest = std::max(longest, b);
-    timing.stepwiseUs += latency + longest;
-  }
-  return timing;
 }
 
 Result<Schedule> ccn::synth::invert(const Schedule &schedule) {

@@ -70,8 +70,9 @@ struct Timing {
   /// Every step waits for the one before: sum over the steps of the longest
   /// latency plus the time of its busiest edge set.
   double stepwiseUs = 0;
-  /// Every send starts as soon as its data and its links are free; sends that
-  /// share a link go in the order of the steps.
+  /// Every send starts as soon as its data is there and its links are free; of
+  /// those that wait for a link the first to be ready goes first, then the one
+  /// of the earlier step. A sum waits for all that arrives in earlier steps.
   double eventUs = 0;
 };
 
