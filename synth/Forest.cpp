@@ -497,7 +497,8 @@ Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
                        "shortest ones, from " +
                        fabric.hostName(edge.src) + " to " +
                        fabric.hostName(edge.dst)};
-        size_t step = static_cast<size_t>(depth[edge.dst] - 1 + wave);
+        size_t step = static_cast<size_t>(depth[edge.dst]) - 1 +
+                      static_cast<size_t>(wave);
         if (schedule.steps.size() <= step)
           schedule.steps.resize(step + 1);
         schedule.steps[step].sends.push_back(
