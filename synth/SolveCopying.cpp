@@ -148,9 +148,14 @@ SolveResult CopySearch::bySat() {
   // Refuted pairs of (vector, group), and vectors refuted without symmetry.
   std::set<std::pair<size_t, size_t>> dead;
   std::set<size_t> refuted;
+  // Z3 depends much on its seed: what the first level of effort did not find
+  // is looked for with another.
+  uint64_t seed = options.seed;
   for (int64_t effort : {2000, 30000, 400000, 0}) {
     if (effort == 0 && !options.exhaustive)
       break;
+    if (effort != 2000 && solver == SatSolver::Z3)
+      seed = options.seed + 3;
     for (size_t g = 0; g < groups.size(); ++g)
       for (size_t v = 0; v < vectors.size(); ++v) {
         bool trivial = g + 1 == groups.size();
@@ -162,8 +167,8 @@ SolveResult CopySearch::bySat() {
             std::to_string(groups[g].size()) + ", round vector " +
             std::to_string(v + 1) + " of " + std::to_string(vectors.size()));
         CopyEncoding encoding(fabric, coll, vectors[v], groups[g]);
-        SatResult sat = solveModel(encoding.model(), solver, options.limits,
-                                   effort, options.seed);
+        SatResult sat =
+            solveModel(encoding.model(), solver, options.limits, effort, seed);
         if (sat.answer == Answer::Yes) {
           result.answer = Answer::Yes;
           result.schedule = encoding.decode(sat.values);
