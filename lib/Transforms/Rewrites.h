@@ -19,7 +19,7 @@ namespace ccn {
 using OpSet = llvm::SmallVector<mlir::Operation *>;
 
 /// Starts an error at the line of the schedule (or pass) that asked.
-using EmitRefusal = EmitError;
+using EmitRefusal = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
 /// Reports that a condition does not hold, with a note at the operation of the
 /// program that shows it (may be null).

@@ -29,6 +29,7 @@ tools = config.ccn_tools_dir
 config.substitutions += [
     (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),
     (r"\bcccompile\b", tools + "/cccompile" + (" --round-trip" if roundtrip else "")),
+    ("%ccsynth", tools + "/ccsynth"),
     ("%python", config.python),
     ("%examples", config.ccn_source_dir + "/examples"),
     ("%source", config.ccn_source_dir),
