@@ -59,7 +59,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
     %y: tensor<8x4xf32, #rows_b> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b)' do not combine along mesh axis 'b'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, b)'}}
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, a) sliced(0, b))' on the second}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows_ab>, tensor<8x4xf32, #rows_b>) -> tensor<8x4xf32, #rows_ab>
   ccn.return
 }
@@ -72,7 +72,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_cols> {ccn.name = "x"},
     %y: tensor<8x4xf32, #cols> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(1, b)' and 'sliced(1, a)' do not combine along mesh axis 'a'; dimension 1 is cut by other axes, or in another order; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(1, b)' and 'sliced(1, a)' do not combine along mesh axis 'a', as they cut dimension 1 of the second by other axes or in another order; repair with 'reshard(x, sliced(1, b))' on the second}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows_cols>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #rows_cols>
   ccn.return
 }
@@ -143,7 +143,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #max> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the first}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #max>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -208,7 +208,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
     %y: tensor<8x4xf32, #rows_ba> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.sub' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, b)'}}
+  // expected-error @below {{'ccn.sub' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, a) sliced(0, b))' on the second}}
   %0 = ccn.sub %x, %y : (tensor<8x4xf32, #rows_ab>, tensor<8x4xf32, #rows_ba>) -> tensor<8x4xf32, #rows_ab>
   ccn.return
 }
@@ -374,7 +374,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_b> {ccn.name = "x"}, %y: tensor<8x4xf32, #rows> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.div' op layouts 'sliced(0, b)' and 'sliced(0, a)' do not combine along mesh axis 'a'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.div' op layouts 'sliced(0, b)' and 'sliced(0, a)' do not combine along mesh axis 'a', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, b))' on the second}}
   %0 = ccn.div %x, %y : (tensor<8x4xf32, #rows_b>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows_b>
   ccn.return
 }
@@ -557,7 +557,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_abc> {ccn.name = "x"},
     %y: tensor<8x4xf32, #rows_ba> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.max' op layouts 'sliced(0, a) sliced(0, b) sliced(0, c)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b'; dimension 0 is cut by other axes, or in another order; repair with 'all_gather(x, b)'}}
+  // expected-error @below {{'ccn.max' op layouts 'sliced(0, a) sliced(0, b) sliced(0, c)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, a) sliced(0, b) sliced(0, c))' on the second}}
   %0 = ccn.max %x, %y : (tensor<8x4xf32, #rows_abc>, tensor<8x4xf32, #rows_ba>) -> tensor<8x4xf32, #rows_abc>
   ccn.return
 }

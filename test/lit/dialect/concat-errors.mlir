@@ -14,7 +14,7 @@ ccn.program @error() {
 // concat_c2: element types
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x0: tensor<8x4xf32> {ccn.name = "x0"}, %x1: tensor<2x4xf16> {ccn.name = "x1"}) {
-  // expected-error @below {{'ccn.concat' op expected operands that differ in dimension 0 only, found 'f32[8, 4]' and 'f16[2, 4]'}}
+  // expected-error @below {{'ccn.concat' op expected operands of one element type, found 'f32' and 'f16'; convert one with 'cast'}}
   %r = ccn.concat %x0, %x1 at 0 : (tensor<8x4xf32>, tensor<2x4xf16>) -> tensor<10x4xf32>
   ccn.return
 }
@@ -111,7 +111,7 @@ ccn.program @error(%x0: tensor<8x4xf32, #sum> {ccn.name = "x0"}, %x1: tensor<2x4
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x0: tensor<8x4xf32, #sum> {ccn.name = "x0"}, %x1: tensor<2x4xf32, #max> {ccn.name = "x1"}) {
-  // expected-error @below {{'ccn.concat' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.concat' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the first}}
   %r = ccn.concat %x0, %x1 at 0 : (tensor<8x4xf32, #sum>, tensor<2x4xf32, #max>) -> tensor<10x4xf32, #sum>
   ccn.return
 }

@@ -148,7 +148,7 @@ ccn.program @error(%x: tensor<2x4x8x8xf32> {ccn.name = "x"}, %w: tensor<6x4x3x3x
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<2x4x8x8xf32, #q0> {ccn.name = "x"},
     %w: tensor<6x4x3x3xf32, #q0> {ccn.name = "w"}) {
-  // expected-error @below {{'ccn.conv2d' op layouts 'sliced(0, a)' and 'sliced(0, a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on one of them}}
+  // expected-error @below {{'ccn.conv2d' op layouts 'sliced(0, a)' and 'sliced(0, a)' do not combine along mesh axis 'a', which cuts another loop in each; repair with 'all_gather(x, a)' on the first}}
   %0 = ccn.conv2d %x, %w stride 1 padding 0 : (tensor<2x4x8x8xf32, #q0>, tensor<6x4x3x3xf32, #q0>) -> tensor<2x6x6x6xf32, #q0>
   ccn.return
 }
@@ -171,7 +171,7 @@ ccn.program @error(%x: tensor<2x4x8x8xf32, #q_max> {ccn.name = "x"}, %w: tensor<
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<2x4x8x8xf32, #q_sum> {ccn.name = "x"},
     %w: tensor<6x4x3x3xf32, #q_sum> {ccn.name = "w"}) {
-  // expected-error @below {{'ccn.conv2d' op layouts 'partial(sum, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.conv2d' op layouts 'partial(sum, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the first}}
   %0 = ccn.conv2d %x, %w stride 1 padding 0 : (tensor<2x4x8x8xf32, #q_sum>, tensor<6x4x3x3xf32, #q_sum>) -> tensor<2x6x6x6xf32, #q_sum>
   ccn.return
 }

@@ -57,7 +57,7 @@ ccn.program @error(%t: tensor<8x4xf32, #rows> {ccn.name = "t"}, %i: tensor<3xi32
 #cut = #ccn.layout<@m, [{"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%t: tensor<8x4xf32, #cols> {ccn.name = "t"}, %i: tensor<6xi32, #cut> {ccn.name = "i"}) {
-  // expected-error @below {{'ccn.gather_rows' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on one of them}}
+  // expected-error @below {{'ccn.gather_rows' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the first}}
   %0 = ccn.gather_rows %t, %i : (tensor<8x4xf32, #cols>, tensor<6xi32, #cut>) -> tensor<6x4xf32, #cols>
   ccn.return
 }

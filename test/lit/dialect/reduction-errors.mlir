@@ -4,7 +4,7 @@
 // reduction_c1: no dimension of the operand
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduction' op expected increasing dimensions of 'f32[8, 4]', found 2}}
+  // expected-error @below {{'ccn.reduction' op expected a dimension of 'f32[8, 4]', found 2}}
   %0 = ccn.reduction sum %x over [2] : (tensor<8x4xf32>) -> tensor<8x4xf32>
   ccn.return
 }
@@ -14,7 +14,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
 // reduction_c1: negative
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduction' op expected increasing dimensions of 'f32[8, 4]', found -1}}
+  // expected-error @below {{'ccn.reduction' op expected a dimension of 'f32[8, 4]', found -1}}
   %0 = ccn.reduction sum %x over [-1] : (tensor<8x4xf32>) -> tensor<8xf32>
   ccn.return
 }
@@ -24,7 +24,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
 // reduction_c1: twice
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduction' op expected increasing dimensions of 'f32[8, 4]', found 0}}
+  // expected-error @below {{'ccn.reduction' op expected each dimension once, in increasing order, found [0, 0]}}
   %0 = ccn.reduction sum %x over [0, 0] : (tensor<8x4xf32>) -> tensor<4xf32>
   ccn.return
 }
@@ -34,7 +34,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
 // reduction_c1: decreasing
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduction' op expected increasing dimensions of 'f32[8, 4]', found 0}}
+  // expected-error @below {{'ccn.reduction' op expected each dimension once, in increasing order, found [1, 0]}}
   %0 = ccn.reduction sum %x over [1, 0] : (tensor<8x4xf32>) -> tensor<f32>
   ccn.return
 }
