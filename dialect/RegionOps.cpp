@@ -80,6 +80,7 @@ std::optional<Skeleton> ccn::findSkeleton(ArrayRef<Operation *> ops) {
   return std::nullopt;
 }
 
+// yield_c1 is HasParent.
 LogicalResult FusedOp::verifyRegions() {
   Block &block = getBody().front();
   SmallVector<Operation *> ops;

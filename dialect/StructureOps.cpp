@@ -287,8 +287,7 @@ LogicalResult UpdateOp::verify() {
   for (OpOperand &use : getTarget().getUses())
     if (auto other = dyn_cast<UpdateOp>(use.getOwner()))
       if (other != *this && other.getTarget() == getTarget() &&
-          (other->getBlock() != (*this)->getBlock() ||
-           other->isBeforeInBlock(*this)))
+          other->isBeforeInBlock(*this))
         return emitOpError("updates a target that is updated already")
                    .attachNote(other.getLoc())
                << "the other update";
