@@ -14,6 +14,19 @@
 using namespace mlir;
 using namespace ccn;
 
+/// What an inout argument holds after a store is what was stored: only the next
+/// store has to go through the result.
+LogicalResult UpdateOp::canonicalize(UpdateOp op, PatternRewriter &rewriter) {
+  bool changed = false;
+  rewriter.replaceUsesWithIf(op.getResult(), op.getValue(), [&](OpOperand &use) {
+    auto next = dyn_cast<UpdateOp>(use.getOwner());
+    bool replace = !next || &use != &next.getTargetMutable();
+    changed |= replace;
+    return replace;
+  });
+  return success(changed);
+}
+
 //===----------------------------------------------------------------------===//
 // Collectives
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -26,6 +27,10 @@ inline constexpr llvm::StringLiteral kNameAttr = "ccn.name";
 inline constexpr llvm::StringLiteral kInoutAttr = "ccn.inout";
 inline constexpr llvm::StringLiteral kScatteredAttr = "ccn.scattered";
 inline constexpr llvm::StringLiteral kLetAttr = "ccn.let";
+/// The names that schedules gave what they made, on any operation.
+inline constexpr llvm::StringLiteral kTagsAttr = "ccn.tags";
+/// The program that a schedule is for, on its transform.named_sequence.
+inline constexpr llvm::StringLiteral kForAttr = "ccn.for";
 inline constexpr llvm::StringLiteral kPhaseAttr = "ccn.phase";
 
 /// The mesh of the module that holds the operation; null if it has none, or one
@@ -34,6 +39,9 @@ MeshOp getMesh(mlir::Operation *op);
 
 /// Checks the constraints of CollectiveOpInterface.
 mlir::LogicalResult verifyCollective(mlir::Operation *op);
+
+/// The kernel that the operations can become together; none if there is none.
+std::optional<Skeleton> findSkeleton(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// Implements the inference interfaces by ConcreteOp::inferType.
 template <typename ConcreteOp>
@@ -82,8 +90,8 @@ public:
     mlir::Type found = op->getResult(0).getType();
     if (*result == found)
       return mlir::success();
-    return emitError() << "expected a result of type '" << *result
-                       << "', found '" << found << "'";
+    return emitError() << "expected a result of type " << *result
+                       << ", found " << found;
   }
 
   static mlir::FailureOr<mlir::RankedTensorType>

@@ -34,10 +34,18 @@ Operation *CcnDialect::materializeConstant(OpBuilder &builder, Attribute value,
 
 LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
-  if (attr.getName() == kLetAttr) {
+  if (attr.getName() == kLetAttr || attr.getName() == kForAttr) {
     if (!isa<StringAttr>(attr.getValue()))
-      return op->emitOpError() << "expected '" << kLetAttr
+      return op->emitOpError() << "expected '" << attr.getName()
                                << "' to be a string, found " << attr.getValue();
+    return success();
+  }
+  if (attr.getName() == kTagsAttr) {
+    auto tags = dyn_cast<ArrayAttr>(attr.getValue());
+    if (!tags || !llvm::all_of(tags, llvm::IsaPred<StringAttr>))
+      return op->emitOpError() << "expected '" << kTagsAttr
+                               << "' to be a list of strings, found "
+                               << attr.getValue();
     return success();
   }
   if (attr.getName() == kPhaseAttr) {

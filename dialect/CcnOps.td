@@ -6,5 +6,6 @@ include "dialect/StructureOps.td"
 include "dialect/ElementwiseOps.td"
 include "dialect/TensorOps.td"
 include "dialect/CollectiveOps.td"
+include "dialect/RegionOps.td"
 
 #endif // CCN_DIALECT_CCNOPS

@@ -23,12 +23,12 @@ public:
       : diagnostic(std::move(diagnostic)) {}
 
   template <typename Arg> InferenceError &operator<<(Arg &&arg) & {
-    diagnostic << std::forward<Arg>(arg);
+    if (diagnostic)
+      *diagnostic << std::forward<Arg>(arg);
     return *this;
   }
   template <typename Arg> InferenceError &&operator<<(Arg &&arg) && {
-    diagnostic << std::forward<Arg>(arg);
-    return std::move(*this);
+    return std::move(*this << std::forward<Arg>(arg));
   }
 
   operator llvm::LogicalResult() const { return llvm::failure(); }
@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  mlir::InFlightDiagnostic diagnostic;
+  std::optional<mlir::InFlightDiagnostic> diagnostic;
 };
 
 /// Reports an error at the operation that is inferred, built or verified.

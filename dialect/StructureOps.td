@@ -118,7 +118,7 @@ def ReturnOp : Ccn_Op<"return", [
 }
 
 def UpdateOp : Ccn_Op<"update", [
-    AllTypesMatch<["target", "value", "result"]>,
+    HasParent<"ProgramOp">, AllTypesMatch<["target", "value", "result"]>,
     MemoryEffects<[MemWrite]>]> {
   let summary = "Stores a value in an inout argument";
   let description = [{
@@ -139,6 +139,7 @@ def UpdateOp : Ccn_Op<"update", [
   let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = "$target `with` $value attr-dict `:` type($target)";
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // CCN_DIALECT_STRUCTUREOPS

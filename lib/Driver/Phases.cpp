@@ -7,8 +7,10 @@
 
 #include "lib/Driver/Phases.h"
 
+#include "lib/Driver/ApplySchedule.h"
 #include "lib/Frontend/Parser.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/ScheduleOps.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
@@ -40,6 +42,7 @@ std::optional<Phase> ccn::phaseByName(StringRef name) {
 
 void ccn::registerDialects(DialectRegistry &registry) {
   registry.insert<CcnDialect>();
+  registerScheduleOps(registry);
 }
 
 void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
@@ -88,6 +91,21 @@ static bool isMlir(const SourceFile &source) {
          source.getText().starts_with("ML\xefR");
 }
 
+static OwningOpRef<ModuleOp> parseMlir(const SourceFile &source,
+                                       MLIRContext *context,
+                                       Diagnostics &diagnostics) {
+  diagnostics.addFile(source);
+  llvm::SourceMgr sourceMgr;
+  sourceMgr.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(source.getText(), source.getName()),
+      llvm::SMLoc());
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(context));
+  assert((module || diagnostics.hasErrors()) &&
+         "MLIR's parser says what is wrong");
+  return module;
+}
+
 /// Reads what an earlier phase left, and which phase that was.
 static OwningOpRef<ModuleOp> resume(const SourceFile &source,
                                     MLIRContext *context,
@@ -101,17 +119,16 @@ static OwningOpRef<ModuleOp> resume(const SourceFile &source,
                       "'; set them when compiling the .ccn file");
     return {};
   }
-  diagnostics.addFile(source);
-  llvm::SourceMgr sourceMgr;
-  sourceMgr.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(source.getText(), source.getName()),
-      llvm::SMLoc());
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(context));
-  if (!module) {
-    assert(diagnostics.hasErrors() && "MLIR's parser says what is wrong");
+  if (!options.lower.schedule.empty()) {
+    status = CompileStatus::WrongUsage;
+    diagnostics.error("'" + source.getName() + "' has no schedule '" +
+                      options.lower.schedule +
+                      "'; give a transform script (.mlir)");
     return {};
   }
+  OwningOpRef<ModuleOp> module = parseMlir(source, context, diagnostics);
+  if (!module)
+    return {};
   done = Phase::Parse;
   if (auto name = (*module)->getAttrOfType<StringAttr>(kPhaseAttr)) {
     std::optional<Phase> phase = phaseByName(name);
@@ -185,14 +202,16 @@ static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
   return dump(*module, phase, options, diagnostics);
 }
 
-static void addPasses(Phase phase, OpPassManager &passes) {
+/// What a phase does before and after the schedule is applied.
+static void addPasses(Phase phase, OpPassManager &before,
+                      OpPassManager &after) {
   switch (phase) {
   case Phase::Parse:
     break;
   case Phase::Schedule:
-    passes.addNestedPass<ProgramOp>(createLowerReshard());
-    passes.addPass(createCanonicalizerPass());
-    passes.addPass(createCSEPass());
+    before.addNestedPass<ProgramOp>(createLowerReshard());
+    after.addPass(createCanonicalizerPass());
+    after.addPass(createCSEPass());
     break;
   }
 }
@@ -200,14 +219,15 @@ static void addPasses(Phase phase, OpPassManager &passes) {
 CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
                            const CompileOptions &options,
                            Diagnostics &diagnostics,
-                           OwningOpRef<ModuleOp> &module) {
+                           OwningOpRef<ModuleOp> &module,
+                           OwningOpRef<ModuleOp> *applied) {
   ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
     forwardDiagnostic(diagnostic, diagnostics);
     return success();
   });
   module = {};
   Phase done = Phase::Parse;
-  OwningOpRef<ModuleOp> current;
+  OwningOpRef<ModuleOp> current, schedules;
   if (isMlir(source)) {
     CompileStatus status;
     current = resume(source, context, options, diagnostics, done, status);
@@ -217,8 +237,10 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     std::unique_ptr<frontend::ast::File> file =
         frontend::parse(source, diagnostics);
     bool badOption = false;
-    current =
+    frontend::Lowered lowered =
         frontend::lower(*file, context, options.lower, diagnostics, badOption);
+    current = std::move(lowered.module);
+    schedules = std::move(lowered.schedules);
     if (!current)
       return badOption ? CompileStatus::WrongUsage
                        : CompileStatus::WrongProgram;
@@ -226,15 +248,29 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongUsage;
   }
 
+  if (options.scheduleFile) {
+    if (done >= Phase::Schedule) {
+      diagnostics.error("'" + source.getName() + "' is scheduled already");
+      return CompileStatus::WrongUsage;
+    }
+    schedules = parseMlir(*options.scheduleFile, context, diagnostics);
+    if (!schedules)
+      return CompileStatus::WrongProgram;
+  }
+
   for (Phase phase : allPhases) {
     if (phase <= done || phase > options.stopAfter)
       continue;
-    PassManager passes(context);
-    if (options.configure && failed(options.configure(passes)))
-      return CompileStatus::WrongUsage;
-    addPasses(phase, passes);
-    if (failed(passes.run(*current))) {
-      assert(diagnostics.hasErrors() && "a pass that fails says why");
+    PassManager before(context), after(context);
+    addPasses(phase, before, after);
+    for (PassManager *passes : {&before, &after})
+      if (options.configure && failed(options.configure(*passes)))
+        return CompileStatus::WrongUsage;
+    bool applies = phase == Phase::Schedule && schedules;
+    if (failed(before.run(*current)) ||
+        (applies && failed(applySchedules(*current, *schedules))) ||
+        failed(after.run(*current))) {
+      assert(diagnostics.hasErrors() && "what fails says why");
       return CompileStatus::WrongProgram;
     }
     (*current)->setAttr(kPhaseAttr, StringAttr::get(context, phaseName(phase)));
@@ -242,5 +278,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongUsage;
   }
   module = std::move(current);
+  if (applied)
+    *applied = std::move(schedules);
   return CompileStatus::Done;
 }

@@ -20,8 +20,8 @@ namespace ccn {
 enum class Phase {
   /// Text to ccn IR: global shapes, layouts in the types, checked.
   Parse,
-  /// ccn IR to ccn IR: reshards become collectives, identities between
-  /// collectives are used, what nothing needs is dropped.
+  /// ccn IR to ccn IR: reshards become collectives, the schedule is applied,
+  /// identities between collectives are used, what nothing needs is dropped.
   Schedule,
 };
 
@@ -33,6 +33,8 @@ std::optional<Phase> phaseByName(llvm::StringRef name);
 
 struct CompileOptions {
   frontend::LowerOptions lower;
+  /// A transform script to apply instead of a schedule of the program's file.
+  const SourceFile *scheduleFile = nullptr;
   Phase stopAfter = Phase::Schedule;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.
@@ -60,10 +62,12 @@ void registerDialects(mlir::DialectRegistry &registry);
 
 /// Compiles `.ccn` text, or resumes from MLIR text or bytecode that an earlier
 /// phase left (told apart by the file's name and first bytes), as far as
-/// `stopAfter`. The result is null unless Done.
+/// `stopAfter`. The result is null unless Done. `schedules`, if asked for, is what
+/// was applied, as transform sequences; null if there is none.
 CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       const CompileOptions &options, Diagnostics &diagnostics,
-                      mlir::OwningOpRef<mlir::ModuleOp> &module);
+                      mlir::OwningOpRef<mlir::ModuleOp> &module,
+                      mlir::OwningOpRef<mlir::ModuleOp> *schedules = nullptr);
 
 } // namespace ccn
 

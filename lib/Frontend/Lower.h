@@ -26,15 +26,25 @@ namespace ccn::frontend {
 struct LowerOptions {
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::pair<std::string, std::string>> mesh;
+  /// The schedule to apply; if empty, `default` where there is one.
+  std::string schedule;
+};
+
+/// What a file means.
+struct Lowered {
+  /// The programs; null if errors were reported.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The schedules that were asked for, as transform sequences; null if none.
+  mlir::OwningOpRef<mlir::ModuleOp> schedules;
 };
 
 /// Builds the module of a parsed file in `context`, which must have the ccn
-/// dialect loaded. Returns null if errors were reported, now or before. An
+/// and transform dialects loaded. The module is null if errors were reported, now or before. An
 /// option that names nothing in the file is an error too; `badOption` then
 /// becomes true.
-mlir::OwningOpRef<mlir::ModuleOp>
-lower(const ast::File &file, mlir::MLIRContext *context,
-      const LowerOptions &options, Diagnostics &diagnostics, bool &badOption);
+Lowered lower(const ast::File &file, mlir::MLIRContext *context,
+              const LowerOptions &options, Diagnostics &diagnostics,
+              bool &badOption);
 
 } // namespace ccn::frontend
 

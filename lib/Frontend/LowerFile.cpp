@@ -188,9 +188,30 @@ void FileLowering::checkOptions() {
   checkList(options.mesh, Declaration::Kind::Axis, "mesh axis");
 }
 
-OwningOpRef<ModuleOp> FileLowering::run(bool &wrongUsage) {
+void FileLowering::lowerSchedules(ArrayRef<const ast::ScheduleItem *> items) {
+  StringRef wanted = options.schedule;
+  if (wanted.empty())
+    wanted = "default";
+  SmallVector<StringRef> candidates;
+  bool found = false;
+  for (const ast::ScheduleItem *item : items) {
+    candidates.push_back(item->name.text);
+    if (item->name.text != wanted)
+      continue;
+    found = true;
+    lowerSchedule(*item);
+  }
+  if (found || options.schedule.empty())
+    return;
+  badOption = true;
+  diagnostics.error("the file has no schedule '" + wanted +
+                    "', which the command line asks for" +
+                    didYouMean(wanted, candidates));
+}
+
+Lowered FileLowering::run(bool &wrongUsage) {
   // Schedules may stand before what they name.
-  SmallVector<const ast::ScheduleItem *> schedules;
+  SmallVector<const ast::ScheduleItem *> items;
   for (const ast::Item *item : file.items) {
     numOperations = numExpressions = 0;
     tooLarge = false;
@@ -208,28 +229,28 @@ OwningOpRef<ModuleOp> FileLowering::run(bool &wrongUsage) {
       ProgramLowering(*this).lower(*cast<ast::ProgramItem>(item));
       break;
     case ast::Item::Kind::Schedule:
-      schedules.push_back(cast<ast::ScheduleItem>(item));
+      items.push_back(cast<ast::ScheduleItem>(item));
       break;
     }
   }
-  for (const ast::ScheduleItem *schedule : schedules)
+  for (const ast::ScheduleItem *schedule : items)
     checkSchedule(*schedule);
   if (!hadSyntaxErrors)
     checkOptions();
   if (file.items.empty() && !hadSyntaxErrors)
     error({0, 0}, "expected a program, found an empty file");
+  if (!diagnostics.hasErrors())
+    lowerSchedules(items);
   wrongUsage = badOption;
   if (diagnostics.hasErrors())
     return {};
   // The parts were verified as they were made; this is the whole.
   assert(succeeded(verify(*module)) && "what is checked here verifies");
-  return std::move(module);
+  return {std::move(module), std::move(schedules)};
 }
 
-OwningOpRef<ModuleOp> frontend::lower(const ast::File &file,
-                                      MLIRContext *context,
-                                      const LowerOptions &options,
-                                      Diagnostics &diagnostics,
-                                      bool &badOption) {
+Lowered frontend::lower(const ast::File &file, MLIRContext *context,
+                        const LowerOptions &options, Diagnostics &diagnostics,
+                        bool &badOption) {
   return FileLowering(file, context, options, diagnostics).run(badOption);
 }

@@ -61,7 +61,7 @@ public:
   FileLowering(const ast::File &file, mlir::MLIRContext *context,
                const LowerOptions &options, Diagnostics &diagnostics);
 
-  mlir::OwningOpRef<mlir::ModuleOp> run(bool &badOption);
+  Lowered run(bool &badOption);
 
 private:
   friend class ProgramLowering;
@@ -70,6 +70,8 @@ private:
   void lowerParam(const ast::ParamItem &item);
   void lowerFn(const ast::FnItem &item);
   void checkSchedule(const ast::ScheduleItem &item);
+  void lowerSchedule(const ast::ScheduleItem &item);
+  void lowerSchedules(llvm::ArrayRef<const ast::ScheduleItem *> items);
   void checkOptions();
   /// Declares a file-level name; reports a name that is taken.
   void declare(const ast::Name &name, Declaration declaration);
@@ -109,6 +111,7 @@ private:
   llvm::StringMap<SourceRange> programRanges;
   llvm::StringMap<SourceRange> scheduleRanges;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::OwningOpRef<mlir::ModuleOp> schedules;
   MeshOp mesh;
   SourceRange meshRange;
   bool badOption = false;

@@ -46,6 +46,7 @@ private:
     bool shared;
   };
 
+  void findOrder();
   void findOutcomes();
   void findLastUses();
   mlir::LogicalResult checkNames(const NamedTensors &inputs);
@@ -61,6 +62,9 @@ private:
   RankMesh mesh;
   int64_t ranks;
   RunOptions options;
+  /// The operations as they are executed: those of a fused region before the
+  /// region's own, which then hands on what it yields.
+  std::vector<mlir::Operation *> order;
   std::vector<Outcome> outcomes;
   /// The values that nothing needs after each operation.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>> lastUses;
@@ -70,6 +74,23 @@ private:
   std::vector<std::vector<HostTensor>> results;
   std::vector<std::optional<Failure>> failures;
 };
+
+void Run::findOrder() {
+  for (mlir::Operation &op : program.getBody().front().without_terminator()) {
+    if (auto fused = llvm::dyn_cast<FusedOp>(op))
+      for (mlir::Operation &inner :
+           fused.getBody().front().without_terminator())
+        order.push_back(&inner);
+    order.push_back(&op);
+  }
+}
+
+/// What an operation needs to have been executed.
+static mlir::OperandRange inputsOf(mlir::Operation *op) {
+  if (auto fused = llvm::dyn_cast<FusedOp>(op))
+    return fused.getBody().front().getTerminator()->getOperands();
+  return op->getOperands();
+}
 
 void Run::findOutcomes() {
   for (unsigned i = 0; i < program.getNumArguments(); ++i)
@@ -87,14 +108,13 @@ void Run::findLastUses() {
     needed.insert(outcome.value);
   // From the end: the first use met is the last one, and a value without uses
   // is not needed after the operation that makes it.
-  mlir::Block &block = program.getBody().front();
-  for (mlir::Operation &op : llvm::reverse(block)) {
-    for (mlir::Value result : op.getResults())
+  for (mlir::Operation *op : llvm::reverse(order)) {
+    for (mlir::Value result : op->getResults())
       if (!needed.contains(result))
-        lastUses[&op].push_back(result);
-    for (mlir::Value operand : op.getOperands())
+        lastUses[op].push_back(result);
+    for (mlir::Value operand : inputsOf(op))
       if (needed.insert(operand).second)
-        lastUses[&op].push_back(operand);
+        lastUses[op].push_back(operand);
   }
 }
 
@@ -177,15 +197,14 @@ void Run::executeRank(int rank, RankExecutor &executor,
        llvm::zip_equal(program.getArguments(), arguments[rank]))
     executor.set(argument, std::move(tensor));
   arguments[rank].clear();
-  for (mlir::Operation &op : program.getBody().front().without_terminator()) {
-    Status status = executor.execute(&op);
+  for (mlir::Operation *op : order) {
+    Status status = executor.execute(op);
     if (!status) {
       rendezvous.abort(rank, status);
-      failures[rank] =
-          Failure{&op, std::move(status), executor.meetingFailed()};
+      failures[rank] = Failure{op, std::move(status), executor.meetingFailed()};
       return;
     }
-    auto it = lastUses.find(&op);
+    auto it = lastUses.find(op);
     if (it == lastUses.end())
       continue;
     for (mlir::Value value : it->second)
@@ -196,6 +215,7 @@ void Run::executeRank(int rank, RankExecutor &executor,
 }
 
 mlir::LogicalResult Run::execute() {
+  findOrder();
   findOutcomes();
   findLastUses();
   results.resize(ranks);
@@ -328,6 +348,13 @@ mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
 //===----------------------------------------------------------------------===//
 
 Status RankExecutor::execute(mlir::Operation *op) {
+  if (auto fused = llvm::dyn_cast<FusedOp>(op)) {
+    mlir::Operation *yield = fused.getBody().front().getTerminator();
+    for (auto [result, value] :
+         llvm::zip_equal(fused.getResults(), yield->getOperands()))
+      set(result, HostTensor(get(value)));
+    return Status();
+  }
   std::optional<Tensor> result = executeElementwise(op);
   if (!result)
     result = executeTensorOp(op);

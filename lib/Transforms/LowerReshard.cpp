@@ -315,7 +315,6 @@ void LowerReshardPass::lower(ReshardOp op) {
     for (const Move &move : moves)
       value = apply(builder, op, move, meshRef, value);
   }
-  ++numLowered;
   op.replaceAllUsesWith(value);
   op.erase();
 }
@@ -356,8 +355,6 @@ Value LowerReshardPass::apply(OpBuilder &builder, ReshardOp op,
   }
   }
   made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  if (move.kind != Move::Relabel)
-    ++numCollectives;
   return made->getResult(0);
 }
 

@@ -4,6 +4,9 @@
 
 include "mlir/Pass/PassBase.td"
 
+// Passes have no statistics: Debian's MLIR prints none, and their size differs
+// between its build and a debug build of ours.
+
 def LowerReshard : Pass<"ccn-lower-reshard", "::ccn::ProgramOp"> {
   let summary = "Replaces reshards by the cheapest sequence of collectives";
   let description = [{
@@ -27,10 +30,145 @@ def LowerReshard : Pass<"ccn-lower-reshard", "::ccn::ProgramOp"> {
     A reshard that only lets a partial or replicated value serve as a local one
     moves nothing and is kept; one that changes nothing is removed.
   }];
+}
+
+def Split : Pass<"ccn-split", "::ccn::ProgramOp"> {
+  let summary = "Splits an all_reduce into two or three collectives";
+  let description = [{
+    `rs_ag` makes a reduce_scatter of dimension 0 and an all_gather,
+    `reduce_broadcast` a reduce to rank 0 of the axis and a broadcast,
+    `hierarchical` a reduce_scatter along the last axis, an all_reduce along the
+    others, and an all_gather along the last.
+
+    ```mlir
+    %1 = ccn.all_reduce sum %0 along <@m, ["dp"]> {ccn.let = "avg"} : ...
+    ```
+    becomes, with `value=avg`,
+    ```mlir
+    %1 = ccn.reduce_scatter sum %0 into 0 along <@m, ["dp"]> {ccn.let = "avg"} : ...
+    %2 = ccn.all_gather %1 along <@m, ["dp"]> {ccn.let = "avg"} : ...
+    ```
+
+    **Conditions**
+    - `split_c1`: the value holds one all_reduce.
+    - `split_c2`: to scatter, the tensor has a dimension.
+    - `split_c3`: `reduce_broadcast` goes along one axis.
+    - `split_c4`: `hierarchical` goes along two axes or more.
+  }];
+  let options = [
+    Option<"value", "value", "std::string", /*default=*/"",
+           "The name of the value to split">,
+    Option<"form", "form", "std::string", /*default=*/"\"rs_ag\"",
+           "rs_ag, reduce_broadcast or hierarchical">
+  ];
   let statistics = [
-    Statistic<"numLowered", "num-lowered", "Number of reshards replaced">,
-    Statistic<"numCollectives", "num-collectives",
-              "Number of collectives (and slices) put in their places">
+    Statistic<"numSplit", "num-split", "Number of all_reduces split">
+  ];
+}
+
+def Reorder : Pass<"ccn-reorder", "::ccn::ProgramOp"> {
+  let summary = "Moves an all_gather below computations, which run on slices";
+  let description = [{
+    Everything between the all_gather and the values named runs on the slices that
+    the all_gather takes. What is needed whole is gathered where it is made: by a
+    store to an argument that is not sliced, a result, or an operation outside.
+    A reduction across the slices gets its all_reduce. Inputs that are replicated
+    are sliced for free.
+
+    ```mlir
+    %1 = ccn.all_gather %0 along <@m, ["dp"]> {ccn.let = "ag"} : ...
+    %2 = ccn.mul %1, %lr {ccn.let = "p"} : ...
+    %3 = ccn.update %p with %2 {ccn.let = "p"} : tensor<8xf32>
+    ```
+    becomes, with `value=ag after=p`,
+    ```mlir
+    %2 = ccn.mul %0, %lr {ccn.let = "p"} : ...
+    %1 = ccn.all_gather %2 along <@m, ["dp"]> {ccn.let = "p"} : ...
+    %3 = ccn.update %p with %1 {ccn.let = "p"} : tensor<8xf32>
+    ```
+
+    **Conditions**
+    - `reorder_c1`: the value holds one all_gather.
+    - `reorder_c2`: each value after it depends on it.
+    - `reorder_c3`: all operations between can run on slices of that dimension.
+    - `reorder_c4`: none of them is in a fused region.
+  }];
+  let options = [
+    Option<"value", "value", "std::string", /*default=*/"",
+           "The name of the value that holds the all_gather">,
+    ListOption<"after", "after", "std::string",
+               "The names of the values below which it moves">
+  ];
+  let statistics = [
+    Statistic<"numMoved", "num-moved", "Number of operations now on slices">,
+    Statistic<"numGathers", "num-gathers",
+              "Number of all_gathers of what is needed whole">
+  ];
+}
+
+def SliceState : Pass<"ccn-slice-state", "::ccn::ProgramOp"> {
+  let summary = "Stores inout arguments in slices";
+  let description = [{
+    An inout argument of which every rank uses its slice only is declared
+    sliced; the gathers before its stores go.
+
+    ```mlir
+    ccn.program @f(%m: tensor<8xf32> {ccn.inout, ccn.name = "m"}, ...) {
+      %1 = ccn.all_gather %0 along <@m, ["dp"]> : ...
+      %2 = ccn.update %m with %1 : tensor<8xf32>
+    ```
+    becomes, with `arguments=m`,
+    ```mlir
+    ccn.program @f(%m: tensor<8xf32, #ccn.layout<@m, [{"dp"} ]>> {ccn.inout, ccn.name = "m"}, ...) {
+      %2 = ccn.update %m with %0 : ...
+    ```
+
+    **Conditions**
+    - `slice_state_c1`: it is an inout argument.
+    - `slice_state_c2`: it is stored to, and every store is a gather of slices that
+      are cut in the same way.
+    - `slice_state_c3`: every other use needs its slice only.
+  }];
+  let options = [
+    ListOption<"arguments", "arguments", "std::string",
+               "The names of the arguments">
+  ];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "Number of arguments stored in slices">
+  ];
+}
+
+def Fuse : Pass<"ccn-fuse", "::ccn::ProgramOp"> {
+  let summary = "Makes operations one kernel";
+  let description = [{
+    Puts the operations into a `ccn.fused` region, whose skeleton is found from
+    what they are. Stores stay behind the region: the kernel writes what they store.
+
+    ```mlir
+    %1 = ccn.exp %0 {ccn.let = "a"} : ...
+    %2 = ccn.add %1, %0 {ccn.let = "b"} : ...
+    ```
+    becomes, with `values=a,b`,
+    ```mlir
+    %2 = ccn.fused elementwise {
+      %1 = ccn.exp %0 {ccn.let = "a"} : ...
+      %3 = ccn.add %1, %0 {ccn.let = "b"} : ...
+      ccn.yield %3 : tensor<8xf32>
+    } : tensor<8xf32>
+    ```
+
+    **Conditions**
+    - `fuse_c1`: there are two operations at least, none in a fused region.
+    - `fuse_c2`: they are connected by the values that they make and use, unless
+      all are collectives of one kind.
+    - `fuse_c3`: no path of the program leaves the set and comes back.
+    - `fuse_c4`: one skeleton fits (see `ccn.fused`).
+  }];
+  let options = [
+    ListOption<"values", "values", "std::string", "The names of the values">
+  ];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "Number of operations in fused regions">
   ];
 }
 

@@ -16,6 +16,11 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+if config.sanitizer:
+    # MLIR's allocators are partly in headers, which are compiled with the
+    # sanitizer, and partly in its library, which is not.
+    config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+
 roundtrip = lit_config.params.get("roundtrip")
 if roundtrip:
     # Both runs may go on at once.

@@ -110,12 +110,17 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       ->take_all();
   app.add_option("--emit", options.emit,
                  "what to write: ast, the syntax tree; mlir, the IR after "
-                 "--stop-after, or after parse (the default)")
+                 "--stop-after, or after parse (the default); schedule, what is "
+                 "applied, as a transform script; scheduled, the IR after it")
       ->type_name("KIND")
-      ->check(expectOneOf({"ast", "mlir"}));
+      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
+  app.add_option("--schedule", options.schedule,
+                 "the schedule to apply: one of the program's, or a transform "
+                 "script (.mlir); without it 'default', if there is one")
+      ->type_name("NAME|FILE");
   app.add_option("--stop-after", options.stopAfter,
                  "the last phase: parse or schedule")
       ->type_name("PHASE")

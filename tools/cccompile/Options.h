@@ -27,6 +27,7 @@ struct Options {
   std::string output = "-";
   std::string stopAfter;
   std::string dumpFolder;
+  std::string schedule;
   std::string program;
   bool run = false;
   NamedValues inputs;

@@ -93,13 +93,29 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     return mlir::applyPassManagerCLOptions(passes);
   };
   compileOptions.dumpFolder = options.dumpFolder;
+  std::optional<SourceFile> scheduleFile;
+  if (llvm::StringRef(options.schedule).ends_with(".mlir")) {
+    auto buffer = llvm::MemoryBuffer::getFile(options.schedule);
+    if (!buffer) {
+      diagnostics.error("cannot read '" + options.schedule +
+                        "': " + buffer.getError().message());
+      return 2;
+    }
+    scheduleFile.emplace(options.schedule, (*buffer)->getBuffer().str());
+    compileOptions.scheduleFile = &*scheduleFile;
+  } else {
+    compileOptions.lower.schedule = options.schedule;
+  }
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
   else
-    compileOptions.stopAfter = options.run ? Phase::Schedule : Phase::Parse;
+    compileOptions.stopAfter = options.run || options.emit == "scheduled"
+                                   ? Phase::Schedule
+                                   : Phase::Parse;
 
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  switch (compile(source, &context, compileOptions, diagnostics, module)) {
+  mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
+  switch (compile(source, &context, compileOptions, diagnostics, module,
+                  &schedules)) {
   case CompileStatus::Done:
     break;
   case CompileStatus::WrongProgram:
@@ -109,6 +125,13 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   }
   if (options.run)
     return runProgram(*module, options, diagnostics);
+  if (options.emit == "schedule") {
+    if (!schedules) {
+      diagnostics.error("expected --schedule to say which one to write");
+      return 2;
+    }
+    module = std::move(schedules);
+  }
   return write(options.output, diagnostics,
                [&](llvm::raw_ostream &os) {
                  module->print(os);

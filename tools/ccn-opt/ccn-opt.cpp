@@ -9,6 +9,7 @@
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Dialect/Transform/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   ccn::registerDialects(registry);
   mlir::registerTransformsPasses();
   ccn::registerCcnPasses();
+  mlir::transform::registerTransformPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "ccn-opt: mlir-opt with ccn's dialects and passes\n",
       registry));

@@ -55,7 +55,7 @@ ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
 // the result has the element type that is named
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.cast' op expected a result of type ''tensor<8xf16>'', found ''tensor<8xf32>''}}
+  // expected-error @below {{'ccn.cast' op expected a result of type 'tensor<8xf16>', found 'tensor<8xf32>'}}
   %0 = ccn.cast %x to f16 : (tensor<8xf32>) -> tensor<8xf32>
   ccn.return
 }

@@ -81,6 +81,14 @@ ccn.program @cut_of_size_1(%x: tensor<1x8xf32, #cols> {ccn.name = "x"}) {
   ccn.return
 }
 
+// Several could be the counterpart: the one in the same place is.
+// CHECK-LABEL: ccn.program @cut_of_size_1_in_place
+ccn.program @cut_of_size_1_in_place(%x: tensor<1x1xf32, #rows> {ccn.name = "x"}) {
+  // CHECK: ccn.reshape %{{.*}} to [1, 1, 1] : (tensor<1x1xf32, #ccn.layout<@m, [{"a"}, {}]>>) -> tensor<1x1x1xf32, #ccn.layout<@m, [{"a"}, {}, {}]>>
+  %0 = ccn.reshape %x to [1, 1, 1] : (tensor<1x1xf32, #rows>) -> tensor<1x1x1xf32, #batch>
+  ccn.return
+}
+
 // CHECK-LABEL: ccn.program @pending
 ccn.program @pending(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}) {
   // CHECK: ccn.reshape %{{.*}} to [32] : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>>) -> tensor<32xf32, #ccn.layout<@m, [{}], partial<sum> = {"a"}>>

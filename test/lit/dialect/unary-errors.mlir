@@ -236,7 +236,7 @@ ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
 #cut = #ccn.layout<@m, [{"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #cut> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.exp' op expected a result of type ''tensor<8xf32, #ccn.layout<@m, [{"a"}]>>'', found ''tensor<8xf32>''}}
+  // expected-error @below {{'ccn.exp' op expected a result of type 'tensor<8xf32, #ccn.layout<@m, [{"a"}]>>', found 'tensor<8xf32>'}}
   %0 = ccn.exp %x : (tensor<8xf32, #cut>) -> tensor<8xf32>
   ccn.return
 }
@@ -246,7 +246,7 @@ ccn.program @error(%x: tensor<8xf32, #cut> {ccn.name = "x"}) {
 // wrong result element type
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.exp' op expected a result of type ''tensor<8xf32>'', found ''tensor<8xf16>''}}
+  // expected-error @below {{'ccn.exp' op expected a result of type 'tensor<8xf32>', found 'tensor<8xf16>'}}
   %0 = ccn.exp %x : (tensor<8xf32>) -> tensor<8xf16>
   ccn.return
 }

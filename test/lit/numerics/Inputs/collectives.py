@@ -97,7 +97,9 @@ def try_all(batch, rng, operand, axis):
     number = operand.element is not BOOL
     if state in ("L", "P"):
         for kind in REDUCE:
-            if (kind != "sum" and state == "P") or (kind in ("sum", "prod") and not number):
+            # Another reduction would not commute with a sum that is pending, along
+            # whichever axis.
+            if (kind != "sum" and "P" in operand.states) or (kind in ("sum", "prod") and not number):
                 continue
             whole = reduced(kind, x, at)
             let("all_reduce(%s, %%(x)s, %%(a)s)" % kind, whole)

@@ -1,0 +1,152 @@
+//===- ScheduleOps.td - Schedules as transform operations -----------------===//
+//
+// An extension of MLIR's transform dialect. Schedules in .ccn files, hand-written
+// transform scripts and tuners all use these; the rewrites behind them are in
+// lib/Transforms/Rewrites.h, where their conditions are listed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CCN_DIALECT_SCHEDULEOPS
+#define CCN_DIALECT_SCHEDULEOPS
+
+include "mlir/Dialect/Transform/IR/TransformDialect.td"
+include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Ccn_ScheduleOp<string mnemonic, list<Trait> traits = []>
+    : Op<Transform_Dialect, "ccn." # mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<TransformOpInterface>,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])>;
+
+def ScheduleValueOp : Ccn_ScheduleOp<"value"> {
+  let summary = "Finds the operations that a name stands for";
+  let description = [{
+    The name is that of a statement's value in the program, or one that
+    `transform.ccn.name` gave. It is an error if nothing has the name.
+
+    ```mlir
+    %avg = transform.ccn.value "avg" in %program : (!transform.any_op) -> !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$program, StrAttr:$name);
+  let results = (outs TransformHandleTypeInterface:$result);
+  let assemblyFormat = [{
+    $name `in` $program attr-dict `:` functional-type($program, $result)
+  }];
+}
+
+def ScheduleNameOp : Ccn_ScheduleOp<"name"> {
+  let summary = "Gives operations a name, for later lines and for readers";
+  let description = [{
+    ```mlir
+    transform.ccn.name %rs as "rs" : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$name);
+  let assemblyFormat = "$target `as` $name attr-dict `:` type($target)";
+}
+
+def ScheduleSplitOp : Ccn_ScheduleOp<"split"> {
+  let summary = "Splits an all_reduce into two or three collectives";
+  let description = [{
+    Conditions `split_c1` to `split_c4` of the pass `ccn-split`. Yields the parts in
+    order.
+
+    ```mlir
+    %rs, %ag = transform.ccn.split %avg as "rs_ag" : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.all_reduce sum %0 along <@m, ["dp"]> : ...
+    ```
+    ```mlir
+    %1 = ccn.reduce_scatter sum %0 into 0 along <@m, ["dp"]> : ...
+    %2 = ccn.all_gather %1 along <@m, ["dp"]> : ...
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target,
+                       DefaultValuedStrAttr<StrAttr, "rs_ag">:$form);
+  let results = (outs Variadic<TransformHandleTypeInterface>:$parts);
+  let assemblyFormat = [{
+    $target `as` $form attr-dict `:` functional-type($target, $parts)
+  }];
+  let hasVerifier = 1;
+}
+
+def ScheduleReorderOp : Ccn_ScheduleOp<"reorder"> {
+  let summary = "Moves an all_gather below computations, which run on slices";
+  let description = [{
+    Conditions `reorder_c1` to `reorder_c4` of the pass `ccn-reorder`. Yields the
+    computations on slices, then the gathers of what is needed whole.
+
+    ```mlir
+    %part, %agp = transform.ccn.reorder %ag after %p
+        : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.all_gather %0 along <@m, ["dp"]> : ...
+    %2 = ccn.exp %1 : ...
+    ```
+    ```mlir
+    %1 = ccn.exp %0 : ...
+    %2 = ccn.all_gather %1 along <@m, ["dp"]> : ...
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$gather,
+                       Variadic<TransformHandleTypeInterface>:$after);
+  let results = (outs TransformHandleTypeInterface:$computations,
+                      TransformHandleTypeInterface:$gathers);
+  let assemblyFormat = [{
+    $gather `after` $after attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def ScheduleSliceStateOp : Ccn_ScheduleOp<"slice_state"> {
+  let summary = "Stores an inout argument in slices";
+  let description = [{
+    Conditions `slice_state_c1` to `slice_state_c3` of the pass `ccn-slice-state`.
+
+    ```mlir
+    transform.ccn.slice_state "mom" of %program : !transform.any_op
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.all_gather %0 along <@m, ["dp"]> : ...
+    %2 = ccn.update %m with %1 : tensor<8xf32>
+    ```
+    ```mlir
+    %2 = ccn.update %m with %0 : ...
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$program, StrAttr:$argument);
+  let assemblyFormat = "$argument `of` $program attr-dict `:` type($program)";
+}
+
+def ScheduleFuseOp : Ccn_ScheduleOp<"fuse"> {
+  let summary = "Makes operations one kernel";
+  let description = [{
+    Conditions `fuse_c1` to `fuse_c4` of the pass `ccn-fuse`.
+
+    ```mlir
+    %k = transform.ccn.fuse %rs, %part, %agp
+        : (!transform.any_op, !transform.any_op, !transform.any_op) -> !transform.any_op
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.exp %0 : ...
+    %2 = ccn.add %1, %0 : ...
+    ```
+    ```mlir
+    %2 = ccn.fused elementwise { ... }
+    ```
+  }];
+  let arguments = (ins Variadic<TransformHandleTypeInterface>:$targets);
+  let results = (outs TransformHandleTypeInterface:$fused);
+  let assemblyFormat = [{
+    $targets attr-dict `:` functional-type($targets, $fused)
+  }];
+}
+
+#endif // CCN_DIALECT_SCHEDULEOPS

@@ -1,0 +1,181 @@
+//===- Fuse.cpp - Operations that become one kernel -----------------------===//
+//
+// Puts operations into one region. What stands between them in the program moves
+// before or after the region, which is possible if no path leaves the set and
+// comes back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_FUSE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+/// The operation of the program's own block that holds `op`, or is it.
+static Operation *topLevel(Operation *op, Block *block) {
+  return block->findAncestorOpInBlock(*op);
+}
+
+/// Whether the operations hang together by what they make and use, constants and
+/// other common inputs not counted.
+static bool isConnected(ArrayRef<Operation *> ops) {
+  llvm::EquivalenceClasses<Operation *> parts;
+  for (Operation *op : ops)
+    parts.insert(op);
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (Operation *definer = operand.getDefiningOp())
+        if (llvm::is_contained(ops, definer))
+          parts.unionSets(op, definer);
+  return parts.getNumClasses() <= 1;
+}
+
+/// Adds what only the set needs and is made on one rank, element by element: left
+/// outside it would be written to memory and read again.
+static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
+  // The set grows while it is walked.
+  for (size_t i = 0; i < set.size(); ++i) {
+    for (Value operand : set[i]->getOperands()) {
+      Operation *definer = operand.getDefiningOp();
+      if (!definer || definer->getBlock() != block ||
+          !isa<LayoutOpInterface>(definer) ||
+          isa<CollectiveOpInterface, MatmulOp, Conv2dOp, ReductionOp,
+              ConstantOp>(definer))
+        continue;
+      if (llvm::all_of(definer->getUsers(), [&](Operation *user) {
+            return set.contains(topLevel(user, block));
+          }))
+        set.insert(definer);
+    }
+  }
+}
+
+FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
+                             EmitRefusal emit) {
+  // Stores take effect after the kernel, which writes what they store; constants
+  // are part of whatever uses them.
+  llvm::SetVector<Operation *> set;
+  for (Operation *op : list)
+    if (!isa<UpdateOp, ConstantOp>(op))
+      set.insert(op);
+  // fuse_c1
+  for (Operation *op : set)
+    if (op->getNumRegions() != 0 || !isa<ProgramOp>(op->getParentOp()))
+      return refuse(emit, "fuse_c1",
+                    "expected operations outside of fused regions", op);
+  if (set.size() < 2)
+    return refuse(emit, "fuse_c1",
+                  "expected two operations at least, found " +
+                      Twine(set.size()),
+                  set.empty() ? nullptr : set.front());
+  auto program = cast<ProgramOp>(set.front()->getParentOp());
+  Block *block = set.front()->getBlock();
+  forwardStores(program);
+  absorbProducers(set, block);
+  SmallVector<Operation *> ops(set.getArrayRef());
+  llvm::sort(ops, [](Operation *a, Operation *b) {
+    return a->isBeforeInBlock(b);
+  });
+
+  // fuse_c4
+  std::optional<Skeleton> skeleton = findSkeleton(ops);
+  // fuse_c2
+  if (skeleton != Skeleton::collectives && !isConnected(ops))
+    return refuse(emit, "fuse_c2",
+                  "expected operations that are connected by their values",
+                  ops.back());
+  // fuse_c3
+  llvm::DenseSet<Operation *> left;
+  for (Operation &op : llvm::make_range(ops.front()->getIterator(),
+                                        block->end())) {
+    bool afterSet = false, afterLeft = false;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *definer = operand.getDefiningOp();
+        definer = definer ? topLevel(definer, block) : nullptr;
+        afterSet |= definer && set.contains(definer);
+        afterLeft |= definer && left.contains(definer);
+      }
+    });
+    if (set.contains(&op) && afterLeft)
+      return refuse(emit, "fuse_c3",
+                    "expected no path that leaves the operations and comes "
+                    "back, found one that ends here",
+                    &op);
+    if (!set.contains(&op) && (afterSet || afterLeft))
+      left.insert(&op);
+  }
+  if (!skeleton)
+    return refuse(emit, "fuse_c4", "expected operations that fit one skeleton",
+                  ops.back());
+
+  // What depends on the set and stands before its end moves behind it.
+  OpBuilder::InsertionGuard guard(rewriter);
+  Operation *last = ops.back();
+  SmallVector<Operation *> behind;
+  for (Operation &op : llvm::make_range(ops.front()->getIterator(),
+                                        last->getIterator()))
+    if (left.contains(&op))
+      behind.push_back(&op);
+  Operation *anchor = last;
+  for (Operation *op : behind) {
+    rewriter.moveOpAfter(op, anchor);
+    anchor = op;
+  }
+
+  SmallVector<Value> outputs;
+  for (Operation *op : ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !set.contains(topLevel(user, block));
+          }))
+        outputs.push_back(result);
+  rewriter.setInsertionPoint(last);
+  SmallVector<Location> locations;
+  for (Operation *op : ops)
+    locations.push_back(op->getLoc());
+  auto fused = FusedOp::create(rewriter, rewriter.getFusedLoc(locations),
+                               TypeRange(ValueRange(outputs)), *skeleton);
+  Block &body = fused.getBody().emplaceBlock();
+  for (auto [output, result] : llvm::zip_equal(outputs, fused.getResults()))
+    rewriter.replaceUsesWithIf(output, result, [&](OpOperand &use) {
+      return !set.contains(topLevel(use.getOwner(), block));
+    });
+  for (Operation *op : ops)
+    rewriter.moveOpBefore(op, &body, body.end());
+  rewriter.setInsertionPointToEnd(&body);
+  YieldOp::create(rewriter, fused.getLoc(), outputs);
+  return fused;
+}
+
+namespace {
+
+struct FusePass : ccn::impl::FuseBase<FusePass> {
+  using FuseBase::FuseBase;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    IRRewriter rewriter(&getContext());
+    OpSet ops;
+    for (const std::string &name : values)
+      llvm::append_range(ops, findByName(program, name));
+    FailureOr<FusedOp> fused =
+        fuse(rewriter, ops, [&] { return program.emitError(); });
+    if (failed(fused))
+      return signalPassFailure();
+    numFused += std::distance(fused->getBody().front().begin(),
+                              fused->getBody().front().end()) -
+                1;
+  }
+};
+
+} // namespace

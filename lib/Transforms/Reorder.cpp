@@ -1,0 +1,329 @@
+//===- Reorder.cpp - Gathers below the computations that follow them ------===//
+//
+// What runs between an all_gather and its new place runs on slices: each rank
+// computes its part, and only what is needed whole is gathered. Operations say
+// themselves, by the inference of their layouts, whether they can run on slices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_REORDER
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+namespace {
+
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// One reordering: plans all new operations before it changes the program.
+class Reordering {
+public:
+  Reordering(RewriterBase &rewriter, AllGatherOp gather, EmitRefusal emit)
+      : rewriter(rewriter), gather(gather), emit(emit) {}
+
+  /// Finds the operations between the gather and `after`.
+  LogicalResult findBetween(ArrayRef<OpSet> after);
+  /// Infers the types that they have on slices.
+  LogicalResult infer();
+  Reordered rewrite();
+
+private:
+  /// The type on slices of a value, which is its own if it does not change.
+  RankedTensorType slicedType(Value value) {
+    auto it = sliced.find(value);
+    return it == sliced.end() ? typeOf(value) : it->second;
+  }
+  LogicalResult inferOne(Operation *op);
+  Value gatherWhole(Value value, Type type, Operation *like,
+                    Reordered &reordered);
+
+  RewriterBase &rewriter;
+  AllGatherOp gather;
+  EmitRefusal emit;
+  /// In program order, stores included, the gather not.
+  llvm::SetVector<Operation *> between;
+  llvm::DenseMap<Value, RankedTensorType> sliced;
+};
+
+LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
+  // What depends on the gather, in order.
+  llvm::SetVector<Operation *> below;
+  below.insert(gather);
+  Block *block = gather->getBlock();
+  for (Operation &op : llvm::make_range(std::next(gather->getIterator()),
+                                        block->end()))
+    for (Value operand : op.getOperands())
+      if (Operation *definer = operand.getDefiningOp())
+        if (below.contains(definer)) {
+          below.insert(&op);
+          break;
+        }
+  // Of that, what the named values depend on.
+  llvm::DenseSet<Operation *> needed;
+  for (const OpSet &value : after) {
+    bool depends = false;
+    for (Operation *op : value) {
+      // reorder_c4
+      if (op->getBlock() != block || op->getNumRegions() != 0)
+        return refuse(emit, "reorder_c4",
+                      "expected operations outside of fused regions", op);
+      if (!below.contains(op))
+        continue;
+      depends = true;
+      needed.insert(op);
+    }
+    // reorder_c2
+    if (!depends)
+      return refuse(emit, "reorder_c2",
+                    "expected a value that depends on the all_gather",
+                    value.empty() ? gather.getOperation() : value.back());
+  }
+  for (Operation *op : llvm::reverse(below.getArrayRef()))
+    if (needed.contains(op))
+      for (Value operand : op->getOperands())
+        if (Operation *definer = operand.getDefiningOp())
+          if (below.contains(definer))
+            needed.insert(definer);
+  for (Operation *op : below)
+    if (op != gather && needed.contains(op))
+      between.insert(op);
+  return success();
+}
+
+LogicalResult Reordering::inferOne(Operation *op) {
+  // A store gathers what it takes, unless that has the argument's type; what
+  // reads the argument afterwards has been given the value itself.
+  if (isa<UpdateOp>(op))
+    return success();
+  // A gather keeps what it makes whole; those between go on with the slices.
+  if (auto other = dyn_cast<AllGatherOp>(op)) {
+    if (other.getAxes() == gather.getAxes() &&
+        slicedType(other.getInput()) == typeOf(other.getInput())) {
+      sliced[other.getResult()] = typeOf(other.getInput());
+      return success();
+    }
+  }
+  // A slice of what is sliced in that way already is the value.
+  if (auto slice = dyn_cast<SliceOp>(op))
+    if (slicedType(slice.getInput()) == slice.getType()) {
+      sliced[slice.getResult()] = slice.getType();
+      return success();
+    }
+  auto inferable = dyn_cast<LayoutOpInterface>(op);
+  if (!inferable)
+    return refuse(emit, "reorder_c3",
+                  "'" + op->getName().stripDialect() +
+                      "' cannot run on slices",
+                  op);
+  SmallVector<RankedTensorType> types;
+  for (Value operand : op->getOperands())
+    types.push_back(slicedType(operand));
+  std::string why;
+  FailureOr<RankedTensorType> type;
+  {
+    ScopedDiagnosticHandler handler(op->getContext(),
+                                    [&](Diagnostic &diagnostic) {
+                                      why = diagnostic.str();
+                                      return success();
+                                    });
+    type = inferable.inferResultType(types,
+                                     [&] { return mlir::emitError(op->getLoc()); });
+  }
+  if (failed(type))
+    return refuse(emit, "reorder_c3",
+                  "'" + op->getName().stripDialect() +
+                      "' cannot run on slices: " + why,
+                  op);
+  // A reduction across the cut is finished at once.
+  Layout layout = Layout::of(*type), before = Layout::of(typeOf(op->getResult(0)));
+  for (StringAttr axis : gather.getAxes().getNames())
+    if (layout.getState(axis).kind == AxisState::Partial &&
+        before.getState(axis).kind != AxisState::Partial)
+      layout.setState(axis, {});
+  sliced[op->getResult(0)] =
+      layout.getType(type->getShape(), type->getElementType());
+  return success();
+}
+
+LogicalResult Reordering::infer() {
+  sliced[gather.getResult()] = typeOf(gather.getInput());
+  for (Operation *op : between)
+    if (failed(inferOne(op)))
+      return failure();
+  return success();
+}
+
+/// The value as the rest of the program knows it.
+Value Reordering::gatherWhole(Value value, Type type, Operation *like,
+                              Reordered &reordered) {
+  if (value.getType() == type)
+    return value;
+  Layout have = Layout::of(typeOf(value)),
+         want = Layout::of(cast<RankedTensorType>(type));
+  SmallVector<StringAttr> axes;
+  for (StringAttr axis : have.getNamedAxes())
+    if (have.getState(axis).kind == AxisState::Sliced &&
+        want.getState(axis).kind == AxisState::Replicated)
+      axes.push_back(axis);
+  auto whole = AllGatherOp::create(
+      rewriter, like->getLoc(), value,
+      AxesAttr::get(rewriter.getContext(), gather.getAxes().getMesh(), axes));
+  whole->setDiscardableAttrs(like->getDiscardableAttrDictionary());
+  reordered.gathers.push_back(whole);
+  return whole;
+}
+
+Reordered Reordering::rewrite() {
+  Reordered reordered;
+  IRMapping onSlices;
+  onSlices.map(gather.getResult(), gather.getInput());
+  OpBuilder::InsertionGuard guard(rewriter);
+  SmallVector<Operation *> dead, kept;
+  for (Operation *op : between) {
+    rewriter.setInsertionPoint(op);
+    if (auto update = dyn_cast<UpdateOp>(op)) {
+      if (llvm::is_contained(kept, update.getValue().getDefiningOp()))
+        continue;
+      Value value = onSlices.lookupOrDefault(update.getValue());
+      Value whole =
+          gatherWhole(value, update.getTarget().getType(), update, reordered);
+      rewriter.modifyOpInPlace(
+          update, [&] { update.getValueMutable().assign(whole); });
+      continue;
+    }
+    Value old = op->getResult(0);
+    RankedTensorType type = sliced.lookup(old);
+    if (auto other = dyn_cast<AllGatherOp>(op);
+        other && type == typeOf(other.getInput())) {
+      onSlices.map(old, onSlices.lookupOrDefault(other.getInput()));
+      rewriter.modifyOpInPlace(other, [&] {
+        other.getInputMutable().assign(onSlices.lookup(old));
+      });
+      kept.push_back(other);
+      continue;
+    }
+    if (auto slice = dyn_cast<SliceOp>(op);
+        slice && slicedType(slice.getInput()) == type) {
+      onSlices.map(old, onSlices.lookupOrDefault(slice.getInput()));
+      dead.push_back(op);
+      continue;
+    }
+    Operation *moved = rewriter.clone(*op, onSlices);
+    Value result = moved->getResult(0);
+    // The clone has the type of the whole; infer its own.
+    SmallVector<RankedTensorType> types;
+    for (Value operand : moved->getOperands())
+      types.push_back(typeOf(operand));
+    FailureOr<RankedTensorType> inferred =
+        cast<LayoutOpInterface>(moved).inferResultType(
+            types, [&] { return mlir::emitError(moved->getLoc()); });
+    assert(succeeded(inferred) && "it was inferred before");
+    result.setType(*inferred);
+    reordered.computations.push_back(moved);
+    if (*inferred != type) {
+      Layout pending = Layout::of(*inferred);
+      SmallVector<StringAttr> axes;
+      for (StringAttr axis : gather.getAxes().getNames())
+        if (pending.getState(axis).kind == AxisState::Partial)
+          axes.push_back(axis);
+      auto reduce = AllReduceOp::create(
+          rewriter, op->getLoc(), pending.getState(axes.front()).reduction,
+          result,
+          AxesAttr::get(rewriter.getContext(), gather.getAxes().getMesh(),
+                        axes));
+      reduce->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+      reordered.computations.push_back(reduce);
+      result = reduce;
+    }
+    onSlices.map(old, result);
+    dead.push_back(op);
+  }
+  // What the rest of the program reads whole is gathered, where it is made.
+  for (Operation *op : dead) {
+    Value old = op->getResult(0);
+    auto isOutside = [&](OpOperand &use) {
+      return !llvm::is_contained(dead, use.getOwner());
+    };
+    if (llvm::none_of(old.getUses(), isOutside))
+      continue;
+    Value now = onSlices.lookup(old);
+    rewriter.setInsertionPoint(op);
+    Value whole = gatherWhole(now, old.getType(), op, reordered);
+    rewriter.replaceUsesWithIf(old, whole, isOutside);
+  }
+  for (Operation *op : llvm::reverse(dead))
+    rewriter.eraseOp(op);
+  for (Operation *op : llvm::reverse(kept)) {
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+    else
+      reordered.gathers.push_back(op);
+  }
+  return reordered;
+}
+
+} // namespace
+
+FailureOr<Reordered> ccn::reorder(RewriterBase &rewriter,
+                                  ArrayRef<Operation *> value,
+                                  ArrayRef<OpSet> after, EmitRefusal emit) {
+  // reorder_c1
+  SmallVector<AllGatherOp> gathers;
+  for (Operation *op : value)
+    if (auto gather = dyn_cast<AllGatherOp>(op))
+      gathers.push_back(gather);
+  if (gathers.size() != 1)
+    return refuse(emit, "reorder_c1",
+                  "expected a value with one all_gather, found " +
+                      Twine(gathers.size()),
+                  gathers.empty() ? (value.empty() ? nullptr : value.back())
+                                  : gathers[1].getOperation());
+  AllGatherOp gather = gathers.front();
+  // reorder_c4
+  auto program = dyn_cast<ProgramOp>(gather->getParentOp());
+  if (!program)
+    return refuse(emit, "reorder_c4",
+                  "expected operations outside of fused regions", gather);
+  forwardStores(program);
+  Reordering reordering(rewriter, gather, emit);
+  if (failed(reordering.findBetween(after)) || failed(reordering.infer()))
+    return failure();
+  Reordered reordered = reordering.rewrite();
+  if (gather->use_empty())
+    rewriter.eraseOp(gather);
+  return reordered;
+}
+
+namespace {
+
+struct ReorderPass : ccn::impl::ReorderBase<ReorderPass> {
+  using ReorderBase::ReorderBase;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    IRRewriter rewriter(&getContext());
+    SmallVector<OpSet> sets;
+    for (const std::string &name : after)
+      sets.push_back(findByName(program, name));
+    FailureOr<Reordered> reordered =
+        reorder(rewriter, findByName(program, value), sets,
+                [&] { return program.emitError(); });
+    if (failed(reordered))
+      return signalPassFailure();
+    numMoved += reordered->computations.size();
+    numGathers += reordered->gathers.size();
+  }
+};
+
+} // namespace

@@ -1,0 +1,64 @@
+//===- Rewrites.cpp - What the rewrites share -----------------------------===//
+//
+// Names of values, refusals, and the form of stores that rewrites expect.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Rewrites.h"
+
+using namespace mlir;
+using namespace ccn;
+
+LogicalResult ccn::refuse(EmitRefusal emit, StringRef condition,
+                          const Twine &message, Operation *at) {
+  InFlightDiagnostic diagnostic = emit();
+  diagnostic << message << " (" << condition << ")";
+  if (at)
+    diagnostic.attachNote(at->getLoc()) << "in the program, this operation";
+  return failure();
+}
+
+static bool hasName(Operation *op, StringRef name) {
+  if (auto let = op->getAttrOfType<StringAttr>(kLetAttr))
+    if (let.getValue() == name)
+      return true;
+  if (auto tags = op->getAttrOfType<ArrayAttr>(kTagsAttr))
+    for (auto tag : tags.getAsRange<StringAttr>())
+      if (tag.getValue() == name)
+        return true;
+  return false;
+}
+
+OpSet ccn::findByName(ProgramOp program, StringRef name) {
+  OpSet ops;
+  program.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!hasName(op, name))
+      return WalkResult::advance();
+    ops.push_back(op);
+    // A region that has the name stands for all in it.
+    return WalkResult::skip();
+  });
+  return ops;
+}
+
+void ccn::addTag(ArrayRef<Operation *> ops, StringRef name) {
+  for (Operation *op : ops) {
+    SmallVector<Attribute> tags;
+    if (auto old = op->getAttrOfType<ArrayAttr>(kTagsAttr))
+      llvm::append_range(tags, old);
+    auto tag = StringAttr::get(op->getContext(), name);
+    if (!llvm::is_contained(tags, tag))
+      tags.push_back(tag);
+    op->setAttr(kTagsAttr, ArrayAttr::get(op->getContext(), tags));
+  }
+}
+
+void ccn::forwardStores(ProgramOp program) {
+  for (auto update : program.getBody().getOps<UpdateOp>()) {
+    update.getResult().replaceUsesWithIf(
+        update.getValue(), [](OpOperand &use) {
+          auto next = dyn_cast<UpdateOp>(use.getOwner());
+          return !next || &use != &next.getTargetMutable();
+        });
+  }
+}

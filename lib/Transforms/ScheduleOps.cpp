@@ -1,0 +1,210 @@
+//===- ScheduleOps.cpp - Schedules as transform operations ----------------===//
+//
+// Applies each schedule operation by its rewrite. Errors are reported at the
+// schedule's line, with a note at the program's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/ScheduleOps.h"
+
+#include "lib/Transforms/Rewrites.h"
+
+using namespace mlir;
+using namespace mlir::transform;
+using namespace ccn;
+
+#define GET_OP_CLASSES
+#include "dialect/ScheduleOps.cpp.inc"
+
+namespace {
+
+using Diagnosed = DiagnosedSilenceableFailure;
+
+OpSet payload(TransformState &state, Value handle) {
+  OpSet ops(state.getPayloadOps(handle));
+  return ops;
+}
+
+/// The one program that a handle holds; reports anything else.
+ProgramOp getProgram(TransformState &state, Value handle, Operation *op) {
+  OpSet ops = payload(state, handle);
+  if (ops.size() == 1)
+    if (auto program = dyn_cast<ProgramOp>(ops.front()))
+      return program;
+  op->emitError() << "expected a handle of one ccn.program";
+  return {};
+}
+
+class ScheduleExtension
+    : public TransformDialectExtension<ScheduleExtension> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ScheduleExtension)
+
+  using Base::Base;
+  void init() {
+    declareGeneratedDialect<CcnDialect>();
+    registerTransformOps<
+#define GET_OP_LIST
+#include "dialect/ScheduleOps.cpp.inc"
+        >();
+  }
+};
+
+} // namespace
+
+void ccn::registerScheduleOps(DialectRegistry &registry) {
+  registry.insert<TransformDialect>();
+  registry.addExtensions<ScheduleExtension>();
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+Diagnosed ScheduleValueOp::apply(TransformRewriter &, TransformResults &results,
+                                 TransformState &state) {
+  ProgramOp program = ::getProgram(state, getProgram(), *this);
+  if (!program)
+    return Diagnosed::definiteFailure();
+  OpSet ops = findByName(program, getName());
+  if (ops.empty()) {
+    auto diagnostic = emitError()
+                      << "nothing of program '" << program.getSymName()
+                      << "' has the name '" << getName() << "' here";
+    diagnostic.attachNote(program.getLoc()) << "the program";
+    return Diagnosed::definiteFailure();
+  }
+  results.set(cast<OpResult>(getResult()), ops);
+  return Diagnosed::success();
+}
+
+void ScheduleValueOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getProgramMutable(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  onlyReadsPayload(effects);
+}
+
+Diagnosed ScheduleNameOp::apply(TransformRewriter &, TransformResults &,
+                                TransformState &state) {
+  addTag(payload(state, getTarget()), getName());
+  return Diagnosed::success();
+}
+
+void ScheduleNameOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getTargetMutable(), effects);
+  modifiesPayload(effects);
+}
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+static std::optional<SplitForm> splitFormByName(StringRef name) {
+  return llvm::StringSwitch<std::optional<SplitForm>>(name)
+      .Case("rs_ag", SplitForm::ReduceScatterAllGather)
+      .Case("reduce_broadcast", SplitForm::ReduceBroadcast)
+      .Case("hierarchical", SplitForm::Hierarchical)
+      .Default(std::nullopt);
+}
+
+LogicalResult ScheduleSplitOp::verify() {
+  std::optional<SplitForm> form = splitFormByName(getForm());
+  if (!form)
+    return emitOpError() << "expected form 'rs_ag', 'reduce_broadcast' or "
+                            "'hierarchical', found '"
+                         << getForm() << "'";
+  size_t parts = form == SplitForm::Hierarchical ? 3 : 2;
+  if (getParts().size() != parts)
+    return emitOpError() << "expected " << parts << " results, found "
+                         << getParts().size();
+  return success();
+}
+
+Diagnosed ScheduleSplitOp::apply(TransformRewriter &rewriter,
+                                 TransformResults &results,
+                                 TransformState &state) {
+  FailureOr<OpSet> parts =
+      split(rewriter, payload(state, getTarget()), *splitFormByName(getForm()),
+            [&] { return emitError(); });
+  if (failed(parts))
+    return Diagnosed::definiteFailure();
+  for (auto [result, part] : llvm::zip_equal(getParts(), *parts))
+    results.set(cast<OpResult>(result), {part});
+  return Diagnosed::success();
+}
+
+void ScheduleSplitOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  consumesHandle(getTargetMutable(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}
+
+Diagnosed ScheduleReorderOp::apply(TransformRewriter &rewriter,
+                                   TransformResults &results,
+                                   TransformState &state) {
+  SmallVector<OpSet> after;
+  for (Value handle : getAfter())
+    after.push_back(payload(state, handle));
+  FailureOr<Reordered> reordered =
+      reorder(rewriter, payload(state, getGather()), after,
+              [&] { return emitError(); });
+  if (failed(reordered))
+    return Diagnosed::definiteFailure();
+  results.set(cast<OpResult>(getComputations()), reordered->computations);
+  results.set(cast<OpResult>(getGathers()), reordered->gathers);
+  return Diagnosed::success();
+}
+
+void ScheduleReorderOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  consumesHandle(getGatherMutable(), effects);
+  consumesHandle(getAfterMutable(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}
+
+Diagnosed ScheduleSliceStateOp::apply(TransformRewriter &rewriter,
+                                      TransformResults &,
+                                      TransformState &state) {
+  ProgramOp program = ::getProgram(state, getProgram(), *this);
+  if (!program)
+    return Diagnosed::definiteFailure();
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    if (program.getArgName(i) == getArgument())
+      return succeeded(sliceState(rewriter, program, i,
+                                  [&] { return emitError(); }))
+                 ? Diagnosed::success()
+                 : Diagnosed::definiteFailure();
+  emitError() << "program '" << program.getSymName()
+              << "' has no argument '" << getArgument() << "'";
+  return Diagnosed::definiteFailure();
+}
+
+void ScheduleSliceStateOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getProgramMutable(), effects);
+  modifiesPayload(effects);
+}
+
+Diagnosed ScheduleFuseOp::apply(TransformRewriter &rewriter,
+                                TransformResults &results,
+                                TransformState &state) {
+  OpSet ops;
+  for (Value handle : getTargets())
+    llvm::append_range(ops, payload(state, handle));
+  FailureOr<FusedOp> fused = fuse(rewriter, ops, [&] { return emitError(); });
+  if (failed(fused))
+    return Diagnosed::definiteFailure();
+  results.set(cast<OpResult>(getFused()), {*fused});
+  return Diagnosed::success();
+}
+
+void ScheduleFuseOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getTargetsMutable(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}

@@ -1,0 +1,25 @@
+//===- ScheduleOps.h - Schedules as transform operations --------*- C++ -*-===//
+//
+// The generated operations of dialect/ScheduleOps.td, and their registration.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_TRANSFORMS_SCHEDULEOPS_H
+#define CCN_LIB_TRANSFORMS_SCHEDULEOPS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "mlir/Dialect/Transform/IR/TransformTypes.h"
+#include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "dialect/ScheduleOps.h.inc"
+
+namespace ccn {
+
+/// Adds ccn's schedule operations to the transform dialect.
+void registerScheduleOps(mlir::DialectRegistry &registry);
+
+} // namespace ccn
+
+#endif // CCN_LIB_TRANSFORMS_SCHEDULEOPS_H

@@ -1,0 +1,118 @@
+//===- Split.cpp - An all_reduce as two or three collectives --------------===//
+//
+// Splitting an all_reduce opens the place between its parts for computation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_SPLIT
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+FailureOr<OpSet> ccn::split(RewriterBase &rewriter,
+                            ArrayRef<Operation *> value, SplitForm form,
+                            EmitRefusal emit) {
+  // split_c1
+  SmallVector<AllReduceOp> reduces;
+  for (Operation *op : value)
+    if (auto reduce = dyn_cast<AllReduceOp>(op))
+      reduces.push_back(reduce);
+  if (reduces.size() != 1)
+    return refuse(emit, "split_c1",
+                  "expected a value with one all_reduce, found " +
+                      Twine(reduces.size()),
+                  reduces.empty() ? (value.empty() ? nullptr : value.back())
+                                  : reduces[1].getOperation());
+  AllReduceOp op = reduces.front();
+  ArrayRef<StringAttr> names = op.getAxes().getNames();
+  // split_c2
+  if (form != SplitForm::ReduceBroadcast && op.getType().getRank() == 0)
+    return refuse(emit, "split_c2",
+                  "expected a tensor with a dimension to scatter, found a "
+                  "scalar",
+                  op);
+  // split_c3
+  if (form == SplitForm::ReduceBroadcast && names.size() != 1)
+    return refuse(emit, "split_c3",
+                  "expected an all_reduce along one axis, found " +
+                      Twine(names.size()),
+                  op);
+  // split_c4
+  if (form == SplitForm::Hierarchical && names.size() < 2)
+    return refuse(emit, "split_c4",
+                  "expected an all_reduce along two axes or more, found one",
+                  op);
+
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  OpSet parts;
+  auto add = [&](auto part) {
+    part->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    parts.push_back(part);
+    return part.getResult();
+  };
+  auto axes = [&](ArrayRef<StringAttr> some) {
+    return AxesAttr::get(op.getContext(), op.getAxes().getMesh(), some);
+  };
+  switch (form) {
+  case SplitForm::ReduceScatterAllGather: {
+    Value slices = add(ReduceScatterOp::create(rewriter, loc, op.getKind(),
+                                               op.getInput(), 0, op.getAxes()));
+    add(AllGatherOp::create(rewriter, loc, slices, op.getAxes()));
+    break;
+  }
+  case SplitForm::ReduceBroadcast: {
+    Value atRoot = add(ReduceOp::create(rewriter, loc, op.getKind(),
+                                        op.getInput(), 0, op.getAxes()));
+    add(BroadcastOp::create(rewriter, loc, atRoot, 0, op.getAxes()));
+    break;
+  }
+  case SplitForm::Hierarchical: {
+    Value slices = add(ReduceScatterOp::create(
+        rewriter, loc, op.getKind(), op.getInput(), 0, axes(names.back())));
+    Value reduced = add(AllReduceOp::create(rewriter, loc, op.getKind(), slices,
+                                            axes(names.drop_back())));
+    add(AllGatherOp::create(rewriter, loc, reduced, axes(names.back())));
+    break;
+  }
+  }
+  rewriter.replaceOp(op, parts.back()->getResults());
+  return parts;
+}
+
+namespace {
+
+struct SplitPass : ccn::impl::SplitBase<SplitPass> {
+  using SplitBase::SplitBase;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    std::optional<SplitForm> splitForm =
+        llvm::StringSwitch<std::optional<SplitForm>>(form)
+            .Case("rs_ag", SplitForm::ReduceScatterAllGather)
+            .Case("reduce_broadcast", SplitForm::ReduceBroadcast)
+            .Case("hierarchical", SplitForm::Hierarchical)
+            .Default(std::nullopt);
+    if (!splitForm) {
+      program.emitError() << "expected form 'rs_ag', 'reduce_broadcast' or "
+                             "'hierarchical', found '"
+                          << form << "'";
+      return signalPassFailure();
+    }
+    IRRewriter rewriter(&getContext());
+    OpSet ops = findByName(program, value);
+    if (failed(split(rewriter, ops, *splitForm,
+                     [&] { return program.emitError(); })))
+      return signalPassFailure();
+    ++numSplit;
+  }
+};
+
+} // namespace

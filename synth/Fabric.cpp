@@ -1,0 +1,165 @@
+//===- Fabric.cpp - A topology in whole rounds ----------------------------===//
+//
+// See Fabric.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Fabric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+
+using namespace ccn::synth;
+
+std::vector<int> Fabric::distancesFrom(int host) const {
+  std::vector<int> distance(hosts, -1);
+  std::deque<int> queue = {host};
+  distance[host] = 0;
+  while (!queue.empty()) {
+    int u = queue.front();
+    queue.pop_front();
+    for (int e : out[u])
+      if (distance[edges[e].dst] < 0) {
+        distance[edges[e].dst] = distance[u] + 1;
+        queue.push_back(edges[e].dst);
+      }
+  }
+  return distance;
+}
+
+/// Finds the shortest ways from `start` to all hosts with only switches and
+/// NICs between, and adds each as an edge.
+static void addEdgesFrom(Fabric &fabric,
+                         const std::vector<std::vector<int>> &outLinks,
+                         int start) {
+  const Topology &t = fabric.topology;
+  std::vector<int> distance(t.nodes.size(), -1);
+  std::deque<int> queue = {start};
+  distance[start] = 0;
+  while (!queue.empty()) {
+    int u = queue.front();
+    queue.pop_front();
+    if (u != start && t.nodes[u].isHost())
+      continue;
+    for (int l : outLinks[u]) {
+      int v = t.links[l].dst;
+      if (distance[v] < 0) {
+        distance[v] = distance[u] + 1;
+        queue.push_back(v);
+      }
+    }
+  }
+  std::vector<int> path;
+  std::function<void(int)> walk = [&](int u) {
+    for (int l : outLinks[u]) {
+      int v = t.links[l].dst;
+      if (distance[v] != distance[u] + 1)
+        continue;
+      path.push_back(l);
+      if (t.nodes[v].isHost()) {
+        FabricEdge edge{fabric.nodeHost[start], fabric.nodeHost[v], path, 0};
+        for (int p : path)
+          edge.us += t.links[p].us;
+        fabric.edges.push_back(std::move(edge));
+      } else {
+        walk(v);
+      }
+      path.pop_back();
+    }
+  };
+  walk(start);
+}
+
+static void indexEdges(Fabric &fabric) {
+  fabric.in.assign(fabric.hosts, {});
+  fabric.out.assign(fabric.hosts, {});
+  for (size_t e = 0; e < fabric.edges.size(); ++e) {
+    fabric.out[fabric.edges[e].src].push_back(e);
+    fabric.in[fabric.edges[e].dst].push_back(e);
+  }
+}
+
+Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
+                                      double unitGBps) {
+  std::string problem = validate(topology);
+  if (!problem.empty())
+    return Error{topology.name + ": " + problem};
+  Fabric fabric;
+  fabric.topology = topology;
+  const Topology &t = fabric.topology;
+  fabric.nodeHost.assign(t.nodes.size(), -1);
+  for (NodeKind kind : {NodeKind::Gpu, NodeKind::Cpu})
+    for (size_t i = 0; i < t.nodes.size(); ++i)
+      if (t.nodes[i].kind == kind) {
+        fabric.nodeHost[i] = fabric.hosts++;
+        fabric.hostNode.push_back(i);
+        fabric.ranks += kind == NodeKind::Gpu;
+      }
+  // Capacities are compared in MB/s.
+  auto mega = [](double gbps) {
+    return std::max<int64_t>(1, std::llround(gbps * 1000));
+  };
+  int64_t unit = unitGBps > 0 ? mega(unitGBps) : 0;
+  if (unit == 0) {
+    for (const Link &link : t.links)
+      unit = std::gcd(unit, mega(link.gbps));
+    for (const EdgeSet &set : t.edgeSets)
+      unit = std::gcd(unit, mega(set.gbps));
+    unit = std::max<int64_t>(unit, 1);
+  }
+  fabric.unitGBps = static_cast<double>(unit) / 1000;
+  auto tooSmall = [&](const std::string &what, double gbps) {
+    return Error{t.name + ": " + what + ": expected at least the unit of " +
+                 std::to_string(fabric.unitGBps) + " GB/s, found " +
+                 std::to_string(gbps)};
+  };
+  std::vector<std::vector<int>> outLinks(t.nodes.size());
+  for (size_t l = 0; l < t.links.size(); ++l) {
+    const Link &link = t.links[l];
+    outLinks[link.src].push_back(l);
+    fabric.linkCap.push_back(static_cast<int>(mega(link.gbps) / unit));
+    if (fabric.linkCap.back() == 0)
+      return tooSmall("/links/" + std::to_string(l), link.gbps);
+  }
+  for (int node : fabric.hostNode)
+    addEdgesFrom(fabric, outLinks, node);
+  indexEdges(fabric);
+  std::vector<std::vector<int>> users(t.links.size());
+  for (size_t e = 0; e < fabric.edges.size(); ++e)
+    for (int l : fabric.edges[e].path)
+      users[l].push_back(e);
+  for (size_t l = 0; l < t.links.size(); ++l)
+    if (!users[l].empty())
+      fabric.sets.push_back(
+          {users[l], fabric.linkCap[l],
+           t.nodes[t.links[l].src].name + "->" + t.nodes[t.links[l].dst].name});
+  for (size_t s = 0; s < t.edgeSets.size(); ++s) {
+    FabricSet set;
+    set.name = t.edgeSets[s].name;
+    set.cap = static_cast<int>(mega(t.edgeSets[s].gbps) / unit);
+    if (set.cap == 0)
+      return tooSmall("/edge_sets/" + std::to_string(s), t.edgeSets[s].gbps);
+    for (int l : t.edgeSets[s].links)
+      set.edges.insert(set.edges.end(), users[l].begin(), users[l].end());
+    std::sort(set.edges.begin(), set.edges.end());
+    set.edges.erase(std::unique(set.edges.begin(), set.edges.end()),
+                    set.edges.end());
+    if (!set.edges.empty())
+      fabric.sets.push_back(std::move(set));
+  }
+  return fabric;
+}
+
+Fabric ccn::synth::reversed(const Fabric &fabric) {
+  Fabric result = fabric;
+  for (Link &link : result.topology.links)
+    std::swap(link.src, link.dst);
+  for (FabricEdge &edge : result.edges) {
+    std::swap(edge.src, edge.dst);
+    std::reverse(edge.path.begin(), edge.path.end());
+  }
+  indexEdges(result);
+  return result;
+}

@@ -1,0 +1,71 @@
+//===- Forest.h - Optimal throughput by packing trees -----------*- C++ -*-===//
+//
+// Spanning out-trees, equally many from every rank, that together use the
+// links of a machine as well as any all_gather can (ForestColl). They make
+// all_gather, and reversed reduce_scatter, and both all_reduce, at the
+// throughput that the cuts allow, in polynomial time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_SYNTH_FOREST_H
+#define CCN_SYNTH_FOREST_H
+
+#include "synth/Bound.h"
+#include "synth/Schedule.h"
+
+#include <vector>
+
+namespace ccn::synth {
+
+/// One edge of a tree: from rank to rank, over physical links.
+struct TreeEdge {
+  int src = 0, dst = 0;
+  std::vector<int> path;
+};
+
+/// `multiplicity` equal trees from one root; edges from the root outwards.
+struct PackedTree {
+  int root = 0;
+  int64_t multiplicity = 1;
+  std::vector<TreeEdge> edges;
+};
+
+struct Forest {
+  /// Trees of each root, counted with multiplicity.
+  int64_t treesPerRank = 0;
+  /// What bounds the throughput; every rank's data is split over its trees.
+  RoundBound bound;
+  std::vector<PackedTree> trees;
+  /// GB/s of gathered bytes: ranks * unit / roundsPerChunk.
+  double algbwGBps = 0;
+};
+
+/// Packs the trees. Switches, NICs and CPUs are removed by edge splitting,
+/// which needs as much capacity into each as out of it; trees grow by
+/// Edmonds' theorem in the form of Bérczi and Frank, one maximum flow an edge.
+/// Fails on edge sets, unbalanced switches, unreachable ranks, or (with the
+/// text "out of time") when the limits expire.
+Result<Forest> packTrees(const Fabric &fabric, const Limits &limits);
+
+/// Proves that the forest is what it says: every tree spans all ranks and
+/// grows from its root, every rank has as many, no link is used beyond its
+/// share of the optimal time. Empty, or what is wrong.
+std::string checkForest(const Forest &forest, const Fabric &fabric);
+
+/// The forest as a schedule of all_gather, every tree's data in `pieces` chunks
+/// that follow each other for pipelining. A step is as deep in the trees (plus
+/// the piece's place in line); its rounds are what its links need. Fails where
+/// a tree takes a way that is not an edge of the fabric.
+Result<Schedule> forestSchedule(const Forest &forest, const Fabric &fabric,
+                                int pieces);
+
+/// all_gather, reduce_scatter (from the reversed topology's forest) or
+/// all_reduce (both, one after the other for each chunk) at optimal throughput.
+/// `forests` receives what was packed.
+Result<Schedule> treeSchedule(const Fabric &fabric, CollectiveKind kind,
+                              int pieces, const Limits &limits,
+                              std::vector<Forest> *forests = nullptr);
+
+} // namespace ccn::synth
+
+#endif // CCN_SYNTH_FOREST_H

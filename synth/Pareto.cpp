@@ -1,0 +1,324 @@
+//===- Pareto.cpp - The frontier of latency against bandwidth -------------===//
+//
+// The sweep and its table, JSON and SVG; bounds are in RateBound.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Pareto.h"
+#include "synth/Bound.h"
+#include "synth/Json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+using namespace ccn::synth;
+using nlohmann::json;
+
+std::string_view ccn::synth::proofName(Proof proof) {
+  switch (proof) {
+  case Proof::Optimal:
+    return "optimal";
+  case Proof::UpToChunks:
+    return "optimal up to the chunks tried";
+  case Proof::Open:
+    return "best found";
+  }
+  return "";
+}
+
+namespace {
+
+/// Candidates (C, R) of one number of steps, the best rate first.
+std::vector<std::pair<int, int>> candidates(int steps, int granule,
+                                            int maxChunks, Fraction least,
+                                            const Fraction *best) {
+  std::vector<std::pair<int, int>> result;
+  for (int c = granule; c <= maxChunks; c += granule)
+    for (int r = steps; r <= 64 * maxChunks; ++r) {
+      Fraction rate(r, c);
+      if (best && !(rate < *best))
+        break;
+      if (rate < least)
+        continue;
+      result.push_back({c, r});
+      // Beyond four times the bound nothing is worth trying.
+      if (!best && rate.value() > 4 * least.value() && r > steps)
+        break;
+    }
+  std::sort(result.begin(), result.end(), [](auto a, auto b) {
+    Fraction x(a.second, a.first), y(b.second, b.first);
+    if (!(x == y))
+      return x < y;
+    return a.first < b.first;
+  });
+  return result;
+}
+
+} // namespace
+
+Result<ParetoResult> ccn::synth::paretoFrontier(
+    const Fabric &fabric,
+    const std::function<Result<Collective>(int chunks)> &collective,
+    const ParetoOptions &options) {
+  // The smallest C there is tells the granule (all_to_all: the ranks).
+  int granule = 1;
+  Result<Collective> smallest = collective(granule);
+  if (!smallest) {
+    granule = fabric.ranks;
+    smallest = collective(granule);
+    if (!smallest)
+      return smallest.error();
+  }
+  int maxChunks = options.maxChunks;
+  if (maxChunks == 0)
+    maxChunks = granule > 1                   ? 4 * granule
+                : smallest->bufferChunks == 1 ? 48
+                                              : 8;
+  ParetoResult result;
+  StepBound least = stepBound(fabric, *smallest);
+  if (least.steps < 0)
+    return Error{describe(least, fabric)};
+  result.bandwidthBound = roundBound(fabric, *smallest).roundsPerChunk;
+  int maxSteps = options.maxSteps > 0 ? options.maxSteps : least.steps + 12;
+  const Limits &limits = options.solve.limits;
+  for (int steps = std::max(1, least.steps); steps <= maxSteps; ++steps) {
+    auto known =
+        std::find_if(options.known.begin(), options.known.end(),
+                     [&](const ParetoPoint &p) { return p.steps == steps; });
+    Fraction best;
+    if (!result.points.empty())
+      best = result.points.back().rate();
+    auto accept = [&](const ParetoPoint &point) {
+      if (!result.points.empty() && !(point.rate() < best))
+        return;
+      result.points.push_back(point);
+      if (options.onPoint)
+        options.onPoint(point);
+    };
+    if (known != options.known.end()) {
+      accept(*known);
+    } else {
+      if (limits.expired()) {
+        result.outOfTime = true;
+        break;
+      }
+      RateBound bound = rateBound(fabric, *smallest, steps, limits);
+      bool undecided = false;
+      for (auto [c, r] : candidates(steps, granule, maxChunks, bound.rate,
+                                    result.points.empty() ? nullptr : &best)) {
+        if (limits.expired())
+          break;
+        Result<Collective> problem = collective(c);
+        if (!problem)
+          return problem.error();
+        SolveOptions solveOptions = options.solve;
+        solveOptions.limits =
+            Limits::seconds(std::min(options.secondsPerTry, limits.remaining()),
+                            limits.interrupt);
+        if (options.solve.progress)
+          options.solve.progress("(" + std::to_string(c) + "," +
+                                 std::to_string(steps) + "," +
+                                 std::to_string(r) + ")");
+        Result<SolveResult> solved =
+            solve(fabric, *problem, steps, r, solveOptions);
+        if (!solved)
+          return solved.error();
+        undecided |= solved->answer == Answer::Unknown;
+        if (solved->answer != Answer::Yes)
+          continue;
+        ParetoPoint point;
+        point.chunks = c;
+        point.steps = steps;
+        point.rounds = r;
+        point.lowerBound = bound.rate;
+        point.method = solved->method;
+        point.proof = point.rate() == bound.rate ? Proof::Optimal
+                      : undecided                ? Proof::Open
+                                                 : Proof::UpToChunks;
+        point.schedule = std::move(solved->schedule);
+        accept(point);
+        break;
+      }
+    }
+    if (!result.points.empty() &&
+        result.points.back().rate() == result.bandwidthBound) {
+      result.reachesBandwidthBound = true;
+      break;
+    }
+  }
+  result.outOfTime |= limits.expired() && !result.reachesBandwidthBound;
+  return result;
+}
+
+std::string ccn::synth::paretoTable(const ParetoResult &result,
+                                    const Fabric &fabric) {
+  std::ostringstream out;
+  char line[256];
+  std::snprintf(line, sizeof line, "%4s %4s %4s  %-8s %-10s %10s %10s  %s\n",
+                "C", "S", "R", "R/C", "bound", "1 KB us", "1 GB us", "proof");
+  out << line;
+  for (const ParetoPoint &p : result.points) {
+    Result<Timing> small = simulate(p.schedule, fabric, 1e3);
+    Result<Timing> large = simulate(p.schedule, fabric, 1e9);
+    std::snprintf(
+        line, sizeof line, "%4d %4d %4d  %-8s %-10s %10.2f %10.1f  %s\n",
+        p.chunks, p.steps, p.rounds, p.rate().str().c_str(),
+        p.lowerBound.str().c_str(), small ? small->eventUs : 0.0,
+        large ? large->eventUs : 0.0, std::string(proofName(p.proof)).c_str());
+    out << line;
+  }
+  if (result.reachesBandwidthBound)
+    out << "complete: the last point reaches the bound of all cuts, "
+        << result.bandwidthBound.str() << " rounds a chunk\n";
+  else
+    out << (result.outOfTime ? "out of time" : "not complete")
+        << ": the bound of all cuts is " << result.bandwidthBound.str()
+        << " rounds a chunk\n";
+  return out.str();
+}
+
+std::string ccn::synth::paretoJson(const ParetoResult &result,
+                                   const Fabric &fabric) {
+  std::ostringstream out;
+  out << "{\n\"ccn_pareto\": 1,\n\"topology\": "
+      << json(fabric.topology.name).dump() << ",\n\"bandwidth_bound\": \""
+      << result.bandwidthBound.str() << "\",\n\"complete\": "
+      << (result.reachesBandwidthBound ? "true" : "false")
+      << ",\n\"points\": [";
+  for (size_t i = 0; i < result.points.size(); ++i) {
+    const ParetoPoint &p = result.points[i];
+    out << (i ? ",\n" : "\n") << "{\"chunks\": " << p.chunks
+        << ", \"steps\": " << p.steps << ", \"rounds\": " << p.rounds
+        << ", \"bound\": \"" << p.lowerBound.str() << "\", \"proof\": \""
+        << proofName(p.proof) << "\", \"method\": " << json(p.method).dump()
+        << ",\n\"schedule\": " << writeSchedule(p.schedule, &fabric) << "}";
+  }
+  out << "]\n}\n";
+  return out.str();
+}
+
+static Fraction parseFraction(const JsonAt &at) {
+  std::string text = at.string();
+  long long num = 0, den = 1;
+  int used = std::sscanf(text.c_str(), "%lld/%lld", &num, &den);
+  if (used < 1 || num < 0 || den < 1)
+    at.fail("expected a fraction, found \"" + text + "\"");
+  return Fraction(num, den);
+}
+
+Result<std::vector<ParetoPoint>> ccn::synth::parsePareto(std::string_view text,
+                                                         std::string_view where,
+                                                         const Fabric &fabric) {
+  try {
+    json document = parseJson(text, where);
+    JsonAt root(document, std::string(where), "");
+    root.onlyKeys(
+        {"ccn_pareto", "topology", "bandwidth_bound", "complete", "points"});
+    root.at("ccn_pareto").integer(1, 1);
+    std::vector<ParetoPoint> points;
+    JsonAt list = root.at("points");
+    for (size_t i = 0, e = list.arraySize(); i < e; ++i) {
+      JsonAt at = list.at(i);
+      ParetoPoint p;
+      p.chunks = static_cast<int>(at.at("chunks").integer(1, 1 << 20));
+      p.steps = static_cast<int>(at.at("steps").integer(1, 1 << 20));
+      p.rounds = static_cast<int>(at.at("rounds").integer(1, 1 << 20));
+      p.lowerBound = parseFraction(at.at("bound"));
+      p.method = at.at("method").string();
+      std::string proof = at.at("proof").string();
+      for (Proof candidate : {Proof::Optimal, Proof::UpToChunks, Proof::Open})
+        if (proof == proofName(candidate))
+          p.proof = candidate;
+      Result<Schedule> schedule =
+          parseSchedule(at.at("schedule").json().dump(), where, &fabric);
+      if (!schedule)
+        return schedule.error();
+      std::string wrong = check(*schedule, &fabric);
+      if (!wrong.empty())
+        at.at("schedule").fail(wrong);
+      if (static_cast<int>(schedule->steps.size()) != p.steps ||
+          schedule->totalRounds() != p.rounds)
+        at.at("schedule")
+            .fail("expected " + std::to_string(p.steps) + " steps and " +
+                  std::to_string(p.rounds) + " rounds, found " +
+                  std::to_string(schedule->steps.size()) + " and " +
+                  std::to_string(schedule->totalRounds()));
+      p.schedule = std::move(*schedule);
+      points.push_back(std::move(p));
+    }
+    return points;
+  } catch (const JsonError &e) {
+    return Error{e.what()};
+  }
+}
+
+Result<std::string> ccn::synth::paretoSvg(const ParetoResult &result,
+                                          const Fabric &fabric) {
+  // Both axes are logarithmic: 1 KB to 1 GB, and the times that occur.
+  constexpr double left = 70, top = 30, width = 560, height = 360;
+  constexpr int samples = 61;
+  static const char *colors[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd",
+                                 "#ff7f0e", "#17becf", "#8c564b", "#7f7f7f"};
+  std::vector<std::vector<double>> times;
+  double low = 1e300, high = 0;
+  for (const ParetoPoint &p : result.points) {
+    times.emplace_back();
+    for (int i = 0; i < samples; ++i) {
+      Result<Timing> t = simulate(p.schedule, fabric,
+                                  std::pow(10, 3 + 6.0 * i / (samples - 1)));
+      if (!t)
+        return t.error();
+      double us = std::max(t->eventUs, 1e-3);
+      times.back().push_back(us);
+      low = std::min(low, us);
+      high = std::max(high, us);
+    }
+  }
+  if (result.points.empty())
+    return Error{"there is no point to draw"};
+  double lo = std::floor(std::log10(low)), hi = std::ceil(std::log10(high));
+  if (hi <= lo)
+    hi = lo + 1;
+  auto y = [&](double us) {
+    return top + height * (hi - std::log10(us)) / (hi - lo);
+  };
+  std::ostringstream out;
+  out.precision(5);
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"860\" "
+         "height=\"450\" font-family=\"sans-serif\" font-size=\"12\">\n"
+         "<rect width=\"860\" height=\"450\" fill=\"white\"/>\n";
+  static const char *sizes[] = {"1 KB",  "10 KB",  "100 KB", "1 MB",
+                                "10 MB", "100 MB", "1 GB"};
+  for (int i = 0; i <= 6; ++i) {
+    double x = left + width * i / 6;
+    out << "<line x1=\"" << x << "\" y1=\"" << top << "\" x2=\"" << x
+        << "\" y2=\"" << top + height << "\" stroke=\"#ddd\"/>\n<text x=\"" << x
+        << "\" y=\"" << top + height + 18 << "\" text-anchor=\"middle\">"
+        << sizes[i] << "</text>\n";
+  }
+  for (double e = lo; e <= hi; ++e) {
+    double at = y(std::pow(10, e));
+    out << "<line x1=\"" << left << "\" y1=\"" << at << "\" x2=\""
+        << left + width << "\" y2=\"" << at
+        << "\" stroke=\"#ddd\"/>\n<text x=\"" << left - 6 << "\" y=\"" << at + 4
+        << "\" text-anchor=\"end\">" << std::pow(10, e) << " us</text>\n";
+  }
+  for (size_t i = 0; i < result.points.size(); ++i) {
+    const ParetoPoint &p = result.points[i];
+    const char *color = colors[i % 8];
+    out << "<polyline fill=\"none\" stroke=\"" << color
+        << "\" stroke-width=\"1.5\" points=\"";
+    for (int k = 0; k < samples; ++k)
+      out << left + width * k / (samples - 1) << "," << y(times[i][k]) << " ";
+    out << "\"/>\n<text x=\"" << left + width + 16 << "\" y=\""
+        << top + 14 + 18 * static_cast<double>(i) << "\" fill=\"" << color
+        << "\">(" << p.chunks << "," << p.steps << "," << p.rounds << ") "
+        << (p.proof == Proof::Optimal ? "optimal" : "") << "</text>\n";
+  }
+  out << "<text x=\"" << left << "\" y=\"" << top - 10
+      << "\">predicted time of " << result.points[0].schedule.collective.name
+      << " on " << fabric.topology.name << "</text>\n</svg>\n";
+  return out.str();
+}

@@ -1,0 +1,228 @@
+//===- Schedule.cpp - Inverting, reading and writing schedules ------------===//
+//
+// See Schedule.h; the checker is in Check.cpp, timing in Simulate.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Schedule.h"
+#include "synth/Json.h"
+
+#include <algorithm>
+#include <sstream>
+
+using namespace ccn::synth;
+using nlohmann::json;
+
+std::string_view ccn::synth::opName(SendOp op) {
+  switch (op) {
+  case SendOp::Copy:
+    return "copy";
+  case SendOp::Reduce:
+    return "reduce";
+  case SendOp::Stash:
+    return "stash";
+  }
+  return "";
+}
+
+int Schedule::totalRounds() const {
+  int total = 0;
+  for (const Step &step : steps)
+    total += step.rounds;
+  return total;
+}
+
+int Schedule::totalSends() const {
+  int total = 0;
+  for (const Step &step : steps)
+    total += static_cast<int>(step.sends.size());
+  return total;
+}
+
+Result<Schedule> ccn::synth::invert(const Schedule &schedule) {
+  Result<Collective> collective = dual(schedule.collective);
+  if (!collective)
+    return collective.error();
+  Schedule result;
+  result.collective = *collective;
+  result.topology = schedule.topology;
+  result.hosts = schedule.hosts;
+  for (size_t i = schedule.steps.size(); i-- > 0;) {
+    Step step = schedule.steps[i];
+    for (Send &send : step.sends) {
+      if (!send.sums.empty() || send.op == SendOp::Stash)
+        return Error{"a schedule with stashed partial sums cannot be inverted"};
+      std::swap(send.src, send.dst);
+      send.op = collective->combining ? SendOp::Reduce : SendOp::Copy;
+    }
+    result.steps.push_back(std::move(step));
+  }
+  return result;
+}
+
+Schedule ccn::synth::concatenate(const Schedule &first, const Schedule &second,
+                                 const Collective &collective) {
+  Schedule result = first;
+  result.collective = collective;
+  result.steps.insert(result.steps.end(), second.steps.begin(),
+                      second.steps.end());
+  return result;
+}
+
+std::string ccn::synth::writeSchedule(const Schedule &schedule,
+                                      const Fabric *fabric) {
+  const Collective &coll = schedule.collective;
+  std::ostringstream out;
+  out << "{\n  \"ccn_schedule\": 1,\n  \"topology\": "
+      << json(schedule.topology).dump() << ",\n  \"collective\": ";
+  if (coll.kind == CollectiveKind::Custom) {
+    std::string text = writeCollective(coll);
+    text.pop_back();
+    out << text;
+  } else {
+    out << "{\"name\": " << json(coll.name).dump()
+        << ", \"ranks\": " << coll.ranks
+        << ", \"chunks_per_node\": " << coll.chunksPerNode
+        << ", \"root\": " << coll.root << "}";
+  }
+  out << ",\n  \"hosts\": " << schedule.hosts << ",\n  \"steps\": [";
+  for (size_t i = 0; i < schedule.steps.size(); ++i) {
+    const Step &step = schedule.steps[i];
+    out << (i ? ",\n" : "\n") << "    {\"rounds\": " << step.rounds
+        << ", \"sends\": [";
+    for (size_t j = 0; j < step.sends.size(); ++j) {
+      const Send &send = step.sends[j];
+      out << (j ? ",\n" : "\n") << "      {\"chunk\": " << send.chunk
+          << ", \"from\": " << send.src << ", \"to\": " << send.dst;
+      if (send.op != SendOp::Copy)
+        out << ", \"op\": \"" << opName(send.op) << "\"";
+      if (!send.sums.empty())
+        out << ", \"sums\": " << json(send.sums).dump();
+      if (fabric && send.edge >= 0 &&
+          fabric->edges[send.edge].path.size() > 1) {
+        json via = json::array();
+        const std::vector<int> &path = fabric->edges[send.edge].path;
+        for (size_t k = 1; k < path.size(); ++k)
+          via.push_back(
+              fabric->topology.nodes[fabric->topology.links[path[k]].src].name);
+        out << ", \"via\": " << via.dump();
+      }
+      out << "}";
+    }
+    out << "]}";
+  }
+  out << "\n  ]\n}\n";
+  return out.str();
+}
+
+namespace {
+
+Collective readScheduleCollective(const JsonAt &at, std::string_view where) {
+  if (at.has("ccn_collective")) {
+    Result<Collective> custom = parseCollective(at.json().dump(), where);
+    if (!custom)
+      throw JsonError(custom.error().text);
+    return *custom;
+  }
+  at.onlyKeys({"name", "ranks", "chunks_per_node", "root"});
+  std::string name = at.at("name").string();
+  std::optional<CollectiveKind> kind = parseCollectiveKind(name);
+  if (!kind)
+    at.at("name").fail("expected the name of a collective, found \"" + name +
+                       "\"");
+  int ranks = at.at("ranks").integer(1, 4096);
+  int root = at.has("root") ? at.at("root").integer(0, ranks - 1) : 0;
+  Result<Collective> result = makeCollective(
+      *kind, ranks, at.at("chunks_per_node").integer(1, 1 << 20), root);
+  if (!result)
+    at.fail(result.error().text);
+  return *result;
+}
+
+/// The edge from send.src to send.dst that passes the named nodes.
+int findEdge(const JsonAt &at, const Fabric &fabric, const Send &send) {
+  std::vector<std::string> via;
+  JsonAt names = at.at("via");
+  for (size_t i = 0, e = names.arraySize(); i < e; ++i)
+    via.push_back(names.at(i).string());
+  for (size_t e = 0; e < fabric.edges.size(); ++e) {
+    const FabricEdge &edge = fabric.edges[e];
+    if (edge.src != send.src || edge.dst != send.dst ||
+        edge.path.size() != via.size() + 1)
+      continue;
+    bool same = true;
+    for (size_t k = 0; k < via.size(); ++k)
+      same &= fabric.topology.nodes[fabric.topology.links[edge.path[k + 1]].src]
+                  .name == via[k];
+    if (same)
+      return static_cast<int>(e);
+  }
+  at.at("via").fail("the topology has no such way from " +
+                    std::to_string(send.src) + " to " +
+                    std::to_string(send.dst));
+}
+
+Schedule readSchedule(const JsonAt &root, std::string_view where,
+                      const Fabric *fabric) {
+  root.onlyKeys({"ccn_schedule", "topology", "collective", "hosts", "steps"});
+  root.at("ccn_schedule").integer(1, 1);
+  Schedule schedule;
+  schedule.topology = root.at("topology").string();
+  schedule.collective = readScheduleCollective(root.at("collective"), where);
+  const Collective &coll = schedule.collective;
+  schedule.hosts = root.has("hosts")
+                       ? root.at("hosts").integer(coll.ranks, 8192)
+                       : coll.ranks;
+  JsonAt steps = root.at("steps");
+  for (size_t i = 0, e = steps.arraySize(); i < e; ++i) {
+    JsonAt at = steps.at(i);
+    at.onlyKeys({"rounds", "sends"});
+    Step step;
+    step.rounds = at.at("rounds").integer(1, 1 << 20);
+    JsonAt sends = at.at("sends");
+    for (size_t j = 0, f = sends.arraySize(); j < f; ++j) {
+      JsonAt item = sends.at(j);
+      item.onlyKeys({"chunk", "from", "to", "op", "sums", "via"});
+      Send send;
+      send.chunk = item.at("chunk").integer(0, coll.chunks.size() - 1);
+      send.src = item.at("from").integer(0, schedule.hosts - 1);
+      send.dst = item.at("to").integer(0, schedule.hosts - 1);
+      if (item.has("op")) {
+        std::string op = item.at("op").string();
+        if (op == "reduce")
+          send.op = SendOp::Reduce;
+        else if (op == "stash")
+          send.op = SendOp::Stash;
+        else if (op != "copy")
+          item.at("op").fail("expected \"copy\", \"reduce\" or \"stash\", "
+                             "found \"" +
+                             op + "\"");
+      }
+      if (item.has("sums")) {
+        JsonAt sums = item.at("sums");
+        for (size_t k = 0, g = sums.arraySize(); k < g; ++k)
+          send.sums.push_back(sums.at(k).integer(0, coll.ranks - 1));
+        std::sort(send.sums.begin(), send.sums.end());
+      }
+      if (fabric && item.has("via"))
+        send.edge = findEdge(item, *fabric, send);
+      step.sends.push_back(std::move(send));
+    }
+    schedule.steps.push_back(std::move(step));
+  }
+  return schedule;
+}
+
+} // namespace
+
+Result<Schedule> ccn::synth::parseSchedule(std::string_view text,
+                                           std::string_view where,
+                                           const Fabric *fabric) {
+  try {
+    json document = parseJson(text, where);
+    return readSchedule(JsonAt(document, std::string(where), ""), where,
+                        fabric);
+  } catch (const JsonError &e) {
+    return Error{e.what()};
+  }
+}

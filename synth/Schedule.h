@@ -1,0 +1,105 @@
+//===- Schedule.h - Chunk-level schedules -----------------------*- C++ -*-===//
+//
+// A schedule is a list of steps, each of some rounds, in which chunks travel
+// between hosts. It can be checked against its collective (and a fabric's
+// capacities), timed, written and read.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_SYNTH_SCHEDULE_H
+#define CCN_SYNTH_SCHEDULE_H
+
+#include "synth/Collective.h"
+#include "synth/Fabric.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ccn::synth {
+
+/// What the receiver does with a chunk.
+enum class SendOp {
+  Copy,   ///< stores it in place of what it has of the chunk
+  Reduce, ///< adds it to what it has of the chunk
+  Stash,  ///< keeps it apart, as one more partial sum (needs scratch memory)
+};
+
+std::string_view opName(SendOp op);
+
+/// One chunk on its way. Hosts are numbered as in Fabric (ranks first).
+struct Send {
+  int chunk = 0, src = 0, dst = 0;
+  SendOp op = SendOp::Copy;
+  /// The fabric's edge; -1 means the first from src to dst.
+  int edge = -1;
+  /// For a combining collective: the ranks whose contributions this partial
+  /// sum holds (sorted). Empty means the sender's running sum, whatever is in
+  /// it. A list must be a sum of distinct parts the sender holds: its own
+  /// contribution, its running sum and stashed partial sums.
+  std::vector<int> sums;
+};
+
+struct Step {
+  int rounds = 1;
+  std::vector<Send> sends;
+};
+
+struct Schedule {
+  Collective collective;
+  std::string topology;
+  /// Hosts that take part: the ranks, then CPUs.
+  int hosts = 0;
+  std::vector<Step> steps;
+
+  int totalRounds() const;
+  int totalSends() const;
+};
+
+/// Proves that `schedule` implements its collective: nothing is sent before
+/// it arrived, every contribution is counted exactly once and reaches every
+/// rank that needs it, and nothing arrives that is there already. With
+/// `fabric`, also that every send has an edge and that no edge set carries
+/// more than rounds * cap chunks in a step. Returns an empty text, or what is
+/// wrong: chunk, rank and step (steps count from 1). It shares no code with
+/// the searches.
+std::string check(const Schedule &schedule, const Fabric *fabric = nullptr);
+
+/// Predicted times of a schedule for a buffer of some bytes.
+struct Timing {
+  /// Every step waits for the one before: sum over the steps of the longest
+  /// latency plus the time of its busiest edge set.
+  double stepwiseUs = 0;
+  /// Every send starts as soon as its data is there and its links are free; of
+  /// those that wait for a link the first to be ready goes first, then the one
+  /// of the earlier step. A sum waits for all that arrives in earlier steps.
+  double eventUs = 0;
+};
+
+/// Alpha-beta prediction: a transfer of b bytes takes the latencies along its
+/// path plus b over its smallest capacity, and keeps each link of the path
+/// busy for b over that link's own. `bytes` is the buffer's size as
+/// Collective::bufferChunks defines it.
+Result<Timing> simulate(const Schedule &schedule, const Fabric &fabric,
+                        double bytes);
+
+/// The schedule backwards in time and space, for the dual collective: sends of
+/// a copying schedule become reductions and the reverse. `fabric` is the one
+/// of the given schedule or its reverse; edge indices stay valid.
+Result<Schedule> invert(const Schedule &schedule);
+
+/// `first` and then `second` (both over the same chunks), as a schedule of
+/// `collective`: reduce_scatter then all_gather makes all_reduce.
+Schedule concatenate(const Schedule &first, const Schedule &second,
+                     const Collective &collective);
+
+/// JSON, format in synth/README.md. Sends name their hosts by number; `fabric`
+/// (optional) lets edges be named by the nodes they pass.
+std::string writeSchedule(const Schedule &schedule,
+                          const Fabric *fabric = nullptr);
+Result<Schedule> parseSchedule(std::string_view text, std::string_view where,
+                               const Fabric *fabric = nullptr);
+
+} // namespace ccn::synth
+
+#endif // CCN_SYNTH_SCHEDULE_H

@@ -1,0 +1,181 @@
+//===- Simulate.cpp - Predicting times of schedules -----------------------===//
+//
+// The alpha-beta model: whole steps one after the other, and events on links
+// that serve one send at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Schedule.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+
+using namespace ccn::synth;
+
+namespace {
+
+class Simulator {
+public:
+  Simulator(const Schedule &schedule, const Fabric &fabric, double bytes);
+  Result<Timing> run();
+
+private:
+  struct Item {
+    const Send *send;
+    int step, edge;
+    /// Arrivals still to come, and when the last of the others was.
+    int waiting = 0;
+    double ready = 0;
+  };
+  std::string collect();
+  double stepwise() const;
+  double events();
+  /// The links of an edge and the edge sets they are in.
+  const std::vector<int> &resources(int edge);
+  size_t slot(int chunk, int host) const {
+    return static_cast<size_t>(chunk) * schedule.hosts + host;
+  }
+
+  const Schedule &schedule;
+  const Fabric &fabric;
+  /// Microseconds one chunk keeps a resource busy.
+  std::vector<double> cost;
+  std::vector<std::vector<int>> setsOf, used;
+  std::vector<Item> items;
+};
+
+Simulator::Simulator(const Schedule &schedule, const Fabric &fabric,
+                     double bytes)
+    : schedule(schedule), fabric(fabric), used(fabric.edges.size()) {
+  const Topology &t = fabric.topology;
+  double chunkBytes = bytes / schedule.collective.bufferChunks;
+  // One GB/s moves 1000 bytes in a microsecond.
+  for (const Link &link : t.links)
+    cost.push_back(chunkBytes / (link.gbps * 1000));
+  setsOf.resize(t.links.size());
+  for (const EdgeSet &set : t.edgeSets) {
+    for (int l : set.links)
+      setsOf[l].push_back(static_cast<int>(cost.size()));
+    cost.push_back(chunkBytes / (set.gbps * 1000));
+  }
+}
+
+const std::vector<int> &Simulator::resources(int edge) {
+  std::vector<int> &result = used[edge];
+  if (result.empty()) {
+    for (int l : fabric.edges[edge].path) {
+      result.push_back(l);
+      result.insert(result.end(), setsOf[l].begin(), setsOf[l].end());
+    }
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+  }
+  return result;
+}
+
+std::string Simulator::collect() {
+  for (size_t i = 0; i < schedule.steps.size(); ++i)
+    for (const Send &send : schedule.steps[i].sends) {
+      int edge = send.edge;
+      if (edge < 0) {
+        const std::vector<int> &out = fabric.out[send.src];
+        auto it = std::find_if(out.begin(), out.end(), [&](int e) {
+          return fabric.edges[e].dst == send.dst;
+        });
+        if (it == out.end())
+          return "step " + std::to_string(i + 1) +
+                 ": the topology has no link from rank " +
+                 std::to_string(send.src) + " to rank " +
+                 std::to_string(send.dst);
+        edge = *it;
+      }
+      resources(edge);
+      items.push_back({&send, static_cast<int>(i), edge});
+    }
+  return "";
+}
+
+double Simulator::stepwise() const {
+  double total = 0;
+  for (size_t at = 0; at < items.size();) {
+    int step = items[at].step;
+    std::vector<double> busy(cost.size());
+    double latency = 0;
+    for (; at < items.size() && items[at].step == step; ++at) {
+      for (int r : used[items[at].edge])
+        busy[r] += cost[r];
+      latency = std::max(latency, fabric.edges[items[at].edge].us);
+    }
+    total += latency + *std::max_element(busy.begin(), busy.end());
+  }
+  return total;
+}
+
+double Simulator::events() {
+  // Who sends each chunk on from each host.
+  std::vector<std::vector<int>> senders(schedule.collective.chunks.size() *
+                                        schedule.hosts);
+  for (size_t i = 0; i < items.size(); ++i)
+    senders[slot(items[i].send->chunk, items[i].send->src)].push_back(
+        static_cast<int>(i));
+  for (const Item &item : items)
+    for (int later : senders[slot(item.send->chunk, item.send->dst)])
+      items[later].waiting += items[later].step > item.step;
+  // By earliest start; a start that has moved since goes back into the queue.
+  using Entry = std::tuple<double, int, int>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  for (size_t i = 0; i < items.size(); ++i)
+    if (items[i].waiting == 0)
+      queue.push({0, items[i].step, static_cast<int>(i)});
+  std::vector<double> freeAt(cost.size());
+  double last = 0;
+  while (!queue.empty()) {
+    auto [start, step, index] = queue.top();
+    queue.pop();
+    const Item &item = items[index];
+    double now = item.ready, slowest = 0;
+    for (int r : used[item.edge]) {
+      now = std::max(now, freeAt[r]);
+      slowest = std::max(slowest, cost[r]);
+    }
+    if (now > start) {
+      queue.push({now, step, index});
+      continue;
+    }
+    for (int r : used[item.edge])
+      freeAt[r] = now + cost[r];
+    double end = now + fabric.edges[item.edge].us + slowest;
+    last = std::max(last, end);
+    for (int later : senders[slot(item.send->chunk, item.send->dst)]) {
+      Item &next = items[later];
+      if (next.step <= item.step)
+        continue;
+      next.ready = std::max(next.ready, end);
+      if (--next.waiting == 0)
+        queue.push({next.ready, next.step, later});
+    }
+  }
+  return last;
+}
+
+Result<Timing> Simulator::run() {
+  std::string problem = collect();
+  if (!problem.empty())
+    return Error{problem};
+  Timing timing;
+  timing.stepwiseUs = stepwise();
+  timing.eventUs = events();
+  return timing;
+}
+
+} // namespace
+
+Result<Timing> ccn::synth::simulate(const Schedule &schedule,
+                                    const Fabric &fabric, double bytes) {
+  if (fabric.hosts < schedule.hosts)
+    return Error{"expected a topology with " + std::to_string(schedule.hosts) +
+                 " hosts, found " + std::to_string(fabric.hosts)};
+  return Simulator(schedule, fabric, bytes).run();
+}

@@ -1,0 +1,221 @@
+//===- SolveCopying.cpp - Searching for copying schedules -----------------===//
+//
+// Round vectors are enumerated and filtered by cuts; what is left is tried
+// under groups of automorphisms, the largest first, with growing effort.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/CopyEncoding.h"
+#include "synth/Flow.h"
+#include "synth/SolveImpl.h"
+#include "synth/Symmetry.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace ccn::synth;
+
+bool ccn::synth::forEachRoundVector(
+    int steps, int rounds,
+    const std::function<bool(const std::vector<int> &)> &visit) {
+  std::vector<int> vector(steps, 1);
+  std::function<bool(int, int)> extend = [&](int at, int left) {
+    if (at + 1 == steps) {
+      vector[at] = left;
+      return visit(vector);
+    }
+    for (int r = 1; r <= left - (steps - at - 1); ++r) {
+      vector[at] = r;
+      if (!extend(at + 1, left - r))
+        return false;
+    }
+    return true;
+  };
+  return extend(0, rounds);
+}
+
+namespace {
+
+/// More round vectors than this are not looked at.
+constexpr size_t maxVectors = 20000;
+
+class CopySearch {
+public:
+  CopySearch(const Fabric &fabric, const Collective &collective, int steps,
+             int rounds, const SolveOptions &options)
+      : fabric(fabric), coll(collective), steps(steps), rounds(rounds),
+        options(options), groups(candidateGroups(fabric, collective)) {}
+
+  SolveResult run();
+
+private:
+  SolveResult byFlow();
+  SolveResult bySat();
+  bool filterVectors(SolveResult &result);
+  void say(const std::string &text) const {
+    if (options.progress)
+      options.progress(text);
+  }
+
+  const Fabric &fabric;
+  const Collective &coll;
+  int steps, rounds;
+  const SolveOptions &options;
+  std::vector<Group> groups;
+  std::vector<std::vector<int>> vectors;
+  bool allVectors = true;
+};
+
+SolveResult CopySearch::byFlow() {
+  say("integer flow");
+  SolveResult result;
+  bool z3 = options.engine == Engine::Z3;
+  FlowResult flow =
+      solveFlow(fabric, coll, steps, rounds, groups,
+                z3 ? LpSolver::Z3 : LpSolver::Glpk, options.limits);
+  result.answer = flow.answer;
+  result.method = z3 ? "flow (Z3)" : "flow";
+  result.certificate = flow.reason;
+  result.schedule = std::move(flow.schedule);
+  return result;
+}
+
+/// Fills `vectors`; true when that settles the question (result says No).
+bool CopySearch::filterVectors(SolveResult &result) {
+  // One destination of each orbit is enough.
+  std::vector<int> destinations;
+  std::set<int> seen;
+  for (int r = 0; r < coll.ranks; ++r) {
+    if (seen.count(r))
+      continue;
+    destinations.push_back(r);
+    for (const Automorphism &g : groups[0])
+      seen.insert(g.hosts[r]);
+  }
+  result.method = "step cut";
+  // If all slack in every step is not enough, no vector is.
+  std::vector<int> generous(steps, rounds - steps + 1);
+  if (auto cut = findStepCut(fabric, coll, generous, destinations)) {
+    result.answer = Answer::No;
+    result.certificate = cut->str(fabric);
+    if (steps > 1 && rounds > steps)
+      result.certificate += " (and with fewer rounds in a step no more)";
+    return true;
+  }
+  size_t refuted = 0;
+  std::string lastCut;
+  allVectors = forEachRoundVector(steps, rounds, [&](const auto &vector) {
+    if (options.limits.expired() || vectors.size() + refuted >= maxVectors)
+      return false;
+    if (auto cut = findStepCut(fabric, coll, vector, destinations)) {
+      ++refuted;
+      lastCut = cut->str(fabric);
+      if (refuted <= 20)
+        result.certificate +=
+            (result.certificate.empty() ? "" : "\n") + lastCut;
+    } else {
+      vectors.push_back(vector);
+    }
+    return true;
+  });
+  if (vectors.empty() && allVectors) {
+    result.answer = Answer::No;
+    if (refuted > 20)
+      result.certificate += "\nand likewise the other " +
+                            std::to_string(refuted - 20) + " round vectors";
+    return true;
+  }
+  result.certificate.clear();
+  // Even vectors first: they have the most schedules, by experience.
+  auto unevenness = [](const std::vector<int> &v) {
+    int64_t sum = 0;
+    for (int r : v)
+      sum += static_cast<int64_t>(r) * r;
+    return sum;
+  };
+  std::stable_sort(vectors.begin(), vectors.end(),
+                   [&](const auto &a, const auto &b) {
+                     return unevenness(a) < unevenness(b);
+                   });
+  return false;
+}
+
+SolveResult CopySearch::bySat() {
+  SolveResult result;
+  if (filterVectors(result))
+    return result;
+  SatSolver solver = satSolverOf(options.engine);
+  // Refuted pairs of (vector, group), and vectors refuted without symmetry.
+  std::set<std::pair<size_t, size_t>> dead;
+  std::set<size_t> refuted;
+  // Z3 depends much on its seed: what the first level of effort did not find
+  // is looked for with another.
+  uint64_t seed = options.seed;
+  for (int64_t effort : {2000, 30000, 400000, 0}) {
+    if (effort == 0 && !options.exhaustive)
+      break;
+    if (effort != 2000 && solver == SatSolver::Z3)
+      seed = options.seed + 3;
+    for (size_t g = 0; g < groups.size(); ++g)
+      for (size_t v = 0; v < vectors.size(); ++v) {
+        bool trivial = g + 1 == groups.size();
+        if (dead.count({v, g}) || refuted.count(v) || (effort == 0 && !trivial))
+          continue;
+        if (options.limits.expired())
+          return result;
+        say(std::string(satSolverName(options.engine)) + ", group of " +
+            std::to_string(groups[g].size()) + ", round vector " +
+            std::to_string(v + 1) + " of " + std::to_string(vectors.size()));
+        CopyEncoding encoding(fabric, coll, vectors[v], groups[g]);
+        SatResult sat =
+            solveModel(encoding.model(), solver, options.limits, effort, seed);
+        if (sat.answer == Answer::Yes) {
+          result.answer = Answer::Yes;
+          result.schedule = encoding.decode(sat.values);
+          result.method = satSolverName(options.engine);
+          if (!trivial)
+            result.method += ", group of " + std::to_string(groups[g].size());
+          return result;
+        }
+        if (sat.answer == Answer::No) {
+          dead.insert({v, g});
+          if (trivial)
+            refuted.insert(v);
+        }
+      }
+    if (refuted.size() == vectors.size() && allVectors) {
+      result.answer = Answer::No;
+      result.method = satSolverName(options.engine);
+      result.certificate = "exhaustive search without symmetry";
+      return result;
+    }
+  }
+  return result;
+}
+
+SolveResult CopySearch::run() {
+  bool pointToPoint = isPointToPoint(coll);
+  if (options.engine == Engine::Flow) {
+    if (pointToPoint)
+      return byFlow();
+    SolveResult result;
+    if (!filterVectors(result))
+      result.certificate = "flows decide only collectives whose chunks have "
+                           "one source and one destination";
+    return result;
+  }
+  if (options.engine != Engine::Sat && pointToPoint) {
+    SolveResult result = byFlow();
+    if (result.answer != Answer::Unknown || options.limits.expired())
+      return result;
+  }
+  return bySat();
+}
+
+} // namespace
+
+SolveResult ccn::synth::solveCopying(const Fabric &fabric,
+                                     const Collective &collective, int steps,
+                                     int rounds, const SolveOptions &options) {
+  return CopySearch(fabric, collective, steps, rounds, options).run();
+}

@@ -1,0 +1,261 @@
+//===- SolveReduce.cpp - Searching for all_reduce directly ----------------===//
+//
+// Trees and general partial sums, under groups of automorphisms and then
+// without, with growing effort. "None" comes from cuts, from counting the
+// sends of one chunk, or from the exhaustive search of partial sums.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Flow.h"
+#include "synth/ReduceEncoding.h"
+#include "synth/SolveImpl.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+using namespace ccn::synth;
+
+namespace {
+
+constexpr size_t maxVectors = 5000;
+/// Parts models with more send events than this for a chunk are not built.
+constexpr int maxPartsEvents = 200;
+
+/// What to look for; only AllParts covers every schedule there is.
+enum class Search { SpreadTrees, Trees, Parts, AllParts };
+
+class ReduceSearch {
+public:
+  ReduceSearch(const Fabric &fabric, const Collective &collective, int steps,
+               int rounds, const SolveOptions &options)
+      : fabric(fabric), coll(collective), steps(steps), rounds(rounds),
+        options(options) {}
+
+  SolveResult run();
+
+private:
+  bool sameForAll() const;
+  bool filterVectors(SolveResult &result);
+  bool countSends(SolveResult &result);
+  bool attempt(Search search, size_t group, size_t vector, int64_t effort,
+               SolveResult &result);
+  void say(const std::string &text) const {
+    if (options.progress)
+      options.progress(text);
+  }
+
+  const Fabric &fabric;
+  const Collective &coll;
+  int steps, rounds;
+  const SolveOptions &options;
+  std::vector<Group> groups;
+  std::vector<ChunkAction> actions;
+  std::vector<std::vector<int>> vectors;
+  bool allVectors = true;
+  /// Refuted (search, group, vector).
+  std::set<std::tuple<Search, size_t, size_t>> dead;
+};
+
+bool ReduceSearch::sameForAll() const {
+  return std::all_of(
+      coll.chunks.begin(), coll.chunks.end(), [&](const ChunkRelation &c) {
+        return c.pre == coll.chunks[0].pre && c.post == coll.chunks[0].pre;
+      });
+}
+
+/// What one rank contributes must reach everyone, as in a broadcast.
+bool ReduceSearch::filterVectors(SolveResult &result) {
+  size_t refuted = 0;
+  std::string why;
+  allVectors = forEachRoundVector(steps, rounds, [&](const auto &vector) {
+    if (options.limits.expired() || vectors.size() + refuted >= maxVectors)
+      return false;
+    for (int r : coll.chunks[0].pre) {
+      Collective part = coll;
+      part.combining = false;
+      for (ChunkRelation &chunk : part.chunks)
+        chunk.pre = {r};
+      if (auto cut = findStepCut(fabric, part, vector)) {
+        ++refuted;
+        if (refuted <= 20)
+          why += (why.empty() ? "" : "\n") + std::string("contributions of ") +
+                 "rank " + std::to_string(r) + ": " + cut->str(fabric);
+        return true;
+      }
+    }
+    vectors.push_back(vector);
+    return true;
+  });
+  if (vectors.empty() && allVectors) {
+    result.answer = Answer::No;
+    result.method = "step cut";
+    result.certificate = why;
+    return true;
+  }
+  // Up and down mirror each other in most schedules: palindromes first, then
+  // even ones.
+  auto badness = [](const std::vector<int> &v) {
+    int64_t off = 0, squares = 0;
+    for (size_t i = 0; i < v.size(); ++i) {
+      off += std::abs(v[i] - v[v.size() - 1 - i]);
+      squares += static_cast<int64_t>(v[i]) * v[i];
+    }
+    return std::pair(off, squares);
+  };
+  std::stable_sort(
+      vectors.begin(), vectors.end(),
+      [&](const auto &a, const auto &b) { return badness(a) < badness(b); });
+  return false;
+}
+
+/// Proves that one chunk alone needs so many sends in these steps that C
+/// chunks need more than all links carry.
+bool ReduceSearch::countSends(SolveResult &result) {
+  int64_t room = 0;
+  for (const FabricSet &set : fabric.sets) {
+    if (set.edges.size() != 1)
+      return false;
+    room += static_cast<int64_t>(set.cap) * rounds;
+  }
+  int64_t most = room / static_cast<int64_t>(coll.chunks.size());
+  if (most > 4 * fabric.hosts)
+    return false;
+  say("counting the sends of one chunk");
+  Collective one = coll;
+  one.chunks.resize(1);
+  one.chunksPerNode = one.bufferChunks = 1;
+  Group trivial = trivialGroup(fabric);
+  ChunkAction action = alikeAction(trivial, 1);
+  // As many rounds in each step as any round vector has.
+  std::vector<int> wide(steps, rounds - steps + 1);
+  PartsEncoding encoding({fabric, one, wide, trivial, action}, true);
+  encoding.limitSends(static_cast<int>(most));
+  SatResult sat = solveModel(encoding.model(), satSolverOf(options.engine),
+                             options.limits, 3000000, options.seed);
+  if (sat.answer != Answer::No)
+    return false;
+  result.answer = Answer::No;
+  result.method =
+      std::string("count of sends (") + satSolverName(options.engine) + ")";
+  result.certificate =
+      "in " + std::to_string(steps) +
+      " steps one chunk alone needs more than " + std::to_string(most) +
+      " sends, so " + std::to_string(coll.chunks.size()) +
+      " chunks need at least " +
+      std::to_string((most + 1) * static_cast<int64_t>(coll.chunks.size())) +
+      ", and all links carry " + std::to_string(room) + " in " +
+      std::to_string(rounds) + " rounds";
+  return true;
+}
+
+/// Returns true when `result` holds a schedule.
+bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
+                           int64_t effort, SolveResult &result) {
+  auto key = std::tuple(search, group, vector);
+  bool parts = search == Search::Parts || search == Search::AllParts;
+  if (actions[group].empty() || dead.count(key))
+    return false;
+  say(std::string(parts ? "partial sums, " : "trees, ") +
+      satSolverName(options.engine) + ", group of " +
+      std::to_string(groups[group].size()) + ", round vector " +
+      std::to_string(vector + 1) + " of " + std::to_string(vectors.size()));
+  ReduceProblem problem{fabric, coll, vectors[vector], groups[group],
+                        actions[group]};
+  if (search == Search::SpreadTrees && !TreeEncoding::canSpread(problem)) {
+    dead.insert(key);
+    return false;
+  }
+  std::unique_ptr<ReduceEncoding> encoding;
+  if (parts)
+    encoding =
+        std::make_unique<PartsEncoding>(problem, search == Search::AllParts);
+  else
+    encoding =
+        std::make_unique<TreeEncoding>(problem, search == Search::SpreadTrees);
+  SatResult sat = solveModel(encoding->model(), satSolverOf(options.engine),
+                             options.limits, effort, options.seed);
+  if (sat.answer == Answer::No)
+    dead.insert(key);
+  if (sat.answer != Answer::Yes)
+    return false;
+  result.answer = Answer::Yes;
+  result.schedule = encoding->decode(sat.values);
+  result.method = std::string("direct ") + (parts ? "partial sums" : "trees") +
+                  " (" + satSolverName(options.engine);
+  if (groups[group].size() > 1)
+    result.method += ", group of " + std::to_string(groups[group].size());
+  result.method += ")";
+  return true;
+}
+
+SolveResult ReduceSearch::run() {
+  SolveResult result;
+  if (options.engine == Engine::Flow) {
+    result.certificate = "flows do not decide combining collectives";
+    return result;
+  }
+  if (!sameForAll()) {
+    result.certificate = "the direct search needs every chunk to be summed "
+                         "over, and needed by, the same ranks";
+    return result;
+  }
+  if (filterVectors(result))
+    return result;
+  // All chunks are alike, so a group need not map ranks freely.
+  groups = candidateGroups(fabric, coll, 3);
+  for (const Group &group : groups)
+    actions.push_back(alikeAction(group, coll.chunks.size()));
+  int events = static_cast<int>(fabric.edges.size()) * steps;
+  bool canParts = events <= maxPartsEvents;
+  bool counted = false;
+  size_t trivial = groups.size() - 1;
+  for (int64_t effort : {3000, 30000, 300000, 3000000, 0}) {
+    if (effort == 0 && !options.exhaustive)
+      break;
+    // Few steps need overlapping sums, many have good trees.
+    std::vector<Search> order = {Search::SpreadTrees, Search::Trees,
+                                 Search::Parts};
+    if (steps <= 3)
+      std::reverse(order.begin(), order.end());
+    for (Search kind : order)
+      for (size_t g = 0; g < groups.size(); ++g)
+        for (size_t v = 0; v < vectors.size(); ++v) {
+          if (options.limits.expired())
+            return result;
+          if ((effort == 0 && g != trivial) ||
+              (kind == Search::Parts && !canParts))
+            continue;
+          bool deep = g == trivial && (effort == 0 || effort >= 300000);
+          Search search =
+              kind == Search::Parts && deep ? Search::AllParts : kind;
+          if (attempt(search, g, v, effort, result))
+            return result;
+        }
+    if (!counted && canParts && effort >= 30000 && !options.limits.expired()) {
+      counted = true;
+      if (countSends(result))
+        return result;
+    }
+    bool refuted = canParts && allVectors;
+    for (size_t v = 0; v < vectors.size(); ++v)
+      refuted &= dead.count({Search::AllParts, trivial, v}) > 0;
+    if (refuted) {
+      result.answer = Answer::No;
+      result.method = satSolverName(options.engine);
+      result.certificate =
+          "exhaustive search over partial sums without symmetry";
+      return result;
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+SolveResult ccn::synth::solveReduceDirect(const Fabric &fabric,
+                                          const Collective &collective,
+                                          int steps, int rounds,
+                                          const SolveOptions &options) {
+  return ReduceSearch(fabric, collective, steps, rounds, options).run();
+}

@@ -1,0 +1,104 @@
+//===- Support.h - Small types shared by the synthesizer --------*- C++ -*-===//
+//
+// Results that carry an error text instead of an exception (the library is
+// called from code built without exceptions), exact fractions for bounds, and
+// the limits every search obeys: a deadline and a flag that Ctrl-C sets.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_SYNTH_SUPPORT_H
+#define CCN_SYNTH_SUPPORT_H
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace ccn::synth {
+
+/// What went wrong, as one line: lower case, no final period, starting with
+/// the place ("file.json: /links/3/to: ...") where there is one.
+struct Error {
+  std::string text;
+};
+
+/// A value or an Error.
+template <typename T> class [[nodiscard]] Result {
+public:
+  Result(T value) : value(std::move(value)) {}
+  Result(Error error) : failure(std::move(error)) {}
+  explicit operator bool() const { return value.has_value(); }
+  T &operator*() { return *value; }
+  const T &operator*() const { return *value; }
+  T *operator->() { return &*value; }
+  const T *operator->() const { return &*value; }
+  const Error &error() const { return failure; }
+
+private:
+  std::optional<T> value;
+  Error failure;
+};
+
+/// An exact fraction in lowest terms; `den` > 0, or 1/0 for "unbounded".
+struct Fraction {
+  int64_t num = 0, den = 1;
+
+  Fraction() = default;
+  Fraction(int64_t n, int64_t d = 1) : num(n), den(d) {
+    int64_t g = std::gcd(num, den);
+    if (g > 1) {
+      num /= g;
+      den /= g;
+    }
+  }
+  friend bool operator<(const Fraction &a, const Fraction &b) {
+    return static_cast<__int128>(a.num) * b.den <
+           static_cast<__int128>(b.num) * a.den;
+  }
+  friend bool operator==(const Fraction &a, const Fraction &b) {
+    return a.num == b.num && a.den == b.den;
+  }
+  double value() const { return static_cast<double>(num) / den; }
+  /// "7/6", "3", or "unbounded".
+  std::string str() const {
+    if (den == 0)
+      return "unbounded";
+    return den == 1 ? std::to_string(num)
+                    : std::to_string(num) + "/" + std::to_string(den);
+  }
+};
+
+/// When a search must give up: at a moment, or when a flag is raised (by a
+/// signal handler). Searches ask `expired()` often and return "out of time".
+struct Limits {
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> deadline;
+  const std::atomic<bool> *interrupt = nullptr;
+
+  static Limits seconds(double s, const std::atomic<bool> *flag = nullptr) {
+    Limits limits;
+    limits.interrupt = flag;
+    if (s > 0)
+      limits.deadline =
+          Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                             std::chrono::duration<double>(s));
+    return limits;
+  }
+  bool expired() const {
+    return (interrupt && interrupt->load(std::memory_order_relaxed)) ||
+           (deadline && Clock::now() >= *deadline);
+  }
+  /// Seconds left; 1e9 without a deadline.
+  double remaining() const {
+    if (!deadline)
+      return 1e9;
+    return std::chrono::duration<double>(*deadline - Clock::now()).count();
+  }
+};
+
+} // namespace ccn::synth
+
+#endif // CCN_SYNTH_SUPPORT_H

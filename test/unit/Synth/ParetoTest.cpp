@@ -1,0 +1,71 @@
+//===- ParetoTest.cpp - Frontiers and their proofs ------------------------===//
+//
+// The DGX-1 frontiers are complete and proved; files resume.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Pareto.h"
+#include "Common.h"
+
+using namespace ccn::synth;
+
+static ParetoResult frontier(const Fabric &fabric, const std::string &name,
+                             ParetoOptions options = {}) {
+  Result<ParetoResult> result = paretoFrontier(
+      fabric,
+      [&](int chunks) {
+        return makeCollective(*parseCollectiveKind(name), fabric.ranks, chunks);
+      },
+      options);
+  EXPECT_TRUE(bool(result)) << result.error().text;
+  for (const ParetoPoint &p : result->points)
+    EXPECT_EQ(check(p.schedule, &fabric), "");
+  return *result;
+}
+
+TEST(Pareto, Dgx1FrontiersAreComplete) {
+  Fabric fabric = fabricOf("dgx1");
+  using Points = std::vector<std::pair<int, std::string>>;
+  for (auto [name, expected] :
+       std::initializer_list<std::pair<const char *, Points>>{
+           {"all_gather", {{2, "3/2"}, {3, "7/6"}}},
+           {"reduce_scatter", {{2, "3/2"}, {3, "7/6"}}},
+           {"gather", {{2, "7/6"}}},
+           {"all_to_all", {{2, "1/3"}}},
+           {"all_reduce", {{2, "1"}, {3, "1/2"}, {4, "1/3"}, {5, "7/24"}}}}) {
+    ParetoResult result = frontier(fabric, name);
+    EXPECT_TRUE(result.reachesBandwidthBound) << name;
+    Points found;
+    for (const ParetoPoint &p : result.points) {
+      EXPECT_EQ(p.proof, Proof::Optimal) << name << " " << p.steps;
+      found.push_back({p.steps, p.rate().str()});
+    }
+    EXPECT_EQ(found, expected) << name;
+  }
+}
+
+TEST(Pareto, RateBoundsOfBroadcast) {
+  // The best rate at three steps is 9/22; nothing beats 1/3 for all_reduce in
+  // four steps on a DGX-1.
+  Fabric fabric = fabricOf("dgx1");
+  EXPECT_EQ(
+      rateBound(fabric, collectiveOf("broadcast", 8, 1), 3, {}).rate.str(),
+      "9/22");
+  RateBound bound = rateBound(fabric, collectiveOf("all_reduce", 8, 1), 4, {});
+  EXPECT_EQ(bound.rate.str(), "1/3");
+  EXPECT_FALSE(bound.why.empty());
+}
+
+TEST(Pareto, FilesResume) {
+  Fabric fabric = fabricOf("z52");
+  ParetoResult first = frontier(fabric, "all_gather");
+  std::string text = paretoJson(first, fabric);
+  Result<std::vector<ParetoPoint>> known = parsePareto(text, "p.json", fabric);
+  ASSERT_TRUE(bool(known)) << known.error().text;
+  ParetoOptions options;
+  options.known = *known;
+  EXPECT_EQ(paretoJson(frontier(fabric, "all_gather", options), fabric), text);
+  Result<std::string> svg = paretoSvg(first, fabric);
+  ASSERT_TRUE(bool(svg));
+  EXPECT_NE(svg->find("<polyline"), std::string::npos);
+}

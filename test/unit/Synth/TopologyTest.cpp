@@ -1,0 +1,113 @@
+//===- TopologyTest.cpp - Named machines, files, symmetry -----------------===//
+//
+// Every named machine is valid and survives a round trip; bad files are
+// refused at the right place; fabrics and automorphisms are what they should.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+#include "synth/Symmetry.h"
+
+using namespace ccn::synth;
+
+TEST(Topology, EveryBuiltinIsValidAndRoundTrips) {
+  for (const BuiltinTopology &builtin : builtinTopologies()) {
+    Result<Topology> t = buildTopology(builtin.example);
+    ASSERT_TRUE(bool(t)) << builtin.example << ": " << t.error().text;
+    EXPECT_EQ(validate(*t), "") << builtin.example;
+    std::string text = writeTopology(*t);
+    Result<Topology> again = parseTopology(text, "x.json");
+    ASSERT_TRUE(bool(again)) << again.error().text;
+    EXPECT_EQ(writeTopology(*again), text);
+    EXPECT_TRUE(bool(makeFabric(*t)));
+  }
+}
+
+TEST(Topology, RankCounts) {
+  for (auto [spec, ranks] :
+       std::initializer_list<std::pair<const char *, int>>{{"dgx1", 8},
+                                                           {"z52", 8},
+                                                           {"ndv2x4", 32},
+                                                           {"dgx2x2", 32},
+                                                           {"dgx-a100x2", 16},
+                                                           {"hgx-h100x3", 24},
+                                                           {"hgx-h100-4", 4},
+                                                           {"mi250x2", 32},
+                                                           {"byteps-pcie", 8},
+                                                           {"torus(3,4,5)", 60},
+                                                           {"hypercube(4)", 16},
+                                                           {"mesh(2,3)", 6},
+                                                           {"ring(1)", 1},
+                                                           {"ring(2)", 2},
+                                                           {"full(5)", 5}}) {
+    Result<Topology> t = buildTopology(spec);
+    ASSERT_TRUE(bool(t)) << spec;
+    EXPECT_EQ(t->numRanks(), ranks) << spec;
+  }
+}
+
+TEST(Topology, RefusesUnknownNames) {
+  for (const char *spec :
+       {"", "dgx", "ring", "ring()", "ring(0)", "ring(4", "torus(0,4)", "z52x2",
+        "dgx2x3", "mesh(99999)", "ring(4,4)", "ndv2x999999999999"})
+    EXPECT_FALSE(bool(buildTopology(spec))) << spec;
+}
+
+static std::string errorOf(const std::string &text) {
+  Result<Topology> t = parseTopology(text, "t.json");
+  return t ? "" : t.error().text;
+}
+
+TEST(Topology, LocatesErrors) {
+  EXPECT_TRUE(errorOf("{\n  \"a\": }").starts_with("t.json:2:8: not valid"))
+      << errorOf("{\n  \"a\": }");
+  EXPECT_EQ(errorOf("[]"), "t.json: /: expected an object, found an array");
+  EXPECT_EQ(
+      errorOf(R"({"ccn_topology": 1, "name": "x", "nodes": [
+      {"name": "a", "kind": "gpu"}, {"name": "a", "kind": "gpu"}],
+      "links": []})"),
+      "t.json: /nodes/1: expected distinct node names, found \"a\" twice");
+  EXPECT_EQ(errorOf(R"({"ccn_topology": 1, "name": "x", "nodes": [
+      {"name": "a", "kind": "tpu"}], "links": []})"),
+            "t.json: /nodes/0/kind: expected \"gpu\", \"cpu\", \"switch\" or "
+            "\"nic\", found \"tpu\"");
+  std::string nodes = R"({"ccn_topology": 1, "name": "x", "nodes": [
+      {"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}], )";
+  EXPECT_EQ(errorOf(nodes + R"("links": [{"from": "a", "to": "c",
+      "GBps": 1}]})"),
+            "t.json: /links/0/to: expected the name of a node, found \"c\"");
+  EXPECT_EQ(errorOf(nodes + R"("links": [{"from": "a", "to": "b",
+      "GBps": 0}]})"),
+            "t.json: /links/0/GBps: expected a capacity above 0 GB/s, found 0");
+  EXPECT_EQ(errorOf(nodes + R"("links": [{"from": "a", "to": "b", "GBps": 1,
+      "speed": 2}]})"),
+            "t.json: /links/0: unknown key \"speed\", expected one of "
+            "\"from\", \"to\", \"GBps\", \"us\", \"duplex\"");
+}
+
+TEST(Fabric, SwitchesAreSharedCapacityNotLinksOfPairs) {
+  Fabric f = fabricOf("dgx-a100");
+  EXPECT_EQ(f.edges.size(), 56u);
+  // One set for each GPU's way in and one for its way out.
+  EXPECT_EQ(f.sets.size(), 16u);
+  for (const FabricSet &set : f.sets) {
+    EXPECT_EQ(set.cap, 1);
+    EXPECT_EQ(set.edges.size(), 7u);
+  }
+}
+
+TEST(Fabric, UnitsAreCommonDivisors) {
+  EXPECT_EQ(fabricOf("dgx1").unitGBps, 25);
+  EXPECT_EQ(fabricOf("ndv2x2").unitGBps, 12.5);
+  Result<Topology> dgx1 = buildTopology("dgx1");
+  EXPECT_FALSE(bool(makeFabric(*dgx1, 30)));
+}
+
+TEST(Symmetry, AutomorphismCounts) {
+  EXPECT_EQ(automorphisms(fabricOf("dgx1"), 1000).size(), 4u);
+  EXPECT_EQ(automorphisms(fabricOf("ring(8)"), 1000).size(), 16u);
+  EXPECT_EQ(automorphisms(fabricOf("hypercube(3)"), 1000).size(), 48u);
+  EXPECT_EQ(automorphisms(fabricOf("line(4)"), 1000).size(), 2u);
+  EXPECT_EQ(automorphisms(fabricOf("star(4)"), 1000).size(), 24u);
+  EXPECT_EQ(automorphisms(fabricOf("full(8)"), 100).size(), 100u);
+}

@@ -1,0 +1,393 @@
+//===- Commands.cpp - What ccsynth's commands do --------------------------===//
+//
+// See Commands.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "synth/Bound.h"
+#include "synth/Hierarchy.h"
+#include "synth/Msccl.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <unistd.h>
+
+namespace ccn::synth {
+
+std::atomic<bool> interrupted{false};
+
+static int fail(const Error &error, int code = InputWrong) {
+  std::cerr << "ccsynth: " << error.text << "\n";
+  return code;
+}
+
+/// Writes to a file, or to standard output for "-" or no name.
+static int emit(const std::string &path, const std::string &text) {
+  if (path.empty() || path == "-") {
+    std::cout << text << std::flush;
+    return std::cout ? Done : Failed;
+  }
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out)
+    return fail({path + ": cannot write the file"}, Failed);
+  return Done;
+}
+
+int runSolve(const SolveCommand &c) {
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  Result<Collective> collective = loadCollective(
+      c.problem.collective, fabric->ranks, c.problem.chunks, c.problem.root);
+  if (!collective)
+    return fail(collective.error());
+  SolveOptions options;
+  options.engine = *parseEngine(c.engine);
+  options.mode = c.mode == "direct"        ? ReduceMode::Direct
+                 : c.mode == "composition" ? ReduceMode::Composition
+                                           : ReduceMode::Auto;
+  options.seed = c.seed;
+  options.limits = Limits::seconds(c.timeLimit, &interrupted);
+  bool terminal = isatty(STDERR_FILENO) && !c.quiet;
+  if (terminal)
+    options.progress = [](const std::string &text) {
+      std::cerr << "\r\033[K" << text << std::flush;
+    };
+  Result<SolveResult> result =
+      solve(*fabric, *collective, c.steps, c.rounds, options);
+  if (terminal)
+    std::cerr << "\r\033[K" << std::flush;
+  if (!result)
+    return fail(result.error());
+  std::string what = collective->name + " on " + fabric->topology.name + " (" +
+                     std::to_string(collective->chunksPerNode) + "," +
+                     std::to_string(c.steps) + "," + std::to_string(c.rounds) +
+                     ")";
+  if (result->answer == Answer::No) {
+    std::cerr << what << ": none exists, by " << result->method << ": "
+              << result->certificate << "\n";
+    return NoneFound;
+  }
+  if (result->answer == Answer::Unknown) {
+    std::cerr << what << ": "
+              << (result->certificate.empty()
+                      ? interrupted ? "interrupted" : "out of time"
+                      : "undecided: " + result->certificate)
+              << "\n";
+    return NoneFound;
+  }
+  if (!c.quiet)
+    std::cerr << what << ": found by " << result->method << "; "
+              << result->schedule.totalSends() << " sends; checked\n";
+  return emit(c.output, writeSchedule(result->schedule, &*fabric));
+}
+
+int runTopologies(const std::string &name, const std::string &output) {
+  if (name.empty()) {
+    std::string text;
+    for (const BuiltinTopology &t : builtinTopologies()) {
+      std::string pattern = t.pattern;
+      pattern.resize(std::max<size_t>(pattern.size() + 1, 20), ' ');
+      text += pattern + t.summary + "\n";
+    }
+    return emit(output, text);
+  }
+  Result<Topology> topology = loadTopology(name);
+  if (!topology)
+    return fail(topology.error());
+  return emit(output, writeTopology(*topology));
+}
+
+int runBound(const Problem &problem, bool json) {
+  Result<Fabric> fabric = problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  // all_to_all needs a multiple of the ranks; rounds are per chunk anyway.
+  std::optional<CollectiveKind> kind = parseCollectiveKind(problem.collective);
+  int chunks = kind == CollectiveKind::AllToAll ? fabric->ranks : 1;
+  Result<Collective> collective =
+      loadCollective(problem.collective, fabric->ranks, chunks, problem.root);
+  if (!collective)
+    return fail(collective.error());
+  StepBound steps = stepBound(*fabric, *collective);
+  RoundBound rounds = roundBound(*fabric, *collective);
+  if (!json) {
+    std::cout << "steps: " << describe(steps, *fabric) << "\n"
+              << "rounds: " << describe(rounds, *fabric) << "\n";
+    return Done;
+  }
+  nlohmann::ordered_json out;
+  out["steps"] = steps.steps;
+  for (int h : steps.path)
+    out["path"].push_back(fabric->hostName(h));
+  out["rounds_per_chunk"] = rounds.roundsPerChunk.str();
+  out["cut"] = nlohmann::json::array();
+  for (int v : rounds.nodes)
+    out["cut"].push_back(fabric->topology.nodes[v].name);
+  out["demand"] = rounds.demand;
+  out["capacity"] = rounds.capacity;
+  out["exact"] = rounds.exact;
+  std::cout << out.dump(2) << "\n";
+  return Done;
+}
+
+/// Loads a schedule, and the fabric if one is named.
+namespace {
+struct Loaded {
+  std::optional<Fabric> fabric;
+  Schedule schedule;
+};
+} // namespace
+
+static Result<Loaded> loadSchedule(const Problem &problem,
+                                   const std::string &file) {
+  Loaded loaded;
+  if (!problem.topology.empty()) {
+    Result<Fabric> fabric = problem.fabric();
+    if (!fabric)
+      return fabric.error();
+    loaded.fabric = std::move(*fabric);
+  }
+  Result<std::string> text = readFile(file);
+  if (!text)
+    return text.error();
+  Result<Schedule> schedule =
+      parseSchedule(*text, file == "-" ? "<stdin>" : file,
+                    loaded.fabric ? &*loaded.fabric : nullptr);
+  if (!schedule)
+    return schedule.error();
+  loaded.schedule = std::move(*schedule);
+  return loaded;
+}
+
+/// Whether a file is XML, by its first character.
+static bool isXml(const std::string &text) {
+  size_t at = text.find_first_not_of(" \t\r\n");
+  return at != std::string::npos && text[at] == '<';
+}
+
+static int checkXml(const std::string &text, const std::string &file) {
+  Result<MscclProgram> program = parseMsccl(text, file);
+  if (!program)
+    return fail(program.error());
+  std::string wrong = checkMsccl(*program);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  std::cout << file << ": correct " << kindName(program->kind) << " on "
+            << program->gpus.size() << " ranks, MSCCL program \""
+            << program->name << "\"\n";
+  return Done;
+}
+
+int runConvert(const std::string &file, const std::string &to,
+               const std::string &name, const std::string &output) {
+  Result<std::string> text = readFile(file);
+  if (!text)
+    return fail(text.error());
+  MscclDialect dialect = to == "msccl"         ? MscclDialect::Microsoft
+                         : to == "msccl-azure" ? MscclDialect::Azure
+                                               : MscclDialect::Rccl;
+  std::string where = file == "-" ? "<stdin>" : file;
+  if (isXml(*text)) {
+    Result<MscclProgram> program = parseMsccl(*text, where);
+    if (!program)
+      return fail(program.error());
+    if (!name.empty())
+      program->name = name;
+    return emit(output, writeMsccl(*program, dialect));
+  }
+  Result<Schedule> schedule = parseSchedule(*text, where);
+  if (!schedule)
+    return fail(schedule.error());
+  Result<MscclProgram> program = exportMsccl(
+      *schedule, name.empty() ? "ccn_" + schedule->collective.name : name);
+  if (!program)
+    return fail({where + ": " + program.error().text});
+  return emit(output, writeMsccl(*program, dialect));
+}
+
+int runCheck(const Problem &problem, const std::string &file) {
+  if (file != "-") {
+    Result<std::string> text = readFile(file);
+    if (!text)
+      return fail(text.error());
+    if (isXml(*text)) {
+      if (!problem.topology.empty())
+        return fail({"--topology: an MSCCL program names no links to check"},
+                    Usage);
+      return checkXml(*text, file);
+    }
+  }
+  Result<Loaded> loaded = loadSchedule(problem, file);
+  if (!loaded)
+    return fail(loaded.error());
+  const Schedule &s = loaded->schedule;
+  std::string wrong = check(s, loaded->fabric ? &*loaded->fabric : nullptr);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  std::cout << file << ": correct " << s.collective.name << " on "
+            << s.collective.ranks << " ranks, " << s.steps.size() << " steps, "
+            << s.totalRounds() << " rounds, " << s.totalSends() << " sends"
+            << (loaded->fabric ? ", within the capacities of " +
+                                     loaded->fabric->topology.name
+                               : "")
+            << "\n";
+  return Done;
+}
+
+/// "1024", "64KB", "1MB", "2GiB" in bytes; negative on a bad text.
+static double parseSize(const std::string &text) {
+  size_t end = 0;
+  double value = -1;
+  try {
+    value = std::stod(text, &end);
+  } catch (const std::exception &) {
+    return -1;
+  }
+  static const std::map<std::string, double> units = {
+      {"", 1},     {"B", 1},       {"KB", 1e3},       {"MB", 1e6},
+      {"GB", 1e9}, {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.},
+  };
+  auto it = units.find(text.substr(end));
+  return it == units.end() || !(value > 0) ? -1 : value * it->second;
+}
+
+/// Sizes in bytes, or the error that names the wrong one.
+static Result<std::vector<double>>
+parseSizes(const std::vector<std::string> &sizes) {
+  std::vector<double> bytes;
+  for (const std::string &size : sizes) {
+    bytes.push_back(parseSize(size));
+    if (bytes.back() < 0)
+      return Error{
+          "--size: expected a size like 65536, 64KB or 1GiB, found \"" + size +
+          "\""};
+  }
+  return bytes;
+}
+
+static int printTimes(const Schedule &schedule, const Fabric &fabric,
+                      const std::vector<double> &bytes) {
+  std::printf("%14s %16s %16s %12s\n", "bytes", "stepwise us", "event us",
+              "algbw GB/s");
+  for (double b : bytes) {
+    Result<Timing> timing = simulate(schedule, fabric, b);
+    if (!timing)
+      return fail(timing.error());
+    std::printf("%14.0f %16.3f %16.3f %12.3f\n", b, timing->stepwiseUs,
+                timing->eventUs,
+                timing->eventUs > 0 ? b / timing->eventUs / 1000 : 0.0);
+  }
+  return Done;
+}
+
+int runSimulate(const Problem &problem, const std::string &file,
+                const std::vector<std::string> &sizes) {
+  Result<std::vector<double>> bytes = parseSizes(sizes);
+  if (!bytes)
+    return fail(bytes.error(), Usage);
+  Result<Loaded> loaded = loadSchedule(problem, file);
+  if (!loaded)
+    return fail(loaded.error());
+  std::string wrong = check(loaded->schedule, &*loaded->fabric);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  return printTimes(loaded->schedule, *loaded->fabric, *bytes);
+}
+
+int runPareto(ParetoCommand &c) {
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  ParetoOptions &options = c.options;
+  options.solve.engine = *parseEngine(c.engine);
+  options.solve.limits = Limits::seconds(c.timeLimit, &interrupted);
+  if (!c.resume.empty()) {
+    Result<std::string> text = readFile(c.resume);
+    if (!text)
+      return fail(text.error());
+    Result<std::vector<ParetoPoint>> known =
+        parsePareto(*text, c.resume, *fabric);
+    if (!known)
+      return fail(known.error());
+    options.known = std::move(*known);
+  }
+  bool terminal = isatty(STDERR_FILENO) && !c.quiet;
+  if (terminal)
+    options.solve.progress = [](const std::string &text) {
+      std::cerr << "\r\033[K" << text << std::flush;
+    };
+  Result<ParetoResult> result = paretoFrontier(
+      *fabric,
+      [&](int chunks) {
+        return loadCollective(c.problem.collective, fabric->ranks, chunks,
+                              c.problem.root);
+      },
+      options);
+  if (terminal)
+    std::cerr << "\r\033[K" << std::flush;
+  if (!result)
+    return fail(result.error());
+  int code = emit("", paretoTable(*result, *fabric));
+  if (code == Done && !c.output.empty())
+    code = emit(c.output, paretoJson(*result, *fabric));
+  if (code == Done && !c.plot.empty()) {
+    Result<std::string> svg = paretoSvg(*result, *fabric);
+    if (!svg)
+      return fail(svg.error(), NoneFound);
+    code = emit(c.plot, *svg);
+  }
+  return code == Done && result->points.empty() ? NoneFound : code;
+}
+
+int runTrees(const TreesCommand &c) {
+  Result<std::vector<double>> bytes = parseSizes(c.sizes);
+  if (!bytes)
+    return fail(bytes.error(), Usage);
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  std::optional<CollectiveKind> kind =
+      parseCollectiveKind(c.problem.collective);
+  if (!kind)
+    return fail({"expected all_gather, reduce_scatter or all_reduce, found \"" +
+                 c.problem.collective + "\""});
+  Limits limits = Limits::seconds(c.timeLimit, &interrupted);
+  std::vector<Forest> forests;
+  Result<Schedule> schedule =
+      c.hierarchical ? hierarchicalSchedule(*fabric, *kind, c.pieces, limits)
+                     : treeSchedule(*fabric, *kind, c.pieces, limits, &forests);
+  if (!schedule)
+    return fail(schedule.error(), schedule.error().text == "out of time"
+                                      ? NoneFound
+                                      : InputWrong);
+  std::string wrong = check(*schedule, &*fabric);
+  if (!wrong.empty())
+    return fail({"the schedule does not pass its check (a bug): " + wrong},
+                Failed);
+  for (const Forest &forest : forests)
+    std::fprintf(stderr,
+                 "%lld trees a rank, optimal at %.2f GB/s of gathered bytes: "
+                 "%s\n",
+                 static_cast<long long>(forest.treesPerRank), forest.algbwGBps,
+                 describe(forest.bound, *fabric).c_str());
+  std::fprintf(stderr, "%s: %zu steps, %d sends; checked\n",
+               schedule->collective.name.c_str(), schedule->steps.size(),
+               schedule->totalSends());
+  if (!bytes->empty())
+    if (int code = printTimes(*schedule, *fabric, *bytes))
+      return code;
+  if (c.output.empty() && (c.quiet || !bytes->empty()))
+    return Done;
+  return emit(c.output, writeSchedule(*schedule, &*fabric));
+}
+
+} // namespace ccn::synth

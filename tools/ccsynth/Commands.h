@@ -1,0 +1,103 @@
+//===- Commands.h - What ccsynth's commands do ------------------*- C++ -*-===//
+//
+// One function for each command, from its options to its exit code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCSYNTH_COMMANDS_H
+#define CCN_TOOLS_CCSYNTH_COMMANDS_H
+
+#include "synth/Pareto.h"
+#include "synth/Schedule.h"
+
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace ccn::synth {
+
+enum ExitCode {
+  Done = 0,
+  InputWrong = 1,
+  Usage = 2,
+  NoneFound = 3,
+  Failed = 4
+};
+
+/// Raised by Ctrl-C.
+extern std::atomic<bool> interrupted;
+
+/// Options that most commands share.
+struct Problem {
+  std::string topology, collective;
+  int chunks = 1, root = 0;
+  double unit = 0;
+
+  void addTopology(CLI::App *app, bool required = true) {
+    CLI::Option *option = app->add_option(
+        "-t,--topology", topology,
+        "a name that \"ccsynth topologies\" lists, or a JSON file");
+    if (required)
+      option->required();
+    app->add_option("--unit", unit,
+                    "GB/s that carry one chunk a round (default: the greatest "
+                    "common divisor of the capacities)")
+        ->check(CLI::PositiveNumber);
+  }
+  void addCollective(CLI::App *app) {
+    app->add_option("-c,--collective", collective,
+                    "all_gather, reduce_scatter, all_reduce, broadcast, "
+                    "reduce, gather, scatter, all_to_all, or a JSON file")
+        ->required();
+    app->add_option("--root", root, "the root of a rooted collective");
+  }
+  Result<Fabric> fabric() const {
+    Result<Topology> loaded = loadTopology(topology);
+    if (!loaded)
+      return loaded.error();
+    return makeFabric(*loaded, unit);
+  }
+};
+
+struct SolveCommand {
+  Problem problem;
+  int steps = 0, rounds = 0;
+  std::string engine = "auto", mode = "auto", output;
+  double timeLimit = 0;
+  uint64_t seed = 1;
+  bool quiet = false;
+};
+
+struct ParetoCommand {
+  Problem problem;
+  ParetoOptions options;
+  std::string engine = "auto", output, plot, resume;
+  double timeLimit = 0;
+  bool quiet = false;
+};
+
+struct TreesCommand {
+  Problem problem;
+  std::string output;
+  std::vector<std::string> sizes;
+  int pieces = 1;
+  double timeLimit = 0;
+  bool hierarchical = false, quiet = false;
+};
+
+int runSolve(const SolveCommand &c);
+int runTopologies(const std::string &name, const std::string &output);
+int runBound(const Problem &problem, bool json);
+int runConvert(const std::string &file, const std::string &to,
+               const std::string &name, const std::string &output);
+int runCheck(const Problem &problem, const std::string &file);
+int runSimulate(const Problem &problem, const std::string &file,
+                const std::vector<std::string> &sizes);
+int runPareto(ParetoCommand &c);
+int runTrees(const TreesCommand &c);
+
+} // namespace ccn::synth
+
+#endif // CCN_TOOLS_CCSYNTH_COMMANDS_H
