@@ -83,6 +83,12 @@ static std::string gather(ArrayRef<StringAttr> axes) {
   return text + ")";
 }
 
+/// The gathering of a cut and of those inside it.
+static std::string gatherFrom(const Layout &layout, StringAttr axis) {
+  ArrayRef<StringAttr> axes = layout.getAxes(layout.getState(axis).dim);
+  return gather(axes.drop_front(llvm::find(axes, axis) - axes.begin()));
+}
+
 std::string Inference::repairCut(unsigned index, unsigned dim,
                                  ArrayRef<StringAttr> axes) {
   Layout layout = layouts[index];
@@ -151,11 +157,7 @@ LogicalResult Inference::joinLoops() {
                             << to << ", " << axis.getValue() << ")' on the "
                             << which;
       }
-      ArrayRef<StringAttr> cuts =
-          layouts[a].getAxes(layouts[a].getState(axis).dim);
-      return diagnostic << "; repair with '"
-                        << gather(cuts.drop_front(llvm::find(cuts, axis) -
-                                                  cuts.begin()))
+      return diagnostic << "; repair with '" << gatherFrom(layouts[a], axis)
                         << "' on the first";
     }
   }
@@ -217,8 +219,8 @@ LogicalResult Inference::checkAxis(StringAttr axis, PartialRule rule,
     unsigned source = loopSource[cut->second];
     if (kind == AxisState::Local)
       return conflict(source, index, axis)
-             << "; repair with 'all_gather(x, " << axis.getValue()
-             << ")' on the sliced operand";
+             << "; repair with '" << gatherFrom(layouts[source], axis)
+             << "' on the sliced operand";
     if (kind == AxisState::Partial)
       return conflict(source, index, axis)
              << "; repair with 'reduce_scatter("
