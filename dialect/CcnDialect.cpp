@@ -36,16 +36,16 @@ LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   if (attr.getName() == kLetAttr || attr.getName() == kForAttr) {
     if (!isa<StringAttr>(attr.getValue()))
-      return op->emitOpError() << "expected '" << attr.getName()
+      return op->emitOpError() << "expected '" << attr.getName().getValue()
                                << "' to be a string, found " << attr.getValue();
     return success();
   }
   if (attr.getName() == kTagsAttr) {
     auto tags = dyn_cast<ArrayAttr>(attr.getValue());
     if (!tags || !llvm::all_of(tags, llvm::IsaPred<StringAttr>))
-      return op->emitOpError() << "expected '" << kTagsAttr
-                               << "' to be a list of strings, found "
-                               << attr.getValue();
+      return op->emitOpError()
+             << "expected '" << kTagsAttr << "' to be a list of strings, found "
+             << attr.getValue();
     return success();
   }
   if (attr.getName() == kPhaseAttr) {

@@ -209,8 +209,11 @@ static void addPasses(Phase phase, OpPassManager &before,
   case Phase::Parse:
     break;
   case Phase::Schedule:
+    // Before the schedule, because the identities would undo what it splits.
     before.addNestedPass<ProgramOp>(createLowerReshard());
-    after.addPass(createCanonicalizerPass());
+    before.addPass(createCanonicalizerPass());
+    before.addPass(createCSEPass());
+    // What the schedule left without use.
     after.addPass(createCSEPass());
     break;
   }

@@ -20,8 +20,9 @@ namespace ccn {
 enum class Phase {
   /// Text to ccn IR: global shapes, layouts in the types, checked.
   Parse,
-  /// ccn IR to ccn IR: reshards become collectives, the schedule is applied,
-  /// identities between collectives are used, what nothing needs is dropped.
+  /// ccn IR to ccn IR: reshards become collectives, identities between
+  /// collectives are used, what nothing needs is dropped; then the schedule is
+  /// applied.
   Schedule,
 };
 
@@ -62,8 +63,8 @@ void registerDialects(mlir::DialectRegistry &registry);
 
 /// Compiles `.ccn` text, or resumes from MLIR text or bytecode that an earlier
 /// phase left (told apart by the file's name and first bytes), as far as
-/// `stopAfter`. The result is null unless Done. `schedules`, if asked for, is what
-/// was applied, as transform sequences; null if there is none.
+/// `stopAfter`. The result is null unless Done. `schedules`, if asked for, is
+/// what was applied, as transform sequences; null if there is none.
 CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       const CompileOptions &options, Diagnostics &diagnostics,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,

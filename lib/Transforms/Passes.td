@@ -61,9 +61,6 @@ def Split : Pass<"ccn-split", "::ccn::ProgramOp"> {
     Option<"form", "form", "std::string", /*default=*/"\"rs_ag\"",
            "rs_ag, reduce_broadcast or hierarchical">
   ];
-  let statistics = [
-    Statistic<"numSplit", "num-split", "Number of all_reduces split">
-  ];
 }
 
 def Reorder : Pass<"ccn-reorder", "::ccn::ProgramOp"> {
@@ -99,11 +96,6 @@ def Reorder : Pass<"ccn-reorder", "::ccn::ProgramOp"> {
     ListOption<"after", "after", "std::string",
                "The names of the values below which it moves">
   ];
-  let statistics = [
-    Statistic<"numMoved", "num-moved", "Number of operations now on slices">,
-    Statistic<"numGathers", "num-gathers",
-              "Number of all_gathers of what is needed whole">
-  ];
 }
 
 def SliceState : Pass<"ccn-slice-state", "::ccn::ProgramOp"> {
@@ -132,9 +124,6 @@ def SliceState : Pass<"ccn-slice-state", "::ccn::ProgramOp"> {
   let options = [
     ListOption<"arguments", "arguments", "std::string",
                "The names of the arguments">
-  ];
-  let statistics = [
-    Statistic<"numSliced", "num-sliced", "Number of arguments stored in slices">
   ];
 }
 
@@ -166,9 +155,6 @@ def Fuse : Pass<"ccn-fuse", "::ccn::ProgramOp"> {
   }];
   let options = [
     ListOption<"values", "values", "std::string", "The names of the values">
-  ];
-  let statistics = [
-    Statistic<"numFused", "num-fused", "Number of operations in fused regions">
   ];
 }
 

@@ -8,6 +8,8 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
+#include "llvm/ADT/MapVector.h"
+
 using namespace mlir;
 using namespace ccn;
 
@@ -16,23 +18,82 @@ namespace ccn {
 #include "lib/Transforms/Passes.h.inc"
 } // namespace ccn
 
-/// Whether the operation's result stays what it is when `operand` has the type.
-static bool keepsResult(Operation *op, OpOperand &operand,
-                        RankedTensorType type) {
+namespace {
+
+/// Finds what becomes sliced with the state: operations that combined it with
+/// other whole values, up to those that need its slice only.
+class SlicedUses {
+public:
+  SlicedUses(BlockArgument state, RankedTensorType type) {
+    types[state] = type;
+  }
+
+  /// Null, or the first operation that needs the state whole.
+  Operation *find(Block &block, ArrayRef<UpdateOp> updates);
+  void apply(RewriterBase &rewriter);
+
+private:
+  bool infer(Operation *op);
+
+  llvm::MapVector<Value, RankedTensorType> types;
+  /// Slices of what is sliced in that way by itself now.
+  SmallVector<SliceOp> slices;
+};
+
+bool SlicedUses::infer(Operation *op) {
+  if (auto slice = dyn_cast<SliceOp>(op))
+    if (types.lookup(slice.getInput()) == slice.getType()) {
+      slices.push_back(slice);
+      return true;
+    }
   auto inferable = dyn_cast<LayoutOpInterface>(op);
   if (!inferable)
     return false;
-  SmallVector<RankedTensorType> types;
-  for (OpOperand &other : op->getOpOperands())
-    types.push_back(other.get() == operand.get()
-                        ? type
-                        : cast<RankedTensorType>(other.get().getType()));
-  ScopedDiagnosticHandler quiet(op->getContext(),
-                                [](Diagnostic &) { return success(); });
-  FailureOr<RankedTensorType> result = inferable.inferResultType(
-      types, [&] { return mlir::emitError(op->getLoc()); });
-  return succeeded(result) && *result == op->getResult(0).getType();
+  SmallVector<RankedTensorType> operands;
+  for (Value operand : op->getOperands()) {
+    auto it = types.find(operand);
+    operands.push_back(it != types.end()
+                           ? it->second
+                           : cast<RankedTensorType>(operand.getType()));
+  }
+  FailureOr<RankedTensorType> result =
+      inferable.inferResultType(operands, [] { return InferenceError(); });
+  if (failed(result))
+    return false;
+  auto before = cast<RankedTensorType>(op->getResult(0).getType());
+  if (*result == before)
+    return true;
+  // A reduction across the slices would be pending.
+  Layout now = Layout::of(*result), old = Layout::of(before);
+  if (now.getPartials() != old.getPartials())
+    return false;
+  types[op->getResult(0)] = *result;
+  return true;
 }
+
+Operation *SlicedUses::find(Block &block, ArrayRef<UpdateOp> updates) {
+  for (Operation &op : block) {
+    bool touched = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return types.contains(operand);
+    });
+    auto update = dyn_cast<UpdateOp>(op);
+    if (!touched || (update && llvm::is_contained(updates, update) &&
+                     !types.contains(update.getValue())))
+      continue;
+    if (!infer(&op))
+      return &op;
+  }
+  return nullptr;
+}
+
+void SlicedUses::apply(RewriterBase &rewriter) {
+  for (auto &[value, type] : types)
+    value.setType(type);
+  for (SliceOp slice : slices)
+    rewriter.replaceOp(slice, slice.getInput());
+}
+
+} // namespace
 
 LogicalResult ccn::sliceState(RewriterBase &rewriter, ProgramOp program,
                               unsigned argument, EmitRefusal emit) {
@@ -75,29 +136,17 @@ LogicalResult ccn::sliceState(RewriterBase &rewriter, ProgramOp program,
   }
 
   // slice_state_c3
-  SmallVector<SliceOp> slices;
-  for (OpOperand &use : state.getUses()) {
-    Operation *user = use.getOwner();
-    if (isa<UpdateOp>(user) || keepsResult(user, use, type))
-      continue;
-    auto slice = dyn_cast<SliceOp>(user);
-    if (slice && slice.getType() == type) {
-      slices.push_back(slice);
-      continue;
-    }
+  SlicedUses uses(state, type);
+  if (Operation *whole = uses.find(program.getBody().front(), updates))
     return refuse(emit, "slice_state_c3",
                   "expected every use of '" +
                       program.getArgName(argument).getValue() +
                       "' to need its slice only",
-                  user);
-  }
-
-  state.setType(type);
+                  whole);
+  uses.apply(rewriter);
   SmallVector<Type> types(program.getArgumentTypes());
   types[argument] = type;
   program.setType(rewriter.getFunctionType(types, program.getResultTypes()));
-  for (SliceOp slice : slices)
-    rewriter.replaceOp(slice, state);
   for (UpdateOp update : updates) {
     auto gather = update.getValue().getDefiningOp<AllGatherOp>();
     rewriter.modifyOpInPlace(update, [&] {
@@ -124,13 +173,13 @@ struct SliceStatePass : ccn::impl::SliceStateBase<SliceStatePass> {
         if (program.getArgName(i) == name)
           index = i;
       if (!index) {
-        program.emitError() << "has no argument '" << name << "'";
+        program.emitError() << "program '" << program.getSymName()
+                            << "' has no argument '" << name << "'";
         return signalPassFailure();
       }
       if (failed(sliceState(rewriter, program, *index,
                             [&] { return program.emitError(); })))
         return signalPassFailure();
-      ++numSliced;
     }
   }
 };

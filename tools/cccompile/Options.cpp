@@ -108,10 +108,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       ->delimiter(',')
       ->expected(1)
       ->take_all();
-  app.add_option("--emit", options.emit,
-                 "what to write: ast, the syntax tree; mlir, the IR after "
-                 "--stop-after, or after parse (the default); schedule, what is "
-                 "applied, as a transform script; scheduled, the IR after it")
+  app.add_option(
+         "--emit", options.emit,
+         "what to write: ast, the syntax tree; mlir, the IR after "
+         "--stop-after, or after parse (the default); schedule, what is "
+         "applied, as a transform script; scheduled, the IR after it")
       ->type_name("KIND")
       ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled"}));
   app.add_option("-o", options.output,
