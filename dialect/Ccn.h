@@ -90,8 +90,8 @@ public:
     mlir::Type found = op->getResult(0).getType();
     if (*result == found)
       return mlir::success();
-    return emitError() << "expected a result of type " << *result
-                       << ", found " << found;
+    return emitError() << "expected a result of type " << *result << ", found "
+                       << found;
   }
 
   static mlir::FailureOr<mlir::RankedTensorType>

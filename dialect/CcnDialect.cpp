@@ -43,9 +43,9 @@ LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() == kTagsAttr) {
     auto tags = dyn_cast<ArrayAttr>(attr.getValue());
     if (!tags || !llvm::all_of(tags, llvm::IsaPred<StringAttr>))
-      return op->emitOpError() << "expected '" << kTagsAttr
-                               << "' to be a list of strings, found "
-                               << attr.getValue();
+      return op->emitOpError()
+             << "expected '" << kTagsAttr << "' to be a list of strings, found "
+             << attr.getValue();
     return success();
   }
   if (attr.getName() == kPhaseAttr) {

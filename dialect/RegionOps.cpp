@@ -1,6 +1,7 @@
 //===- RegionOps.cpp - Groups of operations that run as one ---------------===//
 //
-// Constraints of fused regions, and which kernel a set of operations can become.
+// Constraints of fused regions, and which kernel a set of operations can
+// become.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +16,10 @@ namespace {
 struct Census {
   unsigned computations = 0; // elementwise, movement and reductions on one rank
   unsigned matmuls = 0;
-  unsigned reducing = 0;  // all_reduce, reduce_scatter
-  unsigned gathers = 0;   // all_gather
-  unsigned moves = 0;     // send, all_to_all
-  unsigned others = 0;    // rooted collectives
+  unsigned reducing = 0; // all_reduce, reduce_scatter
+  unsigned gathers = 0;  // all_gather
+  unsigned moves = 0;    // send, all_to_all
+  unsigned others = 0;   // rooted collectives
   unsigned slices = 0;
   bool oneKind = true; // all collectives are one operation
 };
@@ -105,9 +106,9 @@ LogicalResult FusedOp::verifyRegions() {
   if (!skeleton || *skeleton != getSkeleton())
     return emitOpError() << "expected operations that fit skeleton '"
                          << stringifySkeleton(getSkeleton()) << "'"
-                         << (skeleton ? ", found those of '" +
-                                            stringifySkeleton(*skeleton).str() +
-                                            "'"
-                                      : std::string());
+                         << (skeleton
+                                 ? ", found those of '" +
+                                       stringifySkeleton(*skeleton).str() + "'"
+                                 : std::string());
   return success();
 }

@@ -46,8 +46,8 @@ LogicalResult ccn::applySchedules(ModuleOp module, ModuleOp schedules) {
     if (sequence.getNumArguments() != 1)
       return sequence.emitError() << "expected one argument, the program";
     transform::TransformOptions options;
-    if (failed(transform::applyTransformNamedSequence(
-            program, sequence, schedules, options)))
+    if (failed(transform::applyTransformNamedSequence(program, sequence,
+                                                      schedules, options)))
       return failure();
     // What a primitive makes is legal by construction; this is the proof.
     if (failed(verify(program)))

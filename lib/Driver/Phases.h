@@ -62,8 +62,8 @@ void registerDialects(mlir::DialectRegistry &registry);
 
 /// Compiles `.ccn` text, or resumes from MLIR text or bytecode that an earlier
 /// phase left (told apart by the file's name and first bytes), as far as
-/// `stopAfter`. The result is null unless Done. `schedules`, if asked for, is what
-/// was applied, as transform sequences; null if there is none.
+/// `stopAfter`. The result is null unless Done. `schedules`, if asked for, is
+/// what was applied, as transform sequences; null if there is none.
 CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       const CompileOptions &options, Diagnostics &diagnostics,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,

@@ -39,9 +39,9 @@ struct Lowered {
 };
 
 /// Builds the module of a parsed file in `context`, which must have the ccn
-/// and transform dialects loaded. The module is null if errors were reported, now or before. An
-/// option that names nothing in the file is an error too; `badOption` then
-/// becomes true.
+/// and transform dialects loaded. The module is null if errors were reported,
+/// now or before. An option that names nothing in the file is an error too;
+/// `badOption` then becomes true.
 Lowered lower(const ast::File &file, mlir::MLIRContext *context,
               const LowerOptions &options, Diagnostics &diagnostics,
               bool &badOption);

@@ -70,8 +70,7 @@ ScheduleLowering::lower(const ast::Directive &directive) {
   case Kind::SliceState:
     for (const ast::Name &name :
          cast<ast::SliceStateDirective>(directive).targets)
-      transform::ScheduleSliceStateOp::create(builder, loc, program,
-                                              name.text);
+      transform::ScheduleSliceStateOp::create(builder, loc, program, name.text);
     return SmallVector<Value>();
   case Kind::Fuse: {
     auto op = transform::ScheduleFuseOp::create(
@@ -96,9 +95,9 @@ void FileLowering::lowerSchedule(const ast::ScheduleItem &item) {
   OpBuilder::InsertionGuard guard(builder);
   if (!schedules) {
     schedules = ModuleOp::create(location({0, 0}));
-    (*schedules)->setAttr(
-        transform::TransformDialect::kWithNamedSequenceAttrName,
-        builder.getUnitAttr());
+    (*schedules)
+        ->setAttr(transform::TransformDialect::kWithNamedSequenceAttrName,
+                  builder.getUnitAttr());
   }
   builder.setInsertionPointToEnd(schedules->getBody());
   Type handle = transform::AnyOpType::get(context);
@@ -109,8 +108,7 @@ void FileLowering::lowerSchedule(const ast::ScheduleItem &item) {
         auto locate = [&](SourceRange range) { return location(range); };
         ScheduleLowering lowering(body, program, locate);
         for (const ast::Directive *directive : item.directives) {
-          std::optional<SmallVector<Value>> values =
-              lowering.lower(*directive);
+          std::optional<SmallVector<Value>> values = lowering.lower(*directive);
           if (!values) {
             error(directive->range, "'" + getSpelling(directive->kind) +
                                         "' cannot be executed by this version "

@@ -1,8 +1,8 @@
 //===- Fuse.cpp - Operations that become one kernel -----------------------===//
 //
-// Puts operations into one region. What stands between them in the program moves
-// before or after the region, which is possible if no path leaves the set and
-// comes back.
+// Puts operations into one region. What stands between them in the program
+// moves before or after the region, which is possible if no path leaves the set
+// and comes back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ static Operation *topLevel(Operation *op, Block *block) {
   return block->findAncestorOpInBlock(*op);
 }
 
-/// Whether the operations hang together by what they make and use, constants and
-/// other common inputs not counted.
+/// Whether the operations hang together by what they make and use, constants
+/// and other common inputs not counted.
 static bool isConnected(ArrayRef<Operation *> ops) {
   llvm::EquivalenceClasses<Operation *> parts;
   for (Operation *op : ops)
@@ -39,8 +39,8 @@ static bool isConnected(ArrayRef<Operation *> ops) {
   return parts.getNumClasses() <= 1;
 }
 
-/// Adds what only the set needs and is made on one rank, element by element: left
-/// outside it would be written to memory and read again.
+/// Adds what only the set needs and is made on one rank, element by element:
+/// left outside it would be written to memory and read again.
 static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
   // The set grows while it is walked.
   for (size_t i = 0; i < set.size(); ++i) {
@@ -61,8 +61,8 @@ static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
 
 FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
                              EmitRefusal emit) {
-  // Stores take effect after the kernel, which writes what they store; constants
-  // are part of whatever uses them.
+  // Stores take effect after the kernel, which writes what they store;
+  // constants are part of whatever uses them.
   llvm::SetVector<Operation *> set;
   for (Operation *op : list)
     if (!isa<UpdateOp, ConstantOp>(op))
@@ -82,9 +82,8 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
   forwardStores(program);
   absorbProducers(set, block);
   SmallVector<Operation *> ops(set.getArrayRef());
-  llvm::sort(ops, [](Operation *a, Operation *b) {
-    return a->isBeforeInBlock(b);
-  });
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 
   // fuse_c4
   std::optional<Skeleton> skeleton = findSkeleton(ops);
@@ -95,8 +94,8 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
                   ops.back());
   // fuse_c3
   llvm::DenseSet<Operation *> left;
-  for (Operation &op : llvm::make_range(ops.front()->getIterator(),
-                                        block->end())) {
+  for (Operation &op :
+       llvm::make_range(ops.front()->getIterator(), block->end())) {
     bool afterSet = false, afterLeft = false;
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands()) {
@@ -122,8 +121,8 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
   OpBuilder::InsertionGuard guard(rewriter);
   Operation *last = ops.back();
   SmallVector<Operation *> behind;
-  for (Operation &op : llvm::make_range(ops.front()->getIterator(),
-                                        last->getIterator()))
+  for (Operation &op :
+       llvm::make_range(ops.front()->getIterator(), last->getIterator()))
     if (left.contains(&op))
       behind.push_back(&op);
   Operation *anchor = last;

@@ -2,7 +2,8 @@
 //
 // What runs between an all_gather and its new place runs on slices: each rank
 // computes its part, and only what is needed whole is gathered. Operations say
-// themselves, by the inference of their layouts, whether they can run on slices.
+// themselves, by the inference of their layouts, whether they can run on
+// slices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,8 +62,8 @@ LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
   llvm::SetVector<Operation *> below;
   below.insert(gather);
   Block *block = gather->getBlock();
-  for (Operation &op : llvm::make_range(std::next(gather->getIterator()),
-                                        block->end()))
+  for (Operation &op :
+       llvm::make_range(std::next(gather->getIterator()), block->end()))
     for (Value operand : op.getOperands())
       if (Operation *definer = operand.getDefiningOp())
         if (below.contains(definer)) {
@@ -123,8 +124,7 @@ LogicalResult Reordering::inferOne(Operation *op) {
   auto inferable = dyn_cast<LayoutOpInterface>(op);
   if (!inferable)
     return refuse(emit, "reorder_c3",
-                  "'" + op->getName().stripDialect() +
-                      "' cannot run on slices",
+                  "'" + op->getName().stripDialect() + "' cannot run on slices",
                   op);
   SmallVector<RankedTensorType> types;
   for (Value operand : op->getOperands())
@@ -137,8 +137,8 @@ LogicalResult Reordering::inferOne(Operation *op) {
                                       why = diagnostic.str();
                                       return success();
                                     });
-    type = inferable.inferResultType(types,
-                                     [&] { return mlir::emitError(op->getLoc()); });
+    type = inferable.inferResultType(
+        types, [&] { return mlir::emitError(op->getLoc()); });
   }
   if (failed(type))
     return refuse(emit, "reorder_c3",
@@ -146,7 +146,8 @@ LogicalResult Reordering::inferOne(Operation *op) {
                       "' cannot run on slices: " + why,
                   op);
   // A reduction across the cut is finished at once.
-  Layout layout = Layout::of(*type), before = Layout::of(typeOf(op->getResult(0)));
+  Layout layout = Layout::of(*type),
+         before = Layout::of(typeOf(op->getResult(0)));
   for (StringAttr axis : gather.getAxes().getNames())
     if (layout.getState(axis).kind == AxisState::Partial &&
         before.getState(axis).kind != AxisState::Partial)
@@ -198,8 +199,8 @@ Reordered Reordering::rewrite() {
       Value value = onSlices.lookupOrDefault(update.getValue());
       Value whole =
           gatherWhole(value, update.getTarget().getType(), update, reordered);
-      rewriter.modifyOpInPlace(
-          update, [&] { update.getValueMutable().assign(whole); });
+      rewriter.modifyOpInPlace(update,
+                               [&] { update.getValueMutable().assign(whole); });
       continue;
     }
     Value old = op->getResult(0);
@@ -207,9 +208,8 @@ Reordered Reordering::rewrite() {
     if (auto other = dyn_cast<AllGatherOp>(op);
         other && type == typeOf(other.getInput())) {
       onSlices.map(old, onSlices.lookupOrDefault(other.getInput()));
-      rewriter.modifyOpInPlace(other, [&] {
-        other.getInputMutable().assign(onSlices.lookup(old));
-      });
+      rewriter.modifyOpInPlace(
+          other, [&] { other.getInputMutable().assign(onSlices.lookup(old)); });
       kept.push_back(other);
       continue;
     }
@@ -237,11 +237,11 @@ Reordered Reordering::rewrite() {
       for (StringAttr axis : gather.getAxes().getNames())
         if (pending.getState(axis).kind == AxisState::Partial)
           axes.push_back(axis);
-      auto reduce = AllReduceOp::create(
-          rewriter, op->getLoc(), pending.getState(axes.front()).reduction,
-          result,
-          AxesAttr::get(rewriter.getContext(), gather.getAxes().getMesh(),
-                        axes));
+      auto reduce =
+          AllReduceOp::create(rewriter, op->getLoc(),
+                              pending.getState(axes.front()).reduction, result,
+                              AxesAttr::get(rewriter.getContext(),
+                                            gather.getAxes().getMesh(), axes));
       reduce->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       reordered.computations.push_back(reduce);
       result = reduce;

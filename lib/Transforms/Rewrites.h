@@ -19,7 +19,7 @@ namespace ccn {
 using OpSet = llvm::SmallVector<mlir::Operation *>;
 
 /// Starts an error at the line of the schedule (or pass) that asked.
-using EmitRefusal = EmitError;
+using EmitRefusal = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
 /// Reports that a condition does not hold, with a note at the operation of the
 /// program that shows it (may be null).
@@ -39,8 +39,8 @@ void forwardStores(ProgramOp program);
 enum class SplitForm { ReduceScatterAllGather, ReduceBroadcast, Hierarchical };
 
 /// all_reduce → reduce_scatter, all_gather (along dimension 0) | reduce,
-/// broadcast (root 0) | reduce_scatter along the last axis, all_reduce along the
-/// others, all_gather along the last.
+/// broadcast (root 0) | reduce_scatter along the last axis, all_reduce along
+/// the others, all_gather along the last.
 ///
 /// - `split_c1`: the value holds one all_reduce.
 /// - `split_c2`: to scatter, the tensor has a dimension.
@@ -71,7 +71,8 @@ mlir::FailureOr<Reordered> reorder(mlir::RewriterBase &rewriter,
 /// Stores an inout argument in slices.
 ///
 /// - `slice_state_c1`: it is an inout argument.
-/// - `slice_state_c2`: it is stored to, and every store is a gather of slices that
+/// - `slice_state_c2`: it is stored to, and every store is a gather of slices
+/// that
 ///   are cut in the same way.
 /// - `slice_state_c3`: every other use needs its slice only.
 mlir::LogicalResult sliceState(mlir::RewriterBase &rewriter, ProgramOp program,

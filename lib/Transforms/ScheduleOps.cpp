@@ -35,8 +35,7 @@ ProgramOp getProgram(TransformState &state, Value handle, Operation *op) {
   return {};
 }
 
-class ScheduleExtension
-    : public TransformDialectExtension<ScheduleExtension> {
+class ScheduleExtension : public TransformDialectExtension<ScheduleExtension> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ScheduleExtension)
 
@@ -174,12 +173,12 @@ Diagnosed ScheduleSliceStateOp::apply(TransformRewriter &rewriter,
     return Diagnosed::definiteFailure();
   for (unsigned i = 0; i < program.getNumArguments(); ++i)
     if (program.getArgName(i) == getArgument())
-      return succeeded(sliceState(rewriter, program, i,
-                                  [&] { return emitError(); }))
+      return succeeded(
+                 sliceState(rewriter, program, i, [&] { return emitError(); }))
                  ? Diagnosed::success()
                  : Diagnosed::definiteFailure();
-  emitError() << "program '" << program.getSymName()
-              << "' has no argument '" << getArgument() << "'";
+  emitError() << "program '" << program.getSymName() << "' has no argument '"
+              << getArgument() << "'";
   return Diagnosed::definiteFailure();
 }
 

@@ -15,9 +15,8 @@ namespace ccn {
 #include "lib/Transforms/Passes.h.inc"
 } // namespace ccn
 
-FailureOr<OpSet> ccn::split(RewriterBase &rewriter,
-                            ArrayRef<Operation *> value, SplitForm form,
-                            EmitRefusal emit) {
+FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
+                            SplitForm form, EmitRefusal emit) {
   // split_c1
   SmallVector<AllReduceOp> reduces;
   for (Operation *op : value)

@@ -48,8 +48,12 @@ CLI::Validator expect(const std::string &what,
 
 CLI::Validator expectOneOf(const std::vector<std::string> &words) {
   std::string what;
-  for (const std::string &word : words)
-    what += (what.empty() ? "'" : " or '") + word + "'";
+  for (const std::string &word : words) {
+    const char *before = word == words.front()  ? "'"
+                         : word == words.back() ? " or '"
+                                                : ", '";
+    what += before + word + "'";
+  }
   return expect(what, [words](const std::string &text) {
     return std::find(words.begin(), words.end(), text) != words.end();
   });
@@ -108,10 +112,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       ->delimiter(',')
       ->expected(1)
       ->take_all();
-  app.add_option("--emit", options.emit,
-                 "what to write: ast, the syntax tree; mlir, the IR after "
-                 "--stop-after, or after parse (the default); schedule, what is "
-                 "applied, as a transform script; scheduled, the IR after it")
+  app.add_option(
+         "--emit", options.emit,
+         "what to write: ast, the syntax tree; mlir, the IR after "
+         "--stop-after, or after parse (the default); schedule, what is "
+         "applied, as a transform script; scheduled, the IR after it")
       ->type_name("KIND")
       ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled"}));
   app.add_option("-o", options.output,

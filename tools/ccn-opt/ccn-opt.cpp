@@ -8,8 +8,8 @@
 #include "lib/Driver/Phases.h"
 #include "lib/Transforms/Passes.h"
 
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Dialect/Transform/Transforms/Passes.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Common.h"
 #include "synth/Hierarchy.h"
+#include "Common.h"
 
 using namespace ccn::synth;
 
@@ -14,8 +14,7 @@ TEST(Hierarchy, FindsNodes) {
   Result<NodeGroups> groups = findGroups(fabric);
   ASSERT_TRUE(bool(groups)) << groups.error().text;
   ASSERT_EQ(groups->ranks.size(), 3u);
-  EXPECT_EQ(groups->ranks[1],
-            (std::vector<int>{8, 9, 10, 11, 12, 13, 14, 15}));
+  EXPECT_EQ(groups->ranks[1], (std::vector<int>{8, 9, 10, 11, 12, 13, 14, 15}));
   EXPECT_EQ(groups->first.numRanks(), 8);
   EXPECT_EQ(groups->first.links.size(), 16u);
   for (const char *spec : {"dgx1", "ring(6)", "ndv2x4"})
@@ -23,8 +22,8 @@ TEST(Hierarchy, FindsNodes) {
 }
 
 TEST(Hierarchy, SchedulesPassTheChecker) {
-  for (const char *spec : {"hgx-h100x2", "hgx-h100x3", "dgx-a100x5",
-                           "mi250x2", "hgx-h100-4x7"})
+  for (const char *spec :
+       {"hgx-h100x2", "hgx-h100x3", "dgx-a100x5", "mi250x2", "hgx-h100-4x7"})
     for (CollectiveKind kind :
          {CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
           CollectiveKind::AllReduce}) {
