@@ -48,8 +48,12 @@ CLI::Validator expect(const std::string &what,
 
 CLI::Validator expectOneOf(const std::vector<std::string> &words) {
   std::string what;
-  for (const std::string &word : words)
-    what += (what.empty() ? "'" : " or '") + word + "'";
+  for (const std::string &word : words) {
+    const char *before = word == words.front()  ? "'"
+                         : word == words.back() ? " or '"
+                                                : ", '";
+    what += before + word + "'";
+  }
   return expect(what, [words](const std::string &text) {
     return std::find(words.begin(), words.end(), text) != words.end();
   });
