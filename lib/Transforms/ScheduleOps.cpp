@@ -16,6 +16,18 @@ using namespace ccn;
 #define GET_OP_CLASSES
 #include "dialect/ScheduleOps.cpp.inc"
 
+#ifndef NDEBUG
+/// With assertions MLIR's headers call this, which a MLIR without them, as
+/// Debian's, does not have.
+void mlir::transform::detail::checkImplementsTransformOpInterface(
+    StringRef name, MLIRContext *context) {
+  auto op = RegisteredOperationName::lookup(name, context);
+  assert(op && op->hasInterface<TransformOpInterface>() &&
+         op->hasInterface<MemoryEffectOpInterface>() &&
+         "transform operations implement their interfaces");
+}
+#endif
+
 namespace {
 
 using Diagnosed = DiagnosedSilenceableFailure;
