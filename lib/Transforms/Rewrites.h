@@ -38,6 +38,9 @@ void forwardStores(ProgramOp program);
 
 enum class SplitForm { ReduceScatterAllGather, ReduceBroadcast, Hierarchical };
 
+/// `rs_ag`, `reduce_broadcast`, `hierarchical`; none for other names.
+std::optional<SplitForm> splitFormByName(llvm::StringRef name);
+
 /// all_reduce → reduce_scatter, all_gather (along dimension 0) | reduce,
 /// broadcast (root 0) | reduce_scatter along the last axis, all_reduce along
 /// the others, all_gather along the last.

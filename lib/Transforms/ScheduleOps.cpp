@@ -112,14 +112,6 @@ void ScheduleNameOp::getEffects(
 // Primitives
 //===----------------------------------------------------------------------===//
 
-static std::optional<SplitForm> splitFormByName(StringRef name) {
-  return llvm::StringSwitch<std::optional<SplitForm>>(name)
-      .Case("rs_ag", SplitForm::ReduceScatterAllGather)
-      .Case("reduce_broadcast", SplitForm::ReduceBroadcast)
-      .Case("hierarchical", SplitForm::Hierarchical)
-      .Default(std::nullopt);
-}
-
 LogicalResult ScheduleSplitOp::verify() {
   std::optional<SplitForm> form = splitFormByName(getForm());
   if (!form)

@@ -15,6 +15,14 @@ namespace ccn {
 #include "lib/Transforms/Passes.h.inc"
 } // namespace ccn
 
+std::optional<SplitForm> ccn::splitFormByName(StringRef name) {
+  return llvm::StringSwitch<std::optional<SplitForm>>(name)
+      .Case("rs_ag", SplitForm::ReduceScatterAllGather)
+      .Case("reduce_broadcast", SplitForm::ReduceBroadcast)
+      .Case("hierarchical", SplitForm::Hierarchical)
+      .Default(std::nullopt);
+}
+
 FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
                             SplitForm form, EmitRefusal emit) {
   // split_c1
@@ -93,12 +101,7 @@ struct SplitPass : ccn::impl::SplitBase<SplitPass> {
 
   void runOnOperation() override {
     ProgramOp program = getOperation();
-    std::optional<SplitForm> splitForm =
-        llvm::StringSwitch<std::optional<SplitForm>>(form)
-            .Case("rs_ag", SplitForm::ReduceScatterAllGather)
-            .Case("reduce_broadcast", SplitForm::ReduceBroadcast)
-            .Case("hierarchical", SplitForm::Hierarchical)
-            .Default(std::nullopt);
+    std::optional<SplitForm> splitForm = splitFormByName(form);
     if (!splitForm) {
       program.emitError() << "expected form 'rs_ag', 'reduce_broadcast' or "
                              "'hierarchical', found '"

@@ -32,7 +32,52 @@ int finish(int code, const Options &options, const Diagnostics &diagnostics) {
   return code;
 }
 
-/// Writes a file as a whole: what was there stays if that fails.
+/// Writes through an open file; what the system says if that fails.
+std::error_code writeTo(int descriptor,
+                        llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/false);
+  print(os);
+  os.flush();
+  std::error_code failure = os.error();
+  os.clear_error();
+  return failure;
+}
+
+/// Writes a file as a whole: what was there stays if that fails. A device or
+/// pipe is written to and not replaced; through a link, what it names is
+/// written.
+std::error_code writeFile(llvm::StringRef path,
+                          llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  namespace fs = llvm::sys::fs;
+  llvm::SmallString<128> target = path;
+  fs::file_status status;
+  if (!fs::status(path, status) && fs::exists(status)) {
+    if (fs::is_directory(status))
+      return std::make_error_code(std::errc::is_a_directory);
+    if (!fs::is_regular_file(status)) {
+      int descriptor;
+      if (std::error_code failure = fs::openFileForWrite(
+              path, descriptor, fs::CD_OpenExisting, fs::OF_None))
+        return failure;
+      std::error_code failure = writeTo(descriptor, print);
+      fs::file_t file = fs::convertFDToNativeFile(descriptor);
+      std::error_code closed = fs::closeFile(file);
+      return failure ? failure : closed;
+    }
+    if (std::error_code failure = fs::real_path(path, target))
+      return failure;
+  }
+  llvm::Expected<fs::TempFile> file = fs::TempFile::create(target + ".%%%%%%");
+  if (!file)
+    return llvm::errorToErrorCode(file.takeError());
+  std::error_code failure = writeTo(file->FD, print);
+  llvm::Error kept = failure ? file->discard() : file->keep(target);
+  if (!failure)
+    return llvm::errorToErrorCode(std::move(kept));
+  llvm::consumeError(std::move(kept));
+  return failure;
+}
+
 bool write(llvm::StringRef path, Diagnostics &diagnostics,
            llvm::function_ref<void(llvm::raw_ostream &)> print) {
   if (path == "-") {
@@ -40,26 +85,7 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
     llvm::outs().flush();
     return true;
   }
-  llvm::Expected<llvm::sys::fs::TempFile> file =
-      llvm::sys::fs::TempFile::create(path + ".%%%%%%");
-  if (!file) {
-    diagnostics.error("cannot write '" + path +
-                      "': " + llvm::toString(file.takeError()));
-    return false;
-  }
-  std::error_code failure;
-  {
-    llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-    print(os);
-    os.flush();
-    failure = os.error();
-    os.clear_error();
-  }
-  llvm::Error kept = failure ? file->discard() : file->keep(path);
-  if (kept && !failure)
-    failure = llvm::errorToErrorCode(std::move(kept));
-  else
-    llvm::consumeError(std::move(kept));
+  std::error_code failure = writeFile(path, print);
   if (failure)
     diagnostics.error("cannot write '" + path + "': " + failure.message());
   return !failure;
