@@ -73,8 +73,11 @@ bool SlicedUses::infer(Operation *op) {
 
 Operation *SlicedUses::find(Block &block, ArrayRef<UpdateOp> updates) {
   for (Operation &op : block) {
-    bool touched = llvm::any_of(op.getOperands(), [&](Value operand) {
-      return types.contains(operand);
+    bool touched = false;
+    op.walk([&](Operation *inner) {
+      touched |= llvm::any_of(inner->getOperands(), [&](Value operand) {
+        return types.contains(operand);
+      });
     });
     auto update = dyn_cast<UpdateOp>(op);
     if (!touched || (update && llvm::is_contained(updates, update) &&

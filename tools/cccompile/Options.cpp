@@ -178,7 +178,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n"
       "Options of MLIR pass through, with '=': --mlir-timing, "
       "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
-      "Exit codes: 0 done; 1 the program is wrong; 2 usage; 4 a run failed.");
+      "Exit codes: 0 done; 1 the program or schedule is wrong; 2 usage; 4 a "
+      "run failed.");
   app.allow_extras();
   // So that -D N=4 and -DN=4 both work.
   app.allow_windows_style_options(false);
