@@ -91,7 +91,10 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
   return !failure;
 }
 
+/// `scheduleFile` will hold the transform script, if one is given: like the
+/// source it outlives the diagnostics that show its lines.
 int compileAndEmit(const Options &options, const SourceFile &source,
+                   std::optional<SourceFile> &scheduleFile,
                    Diagnostics &diagnostics) {
   if (options.emit == "ast") {
     std::unique_ptr<frontend::ast::File> file =
@@ -119,7 +122,6 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     return mlir::applyPassManagerCLOptions(passes);
   };
   compileOptions.dumpFolder = options.dumpFolder;
-  std::optional<SourceFile> scheduleFile;
   if (llvm::StringRef(options.schedule).ends_with(".mlir")) {
     auto buffer = llvm::MemoryBuffer::getFile(options.schedule);
     if (!buffer) {
@@ -206,6 +208,7 @@ int main(int argc, char **argv) {
   }
   SourceFile source(options.file == "-" ? "<stdin>" : options.file,
                     (*buffer)->getBuffer().str());
-  int code = compileAndEmit(options, source, diagnostics);
+  std::optional<SourceFile> scheduleFile;
+  int code = compileAndEmit(options, source, scheduleFile, diagnostics);
   return finish(code, options, diagnostics);
 }
