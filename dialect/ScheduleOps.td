@@ -23,16 +23,18 @@ def ScheduleValueOp : Ccn_ScheduleOp<"value"> {
   let summary = "Finds the operations that a name stands for";
   let description = [{
     The name is that of a statement's value in the program, or one that
-    `transform.ccn.name` gave. It is an error if nothing has the name.
+    `transform.ccn.name` gave. It is an error if nothing has the name, unless
+    it is `optional`: what a schedule named may have been nothing.
 
     ```mlir
     %avg = transform.ccn.value "avg" in %program : (!transform.any_op) -> !transform.any_op
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$program, StrAttr:$name);
+  let arguments = (ins TransformHandleTypeInterface:$program, StrAttr:$name,
+                       UnitAttr:$is_optional);
   let results = (outs TransformHandleTypeInterface:$result);
   let assemblyFormat = [{
-    $name `in` $program attr-dict `:` functional-type($program, $result)
+    (`optional` $is_optional^)? $name `in` $program attr-dict `:` functional-type($program, $result)
   }];
 }
 

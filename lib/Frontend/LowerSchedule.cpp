@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -28,10 +29,19 @@ public:
   /// Builds a directive; the result is empty if it has none of the operations.
   std::optional<SmallVector<Value>> lower(const ast::Directive &directive);
 
+  /// Gives a value a name of the schedule's own, which may stand for nothing: a
+  /// reorder may leave nothing to gather.
+  void name(Value value, const ast::Name &name) {
+    transform::ScheduleNameOp::create(builder, locate(name.range), value,
+                                      name.text);
+    own.insert(name.text);
+  }
+
 private:
   Value find(const ast::Name &name) {
-    return transform::ScheduleValueOp::create(builder, locate(name.range),
-                                              handle, program, name.text);
+    return transform::ScheduleValueOp::create(
+        builder, locate(name.range), handle, program, name.text,
+        /*is_optional=*/own.contains(name.text));
   }
   SmallVector<Value> findAll(ArrayRef<ast::Name> names) {
     SmallVector<Value> values;
@@ -44,6 +54,7 @@ private:
   Value program;
   llvm::function_ref<Location(SourceRange)> locate;
   Type handle;
+  llvm::StringSet<> own;
 };
 
 std::optional<SmallVector<Value>>
@@ -123,8 +134,7 @@ void FileLowering::lowerSchedule(const ast::ScheduleItem &item) {
             continue;
           }
           for (auto [name, value] : llvm::zip(directive->results, *values))
-            transform::ScheduleNameOp::create(body, location(name.range), value,
-                                              name.text);
+            lowering.name(value, name);
         }
         transform::YieldOp::create(body, loc);
       });

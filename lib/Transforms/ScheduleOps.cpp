@@ -78,10 +78,12 @@ Diagnosed ScheduleValueOp::apply(TransformRewriter &, TransformResults &results,
   if (!program)
     return Diagnosed::definiteFailure();
   OpSet ops = findByName(program, getName());
-  if (ops.empty()) {
+  if (ops.empty() && !getIsOptional()) {
     auto diagnostic = emitError()
                       << "nothing of program '" << program.getSymName()
-                      << "' has the name '" << getName() << "' here";
+                      << "' has the name '" << getName()
+                      << "' here; it is not used, or computes what another "
+                         "value does";
     diagnostic.attachNote(program.getLoc()) << "the program";
     return Diagnosed::definiteFailure();
   }
