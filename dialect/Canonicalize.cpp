@@ -18,13 +18,12 @@ using namespace ccn;
 /// store has to go through the result.
 LogicalResult UpdateOp::canonicalize(UpdateOp op, PatternRewriter &rewriter) {
   bool changed = false;
-  rewriter.replaceUsesWithIf(
-      op.getResult(), op.getValue(), [&](OpOperand &use) {
-        auto next = dyn_cast<UpdateOp>(use.getOwner());
-        bool replace = !next || &use != &next.getTargetMutable();
-        changed |= replace;
-        return replace;
-      });
+  rewriter.replaceUsesWithIf(op.getResult(), op.getValue(),
+                             [&](OpOperand &use) {
+                               bool replace = !isTarget(use);
+                               changed |= replace;
+                               return replace;
+                             });
   return success(changed);
 }
 

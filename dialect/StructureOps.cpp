@@ -174,18 +174,22 @@ bool ProgramOp::isScattered(unsigned index) {
   return getArgAttr(index, kScatteredAttr) != nullptr;
 }
 
-Value ProgramOp::getFinalValue(unsigned index) {
-  Value value = getArgument(index);
-  while (true) {
-    UpdateOp next;
-    for (OpOperand &use : value.getUses())
-      if (auto update = dyn_cast<UpdateOp>(use.getOwner()))
-        if (update.getTarget() == value)
-          next = update;
-    if (!next)
-      return value;
-    value = next.getResult();
+std::vector<UpdateOp> ProgramOp::getUpdates(unsigned index) {
+  std::vector<UpdateOp> updates;
+  for (Value held = getArgument(index);;) {
+    auto next = llvm::find_if(held.getUses(), UpdateOp::isTarget);
+    if (next == held.getUses().end())
+      return updates;
+    updates.push_back(cast<UpdateOp>(next->getOwner()));
+    held = updates.back().getResult();
   }
+}
+
+Value ProgramOp::getFinalValue(unsigned index) {
+  std::vector<UpdateOp> updates = getUpdates(index);
+  if (updates.empty())
+    return getArgument(index);
+  return updates.back().getResult();
 }
 
 MeshOp ProgramOp::getMesh() { return ::ccn::getMesh(getOperation()); }
@@ -271,6 +275,11 @@ LogicalResult ReturnOp::verify() {
     return diagnostic;
   }
   return success();
+}
+
+bool UpdateOp::isTarget(OpOperand &use) {
+  auto update = dyn_cast<UpdateOp>(use.getOwner());
+  return update && &use == &update.getTargetMutable();
 }
 
 LogicalResult UpdateOp::verify() {

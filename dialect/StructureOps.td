@@ -97,6 +97,8 @@ def ProgramOp : Ccn_Op<"program", [
     bool isInout(unsigned index);
     /// Whether the argument is bound to a list of separate buffers.
     bool isScattered(unsigned index);
+    /// The stores to an inout argument, in order.
+    ::std::vector<UpdateOp> getUpdates(unsigned index);
     /// The value that an inout argument has when the program ends: its last
     /// update, or the argument itself.
     ::mlir::Value getFinalValue(unsigned index);
@@ -140,6 +142,10 @@ def UpdateOp : Ccn_Op<"update", [
   let assemblyFormat = "$target `with` $value attr-dict `:` type($target)";
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    /// Whether the use is the target of a store: any other reads the value.
+    static bool isTarget(::mlir::OpOperand &use);
+  }];
 }
 
 #endif // CCN_DIALECT_STRUCTUREOPS

@@ -506,18 +506,7 @@ Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
       }
     }
   }
-  for (Step &step : schedule.steps) {
-    std::vector<int64_t> load(fabric.edges.size());
-    for (const Send &send : step.sends)
-      ++load[send.edge];
-    for (const FabricSet &set : fabric.sets) {
-      int64_t total = 0;
-      for (int e : set.edges)
-        total += load[e];
-      step.rounds = std::max<int>(
-          step.rounds, static_cast<int>((total + set.cap - 1) / set.cap));
-    }
-  }
+  fitRounds(schedule, fabric);
   return schedule;
 }
 

@@ -56,6 +56,10 @@ struct Schedule {
   int totalSends() const;
 };
 
+/// Gives each step as many rounds as its sends, which have edges of `fabric`,
+/// need for every edge set to carry what it can; never fewer than it has.
+void fitRounds(Schedule &schedule, const Fabric &fabric);
+
 /// Proves that `schedule` implements its collective: nothing is sent before
 /// it arrived, every contribution is counted exactly once and reaches every
 /// rank that needs it, and nothing arrives that is there already. With

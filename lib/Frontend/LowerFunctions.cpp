@@ -164,6 +164,16 @@ static std::optional<int64_t> lastDim(const Operand &input,
   return std::nullopt;
 }
 
+Operand ProgramLowering::rootScale(const Operand &operand, const Operand &eps,
+                                   int64_t dim) {
+  Operand square =
+      reduceWhole(ReductionKind::mean, apply<MulOp>(operand, operand), dim);
+  Operand shifted = apply<AddOp>(square, eps.isTensor() ? widen(eps) : eps);
+  if (shifted.isError())
+    return {};
+  return repeat(make<RsqrtOp>(operand.range, shifted.value), operand, dim);
+}
+
 Operand ProgramLowering::callLayerNorm(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0), gamma = tensorArgument(call, 1);
   Operand beta = tensorArgument(call, 2), eps = argument(call, 3);
@@ -180,13 +190,8 @@ Operand ProgramLowering::callLayerNorm(const ast::CallExpr &call) {
   Operand mean =
       repeat(reduceWhole(ReductionKind::mean, wide, *dim), wide, *dim);
   Operand centred = apply<SubOp>(wide, mean);
-  Operand variance =
-      reduceWhole(ReductionKind::mean, apply<MulOp>(centred, centred), *dim);
-  Operand shifted = apply<AddOp>(variance, eps.isTensor() ? widen(eps) : eps);
-  if (shifted.isError())
-    return {};
-  Operand scale = repeat(make<RsqrtOp>(call.range, shifted.value), wide, *dim);
-  Operand scaled = apply<MulOp>(apply<MulOp>(centred, scale), widen(gamma));
+  Operand scaled = apply<MulOp>(
+      apply<MulOp>(centred, rootScale(centred, eps, *dim)), widen(gamma));
   return narrow(apply<AddOp>(scaled, widen(beta)), element);
 }
 
@@ -203,11 +208,6 @@ Operand ProgramLowering::callRmsNorm(const ast::CallExpr &call) {
   Type element = input.getType().getElementType();
   input.range = call.range;
   Operand wide = widen(input);
-  Operand square =
-      reduceWhole(ReductionKind::mean, apply<MulOp>(wide, wide), *dim);
-  Operand shifted = apply<AddOp>(square, eps.isTensor() ? widen(eps) : eps);
-  if (shifted.isError())
-    return {};
-  Operand scale = repeat(make<RsqrtOp>(call.range, shifted.value), wide, *dim);
-  return narrow(apply<MulOp>(apply<MulOp>(wide, scale), widen(gamma)), element);
+  Operand scaled = apply<MulOp>(wide, rootScale(wide, eps, *dim));
+  return narrow(apply<MulOp>(scaled, widen(gamma)), element);
 }

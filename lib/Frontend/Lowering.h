@@ -256,6 +256,9 @@ private:
                       llvm::ArrayRef<int64_t> dims);
   /// The result of a reduction over `dim`, repeated to the shape it came from.
   Operand repeat(const Operand &reduced, const Operand &like, int64_t dim);
+  /// 1 / sqrt(mean of squares over `dim` + eps), repeated to the operand's
+  /// shape.
+  Operand rootScale(const Operand &operand, const Operand &eps, int64_t dim);
   template <typename OpTy> Operand apply(const Operand &a, const Operand &b);
 
   /// Builds an operation, checks it, and reports what is wrong at `range`.

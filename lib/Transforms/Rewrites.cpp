@@ -54,10 +54,8 @@ void ccn::addTag(ArrayRef<Operation *> ops, StringRef name) {
 }
 
 void ccn::forwardStores(ProgramOp program) {
-  for (auto update : program.getBody().getOps<UpdateOp>()) {
+  for (auto update : program.getBody().getOps<UpdateOp>())
     update.getResult().replaceUsesWithIf(update.getValue(), [](OpOperand &use) {
-      auto next = dyn_cast<UpdateOp>(use.getOwner());
-      return !next || &use != &next.getTargetMutable();
+      return !UpdateOp::isTarget(use);
     });
-  }
 }

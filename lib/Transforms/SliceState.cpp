@@ -109,19 +109,8 @@ LogicalResult ccn::sliceState(RewriterBase &rewriter, ProgramOp program,
                   program);
   forwardStores(program);
 
-  // The stores, in order. slice_state_c2
-  SmallVector<UpdateOp> updates;
-  for (Value held = state;;) {
-    UpdateOp next;
-    for (OpOperand &use : held.getUses())
-      if (auto update = dyn_cast<UpdateOp>(use.getOwner()))
-        if (&use == &update.getTargetMutable())
-          next = update;
-    if (!next)
-      break;
-    updates.push_back(next);
-    held = next.getResult();
-  }
+  // slice_state_c2
+  std::vector<UpdateOp> updates = program.getUpdates(argument);
   if (updates.empty())
     return refuse(emit, "slice_state_c2",
                   "expected '" + program.getArgName(argument).getValue() +
