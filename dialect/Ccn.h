@@ -32,6 +32,13 @@ inline constexpr llvm::StringLiteral kTagsAttr = "ccn.tags";
 /// The program that a schedule is for, on its transform.named_sequence.
 inline constexpr llvm::StringLiteral kForAttr = "ccn.for";
 inline constexpr llvm::StringLiteral kPhaseAttr = "ccn.phase";
+/// How a collective or a kernel that communicates is to run: the name of an
+/// algorithm or the symbol of a ccn.algorithm, a protocol, a number of SMs, and
+/// when it leaves (0 first).
+inline constexpr llvm::StringLiteral kAlgorithmAttr = "ccn.algorithm";
+inline constexpr llvm::StringLiteral kProtocolAttr = "ccn.protocol";
+inline constexpr llvm::StringLiteral kSmsAttr = "ccn.sms";
+inline constexpr llvm::StringLiteral kPriorityAttr = "ccn.priority";
 
 /// The mesh of the module that holds the operation; null if it has none, or one
 /// without a size for each axis, which does not verify.
@@ -42,6 +49,16 @@ mlir::LogicalResult verifyCollective(mlir::Operation *op);
 
 /// The kernel that the operations can become together; none if there is none.
 std::optional<Skeleton> findSkeleton(llvm::ArrayRef<mlir::Operation *> ops);
+
+/// The most SMs that `ccn.sms` may name.
+inline constexpr int64_t maxSms = 1024;
+
+/// "'nccl', 'one_shot', ...": the built-in algorithms, for messages.
+std::string algorithmNames();
+
+/// Whether the operation, or one in it, moves data between ranks; if `axis` is
+/// given, along that axis.
+bool communicatesAlong(mlir::Operation *op, mlir::StringAttr axis = {});
 
 /// Implements the inference interfaces by ConcreteOp::inferType.
 template <typename ConcreteOp>

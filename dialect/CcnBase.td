@@ -32,6 +32,24 @@ def CcnDialect : Dialect {
     `ccn.name`, `ccn.inout` and `ccn.scattered` describe arguments and
     (`ccn.name`) results of a program; `ccn.phase` on a module names the phase of
     the compiler that made it.
+
+    On a collective, or a region that holds some, `ccn.algorithm`, `ccn.protocol` and
+    `ccn.sms` say how it is to run, and `ccn.priority` when it leaves, 0 first.
+
+    | `ccn.algorithm` | what it does |
+    | --- | --- |
+    | `"nccl"` | NCCL's own choice |
+    | `"one_shot"` | all_reduce: every rank gets what all others have and reduces it |
+    | `"two_shot"` | every rank reduces its slice, then all get all slices |
+    | `"ring"` | slices go around, each rank adding to them |
+    | `"direct"` | every rank sends each other what that needs |
+    | `@name` | the schedule of a `ccn.algorithm` |
+
+    | `ccn.protocol` | how a receiver sees what has arrived |
+    | --- | --- |
+    | `"simple"` | by a flag after the data |
+    | `"ll"` | by a flag in every 8 bytes |
+    | `"lamport"` | by a value that no data has |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -80,6 +98,21 @@ def Ccn_ComparePredicate : I32EnumAttr<"ComparePredicate", "a comparison", [
 def Ccn_ComparePredicateAttr
     : EnumAttr<CcnDialect, Ccn_ComparePredicate, "predicate"> {
   let assemblyFormat = "$value";
+}
+
+def Ccn_Algorithm : I32EnumAttr<"Algorithm", "how a collective runs", [
+    I32EnumAttrCase<"nccl", 0>, I32EnumAttrCase<"one_shot", 1>,
+    I32EnumAttrCase<"two_shot", 2>, I32EnumAttrCase<"direct", 3>,
+    I32EnumAttrCase<"ring", 4>]> {
+  let cppNamespace = "::ccn";
+  let genSpecializedAttr = 0;
+}
+
+def Ccn_Protocol : I32EnumAttr<"Protocol", "how a receiver sees what has arrived", [
+    I32EnumAttrCase<"simple", 0>, I32EnumAttrCase<"ll", 1>,
+    I32EnumAttrCase<"lamport", 2>]> {
+  let cppNamespace = "::ccn";
+  let genSpecializedAttr = 0;
 }
 
 //===----------------------------------------------------------------------===//

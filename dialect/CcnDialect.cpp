@@ -32,8 +32,58 @@ Operation *CcnDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return ConstantOp::create(builder, loc, typed);
 }
 
+std::string ccn::algorithmNames() {
+  std::string names;
+  for (uint32_t i = 0; std::optional<Algorithm> algorithm = symbolizeAlgorithm(i);
+       ++i)
+    names += (i ? ", '" : "'") + stringifyAlgorithm(*algorithm).str() + "'";
+  return names;
+}
+
+/// Checks what says how a collective runs.
+static LogicalResult verifyChoice(Operation *op, NamedAttribute attr) {
+  StringRef name = attr.getName().getValue();
+  if (!communicatesAlong(op))
+    return op->emitOpError() << "expected '" << name
+                             << "' on what communicates only";
+  auto expected = [&](const Twine &what) {
+    return op->emitOpError() << "expected '" << name << "' to be " << what
+                             << ", found " << attr.getValue();
+  };
+  if (name == kAlgorithmAttr) {
+    if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attr.getValue())) {
+      auto module = op->getParentOfType<ModuleOp>();
+      if (!module || !module.lookupSymbol<AlgorithmOp>(symbol.getValue()))
+        return expected("an algorithm of the module");
+      return success();
+    }
+    auto text = dyn_cast<StringAttr>(attr.getValue());
+    if (!text || !symbolizeAlgorithm(text.getValue()))
+      return expected("one of " + algorithmNames() + " or a symbol");
+    return success();
+  }
+  if (name == kProtocolAttr) {
+    auto text = dyn_cast<StringAttr>(attr.getValue());
+    if (!text || !symbolizeProtocol(text.getValue()))
+      return expected("'simple', 'll' or 'lamport'");
+    return success();
+  }
+  auto number = dyn_cast<IntegerAttr>(attr.getValue());
+  int64_t least = name == kSmsAttr ? 1 : 0;
+  int64_t most = name == kSmsAttr ? maxSms : std::numeric_limits<int32_t>::max();
+  if (!number || !number.getType().isSignlessInteger(64) ||
+      number.getInt() < least || number.getInt() > most)
+    return expected("a 64-bit integer from " + Twine(least) + " to " +
+                    Twine(most));
+  return success();
+}
+
 LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
+  if (llvm::is_contained<StringRef>(
+          {kAlgorithmAttr, kProtocolAttr, kSmsAttr, kPriorityAttr},
+          attr.getName().getValue()))
+    return verifyChoice(op, attr);
   if (attr.getName() == kLetAttr || attr.getName() == kForAttr) {
     if (!isa<StringAttr>(attr.getValue()))
       return op->emitOpError() << "expected '" << attr.getName().getValue()

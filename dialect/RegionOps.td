@@ -1,7 +1,8 @@
 //===- RegionOps.td - Groups of operations that run as one ----------------===//
 //
-// What schedules make: regions whose operations become one kernel. They keep the
-// operations as they are, readable and checked like any others.
+// What schedules make: regions whose operations become one kernel, or run at once
+// chunk by chunk. They keep the operations as they are, readable and checked like
+// any others.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CCN_DIALECT_REGIONOPS
@@ -25,7 +26,7 @@ def Ccn_SkeletonAttr : EnumAttr<CcnDialect, Ccn_Skeleton, "skeleton"> {
 
 def FusedOp : Ccn_Op<"fused", [
     SingleBlock, NoRegionArguments, RecursiveMemoryEffects,
-    HasParent<"ProgramOp">]> {
+    ParentOneOf<["ProgramOp", "OverlappedOp"]>]> {
   let summary = "Operations that become one kernel";
   let description = [{
     Executes its operations, which may use values from around it, and yields those
@@ -62,12 +63,72 @@ def FusedOp : Ccn_Op<"fused", [
   let hasRegionVerifier = 1;
 }
 
+def OverlappedOp : Ccn_Op<"overlapped", [
+    SingleBlock, NoRegionArguments, RecursiveMemoryEffects,
+    HasParent<"ProgramOp">]> {
+  let summary = "Operations that run at once, chunk by chunk";
+  let description = [{
+    Executes its operations, the *stages*, as a pipeline: while one stage works on
+    a chunk, the stage before works on the next chunk. A stage is an operation or
+    a fused kernel. `dims` says for each result along which dimension it is made
+    in chunks; the dimension of every other value follows, as an operation that
+    is cut along a dimension cuts its result.
+
+    The chunked dimension consists of *blocks*, the slices that mesh axes cut in it;
+    chunk i of n is the i-th n-th part of every block, so that every rank takes
+    part in every chunk. With `ring`, each block makes n chunks of its own, and the
+    rank at position r of that axis begins with block r (if the pipeline begins
+    with an all_gather: the block it has) or r + 1 (if it ends with a reduction:
+    the block it needs comes last) and goes around.
+
+    The decomposition is that of Wang et al., "Overlap Communication with Dependent
+    Computation via Decomposition in Large Deep Learning Models", ASPLOS 2023, and
+    the ring order that of Jangda et al., "Breaking the Computation and
+    Communication Abstraction Barrier in Distributed Machine Learning Workloads",
+    ASPLOS 2022.
+
+    ```mlir
+    %r = ccn.overlapped chunks(4) dims [0] ring("tp") {
+      %0 = ccn.matmul %x, %w : (...) -> ...
+      %1 = ccn.all_reduce sum %0 along <@m, ["tp"]> : (...) -> tensor<8x8xf32>
+      ccn.yield %1 : tensor<8x8xf32>
+    } : tensor<8x8xf32>
+    ```
+
+    **Constraints**
+    - `overlapped_c1`: the region holds at least two operations, all without side
+      effects, and with regions only if they are `ccn.fused`.
+    - `overlapped_c2`: the terminator yields at least one value, all of them values
+      of the region, of the result types.
+    - `overlapped_c3`: each operation takes a value in chunks: one from outside that
+      the first takes so, or one that is made before it.
+    - `overlapped_c4`: at least one operation communicates.
+    - `overlapped_c5`: the operations can run in chunks along `dims`.
+    - `overlapped_c6`: there is at least one chunk, and at most 65536.
+    - `overlapped_c7`: `ring` is an axis along which an operation communicates.
+  }];
+  let arguments = (ins I64Attr:$chunks, DenseI64ArrayAttr:$dims,
+                       OptionalAttr<StrAttr>:$ring);
+  let results = (outs Variadic<Ccn_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `chunks` `(` $chunks `)` `dims` $dims (`ring` `(` $ring^ `)`)?
+    attr-dict-with-keyword $body (`:` type($results)^)?
+  }];
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The operations in order, without the terminator.
+    ::llvm::SmallVector<::mlir::Operation *> getStages();
+  }];
+}
+
 def YieldOp : Ccn_Op<"yield", [
-    Pure, Terminator, ReturnLike, HasParent<"FusedOp">]> {
+    Pure, Terminator, ReturnLike,
+    ParentOneOf<["FusedOp", "OverlappedOp"]>]> {
   let summary = "Ends a region and yields its results";
   let description = [{
     **Constraints**
-    - `yield_c1`: it ends the region of a `ccn.fused`.
+    - `yield_c1`: it ends the region of a `ccn.fused` or `ccn.overlapped`.
   }];
   let arguments = (ins Variadic<Ccn_Tensor>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";

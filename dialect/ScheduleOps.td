@@ -151,4 +151,122 @@ def ScheduleFuseOp : Ccn_ScheduleOp<"fuse"> {
   }];
 }
 
+def ScheduleOverlapOp : Ccn_ScheduleOp<"overlap", [AttrSizedOperandSegments]> {
+  let summary = "Runs producers and consumers at once, chunk by chunk";
+  let description = [{
+    Conditions `overlap_c1` to `overlap_c6` of the pass `ccn-overlap`. The number of
+    chunks is a param, which a `transform.tune.knob` makes a choice; 4 without it.
+
+    ```mlir
+    %n = transform.tune.knob<"chunks"> = 4 from options = [1, 2, 4, 8] -> !transform.any_param
+    %o = transform.ccn.overlap %part, %y chunks %n
+        : (!transform.any_op, !transform.any_op, !transform.any_param) -> !transform.any_op
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.matmul %x, %w : ...
+    %2 = ccn.all_reduce sum %1 along <@m, ["tp"]> : ...
+    ```
+    ```mlir
+    %2 = ccn.overlapped chunks(4) dims [0] ring("tp") { ... }
+    ```
+  }];
+  let arguments = (ins Variadic<TransformHandleTypeInterface>:$targets,
+                       Optional<TransformParamTypeInterface>:$chunks);
+  let results = (outs TransformHandleTypeInterface:$overlapped);
+  let assemblyFormat = [{
+    $targets (`chunks` $chunks^)? attr-dict `:` functional-type(operands, $overlapped)
+  }];
+}
+
+def ScheduleBucketOp : Ccn_ScheduleOp<"bucket"> {
+  let summary = "Makes many collectives few launches, and large ones several";
+  let description = [{
+    Conditions `bucket_c1` to `bucket_c3` of the pass `ccn-bucket`. Yields the buckets,
+    in order.
+
+    ```mlir
+    %n = transform.tune.knob<"size"> = 25000000 from options = [25000000] -> !transform.any_param
+    %b = transform.ccn.bucket %g1, %g2 size %n
+        : (!transform.any_op, !transform.any_op, !transform.any_param) -> !transform.any_op
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.all_reduce sum %a along <@m, ["dp"]> : ...
+    %2 = ccn.all_reduce sum %b along <@m, ["dp"]> : ...
+    ```
+    ```mlir
+    %2:2 = ccn.fused collectives { ... }
+    ```
+  }];
+  let arguments = (ins Variadic<TransformHandleTypeInterface>:$targets,
+                       TransformParamTypeInterface:$size);
+  let results = (outs TransformHandleTypeInterface:$buckets);
+  let assemblyFormat = [{
+    $targets `size` $size attr-dict `:` functional-type(operands, $buckets)
+  }];
+}
+
+def ScheduleOrderOp : Ccn_ScheduleOp<"order"> {
+  let summary = "Says which collective leaves first";
+  let description = [{
+    Conditions `order_c1` and `order_c2` of the pass `ccn-order`.
+
+    ```mlir
+    transform.ccn.order %g2, %g1 : !transform.any_op, !transform.any_op
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.all_reduce sum %a along <@m, ["dp"]> : ...
+    %2 = ccn.all_reduce sum %b along <@m, ["dp"]> : ...
+    ```
+    ```mlir
+    %2 = ccn.all_reduce sum %b along <@m, ["dp"]> {ccn.priority = 0} : ...
+    %1 = ccn.all_reduce sum %a along <@m, ["dp"]> {ccn.priority = 1} : ...
+    ```
+  }];
+  let arguments = (ins Variadic<TransformHandleTypeInterface>:$targets);
+  let assemblyFormat = "$targets attr-dict `:` type($targets)";
+}
+
+def ScheduleChooseOp : Ccn_ScheduleOp<"choose"> {
+  let summary = "Chooses how a collective, or a kernel that communicates, runs";
+  let description = [{
+    What is chosen is `algorithm` (a name, or the path of a schedule in the
+    synthesizer's format), `protocol` or `sms`; `ccn` says what there is to choose
+    from. The choice is a param, so that a tuner can make it.
+
+    **Conditions**
+    - `algorithm_c1`, `protocol_c1`, `sms_c1`: the value holds one collective, or one
+      kernel that communicates.
+    - `algorithm_c2`: the algorithm implements that collective; in a kernel, all. A
+      schedule is for a collective that is not in a kernel.
+    - `algorithm_c3`: NCCL runs a collective that is not in a kernel.
+    - `algorithm_c4`: a schedule's file can be read and is right.
+    - `algorithm_c5`: it is for the same collective on as many ranks.
+    - `protocol_c2`: `lamport` marks what has not arrived by a value of its own, so
+      that elements are f64, f32, f16 or bf16.
+    - `protocol_c3`: NCCL chooses its own protocols.
+    - `sms_c2`: there are from 1 to 1024 SMs.
+
+    ```mlir
+    %p = transform.tune.knob<"protocol"> = "ll" from options = ["simple", "ll", "lamport"] -> !transform.any_param
+    transform.ccn.choose "protocol" of %avg = %p : !transform.any_op, !transform.any_param
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.all_reduce sum %0 along <@m, ["dp"]> : ...
+    ```
+    ```mlir
+    %1 = ccn.all_reduce sum %0 along <@m, ["dp"]> {ccn.protocol = "ll"} : ...
+    ```
+  }];
+  let arguments = (ins StrAttr:$what, TransformHandleTypeInterface:$target,
+                       TransformParamTypeInterface:$choice);
+  let assemblyFormat = [{
+    $what `of` $target `=` $choice attr-dict `:` type($target) `,` type($choice)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // CCN_DIALECT_SCHEDULEOPS

@@ -85,6 +85,13 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
+LogicalResult AlgorithmOp::verify() {
+  // algorithm_c1
+  if (getRanks() < 1)
+    return emitOpError() << "expected at least one rank, found " << getRanks();
+  return success();
+}
+
 int64_t MeshOp::getNumRanks() {
   int64_t ranks = 1;
   for (int64_t size : getAxisSizes())

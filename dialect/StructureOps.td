@@ -43,6 +43,28 @@ def MeshOp : Ccn_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   }];
 }
 
+def AlgorithmOp : Ccn_Op<"algorithm", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "A schedule of a collective, chunk by chunk";
+  let description = [{
+    What a collective with `ccn.algorithm = @name` executes: the text of a schedule
+    in the synthesizer's format, which its checker has proved to implement the
+    collective on that many ranks.
+
+    ```mlir
+    ccn.algorithm @ring4 "all_reduce" on 4 ranks "{...}"
+    ```
+
+    **Constraints**
+    - `algorithm_c1`: there is at least one rank.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$collective,
+                       I64Attr:$ranks, StrAttr:$schedule);
+  let assemblyFormat = [{
+    $sym_name $collective `on` $ranks `ranks` $schedule attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def ProgramOp : Ccn_Op<"program", [
     FunctionOpInterface, IsolatedFromAbove, SingleBlock,
     HasParent<"::mlir::ModuleOp">]> {

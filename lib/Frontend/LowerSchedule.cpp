@@ -6,11 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Frontend/Lowering.h"
+#include "lib/Transforms/Rewrites.h"
 #include "lib/Transforms/ScheduleOps.h"
 
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
+#include "mlir/Dialect/Transform/IR/TransformTypes.h"
+#include "mlir/Dialect/Transform/TuneExtension/TuneExtensionOps.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -18,16 +22,23 @@ using namespace ccn::frontend;
 
 namespace {
 
+/// What a schedule needs of the file that it is in.
+struct FileAccess {
+  llvm::function_ref<Location(SourceRange)> locate;
+  llvm::function_ref<std::optional<int64_t>(const ast::Expr *)> evaluate;
+  /// The folder that paths are relative to.
+  StringRef folder;
+};
+
 /// Builds one schedule, directive by directive.
 class ScheduleLowering {
 public:
-  ScheduleLowering(OpBuilder &builder, Value program,
-                   llvm::function_ref<Location(SourceRange)> locate)
-      : builder(builder), program(program), locate(locate),
+  ScheduleLowering(OpBuilder &builder, Value program, FileAccess file)
+      : builder(builder), program(program), file(file), locate(file.locate),
         handle(transform::AnyOpType::get(builder.getContext())) {}
 
-  /// Builds a directive; the result is empty if it has none of the operations.
-  std::optional<SmallVector<Value>> lower(const ast::Directive &directive);
+  /// Builds a directive; gives the values that it may name.
+  SmallVector<Value> lower(const ast::Directive &directive);
 
   /// Gives a value a name of the schedule's own, which may stand for nothing: a
   /// reorder may leave nothing to gather.
@@ -50,15 +61,65 @@ private:
     return values;
   }
 
+  /// A choice that a tuner may make otherwise.
+  Value knob(Location loc, StringRef name, Attribute selected,
+             SmallVector<Attribute> options) {
+    if (!llvm::is_contained(options, selected))
+      options.push_back(selected);
+    return transform::tune::KnobOp::create(
+        builder, loc, transform::AnyParamType::get(builder.getContext()),
+        builder.getStringAttr(name), builder.getArrayAttr(options), selected);
+  }
+  Value knob(Location loc, StringRef name, int64_t selected,
+             ArrayRef<int64_t> options) {
+    return knob(loc, name, builder.getI64IntegerAttr(selected),
+                llvm::map_to_vector(options, [&](int64_t value) -> Attribute {
+                  return builder.getI64IntegerAttr(value);
+                }));
+  }
+  Value knob(Location loc, StringRef name, StringRef selected,
+             ArrayRef<StringRef> options) {
+    return knob(loc, name, builder.getStringAttr(selected),
+                llvm::map_to_vector(options, [&](StringRef value) -> Attribute {
+                  return builder.getStringAttr(value);
+                }));
+  }
+  void choose(Location loc, StringRef what, const ast::Name &target,
+              Value choice) {
+    transform::ScheduleChooseOp::create(builder, loc, what, find(target),
+                                        choice);
+  }
+  void lowerAlgorithm(Location loc, const ast::AlgorithmDirective &directive);
+
   OpBuilder &builder;
   Value program;
+  FileAccess file;
   llvm::function_ref<Location(SourceRange)> locate;
   Type handle;
   llvm::StringSet<> own;
 };
 
-std::optional<SmallVector<Value>>
-ScheduleLowering::lower(const ast::Directive &directive) {
+void ScheduleLowering::lowerAlgorithm(
+    Location loc, const ast::AlgorithmDirective &directive) {
+  using Source = ast::AlgorithmDirective::Source;
+  if (directive.source == Source::Name) {
+    SmallVector<StringRef> known;
+    for (uint32_t i = 0;
+         std::optional<Algorithm> algorithm = symbolizeAlgorithm(i); ++i)
+      known.push_back(stringifyAlgorithm(*algorithm));
+    choose(loc, "algorithm", directive.target,
+           knob(loc, "algorithm", directive.name.text, known));
+    return;
+  }
+  SmallString<128> path;
+  if (!llvm::sys::path::is_absolute(directive.file.value))
+    path = file.folder;
+  llvm::sys::path::append(path, directive.file.value);
+  choose(loc, "algorithm", directive.target,
+         knob(loc, "algorithm", path.str(), {}));
+}
+
+SmallVector<Value> ScheduleLowering::lower(const ast::Directive &directive) {
   using Kind = ast::Directive::Kind;
   Location loc = locate(directive.range);
   switch (directive.kind) {
@@ -89,13 +150,48 @@ ScheduleLowering::lower(const ast::Directive &directive) {
         findAll(cast<ast::FuseDirective>(directive).targets));
     return SmallVector<Value>{op.getFused()};
   }
-  case Kind::Overlap:
+  case Kind::Overlap: {
+    auto &overlap = cast<ast::OverlapDirective>(directive);
+    std::optional<int64_t> chunks = defaultChunks;
+    if (overlap.chunks)
+      chunks = file.evaluate(overlap.chunks);
+    SmallVector<Value> targets = findAll(overlap.targets);
+    auto op = transform::ScheduleOverlapOp::create(
+        builder, loc, handle, targets,
+        knob(loc, "chunks", chunks.value_or(defaultChunks), {1, 2, 4, 8, 16}));
+    return SmallVector<Value>{op.getOverlapped()};
+  }
   case Kind::Algorithm:
-  case Kind::Protocol:
-  case Kind::Sms:
-  case Kind::Bucket:
+    lowerAlgorithm(loc, cast<ast::AlgorithmDirective>(directive));
+    return SmallVector<Value>();
+  case Kind::Protocol: {
+    auto &protocol = cast<ast::ProtocolDirective>(directive);
+    if (protocol.protocol)
+      choose(loc, "protocol", protocol.target,
+             knob(loc, "protocol", getSpelling(*protocol.protocol),
+                  {"simple", "ll", "lamport"}));
+    return SmallVector<Value>();
+  }
+  case Kind::Sms: {
+    auto &sms = cast<ast::SmsDirective>(directive);
+    if (std::optional<int64_t> count = file.evaluate(sms.count))
+      choose(loc, "sms", sms.target,
+             knob(loc, "sms", *count, {4, 8, 16, 32, 64}));
+    return SmallVector<Value>();
+  }
+  case Kind::Bucket: {
+    auto &bucket = cast<ast::BucketDirective>(directive);
+    SmallVector<Value> targets = findAll(bucket.targets);
+    auto op = transform::ScheduleBucketOp::create(
+        builder, loc, handle, targets,
+        knob(loc, "size", file.evaluate(bucket.size).value_or(1),
+             {1 << 20, 1 << 22, 1 << 24, 1 << 26}));
+    return SmallVector<Value>{op.getBuckets()};
+  }
   case Kind::Order:
-    return std::nullopt;
+    transform::ScheduleOrderOp::create(
+        builder, loc, findAll(cast<ast::OrderDirective>(directive).targets));
+    return SmallVector<Value>();
   }
   llvm_unreachable("all kinds are handled");
 }
@@ -117,23 +213,31 @@ void FileLowering::lowerSchedule(const ast::ScheduleItem &item) {
       (item.program.text + "." + item.name.text).str(), handle, TypeRange(),
       [&](OpBuilder &body, Location loc, BlockArgument program) {
         auto locate = [&](SourceRange range) { return location(range); };
-        ScheduleLowering lowering(body, program, locate);
+        auto evaluate = [&](const ast::Expr *expr) {
+          return evaluateInteger(expr, "number");
+        };
+        ScheduleLowering lowering(
+            body, program,
+            {locate, evaluate,
+             llvm::sys::path::parent_path(file.source.getName())});
         for (const ast::Directive *directive : item.directives) {
-          std::optional<SmallVector<Value>> values = lowering.lower(*directive);
-          if (!values) {
-            error(directive->range, "'" + getSpelling(directive->kind) +
-                                        "' cannot be executed by this version "
-                                        "of ccn");
+          auto *algorithm = dyn_cast<ast::AlgorithmDirective>(directive);
+          if (algorithm &&
+              algorithm->source == ast::AlgorithmDirective::Source::Synth) {
+            error(algorithm->valueRange,
+                  "'synth(...)' cannot be executed by this version of ccn; "
+                  "expected an algorithm's name or a schedule's file");
             continue;
           }
+          SmallVector<Value> values = lowering.lower(*directive);
           if (!directive->results.empty() &&
-              directive->results.size() != values->size()) {
-            error(directive->range, "expected " + Twine(values->size()) +
+              directive->results.size() != values.size()) {
+            error(directive->range, "expected " + Twine(values.size()) +
                                         " names for what this makes, found " +
                                         Twine(directive->results.size()));
             continue;
           }
-          for (auto [name, value] : llvm::zip(directive->results, *values))
+          for (auto [name, value] : llvm::zip(directive->results, values))
             lowering.name(value, name);
         }
         transform::YieldOp::create(body, loc);

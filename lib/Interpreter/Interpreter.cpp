@@ -47,6 +47,7 @@ private:
   };
 
   void findOrder();
+  llvm::SmallVector<mlir::Value> inputsOf(mlir::Operation *op);
   void findOutcomes();
   void findLastUses();
   mlir::LogicalResult checkNames(const NamedTensors &inputs);
@@ -62,9 +63,11 @@ private:
   RankMesh mesh;
   int64_t ranks;
   RunOptions options;
-  /// The operations as they are executed: those of a fused region before the
-  /// region's own, which then hands on what it yields.
+  /// The operations as they are executed: those of a region before the region's
+  /// own, which then hands on what it yields.
   std::vector<mlir::Operation *> order;
+  /// The regions that are executed chunk by chunk instead.
+  ChunkPlans chunkPlans;
   std::vector<Outcome> outcomes;
   /// The values that nothing needs after each operation.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>> lastUses;
@@ -75,21 +78,41 @@ private:
   std::vector<std::optional<Failure>> failures;
 };
 
-void Run::findOrder() {
-  for (mlir::Operation &op : program.getBody().front().without_terminator()) {
-    if (auto fused = llvm::dyn_cast<FusedOp>(op))
-      for (mlir::Operation &inner :
-           fused.getBody().front().without_terminator())
-        order.push_back(&inner);
+/// Appends the operations of a block, those of regions before the region's own,
+/// except regions that are executed as one.
+static void appendOrder(mlir::Block &block, const ChunkPlans &asOne,
+                        std::vector<mlir::Operation *> &order) {
+  for (mlir::Operation &op : block.without_terminator()) {
+    if (llvm::isa<FusedOp, OverlappedOp>(op) && !asOne.contains(&op))
+      appendOrder(op.getRegion(0).front(), asOne, order);
     order.push_back(&op);
   }
 }
 
+void Run::findOrder() {
+  mlir::Block &block = program.getBody().front();
+  if (options.inChunks)
+    for (auto op : block.getOps<OverlappedOp>()) {
+      ChunkPlan plan{getChunking(op), getChunkRanges(op), {}};
+      appendOrder(op.getBody().front(), ChunkPlans(), plan.order);
+      chunkPlans.try_emplace(op, std::move(plan));
+    }
+  appendOrder(block, chunkPlans, order);
+}
+
 /// What an operation needs to have been executed.
-static mlir::OperandRange inputsOf(mlir::Operation *op) {
-  if (auto fused = llvm::dyn_cast<FusedOp>(op))
-    return fused.getBody().front().getTerminator()->getOperands();
-  return op->getOperands();
+llvm::SmallVector<mlir::Value> Run::inputsOf(mlir::Operation *op) {
+  llvm::SmallVector<mlir::Value> inputs(op->getOperands());
+  if (chunkPlans.contains(op))
+    op->walk([&](mlir::Operation *inner) {
+      for (mlir::Value operand : inner->getOperands())
+        if (operand.getParentBlock() == op->getBlock())
+          inputs.push_back(operand);
+    });
+  else if (llvm::isa<FusedOp, OverlappedOp>(op))
+    llvm::append_range(
+        inputs, op->getRegion(0).front().getTerminator()->getOperands());
+  return inputs;
 }
 
 void Run::findOutcomes() {
@@ -224,7 +247,7 @@ mlir::LogicalResult Run::execute() {
   Status started = runOnRanks(
       static_cast<int>(ranks),
       [&](int rank) {
-        RankExecutor executor(mesh, rank, rendezvous);
+        RankExecutor executor(mesh, rank, rendezvous, chunkPlans);
         executeRank(rank, executor, rendezvous);
       },
       [&](const Status &status) {
@@ -245,7 +268,7 @@ mlir::LogicalResult Run::report() {
     auto isEarlier = [&](const Failure &a, const Failure &b) {
       if (a.shared != b.shared)
         return !a.shared;
-      return a.op != b.op && a.op->isBeforeInBlock(b.op);
+      return llvm::find(order, a.op) < llvm::find(order, b.op);
     };
     if (!first || isEarlier(*failures[rank], *failures[*first]))
       first = rank;
@@ -348,10 +371,12 @@ mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
 //===----------------------------------------------------------------------===//
 
 Status RankExecutor::execute(mlir::Operation *op) {
-  if (auto fused = llvm::dyn_cast<FusedOp>(op)) {
-    mlir::Operation *yield = fused.getBody().front().getTerminator();
+  if (auto it = chunkPlans.find(op); it != chunkPlans.end())
+    return executeInChunks(llvm::cast<OverlappedOp>(op), it->second);
+  if (llvm::isa<FusedOp, OverlappedOp>(op)) {
+    mlir::Operation *yield = op->getRegion(0).front().getTerminator();
     for (auto [result, value] :
-         llvm::zip_equal(fused.getResults(), yield->getOperands()))
+         llvm::zip_equal(op->getResults(), yield->getOperands()))
       set(result, HostTensor(get(value)));
     return Status();
   }

@@ -36,6 +36,9 @@ struct RunOptions {
   /// Seconds that a rank waits in a collective for the others, which includes
   /// what they compute meanwhile.
   double timeLimit = 600;
+  /// Executes overlapped regions chunk by chunk, with all else spoiled, as a
+  /// proof that they may be; otherwise as any operations.
+  bool inChunks = false;
 };
 
 /// The most ranks that are run; more threads do more harm than good.

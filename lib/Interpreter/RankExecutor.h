@@ -11,6 +11,7 @@
 #ifndef CCN_INTERPRETER_RANKEXECUTOR_H
 #define CCN_INTERPRETER_RANKEXECUTOR_H
 
+#include "dialect/Chunking.h"
 #include "lib/Interpreter/Placement.h"
 #include "lib/Interpreter/Reduce.h"
 #include "lib/Interpreter/Rendezvous.h"
@@ -22,10 +23,23 @@ namespace ccn::interp {
 /// How a location is named in messages: "adam.ccn:6:14".
 std::string describeLocation(mlir::Location loc);
 
+/// How an overlapped region is executed chunk by chunk.
+struct ChunkPlan {
+  Chunking chunking;
+  /// The ranges of the chunked dimension, by chunk.
+  llvm::SmallVector<llvm::SmallVector<SliceBounds>> ranges;
+  /// What is executed for each chunk.
+  std::vector<mlir::Operation *> order;
+};
+using ChunkPlans = llvm::DenseMap<mlir::Operation *, ChunkPlan>;
+
 class RankExecutor {
 public:
-  RankExecutor(RankMesh mesh, int rank, Rendezvous &rendezvous)
-      : mesh(mesh), rank(rank), rendezvous(rendezvous) {}
+  /// Overlapped regions that `chunkPlans` has are executed chunk by chunk.
+  RankExecutor(RankMesh mesh, int rank, Rendezvous &rendezvous,
+               const ChunkPlans &chunkPlans)
+      : mesh(mesh), rank(rank), rendezvous(rendezvous), chunkPlans(chunkPlans) {
+  }
 
   void set(mlir::Value value, HostTensor tensor) {
     values[value] = std::move(tensor);
@@ -50,6 +64,13 @@ private:
   /// ExecuteLocal.cpp: what needs no other rank. No value: not of this kind.
   std::optional<Tensor> executeElementwise(mlir::Operation *op);
   std::optional<Tensor> executeTensorOp(mlir::Operation *op);
+  /// ExecuteChunks.cpp.
+  Status executeInChunks(OverlappedOp op, const ChunkPlan &plan);
+  /// The rank's rows of a value that a chunk has.
+  std::vector<SliceBounds> chunkOf(mlir::Value value, const ChunkPlan &plan,
+                                   size_t chunk);
+  /// Spoils what a chunk does not have of a value.
+  Status spoil(mlir::Value value, const ChunkPlan &plan, size_t chunk);
   /// ExecuteCollective.cpp.
   std::optional<Tensor> executeCollective(mlir::Operation *op);
 
@@ -97,6 +118,7 @@ private:
   RankMesh mesh;
   int rank;
   Rendezvous &rendezvous;
+  const ChunkPlans &chunkPlans;
   /// How many collectives this rank has been in.
   int64_t sequence = 0;
   bool failedToMeet = false;

@@ -1,13 +1,11 @@
 //===- Fuse.cpp - Operations that become one kernel -----------------------===//
 //
-// Puts operations into one region. What stands between them in the program
-// moves before or after the region, which is possible if no path leaves the set
-// and comes back.
+// Puts operations into one region, with what only they need.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"
-#include "lib/Transforms/Rewrites.h"
+#include "lib/Transforms/Regions.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -81,9 +79,8 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
   Block *block = set.front()->getBlock();
   forwardStores(program);
   absorbProducers(set, block);
-  SmallVector<Operation *> ops(set.getArrayRef());
-  llvm::sort(ops,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  RegionBuilder region(set.getArrayRef());
+  ArrayRef<Operation *> ops = region.getOps();
 
   // fuse_c4
   std::optional<Skeleton> skeleton = findSkeleton(ops);
@@ -93,67 +90,18 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
                   "expected operations that are connected by their values",
                   ops.back());
   // fuse_c3
-  llvm::DenseSet<Operation *> left;
-  for (Operation &op :
-       llvm::make_range(ops.front()->getIterator(), block->end())) {
-    bool afterSet = false, afterLeft = false;
-    op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands()) {
-        Operation *definer = operand.getDefiningOp();
-        definer = definer ? topLevel(definer, block) : nullptr;
-        afterSet |= definer && set.contains(definer);
-        afterLeft |= definer && left.contains(definer);
-      }
-    });
-    if (set.contains(&op) && afterLeft)
-      return refuse(emit, "fuse_c3",
-                    "expected no path that leaves the operations and comes "
-                    "back, found one that ends here",
-                    &op);
-    if (!set.contains(&op) && (afterSet || afterLeft))
-      left.insert(&op);
-  }
+  if (Operation *back = region.findPathBack())
+    return refuse(emit, "fuse_c3",
+                  "expected no path that leaves the operations and comes "
+                  "back, found one that ends here",
+                  back);
   if (!skeleton)
     return refuse(emit, "fuse_c4", "expected operations that fit one skeleton",
                   ops.back());
-
-  // What depends on the set and stands before its end moves behind it.
-  OpBuilder::InsertionGuard guard(rewriter);
-  Operation *last = ops.back();
-  SmallVector<Operation *> behind;
-  for (Operation &op :
-       llvm::make_range(ops.front()->getIterator(), last->getIterator()))
-    if (left.contains(&op))
-      behind.push_back(&op);
-  Operation *anchor = last;
-  for (Operation *op : behind) {
-    rewriter.moveOpAfter(op, anchor);
-    anchor = op;
-  }
-
-  SmallVector<Value> outputs;
-  for (Operation *op : ops)
-    for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !set.contains(topLevel(user, block));
-          }))
-        outputs.push_back(result);
-  rewriter.setInsertionPoint(last);
-  SmallVector<Location> locations;
-  for (Operation *op : ops)
-    locations.push_back(op->getLoc());
-  auto fused = FusedOp::create(rewriter, rewriter.getFusedLoc(locations),
-                               TypeRange(ValueRange(outputs)), *skeleton);
-  Block &body = fused.getBody().emplaceBlock();
-  for (auto [output, result] : llvm::zip_equal(outputs, fused.getResults()))
-    rewriter.replaceUsesWithIf(output, result, [&](OpOperand &use) {
-      return !set.contains(topLevel(use.getOwner(), block));
-    });
-  for (Operation *op : ops)
-    rewriter.moveOpBefore(op, &body, body.end());
-  rewriter.setInsertionPointToEnd(&body);
-  YieldOp::create(rewriter, fused.getLoc(), outputs);
-  return fused;
+  return cast<FusedOp>(
+      region.build(rewriter, [&](Location loc, TypeRange types) {
+        return FusedOp::create(rewriter, loc, types, *skeleton);
+      }));
 }
 
 namespace {

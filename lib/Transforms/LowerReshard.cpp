@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/CostModel/CostModel.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
 
 #include <map>
 #include <queue>
@@ -88,16 +90,8 @@ AxisState slicedAt(unsigned dim) {
 constexpr AxisState localState = {AxisState::Local, 0, ReduceKind::sum};
 
 double Search::localBytes(const Layout &layout) {
-  double bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    SmallVector<int64_t> sizes, first;
-    for (StringAttr axis : layout.getAxes(dim)) {
-      sizes.push_back(mesh.getAxisSize(axis));
-      first.push_back(0);
-    }
-    bytes *= sliceBounds(size, sizes, first).size;
-  }
-  return bytes;
+  return static_cast<double>(bytesOnRank(
+      layout.getType(type.getShape(), type.getElementType()), mesh));
 }
 
 void Search::expand(const Layout &layout, Reach reach) {
@@ -354,7 +348,7 @@ Value LowerReshardPass::apply(OpBuilder &builder, ReshardOp op,
     break;
   }
   }
-  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  copyNames(op, made);
   return made->getResult(0);
 }
 

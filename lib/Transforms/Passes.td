@@ -158,4 +158,108 @@ def Fuse : Pass<"ccn-fuse", "::ccn::ProgramOp"> {
   ];
 }
 
+def Overlap : Pass<"ccn-overlap", "::ccn::ProgramOp"> {
+  let summary = "Runs producers and consumers at once, chunk by chunk";
+  let description = [{
+    Puts a chain of computations, collectives and fused kernels into a
+    `ccn.overlapped` region, a pipeline: a product runs on chunk i + 1 while chunk i
+    is reduced. The dimension is found; the outermost one is taken that has enough
+    elements for all ranks and chunks. What is the same in every chunk is made
+    before. If the chain begins with an all_gather, or ends with a reduction, along
+    one axis, ranks go around that axis (`ring`), so that each block is made, or
+    needed, in turn.
+
+    ```mlir
+    %1 = ccn.matmul %x, %w {ccn.let = "part"} : ...
+    %2 = ccn.all_reduce sum %1 along <@m, ["tp"]> {ccn.let = "y"} : ...
+    ```
+    becomes, with `values=part,y chunks=4`,
+    ```mlir
+    %2 = ccn.overlapped chunks(4) dims [0] ring("tp") {
+      %1 = ccn.matmul %x, %w {ccn.let = "part"} : ...
+      %3 = ccn.all_reduce sum %1 along <@m, ["tp"]> {ccn.let = "y"} : ...
+      ccn.yield %3 : tensor<8x8xf32>
+    } : tensor<8x8xf32>
+    ```
+
+    **Conditions**
+    - `overlap_c1`: there are two values at least, none in a region; a fused
+      kernel is one.
+    - `overlap_c2`: each value is made from the one before it.
+    - `overlap_c3`: no path of the program leaves them and comes back.
+    - `overlap_c4`: at least one communicates.
+    - `overlap_c5`: there is a dimension along which all can be made in chunks.
+    - `overlap_c6`: there are from 1 to 65536 chunks.
+  }];
+  let options = [
+    ListOption<"values", "values", "std::string",
+               "The names of the values, in the order of the chain">,
+    Option<"chunks", "chunks", "int64_t", /*default=*/"4",
+           "The number of chunks of a block">
+  ];
+}
+
+def Bucket : Pass<"ccn-bucket", "::ccn::ProgramOp"> {
+  let summary = "Makes many collectives few launches, and large ones several";
+  let description = [{
+    Collectives share a launch until their tensors, as ranks hold them, have `size`
+    bytes. A tensor larger than that is cut into pieces along its first dimension
+    that no axis cuts, if it is all_reduced, reduced, broadcast or sent; otherwise
+    it is a bucket of its own. Nothing is copied together.
+
+    ```mlir
+    %1 = ccn.all_reduce sum %a along <@m, ["dp"]> {ccn.let = "g1"} : ...
+    %2 = ccn.all_reduce sum %b along <@m, ["dp"]> {ccn.let = "g2"} : ...
+    ```
+    becomes, with `values=g1,g2 size=1000000`,
+    ```mlir
+    %2:2 = ccn.fused collectives {
+      %1 = ccn.all_reduce sum %a along <@m, ["dp"]> {ccn.let = "g1"} : ...
+      %3 = ccn.all_reduce sum %b along <@m, ["dp"]> {ccn.let = "g2"} : ...
+      ccn.yield %1, %3 : tensor<8xf32>, tensor<8xf32>
+    } : tensor<8xf32>, tensor<8xf32>
+    ```
+
+    **Conditions**
+    - `bucket_c1`: each value holds one collective that is in no region.
+    - `bucket_c2`: all are the same operation, with the same attributes, element
+      type and axes.
+    - `bucket_c3`: none is made from another.
+  }];
+  let options = [
+    ListOption<"values", "values", "std::string",
+               "The names of the values, in the order of the buckets">,
+    Option<"size", "size", "int64_t", /*default=*/"26214400",
+           "The bytes of a bucket">
+  ];
+}
+
+def Order : Pass<"ccn-order", "::ccn::ProgramOp"> {
+  let summary = "Says which collective leaves first";
+  let description = [{
+    Gives collectives priorities, 0 first, and places each as soon as what it sends
+    is there; of those that are ready at once the first named comes first. None
+    waits for another that is not ready.
+
+    ```mlir
+    %1 = ccn.all_reduce sum %a along <@m, ["dp"]> {ccn.let = "g1"} : ...
+    %2 = ccn.all_reduce sum %b along <@m, ["dp"]> {ccn.let = "g2"} : ...
+    ```
+    becomes, with `values=g2,g1`,
+    ```mlir
+    %2 = ccn.all_reduce sum %b along <@m, ["dp"]> {ccn.let = "g2", ccn.priority = 0} : ...
+    %1 = ccn.all_reduce sum %a along <@m, ["dp"]> {ccn.let = "g1", ccn.priority = 1} : ...
+    ```
+
+    **Conditions**
+    - `order_c1`: each value holds one collective, or one kernel that communicates;
+      none is named twice.
+    - `order_c2`: none is made from one that is named after it.
+  }];
+  let options = [
+    ListOption<"values", "values", "std::string",
+               "The names of the values, the most urgent first">
+  ];
+}
+
 #endif // CCN_LIB_TRANSFORMS_PASSES

@@ -180,7 +180,7 @@ Value Reordering::gatherWhole(Value value, Type type, Operation *like,
   auto whole = AllGatherOp::create(
       rewriter, like->getLoc(), value,
       AxesAttr::get(rewriter.getContext(), gather.getAxes().getMesh(), axes));
-  whole->setDiscardableAttrs(like->getDiscardableAttrDictionary());
+  copyNames(like, whole);
   reordered.gathers.push_back(whole);
   return whole;
 }
@@ -242,7 +242,7 @@ Reordered Reordering::rewrite() {
                               pending.getState(axes.front()).reduction, result,
                               AxesAttr::get(rewriter.getContext(),
                                             gather.getAxes().getMesh(), axes));
-      reduce->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+      copyNames(op, reduce);
       reordered.computations.push_back(reduce);
       result = reduce;
     }

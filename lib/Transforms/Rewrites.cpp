@@ -53,6 +53,24 @@ void ccn::addTag(ArrayRef<Operation *> ops, StringRef name) {
   }
 }
 
+void ccn::copyNames(Operation *from, Operation *to) {
+  for (StringRef name : {kLetAttr, kTagsAttr})
+    if (Attribute value = from->getAttr(name))
+      to->setAttr(name, value);
+}
+
+Operation *ccn::findCommunicating(ArrayRef<Operation *> value) {
+  Operation *found = nullptr;
+  for (Operation *op : value) {
+    if (!communicatesAlong(op))
+      continue;
+    if (found)
+      return nullptr;
+    found = op;
+  }
+  return found;
+}
+
 void ccn::forwardStores(ProgramOp program) {
   for (auto update : program.getBody().getOps<UpdateOp>())
     update.getResult().replaceUsesWithIf(update.getValue(), [](OpOperand &use) {

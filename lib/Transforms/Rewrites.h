@@ -32,6 +32,13 @@ OpSet findByName(ProgramOp program, llvm::StringRef name);
 /// Gives operations a name, beside those that they have.
 void addTag(llvm::ArrayRef<mlir::Operation *> ops, llvm::StringRef name);
 
+/// Gives an operation the names of another, in the program and in schedules.
+void copyNames(mlir::Operation *from, mlir::Operation *to);
+
+/// The one operation among those of a name that moves data between ranks: a
+/// collective, or a region that holds some. Null if there is none, or several.
+mlir::Operation *findCommunicating(llvm::ArrayRef<mlir::Operation *> value);
+
 /// Leaves in the results of stores only what the next store needs; the rewrites
 /// below expect that. Reading an argument after a store then reads the value.
 void forwardStores(ProgramOp program);
@@ -91,6 +98,67 @@ mlir::LogicalResult sliceState(mlir::RewriterBase &rewriter, ProgramOp program,
 mlir::FailureOr<FusedOp> fuse(mlir::RewriterBase &rewriter,
                               llvm::ArrayRef<mlir::Operation *> ops,
                               EmitRefusal emit);
+
+/// The chunks of an overlap that does not say how many: enough to hide all but a
+/// quarter of the shorter side.
+inline constexpr int64_t defaultChunks = 4;
+
+/// Runs a chain of producers and consumers at once, in chunks along one
+/// dimension.
+///
+/// - `overlap_c1`: there are two values at least, none in a region; a fused
+///   kernel is one.
+/// - `overlap_c2`: each value is made from the one before it.
+/// - `overlap_c3`: no path of the program leaves them and comes back.
+/// - `overlap_c4`: at least one communicates.
+/// - `overlap_c5`: there is a dimension along which all can be made in chunks.
+/// - `overlap_c6`: there are from 1 to 65536 chunks.
+mlir::FailureOr<OverlappedOp> overlap(mlir::RewriterBase &rewriter,
+                                      llvm::ArrayRef<OpSet> values,
+                                      int64_t chunks, EmitRefusal emit);
+
+/// Makes several collectives few: each bucket is one launch of at most `size`
+/// bytes of the tensors as ranks hold them, and a tensor larger than that is cut
+/// into pieces along its first dimension that is not sliced. Gives the buckets in
+/// order; one with a single collective is that collective.
+///
+/// - `bucket_c1`: each value holds one collective that is in no region.
+/// - `bucket_c2`: all are the same operation, with the same attributes, element
+///   type and axes.
+/// - `bucket_c3`: none is made from another.
+mlir::FailureOr<OpSet> bucket(mlir::RewriterBase &rewriter,
+                              llvm::ArrayRef<OpSet> values, int64_t size,
+                              EmitRefusal emit);
+
+/// Makes collectives leave in the order given, and gives them priorities, 0
+/// first.
+///
+/// - `order_c1`: each value holds one collective, or one kernel that
+///   communicates; none is named twice.
+/// - `order_c2`: none is made from one that is named after it.
+mlir::LogicalResult order(mlir::RewriterBase &rewriter,
+                          llvm::ArrayRef<OpSet> values, EmitRefusal emit);
+
+/// Chooses how a collective or a kernel that communicates runs. `choice` is a
+/// string (algorithm: a name or the path of a schedule; protocol) or an integer
+/// (SMs).
+///
+/// - `algorithm_c1`, `protocol_c1`, `sms_c1`: the value holds one collective, or
+///   one kernel that communicates.
+/// - `algorithm_c2`: the algorithm implements that collective; in a kernel, all.
+/// - `algorithm_c3`: NCCL runs a collective that is not in a kernel.
+/// - `algorithm_c4`: a schedule's file can be read and is right.
+/// - `algorithm_c5`: it is for the same collective on as many ranks.
+/// - `protocol_c2`: `lamport` marks what has not arrived by a value of its own, so
+///   that elements are f64, f32, f16 or bf16.
+/// - `protocol_c3`: NCCL chooses its own protocols.
+/// - `sms_c2`: there are from 1 to 1024 SMs.
+mlir::LogicalResult chooseAlgorithm(llvm::ArrayRef<mlir::Operation *> value,
+                                    llvm::StringRef choice, EmitRefusal emit);
+mlir::LogicalResult chooseProtocol(llvm::ArrayRef<mlir::Operation *> value,
+                                   llvm::StringRef choice, EmitRefusal emit);
+mlir::LogicalResult chooseSms(llvm::ArrayRef<mlir::Operation *> value,
+                              int64_t count, EmitRefusal emit);
 
 } // namespace ccn
 

@@ -9,6 +9,8 @@
 
 #include "lib/Transforms/Rewrites.h"
 
+#include "mlir/Dialect/Transform/TuneExtension/TuneExtension.h"
+
 using namespace mlir;
 using namespace mlir::transform;
 using namespace ccn;
@@ -35,6 +37,24 @@ using Diagnosed = DiagnosedSilenceableFailure;
 OpSet payload(TransformState &state, Value handle) {
   OpSet ops(state.getPayloadOps(handle));
   return ops;
+}
+
+SmallVector<OpSet> payloads(TransformState &state, ValueRange handles) {
+  return llvm::map_to_vector(
+      handles, [&](Value handle) { return payload(state, handle); });
+}
+
+/// The one number that a param holds; reports anything else.
+std::optional<int64_t> getInteger(TransformState &state, Value param,
+                                  Operation *op) {
+  ArrayRef<Attribute> values = state.getParams(param);
+  auto number = values.size() == 1 ? dyn_cast<IntegerAttr>(values.front())
+                                   : IntegerAttr();
+  if (number && number.getType().isSignlessInteger() &&
+      number.getValue().isSignedIntN(64))
+    return number.getInt();
+  op->emitError() << "expected a param of one integer";
+  return std::nullopt;
 }
 
 /// The one program that a handle holds; reports anything else.
@@ -66,6 +86,7 @@ public:
 void ccn::registerScheduleOps(DialectRegistry &registry) {
   registry.insert<TransformDialect>();
   registry.addExtensions<ScheduleExtension>();
+  transform::registerTuneExtension(registry);
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,5 +232,113 @@ void ScheduleFuseOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   onlyReadsHandle(getTargetsMutable(), effects);
   producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}
+
+Diagnosed ScheduleOverlapOp::apply(TransformRewriter &rewriter,
+                                   TransformResults &results,
+                                   TransformState &state) {
+  std::optional<int64_t> chunks = defaultChunks;
+  if (getChunks())
+    chunks = getInteger(state, getChunks(), *this);
+  if (!chunks)
+    return Diagnosed::definiteFailure();
+  FailureOr<OverlappedOp> overlapped =
+      overlap(rewriter, payloads(state, getTargets()), *chunks,
+              [&] { return emitError(); });
+  if (failed(overlapped))
+    return Diagnosed::definiteFailure();
+  results.set(cast<OpResult>(getOverlapped()), {*overlapped});
+  return Diagnosed::success();
+}
+
+void ScheduleOverlapOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getTargetsMutable(), effects);
+  onlyReadsHandle(getChunksMutable(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}
+
+Diagnosed ScheduleBucketOp::apply(TransformRewriter &rewriter,
+                                  TransformResults &results,
+                                  TransformState &state) {
+  std::optional<int64_t> size = getInteger(state, getSize(), *this);
+  if (!size)
+    return Diagnosed::definiteFailure();
+  if (*size < 1) {
+    emitError() << "expected a size of at least 1 byte, found " << *size;
+    return Diagnosed::definiteFailure();
+  }
+  FailureOr<OpSet> buckets = bucket(rewriter, payloads(state, getTargets()),
+                                    *size, [&] { return emitError(); });
+  if (failed(buckets))
+    return Diagnosed::definiteFailure();
+  results.set(cast<OpResult>(getBuckets()), *buckets);
+  return Diagnosed::success();
+}
+
+void ScheduleBucketOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  consumesHandle(getTargetsMutable(), effects);
+  onlyReadsHandle(getSizeMutable(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}
+
+Diagnosed ScheduleOrderOp::apply(TransformRewriter &rewriter,
+                                 TransformResults &, TransformState &state) {
+  return succeeded(order(rewriter, payloads(state, getTargets()),
+                         [&] { return emitError(); }))
+             ? Diagnosed::success()
+             : Diagnosed::definiteFailure();
+}
+
+void ScheduleOrderOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getTargetsMutable(), effects);
+  modifiesPayload(effects);
+}
+
+LogicalResult ScheduleChooseOp::verify() {
+  if (llvm::is_contained({"algorithm", "protocol", "sms"}, getWhat()))
+    return success();
+  return emitOpError() << "expected 'algorithm', 'protocol' or 'sms', found '"
+                       << getWhat() << "'";
+}
+
+Diagnosed ScheduleChooseOp::apply(TransformRewriter &, TransformResults &,
+                                  TransformState &state) {
+  OpSet value = payload(state, getTarget());
+  auto emit = [&] { return emitError(); };
+  auto done = [](LogicalResult result) {
+    return succeeded(result) ? Diagnosed::success()
+                             : Diagnosed::definiteFailure();
+  };
+  if (getWhat() == "sms") {
+    std::optional<int64_t> count = getInteger(state, getChoice(), *this);
+    return done(count ? chooseSms(value, *count, emit) : failure());
+  }
+  ArrayRef<Attribute> params = state.getParams(getChoice());
+  auto text =
+      params.size() == 1 ? dyn_cast<StringAttr>(params.front()) : StringAttr();
+  if (!text) {
+    emitError() << "expected a param of one string";
+    return Diagnosed::definiteFailure();
+  }
+  if (getWhat() == "algorithm")
+    return done(chooseAlgorithm(value, text, emit));
+  if (!symbolizeProtocol(text.getValue())) {
+    emitError() << "expected protocol 'simple', 'll' or 'lamport', found '"
+                << text.getValue() << "'";
+    return Diagnosed::definiteFailure();
+  }
+  return done(chooseProtocol(value, text, emit));
+}
+
+void ScheduleChooseOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getTargetMutable(), effects);
+  onlyReadsHandle(getChoiceMutable(), effects);
   modifiesPayload(effects);
 }

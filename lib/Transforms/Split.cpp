@@ -61,7 +61,7 @@ FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
   Location loc = op.getLoc();
   OpSet parts;
   auto add = [&](auto part) {
-    part->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    copyNames(op, part);
     parts.push_back(part);
     return part.getResult();
   };

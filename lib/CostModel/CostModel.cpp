@@ -1,0 +1,109 @@
+//===- CostModel.cpp - What operations move -------------------------------===//
+//
+// Everything follows from the parts of tensors that the first rank holds, which
+// are the largest.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/CostModel/CostModel.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace ccn;
+
+int64_t ccn::bytesOnRank(RankedTensorType type, MeshOp mesh) {
+  Layout layout = Layout::of(type);
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    SmallVector<int64_t> sizes;
+    for (StringAttr axis : layout.getAxes(dim))
+      sizes.push_back(mesh.getAxisSize(axis));
+    SmallVector<int64_t> first(sizes.size(), 0);
+    bytes = llvm::SaturatingMultiply<uint64_t>(
+        bytes, sliceBounds(size, sizes, first).size);
+    bytes = std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max());
+  }
+  return bytes;
+}
+
+static int64_t bytesOf(Value value, MeshOp mesh) {
+  return bytesOnRank(cast<RankedTensorType>(value.getType()), mesh);
+}
+
+double ccn::bytesReceived(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  if (!collective.communicates())
+    return 0;
+  MeshOp mesh = getMesh(op);
+  double ranks = 1;
+  for (StringAttr axis : collective.getMeshAxes().getNames())
+    ranks *= mesh.getAxisSize(axis);
+  double before = bytesOf(collective.getSource(), mesh);
+  double after = bytesOf(op->getResult(0), mesh);
+  if (ranks == 1)
+    return 0;
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([&](AllReduceOp) { return 2 * (ranks - 1) / ranks * before; })
+      .Case<ReduceScatterOp, AllToAllOp>(
+          [&](auto) { return (ranks - 1) / ranks * before; })
+      .Case<AllGatherOp, GatherOp>([&](auto) { return (ranks - 1) * before; })
+      .Default([&](Operation *) { return after; });
+}
+
+Traffic ccn::trafficOf(Operation *op) {
+  MeshOp mesh = getMesh(op);
+  Traffic traffic;
+  if (auto overlapped = dyn_cast<OverlappedOp>(op)) {
+    for (Operation *stage : overlapped.getStages())
+      traffic += trafficOf(stage);
+    return traffic;
+  }
+  if (isa<UpdateOp, ConstantOp, SliceOp, ReshardOp>(op) ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return traffic;
+  traffic.launches = 1;
+  llvm::SetVector<Value> read;
+  op->walk([&](Operation *inner) {
+    if (auto collective = dyn_cast<CollectiveOpInterface>(inner))
+      traffic.received += bytesReceived(collective);
+    for (Value operand : inner->getOperands()) {
+      Operation *definer = operand.getDefiningOp();
+      if (!(definer && op->isProperAncestor(definer)) &&
+          !isa_and_nonnull<ConstantOp>(definer))
+        read.insert(operand);
+    }
+  });
+  for (Value value : read)
+    traffic.memory += bytesOf(value, mesh);
+  for (Value result : op->getResults())
+    traffic.memory += bytesOf(result, mesh);
+  return traffic;
+}
+
+Traffic ccn::trafficOf(ProgramOp program) {
+  Traffic traffic;
+  for (Operation &op : program.getBody().front())
+    traffic += trafficOf(&op);
+  return traffic;
+}
+
+std::string ccn::describeBytes(double bytes) {
+  constexpr const char *units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < std::size(units)) {
+    bytes /= 1000;
+    ++unit;
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (unit == 0 || bytes >= 99.95)
+    os << llvm::format("%.0f", bytes);
+  else
+    os << llvm::format("%.3g", bytes);
+  os << " " << units[unit];
+  return text;
+}

@@ -1,0 +1,201 @@
+//===- Choose.cpp - How a collective runs ---------------------------------===//
+//
+// Algorithms, protocols and numbers of SMs are attributes of what communicates.
+// An algorithm from a file becomes a ccn.algorithm of the module, after the
+// synthesizer's checker has proved that it does what the collective asks for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Rewrites.h"
+
+#include "synth/Schedule.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace {
+
+/// The collectives that an operation is or holds.
+SmallVector<Operation *> collectivesOf(Operation *op) {
+  SmallVector<Operation *> collectives;
+  op->walk([&](CollectiveOpInterface inner) {
+    if (inner.communicates())
+      collectives.push_back(inner);
+  });
+  return collectives;
+}
+
+/// Whether a built-in algorithm does what the collective asks for.
+bool implements(Algorithm algorithm, Operation *op) {
+  switch (algorithm) {
+  case Algorithm::nccl:
+    return true;
+  case Algorithm::one_shot:
+    return isa<AllReduceOp>(op);
+  case Algorithm::two_shot:
+  case Algorithm::ring:
+    return isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op);
+  case Algorithm::direct:
+    return !isa<AllReduceOp>(op);
+  }
+  llvm_unreachable("all algorithms are handled");
+}
+
+FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
+                                  StringRef condition, EmitRefusal emit) {
+  if (Operation *op = findCommunicating(value))
+    return op;
+  return refuse(emit, condition,
+                "expected a value with one collective, or one kernel that "
+                "communicates",
+                value.empty() ? nullptr : value.back());
+}
+
+/// A symbol of the module that is not taken, from a file's name.
+std::string freeSymbol(ModuleOp module, StringRef path) {
+  std::string stem;
+  for (char c : llvm::sys::path::stem(path))
+    stem += llvm::isAlnum(c) ? c : '_';
+  std::string name = stem;
+  for (unsigned i = 1; module.lookupSymbol(name); ++i)
+    name = stem + "_" + std::to_string(i);
+  return name;
+}
+
+/// Makes the schedule in a file an algorithm of the module.
+FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
+                                           EmitRefusal emit) {
+  // algorithm_c4
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return refuse(emit, "algorithm_c4",
+                  "cannot read '" + path +
+                      "': " + buffer.getError().message(),
+                  nullptr);
+  StringRef text = (*buffer)->getBuffer();
+  synth::Result<synth::Schedule> schedule =
+      synth::parseSchedule(std::string_view(text), path.str());
+  if (!schedule)
+    return refuse(emit, "algorithm_c4", schedule.error().text, nullptr);
+  if (std::string wrong = synth::check(*schedule); !wrong.empty())
+    return refuse(emit, "algorithm_c4",
+                  "'" + path + "' is not right: " + wrong, nullptr);
+  // algorithm_c5
+  auto collective = cast<CollectiveOpInterface>(op);
+  MeshOp mesh = getMesh(op);
+  int64_t ranks = 1;
+  for (StringAttr axis : collective.getMeshAxes().getNames())
+    ranks *= mesh.getAxisSize(axis);
+  StringRef name = op->getName().stripDialect();
+  StringRef found = synth::kindName(schedule->collective.kind);
+  if (found != name || schedule->collective.ranks != ranks ||
+      (schedule->collective.rooted() &&
+       schedule->collective.root != collective.getRootPosition()))
+    return refuse(emit, "algorithm_c5",
+                  "expected a schedule of " + name + " on " + Twine(ranks) +
+                      " ranks, found one of " + found + " on " +
+                      Twine(schedule->collective.ranks) +
+                      (schedule->collective.rooted()
+                           ? " with root " + Twine(schedule->collective.root)
+                           : Twine()),
+                  op);
+  auto module = op->getParentOfType<ModuleOp>();
+  for (auto other : module.getOps<AlgorithmOp>())
+    if (other.getSchedule() == text)
+      return FlatSymbolRefAttr::get(other.getSymNameAttr());
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  if (MeshOp mesh = getMesh(module))
+    builder.setInsertionPointAfter(mesh);
+  auto algorithm =
+      AlgorithmOp::create(builder, op->getLoc(), freeSymbol(module, path),
+                          found, ranks, text);
+  return FlatSymbolRefAttr::get(algorithm.getSymNameAttr());
+}
+
+} // namespace
+
+LogicalResult ccn::chooseAlgorithm(ArrayRef<Operation *> value,
+                                   StringRef choice, EmitRefusal emit) {
+  // algorithm_c1
+  FailureOr<Operation *> op = findTarget(value, "algorithm_c1", emit);
+  if (failed(op))
+    return failure();
+  std::optional<Algorithm> algorithm = symbolizeAlgorithm(choice);
+  if (!algorithm) {
+    if (!isa<CollectiveOpInterface>(*op))
+      return refuse(emit, "algorithm_c2",
+                    "expected one of " + algorithmNames() +
+                        " for a kernel, found '" + choice + "'",
+                    *op);
+    FailureOr<FlatSymbolRefAttr> symbol = loadAlgorithm(*op, choice, emit);
+    if (failed(symbol))
+      return failure();
+    (*op)->setAttr(kAlgorithmAttr, *symbol);
+    return success();
+  }
+  // algorithm_c2
+  for (Operation *collective : collectivesOf(*op))
+    if (!implements(*algorithm, collective))
+      return refuse(emit, "algorithm_c2",
+                    "algorithm '" + choice + "' does not implement '" +
+                        collective->getName().stripDialect() + "'",
+                    collective);
+  // algorithm_c3
+  if (*algorithm == Algorithm::nccl && !isa<CollectiveOpInterface>(*op))
+    return refuse(emit, "algorithm_c3",
+                  "NCCL runs collectives that are not in a kernel", *op);
+  // protocol_c3
+  if (*algorithm == Algorithm::nccl && (*op)->hasAttr(kProtocolAttr))
+    return refuse(emit, "protocol_c3", "NCCL chooses its own protocols", *op);
+  (*op)->setAttr(kAlgorithmAttr, StringAttr::get((*op)->getContext(), choice));
+  return success();
+}
+
+LogicalResult ccn::chooseProtocol(ArrayRef<Operation *> value,
+                                  StringRef choice, EmitRefusal emit) {
+  // protocol_c1
+  FailureOr<Operation *> op = findTarget(value, "protocol_c1", emit);
+  if (failed(op))
+    return failure();
+  std::optional<Protocol> protocol = symbolizeProtocol(choice);
+  assert(protocol && "was verified");
+  // protocol_c2
+  if (*protocol == Protocol::lamport)
+    for (Operation *collective : collectivesOf(*op)) {
+      Type element = getElementTypeOrSelf(collective->getOperand(0).getType());
+      if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() < 16)
+        return refuse(emit, "protocol_c2",
+                      "expected elements of f64, f32, f16 or bf16 for "
+                      "protocol 'lamport', found " +
+                          elementTypeName(element),
+                      collective);
+    }
+  // protocol_c3
+  if (auto algorithm = (*op)->getAttrOfType<StringAttr>(kAlgorithmAttr);
+      algorithm && algorithm.getValue() == "nccl")
+    return refuse(emit, "protocol_c3", "NCCL chooses its own protocols", *op);
+  (*op)->setAttr(kProtocolAttr, StringAttr::get((*op)->getContext(), choice));
+  return success();
+}
+
+LogicalResult ccn::chooseSms(ArrayRef<Operation *> value, int64_t count,
+                             EmitRefusal emit) {
+  // sms_c1
+  FailureOr<Operation *> op = findTarget(value, "sms_c1", emit);
+  if (failed(op))
+    return failure();
+  // sms_c2
+  if (count < 1 || count > maxSms)
+    return refuse(emit, "sms_c2",
+                  "expected from 1 to " + Twine(maxSms) + " SMs, found " +
+                      Twine(count),
+                  nullptr);
+  (*op)->setAttr(kSmsAttr,
+                 IntegerAttr::get(IntegerType::get((*op)->getContext(), 64),
+                                  count));
+  return success();
+}

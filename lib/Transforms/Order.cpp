@@ -1,0 +1,98 @@
+//===- Order.cpp - Which collective leaves first --------------------------===//
+//
+// Gives collectives priorities and places each as soon as what it sends is there:
+// what is needed first overtakes what is needed later (Hashemi et al., "TicTac",
+// MLSys 2019; Peng et al., "ByteScheduler", SOSP 2019).
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_ORDER
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+/// Whether `op` is made from `source`, through any operations between.
+static bool isMadeFrom(Operation *op, Operation *source) {
+  Block *block = op->getBlock();
+  SmallVector<Operation *> open = {op};
+  llvm::DenseSet<Operation *> seen;
+  while (!open.empty()) {
+    Operation *next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (next == source)
+      return true;
+    next->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *definer = operand.getDefiningOp())
+          if (Operation *top = block->findAncestorOpInBlock(*definer))
+            open.push_back(top);
+    });
+  }
+  return false;
+}
+
+LogicalResult ccn::order(RewriterBase &rewriter, ArrayRef<OpSet> values,
+                         EmitRefusal emit) {
+  OpSet ops;
+  for (const OpSet &value : values) {
+    // order_c1
+    Operation *op = findCommunicating(value);
+    if (!op || !isa<ProgramOp>(op->getParentOp()) ||
+        llvm::is_contained(ops, op))
+      return refuse(emit, "order_c1",
+                    "expected a value with one collective, or one kernel that "
+                    "communicates, that is not named twice",
+                    value.empty() ? nullptr : value.back());
+    // order_c2
+    for (Operation *earlier : ops)
+      if (isMadeFrom(earlier, op))
+        return refuse(emit, "order_c2",
+                      "expected no collective before what it is made from", op);
+    ops.push_back(op);
+  }
+  // From the last: what is placed at the same point later comes before it.
+  for (auto [priority, op] : llvm::reverse(llvm::enumerate(ops))) {
+    Operation *anchor = nullptr;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *definer = operand.getDefiningOp();
+        definer = definer ? op->getBlock()->findAncestorOpInBlock(*definer)
+                          : nullptr;
+        if (definer && definer != op &&
+            (!anchor || anchor->isBeforeInBlock(definer)))
+          anchor = definer;
+      }
+    });
+    if (anchor)
+      rewriter.moveOpAfter(op, anchor);
+    else
+      rewriter.moveOpBefore(op, op->getBlock(), op->getBlock()->begin());
+    op->setAttr(kPriorityAttr, rewriter.getI64IntegerAttr(priority));
+  }
+  return success();
+}
+
+namespace {
+
+struct OrderPass : ccn::impl::OrderBase<OrderPass> {
+  using OrderBase::OrderBase;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    IRRewriter rewriter(&getContext());
+    SmallVector<OpSet> sets;
+    for (const std::string &name : values)
+      sets.push_back(findByName(program, name));
+    if (failed(order(rewriter, sets, [&] { return program.emitError(); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace
