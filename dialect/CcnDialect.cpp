@@ -34,8 +34,8 @@ Operation *CcnDialect::materializeConstant(OpBuilder &builder, Attribute value,
 
 std::string ccn::algorithmNames() {
   std::string names;
-  for (uint32_t i = 0; std::optional<Algorithm> algorithm = symbolizeAlgorithm(i);
-       ++i)
+  for (uint32_t i = 0;
+       std::optional<Algorithm> algorithm = symbolizeAlgorithm(i); ++i)
     names += (i ? ", '" : "'") + stringifyAlgorithm(*algorithm).str() + "'";
   return names;
 }
@@ -44,8 +44,8 @@ std::string ccn::algorithmNames() {
 static LogicalResult verifyChoice(Operation *op, NamedAttribute attr) {
   StringRef name = attr.getName().getValue();
   if (!communicatesAlong(op))
-    return op->emitOpError() << "expected '" << name
-                             << "' on what communicates only";
+    return op->emitOpError()
+           << "expected '" << name << "' on what communicates only";
   auto expected = [&](const Twine &what) {
     return op->emitOpError() << "expected '" << name << "' to be " << what
                              << ", found " << attr.getValue();
@@ -70,7 +70,8 @@ static LogicalResult verifyChoice(Operation *op, NamedAttribute attr) {
   }
   auto number = dyn_cast<IntegerAttr>(attr.getValue());
   int64_t least = name == kSmsAttr ? 1 : 0;
-  int64_t most = name == kSmsAttr ? maxSms : std::numeric_limits<int32_t>::max();
+  int64_t most =
+      name == kSmsAttr ? maxSms : std::numeric_limits<int32_t>::max();
   if (!number || !number.getType().isSignlessInteger(64) ||
       number.getInt() < least || number.getInt() > most)
     return expected("a 64-bit integer from " + Twine(least) + " to " +

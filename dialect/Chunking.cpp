@@ -55,9 +55,9 @@ LogicalResult ChunkFlow::visit(Operation *op, bool &touched) {
     for (Operation &inner : fused.getBody().front().without_terminator())
       if (failed(visit(&inner, touched)))
         return failure();
-    for (auto [result, value] :
-         llvm::zip_equal(fused.getResults(),
-                         fused.getBody().front().getTerminator()->getOperands()))
+    for (auto [result, value] : llvm::zip_equal(
+             fused.getResults(),
+             fused.getBody().front().getTerminator()->getOperands()))
       if (auto it = chunking.dims.find(value); it != chunking.dims.end())
         chunking.dims[result] = it->second;
     return success();
@@ -208,8 +208,8 @@ SmallVector<SmallVector<SliceBounds>> ccn::getChunkRanges(OverlappedOp op) {
     blocks *= sizes.back();
   }
   auto parts = static_cast<int64_t>(op.getChunks());
-  SmallVector<SmallVector<SliceBounds>> chunks(
-      op.getRingAttr() ? blocks * parts : parts);
+  SmallVector<SmallVector<SliceBounds>> chunks(op.getRingAttr() ? blocks * parts
+                                                                : parts);
   SmallVector<int64_t> position(axes.size());
   for (int64_t block = 0; block < blocks; ++block) {
     int64_t rest = block;
@@ -262,7 +262,8 @@ LogicalResult OverlappedOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getOperands().empty() ||
       yield.getOperandTypes() != getResultTypes())
-    return emitOpError() << "expected a yield of the result types, one at least";
+    return emitOpError()
+           << "expected a yield of the result types, one at least";
   for (Value value : yield.getOperands())
     if (value.getParentRegion() != &getBody())
       return emitOpError() << "expected to yield values of the region";

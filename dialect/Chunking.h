@@ -1,8 +1,8 @@
 //===- Chunking.h - Which values are made in chunks -------------*- C++ -*-===//
 //
 // Overlapping runs operations chunk by chunk along a dimension. Which dimension
-// of which value that is follows from the operations: those on one rank say it by
-// the inference of their layouts, as if one more axis of the mesh cut them;
+// of which value that is follows from the operations: those on one rank say it
+// by the inference of their layouts, as if one more axis of the mesh cut them;
 // collectives keep the dimension, as they only change where elements are.
 //
 //===----------------------------------------------------------------------===//
@@ -62,8 +62,7 @@ getChunkRanges(OverlappedOp op);
 
 /// The mesh axes that cut the chunked dimension of any value into blocks,
 /// outermost first.
-llvm::SmallVector<mlir::StringAttr>
-findBlockAxes(const Chunking &chunking);
+llvm::SmallVector<mlir::StringAttr> findBlockAxes(const Chunking &chunking);
 
 } // namespace ccn
 

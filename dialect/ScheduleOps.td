@@ -233,21 +233,8 @@ def ScheduleChooseOp : Ccn_ScheduleOp<"choose"> {
   let summary = "Chooses how a collective, or a kernel that communicates, runs";
   let description = [{
     What is chosen is `algorithm` (a name, or the path of a schedule in the
-    synthesizer's format), `protocol` or `sms`; `ccn` says what there is to choose
-    from. The choice is a param, so that a tuner can make it.
-
-    **Conditions**
-    - `algorithm_c1`, `protocol_c1`, `sms_c1`: the value holds one collective, or one
-      kernel that communicates.
-    - `algorithm_c2`: the algorithm implements that collective; in a kernel, all. A
-      schedule is for a collective that is not in a kernel.
-    - `algorithm_c3`: NCCL runs a collective that is not in a kernel.
-    - `algorithm_c4`: a schedule's file can be read and is right.
-    - `algorithm_c5`: it is for the same collective on as many ranks.
-    - `protocol_c2`: `lamport` marks what has not arrived by a value of its own, so
-      that elements are f64, f32, f16 or bf16.
-    - `protocol_c3`: NCCL chooses its own protocols.
-    - `sms_c2`: there are from 1 to 1024 SMs.
+    synthesizer's format), `protocol` or `sms`. The choice is a param, so that a tuner
+    can make it. Conditions `choose_c1` to `choose_c8` of the pass `ccn-choose`.
 
     ```mlir
     %p = transform.tune.knob<"protocol"> = "ll" from options = ["simple", "ll", "lamport"] -> !transform.any_param

@@ -33,10 +33,11 @@ struct Traffic {
   }
 };
 
-/// The bytes that a rank receives in a collective of n ranks by an algorithm that
-/// moves as few as possible: of B bytes that it holds before, 2 (n - 1) / n * B for
-/// all_reduce, (n - 1) / n * B for reduce_scatter and all_to_all, (n - 1) * B for
-/// all_gather and, at its root, gather; what it ends with for the others.
+/// The bytes that a rank receives in a collective of n ranks by an algorithm
+/// that moves as few as possible: of B bytes that it holds before, 2 (n - 1) /
+/// n * B for all_reduce, (n - 1) / n * B for reduce_scatter and all_to_all, (n
+/// - 1) * B for all_gather and, at its root, gather; what it ends with for the
+/// others.
 double bytesReceived(mlir::Operation *collective);
 
 /// The traffic of an operation, or of a region as one kernel (of an overlapped

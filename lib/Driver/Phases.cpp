@@ -239,9 +239,15 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
   } else {
     std::unique_ptr<frontend::ast::File> file =
         frontend::parse(source, diagnostics);
+    frontend::LowerOptions lowerOptions = options.lower;
+    std::unique_ptr<frontend::ast::File> scheduleFile;
+    if (options.scheduleFile && !isMlir(*options.scheduleFile)) {
+      scheduleFile = frontend::parse(*options.scheduleFile, diagnostics);
+      lowerOptions.scheduleFile = scheduleFile.get();
+    }
     bool badOption = false;
     frontend::Lowered lowered =
-        frontend::lower(*file, context, options.lower, diagnostics, badOption);
+        frontend::lower(*file, context, lowerOptions, diagnostics, badOption);
     current = std::move(lowered.module);
     schedules = std::move(lowered.schedules);
     if (!current)
@@ -251,7 +257,13 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongUsage;
   }
 
-  if (options.scheduleFile) {
+  if (options.scheduleFile && !schedules) {
+    if (!isMlir(*options.scheduleFile)) {
+      diagnostics.error("'" + source.getName() +
+                        "' is IR, which schedules in a .ccn file cannot name; "
+                        "give a transform script (.mlir)");
+      return CompileStatus::WrongUsage;
+    }
     if (done >= Phase::Schedule) {
       diagnostics.error("'" + source.getName() + "' is scheduled already");
       return CompileStatus::WrongUsage;

@@ -34,7 +34,8 @@ std::optional<Phase> phaseByName(llvm::StringRef name);
 
 struct CompileOptions {
   frontend::LowerOptions lower;
-  /// A transform script to apply instead of a schedule of the program's file.
+  /// A transform script (.mlir) or a file of schedules (.ccn) to apply instead
+  /// of a schedule of the program's file.
   const SourceFile *scheduleFile = nullptr;
   Phase stopAfter = Phase::Schedule;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if

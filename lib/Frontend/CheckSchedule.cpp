@@ -71,6 +71,20 @@ unsigned getNumParts(const ast::SplitDirective &split) {
 
 } // namespace
 
+void FileLowering::checkAlgorithm(const ast::AlgorithmDirective &directive) {
+  if (directive.source != ast::AlgorithmDirective::Source::Name ||
+      directive.name.isMissing() || symbolizeAlgorithm(directive.name.text))
+    return;
+  SmallVector<StringRef> known;
+  for (uint32_t i = 0;
+       std::optional<Algorithm> algorithm = symbolizeAlgorithm(i); ++i)
+    known.push_back(stringifyAlgorithm(*algorithm));
+  error(directive.name.range, "unknown algorithm '" + directive.name.text +
+                                  "', expected " + algorithmNames() +
+                                  " or the file of a schedule in quotes" +
+                                  didYouMean(directive.name.text, known));
+}
+
 void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
   if (item.name.isMissing() || item.program.isMissing())
     return;
@@ -88,7 +102,7 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
   if (!inserted)
     error(item.name.range, "schedule '" + item.name.text + "' for '" +
                                item.program.text + "' is already defined")
-        .note(file.source, other->second, "the other definition");
+        .note(*source, other->second, "the other definition");
 
   Scope &program = values->second;
   llvm::MapVector<StringRef, SourceRange> own;
@@ -142,21 +156,19 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
         error(split->range, "expected " + Twine(getNumParts(*split)) +
                                 " names for what this split makes, found " +
                                 Twine(split->results.size()));
+    if (auto *algorithm = dyn_cast<ast::AlgorithmDirective>(directive))
+      checkAlgorithm(*algorithm);
     for (const ast::Name &name : directive->results) {
       if (name.isMissing())
         continue;
       auto it = program.find(name.text);
-      SourceRange range =
-          it != program.end() ? it->second.range : SourceRange{};
-      bool taken = it != program.end();
-      if (!taken) {
-        auto [mine, fresh] = own.insert({name.text, name.range});
-        taken = !fresh;
-        range = mine->second;
-      }
-      if (taken)
-        error(name.range, "'" + name.text + "' is already defined")
-            .note(file.source, range, "the other definition");
+      std::string taken = ("'" + name.text + "' is already defined").str();
+      if (it != program.end())
+        error(name.range, taken)
+            .note(file.source, it->second.range, "the other definition");
+      else if (auto [mine, fresh] = own.insert({name.text, name.range}); !fresh)
+        error(name.range, taken)
+            .note(*source, mine->second, "the other definition");
     }
   }
 }

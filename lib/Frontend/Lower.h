@@ -28,6 +28,9 @@ struct LowerOptions {
   std::vector<std::pair<std::string, std::string>> mesh;
   /// The schedule to apply; if empty, `default` where there is one.
   std::string schedule;
+  /// A file of schedules that are applied instead: for each program its only
+  /// one, or `default`. May be null.
+  const ast::File *scheduleFile = nullptr;
 };
 
 /// What a file means.

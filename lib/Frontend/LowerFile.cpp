@@ -13,16 +13,17 @@ using namespace ccn::frontend;
 FileLowering::FileLowering(const ast::File &file, MLIRContext *context,
                            const LowerOptions &options,
                            Diagnostics &diagnostics)
-    : file(file), context(context), builder(context), options(options),
-      diagnostics(diagnostics), hadSyntaxErrors(diagnostics.hasErrors()) {
+    : file(file), source(&file.source), context(context), builder(context),
+      options(options), diagnostics(diagnostics),
+      hadSyntaxErrors(diagnostics.hasErrors()) {
   module = ModuleOp::create(location({0, 0}));
   (*module)->setAttr(kPhaseAttr, builder.getStringAttr("parse"));
   builder.setInsertionPointToEnd(module->getBody());
 }
 
 Location FileLowering::location(SourceRange range) {
-  LineColumn place = file.source.getLineColumn(range.begin);
-  return FileLineColLoc::get(context, file.source.getName(), place.line,
+  LineColumn place = source->getLineColumn(range.begin);
+  return FileLineColLoc::get(context, source->getName(), place.line,
                              place.column);
 }
 
@@ -209,6 +210,39 @@ void FileLowering::lowerSchedules(ArrayRef<const ast::ScheduleItem *> items) {
                     didYouMean(wanted, candidates));
 }
 
+void FileLowering::lowerScheduleFile(const ast::File &other) {
+  source = &other.source;
+  scheduleRanges.clear();
+  llvm::MapVector<StringRef, SmallVector<const ast::ScheduleItem *>> byProgram;
+  for (const ast::Item *item : other.items) {
+    auto *schedule = dyn_cast<ast::ScheduleItem>(item);
+    if (!schedule) {
+      error(item->range, "expected schedules only in a file of schedules");
+      continue;
+    }
+    checkSchedule(*schedule);
+    byProgram[schedule->program.text].push_back(schedule);
+  }
+  if (byProgram.empty() && !diagnostics.hasErrors())
+    error({0, 0}, "expected a schedule, found none");
+  if (diagnostics.hasErrors())
+    return;
+  for (auto &[program, items] : byProgram) {
+    auto *chosen = llvm::find_if(items, [](const ast::ScheduleItem *item) {
+      return item->name.text == "default";
+    });
+    if (items.size() == 1)
+      chosen = items.begin();
+    if (chosen == items.end())
+      error(items[1]->name.range,
+            "expected one schedule for '" + program +
+                "', or one named 'default', found several")
+          .note(*source, items[0]->name.range, "another one");
+    else
+      lowerSchedule(**chosen);
+  }
+}
+
 Lowered FileLowering::run(bool &wrongUsage) {
   // Schedules may stand before what they name.
   SmallVector<const ast::ScheduleItem *> items;
@@ -239,7 +273,9 @@ Lowered FileLowering::run(bool &wrongUsage) {
     checkOptions();
   if (file.items.empty() && !hadSyntaxErrors)
     error({0, 0}, "expected a program, found an empty file");
-  if (!diagnostics.hasErrors())
+  if (options.scheduleFile)
+    lowerScheduleFile(*options.scheduleFile);
+  else if (!diagnostics.hasErrors())
     lowerSchedules(items);
   wrongUsage = badOption;
   if (diagnostics.hasErrors())

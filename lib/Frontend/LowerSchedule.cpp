@@ -219,7 +219,7 @@ void FileLowering::lowerSchedule(const ast::ScheduleItem &item) {
         ScheduleLowering lowering(
             body, program,
             {locate, evaluate,
-             llvm::sys::path::parent_path(file.source.getName())});
+             llvm::sys::path::parent_path(source->getName())});
         for (const ast::Directive *directive : item.directives) {
           auto *algorithm = dyn_cast<ast::AlgorithmDirective>(directive);
           if (algorithm &&

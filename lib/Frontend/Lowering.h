@@ -70,8 +70,11 @@ private:
   void lowerParam(const ast::ParamItem &item);
   void lowerFn(const ast::FnItem &item);
   void checkSchedule(const ast::ScheduleItem &item);
+  void checkAlgorithm(const ast::AlgorithmDirective &directive);
   void lowerSchedule(const ast::ScheduleItem &item);
   void lowerSchedules(llvm::ArrayRef<const ast::ScheduleItem *> items);
+  /// Those of `options.scheduleFile`.
+  void lowerScheduleFile(const ast::File &other);
   void checkOptions();
   /// Declares a file-level name; reports a name that is taken.
   void declare(const ast::Name &name, Declaration declaration);
@@ -82,7 +85,7 @@ private:
                                          llvm::StringRef what);
 
   DiagnosticHandle error(SourceRange range, const llvm::Twine &message) {
-    return diagnostics.error(file.source, range, message);
+    return diagnostics.error(*source, range, message);
   }
   /// As error, of what the command line set: a mistake in usage.
   DiagnosticHandle optionError(SourceRange range, const llvm::Twine &message) {
@@ -97,6 +100,8 @@ private:
   mlir::Location location(SourceRange range);
 
   const ast::File &file;
+  /// Where ranges are in: the file's source, or that of a file of schedules.
+  const SourceFile *source;
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
   const LowerOptions &options;

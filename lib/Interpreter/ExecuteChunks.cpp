@@ -1,8 +1,8 @@
 //===- ExecuteChunks.cpp - Overlapped regions chunk by chunk --------------===//
 //
 // Executes the stages of an overlapped region once for each chunk, with
-// everything outside of the chunk spoiled. What is put together from the chunks is
-// right only if no stage needs elements of another chunk.
+// everything outside of the chunk spoiled. What is put together from the chunks
+// is right only if no stage needs elements of another chunk.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,9 +70,8 @@ Result<HostTensor> spoilOutside(const HostTensor &x, int64_t dim,
 
 } // namespace
 
-std::vector<SliceBounds> RankExecutor::chunkOf(mlir::Value value,
-                                               const ChunkPlan &plan,
-                                               size_t chunk) {
+std::vector<SliceBounds>
+RankExecutor::chunkOf(mlir::Value value, const ChunkPlan &plan, size_t chunk) {
   unsigned dim = plan.chunking.dims.lookup(value);
   Box box = boxOf(value);
   return rangesOnRank(plan.ranges[chunk], box.offsets[dim], box.sizes[dim]);

@@ -110,8 +110,8 @@ llvm::SmallVector<mlir::Value> Run::inputsOf(mlir::Operation *op) {
           inputs.push_back(operand);
     });
   else if (llvm::isa<FusedOp, OverlappedOp>(op))
-    llvm::append_range(
-        inputs, op->getRegion(0).front().getTerminator()->getOperands());
+    llvm::append_range(inputs,
+                       op->getRegion(0).front().getTerminator()->getOperands());
   return inputs;
 }
 

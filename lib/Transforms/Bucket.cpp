@@ -2,8 +2,8 @@
 //
 // Small collectives share a launch and large ones are cut, so that none waits
 // long for another: tensor fusion (Sergeev and Del Balso, "Horovod", 2018) and
-// partitioning (Peng et al., "ByteScheduler", SOSP 2019). Nothing is copied into
-// one buffer: the launch goes over all tensors where they are.
+// partitioning (Peng et al., "ByteScheduler", SOSP 2019). Nothing is copied
+// into one buffer: the launch goes over all tensors where they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +50,9 @@ OpSet cut(RewriterBase &rewriter, Operation *op, int64_t size) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   int64_t extent = inputType(op).getDimSize(*dim);
-  // Whole rows, as many as fit; one row at least.
-  int64_t rows = std::max<int64_t>(1, extent / llvm::divideCeil(bytes, size));
+  // Whole rows, as many as fit, one row at least, in pieces of one size.
+  int64_t most = std::max<int64_t>(1, size / (bytes / extent));
+  int64_t rows = llvm::divideCeil(extent, llvm::divideCeil(extent, most));
   OpSet pieces;
   SmallVector<Value> results;
   for (int64_t begin = 0; begin < extent; begin += rows) {
@@ -107,12 +108,11 @@ FailureOr<OpSet> ccn::bucket(RewriterBase &rewriter, ArrayRef<OpSet> values,
     if (llvm::is_contained(ops, op))
       continue;
     // bucket_c2
-    if (!ops.empty() &&
-        (op->getName() != ops.front()->getName() ||
-         op->getPropertiesAsAttribute() !=
-             ops.front()->getPropertiesAsAttribute() ||
-         inputType(op).getElementType() !=
-             inputType(ops.front()).getElementType()))
+    if (!ops.empty() && (op->getName() != ops.front()->getName() ||
+                         op->getPropertiesAsAttribute() !=
+                             ops.front()->getPropertiesAsAttribute() ||
+                         inputType(op).getElementType() !=
+                             inputType(ops.front()).getElementType()))
       return refuse(emit, "bucket_c2",
                     "expected collectives of one operation, with the same "
                     "attributes, element type and axes",
@@ -169,15 +169,15 @@ struct BucketPass : ccn::impl::BucketBase<BucketPass> {
     ProgramOp program = getOperation();
     if (size < 1) {
       program.emitError() << "expected a size of at least 1 byte, found "
-                          << size;
+                          << int64_t(size);
       return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());
     SmallVector<OpSet> sets;
     for (const std::string &name : values)
       sets.push_back(findByName(program, name));
-    if (failed(bucket(rewriter, sets, size,
-                      [&] { return program.emitError(); })))
+    if (failed(
+            bucket(rewriter, sets, size, [&] { return program.emitError(); })))
       signalPassFailure();
   }
 };

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
 #include "synth/Schedule.h"
@@ -16,6 +17,11 @@
 
 using namespace mlir;
 using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_CHOOSE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
 
 namespace {
 
@@ -46,10 +52,11 @@ bool implements(Algorithm algorithm, Operation *op) {
 }
 
 FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
-                                  StringRef condition, EmitRefusal emit) {
+                                  EmitRefusal emit) {
+  // choose_c1
   if (Operation *op = findCommunicating(value))
     return op;
-  return refuse(emit, condition,
+  return refuse(emit, "choose_c1",
                 "expected a value with one collective, or one kernel that "
                 "communicates",
                 value.empty() ? nullptr : value.back());
@@ -69,22 +76,21 @@ std::string freeSymbol(ModuleOp module, StringRef path) {
 /// Makes the schedule in a file an algorithm of the module.
 FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
                                            EmitRefusal emit) {
-  // algorithm_c4
+  // choose_c4
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
-    return refuse(emit, "algorithm_c4",
-                  "cannot read '" + path +
-                      "': " + buffer.getError().message(),
+    return refuse(emit, "choose_c4",
+                  "cannot read '" + path + "': " + buffer.getError().message(),
                   nullptr);
   StringRef text = (*buffer)->getBuffer();
   synth::Result<synth::Schedule> schedule =
       synth::parseSchedule(std::string_view(text), path.str());
   if (!schedule)
-    return refuse(emit, "algorithm_c4", schedule.error().text, nullptr);
+    return refuse(emit, "choose_c4", schedule.error().text, nullptr);
   if (std::string wrong = synth::check(*schedule); !wrong.empty())
-    return refuse(emit, "algorithm_c4",
-                  "'" + path + "' is not right: " + wrong, nullptr);
-  // algorithm_c5
+    return refuse(emit, "choose_c4", "'" + path + "' is not right: " + wrong,
+                  nullptr);
+  // choose_c5
   auto collective = cast<CollectiveOpInterface>(op);
   MeshOp mesh = getMesh(op);
   int64_t ranks = 1;
@@ -95,7 +101,7 @@ FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
   if (found != name || schedule->collective.ranks != ranks ||
       (schedule->collective.rooted() &&
        schedule->collective.root != collective.getRootPosition()))
-    return refuse(emit, "algorithm_c5",
+    return refuse(emit, "choose_c5",
                   "expected a schedule of " + name + " on " + Twine(ranks) +
                       " ranks, found one of " + found + " on " +
                       Twine(schedule->collective.ranks) +
@@ -110,24 +116,22 @@ FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   if (MeshOp mesh = getMesh(module))
     builder.setInsertionPointAfter(mesh);
-  auto algorithm =
-      AlgorithmOp::create(builder, op->getLoc(), freeSymbol(module, path),
-                          found, ranks, text);
+  auto algorithm = AlgorithmOp::create(
+      builder, op->getLoc(), freeSymbol(module, path), found, ranks, text);
   return FlatSymbolRefAttr::get(algorithm.getSymNameAttr());
 }
 
 } // namespace
 
-LogicalResult ccn::chooseAlgorithm(ArrayRef<Operation *> value,
-                                   StringRef choice, EmitRefusal emit) {
-  // algorithm_c1
-  FailureOr<Operation *> op = findTarget(value, "algorithm_c1", emit);
+static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
+                                     StringRef choice, EmitRefusal emit) {
+  FailureOr<Operation *> op = findTarget(value, emit);
   if (failed(op))
     return failure();
   std::optional<Algorithm> algorithm = symbolizeAlgorithm(choice);
   if (!algorithm) {
     if (!isa<CollectiveOpInterface>(*op))
-      return refuse(emit, "algorithm_c2",
+      return refuse(emit, "choose_c2",
                     "expected one of " + algorithmNames() +
                         " for a kernel, found '" + choice + "'",
                     *op);
@@ -137,65 +141,119 @@ LogicalResult ccn::chooseAlgorithm(ArrayRef<Operation *> value,
     (*op)->setAttr(kAlgorithmAttr, *symbol);
     return success();
   }
-  // algorithm_c2
+  // choose_c2
   for (Operation *collective : collectivesOf(*op))
     if (!implements(*algorithm, collective))
-      return refuse(emit, "algorithm_c2",
+      return refuse(emit, "choose_c2",
                     "algorithm '" + choice + "' does not implement '" +
                         collective->getName().stripDialect() + "'",
                     collective);
-  // algorithm_c3
+  // choose_c3
   if (*algorithm == Algorithm::nccl && !isa<CollectiveOpInterface>(*op))
-    return refuse(emit, "algorithm_c3",
+    return refuse(emit, "choose_c3",
                   "NCCL runs collectives that are not in a kernel", *op);
-  // protocol_c3
+  // choose_c7
   if (*algorithm == Algorithm::nccl && (*op)->hasAttr(kProtocolAttr))
-    return refuse(emit, "protocol_c3", "NCCL chooses its own protocols", *op);
+    return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
   (*op)->setAttr(kAlgorithmAttr, StringAttr::get((*op)->getContext(), choice));
   return success();
 }
 
-LogicalResult ccn::chooseProtocol(ArrayRef<Operation *> value,
-                                  StringRef choice, EmitRefusal emit) {
-  // protocol_c1
-  FailureOr<Operation *> op = findTarget(value, "protocol_c1", emit);
+static LogicalResult chooseProtocol(ArrayRef<Operation *> value,
+                                    StringRef choice, EmitRefusal emit) {
+  FailureOr<Operation *> op = findTarget(value, emit);
   if (failed(op))
     return failure();
   std::optional<Protocol> protocol = symbolizeProtocol(choice);
-  assert(protocol && "was verified");
-  // protocol_c2
+  if (!protocol) {
+    emit() << "expected protocol 'simple', 'll' or 'lamport', found '" << choice
+           << "'";
+    return failure();
+  }
+  // choose_c6
   if (*protocol == Protocol::lamport)
     for (Operation *collective : collectivesOf(*op)) {
       Type element = getElementTypeOrSelf(collective->getOperand(0).getType());
       if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() < 16)
-        return refuse(emit, "protocol_c2",
+        return refuse(emit, "choose_c6",
                       "expected elements of f64, f32, f16 or bf16 for "
                       "protocol 'lamport', found " +
                           elementTypeName(element),
                       collective);
     }
-  // protocol_c3
+  // choose_c7
   if (auto algorithm = (*op)->getAttrOfType<StringAttr>(kAlgorithmAttr);
       algorithm && algorithm.getValue() == "nccl")
-    return refuse(emit, "protocol_c3", "NCCL chooses its own protocols", *op);
+    return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
   (*op)->setAttr(kProtocolAttr, StringAttr::get((*op)->getContext(), choice));
   return success();
 }
 
-LogicalResult ccn::chooseSms(ArrayRef<Operation *> value, int64_t count,
-                             EmitRefusal emit) {
-  // sms_c1
-  FailureOr<Operation *> op = findTarget(value, "sms_c1", emit);
+static LogicalResult chooseSms(ArrayRef<Operation *> value, int64_t count,
+                               EmitRefusal emit) {
+  FailureOr<Operation *> op = findTarget(value, emit);
   if (failed(op))
     return failure();
-  // sms_c2
+  // choose_c8
   if (count < 1 || count > maxSms)
-    return refuse(emit, "sms_c2",
+    return refuse(emit, "choose_c8",
                   "expected from 1 to " + Twine(maxSms) + " SMs, found " +
                       Twine(count),
                   nullptr);
-  (*op)->setAttr(kSmsAttr,
-                 IntegerAttr::get(IntegerType::get((*op)->getContext(), 64),
-                                  count));
+  (*op)->setAttr(
+      kSmsAttr,
+      IntegerAttr::get(IntegerType::get((*op)->getContext(), 64), count));
   return success();
 }
+
+LogicalResult ccn::choose(StringRef what, ArrayRef<Operation *> value,
+                          Attribute choice, EmitRefusal emit) {
+  if (what == "sms") {
+    if (auto count = dyn_cast_or_null<IntegerAttr>(choice);
+        count && count.getValue().isSignedIntN(64))
+      return chooseSms(value, count.getValue().getSExtValue(), emit);
+    emit() << "expected an integer for 'sms'";
+    return failure();
+  }
+  auto text = dyn_cast_or_null<StringAttr>(choice);
+  if (text && what == "algorithm")
+    return chooseAlgorithm(value, text, emit);
+  if (text && what == "protocol")
+    return chooseProtocol(value, text, emit);
+  if (text)
+    emit() << "expected 'algorithm', 'protocol' or 'sms', found '" << what
+           << "'";
+  else
+    emit() << "expected a string for '" << what << "'";
+  return failure();
+}
+
+namespace {
+
+struct ChoosePass : ccn::impl::ChooseBase<ChoosePass> {
+  using ChooseBase::ChooseBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Builder builder(&getContext());
+    int64_t number;
+    Attribute attr = StringRef(choice).getAsInteger(10, number)
+                         ? Attribute(builder.getStringAttr(choice))
+                         : builder.getI64IntegerAttr(number);
+    bool found = false;
+    for (auto program : llvm::to_vector(module.getOps<ProgramOp>())) {
+      OpSet ops = findByName(program, value);
+      if (ops.empty())
+        continue;
+      found = true;
+      if (failed(choose(what, ops, attr, [&] { return program.emitError(); })))
+        return signalPassFailure();
+    }
+    if (!found) {
+      module.emitError() << "no program has a value '" << value << "'";
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace

@@ -1,8 +1,8 @@
 //===- Order.cpp - Which collective leaves first --------------------------===//
 //
-// Gives collectives priorities and places each as soon as what it sends is there:
-// what is needed first overtakes what is needed later (Hashemi et al., "TicTac",
-// MLSys 2019; Peng et al., "ByteScheduler", SOSP 2019).
+// Gives collectives priorities and places each as soon as what it sends is
+// there: what is needed first overtakes what is needed later (Hashemi et al.,
+// "TicTac", MLSys 2019; Peng et al., "ByteScheduler", SOSP 2019).
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,13 +58,14 @@ LogicalResult ccn::order(RewriterBase &rewriter, ArrayRef<OpSet> values,
     ops.push_back(op);
   }
   // From the last: what is placed at the same point later comes before it.
-  for (auto [priority, op] : llvm::reverse(llvm::enumerate(ops))) {
+  for (size_t priority = ops.size(); priority-- > 0;) {
+    Operation *op = ops[priority];
     Operation *anchor = nullptr;
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands()) {
         Operation *definer = operand.getDefiningOp();
-        definer = definer ? op->getBlock()->findAncestorOpInBlock(*definer)
-                          : nullptr;
+        definer =
+            definer ? op->getBlock()->findAncestorOpInBlock(*definer) : nullptr;
         if (definer && definer != op &&
             (!anchor || anchor->isBeforeInBlock(definer)))
           anchor = definer;
@@ -74,7 +75,8 @@ LogicalResult ccn::order(RewriterBase &rewriter, ArrayRef<OpSet> values,
       rewriter.moveOpAfter(op, anchor);
     else
       rewriter.moveOpBefore(op, op->getBlock(), op->getBlock()->begin());
-    op->setAttr(kPriorityAttr, rewriter.getI64IntegerAttr(priority));
+    op->setAttr(kPriorityAttr,
+                rewriter.getI64IntegerAttr(static_cast<int64_t>(priority)));
   }
   return success();
 }

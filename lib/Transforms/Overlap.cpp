@@ -96,9 +96,8 @@ bool uses(Operation *op, ArrayRef<Operation *> makers) {
 LogicalResult Overlapping::findChain() {
   // overlap_c2
   for (size_t i = 1; i < stages.size(); ++i)
-    if (llvm::none_of(stages[i], [&](Operation *op) {
-          return uses(op, stages[i - 1]);
-        }))
+    if (llvm::none_of(stages[i],
+                      [&](Operation *op) { return uses(op, stages[i - 1]); }))
       return refuse(emit, "overlap_c2",
                     "expected each value to be made from the one before it",
                     stages[i].back());
@@ -111,8 +110,7 @@ LogicalResult Overlapping::findChain() {
   // overlap_c4
   if (llvm::none_of(ops, [](Operation *op) { return communicatesAlong(op); }))
     return refuse(emit, "overlap_c4",
-                  "expected a value at least that communicates",
-                  ops.back());
+                  "expected a value at least that communicates", ops.back());
   return success();
 }
 
@@ -245,8 +243,8 @@ FailureOr<OverlappedOp> ccn::overlap(RewriterBase &rewriter,
   // overlap_c6
   if (chunks < 1 || chunks > maxChunks)
     return refuse(emit, "overlap_c6",
-                  "expected from 1 to " + Twine(maxChunks) +
-                      " chunks, found " + Twine(chunks),
+                  "expected from 1 to " + Twine(maxChunks) + " chunks, found " +
+                      Twine(chunks),
                   nullptr);
   return Overlapping(rewriter, emit).run(values, chunks);
 }

@@ -262,4 +262,40 @@ def Order : Pass<"ccn-order", "::ccn::ProgramOp"> {
   ];
 }
 
+def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
+  let summary = "Chooses how a collective, or a kernel that communicates, runs";
+  let description = [{
+    What is chosen is `algorithm` (a name, or the path of a schedule in the
+    synthesizer's format), `protocol` or `sms`; the dialect's page says what there
+    is to choose from. A schedule becomes a `ccn.algorithm` of the module.
+
+    ```mlir
+    %1 = ccn.all_reduce sum %0 along <@m, ["dp"]> {ccn.let = "avg"} : ...
+    ```
+    becomes, with `what=protocol value=avg choice=ll`, in each program that has the value,
+    ```mlir
+    %1 = ccn.all_reduce sum %0 along <@m, ["dp"]> {ccn.let = "avg", ccn.protocol = "ll"} : ...
+    ```
+
+    **Conditions**
+    - `choose_c1`: the value holds one collective, or one kernel that communicates.
+    - `choose_c2`: the algorithm implements that collective; in a kernel, all. A
+      schedule is for a collective that is not in a kernel.
+    - `choose_c3`: NCCL runs a collective that is not in a kernel.
+    - `choose_c4`: a schedule's file can be read and is right.
+    - `choose_c5`: it is for the same collective on as many ranks.
+    - `choose_c6`: `lamport` marks what has not arrived by a value of its own, so
+      that elements are f64, f32, f16 or bf16.
+    - `choose_c7`: NCCL chooses its own protocols.
+    - `choose_c8`: there are from 1 to 1024 SMs.
+  }];
+  let options = [
+    Option<"what", "what", "std::string", /*default=*/"\"algorithm\"",
+           "algorithm, protocol or sms">,
+    Option<"value", "value", "std::string", /*default=*/"",
+           "The name of the value that holds the collective">,
+    Option<"choice", "choice", "std::string", /*default=*/"", "What is chosen">
+  ];
+}
+
 #endif // CCN_LIB_TRANSFORMS_PASSES

@@ -1,8 +1,8 @@
 //===- Regions.h - Moving operations into a region --------------*- C++ -*-===//
 //
-// What fusing and overlapping have in common: operations of a program that stand
-// apart become one operation with a region, which is possible if no path leaves
-// them and comes back.
+// What fusing and overlapping have in common: operations of a program that
+// stand apart become one operation with a region, which is possible if no path
+// leaves them and comes back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ public:
   /// The values that are used outside.
   llvm::SmallVector<mlir::Value> findOutputs() const;
   /// Moves what depends on the set behind it and the set into the region of an
-  /// operation that `create` makes with the outputs' types, in place of the last
-  /// one. Requires that findPathBack() gave null.
+  /// operation that `create` makes with the outputs' types, in place of the
+  /// last one. Requires that findPathBack() gave null.
   mlir::Operation *
   build(mlir::RewriterBase &rewriter,
         llvm::function_ref<mlir::Operation *(mlir::Location, mlir::TypeRange)>

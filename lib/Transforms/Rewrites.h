@@ -99,8 +99,8 @@ mlir::FailureOr<FusedOp> fuse(mlir::RewriterBase &rewriter,
                               llvm::ArrayRef<mlir::Operation *> ops,
                               EmitRefusal emit);
 
-/// The chunks of an overlap that does not say how many: enough to hide all but a
-/// quarter of the shorter side.
+/// The chunks of an overlap that does not say how many: enough to hide all but
+/// a quarter of the shorter side.
 inline constexpr int64_t defaultChunks = 4;
 
 /// Runs a chain of producers and consumers at once, in chunks along one
@@ -118,9 +118,9 @@ mlir::FailureOr<OverlappedOp> overlap(mlir::RewriterBase &rewriter,
                                       int64_t chunks, EmitRefusal emit);
 
 /// Makes several collectives few: each bucket is one launch of at most `size`
-/// bytes of the tensors as ranks hold them, and a tensor larger than that is cut
-/// into pieces along its first dimension that is not sliced. Gives the buckets in
-/// order; one with a single collective is that collective.
+/// bytes of the tensors as ranks hold them, and a tensor larger than that is
+/// cut into pieces along its first dimension that is not sliced. Gives the
+/// buckets in order; one with a single collective is that collective.
 ///
 /// - `bucket_c1`: each value holds one collective that is in no region.
 /// - `bucket_c2`: all are the same operation, with the same attributes, element
@@ -139,26 +139,24 @@ mlir::FailureOr<OpSet> bucket(mlir::RewriterBase &rewriter,
 mlir::LogicalResult order(mlir::RewriterBase &rewriter,
                           llvm::ArrayRef<OpSet> values, EmitRefusal emit);
 
-/// Chooses how a collective or a kernel that communicates runs. `choice` is a
-/// string (algorithm: a name or the path of a schedule; protocol) or an integer
-/// (SMs).
+/// Chooses how a collective or a kernel that communicates runs: its `algorithm`
+/// (a string: a name or the path of a schedule), `protocol` (a string) or `sms`
+/// (an integer).
 ///
-/// - `algorithm_c1`, `protocol_c1`, `sms_c1`: the value holds one collective, or
+/// - `choose_c1`: the value holds one collective, or
 ///   one kernel that communicates.
-/// - `algorithm_c2`: the algorithm implements that collective; in a kernel, all.
-/// - `algorithm_c3`: NCCL runs a collective that is not in a kernel.
-/// - `algorithm_c4`: a schedule's file can be read and is right.
-/// - `algorithm_c5`: it is for the same collective on as many ranks.
-/// - `protocol_c2`: `lamport` marks what has not arrived by a value of its own, so
+/// - `choose_c2`: the algorithm implements that collective; in a kernel, all.
+/// - `choose_c3`: NCCL runs a collective that is not in a kernel.
+/// - `choose_c4`: a schedule's file can be read and is right.
+/// - `choose_c5`: it is for the same collective on as many ranks.
+/// - `choose_c6`: `lamport` marks what has not arrived by a value of its own,
+/// so
 ///   that elements are f64, f32, f16 or bf16.
-/// - `protocol_c3`: NCCL chooses its own protocols.
-/// - `sms_c2`: there are from 1 to 1024 SMs.
-mlir::LogicalResult chooseAlgorithm(llvm::ArrayRef<mlir::Operation *> value,
-                                    llvm::StringRef choice, EmitRefusal emit);
-mlir::LogicalResult chooseProtocol(llvm::ArrayRef<mlir::Operation *> value,
-                                   llvm::StringRef choice, EmitRefusal emit);
-mlir::LogicalResult chooseSms(llvm::ArrayRef<mlir::Operation *> value,
-                              int64_t count, EmitRefusal emit);
+/// - `choose_c7`: NCCL chooses its own protocols.
+/// - `choose_c8`: there are from 1 to 1024 SMs.
+mlir::LogicalResult choose(llvm::StringRef what,
+                           llvm::ArrayRef<mlir::Operation *> value,
+                           mlir::Attribute choice, EmitRefusal emit);
 
 } // namespace ccn
 

@@ -309,31 +309,12 @@ LogicalResult ScheduleChooseOp::verify() {
 
 Diagnosed ScheduleChooseOp::apply(TransformRewriter &, TransformResults &,
                                   TransformState &state) {
-  OpSet value = payload(state, getTarget());
-  auto emit = [&] { return emitError(); };
-  auto done = [](LogicalResult result) {
-    return succeeded(result) ? Diagnosed::success()
-                             : Diagnosed::definiteFailure();
-  };
-  if (getWhat() == "sms") {
-    std::optional<int64_t> count = getInteger(state, getChoice(), *this);
-    return done(count ? chooseSms(value, *count, emit) : failure());
-  }
   ArrayRef<Attribute> params = state.getParams(getChoice());
-  auto text =
-      params.size() == 1 ? dyn_cast<StringAttr>(params.front()) : StringAttr();
-  if (!text) {
-    emitError() << "expected a param of one string";
-    return Diagnosed::definiteFailure();
-  }
-  if (getWhat() == "algorithm")
-    return done(chooseAlgorithm(value, text, emit));
-  if (!symbolizeProtocol(text.getValue())) {
-    emitError() << "expected protocol 'simple', 'll' or 'lamport', found '"
-                << text.getValue() << "'";
-    return Diagnosed::definiteFailure();
-  }
-  return done(chooseProtocol(value, text, emit));
+  return succeeded(choose(getWhat(), payload(state, getTarget()),
+                          params.size() == 1 ? params.front() : Attribute(),
+                          [&] { return emitError(); }))
+             ? Diagnosed::success()
+             : Diagnosed::definiteFailure();
 }
 
 void ScheduleChooseOp::getEffects(

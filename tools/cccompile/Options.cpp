@@ -123,8 +123,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
   app.add_option("--schedule", options.schedule,
-                 "the schedule to apply: one of the program's, or a transform "
-                 "script (.mlir); without it 'default', if there is one")
+                 "the schedule to apply: one of the program's, a file of "
+                 "schedules (.ccn) or a transform script (.mlir); without it "
+                 "'default', if there is one")
       ->type_name("NAME|FILE");
   app.add_option("--stop-after", options.stopAfter,
                  "the last phase: parse or schedule")

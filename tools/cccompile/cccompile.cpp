@@ -91,7 +91,7 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
   return !failure;
 }
 
-/// `scheduleFile` will hold the transform script, if one is given: like the
+/// `scheduleFile` will hold the file of the schedule, if one is given: like the
 /// source it outlives the diagnostics that show its lines.
 int compileAndEmit(const Options &options, const SourceFile &source,
                    std::optional<SourceFile> &scheduleFile,
@@ -122,7 +122,8 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     return mlir::applyPassManagerCLOptions(passes);
   };
   compileOptions.dumpFolder = options.dumpFolder;
-  if (llvm::StringRef(options.schedule).ends_with(".mlir")) {
+  if (llvm::StringRef(options.schedule).ends_with(".mlir") ||
+      llvm::StringRef(options.schedule).ends_with(".ccn")) {
     auto buffer = llvm::MemoryBuffer::getFile(options.schedule);
     if (!buffer) {
       diagnostics.error("cannot read '" + options.schedule +

@@ -77,7 +77,7 @@ ccn.program @p(%x: tensor<8x8xf32> {ccn.name = "x"}) {
 // yield_c1
 ccn.program @p(%x: tensor<8xf32> {ccn.name = "x"}) {
   "test.region"() ({
-    // expected-error @below {{'ccn.yield' op expects parent op 'ccn.fused'}}
+    // expected-error @below {{'ccn.yield' op expects parent op to be one of 'ccn.fused, ccn.overlapped'}}
     ccn.yield
   }) : () -> ()
   ccn.return

@@ -32,3 +32,21 @@ ccn.program @f(%x: tensor<5xf32, #ccn.layout<@g, [{"a"}]>> {ccn.name = "x"}, %m:
   %4 = ccn.update %p with %3 {ccn.let = "p"} : tensor<5xf32>
   ccn.return
 }
+
+// RUN: ccn-opt %s --pass-pipeline='builtin.module(ccn.program(ccn-overlap{values=ag,m,p chunks=3}))' | FileCheck %s --check-prefix=OVERLAP
+// RUN: ccn-opt %s --pass-pipeline='builtin.module(ccn.program(ccn-order{values=ag}),ccn-choose{what=sms value=ag choice=8},ccn-choose{what=algorithm value=ag choice=ring})' | FileCheck %s --check-prefix=ORDER
+// RUN: not ccn-opt %s --pass-pipeline='builtin.module(ccn-choose{what=sms value=none choice=8})' 2>&1 | FileCheck %s --check-prefix=NOVALUE
+// RUN: not ccn-opt %s --pass-pipeline='builtin.module(ccn-choose{what=colour value=ag choice=red})' 2>&1 | FileCheck %s --check-prefix=WHAT
+// RUN: not ccn-opt %s --pass-pipeline='builtin.module(ccn.program(ccn-bucket{values=ag size=0}))' 2>&1 | FileCheck %s --check-prefix=SIZE
+
+// OVERLAP: %[[O:.*]]:2 = ccn.overlapped chunks(3) dims [0, 0] ring("a") {
+// OVERLAP:   ccn.all_gather
+// OVERLAP:   ccn.add
+// OVERLAP:   ccn.mul
+// OVERLAP:   ccn.yield
+// OVERLAP: ccn.update %arg1 with %[[O]]#0
+// OVERLAP: ccn.update %arg2 with %[[O]]#1
+// ORDER: ccn.all_gather {{.*}} {ccn.algorithm = "ring", ccn.let = "ag", ccn.priority = 0 : i64, ccn.sms = 8 : i64}
+// NOVALUE: error: no program has a value 'none'
+// WHAT: error: expected 'algorithm', 'protocol' or 'sms', found 'colour'
+// SIZE: error: expected a size of at least 1 byte, found 0

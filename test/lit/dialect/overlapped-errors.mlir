@@ -1,0 +1,192 @@
+// Each constraint of ccn.overlapped and ccn.algorithm, and of what says how collectives run.
+// RUN: ccn-opt %s -allow-unregistered-dialect -split-input-file -verify-diagnostics
+
+// overlapped_c1
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected at least two operations}}
+  %r = ccn.overlapped chunks(2) dims [0] {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+    ccn.yield %0 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c1
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected operations without side effects, and without regions unless they are fused}}
+  %r = ccn.overlapped chunks(2) dims [0] {
+    %0 = ccn.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+    // expected-note @below {{found this}}
+    "test.effect"() : () -> ()
+    ccn.yield %0 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c2
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected a yield of the result types, one at least}}
+  ccn.overlapped chunks(2) dims [] {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield
+  }
+  ccn.return
+}
+
+// -----
+
+// overlapped_c2
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected to yield values of the region}}
+  %r = ccn.overlapped chunks(2) dims [0] {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %x : tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>
+  } : tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c3
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.name = "y"}) {
+  // expected-error @below {{'ccn.overlapped' op expected operations that take a value in chunks}}
+  %r = ccn.overlapped chunks(2) dims [0] {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+    // expected-note @below {{this does not}}
+    %1 = ccn.exp %y : (tensor<4xf32>) -> tensor<4xf32>
+    ccn.yield %0 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c4
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected an operation that communicates}}
+  %r = ccn.overlapped chunks(2) dims [0] {
+    %0 = ccn.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c5
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected operations that run in chunks along [0]}}
+  %r = ccn.overlapped chunks(2) dims [0] {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>>) -> tensor<8x4xf32>
+    // expected-note @below {{'reduction' combines elements of several chunks}}
+    %1 = ccn.reduction sum %0 over [0] : (tensor<8x4xf32>) -> tensor<4xf32>
+    ccn.yield %0 : tensor<8x4xf32>
+  } : tensor<8x4xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c5: the reduction leaves the columns, not the rows
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected a dimension for each of 1 results, found 2}}
+  %r = ccn.overlapped chunks(2) dims [0, 0] {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>>) -> tensor<8x4xf32>
+    %1 = ccn.reduction sum %0 over [0] : (tensor<8x4xf32>) -> tensor<4xf32>
+    ccn.yield %1 : tensor<4xf32>
+  } : tensor<4xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c6
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected from 1 to 65536 chunks, found 0}}
+  %r = ccn.overlapped chunks(0) dims [0] {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c7
+ccn.mesh @m ["a" = 2, "b" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected an operation that communicates along 'b'}}
+  %r = ccn.overlapped chunks(2) dims [0] ring("b") {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// algorithm_c1
+// expected-error @below {{'ccn.algorithm' op expected at least one rank, found 0}}
+ccn.algorithm @none "all_reduce" on 0 ranks "{}"
+
+// -----
+
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.exp' op expected 'ccn.protocol' on what communicates only}}
+  %0 = ccn.exp %x {ccn.protocol = "ll"} : (tensor<8xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.all_reduce' op expected 'ccn.algorithm' to be one of 'nccl', 'one_shot', 'two_shot', 'direct', 'ring' or a symbol, found "tree"}}
+  %0 = ccn.all_reduce sum %x along <@m, ["a"]> {ccn.algorithm = "tree"} : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.all_reduce' op expected 'ccn.algorithm' to be an algorithm of the module, found @m}}
+  %0 = ccn.all_reduce sum %x along <@m, ["a"]> {ccn.algorithm = @m} : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.all_reduce' op expected 'ccn.protocol' to be 'simple', 'll' or 'lamport', found "LL"}}
+  %0 = ccn.all_reduce sum %x along <@m, ["a"]> {ccn.protocol = "LL"} : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.all_reduce' op expected 'ccn.sms' to be a 64-bit integer from 1 to 1024, found 0}}
+  %0 = ccn.all_reduce sum %x along <@m, ["a"]> {ccn.sms = 0 : i64} : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
+  ccn.return
+}
