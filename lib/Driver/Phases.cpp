@@ -8,6 +8,7 @@
 #include "lib/Driver/Phases.h"
 
 #include "lib/Driver/ApplySchedule.h"
+#include "lib/Driver/Remarks.h"
 #include "lib/Frontend/Parser.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/ScheduleOps.h"
@@ -203,8 +204,8 @@ static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
 }
 
 /// What a phase does before and after the schedule is applied.
-static void addPasses(Phase phase, OpPassManager &before,
-                      OpPassManager &after) {
+static void addPasses(Phase phase, const CompileOptions &options,
+                      OpPassManager &before, OpPassManager &after) {
   switch (phase) {
   case Phase::Parse:
     break;
@@ -215,6 +216,8 @@ static void addPasses(Phase phase, OpPassManager &before,
     before.addPass(createCSEPass());
     // What the schedule left without use.
     after.addPass(createCSEPass());
+    if (options.explain)
+      after.addPass(createExplain());
     break;
   }
 }
@@ -229,6 +232,10 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     return success();
   });
   module = {};
+  if (options.explain && failed(enableRemarks(*context, diagnostics))) {
+    diagnostics.error("remarks cannot be enabled");
+    return CompileStatus::WrongUsage;
+  }
   Phase done = Phase::Parse;
   OwningOpRef<ModuleOp> current, schedules;
   if (isMlir(source)) {
@@ -277,7 +284,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     if (phase <= done || phase > options.stopAfter)
       continue;
     PassManager before(context), after(context);
-    addPasses(phase, before, after);
+    addPasses(phase, options, before, after);
     for (PassManager *passes : {&before, &after})
       if (options.configure && failed(options.configure(*passes)))
         return CompileStatus::WrongUsage;

@@ -44,6 +44,8 @@ struct CompileOptions {
   /// Writes the IR as text and as bytecode after each phase and goes on with
   /// what is read back; for tests.
   bool roundTrip = false;
+  /// Reports, as remarks, what primitives did and what others could do.
+  bool explain = false;
   /// Sets up the pass managers as the command line asks; may be empty.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };

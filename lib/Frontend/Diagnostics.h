@@ -25,7 +25,7 @@
 
 namespace ccn {
 
-enum class Severity { Error, Warning, Note };
+enum class Severity { Error, Warning, Remark, Note };
 
 /// Where a diagnostic points. `file` is set for a range in a source file;
 /// otherwise `fileName` (and `line`, `column` unless 0) for a place given from
@@ -78,7 +78,7 @@ class Diagnostics {
 public:
   /// Errors rendered before one line that says there are more.
   static constexpr unsigned maxShown = 20;
-  /// Errors and warnings kept; later ones are only counted.
+  /// Errors, warnings and remarks kept; later ones are only counted.
   static constexpr unsigned maxKept = 1000;
 
   Diagnostics() = default;

@@ -112,6 +112,8 @@ static llvm::StringRef getName(Severity severity) {
     return "error";
   case Severity::Warning:
     return "warning";
+  case Severity::Remark:
+    return "remark";
   case Severity::Note:
     return "note";
   }
@@ -124,6 +126,8 @@ static llvm::StringRef getColour(Severity severity) {
     return "1;31";
   case Severity::Warning:
     return "1;35";
+  case Severity::Remark:
+    return "1;34";
   case Severity::Note:
     return "1;36";
   }

@@ -75,6 +75,18 @@ OpSet cut(RewriterBase &rewriter, Operation *op, int64_t size) {
   return pieces;
 }
 
+/// A bucket is as urgent as the most urgent of what is in it.
+void takePriority(Operation *bucket, ArrayRef<Operation *> ops) {
+  IntegerAttr first;
+  for (Operation *op : ops)
+    if (auto priority = dyn_cast_or_null<IntegerAttr>(op->removeDiscardableAttr(
+            StringAttr::get(op->getContext(), kPriorityAttr))))
+      if (!first || priority.getInt() < first.getInt())
+        first = priority;
+  if (first)
+    bucket->setAttr(kPriorityAttr, first);
+}
+
 /// The operations that depend on any of `ops`, themselves not counted.
 llvm::DenseSet<Operation *> findDependents(ArrayRef<Operation *> ops) {
   Block *block = ops.front()->getBlock();
@@ -144,6 +156,7 @@ FailureOr<OpSet> ccn::bucket(RewriterBase &rewriter, ArrayRef<OpSet> values,
           region.build(rewriter, [&](Location loc, TypeRange types) {
             return FusedOp::create(rewriter, loc, types, Skeleton::collectives);
           }));
+      takePriority(buckets.back(), current);
     }
     current.clear();
     filled = 0;

@@ -48,10 +48,16 @@ LogicalResult Overlapping::findStages(ArrayRef<OpSet> values) {
   // Stores take effect after the pipeline, which writes what they store;
   // constants are part of whatever uses them.
   llvm::SetVector<Operation *> all;
-  for (const OpSet &value : values) {
+  for (auto [index, value] : llvm::enumerate(values)) {
     OpSet stage;
     for (Operation *op : value) {
-      if (isa<UpdateOp, ConstantOp>(op))
+      // What several values hold is part of the last: of `p` and the gather of
+      // p, the gather is a stage of its own.
+      auto holdsIt = [&](const OpSet &later) {
+        return llvm::is_contained(later, op);
+      };
+      if (isa<UpdateOp, ConstantOp>(op) ||
+          llvm::any_of(values.drop_front(index + 1), holdsIt))
         continue;
       // Part of a kernel that is named itself.
       if (llvm::any_of(values, [&](const OpSet &other) {

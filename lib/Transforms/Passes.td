@@ -298,4 +298,19 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
   ];
 }
 
+def Explain : Pass<"ccn-explain", "::mlir::ModuleOp"> {
+  let summary = "Says what a schedule could still do, and what is in the way";
+  let description = [{
+    Tries primitives on copies of each program and makes a remark of each that would
+    help: what it saves, or which condition fails. Changes nothing, and does nothing
+    unless remarks are enabled.
+
+    - `reorder`: computations after an all_reduce that could run on slices;
+    - `overlap`: products that wait for a collective, or collectives for a product;
+    - `fuse`: operations that hang together and are in no kernel;
+    - `slice_state`: arguments of which every rank needs its slice only;
+    - `bucket`: small collectives of one kind.
+  }];
+}
+
 #endif // CCN_LIB_TRANSFORMS_PASSES

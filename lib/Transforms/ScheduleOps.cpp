@@ -7,9 +7,11 @@
 
 #include "lib/Transforms/ScheduleOps.h"
 
+#include "lib/CostModel/CostModel.h"
 #include "lib/Transforms/Rewrites.h"
 
 #include "mlir/Dialect/Transform/TuneExtension/TuneExtension.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -66,6 +68,59 @@ ProgramOp getProgram(TransformState &state, Value handle, Operation *op) {
   op->emitError() << "expected a handle of one ccn.program";
   return {};
 }
+
+/// Remarks what a primitive saved, if it was applied and remarks are asked for.
+class Applied {
+public:
+  /// `handles` hold the program, or operations of it.
+  Applied(Operation *primitive, TransformState &state, ValueRange handles)
+      : primitive(primitive) {
+    if (!primitive->getContext()->getRemarkEngine())
+      return;
+    for (Value handle : handles) {
+      if (!isa<TransformHandleTypeInterface>(handle.getType()))
+        continue;
+      for (Operation *op : state.getPayloadOps(handle)) {
+        program = dyn_cast<ProgramOp>(op);
+        if (!program)
+          program = op->getParentOfType<ProgramOp>();
+        before = trafficOf(program);
+        return;
+      }
+    }
+  }
+
+  Diagnosed success() {
+    if (program)
+      remark();
+    return Diagnosed::success();
+  }
+
+private:
+  void remark() {
+    Traffic after = trafficOf(program);
+    auto change = [](double from, double to) {
+      return from == to
+                 ? describeBytes(to)
+                 : describeBytes(from) + " before, now " + describeBytes(to);
+    };
+    StringRef name = primitive->getName().getStringRef();
+    name.consume_front("transform.ccn.");
+    remark::passed(primitive->getLoc(), remark::RemarkOpts::name(name)
+                                            .category("schedule")
+                                            .function(program.getSymName()))
+        << "received: " + change(before.received, after.received) +
+               "; through memory: " + change(before.memory, after.memory) +
+               "; launches: " + std::to_string(before.launches) +
+               (after.launches == before.launches
+                    ? ""
+                    : " before, now " + std::to_string(after.launches));
+  }
+
+  Operation *primitive;
+  ProgramOp program;
+  Traffic before;
+};
 
 class ScheduleExtension : public TransformDialectExtension<ScheduleExtension> {
 public:
@@ -151,6 +206,7 @@ LogicalResult ScheduleSplitOp::verify() {
 Diagnosed ScheduleSplitOp::apply(TransformRewriter &rewriter,
                                  TransformResults &results,
                                  TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   FailureOr<OpSet> parts =
       split(rewriter, payload(state, getTarget()), *splitFormByName(getForm()),
             [&] { return emitError(); });
@@ -158,7 +214,7 @@ Diagnosed ScheduleSplitOp::apply(TransformRewriter &rewriter,
     return Diagnosed::definiteFailure();
   for (auto [result, part] : llvm::zip_equal(getParts(), *parts))
     results.set(cast<OpResult>(result), {part});
-  return Diagnosed::success();
+  return applied.success();
 }
 
 void ScheduleSplitOp::getEffects(
@@ -171,6 +227,7 @@ void ScheduleSplitOp::getEffects(
 Diagnosed ScheduleReorderOp::apply(TransformRewriter &rewriter,
                                    TransformResults &results,
                                    TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   SmallVector<OpSet> after;
   for (Value handle : getAfter())
     after.push_back(payload(state, handle));
@@ -181,7 +238,7 @@ Diagnosed ScheduleReorderOp::apply(TransformRewriter &rewriter,
     return Diagnosed::definiteFailure();
   results.set(cast<OpResult>(getComputations()), reordered->computations);
   results.set(cast<OpResult>(getGathers()), reordered->gathers);
-  return Diagnosed::success();
+  return applied.success();
 }
 
 void ScheduleReorderOp::getEffects(
@@ -195,6 +252,7 @@ void ScheduleReorderOp::getEffects(
 Diagnosed ScheduleSliceStateOp::apply(TransformRewriter &rewriter,
                                       TransformResults &,
                                       TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   ProgramOp program = ::getProgram(state, getProgram(), *this);
   if (!program)
     return Diagnosed::definiteFailure();
@@ -202,7 +260,7 @@ Diagnosed ScheduleSliceStateOp::apply(TransformRewriter &rewriter,
     if (program.getArgName(i) == getArgument())
       return succeeded(
                  sliceState(rewriter, program, i, [&] { return emitError(); }))
-                 ? Diagnosed::success()
+                 ? applied.success()
                  : Diagnosed::definiteFailure();
   emitError() << "program '" << program.getSymName() << "' has no argument '"
               << getArgument() << "'";
@@ -218,6 +276,7 @@ void ScheduleSliceStateOp::getEffects(
 Diagnosed ScheduleFuseOp::apply(TransformRewriter &rewriter,
                                 TransformResults &results,
                                 TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   OpSet ops;
   for (Value handle : getTargets())
     llvm::append_range(ops, payload(state, handle));
@@ -225,7 +284,7 @@ Diagnosed ScheduleFuseOp::apply(TransformRewriter &rewriter,
   if (failed(fused))
     return Diagnosed::definiteFailure();
   results.set(cast<OpResult>(getFused()), {*fused});
-  return Diagnosed::success();
+  return applied.success();
 }
 
 void ScheduleFuseOp::getEffects(
@@ -238,6 +297,7 @@ void ScheduleFuseOp::getEffects(
 Diagnosed ScheduleOverlapOp::apply(TransformRewriter &rewriter,
                                    TransformResults &results,
                                    TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   std::optional<int64_t> chunks = defaultChunks;
   if (getChunks())
     chunks = getInteger(state, getChunks(), *this);
@@ -249,7 +309,7 @@ Diagnosed ScheduleOverlapOp::apply(TransformRewriter &rewriter,
   if (failed(overlapped))
     return Diagnosed::definiteFailure();
   results.set(cast<OpResult>(getOverlapped()), {*overlapped});
-  return Diagnosed::success();
+  return applied.success();
 }
 
 void ScheduleOverlapOp::getEffects(
@@ -263,6 +323,7 @@ void ScheduleOverlapOp::getEffects(
 Diagnosed ScheduleBucketOp::apply(TransformRewriter &rewriter,
                                   TransformResults &results,
                                   TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   std::optional<int64_t> size = getInteger(state, getSize(), *this);
   if (!size)
     return Diagnosed::definiteFailure();
@@ -275,7 +336,7 @@ Diagnosed ScheduleBucketOp::apply(TransformRewriter &rewriter,
   if (failed(buckets))
     return Diagnosed::definiteFailure();
   results.set(cast<OpResult>(getBuckets()), *buckets);
-  return Diagnosed::success();
+  return applied.success();
 }
 
 void ScheduleBucketOp::getEffects(
@@ -288,9 +349,10 @@ void ScheduleBucketOp::getEffects(
 
 Diagnosed ScheduleOrderOp::apply(TransformRewriter &rewriter,
                                  TransformResults &, TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   return succeeded(order(rewriter, payloads(state, getTargets()),
                          [&] { return emitError(); }))
-             ? Diagnosed::success()
+             ? applied.success()
              : Diagnosed::definiteFailure();
 }
 
@@ -309,11 +371,12 @@ LogicalResult ScheduleChooseOp::verify() {
 
 Diagnosed ScheduleChooseOp::apply(TransformRewriter &, TransformResults &,
                                   TransformState &state) {
+  Applied applied(*this, state, (*this)->getOperands());
   ArrayRef<Attribute> params = state.getParams(getChoice());
   return succeeded(choose(getWhat(), payload(state, getTarget()),
                           params.size() == 1 ? params.front() : Attribute(),
                           [&] { return emitError(); }))
-             ? Diagnosed::success()
+             ? applied.success()
              : Diagnosed::definiteFailure();
 }
 

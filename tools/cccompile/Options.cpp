@@ -134,6 +134,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--dump-phases", options.dumpFolder,
                  "write the IR after each phase into this folder")
       ->type_name("DIR");
+  app.add_flag("--explain", options.explain,
+               "say what each primitive of the schedule did, and what others "
+               "could still do or why not");
   app.add_flag("--round-trip", options.roundTrip,
                "write and read back the IR after each phase, as text and as "
                "bytecode (for tests)");

@@ -36,6 +36,7 @@ struct Options {
   double timeLimit = 600;
   bool jsonDiagnostics = false;
   bool roundTrip = false;
+  bool explain = false;
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
 };

@@ -117,6 +117,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   compileOptions.lower.params = options.params;
   compileOptions.lower.mesh = options.mesh;
   compileOptions.roundTrip = options.roundTrip;
+  compileOptions.explain = options.explain;
   compileOptions.configure = [](mlir::PassManager &passes) {
     mlir::applyDefaultTimingPassManagerCLOptions(passes);
     return mlir::applyPassManagerCLOptions(passes);
@@ -138,9 +139,10 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
   else
-    compileOptions.stopAfter = options.run || options.emit == "scheduled"
-                                   ? Phase::Schedule
-                                   : Phase::Parse;
+    compileOptions.stopAfter =
+        options.run || options.explain || options.emit == "scheduled"
+            ? Phase::Schedule
+            : Phase::Parse;
 
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   switch (compile(source, &context, compileOptions, diagnostics, module,

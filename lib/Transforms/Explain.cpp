@@ -1,0 +1,348 @@
+//===- Explain.cpp - What a schedule could still do -----------------------===//
+//
+// Tries, on copies of the program, the primitives that may help, and says what
+// they would save, or which condition is in the way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/CostModel/CostModel.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_EXPLAIN
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+namespace {
+
+/// Collectives that are worth sharing a launch carry less than this: below, the
+/// launch takes longer than the bytes (365 GB/s, some microseconds).
+constexpr int64_t smallBytes = 1 << 20;
+
+/// What trying a primitive on a copy gave.
+struct Trial {
+  /// Which condition failed; empty if none.
+  std::string refusal;
+  Traffic before, after;
+
+  explicit operator bool() const { return refusal.empty(); }
+  double savedMemory() const { return before.memory - after.memory; }
+};
+
+/// Explains one program.
+class Explainer {
+public:
+  explicit Explainer(ProgramOp program) : program(program) {}
+
+  void run() {
+    for (Operation &op : program.getBody().front()) {
+      if (auto reduce = dyn_cast<AllReduceOp>(op))
+        explainSplit(reduce);
+      if (communicatesAlong(&op) && !isa<OverlappedOp>(op))
+        explainOverlap(&op);
+    }
+    explainFuse();
+    explainSliceState();
+    explainBucket();
+    Traffic traffic = trafficOf(program);
+    remark::analysis(program.getLoc(), options("program")) << remark::add(
+        "program '{0}' receives {1} from other ranks, moves {2} "
+        "through memory and launches {3} kernels, on the rank "
+        "that does most",
+        program.getSymName().str(), describeBytes(traffic.received),
+        describeBytes(traffic.memory), traffic.launches);
+  }
+
+private:
+  using Rewrite =
+      llvm::function_ref<LogicalResult(IRRewriter &, IRMapping &, EmitRefusal)>;
+
+  remark::RemarkOpts options(StringRef name) {
+    return remark::RemarkOpts::name(name)
+        .category("schedule")
+        .function(program.getSymName());
+  }
+  Trial attempt(Rewrite rewrite);
+  void explainSplit(AllReduceOp reduce);
+  void explainOverlap(Operation *op);
+  void explainFuse();
+  void explainSliceState();
+  void explainBucket();
+  void missed(Operation *at, StringRef name, const Twine &what,
+              const Trial &trial, const Twine &suggestion);
+
+  ProgramOp program;
+};
+
+/// How schedules name an operation; empty if they cannot.
+std::string nameOf(Operation *op) {
+  if (auto tags = op->getAttrOfType<ArrayAttr>(kTagsAttr);
+      tags && !tags.empty())
+    return cast<StringAttr>(tags.getValue().back()).str();
+  if (auto let = op->getAttrOfType<StringAttr>(kLetAttr))
+    return let.str();
+  return "";
+}
+
+std::string quoted(Operation *op) {
+  std::string name = nameOf(op);
+  return name.empty() ? "'" + op->getName().stripDialect().str() + "'"
+                      : "'" + name + "'";
+}
+
+Trial Explainer::attempt(Rewrite rewrite) {
+  Trial trial;
+  trial.before = trafficOf(program);
+  IRMapping map;
+  auto module = program->getParentOfType<ModuleOp>();
+  OwningOpRef<Operation *> copy(module->clone(map));
+  IRRewriter rewriter(program.getContext());
+  LogicalResult result = success();
+  {
+    ScopedDiagnosticHandler handler(program.getContext(),
+                                    [&](mlir::Diagnostic &diagnostic) {
+                                      trial.refusal = diagnostic.str();
+                                      return success();
+                                    });
+    result = rewrite(rewriter, map,
+                     [&] { return mlir::emitError(program.getLoc()); });
+  }
+  if (failed(result) && trial.refusal.empty())
+    trial.refusal = "it cannot be applied";
+  if (succeeded(result)) {
+    trial.refusal.clear();
+    trial.after = trafficOf(cast<ProgramOp>(map.lookup(program)));
+  }
+  return trial;
+}
+
+void Explainer::missed(Operation *at, StringRef name, const Twine &what,
+                       const Trial &trial, const Twine &suggestion) {
+  auto remark = remark::missed(at->getLoc(), options(name));
+  remark << what.str();
+  if (!trial) {
+    remark << remark::detail::Remark::Arg("Reason", trial.refusal);
+    return;
+  }
+  remark << remark::detail::Remark::Arg("Suggestion", suggestion.str());
+}
+
+/// What depends on `op`, as far as the last of it that computes: the values
+/// below which a gather could move.
+SmallVector<Operation *> lastDependents(Operation *op) {
+  llvm::SetVector<Operation *> below;
+  below.insert(op);
+  for (size_t i = 0; i < below.size(); ++i)
+    for (Operation *user : below[i]->getUsers())
+      if (user->getBlock() == op->getBlock() &&
+          !user->hasTrait<OpTrait::IsTerminator>())
+        below.insert(user);
+  SmallVector<Operation *> last;
+  for (Operation *other : below)
+    if (other != op && !nameOf(other).empty() &&
+        llvm::none_of(other->getUsers(), [&](Operation *user) {
+          return below.contains(user) && nameOf(user) != nameOf(other);
+        }))
+      last.push_back(other);
+  return last;
+}
+
+void Explainer::explainSplit(AllReduceOp reduce) {
+  SmallVector<Operation *> last = lastDependents(reduce);
+  if (last.empty() || nameOf(reduce).empty() || reduce.getType().getRank() == 0)
+    return;
+  llvm::SetVector<StringRef> names;
+  std::vector<std::string> texts;
+  for (Operation *op : last)
+    texts.push_back(nameOf(op));
+  for (const std::string &text : texts)
+    names.insert(text);
+  Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+                            EmitRefusal emit) -> LogicalResult {
+    SmallVector<OpSet> after;
+    for (Operation *op : last)
+      after.push_back({map.lookup(op)});
+    FailureOr<OpSet> parts =
+        split(rewriter, {map.lookup(reduce.getOperation())},
+              SplitForm::ReduceScatterAllGather, emit);
+    if (failed(parts))
+      return failure();
+    return failure(failed(reorder(rewriter, parts->back(), after, emit)));
+  });
+  std::string name = nameOf(reduce);
+  std::string after = llvm::join(names, ", ");
+  if (!trial)
+    return missed(reduce, "reorder",
+                  "what follows '" + name + "' is computed by every rank",
+                  trial, "");
+  if (trial.savedMemory() > 0 || trial.after.received < trial.before.received)
+    missed(reduce, "reorder",
+           "what follows '" + name + "' is computed by every rank; on slices " +
+               describeBytes(std::max(0.0, trial.savedMemory())) +
+               " less pass through memory",
+           trial,
+           "let (rs, ag) = split " + name + ", then reorder ag after " + after);
+}
+
+void Explainer::explainOverlap(Operation *op) {
+  for (Operation *user : llvm::SetVector<Operation *>(op->getUsers().begin(),
+                                                      op->getUsers().end())) {
+    if (user->getBlock() != op->getBlock() || nameOf(user).empty() ||
+        nameOf(op).empty() || isa<UpdateOp, OverlappedOp>(user) ||
+        communicatesAlong(user) || !isa<MatmulOp, Conv2dOp>(user))
+      continue;
+    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+                              EmitRefusal emit) -> LogicalResult {
+      return failure(
+          failed(overlap(rewriter, {{map.lookup(op)}, {map.lookup(user)}},
+                         defaultChunks, emit)));
+    });
+    if (nameOf(user) == nameOf(op))
+      missed(op, "overlap", "the product waits for all of " + quoted(op), trial,
+             "give the product a name of its own, to overlap it");
+    else
+      missed(op, "overlap", quoted(user) + " waits for all of " + quoted(op),
+             trial, "overlap " + nameOf(op) + ", " + nameOf(user));
+  }
+  for (Value operand : op->getOperands()) {
+    Operation *maker = operand.getDefiningOp();
+    if (!maker || maker->getBlock() != op->getBlock() ||
+        !isa<MatmulOp, Conv2dOp>(maker) || nameOf(maker).empty() ||
+        nameOf(op).empty())
+      continue;
+    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+                              EmitRefusal emit) -> LogicalResult {
+      return failure(
+          failed(overlap(rewriter, {{map.lookup(maker)}, {map.lookup(op)}},
+                         defaultChunks, emit)));
+    });
+    if (nameOf(maker) == nameOf(op))
+      missed(op, "overlap", quoted(op) + " waits for all of its product", trial,
+             "give the product a name of its own, to overlap it");
+    else
+      missed(op, "overlap", quoted(op) + " waits for all of " + quoted(maker),
+             trial, "overlap " + nameOf(maker) + ", " + nameOf(op));
+  }
+}
+
+void Explainer::explainFuse() {
+  // Each group of operations that hang together and are in no region.
+  llvm::SetVector<Operation *> open;
+  for (Operation &op : program.getBody().front())
+    if (isa<LayoutOpInterface>(op) && !isa<ConstantOp>(op) &&
+        !nameOf(&op).empty())
+      open.insert(&op);
+  while (!open.empty()) {
+    llvm::SetVector<Operation *> group;
+    group.insert(open.front());
+    for (size_t i = 0; i < group.size(); ++i) {
+      for (Operation *user : group[i]->getUsers())
+        if (open.contains(user))
+          group.insert(user);
+      for (Value operand : group[i]->getOperands())
+        if (Operation *maker = operand.getDefiningOp();
+            maker && open.contains(maker))
+          group.insert(maker);
+    }
+    for (Operation *op : group)
+      open.remove(op);
+    if (group.size() < 2)
+      continue;
+    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+                              EmitRefusal emit) -> LogicalResult {
+      OpSet ops;
+      for (Operation *op : group)
+        ops.push_back(map.lookup(op));
+      return failure(failed(fuse(rewriter, ops, emit)));
+    });
+    std::vector<std::string> texts;
+    for (Operation *op : group)
+      if (!llvm::is_contained(texts, nameOf(op)))
+        texts.push_back(nameOf(op));
+    std::string names = llvm::join(texts, ", ");
+    std::string what = "the " + std::to_string(group.size()) +
+                       " operations of " + names +
+                       " pass what they make through memory";
+    if (trial)
+      what +=
+          ": " + describeBytes(trial.savedMemory()) + " that one kernel keeps";
+    missed(group.front(), "fuse", what, trial, "fuse " + names);
+  }
+}
+
+void Explainer::explainSliceState() {
+  for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+    auto type = cast<RankedTensorType>(program.getArgument(i).getType());
+    if (!program.isInout(i) || type.getRank() == 0 ||
+        !Layout::of(type).isReplicated() || program.getUpdates(i).empty())
+      continue;
+    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+                              EmitRefusal emit) -> LogicalResult {
+      return sliceState(rewriter, cast<ProgramOp>(map.lookup(program)), i,
+                        emit);
+    });
+    if (!trial)
+      continue; // most arguments are needed whole
+    std::string name = program.getArgName(i).str();
+    missed(program, "slice_state",
+           "every rank stores all of '" + name + "' and needs its slice", trial,
+           "slice_state " + name);
+  }
+}
+
+void Explainer::explainBucket() {
+  llvm::MapVector<std::pair<OperationName, Attribute>, OpSet> groups;
+  for (Operation &op : program.getBody().front()) {
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    if (!collective || !collective.communicates() || nameOf(&op).empty())
+      continue;
+    auto type = cast<RankedTensorType>(collective.getSource().getType());
+    if (bytesOnRank(type, program.getMesh()) < smallBytes)
+      groups[{op.getName(),
+              ArrayAttr::get(op.getContext(),
+                             {op.getPropertiesAsAttribute(),
+                              TypeAttr::get(type.getElementType())})}]
+          .push_back(&op);
+  }
+  for (auto &[key, ops] : groups) {
+    if (ops.size() < 2)
+      continue;
+    std::vector<std::string> names;
+    for (Operation *op : ops)
+      names.push_back(nameOf(op));
+    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+                              EmitRefusal emit) -> LogicalResult {
+      SmallVector<OpSet> values;
+      for (Operation *op : ops)
+        values.push_back({map.lookup(op)});
+      return failure(failed(bucket(rewriter, values, 16 * smallBytes, emit)));
+    });
+    missed(ops.front(), "bucket",
+           std::to_string(ops.size()) +
+               " small collectives are launched one by "
+               "one",
+           trial,
+           "bucket " + llvm::join(names, ", ") + " size " +
+               std::to_string(16 * smallBytes));
+  }
+}
+
+struct ExplainPass : ccn::impl::ExplainBase<ExplainPass> {
+  using ExplainBase::ExplainBase;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>())
+      Explainer(program).run();
+  }
+};
+
+} // namespace
