@@ -368,7 +368,7 @@ Status RankExecutor::execute(mlir::Operation *op) {
   mlir::Value value = op->getResult(0);
   const HostTensor &tensor = **result;
   // Every later operation relies on it.
-  if (tensor.type() != elementTypeOf(typeOf(value).getElementType()) ||
+  if (tensor.type() != kernels.storageOf(elementOf(value)) ||
       tensor.shape() != boxOf(value).sizes)
     return error("internal error: the operation gave ", tensor.describe(),
                  " for '", typeName(typeOf(value)), "'");

@@ -11,8 +11,8 @@
 #ifndef CCN_INTERPRETER_RANKEXECUTOR_H
 #define CCN_INTERPRETER_RANKEXECUTOR_H
 
+#include "lib/Interpreter/Kernels.h"
 #include "lib/Interpreter/Placement.h"
-#include "lib/Interpreter/Reduce.h"
 #include "lib/Interpreter/Rendezvous.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -24,8 +24,10 @@ std::string describeLocation(mlir::Location loc);
 
 class RankExecutor {
 public:
-  RankExecutor(RankMesh mesh, int rank, Rendezvous &rendezvous)
-      : mesh(mesh), rank(rank), rendezvous(rendezvous) {}
+  /// Meets other ranks by `others` and computes by `kernels`.
+  RankExecutor(RankMesh mesh, int rank, Exchange &others,
+               Kernels &kernels = numericKernels())
+      : mesh(mesh), rank(rank), others(others), kernels(kernels) {}
 
   void set(mlir::Value value, HostTensor tensor) {
     values[value] = std::move(tensor);
@@ -66,6 +68,9 @@ private:
   static mlir::RankedTensorType typeOf(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType());
   }
+  static ElementType elementOf(mlir::Value value) {
+    return elementTypeOf(typeOf(value).getElementType());
+  }
   Box boxOf(mlir::Value value) { return mesh.boxOf(typeOf(value), rank); }
 
   /// The rank's part of a value, cut to `needed`, a box of the global tensor
@@ -96,7 +101,8 @@ private:
 
   RankMesh mesh;
   int rank;
-  Rendezvous &rendezvous;
+  Exchange &others;
+  Kernels &kernels;
   /// How many collectives this rank has been in.
   int64_t sequence = 0;
   bool failedToMeet = false;
