@@ -21,13 +21,6 @@ mlir::RankedTensorType typeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// A value that a program leaves behind.
-struct Outcome {
-  std::string name;
-  mlir::Value value;
-  mlir::Location loc;
-};
-
 /// One execution of a program.
 class Run {
 public:
@@ -47,7 +40,6 @@ private:
   };
 
   void findOrder();
-  void findOutcomes();
   void findLastUses();
   mlir::LogicalResult checkNames(const NamedTensors &inputs);
   mlir::FailureOr<HostTensor> takeInput(unsigned index, NamedTensors &inputs);
@@ -90,16 +82,6 @@ static mlir::OperandRange inputsOf(mlir::Operation *op) {
   if (auto fused = llvm::dyn_cast<FusedOp>(op))
     return fused.getBody().front().getTerminator()->getOperands();
   return op->getOperands();
-}
-
-void Run::findOutcomes() {
-  for (unsigned i = 0; i < program.getNumArguments(); ++i)
-    if (program.isInout(i))
-      outcomes.push_back({program.getArgName(i).str(), program.getFinalValue(i),
-                          program.getArgument(i).getLoc()});
-  mlir::Operation *end = program.getBody().front().getTerminator();
-  for (auto [i, value] : llvm::enumerate(end->getOperands()))
-    outcomes.push_back({program.getResultName(i).str(), value, end->getLoc()});
 }
 
 void Run::findLastUses() {
@@ -172,10 +154,7 @@ mlir::LogicalResult Run::distribute(NamedTensors inputs) {
         arguments[rank].push_back(arguments[replica][i]);
         continue;
       }
-      Result<HostTensor> part =
-          extractBox(*tensor, mesh.externalBox(type, rank));
-      if (part)
-        part = part->reshaped(mesh.boxOf(type, rank).sizes);
+      Result<HostTensor> part = mesh.takePart(type, *tensor, rank);
       if (!part)
         return mlir::emitError(argument.getLoc())
                << "argument '" << program.getArgName(i).getValue()
@@ -216,7 +195,7 @@ void Run::executeRank(int rank, RankExecutor &executor,
 
 mlir::LogicalResult Run::execute() {
   findOrder();
-  findOutcomes();
+  outcomes = outcomesOf(program);
   findLastUses();
   results.resize(ranks);
   failures.resize(ranks);
@@ -265,7 +244,7 @@ mlir::LogicalResult Run::report() {
 //===----------------------------------------------------------------------===//
 
 mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
-  mlir::RankedTensorType type = typeOf(outcome.value);
+  mlir::RankedTensorType type = outcome.type();
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t replica = mesh.firstReplica(type, rank);
     const HostTensor &expected = results[replica][index];
@@ -273,21 +252,12 @@ mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
     std::optional<int64_t> difference = firstDifference(expected, found);
     if (!difference)
       continue;
-    // From the index in the part to that in the external form.
-    Box box = mesh.externalBox(type, rank);
-    Shape strides = rowMajorStrides(box.sizes);
-    std::string where = "[";
-    int64_t rest = *difference;
-    for (size_t dim = 0; dim < strides.size(); ++dim) {
-      if (dim)
-        where += ", ";
-      where += std::to_string(box.offsets[dim] + rest / strides[dim]);
-      rest %= strides[dim];
-    }
+    std::string where =
+        describeIndex(mesh.externalIndex(type, rank, *difference));
     return mlir::emitError(outcome.loc)
            << "'" << outcome.name << "' should be the same on "
            << mesh.describe(replica) << " and " << mesh.describe(rank)
-           << ", but element " << where << "] is "
+           << ", but element " << where << " is "
            << expected.textAt(*difference) << " and "
            << found.textAt(*difference);
   }
@@ -295,27 +265,13 @@ mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
 }
 
 mlir::FailureOr<HostTensor> Run::collect(const Outcome &outcome, size_t index) {
-  mlir::RankedTensorType type = typeOf(outcome.value);
-  Shape shape = mesh.externalShape(type);
-  const HostTensor &head = results[0][index];
-  // What is whole on one rank needs no copy.
-  if (head.shape() == shape)
-    return head;
-  Result<HostTensor> whole =
-      HostTensor::uninitialized(elementTypeOf(type.getElementType()), shape);
+  std::vector<HostTensor> parts;
+  for (std::vector<HostTensor> &result : results)
+    parts.push_back(result[index]);
+  Result<HostTensor> whole = mesh.joinParts(outcome.type(), parts);
   if (!whole)
     return mlir::emitError(outcome.loc)
            << "'" << outcome.name << "': " << whole.message();
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    if (mesh.firstReplica(type, rank) != rank)
-      continue;
-    Box box = mesh.externalBox(type, rank);
-    Result<HostTensor> part = results[rank][index].reshaped(box.sizes);
-    Status status = part ? writeBox(*whole, box.offsets, *part) : part.status();
-    if (!status)
-      return mlir::emitError(outcome.loc)
-             << "'" << outcome.name << "': " << status.message();
-  }
   return *std::move(whole);
 }
 
