@@ -25,28 +25,31 @@ std::vector<SliceBounds> rangesOnRank(llvm::ArrayRef<SliceBounds> ranges,
   return local;
 }
 
-/// Elements that none may use, in place of `size` rows of a tensor: NaN, or of
-/// a type without, copies of row `like`, which cause no new failures.
-Result<HostTensor> spoiledRows(const HostTensor &x, int64_t dim, int64_t size,
-                               int64_t like) {
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(dim)] = size;
-  if (isFloat(x.type()))
-    return HostTensor::splat(x.type(), shape,
-                             std::numeric_limits<double>::quiet_NaN());
-  Result<HostTensor> row = extract(x, dim, like, like + 1);
-  return row ? broadcastTo(*row, shape) : row;
+} // namespace
+
+ChunkPlan::ChunkPlan(OverlappedOp op)
+    : op(op), chunking(getChunking(op)), ranges(getChunkRanges(op)) {
+  appendOrder(op.getBody().front(), ChunkPlans(), order);
 }
 
-/// `x` with all rows outside of the ranges spoiled. A rank that has no part in
-/// the chunk keeps what it has, as nothing says what may stand there.
-Result<HostTensor> spoilOutside(const HostTensor &x, int64_t dim,
-                                const std::vector<SliceBounds> &ranges) {
+std::vector<SliceBounds> RankExecutor::chunkOf(mlir::Value value,
+                                               const ChunkPlan &plan,
+                                               size_t chunk) {
+  unsigned dim = plan.chunking.dims.lookup(value);
+  Box box = boxOf(value);
+  return rangesOnRank(plan.ranges[chunk], box.offsets[dim], box.sizes[dim]);
+}
+
+RankExecutor::Tensor
+RankExecutor::spoilOutside(mlir::Type type, const HostTensor &x, int64_t dim,
+                           const std::vector<SliceBounds> &ranges) {
+  // A rank that has no part in the chunk keeps what it has, as nothing says what
+  // may stand there.
   if (ranges.empty())
     return x;
   std::vector<HostTensor> pieces;
   int64_t done = 0;
-  auto add = [&](Result<HostTensor> piece) {
+  auto add = [&](Tensor piece) {
     if (piece)
       pieces.push_back(*piece);
     return piece.status();
@@ -54,7 +57,12 @@ Result<HostTensor> spoilOutside(const HostTensor &x, int64_t dim,
   auto spoilTo = [&](int64_t end) {
     if (done == end)
       return Status();
-    return add(spoiledRows(x, dim, end - done, ranges.front().offset));
+    int64_t like = ranges.front().offset;
+    Tensor row = extract(x, dim, like, like + 1);
+    Shape shape = x.shape();
+    shape[static_cast<size_t>(dim)] = end - done;
+    return row ? add(kernels.spoiled(elementTypeOf(type), *row, shape))
+               : row.status();
   };
   for (SliceBounds range : ranges) {
     if (Status status = spoilTo(range.offset); !status)
@@ -68,80 +76,103 @@ Result<HostTensor> spoilOutside(const HostTensor &x, int64_t dim,
   return concat(dim, pieces);
 }
 
-} // namespace
-
-std::vector<SliceBounds>
-RankExecutor::chunkOf(mlir::Value value, const ChunkPlan &plan, size_t chunk) {
-  unsigned dim = plan.chunking.dims.lookup(value);
-  Box box = boxOf(value);
-  return rangesOnRank(plan.ranges[chunk], box.offsets[dim], box.sizes[dim]);
-}
-
 Status RankExecutor::spoil(mlir::Value value, const ChunkPlan &plan,
                            size_t chunk) {
   auto it = plan.chunking.dims.find(value);
   if (it == plan.chunking.dims.end())
     return Status();
   Tensor spoiled =
-      spoilOutside(get(value), it->second, chunkOf(value, plan, chunk));
+      spoilOutside(typeOf(value).getElementType(), get(value), it->second,
+                   chunkOf(value, plan, chunk));
   if (!spoiled)
     return spoiled.status();
   set(value, *std::move(spoiled));
   return Status();
 }
 
-Status RankExecutor::executeInChunks(OverlappedOp op, const ChunkPlan &plan) {
-  mlir::OperandRange yielded =
-      op.getBody().front().getTerminator()->getOperands();
-  std::vector<HostTensor> results;
-  for (mlir::Value value : yielded) {
-    Tensor result = HostTensor::zeros(
-        elementTypeOf(typeOf(value).getElementType()), boxOf(value).sizes);
-    if (!result)
-      return result.status();
-    results.push_back(*std::move(result));
-  }
-  // What is taken in chunks from outside is spoiled too, and then put back.
-  llvm::SmallVector<std::pair<mlir::Value, HostTensor>> taken;
+/// What a region yields.
+static mlir::OperandRange yieldedBy(OverlappedOp op) {
+  return op.getBody().front().getTerminator()->getOperands();
+}
+
+Status RankExecutor::startChunks(const ChunkPlan &plan) {
+  OverlappedOp op = plan.op;
+  taken.clear();
+  joined.clear();
   for (auto [value, dim] : plan.chunking.dims)
     if (value.getParentBlock() == op->getBlock())
       taken.push_back({value, get(value)});
-  for (size_t chunk = 0; chunk < plan.ranges.size(); ++chunk) {
-    for (auto &[value, tensor] : taken) {
-      set(value, tensor);
-      if (Status status = spoil(value, plan, chunk); !status)
-        return status;
-    }
-    for (mlir::Operation *inner : plan.order) {
-      Status status = execute(inner);
-      for (mlir::Value result : inner->getResults())
-        if (status)
-          status = spoil(result, plan, chunk);
+  for (mlir::Value value : yieldedBy(op)) {
+    Tensor zeros = kernels.zeros(elementTypeOf(typeOf(value).getElementType()),
+                                 boxOf(value).sizes);
+    if (!zeros)
+      return zeros.status();
+    joined.push_back(*std::move(zeros));
+  }
+  return Status();
+}
+
+Status RankExecutor::beginChunk(const ChunkPlan &plan, size_t chunk) {
+  for (auto &[value, tensor] : taken) {
+    set(value, tensor);
+    if (Status status = spoil(value, plan, chunk); !status)
+      return status;
+  }
+  return Status();
+}
+
+Status RankExecutor::executeForChunk(mlir::Operation *op, const ChunkPlan &plan,
+                                     size_t chunk) {
+  Status status = execute(op);
+  for (mlir::Value result : op->getResults())
+    if (status)
+      status = spoil(result, plan, chunk);
+  return status;
+}
+
+Status RankExecutor::endChunk(const ChunkPlan &plan, size_t chunk) {
+  for (auto [value, result] : llvm::zip_equal(yieldedBy(plan.op), joined)) {
+    unsigned dim = plan.chunking.dims.lookup(value);
+    for (SliceBounds range : chunkOf(value, plan, chunk)) {
+      Tensor piece =
+          extract(get(value), dim, range.offset, range.offset + range.size);
+      Shape offsets(result.shape().size(), 0);
+      offsets[dim] = range.offset;
+      Status status =
+          piece ? writeBox(result, offsets, *piece) : piece.status();
       if (!status)
         return status;
     }
-    for (auto [value, result] : llvm::zip_equal(yielded, results)) {
-      unsigned dim = plan.chunking.dims.lookup(value);
-      for (SliceBounds range : chunkOf(value, plan, chunk)) {
-        Tensor piece =
-            extract(get(value), dim, range.offset, range.offset + range.size);
-        Shape offsets(result.shape().size(), 0);
-        offsets[dim] = range.offset;
-        Status status =
-            piece ? writeBox(result, offsets, *piece) : piece.status();
-        if (!status)
-          return status;
-      }
-    }
   }
+  return Status();
+}
+
+void RankExecutor::finishChunks(const ChunkPlan &plan) {
+  OverlappedOp op = plan.op;
   for (auto &[value, tensor] : taken)
     set(value, tensor);
-  for (auto [value, result] : llvm::zip_equal(op.getResults(), results))
+  for (auto [value, result] : llvm::zip_equal(op.getResults(), joined))
     set(value, result);
   for (mlir::Operation *inner : plan.order)
     for (mlir::Value result : inner->getResults())
       drop(result);
-  return Status();
+  taken.clear();
+  joined.clear();
+}
+
+Status RankExecutor::executeInChunks(const ChunkPlan &plan) {
+  Status status = startChunks(plan);
+  for (size_t chunk = 0; status && chunk < plan.ranges.size(); ++chunk) {
+    status = beginChunk(plan, chunk);
+    for (mlir::Operation *op : plan.order)
+      if (status)
+        status = executeForChunk(op, plan, chunk);
+    if (status)
+      status = endChunk(plan, chunk);
+  }
+  if (status)
+    finishChunks(plan);
+  return status;
 }
 
 } // namespace ccn::interp

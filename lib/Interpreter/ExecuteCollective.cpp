@@ -75,7 +75,7 @@ RankExecutor::exchange(mlir::Operation *op, mlir::Value value,
   meeting.name = op->getName().stripDialect().str() + " at " +
                  describeLocation(op->getLoc());
   Result<std::vector<HostTensor>> tensors =
-      rendezvous.exchange(rank, parts.ranks, meeting, tensor);
+      others.exchange(rank, parts.ranks, meeting, tensor);
   if (!tensors) {
     failedToMeet = true;
     return tensors.status();
@@ -88,7 +88,7 @@ RankExecutor::Tensor RankExecutor::assemble(const Parts &parts,
                                             mlir::RankedTensorType type,
                                             const Box &box) {
   Tensor result = HostTensor::uninitialized(
-      elementTypeOf(type.getElementType()), box.sizes);
+      kernels.storageOf(elementTypeOf(type.getElementType())), box.sizes);
   if (!result)
     return result;
   int64_t written = 0;
@@ -124,7 +124,7 @@ RankExecutor::Tensor RankExecutor::combineParts(ReduceKind kind,
       return piece;
     pieces.push_back(*std::move(piece));
   }
-  return combine(kind, pieces);
+  return kernels.combine(kind, elementTypeOf(type.getElementType()), pieces);
 }
 
 RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
@@ -200,7 +200,7 @@ RankExecutor::executeCollective(mlir::Operation *op) {
       })
       .Case([&](GatherOp op) {
         if (!isRoot(op.getRoot()))
-          return HostTensor::zeros(mine.type(), box.sizes);
+          return kernels.zeros(elementOf(input), box.sizes);
         return assemble(parts, type, box);
       })
       .Case([&](ScatterOp op) {

@@ -8,11 +8,6 @@
 
 #include "lib/Interpreter/RankExecutor.h"
 
-#include "lib/Interpreter/Conv.h"
-#include "lib/Interpreter/Elementwise.h"
-#include "lib/Interpreter/Matmul.h"
-#include "lib/Interpreter/Random.h"
-
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace ccn::interp {
@@ -140,37 +135,37 @@ RankExecutor::executeElementwise(mlir::Operation *op) {
       return part;
     x.push_back(*std::move(part));
   }
+  ElementType type = elementOf(op->getOperand(0));
   if (unaryKind)
-    return unary(*unaryKind, x[0]);
+    return kernels.unary(*unaryKind, type, x[0]);
   if (binaryKind)
-    return binary(*binaryKind, x[0], x[1]);
+    return kernels.binary(*binaryKind, type, x[0], x[1]);
   if (auto compareOp = llvm::dyn_cast<::ccn::CompareOp>(op))
-    return compare(comparisonOf(compareOp.getPredicate()), x[0], x[1]);
+    return kernels.compare(comparisonOf(compareOp.getPredicate()), type, x[0],
+                           x[1]);
   if (llvm::isa<SelectOp>(op))
-    return select(x[0], x[1], x[2]);
-  return cast(x[0], elementTypeOf(llvm::cast<CastOp>(op).getElementType()));
+    return kernels.select(x[0], x[1], x[2]);
+  return kernels.cast(type, elementOf(op->getResult(0)), x[0]);
 }
 
 RankExecutor::Tensor RankExecutor::constant(ConstantOp op) {
   mlir::TypedAttr value = op.getValue();
   ElementType type = elementTypeOf(value.getType());
   if (auto number = llvm::dyn_cast<mlir::FloatAttr>(value))
-    return HostTensor::splat(type, {}, number.getValueAsDouble());
+    return kernels.real(type, number.getValueAsDouble());
   llvm::APInt number = llvm::cast<mlir::IntegerAttr>(value).getValue();
-  return HostTensor::splatInteger(
-      type, {},
-      isSignedInteger(type) ? number.getSExtValue()
-                            : static_cast<int64_t>(number.getZExtValue()));
+  return kernels.integer(type,
+                         isSignedInteger(type)
+                             ? number.getSExtValue()
+                             : static_cast<int64_t>(number.getZExtValue()));
 }
 
 RankExecutor::Tensor RankExecutor::runDropout(DropoutOp op) {
   llvm::ArrayRef<int64_t> shape = op.getInput().getType().getShape();
   GlobalPosition position = {Shape(shape.begin(), shape.end()),
                              boxOf(op.getInput()).offsets};
-  // A negative seed stands for its pattern in two's complement of 64 bits.
-  auto seed = static_cast<uint64_t>(get(op.getSeed()).integerAt(0));
-  return dropout(get(op.getInput()), op.getRate().convertToDouble(), seed,
-                 position);
+  return kernels.dropout(get(op.getInput()), op.getRate().convertToDouble(),
+                         get(op.getSeed()), position);
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,7 +219,7 @@ RankExecutor::Tensor RankExecutor::runMatmul(MatmulOp op) {
   Tensor a = cut(op.getLhs(), left), b = cut(op.getRhs(), right);
   if (!a || !b)
     return a ? b : a;
-  return matmul(*a, *b);
+  return kernels.matmul(*a, *b);
 }
 
 RankExecutor::Tensor RankExecutor::runConv2d(Conv2dOp op) {
@@ -240,7 +235,8 @@ RankExecutor::Tensor RankExecutor::runConv2d(Conv2dOp op) {
     return x ? w : x;
   auto stride = static_cast<int64_t>(op.getStride());
   auto padding = static_cast<int64_t>(op.getPadding());
-  return conv2d(*x, *w, {stride, stride, padding, padding, padding, padding});
+  return kernels.conv2d(*x, *w,
+                        {stride, stride, padding, padding, padding, padding});
 }
 
 RankExecutor::Tensor RankExecutor::runReduction(ReductionOp op) {
@@ -248,9 +244,9 @@ RankExecutor::Tensor RankExecutor::runReduction(ReductionOp op) {
   double divisor = 1;
   for (int64_t dim : op.getDims())
     divisor *= static_cast<double>(op.getInput().getType().getDimSize(dim));
-  return reduce(reductionOf(op.getKind()), get(op.getInput()),
-                std::vector<int64_t>(op.getDims().begin(), op.getDims().end()),
-                divisor);
+  return kernels.reduce(
+      reductionOf(op.getKind()), elementOf(op.getInput()), get(op.getInput()),
+      std::vector<int64_t>(op.getDims().begin(), op.getDims().end()), divisor);
 }
 
 RankExecutor::Tensor RankExecutor::runConcat(ConcatOp op) {
@@ -275,7 +271,7 @@ RankExecutor::Tensor RankExecutor::runGatherRows(GatherRowsOp op) {
          which = cut(op.getIndices(), indices);
   if (!rows || !which)
     return rows ? which : rows;
-  return gatherRows(*rows, *which);
+  return kernels.gatherRows(*rows, *which);
 }
 
 RankExecutor::Tensor RankExecutor::runScatterRows(ScatterRowsOp op) {
@@ -284,7 +280,7 @@ RankExecutor::Tensor RankExecutor::runScatterRows(ScatterRowsOp op) {
   Tensor x = cut(op.getTable(), table), added = cut(op.getRows(), rows);
   if (!x || !added)
     return x ? added : x;
-  return scatterRows(*x, get(op.getIndices()), *added);
+  return kernels.scatterRows(*x, get(op.getIndices()), *added);
 }
 
 } // namespace ccn::interp

@@ -126,16 +126,20 @@ std::string describe(ElementType type, const Shape &shape) {
   return text + ']';
 }
 
-std::string describeIndex(const Shape &shape, int64_t linear) {
-  Shape strides = rowMajorStrides(shape);
+std::string describeIndex(const Shape &index) {
   std::string text = "[";
-  for (size_t dim = 0; dim < shape.size(); ++dim) {
-    if (dim)
-      text += ", ";
-    text += std::to_string(linear / strides[dim]);
-    linear %= strides[dim];
-  }
+  for (size_t dim = 0; dim < index.size(); ++dim)
+    text += (dim ? ", " : "") + std::to_string(index[dim]);
   return text + ']';
+}
+
+std::string describeIndex(const Shape &shape, int64_t linear) {
+  Shape strides = rowMajorStrides(shape), index;
+  for (int64_t stride : strides) {
+    index.push_back(linear / stride);
+    linear %= stride;
+  }
+  return describeIndex(index);
 }
 
 HostTensor::HostTensor() : storage(zeroScalarStorage()) {}

@@ -106,6 +106,9 @@ private:
 std::optional<int64_t> firstDifference(const HostTensor &a,
                                        const HostTensor &b);
 
+/// "[1, 2]", for messages; "[]" for a scalar.
+std::string describeIndex(const Shape &index);
+
 /// Row-major linear index -> "[1, 2]", for messages; "[]" for a scalar.
 std::string describeIndex(const Shape &shape, int64_t linear);
 

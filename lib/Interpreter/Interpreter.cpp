@@ -21,13 +21,6 @@ mlir::RankedTensorType typeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// A value that a program leaves behind.
-struct Outcome {
-  std::string name;
-  mlir::Value value;
-  mlir::Location loc;
-};
-
 /// One execution of a program.
 class Run {
 public:
@@ -48,7 +41,6 @@ private:
 
   void findOrder();
   llvm::SmallVector<mlir::Value> inputsOf(mlir::Operation *op);
-  void findOutcomes();
   void findLastUses();
   mlir::LogicalResult checkNames(const NamedTensors &inputs);
   mlir::FailureOr<HostTensor> takeInput(unsigned index, NamedTensors &inputs);
@@ -78,25 +70,11 @@ private:
   std::vector<std::optional<Failure>> failures;
 };
 
-/// Appends the operations of a block, those of regions before the region's own,
-/// except regions that are executed as one.
-static void appendOrder(mlir::Block &block, const ChunkPlans &asOne,
-                        std::vector<mlir::Operation *> &order) {
-  for (mlir::Operation &op : block.without_terminator()) {
-    if (llvm::isa<FusedOp, OverlappedOp>(op) && !asOne.contains(&op))
-      appendOrder(op.getRegion(0).front(), asOne, order);
-    order.push_back(&op);
-  }
-}
-
 void Run::findOrder() {
   mlir::Block &block = program.getBody().front();
   if (options.inChunks)
-    for (auto op : block.getOps<OverlappedOp>()) {
-      ChunkPlan plan{getChunking(op), getChunkRanges(op), {}};
-      appendOrder(op.getBody().front(), ChunkPlans(), plan.order);
-      chunkPlans.try_emplace(op, std::move(plan));
-    }
+    for (auto op : block.getOps<OverlappedOp>())
+      chunkPlans.try_emplace(op, op);
   appendOrder(block, chunkPlans, order);
 }
 
@@ -113,16 +91,6 @@ llvm::SmallVector<mlir::Value> Run::inputsOf(mlir::Operation *op) {
     llvm::append_range(inputs,
                        op->getRegion(0).front().getTerminator()->getOperands());
   return inputs;
-}
-
-void Run::findOutcomes() {
-  for (unsigned i = 0; i < program.getNumArguments(); ++i)
-    if (program.isInout(i))
-      outcomes.push_back({program.getArgName(i).str(), program.getFinalValue(i),
-                          program.getArgument(i).getLoc()});
-  mlir::Operation *end = program.getBody().front().getTerminator();
-  for (auto [i, value] : llvm::enumerate(end->getOperands()))
-    outcomes.push_back({program.getResultName(i).str(), value, end->getLoc()});
 }
 
 void Run::findLastUses() {
@@ -195,10 +163,7 @@ mlir::LogicalResult Run::distribute(NamedTensors inputs) {
         arguments[rank].push_back(arguments[replica][i]);
         continue;
       }
-      Result<HostTensor> part =
-          extractBox(*tensor, mesh.externalBox(type, rank));
-      if (part)
-        part = part->reshaped(mesh.boxOf(type, rank).sizes);
+      Result<HostTensor> part = mesh.takePart(type, *tensor, rank);
       if (!part)
         return mlir::emitError(argument.getLoc())
                << "argument '" << program.getArgName(i).getValue()
@@ -221,7 +186,10 @@ void Run::executeRank(int rank, RankExecutor &executor,
     executor.set(argument, std::move(tensor));
   arguments[rank].clear();
   for (mlir::Operation *op : order) {
-    Status status = executor.execute(op);
+    auto plan = chunkPlans.find(op);
+    Status status = plan == chunkPlans.end()
+                        ? executor.execute(op)
+                        : executor.executeInChunks(plan->second);
     if (!status) {
       rendezvous.abort(rank, status);
       failures[rank] = Failure{op, std::move(status), executor.meetingFailed()};
@@ -239,7 +207,7 @@ void Run::executeRank(int rank, RankExecutor &executor,
 
 mlir::LogicalResult Run::execute() {
   findOrder();
-  findOutcomes();
+  outcomes = outcomesOf(program);
   findLastUses();
   results.resize(ranks);
   failures.resize(ranks);
@@ -247,7 +215,7 @@ mlir::LogicalResult Run::execute() {
   Status started = runOnRanks(
       static_cast<int>(ranks),
       [&](int rank) {
-        RankExecutor executor(mesh, rank, rendezvous, chunkPlans);
+        RankExecutor executor(mesh, rank, rendezvous);
         executeRank(rank, executor, rendezvous);
       },
       [&](const Status &status) {
@@ -288,7 +256,7 @@ mlir::LogicalResult Run::report() {
 //===----------------------------------------------------------------------===//
 
 mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
-  mlir::RankedTensorType type = typeOf(outcome.value);
+  mlir::RankedTensorType type = outcome.type();
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t replica = mesh.firstReplica(type, rank);
     const HostTensor &expected = results[replica][index];
@@ -296,21 +264,12 @@ mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
     std::optional<int64_t> difference = firstDifference(expected, found);
     if (!difference)
       continue;
-    // From the index in the part to that in the external form.
-    Box box = mesh.externalBox(type, rank);
-    Shape strides = rowMajorStrides(box.sizes);
-    std::string where = "[";
-    int64_t rest = *difference;
-    for (size_t dim = 0; dim < strides.size(); ++dim) {
-      if (dim)
-        where += ", ";
-      where += std::to_string(box.offsets[dim] + rest / strides[dim]);
-      rest %= strides[dim];
-    }
+    std::string where =
+        describeIndex(mesh.externalIndex(type, rank, *difference));
     return mlir::emitError(outcome.loc)
            << "'" << outcome.name << "' should be the same on "
            << mesh.describe(replica) << " and " << mesh.describe(rank)
-           << ", but element " << where << "] is "
+           << ", but element " << where << " is "
            << expected.textAt(*difference) << " and "
            << found.textAt(*difference);
   }
@@ -318,27 +277,13 @@ mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
 }
 
 mlir::FailureOr<HostTensor> Run::collect(const Outcome &outcome, size_t index) {
-  mlir::RankedTensorType type = typeOf(outcome.value);
-  Shape shape = mesh.externalShape(type);
-  const HostTensor &head = results[0][index];
-  // What is whole on one rank needs no copy.
-  if (head.shape() == shape)
-    return head;
-  Result<HostTensor> whole =
-      HostTensor::uninitialized(elementTypeOf(type.getElementType()), shape);
+  std::vector<HostTensor> parts;
+  for (std::vector<HostTensor> &result : results)
+    parts.push_back(result[index]);
+  Result<HostTensor> whole = mesh.joinParts(outcome.type(), parts);
   if (!whole)
     return mlir::emitError(outcome.loc)
            << "'" << outcome.name << "': " << whole.message();
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    if (mesh.firstReplica(type, rank) != rank)
-      continue;
-    Box box = mesh.externalBox(type, rank);
-    Result<HostTensor> part = results[rank][index].reshaped(box.sizes);
-    Status status = part ? writeBox(*whole, box.offsets, *part) : part.status();
-    if (!status)
-      return mlir::emitError(outcome.loc)
-             << "'" << outcome.name << "': " << status.message();
-  }
   return *std::move(whole);
 }
 
@@ -371,8 +316,6 @@ mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
 //===----------------------------------------------------------------------===//
 
 Status RankExecutor::execute(mlir::Operation *op) {
-  if (auto it = chunkPlans.find(op); it != chunkPlans.end())
-    return executeInChunks(llvm::cast<OverlappedOp>(op), it->second);
   if (llvm::isa<FusedOp, OverlappedOp>(op)) {
     mlir::Operation *yield = op->getRegion(0).front().getTerminator();
     for (auto [result, value] :
@@ -393,7 +336,7 @@ Status RankExecutor::execute(mlir::Operation *op) {
   mlir::Value value = op->getResult(0);
   const HostTensor &tensor = **result;
   // Every later operation relies on it.
-  if (tensor.type() != elementTypeOf(typeOf(value).getElementType()) ||
+  if (tensor.type() != kernels.storageOf(elementOf(value)) ||
       tensor.shape() != boxOf(value).sizes)
     return error("internal error: the operation gave ", tensor.describe(),
                  " for '", typeName(typeOf(value)), "'");

@@ -94,6 +94,45 @@ Box RankMesh::externalBox(mlir::RankedTensorType type, int64_t rank) {
   return box;
 }
 
+Result<HostTensor> RankMesh::takePart(mlir::RankedTensorType type,
+                                      const HostTensor &external,
+                                      int64_t rank) {
+  Result<HostTensor> part = extractBox(external, externalBox(type, rank));
+  return part ? part->reshaped(boxOf(type, rank).sizes) : part;
+}
+
+Result<HostTensor> RankMesh::joinParts(mlir::RankedTensorType type,
+                                       llvm::ArrayRef<HostTensor> parts) {
+  Shape shape = externalShape(type);
+  // What is whole on one rank needs no copy.
+  if (parts[0].shape() == shape)
+    return parts[0];
+  Result<HostTensor> whole = HostTensor::uninitialized(parts[0].type(), shape);
+  if (!whole)
+    return whole;
+  for (int64_t rank = 0; rank < numRanks(); ++rank) {
+    if (firstReplica(type, rank) != rank)
+      continue;
+    Box box = externalBox(type, rank);
+    Result<HostTensor> part = parts[rank].reshaped(box.sizes);
+    Status status = part ? writeBox(*whole, box.offsets, *part) : part.status();
+    if (!status)
+      return status;
+  }
+  return whole;
+}
+
+Shape RankMesh::externalIndex(mlir::RankedTensorType type, int64_t rank,
+                              int64_t linear) {
+  Box box = externalBox(type, rank);
+  Shape strides = rowMajorStrides(box.sizes), index = box.offsets;
+  for (size_t dim = 0; dim < strides.size(); ++dim) {
+    index[dim] += linear / strides[dim];
+    linear %= strides[dim];
+  }
+  return index;
+}
+
 int64_t RankMesh::firstReplica(mlir::RankedTensorType type, int64_t rank) {
   if (!mesh)
     return rank;
@@ -103,6 +142,18 @@ int64_t RankMesh::firstReplica(mlir::RankedTensorType type, int64_t rank) {
     if (layout.getState(axis).kind == AxisState::Replicated)
       replicated.push_back(axis);
   return group(rank, replicated).front();
+}
+
+std::vector<Outcome> outcomesOf(ProgramOp program) {
+  std::vector<Outcome> outcomes;
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    if (program.isInout(i))
+      outcomes.push_back({program.getArgName(i).str(), program.getFinalValue(i),
+                          program.getArgument(i).getLoc()});
+  mlir::Operation *end = program.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(end->getOperands()))
+    outcomes.push_back({program.getResultName(i).str(), value, end->getLoc()});
+  return outcomes;
 }
 
 } // namespace ccn::interp

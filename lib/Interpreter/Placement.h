@@ -53,6 +53,20 @@ public:
   /// dimension.
   Box externalBox(mlir::RankedTensorType type, int64_t rank);
 
+  /// The part of a tensor in external form that a rank holds.
+  Result<HostTensor> takePart(mlir::RankedTensorType type,
+                              const HostTensor &external, int64_t rank);
+
+  /// The external form, from all ranks' parts, by rank. Of ranks that hold the
+  /// same part, the first one's is taken.
+  Result<HostTensor> joinParts(mlir::RankedTensorType type,
+                               llvm::ArrayRef<HostTensor> parts);
+
+  /// Where element `linear` (row-major) of a rank's part is in the external
+  /// form.
+  Shape externalIndex(mlir::RankedTensorType type, int64_t rank,
+                      int64_t linear);
+
   /// The first of the ranks that hold the same part as `rank`, because the
   /// tensor is replicated along the axes in which they differ.
   int64_t firstReplica(mlir::RankedTensorType type, int64_t rank);
@@ -60,6 +74,21 @@ public:
 private:
   MeshOp mesh;
 };
+
+/// A value that a program leaves behind.
+struct Outcome {
+  /// Of the inout argument or returned value.
+  std::string name;
+  mlir::Value value;
+  mlir::Location loc;
+
+  mlir::RankedTensorType type() const {
+    return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
+};
+
+/// The final values of the inout arguments, then the returned values.
+std::vector<Outcome> outcomesOf(ProgramOp program);
 
 } // namespace ccn::interp
 

@@ -12,8 +12,8 @@
 #define CCN_INTERPRETER_RANKEXECUTOR_H
 
 #include "dialect/Chunking.h"
+#include "lib/Interpreter/Kernels.h"
 #include "lib/Interpreter/Placement.h"
-#include "lib/Interpreter/Reduce.h"
 #include "lib/Interpreter/Rendezvous.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -23,8 +23,23 @@ namespace ccn::interp {
 /// How a location is named in messages: "adam.ccn:6:14".
 std::string describeLocation(mlir::Location loc);
 
+/// Appends the operations of a block as they are executed: those of a region
+/// before the region's own, except regions that are executed as one.
+template <typename Set>
+void appendOrder(mlir::Block &block, const Set &asOne,
+                 std::vector<mlir::Operation *> &order) {
+  for (mlir::Operation &op : block.without_terminator()) {
+    if (llvm::isa<FusedOp, OverlappedOp>(op) && !asOne.contains(&op))
+      appendOrder(op.getRegion(0).front(), asOne, order);
+    order.push_back(&op);
+  }
+}
+
 /// How an overlapped region is executed chunk by chunk.
 struct ChunkPlan {
+  ChunkPlan(OverlappedOp op);
+
+  OverlappedOp op;
   Chunking chunking;
   /// The ranges of the chunked dimension, by chunk.
   llvm::SmallVector<llvm::SmallVector<SliceBounds>> ranges;
@@ -35,11 +50,10 @@ using ChunkPlans = llvm::DenseMap<mlir::Operation *, ChunkPlan>;
 
 class RankExecutor {
 public:
-  /// Overlapped regions that `chunkPlans` has are executed chunk by chunk.
-  RankExecutor(RankMesh mesh, int rank, Rendezvous &rendezvous,
-               const ChunkPlans &chunkPlans)
-      : mesh(mesh), rank(rank), rendezvous(rendezvous), chunkPlans(chunkPlans) {
-  }
+  /// Meets other ranks by `others` and computes by `kernels`.
+  RankExecutor(RankMesh mesh, int rank, Exchange &others,
+               Kernels &kernels = numericKernels())
+      : mesh(mesh), rank(rank), others(others), kernels(kernels) {}
 
   void set(mlir::Value value, HostTensor tensor) {
     values[value] = std::move(tensor);
@@ -55,6 +69,19 @@ public:
   /// not known is an error.
   Status execute(mlir::Operation *op);
 
+  /// Executes an overlapped region chunk by chunk, with everything outside of
+  /// the chunk spoiled. What is put together is right only if no stage needs
+  /// elements of another chunk.
+  Status executeInChunks(const ChunkPlan &plan);
+  /// The same in parts, for ranks that execute one after the other: start, then
+  /// for each chunk begin, each operation of the plan, and end; then finish.
+  Status startChunks(const ChunkPlan &plan);
+  Status beginChunk(const ChunkPlan &plan, size_t chunk);
+  Status executeForChunk(mlir::Operation *op, const ChunkPlan &plan,
+                         size_t chunk);
+  Status endChunk(const ChunkPlan &plan, size_t chunk);
+  void finishChunks(const ChunkPlan &plan);
+
   /// Whether it was a meeting of ranks that failed, and not this rank alone.
   bool meetingFailed() const { return failedToMeet; }
 
@@ -65,10 +92,12 @@ private:
   std::optional<Tensor> executeElementwise(mlir::Operation *op);
   std::optional<Tensor> executeTensorOp(mlir::Operation *op);
   /// ExecuteChunks.cpp.
-  Status executeInChunks(OverlappedOp op, const ChunkPlan &plan);
   /// The rank's rows of a value that a chunk has.
   std::vector<SliceBounds> chunkOf(mlir::Value value, const ChunkPlan &plan,
                                    size_t chunk);
+  /// `x` with all rows outside of the ranges spoiled.
+  Tensor spoilOutside(mlir::Type type, const HostTensor &x, int64_t dim,
+                      const std::vector<SliceBounds> &ranges);
   /// Spoils what a chunk does not have of a value.
   Status spoil(mlir::Value value, const ChunkPlan &plan, size_t chunk);
   /// ExecuteCollective.cpp.
@@ -86,6 +115,9 @@ private:
   /// The type of a value. All are ranked tensors.
   static mlir::RankedTensorType typeOf(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
+  static ElementType elementOf(mlir::Value value) {
+    return elementTypeOf(typeOf(value).getElementType());
   }
   Box boxOf(mlir::Value value) { return mesh.boxOf(typeOf(value), rank); }
 
@@ -117,11 +149,15 @@ private:
 
   RankMesh mesh;
   int rank;
-  Rendezvous &rendezvous;
-  const ChunkPlans &chunkPlans;
+  Exchange &others;
+  Kernels &kernels;
   /// How many collectives this rank has been in.
   int64_t sequence = 0;
   bool failedToMeet = false;
+  /// Of the region that is executed chunk by chunk: what it takes in chunks from
+  /// outside, whole, and what has been put together of what it yields.
+  llvm::SmallVector<std::pair<mlir::Value, HostTensor>> taken;
+  std::vector<HostTensor> joined;
   llvm::DenseMap<mlir::Value, HostTensor> values;
 };
 

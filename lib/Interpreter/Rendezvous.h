@@ -37,21 +37,33 @@ struct Meeting {
 /// All members pass the same list.
 using RankGroup = std::vector<int>;
 
+/// How the ranks of a group show each other a value.
+class Exchange {
+public:
+  virtual ~Exchange() = default;
+
+  /// Gives `value` of `rank` to the other members of `group` and returns the
+  /// members' values in the group's order. Values may differ in type and shape.
+  virtual Result<std::vector<HostTensor>> exchange(int rank,
+                                                   const RankGroup &group,
+                                                   const Meeting &meeting,
+                                                   HostTensor value) = 0;
+};
+
 /// Thread-safe. The first failure (a time-out, a mismatch, an abort) is final:
 /// it wakes every waiting rank, and every later call returns it.
-class Rendezvous {
+class Rendezvous : public Exchange {
 public:
   /// For ranks 0 .. ranks-1, each a thread of its own. A rank that waits longer
   /// than `timeLimit` seconds for the others fails.
   Rendezvous(int ranks, double timeLimit);
 
   /// Posts `value` for `rank` and waits for the other members of `group`.
-  /// Returns the members' values in the group's order. Values may differ in
-  /// type and shape. Groups that share ranks, such as those of different mesh
-  /// axes, may be used in any order that does not deadlock.
+  /// Groups that share ranks, such as those of different mesh axes, may be used
+  /// in any order that does not deadlock.
   Result<std::vector<HostTensor>> exchange(int rank, const RankGroup &group,
                                            const Meeting &meeting,
-                                           HostTensor value);
+                                           HostTensor value) override;
 
   /// Waits for the other members of `group`.
   Status barrier(int rank, const RankGroup &group, const Meeting &meeting);

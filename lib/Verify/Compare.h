@@ -1,0 +1,56 @@
+//===- Compare.h - Are two expressions equal? -------------------*- C++ -*-===//
+//
+// Puts the ways to compare two expressions in order: the same id, the same id
+// when products are multiplied out, a few points, and the solver.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_VERIFY_COMPARE_H
+#define CCN_VERIFY_COMPARE_H
+
+#include "lib/Verify/Evaluate.h"
+#include "lib/Verify/Solver.h"
+
+#include <map>
+
+namespace ccn::verify {
+
+struct Comparison {
+  enum Kind : uint8_t { Identical, Solved, Different, Unknown } kind = Unknown;
+  std::string reason = {};
+  /// Where Different: the symbols that matter, with values, and both values.
+  std::vector<std::pair<std::string, std::string>> inputs = {};
+  std::string first = {}, second = {};
+  /// Functions in whose place others were needed to tell the values apart.
+  std::vector<std::string> functions = {};
+};
+
+class Comparer {
+public:
+  struct Options {
+    bool normalize, sample;
+    double elementTimeLimit;
+    synth::Limits limits;
+  };
+
+  Comparer(Expressions &exprs, Options options)
+      : exprs(exprs), options(std::move(options)), solver(exprs) {}
+
+  /// The same question is answered once.
+  const Comparison &compare(Expr a, Expr b);
+
+private:
+  Comparison decide(Expr a, Expr b);
+  /// The result at the first of some points at which they differ.
+  std::optional<Comparison> sample(Expr a, Expr b);
+  Comparison describeDifference(Expr a, Expr b, const SolverAnswer &answer);
+
+  Expressions &exprs;
+  Options options;
+  Solver solver;
+  std::map<std::pair<Expr, Expr>, Comparison> known;
+};
+
+} // namespace ccn::verify
+
+#endif // CCN_VERIFY_COMPARE_H

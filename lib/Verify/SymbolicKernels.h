@@ -1,0 +1,105 @@
+//===- SymbolicKernels.h - What a rank computes, on symbols -----*- C++ -*-===//
+//
+// The interpreter's kernels on expressions instead of numbers. Tensors are of
+// i64 and hold the ids of expressions, so everything that moves elements does
+// to expressions what it does to numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_VERIFY_SYMBOLICKERNELS_H
+#define CCN_VERIFY_SYMBOLICKERNELS_H
+
+#include "lib/Interpreter/Kernels.h"
+#include "lib/Interpreter/Movement.h"
+#include "lib/Verify/Expression.h"
+#include "synth/Support.h"
+
+namespace ccn::verify {
+
+/// What symbolic execution may cost.
+struct Budget {
+  synth::Limits limits;
+  /// Arguments of all expressions together.
+  int64_t size = 20'000'000;
+};
+
+/// Floats and integers are reals without rounding, bool is a truth value.
+///
+/// - Casts between floats, from integers, and to wider integers change nothing.
+///   To bool, they compare with 0. All other casts, tanh, gelu, exp, log, sqrt,
+///   pow, remainders and integer quotients are functions known by name only;
+///   rsqrt, sigmoid and silu are their definitions by these.
+/// - dropout keeps an element if a predicate of the seed, the global index and
+///   the rate says so.
+/// - Rows are looked up by a choice among all rows of the table.
+///
+/// NaN, a quotient by the constant 0, a mean of nothing and a constant index
+/// out of range are errors; so is running out of the budget.
+class SymbolicKernels : public interp::Kernels {
+public:
+  using ElementType = interp::ElementType;
+  using HostTensor = interp::HostTensor;
+  using Tensor = Result<HostTensor>;
+
+  SymbolicKernels(Expressions &exprs, Budget budget)
+      : exprs(exprs), budget(std::move(budget)) {}
+
+  /// A tensor of new symbols, named like "x[1, 0]".
+  Tensor symbols(std::string_view name, ElementType type,
+                 const interp::Shape &shape);
+
+  /// Fails if the budget is used up.
+  Status checkBudget();
+
+  ElementType storageOf(ElementType) override { return ElementType::I64; }
+  Tensor real(ElementType type, double value) override;
+  Tensor integer(ElementType type, int64_t value) override;
+  Tensor zeros(ElementType type, const interp::Shape &shape) override;
+  /// New symbols, about which nothing is known: what a computation leaves is
+  /// independent of them.
+  Tensor spoiled(ElementType type, const HostTensor &row,
+                 const interp::Shape &shape) override;
+  Tensor unary(interp::UnaryOp op, ElementType type,
+               const HostTensor &x) override;
+  Tensor binary(interp::BinaryOp op, ElementType type, const HostTensor &a,
+                const HostTensor &b) override;
+  Tensor compare(interp::CompareOp op, ElementType type, const HostTensor &a,
+                 const HostTensor &b) override;
+  Tensor select(const HostTensor &condition, const HostTensor &a,
+                const HostTensor &b) override;
+  Tensor cast(ElementType from, ElementType to, const HostTensor &x) override;
+  Tensor dropout(const HostTensor &x, double rate, const HostTensor &seed,
+                 const interp::GlobalPosition &position) override;
+  Tensor matmul(const HostTensor &a, const HostTensor &b) override;
+  Tensor conv2d(const HostTensor &x, const HostTensor &w,
+                const interp::Conv2dOptions &options) override;
+  Tensor reduce(interp::ReduceKind kind, ElementType type, const HostTensor &x,
+                const std::vector<int64_t> &dims, double meanDivisor) override;
+  Tensor combine(interp::ReduceKind kind, ElementType type,
+                 const std::vector<HostTensor> &tensors) override;
+  Tensor gatherRows(const HostTensor &table,
+                    const HostTensor &indices) override;
+  Tensor scatterRows(const HostTensor &x, const HostTensor &indices,
+                     const HostTensor &rows) override;
+
+private:
+  /// A tensor whose elements are element(0), element(1), ..., each an
+  /// expression or an error.
+  template <typename F> Tensor generate(interp::Shape shape, F element);
+  Result<Expr> unaryOf(interp::UnaryOp op, ElementType type, Expr x);
+  Result<Expr> binaryOf(interp::BinaryOp op, ElementType type, Expr a, Expr b);
+  Expr compareOf(interp::CompareOp op, Expr a, Expr b);
+  Expr castOf(ElementType from, ElementType to, Expr x);
+  Result<Expr> reductionOf(interp::ReduceKind kind, ElementType type,
+                           std::vector<Expr> args, double meanDivisor);
+  Expr extremum(bool isMax, ElementType type, std::vector<Expr> args);
+  Status checkIndices(const HostTensor &indices, int64_t rows);
+
+  Expressions &exprs;
+  Budget budget;
+  int64_t numSpoiled = 0;
+};
+
+} // namespace ccn::verify
+
+#endif // CCN_VERIFY_SYMBOLICKERNELS_H

@@ -1,0 +1,1 @@
+#include "ProveUtil.h"
