@@ -48,10 +48,11 @@ std::string Agreement::findUncompared() const {
 std::string Agreement::str() const {
   if (sameBits)
     return "same bits";
-  auto text = [](const Closest &closest) {
+  auto text = [](const Closest &closest) -> std::string {
+    if (closest.difference == 0)
+      return "no difference";
     return llvm::formatv("within {0:e2} (bound {1:e2})", closest.difference,
-                         closest.bound)
-        .str();
+                         closest.bound);
   };
   std::string result = text(native) + ", in f64 " + text(wide);
   if (terms.count)
