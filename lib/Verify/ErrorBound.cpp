@@ -489,7 +489,6 @@ LogicalResult BoundMaker::run(std::vector<bool> &exact) {
   llvm::append_range(outcomes, end->getOperands());
   for (Value outcome : outcomes) {
     const Bounded x = get(outcome);
-    results.push_back(x.value);
     exact.push_back(!x.error);
     if (x.error)
       results.push_back(b.fit(x.error, x.value));
@@ -499,7 +498,7 @@ LogicalResult BoundMaker::run(std::vector<bool> &exact) {
                                          ValueRange(results).getTypes()));
   for (unsigned i = 0; i < results.size(); ++i)
     target.setResultAttr(i, kNameAttr,
-                         builder.getStringAttr("result " + Twine(i)));
+                         builder.getStringAttr("bound " + Twine(i)));
   return failure(b.hasFailed());
 }
 

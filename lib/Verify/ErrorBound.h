@@ -60,8 +60,8 @@ struct Terms {
 
 struct BoundProgram {
   /// A module with one program. It takes the arguments of the first in f64, in
-  /// the same external form; its results are, for each value that the first
-  /// leaves, in that order, the value and, unless it is exact, the bound.
+  /// the same external form; its results are the bounds of what the first
+  /// leaves, in that order, in the same external form, but for what is exact.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// For each value that the first leaves, whether it is exact in any order.
   std::vector<bool> exact;

@@ -33,6 +33,10 @@ StringRef verify::name(ValueSet set) {
     return "tiny";
   case ValueSet::Special:
     return "special";
+  case ValueSet::Zero:
+    return "zero";
+  case ValueSet::HalfZero:
+    return "half zero";
   }
   llvm_unreachable("all value sets are named");
 }
@@ -63,6 +67,7 @@ double drawFloat(ValueSet set, const llvm::fltSemantics &semantics,
   int most = llvm::APFloat::semanticsMaxExponent(semantics);
   switch (set) {
   case ValueSet::Positive:
+  case ValueSet::HalfZero:
     return unit(bits[0]);
   case ValueSet::Signed:
     return drawSigned(bits);
@@ -82,6 +87,8 @@ double drawFloat(ValueSet set, const llvm::fltSemantics &semantics,
     int exponent = least - static_cast<int>(bits[1] % uint32_t(digits));
     return withSign(bits[0], std::ldexp(significand(bits[2]), exponent));
   }
+  case ValueSet::Zero:
+    return withSign(bits[0], 0);
   case ValueSet::Special:
     switch (bits[3] % 32) {
     case 0:
@@ -175,6 +182,10 @@ FailureOr<interp::NamedTensors> verify::drawInputs(ProgramOp program,
   interp::RankMesh mesh(program.getMesh());
   interp::NamedTensors inputs;
   std::array<uint32_t, 2> key = {uint32_t(seed), uint32_t(seed >> 32)};
+  uint32_t size = 0;
+  for (Type type : program.getArgumentTypes())
+    size += static_cast<uint32_t>(
+        cast<RankedTensorType>(type).getNumElements());
   for (BlockArgument argument : program.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
     ElementType element = interp::elementTypeOf(type.getElementType());
@@ -199,9 +210,13 @@ FailureOr<interp::NamedTensors> verify::drawInputs(ProgramOp program,
       });
     };
     std::optional<int64_t> rows = rowsIndexedBy(argument);
+    Bits coin = interp::philox4x32(
+        {size, ~0u, uint32_t(stream), uint32_t(stream >> 32)}, key);
+    bool isZero = set == ValueSet::HalfZero && coin[0] % 2;
     if (interp::isFloat(element))
       fill(double(), [&](const Bits &bits) {
-        return drawFloat(set, semanticsOf(type), bits);
+        return drawFloat(isZero ? ValueSet::Zero : set, semanticsOf(type),
+                         bits);
       });
     else if (element == ElementType::Bool)
       fill(uint64_t(), [](const Bits &bits) { return uint64_t(bits[0] & 1); });

@@ -2,7 +2,7 @@
 //
 // The values on which two programs are compared: ordinary ones, and those that
 // bring out what ordinary ones hide (ties, zeros of both signs, overflow,
-// denormals, NaN, the extremes of integers). All depend on a seed, the
+// denormals, NaN, the extremes of integers). An element depends on a seed, the
 // argument's name and the element's index alone.
 //
 //===----------------------------------------------------------------------===//
@@ -31,11 +31,17 @@ enum class ValueSet : uint8_t {
   Tiny,
   /// As Signed, with NaN, infinities and zeros of both signs among them.
   Special,
+  /// Zeros of both signs.
+  Zero,
+  /// About half of the arguments zero, the others as Positive, which NaN does
+  /// not spoil; which, depends on the program's sizes too.
+  HalfZero,
 };
 
 inline constexpr ValueSet allValueSets[] = {
     ValueSet::Positive, ValueSet::Signed, ValueSet::Ties,   ValueSet::Wide,
-    ValueSet::Huge,     ValueSet::Tiny,   ValueSet::Special};
+    ValueSet::Huge,     ValueSet::Tiny,   ValueSet::Special,
+    ValueSet::Zero,     ValueSet::HalfZero};
 
 /// `positive`, `signed`, ...
 llvm::StringRef name(ValueSet set);

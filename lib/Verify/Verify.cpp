@@ -62,7 +62,7 @@ std::string Agreement::str() const {
   for (const auto &[name, counts] : outputs)
     unbounded += counts.unbounded;
   if (unbounded)
-    result += llvm::formatv("; {0} elements have no bound", unbounded);
+    result += llvm::formatv(" ({0} elements have no bound)", unbounded);
   return result;
 }
 
@@ -209,15 +209,30 @@ std::optional<std::string> Comparison::run(ValueSet set, uint64_t seed,
     FailureOr<Outputs> found = execute(after, *inputs, why);
     if (failed(found))
       return "the run fails: " + why;
+    Pair native = {*std::move(expected), *std::move(found)};
     Agreement now;
     now.runs = 1;
-    for (const auto &[a, b] : llvm::zip_equal(*expected, *found)) {
-      now.sameBits &= !interp::firstDifference(a.tensor, b.tensor);
-      now.outputs[a.name].compared = a.tensor.count();
-    }
-    if (!now.sameBits)
-      if (auto error = compareBounded(*expected, *found, *inputs, now))
+    now.sameBits = native.hasSameBits();
+    for (const interp::Output &output : native.expected)
+      now.outputs[output.name].compared = output.tensor.count();
+    Result<interp::NamedTensors> wideInputs = toF64(*inputs);
+    std::optional<Pair> wide;
+    if (wideInputs)
+      wide = runWide(*wideInputs);
+    if (wide && !wide->hasSameBits())
+      if (auto error = compareBounded(*wide, *wideInputs, Arithmetic::Wide, now,
+                                      now.outputs))
         return error;
+    if (!now.sameBits) {
+      if (!wideInputs)
+        return "there is no memory for the error bounds";
+      // What has been compared in f64 counts as compared.
+      std::map<std::string, Agreement::Counts> covered;
+      if (auto error =
+              compareBounded(native, *wideInputs, Arithmetic::Native, now,
+                             wide ? covered : now.outputs))
+        return error;
+    }
     agreement.merge(now);
     return std::nullopt;
   }
@@ -267,59 +282,61 @@ std::optional<std::string> Comparison::compareElements(
   return std::nullopt;
 }
 
+std::optional<Comparison::Pair>
+Comparison::runWide(const interp::NamedTensors &inputs) {
+  if (!beforeInF64) {
+    beforeInF64 = cloneInF64(before);
+    afterInF64 = cloneInF64(after);
+  }
+  std::string why;
+  FailureOr<Outputs> expected =
+      execute(onlyProgram(*beforeInF64), inputs, why);
+  if (failed(expected))
+    return std::nullopt;
+  FailureOr<Outputs> found = execute(onlyProgram(*afterInF64), inputs, why);
+  if (failed(found))
+    return std::nullopt;
+  return Pair{*std::move(expected), *std::move(found)};
+}
+
+bool Comparison::Pair::hasSameBits() const {
+  return llvm::all_of(llvm::zip_equal(expected, found), [](auto outputs) {
+    return !interp::firstDifference(std::get<0>(outputs).tensor,
+                                    std::get<1>(outputs).tensor);
+  });
+}
+
 std::optional<std::string>
-Comparison::compareBounded(const Outputs &expected, const Outputs &found,
-                           const interp::NamedTensors &inputs,
-                           Agreement &agreement) {
+Comparison::compareBounded(const Pair &pair, const interp::NamedTensors &inputs,
+                           Arithmetic arithmetic, Agreement &agreement,
+                           std::map<std::string, Agreement::Counts> &outputs) {
   for (ProgramOp program : {before, after}) {
     Terms terms = longestReduction(program);
     if (terms.count > agreement.terms.count)
       agreement.terms = terms;
   }
-  auto withoutBound = [&] {
-    for (const auto &[a, b] : llvm::zip_equal(expected, found))
-      if (interp::firstDifference(a.tensor, b.tensor))
-        agreement.outputs[a.name] = {0, a.tensor.count()};
-    return std::nullopt;
-  };
-  Result<interp::NamedTensors> wideInputs = toF64(inputs);
-  if (!wideInputs)
-    return withoutBound();
-  if (!afterInF64)
-    afterInF64 = cloneInF64(after);
+  BoundProgram *program = getBounds(arithmetic);
+  if (!program)
+    return "no error bound is known of the program";
   std::string why;
-  FailureOr<Outputs> wide =
-      execute(onlyProgram(*afterInF64), *wideInputs, why);
-  // Rounding may decide whether an index is in range: the programs ran as they
-  // are.
-  if (failed(wide))
-    return withoutBound();
-
-  for (Arithmetic arithmetic : {Arithmetic::Wide, Arithmetic::Native}) {
-    BoundProgram *program = getBounds(arithmetic);
-    if (!program)
-      return "no error bound is known of the program";
-    FailureOr<Outputs> computed =
-        execute(onlyProgram(*program->module), *wideInputs, why);
-    if (failed(computed))
-      return withoutBound();
-    bool isWide = arithmetic == Arithmetic::Wide;
-    size_t next = 0;
-    for (size_t i = 0; i < expected.size(); ++i) {
-      const HostTensor &value = (*computed)[next++].tensor;
+  FailureOr<Outputs> computed =
+      execute(onlyProgram(*program->module), inputs, why);
+  size_t next = 0;
+  for (const auto &[i, expected] : llvm::enumerate(pair.expected)) {
+    Agreement::Counts counts;
+    if (failed(computed)) {
+      // As in runWide.
+      counts.unbounded = expected.tensor.count();
+    } else {
       const HostTensor *bound =
           program->exact[i] ? nullptr : &(*computed)[next++].tensor;
-      Agreement::Counts counts;
-      auto error = compareElements(
-          isWide ? interp::Output{expected[i].name, value} : expected[i],
-          isWide ? (*wide)[i] : found[i], bound, arithmetic,
-          isWide ? agreement.wide : agreement.native, counts);
-      if (error)
+      bool isWide = arithmetic == Arithmetic::Wide;
+      if (auto error = compareElements(
+              expected, pair.found[i], bound, arithmetic,
+              isWide ? agreement.wide : agreement.native, counts))
         return error;
-      // What a bound in f64 covers has been compared.
-      if (isWide)
-        agreement.outputs[expected[i].name] = counts;
     }
+    outputs[expected.name] = counts;
   }
   return std::nullopt;
 }

@@ -1,13 +1,14 @@
 //===- Verify.h - A schedule keeps what a program computes ------*- C++ -*-===//
 //
-// Runs a program before and after its schedule on all ranks of its mesh and
-// compares what they leave. What is computed in the same order must have the
-// same bits. Where bits differ, two comparisons judge, element by element:
+// Runs a program before and after its schedule on all ranks of its mesh, as they
+// are and in f64 (Retype.h), and compares what they leave. What is computed in
+// the same order must have the same bits, in both. Where bits differ, error
+// bounds that are computed beside the program before (ErrorBound.h) judge,
+// element by element:
 //
-// - both programs in f64 (Retype.h), against the error bound of the program
-//   before (ErrorBound.h) in f64: rounding is so small there that what a wrong
-//   schedule does, a slice too many or a sum too few, stands out;
-// - both programs as they are, against the bound in their own types.
+// - in f64 rounding is so small that what a wrong schedule does, a slice too
+//   many, a sum too few, an epsilon that 16 bits hide, stands out;
+// - in the programs' own types.
 //
 // A bound says how far one program may be from the exact value, so two may
 // differ by twice that, if both do the same sums in different orders. Twice that
@@ -36,6 +37,7 @@ inline constexpr double boundFactor = 4;
 struct Agreement {
   /// Runs in which both programs gave a result.
   int64_t runs = 0;
+  /// Whether the programs as they are have the same bits.
   bool sameBits = true;
   /// How far two elements are apart, and how far they may be: of those compared
   /// by a bound, the ones that come closest to it.
@@ -47,7 +49,7 @@ struct Agreement {
   };
   /// In f64, and in the programs' own types.
   Closest wide, native;
-  /// The longest reduction in the programs whose bits differ.
+  /// The longest reduction in the programs, if bits differ.
   Terms terms;
   /// By output, how many elements were compared, by bits or a bound, and how
   /// many differ and have no bound.
@@ -86,10 +88,21 @@ public:
 private:
   using Outputs = std::vector<interp::Output>;
 
-  std::optional<std::string> compareBounded(const Outputs &expected,
-                                            const Outputs &found,
-                                            const interp::NamedTensors &inputs,
-                                            Agreement &agreement);
+  /// What both programs leave in one arithmetic.
+  struct Pair {
+    Outputs expected, found;
+
+    bool hasSameBits() const;
+  };
+  /// Both in f64; none if a run fails, for rounding may decide whether an index
+  /// is in range.
+  std::optional<Pair> runWide(const interp::NamedTensors &inputs);
+  /// By the bounds of the arithmetic in which the pair was computed; `inputs`
+  /// are in f64. `outputs` gets what was compared.
+  std::optional<std::string>
+  compareBounded(const Pair &pair, const interp::NamedTensors &inputs,
+                 Arithmetic arithmetic, Agreement &agreement,
+                 std::map<std::string, Agreement::Counts> &outputs);
   /// One output; `bound` is null if it is exact.
   std::optional<std::string>
   compareElements(const interp::Output &expected, const interp::Output &found,
@@ -101,7 +114,7 @@ private:
   ProgramOp before, after;
   std::string failure;
   std::optional<BoundProgram> bounds[2];
-  mlir::OwningOpRef<mlir::ModuleOp> afterInF64;
+  mlir::OwningOpRef<mlir::ModuleOp> beforeInF64, afterInF64;
 };
 
 } // namespace ccn::verify

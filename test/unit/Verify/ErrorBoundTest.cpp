@@ -14,7 +14,7 @@ namespace {
 
 class ErrorBoundTest : public VerifyTest {
 protected:
-  /// The value, the bound and what the program itself gives, of its one result.
+  /// The value in f64, the bound and what the program itself gives, of its one result.
   struct Result {
     interp::HostTensor value, bound, native;
   };
@@ -30,9 +30,13 @@ protected:
     auto inputs = drawInputs(program, set, Integers::Any, 3);
     ProgramOp bound = onlyProgram(*bounds->module);
     auto outputs = interp::run(bound, bound.getMesh(), *toF64(*inputs), {});
+    auto module = cloneInF64(program);
+    ProgramOp inF64 = onlyProgram(*module);
+    auto wide = interp::run(inF64, inF64.getMesh(), *toF64(*inputs), {});
     auto native = interp::run(program, program.getMesh(), *inputs, {});
-    EXPECT_TRUE(mlir::succeeded(outputs) && mlir::succeeded(native));
-    return {(*outputs)[0].tensor, (*outputs)[1].tensor, (*native)[0].tensor};
+    EXPECT_TRUE(mlir::succeeded(outputs) && mlir::succeeded(wide) &&
+                mlir::succeeded(native));
+    return {(*wide)[0].tensor, (*outputs)[0].tensor, (*native)[0].tensor};
   }
 
   /// The bound holds, for every element, and is at most `slack` times the

@@ -99,6 +99,21 @@ TEST_F(ValuesTest, Special) {
   }
 }
 
+TEST_F(ValuesTest, Zeros) {
+  HostTensor x = draw("f16", ValueSet::Zero);
+  EXPECT_EQ(count(x, [](double v) { return v == 0; }), x.count());
+  EXPECT_GT(count(x, [](double v) { return std::signbit(v); }), x.count() / 3);
+  int zeros = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    x = draw("f32", ValueSet::HalfZero, Integers::Any, seed);
+    int64_t count = this->count(x, [](double v) { return v == 0; });
+    EXPECT_TRUE(count == 0 || count == x.count());
+    zeros += count != 0;
+  }
+  EXPECT_GT(zeros, 4);
+  EXPECT_LT(zeros, 16);
+}
+
 TEST_F(ValuesTest, IntegerExtremes) {
   HostTensor x = draw("i16", ValueSet::Huge);
   for (double extreme : {-32768.0, 32767.0, -1.0, 0.0, 1.0})
