@@ -147,12 +147,18 @@ double BoundBuilder::gamma(int64_t terms, Type element) const {
   return k < 0.5 ? k / (1 - k) : std::numeric_limits<double>::infinity();
 }
 
-Value BoundBuilder::round(Value v, Value p, Type element) {
+Value BoundBuilder::constantWhere(Value nonzero, double number) {
+  Value zero = constant(0);
+  return select(compare(Predicate::eq, nonzero, zero), zero, constant(number));
+}
+
+Value BoundBuilder::round(Value v, Value p, Type element, Value nonzero) {
   const llvm::fltSemantics &type = semantics(element);
   Value size = magnitude(v);
   Value reach = p ? add(size, p) : size;
-  Value rounding = add(scale(2 * unitRoundoff(type), reach),
-                       constant(smallest(type)));
+  Value rounding =
+      add(scale(2 * unitRoundoff(type), reach),
+          constantWhere(nonzero ? nonzero : reach, smallest(type)));
   Value error = p ? add(p, rounding) : rounding;
   // What some order may round to an infinity is unknown.
   return select(compare(Predicate::gt, add(size, error),
@@ -164,7 +170,7 @@ Value BoundBuilder::accumulate(Value sum, Value p, int64_t terms,
                                Type element) {
   Value grown = scale(gamma(terms, element), sum);
   double lost = static_cast<double>(terms) * smallest(semantics(element));
-  Value error = plus(add(grown, constant(lost)), p);
+  Value error = plus(add(grown, constantWhere(sum, lost)), p);
   return select(compare(Predicate::gt, add(sum, error),
                         constant(largest(element))),
                 infinity(), error);

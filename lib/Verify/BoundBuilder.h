@@ -98,8 +98,10 @@ public:
   mlir::Value unknownUnlessExact(mlir::Value error);
 
   /// The bound of v after an operation that rounds to `element`; `p`, which may
-  /// be null, is its bound without.
-  mlir::Value round(mlir::Value v, mlir::Value p, mlir::Type element);
+  /// be null, is its bound without. `nonzero` is 0 only where the exact result
+  /// is: elsewhere v may be 0 by underflow; if null, it cannot in f64.
+  mlir::Value round(mlir::Value v, mlir::Value p, mlir::Type element,
+                    mlir::Value nonzero = {});
   /// p + gamma `sum` + L t for a sum of `terms` magnitudes, in any order;
   /// unknown where that may overflow.
   mlir::Value accumulate(mlir::Value sum, mlir::Value p, int64_t terms,
@@ -111,6 +113,8 @@ public:
   double smallestNormal(mlir::Type element) const;
 
 private:
+  /// `number` where `nonzero` is not 0, else 0.
+  mlir::Value constantWhere(mlir::Value nonzero, double number);
   /// The semantics in which an element type is computed on.
   const llvm::fltSemantics &semantics(mlir::Type element) const;
 

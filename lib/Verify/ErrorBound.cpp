@@ -106,14 +106,17 @@ private:
 Value BoundMaker::monotone(Operation *op, Value v) {
   const Bounded &x = get(op->getOperand(0));
   Type element = elementOf(op->getResult(0));
+  Value nonzero;
+  if (isa<ExpOp, RsqrtOp, SigmoidOp>(op)) // which underflow to 0
+    nonzero = b.constant(1);
   if (!x.error)
-    return b.round(v, {}, element);
+    return b.round(v, {}, element, nonzero);
   auto away = [&](Value end) {
     return b.make<AbsOp>(b.subtract(b.remake(op, end), v));
   };
   Value reach = b.maximum(away(b.add(x.value, x.error)),
                           away(b.subtract(x.value, x.error)));
-  return b.round(v, b.unknownWith(reach, x.error), element);
+  return b.round(v, b.unknownWith(reach, x.error), element, nonzero);
 }
 
 std::optional<Value> BoundMaker::visitUnary(Operation *op, Value v) {
@@ -123,8 +126,9 @@ std::optional<Value> BoundMaker::visitUnary(Operation *op, Value v) {
       .Case<ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp>(
           [&](auto op) { return monotone(op, v); })
       .Case<GeluOp, SiluOp>([&](auto op) {
-        Value e = get(op.getInput()).error;
-        return b.round(v, e ? b.scale(1.2, e) : e, elementOf(op.getResult()));
+        Bounded x = get(op.getInput());
+        return b.round(v, x.error ? b.scale(1.2, x.error) : x.error,
+                       elementOf(op.getResult()), b.most(x));
       })
       .Case([&](DropoutOp op) {
         Value e = get(op.getInput()).error;
@@ -146,7 +150,7 @@ Value BoundMaker::product(const Bounded &x, const Bounded &y, Value v,
     p = b.multiply(b.most(y), x.error);
   if (y.error)
     p = b.plus(p, b.multiply(b.magnitude(x.value), y.error));
-  return b.round(v, p, element);
+  return b.round(v, p, element, b.make<MinOp>(b.most(x), b.most(y)));
 }
 
 Value BoundMaker::quotient(const Bounded &x, const Bounded &y, Value v,
@@ -154,21 +158,22 @@ Value BoundMaker::quotient(const Bounded &x, const Bounded &y, Value v,
   Value p = x.error;
   if (y.error)
     p = b.plus(p, b.multiply(b.magnitude(v), y.error));
+  Value nonzero = b.most(x);
   if (!p)
-    return b.round(v, {}, element);
+    return b.round(v, {}, element, nonzero);
   Value least = b.magnitude(y.value);
   if (y.error)
     least = b.subtract(least, y.error);
   Value bound = b.select(b.compare(Predicate::gt, least, b.constant(0)),
                          b.make<DivOp>(p, least), b.infinity());
-  return b.round(v, bound, element);
+  return b.round(v, bound, element, nonzero);
 }
 
 Value BoundMaker::power(const Bounded &x, const Bounded &y, Value v,
                         Type element) {
+  Value zero = b.constant(0), nonzero = b.constant(1);
   if (!x.error && !y.error)
-    return b.round(v, {}, element);
-  Value zero = b.constant(0);
+    return b.round(v, {}, element, nonzero);
   Value xError = x.error ? x.error : zero, yError = y.error ? y.error : zero;
   Value size = b.magnitude(x.value);
   Value low = b.subtract(size, xError), high = b.add(size, xError);
@@ -194,7 +199,7 @@ Value BoundMaker::power(const Bounded &x, const Bounded &y, Value v,
   Value p =
       b.select(b.compare(Predicate::gt, low, zero), keepsSign, exactPower);
   p = b.unknownWith(b.unknownWith(p, xError), yError);
-  return b.round(v, p, element);
+  return b.round(v, p, element, nonzero);
 }
 
 Value BoundMaker::comparison(const Bounded &x, const Bounded &y) {

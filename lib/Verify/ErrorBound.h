@@ -14,7 +14,8 @@
 // and t the smallest denormal of an element type, p what the operands' errors
 // become:
 //
-// - a rounded operation: e = p + 2 u (|v| + p) + t;
+// - a rounded operation: e = p + 2 u (|v| + p) + t, t only where the exact
+//   result is not 0;
 // - sums and products of L terms x_i (reductions, matmul, conv2d, collectives,
 //   scatter_rows), which accumulate with u_a, are cut along R ranks, and are
 //   rounded to the element type where a part travels: with k = 2 L u_a +

@@ -35,8 +35,8 @@ StringRef verify::name(ValueSet set) {
     return "special";
   case ValueSet::Zero:
     return "zero";
-  case ValueSet::HalfZero:
-    return "half zero";
+  case ValueSet::OneZero:
+    return "one zero";
   }
   llvm_unreachable("all value sets are named");
 }
@@ -67,7 +67,7 @@ double drawFloat(ValueSet set, const llvm::fltSemantics &semantics,
   int most = llvm::APFloat::semanticsMaxExponent(semantics);
   switch (set) {
   case ValueSet::Positive:
-  case ValueSet::HalfZero:
+  case ValueSet::OneZero:
     return unit(bits[0]);
   case ValueSet::Signed:
     return drawSigned(bits);
@@ -178,14 +178,11 @@ std::optional<int64_t> rowsIndexedBy(BlockArgument argument) {
 FailureOr<interp::NamedTensors> verify::drawInputs(ProgramOp program,
                                                    ValueSet set,
                                                    Integers integers,
-                                                   uint64_t seed) {
+                                                   uint64_t seed,
+                                                   unsigned zero) {
   interp::RankMesh mesh(program.getMesh());
   interp::NamedTensors inputs;
   std::array<uint32_t, 2> key = {uint32_t(seed), uint32_t(seed >> 32)};
-  uint32_t size = 0;
-  for (Type type : program.getArgumentTypes())
-    size += static_cast<uint32_t>(
-        cast<RankedTensorType>(type).getNumElements());
   for (BlockArgument argument : program.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
     ElementType element = interp::elementTypeOf(type.getElementType());
@@ -210,9 +207,8 @@ FailureOr<interp::NamedTensors> verify::drawInputs(ProgramOp program,
       });
     };
     std::optional<int64_t> rows = rowsIndexedBy(argument);
-    Bits coin = interp::philox4x32(
-        {size, ~0u, uint32_t(stream), uint32_t(stream >> 32)}, key);
-    bool isZero = set == ValueSet::HalfZero && coin[0] % 2;
+    bool isZero =
+        set == ValueSet::OneZero && argument.getArgNumber() == zero;
     if (interp::isFloat(element))
       fill(double(), [&](const Bits &bits) {
         return drawFloat(isZero ? ValueSet::Zero : set, semanticsOf(type),

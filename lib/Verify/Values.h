@@ -33,15 +33,14 @@ enum class ValueSet : uint8_t {
   Special,
   /// Zeros of both signs.
   Zero,
-  /// About half of the arguments zero, the others as Positive, which NaN does
-  /// not spoil; which, depends on the program's sizes too.
-  HalfZero,
+  /// One argument zero, the others as Positive.
+  OneZero,
 };
 
 inline constexpr ValueSet allValueSets[] = {
     ValueSet::Positive, ValueSet::Signed, ValueSet::Ties,   ValueSet::Wide,
     ValueSet::Huge,     ValueSet::Tiny,   ValueSet::Special,
-    ValueSet::Zero,     ValueSet::HalfZero};
+    ValueSet::Zero,     ValueSet::OneZero};
 
 /// `positive`, `signed`, ...
 llvm::StringRef name(ValueSet set);
@@ -65,12 +64,12 @@ inline constexpr Integers allIntegers[] = {
 
 /// A value for each argument of the program, in external form (see
 /// interp::NamedTensors). Integers that are used as indices of rows, directly
-/// or after movement, lie in the table of which they are. Fails, with an error
-/// at the argument, if there is no memory for one.
-mlir::FailureOr<interp::NamedTensors> drawInputs(ProgramOp program,
-                                                 ValueSet set,
-                                                 Integers integers,
-                                                 uint64_t seed);
+/// or after movement, lie in the table of which they are. `zero` is the argument
+/// that OneZero sets to zero. Fails, with an error at the argument, if there is
+/// no memory for one.
+mlir::FailureOr<interp::NamedTensors>
+drawInputs(ProgramOp program, ValueSet set, Integers integers, uint64_t seed,
+           unsigned zero = 0);
 
 } // namespace ccn::verify
 

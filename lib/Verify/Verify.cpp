@@ -195,9 +195,24 @@ BoundProgram *Comparison::getBounds(Arithmetic arithmetic) {
 
 std::optional<std::string> Comparison::run(ValueSet set, uint64_t seed,
                                            Agreement &agreement) {
+  if (set != ValueSet::OneZero)
+    return runOnce(set, seed, 0, agreement);
+  for (BlockArgument argument : before.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (!isFloat(type.getElementType()))
+      continue;
+    if (auto error = runOnce(set, seed, argument.getArgNumber(), agreement))
+      return error;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
+                                               unsigned zero,
+                                               Agreement &agreement) {
   for (Integers integers : allIntegers) {
     FailureOr<interp::NamedTensors> inputs =
-        drawInputs(before, set, integers, seed);
+        drawInputs(before, set, integers, seed, zero);
     if (failed(inputs)) {
       failure = "there is no memory for the arguments";
       return std::nullopt;

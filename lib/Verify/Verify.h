@@ -75,8 +75,8 @@ public:
   /// Whether the programs take and leave the same; if not, how they differ.
   std::optional<std::string> checkInterface();
 
-  /// Runs both on a set of values and adds to `agreement`, or says how they
-  /// differ. What fails before the schedule too is tried with milder integers;
+  /// Runs both on a set of values (OneZero: on one for each argument of floats)
+  /// and adds to `agreement`, or says how they differ. What fails before the schedule too is tried with milder integers;
   /// if it still fails there is nothing to compare, and getFailure() says why.
   std::optional<std::string> run(ValueSet set, uint64_t seed,
                                  Agreement &agreement);
@@ -88,6 +88,8 @@ public:
 private:
   using Outputs = std::vector<interp::Output>;
 
+  std::optional<std::string> runOnce(ValueSet set, uint64_t seed, unsigned zero,
+                                     Agreement &agreement);
   /// What both programs leave in one arithmetic.
   struct Pair {
     Outputs expected, found;

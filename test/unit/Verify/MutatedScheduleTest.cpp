@@ -133,10 +133,9 @@ TEST_P(MutatedScheduleTest, EveryMutationIsFound) {
   auto isFound = [&](mlir::ModuleOp mutant) {
     Comparison comparison(onlyProgram(*before), onlyProgram(mutant));
     Agreement agreement;
-    for (uint64_t seed = 1; seed <= 3; ++seed)
-      for (ValueSet set : allValueSets)
-        if (comparison.run(set, seed, agreement))
-          return true;
+    for (ValueSet set : allValueSets)
+      if (comparison.run(set, /*seed=*/1, agreement))
+        return true;
     return false;
   };
   EXPECT_FALSE(isFound(*after));

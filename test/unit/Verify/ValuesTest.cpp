@@ -103,15 +103,15 @@ TEST_F(ValuesTest, Zeros) {
   HostTensor x = draw("f16", ValueSet::Zero);
   EXPECT_EQ(count(x, [](double v) { return v == 0; }), x.count());
   EXPECT_GT(count(x, [](double v) { return std::signbit(v); }), x.count() / 3);
-  int zeros = 0;
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    x = draw("f32", ValueSet::HalfZero, Integers::Any, seed);
-    int64_t count = this->count(x, [](double v) { return v == 0; });
-    EXPECT_TRUE(count == 0 || count == x.count());
-    zeros += count != 0;
+  ProgramOp program = parse("program p(x: f32[9], y: f32[9]) { let z = x + y\n"
+                            "return z }");
+  for (unsigned zero : {0, 1}) {
+    auto inputs =
+        drawInputs(program, ValueSet::OneZero, Integers::Any, 0, zero);
+    auto isZero = [](double v) { return v == 0; };
+    EXPECT_EQ(count(inputs->at("x"), isZero), zero == 0 ? 9 : 0);
+    EXPECT_EQ(count(inputs->at("y"), isZero), zero == 1 ? 9 : 0);
   }
-  EXPECT_GT(zeros, 4);
-  EXPECT_LT(zeros, 16);
 }
 
 TEST_F(ValuesTest, IntegerExtremes) {
