@@ -86,7 +86,7 @@ void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
   }
 }
 
-static bool isMlir(const SourceFile &source) {
+bool ccn::isMlir(const SourceFile &source) {
   return source.getName().ends_with(".mlir") ||
          source.getName().ends_with(".mlirbc") ||
          source.getText().starts_with("ML\xefR");

@@ -64,10 +64,14 @@ void forwardDiagnostic(mlir::Diagnostic &diagnostic, Diagnostics &diagnostics);
 /// Registers what compile() needs.
 void registerDialects(mlir::DialectRegistry &registry);
 
+/// Whether a source is MLIR text or bytecode, by its name and first bytes;
+/// anything else is `.ccn` text.
+bool isMlir(const SourceFile &source);
+
 /// Compiles `.ccn` text, or resumes from MLIR text or bytecode that an earlier
-/// phase left (told apart by the file's name and first bytes), as far as
-/// `stopAfter`. The result is null unless Done. `schedules`, if asked for, is
-/// what was applied, as transform sequences; null if there is none.
+/// phase left (see isMlir), as far as `stopAfter`. The result is null unless
+/// Done. `schedules`, if asked for, is what was applied, as transform
+/// sequences; null if there is none.
 CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       const CompileOptions &options, Diagnostics &diagnostics,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,

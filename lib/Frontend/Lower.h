@@ -10,6 +10,7 @@
 #define CCN_LIB_FRONTEND_LOWER_H
 
 #include "lib/Frontend/AST.h"
+#include "lib/Frontend/Constant.h"
 #include "lib/Frontend/Diagnostics.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -33,12 +34,23 @@ struct LowerOptions {
   const ast::File *scheduleFile = nullptr;
 };
 
+/// A param of a file.
+struct Param {
+  std::string name;
+  Constant value;
+  /// Whether the file gives the value in terms of other names, which it then
+  /// follows; not if the command line set it.
+  bool isDerived = false;
+};
+
 /// What a file means.
 struct Lowered {
   /// The programs; null if errors were reported.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The schedules that were asked for, as transform sequences; null if none.
   mlir::OwningOpRef<mlir::ModuleOp> schedules;
+  /// The file's params, in its order.
+  std::vector<Param> params;
 };
 
 /// Builds the module of a parsed file in `context`, which must have the ccn

@@ -141,8 +141,26 @@ void FileLowering::lowerMesh(const ast::MeshItem &item) {
                         builder.getDenseI64ArrayAttr(sizes));
 }
 
+/// Whether a constant expression uses a name, be it a function's.
+static bool usesNames(const ast::Expr *root) {
+  SmallVector<const ast::Expr *> queue = {root};
+  while (!queue.empty()) {
+    const ast::Expr *expr = queue.pop_back_val();
+    if (auto *unary = dyn_cast<ast::UnaryExpr>(expr)) {
+      queue.push_back(unary->operand);
+    } else if (auto *binary = dyn_cast<ast::BinaryExpr>(expr)) {
+      queue.push_back(binary->lhs);
+      queue.push_back(binary->rhs);
+    } else if (isa<ast::NameExpr, ast::CallExpr>(expr)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void FileLowering::lowerParam(const ast::ParamItem &item) {
   std::optional<Constant> value;
+  bool isDerived = false;
   if (const std::string *text = findOption(options.params, item.name.text)) {
     value = parseConstant(*text);
     if (!value)
@@ -150,11 +168,14 @@ void FileLowering::lowerParam(const ast::ParamItem &item) {
                                   item.name.text + "', found '" + *text + "'");
   } else if (item.value) {
     value = evaluate(item.value);
+    isDerived = usesNames(item.value);
   }
   Declaration declaration;
   declaration.kind = Declaration::Kind::Param;
-  if (value)
+  if (value) {
     declaration.operand = Operand(*value, item.name.range);
+    params.push_back({item.name.text.str(), *value, isDerived});
+  }
   declaration.range = item.name.range;
   declare(item.name, declaration);
 }
@@ -282,7 +303,7 @@ Lowered FileLowering::run(bool &wrongUsage) {
     return {};
   // The parts were verified as they were made; this is the whole.
   assert(succeeded(verify(*module)) && "what is checked here verifies");
-  return {std::move(module), std::move(schedules)};
+  return {std::move(module), std::move(schedules), std::move(params)};
 }
 
 Lowered frontend::lower(const ast::File &file, MLIRContext *context,

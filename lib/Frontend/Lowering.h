@@ -115,6 +115,7 @@ private:
   llvm::StringMap<Scope> programs;
   llvm::StringMap<SourceRange> programRanges;
   llvm::StringMap<SourceRange> scheduleRanges;
+  std::vector<Param> params;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::OwningOpRef<mlir::ModuleOp> schedules;
   MeshOp mesh;

@@ -32,9 +32,8 @@ ChunkPlan::ChunkPlan(OverlappedOp op)
   appendOrder(op.getBody().front(), ChunkPlans(), order);
 }
 
-std::vector<SliceBounds> RankExecutor::chunkOf(mlir::Value value,
-                                               const ChunkPlan &plan,
-                                               size_t chunk) {
+std::vector<SliceBounds>
+RankExecutor::chunkOf(mlir::Value value, const ChunkPlan &plan, size_t chunk) {
   unsigned dim = plan.chunking.dims.lookup(value);
   Box box = boxOf(value);
   return rangesOnRank(plan.ranges[chunk], box.offsets[dim], box.sizes[dim]);
@@ -43,8 +42,8 @@ std::vector<SliceBounds> RankExecutor::chunkOf(mlir::Value value,
 RankExecutor::Tensor
 RankExecutor::spoilOutside(mlir::Type type, const HostTensor &x, int64_t dim,
                            const std::vector<SliceBounds> &ranges) {
-  // A rank that has no part in the chunk keeps what it has, as nothing says what
-  // may stand there.
+  // A rank that has no part in the chunk keeps what it has, as nothing says
+  // what may stand there.
   if (ranges.empty())
     return x;
   std::vector<HostTensor> pieces;
@@ -81,9 +80,8 @@ Status RankExecutor::spoil(mlir::Value value, const ChunkPlan &plan,
   auto it = plan.chunking.dims.find(value);
   if (it == plan.chunking.dims.end())
     return Status();
-  Tensor spoiled =
-      spoilOutside(typeOf(value).getElementType(), get(value), it->second,
-                   chunkOf(value, plan, chunk));
+  Tensor spoiled = spoilOutside(typeOf(value).getElementType(), get(value),
+                                it->second, chunkOf(value, plan, chunk));
   if (!spoiled)
     return spoiled.status();
   set(value, *std::move(spoiled));

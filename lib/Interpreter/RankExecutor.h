@@ -154,8 +154,8 @@ private:
   /// How many collectives this rank has been in.
   int64_t sequence = 0;
   bool failedToMeet = false;
-  /// Of the region that is executed chunk by chunk: what it takes in chunks from
-  /// outside, whole, and what has been put together of what it yields.
+  /// Of the region that is executed chunk by chunk: what it takes in chunks
+  /// from outside, whole, and what has been put together of what it yields.
   llvm::SmallVector<std::pair<mlir::Value, HostTensor>> taken;
   std::vector<HostTensor> joined;
   llvm::DenseMap<mlir::Value, HostTensor> values;

@@ -44,7 +44,7 @@ std::string describeValue(const Interval &value, bool isTruth) {
 
 } // namespace
 
-std::optional<Comparison> Comparer::sample(Expr a, Expr b) {
+std::optional<Judgement> Comparer::sample(Expr a, Expr b) {
   for (uint64_t at = 0; at < numPoints; ++at) {
     auto assignment = [&](uint32_t symbol) {
       return valueAt(at, symbol, exprs.symbolAt(symbol).type);
@@ -52,7 +52,7 @@ std::optional<Comparison> Comparer::sample(Expr a, Expr b) {
     std::vector<Interval> values = evaluate(exprs, {a, b}, assignment);
     if (!values[0].isApart(values[1]))
       continue;
-    Comparison result{.kind = Comparison::Different};
+    Judgement result{.kind = Judgement::Different};
     for (Expr part : exprs.partsOf({a, b})) {
       const ExprNode &node = exprs.node(part);
       if (node.kind == ExprKind::Symbol)
@@ -68,9 +68,9 @@ std::optional<Comparison> Comparer::sample(Expr a, Expr b) {
   return std::nullopt;
 }
 
-Comparison Comparer::describeDifference(Expr a, Expr b,
-                                        const SolverAnswer &answer) {
-  Comparison result{.kind = Comparison::Different};
+Judgement Comparer::describeDifference(Expr a, Expr b,
+                                       const SolverAnswer &answer) {
+  Judgement result{.kind = Judgement::Different};
   bool isTruth = exprs.node(a).isTruth;
   std::vector<Interval> values = evaluate(exprs, {a, b}, [&](uint32_t symbol) {
     auto it = answer.model.find(symbol);
@@ -95,21 +95,21 @@ Comparison Comparer::describeDifference(Expr a, Expr b,
   return result;
 }
 
-Comparison Comparer::decide(Expr a, Expr b) {
+Judgement Comparer::decide(Expr a, Expr b) {
   Expr x = a, y = b;
   if (options.normalize) {
     if (a == b)
-      return {.kind = Comparison::Identical};
+      return {.kind = Judgement::Identical};
     x = exprs.expand(a);
     y = exprs.expand(b);
     if (x == y)
-      return {.kind = Comparison::Identical};
+      return {.kind = Judgement::Identical};
   }
   if (options.sample)
-    if (std::optional<Comparison> difference = sample(a, b))
+    if (std::optional<Judgement> difference = sample(a, b))
       return *difference;
   if (options.limits.expired())
-    return {.kind = Comparison::Unknown, .reason = "out of time"};
+    return {.kind = Judgement::Unknown, .reason = "out of time"};
   // What both have in common needs no proof.
   if (options.normalize && !exprs.node(x).isTruth) {
     x = exprs.subtract(x, y);
@@ -119,16 +119,16 @@ Comparison Comparer::decide(Expr a, Expr b) {
       solver.compare(x, y, {a, b}, options.elementTimeLimit, options.limits);
   switch (answer.kind) {
   case SolverAnswer::Equal:
-    return {.kind = Comparison::Solved};
+    return {.kind = Judgement::Solved};
   case SolverAnswer::Unknown:
-    return {.kind = Comparison::Unknown, .reason = answer.reason};
+    return {.kind = Judgement::Unknown, .reason = answer.reason};
   case SolverAnswer::Different:
     return describeDifference(a, b, answer);
   }
-  return {.kind = Comparison::Unknown};
+  return {.kind = Judgement::Unknown};
 }
 
-const Comparison &Comparer::compare(Expr a, Expr b) {
+const Judgement &Comparer::compare(Expr a, Expr b) {
   auto [it, isNew] = known.try_emplace({a, b});
   if (isNew)
     it->second = decide(a, b);

@@ -15,7 +15,7 @@
 
 namespace ccn::verify {
 
-struct Comparison {
+struct Judgement {
   enum Kind : uint8_t { Identical, Solved, Different, Unknown } kind = Unknown;
   std::string reason = {};
   /// Where Different: the symbols that matter, with values, and both values.
@@ -37,18 +37,18 @@ public:
       : exprs(exprs), options(std::move(options)), solver(exprs) {}
 
   /// The same question is answered once.
-  const Comparison &compare(Expr a, Expr b);
+  const Judgement &compare(Expr a, Expr b);
 
 private:
-  Comparison decide(Expr a, Expr b);
+  Judgement decide(Expr a, Expr b);
   /// The result at the first of some points at which they differ.
-  std::optional<Comparison> sample(Expr a, Expr b);
-  Comparison describeDifference(Expr a, Expr b, const SolverAnswer &answer);
+  std::optional<Judgement> sample(Expr a, Expr b);
+  Judgement describeDifference(Expr a, Expr b, const SolverAnswer &answer);
 
   Expressions &exprs;
   Options options;
   Solver solver;
-  std::map<std::pair<Expr, Expr>, Comparison> known;
+  std::map<std::pair<Expr, Expr>, Judgement> known;
 };
 
 } // namespace ccn::verify

@@ -61,9 +61,9 @@ private:
   Status execute(Side &side);
   void compareOutputs();
   void compareOutput(const interp::Outcome &was, const interp::Outcome &is);
-  Comparison::Kind comparePlaces(const Place &a, const Place &b,
-                                 const std::string &output,
-                                 const interp::Shape &index);
+  Judgement::Kind comparePlaces(const Place &a, const Place &b,
+                                const std::string &output,
+                                const interp::Shape &index);
   std::string describePlace(const Place &place);
 
   Side before, after;
@@ -197,7 +197,7 @@ Status Prover::execute(Side &side) {
 }
 
 //===----------------------------------------------------------------------===//
-// Comparison
+// Judgement
 //===----------------------------------------------------------------------===//
 
 std::string Prover::describePlace(const Place &place) {
@@ -205,11 +205,11 @@ std::string Prover::describePlace(const Place &place) {
   return place.side->name + " on " + mesh.describe(place.rank);
 }
 
-Comparison::Kind Prover::comparePlaces(const Place &a, const Place &b,
-                                       const std::string &output,
-                                       const interp::Shape &index) {
-  const Comparison &comparison = comparer.compare(a.value, b.value);
-  if (comparison.kind == Comparison::Different && !proof.counterexample)
+Judgement::Kind Prover::comparePlaces(const Place &a, const Place &b,
+                                      const std::string &output,
+                                      const interp::Shape &index) {
+  const Judgement &comparison = comparer.compare(a.value, b.value);
+  if (comparison.kind == Judgement::Different && !proof.counterexample)
     proof.counterexample = Counterexample{output,
                                           index,
                                           describePlace(a),
@@ -219,7 +219,7 @@ Comparison::Kind Prover::comparePlaces(const Place &a, const Place &b,
                                           comparison.first,
                                           comparison.second,
                                           comparison.functions};
-  if (comparison.kind == Comparison::Unknown && proof.reason.empty())
+  if (comparison.kind == Judgement::Unknown && proof.reason.empty())
     proof.reason = "element " + interp::describeIndex(index) + " of '" +
                    output + "', " + describePlace(a) + " and " +
                    describePlace(b) + ": " + comparison.reason;
@@ -233,7 +233,7 @@ void Prover::compareOutput(const interp::Outcome &was,
   // By index in the external form: where it is first found, before.
   std::map<interp::Shape, Place> places;
   /// Whether the element is equal everywhere, and by whom that is known.
-  std::map<interp::Shape, Comparison::Kind> kinds;
+  std::map<interp::Shape, Judgement::Kind> kinds;
   auto visit = [&](const Side &side, mlir::RankedTensorType type,
                    const std::vector<HostTensor> &parts) {
     interp::RankMesh mesh = side.mesh;
@@ -243,7 +243,7 @@ void Prover::compareOutput(const interp::Outcome &was,
         Place place = {&side, rank, parts[rank].dataAs<Expr>()[i]};
         auto [first, isNew] = places.try_emplace(index, place);
         auto &kind =
-            kinds.try_emplace(index, Comparison::Identical).first->second;
+            kinds.try_emplace(index, Judgement::Identical).first->second;
         if (isNew)
           continue;
         kind = std::max(kind,
@@ -258,8 +258,8 @@ void Prover::compareOutput(const interp::Outcome &was,
   ++proof.outputs;
   for (const auto &[index, kind] : kinds) {
     ++proof.elements;
-    proof.byNormalization += kind == Comparison::Identical;
-    proof.bySolver += kind == Comparison::Solved;
+    proof.byNormalization += kind == Judgement::Identical;
+    proof.bySolver += kind == Judgement::Solved;
   }
 }
 

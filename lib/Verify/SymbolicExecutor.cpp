@@ -65,8 +65,7 @@ SymbolicExecutor::executeInChunks(OverlappedOp op) {
     return std::nullopt;
   };
   using Rank = interp::RankExecutor;
-  auto failure =
-      onAllRanks([&](Rank &rank) { return rank.startChunks(plan); });
+  auto failure = onAllRanks([&](Rank &rank) { return rank.startChunks(plan); });
   for (size_t chunk = 0; !failure && chunk < plan.ranges.size(); ++chunk) {
     failure =
         onAllRanks([&](Rank &rank) { return rank.beginChunk(plan, chunk); });
@@ -93,8 +92,8 @@ std::optional<ExecutionFailure> SymbolicExecutor::execute(mlir::Operation *op) {
   if (auto fused = llvm::dyn_cast<FusedOp>(op))
     if (auto failure = execute(fused.getBody().front()))
       return failure;
-  return execute(
-      op, [&](interp::RankExecutor &rank) { return rank.execute(op); });
+  return execute(op,
+                 [&](interp::RankExecutor &rank) { return rank.execute(op); });
 }
 
 std::optional<ExecutionFailure> SymbolicExecutor::execute(

@@ -71,7 +71,8 @@ public:
   std::optional<ExecutionFailure> execute(mlir::Block &block);
 
 private:
-  /// The operation `op` on each rank by `step`, anew on those that have to wait.
+  /// The operation `op` on each rank by `step`, anew on those that have to
+  /// wait.
   std::optional<ExecutionFailure>
   execute(mlir::Operation *op,
           llvm::function_ref<Status(interp::RankExecutor &)> step);

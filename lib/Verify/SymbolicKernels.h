@@ -17,7 +17,7 @@
 namespace ccn::verify {
 
 /// What symbolic execution may cost.
-struct Budget {
+struct SymbolicBudget {
   synth::Limits limits;
   /// Arguments of all expressions together.
   int64_t size = 20'000'000;
@@ -41,7 +41,7 @@ public:
   using HostTensor = interp::HostTensor;
   using Tensor = Result<HostTensor>;
 
-  SymbolicKernels(Expressions &exprs, Budget budget)
+  SymbolicKernels(Expressions &exprs, SymbolicBudget budget)
       : exprs(exprs), budget(std::move(budget)) {}
 
   /// A tensor of new symbols, named like "x[1, 0]".
@@ -96,7 +96,7 @@ private:
   Status checkIndices(const HostTensor &indices, int64_t rows);
 
   Expressions &exprs;
-  Budget budget;
+  SymbolicBudget budget;
   int64_t numSpoiled = 0;
 };
 

@@ -12,6 +12,8 @@ config.test_source_root = os.path.dirname(__file__)
 
 config.environment["PATH"] = os.pathsep.join(
     [config.ccn_tools_dir, config.llvm_tools_dir, config.environment["PATH"]])
+# Every schedule that a test applies is verified.
+config.environment["CCN_VERIFY"] = "1"
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -127,6 +127,15 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "schedules (.ccn) or a transform script (.mlir); without it "
                  "'default', if there is one")
       ->type_name("NAME|FILE");
+  app.add_flag(
+         "--verify{run}", options.verify,
+         "compare the program with and without the schedule, on all ranks "
+         "of the mesh, at several small sizes and on ordinary and extreme "
+         "values (--seed draws others): it must compute the same. Prints "
+         "what was compared and how equal it is; before what --run or "
+         "--emit give, if they are there too. =run is the default, =prove "
+         "proves it instead")
+      ->check(expectOneOf({"run", "prove"}));
   app.add_option("--stop-after", options.stopAfter,
                  "the last phase: parse or schedule")
       ->type_name("PHASE")
@@ -182,8 +191,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n"
       "Options of MLIR pass through, with '=': --mlir-timing, "
       "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
+      "With CCN_VERIFY=1 in the environment (and in debug builds, unless it is "
+      "0) every\nschedule that is applied is verified briefly.\n\n"
       "Exit codes: 0 done; 1 the program or schedule is wrong; 2 usage; 4 a "
-      "run failed.");
+      "run failed,\nor --verify found a difference.");
   app.allow_extras();
   // So that -D N=4 and -DN=4 both work.
   app.allow_windows_style_options(false);
@@ -213,6 +224,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     if (options.run && options.stopAfter == "parse")
       throw CLI::ValidationError("--stop-after",
                                  "expected 'schedule' or nothing with --run");
+    if (!options.verify.empty() && options.emit == "ast")
+      throw CLI::ValidationError("--emit", "expected no 'ast' with --verify");
+    if (!options.verify.empty() && options.stopAfter == "parse")
+      throw CLI::ValidationError(
+          "--stop-after", "expected 'schedule' or nothing with --verify");
   } catch (const CLI::CallForHelp &) {
     std::cout << app.help();
     return 0;

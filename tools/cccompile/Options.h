@@ -29,6 +29,8 @@ struct Options {
   std::string dumpFolder;
   std::string schedule;
   std::string program;
+  /// How to verify the schedule: by `run` or `prove`; not if empty.
+  std::string verify;
   bool run = false;
   NamedValues inputs;
   NamedValues outputs;

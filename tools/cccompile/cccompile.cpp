@@ -9,6 +9,7 @@
 #include "lib/Frontend/Parser.h"
 #include "tools/cccompile/Options.h"
 #include "tools/cccompile/Run.h"
+#include "tools/cccompile/Verify.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Support/Timing.h"
@@ -91,6 +92,22 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
   return !failure;
 }
 
+/// Compiles; the exit code if that fails, else 0.
+int compileTo(const SourceFile &source, mlir::MLIRContext *context,
+              const CompileOptions &options, Diagnostics &diagnostics,
+              mlir::OwningOpRef<mlir::ModuleOp> &module,
+              mlir::OwningOpRef<mlir::ModuleOp> &schedules) {
+  switch (compile(source, context, options, diagnostics, module, &schedules)) {
+  case CompileStatus::Done:
+    return 0;
+  case CompileStatus::WrongProgram:
+    return 1;
+  case CompileStatus::WrongUsage:
+    return 2;
+  }
+  llvm_unreachable("all statuses have an exit code");
+}
+
 /// `scheduleFile` will hold the file of the schedule, if one is given: like the
 /// source it outlives the diagnostics that show its lines.
 int compileAndEmit(const Options &options, const SourceFile &source,
@@ -136,26 +153,53 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   } else {
     compileOptions.lower.schedule = options.schedule;
   }
+  bool verifies = !options.verify.empty();
+  bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
   else
-    compileOptions.stopAfter =
-        options.run || options.explain || options.emit == "scheduled"
-            ? Phase::Schedule
-            : Phase::Parse;
+    compileOptions.stopAfter = options.run || options.explain ||
+                                       options.emit == "scheduled" ||
+                                       onlyVerifies
+                                   ? Phase::Schedule
+                                   : Phase::Parse;
 
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
-  switch (compile(source, &context, compileOptions, diagnostics, module,
-                  &schedules)) {
-  case CompileStatus::Done:
-    break;
-  case CompileStatus::WrongProgram:
-    return 1;
-  case CompileStatus::WrongUsage:
-    return 2;
+  if (int code = compileTo(source, &context, compileOptions, diagnostics,
+                           module, schedules))
+    return code;
+  std::vector<std::string> report;
+  bool isScheduled = compileOptions.stopAfter == Phase::Schedule;
+  if (verifies || (isScheduled && verifiesAlways())) {
+    if (!isScheduled) {
+      // The schedule must be right before it is compared.
+      CompileOptions scheduled = compileOptions;
+      scheduled.stopAfter = Phase::Schedule;
+      scheduled.dumpFolder.clear();
+      mlir::OwningOpRef<mlir::ModuleOp> unused, applied;
+      if (int code = compileTo(source, &context, scheduled, diagnostics, unused,
+                               applied))
+        return code;
+    }
+    if (int code = verifyFile(source, &context, compileOptions,
+                              schedules ? *schedules : mlir::ModuleOp(),
+                              options, diagnostics, report))
+      return code;
   }
-  if (options.run)
+  auto printReport = [&](llvm::raw_ostream &os, llvm::StringRef prefix) {
+    if (verifies)
+      for (const std::string &line : report)
+        os << prefix << line << "\n";
+  };
+  if (onlyVerifies)
+    return write(options.output, diagnostics,
+                 [&](llvm::raw_ostream &os) { printReport(os, ""); })
+               ? 0
+               : 2;
+  if (options.run) {
+    printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
+  }
   if (options.emit == "schedule") {
     if (!schedules) {
       diagnostics.error("expected --schedule to say which one to write");
@@ -165,6 +209,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   }
   return write(options.output, diagnostics,
                [&](llvm::raw_ostream &os) {
+                 printReport(os, "// ");
                  module->print(os);
                  os << "\n";
                })

@@ -1,0 +1,285 @@
+//===- Shapes.cpp - Small sizes of a program ------------------------------===//
+//
+// Tries values of params, in an order fixed by the file and its mesh, and keeps
+// those at which everything compiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Verify/Shapes.h"
+
+#include "lib/Frontend/Parser.h"
+#include "lib/Interpreter/Placement.h"
+
+#include "llvm/Support/Regex.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::verify;
+
+std::string SizedProgram::str() const {
+  std::string text;
+  for (const auto &[name, value] : params)
+    text += (text.empty() ? "" : ", ") + name + " = " + value;
+  return text;
+}
+
+namespace {
+
+/// What running a program costs.
+struct Cost {
+  double elements = 0, work = 0;
+};
+
+/// Of all programs of a module. Ranks hold the most on the first.
+Cost costOf(ModuleOp module) {
+  Cost cost;
+  module.walk([&](ProgramOp program) {
+    interp::RankMesh mesh(program.getMesh());
+    auto ranks = static_cast<double>(mesh.numRanks());
+    auto elementsOf = [&](Value value) {
+      double count = ranks;
+      for (int64_t size :
+           mesh.boxOf(cast<RankedTensorType>(value.getType()), 0).sizes)
+        count *= static_cast<double>(size);
+      return count;
+    };
+    for (BlockArgument argument : program.getArguments())
+      cost.elements += elementsOf(argument);
+    program.getBody().walk([&](Operation *op) {
+      for (Value result : op->getResults()) {
+        double elements = elementsOf(result);
+        cost.elements += elements;
+        // Products take as many steps as there are terms to each element.
+        double terms = 1;
+        if (isa<MatmulOp, Conv2dOp>(op)) {
+          auto type = cast<RankedTensorType>(
+              op->getOperand(isa<Conv2dOp>(op)).getType());
+          terms = isa<MatmulOp>(op)
+                      ? static_cast<double>(type.getShape().back())
+                      : static_cast<double>(type.getNumElements());
+        }
+        cost.work += elements * terms;
+      }
+      for (Value operand : op->getOperands())
+        cost.work += elementsOf(operand);
+    });
+  });
+  return cost;
+}
+
+/// A refusal that a size explains: a numbered condition that does not hold, or
+/// an operation that the schedule names and the size has made vanish.
+bool isRefusal(const ccn::Diagnostic &error) {
+  static const llvm::Regex condition("\\([a-z_]+_c[0-9]+\\)$");
+  StringRef message = error.message;
+  return condition.match(message) || message.contains("has the name");
+}
+
+class SizeFinder {
+public:
+  SizeFinder(const SourceFile &source, MLIRContext *context,
+             const CompileOptions &options, const Budget &budget,
+             Diagnostics &diagnostics)
+      : source(source), context(context), options(options), budget(budget),
+        diagnostics(diagnostics) {
+    this->options.configure = nullptr;
+    this->options.dumpFolder.clear();
+    this->options.roundTrip = false;
+  }
+
+  FailureOr<std::vector<SizedProgram>> run();
+
+private:
+  using Values = SmallVector<int64_t>;
+
+  void findParams();
+  void tryKinds();
+  void shrink();
+  /// Whether everything compiles with these values. Keeps the programs among
+  /// `sizes` if they are within the budget and new.
+  bool attempt(const Values &values, bool keep);
+  bool compileBoth(SizedProgram &program);
+  bool isDone() const {
+    return failedSchedule || attempts >= budget.attempts ||
+           sizes.size() >= budget.sizes;
+  }
+
+  const SourceFile &source;
+  MLIRContext *context;
+  CompileOptions options;
+  const Budget &budget;
+  Diagnostics &diagnostics;
+
+  SmallVector<std::string> names;
+  Values own;
+  int64_t longestAxis = 1;
+  std::vector<SizedProgram> sizes;
+  std::set<std::vector<int64_t>> kept;
+  unsigned attempts = 0;
+  bool failedSchedule = false;
+};
+
+void SizeFinder::findParams() {
+  if (isMlir(source))
+    return;
+  Diagnostics scratch;
+  std::unique_ptr<frontend::ast::File> file = frontend::parse(source, scratch);
+  bool badOption = false;
+  frontend::Lowered lowered =
+      frontend::lower(*file, context, options.lower, scratch, badOption);
+  if (!lowered.module)
+    return;
+  for (const frontend::Param &param : lowered.params) {
+    const int64_t *value = param.value.getInteger();
+    if (!value || *value < 0 || param.isDerived)
+      continue;
+    names.push_back(param.name);
+    own.push_back(*value);
+  }
+  lowered.module->walk([&](MeshOp mesh) {
+    for (int64_t size : mesh.getAxisSizes())
+      longestAxis = std::max(longestAxis, size);
+  });
+}
+
+bool SizeFinder::compileBoth(SizedProgram &program) {
+  CompileOptions sized = options;
+  for (const auto &[name, value] : program.params) {
+    // The last one counts.
+    sized.lower.params.emplace_back(name, value);
+  }
+  sized.stopAfter = Phase::Parse;
+  Diagnostics scratch;
+  if (compile(source, context, sized, scratch, program.before) !=
+      CompileStatus::Done)
+    return false;
+  sized.stopAfter = Phase::Schedule;
+  if (compile(source, context, sized, scratch, program.after) ==
+      CompileStatus::Done)
+    return true;
+  for (const ccn::Diagnostic *error : scratch.getSorted()) {
+    if (isRefusal(*error))
+      continue;
+    failedSchedule = true;
+    diagnostics.error("at " + program.str() +
+                      " the schedule fails: " + error->message);
+    break;
+  }
+  return false;
+}
+
+bool SizeFinder::attempt(const Values &values, bool keep) {
+  ++attempts;
+  SizedProgram program;
+  for (const auto &[name, value] : llvm::zip_equal(names, values))
+    program.params.emplace_back(name, std::to_string(value));
+  if (!compileBoth(program))
+    return false;
+  Cost cost = costOf(*program.before);
+  if (keep && cost.elements <= static_cast<double>(budget.elements) &&
+      cost.work <= static_cast<double>(budget.work) &&
+      kept.emplace(values.begin(), values.end()).second)
+    sizes.push_back(std::move(program));
+  return true;
+}
+
+void SizeFinder::tryKinds() {
+  auto tryKind = [&](llvm::function_ref<int64_t(size_t)> value) {
+    Values values;
+    for (size_t i = 0; i < names.size(); ++i)
+      values.push_back(value(i));
+    if (!isDone() && llvm::all_of(values, [&](int64_t value) {
+          return value <= budget.largestParam;
+        }))
+      attempt(values, /*keep=*/true);
+  };
+  static constexpr int64_t primes[] = {5, 3, 7, 2, 11, 13};
+  int64_t axis = longestAxis;
+  tryKind([](size_t i) { return primes[i % std::size(primes)]; });
+  tryKind([](size_t) { return 1; });
+  // Pieces of which the last is short, and fewer elements than ranks.
+  tryKind([&](size_t i) { return i % 2 ? axis + 2 : 2 * axis + 1; });
+  tryKind([&](size_t) { return std::max<int64_t>(axis - 1, 2); });
+  tryKind([&](size_t i) { return i % 2 ? 2 * axis : axis; });
+  tryKind([](size_t) { return 0; });
+}
+
+void SizeFinder::shrink() {
+  static constexpr int64_t factors[] = {2, 3, 5, 7};
+  Values current = own;
+  auto replace = [&](Values values) {
+    if (isDone() || values == current || !attempt(values, /*keep=*/false))
+      return false;
+    current = std::move(values);
+    return true;
+  };
+  auto divide = [&](ArrayRef<size_t> which) {
+    bool any = false;
+    for (int64_t factor : factors)
+      for (bool again = true; again;) {
+        Values values = current;
+        again = llvm::all_of(which, [&](size_t i) {
+          return values[i] > 1 && values[i] % factor == 0;
+        });
+        for (size_t i : which)
+          values[i] /= factor;
+        again = again && replace(values);
+        any |= again;
+      }
+    return any;
+  };
+  for (bool smaller = true; smaller && !isDone();) {
+    smaller = false;
+    for (size_t i = 0; i < names.size(); ++i) {
+      for (int64_t value : {3, 2, 5, 1}) {
+        Values values = current;
+        values[i] = value;
+        if (value < current[i] && replace(values)) {
+          smaller = true;
+          break;
+        }
+      }
+      if (current[i] > 3)
+        smaller |= divide(i);
+    }
+    for (size_t i = 0; i < names.size(); ++i)
+      for (size_t j = i + 1; j < names.size(); ++j)
+        smaller |= divide({i, j});
+  }
+  if (current == own)
+    return;
+  if (!isDone())
+    attempt(current, /*keep=*/true);
+  // Beside the smallest, ones in which one param is larger.
+  for (int64_t factor : {3, 2})
+    for (size_t i = 0; i < names.size() && !isDone(); ++i) {
+      Values values = current;
+      values[i] *= factor;
+      attempt(values, /*keep=*/true);
+    }
+}
+
+FailureOr<std::vector<SizedProgram>> SizeFinder::run() {
+  findParams();
+  if (!names.empty()) {
+    tryKinds();
+    if (!isDone())
+      shrink();
+  }
+  if (!failedSchedule)
+    attempt(own, /*keep=*/true);
+  if (failedSchedule)
+    return failure();
+  return std::move(sizes);
+}
+
+} // namespace
+
+FailureOr<std::vector<SizedProgram>>
+verify::findSizes(const SourceFile &source, MLIRContext *context,
+                  const CompileOptions &options, const Budget &budget,
+                  Diagnostics &diagnostics) {
+  return SizeFinder(source, context, options, budget, diagnostics).run();
+}

@@ -1,0 +1,357 @@
+//===- Verify.cpp - A schedule keeps what a program computes --------------===//
+//
+// Runs two programs on the reference interpreter and compares, bits first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Verify/Verify.h"
+
+#include "lib/Interpreter/Placement.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::verify;
+using interp::HostTensor;
+
+//===----------------------------------------------------------------------===//
+// Agreement
+//===----------------------------------------------------------------------===//
+
+void Agreement::Closest::add(const Closest &other) {
+  if (other.difference * bound > difference * other.bound ||
+      (bound == 0 && other.bound > 0))
+    *this = other;
+}
+
+void Agreement::merge(const Agreement &other) {
+  runs += other.runs;
+  sameBits &= other.sameBits;
+  wide.add(other.wide);
+  native.add(other.native);
+  if (other.terms.count > terms.count)
+    terms = other.terms;
+  for (const auto &[name, counts] : other.outputs) {
+    outputs[name].compared += counts.compared;
+    outputs[name].unbounded += counts.unbounded;
+  }
+}
+
+std::string Agreement::findUncompared() const {
+  for (const auto &[name, counts] : outputs)
+    if (counts.compared == 0 && counts.unbounded != 0)
+      return name;
+  return {};
+}
+
+std::string Agreement::str() const {
+  if (sameBits)
+    return "same bits";
+  auto text = [](const Closest &closest) -> std::string {
+    if (closest.difference == 0)
+      return "no difference";
+    return llvm::formatv("within {0:e2} (bound {1:e2})", closest.difference,
+                         closest.bound);
+  };
+  std::string result = text(native) + ", in f64 " + text(wide);
+  if (terms.count)
+    result += llvm::formatv(", from reductions of {0} terms in {1}",
+                            terms.count, elementTypeName(terms.element));
+  int64_t unbounded = 0;
+  for (const auto &[name, counts] : outputs)
+    unbounded += counts.unbounded;
+  if (unbounded)
+    result += llvm::formatv(" ({0} elements have no bound)", unbounded);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Keeps the first error that is reported while it lives.
+class ErrorKeeper {
+public:
+  explicit ErrorKeeper(MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
+              !message.empty())
+            return success();
+          llvm::raw_string_ostream os(message);
+          if (auto place =
+                  diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+            os << place.getFilename().getValue() << ":" << place.getLine()
+               << ":" << place.getColumn() << ": ";
+          os << diagnostic.str();
+          return success();
+        }) {}
+
+  std::string message;
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+
+FailureOr<std::vector<interp::Output>>
+execute(ProgramOp program, interp::NamedTensors inputs, std::string &why) {
+  ErrorKeeper errors(program.getContext());
+  interp::RunOptions options;
+  options.inChunks = true;
+  auto outputs =
+      interp::run(program, program.getMesh(), std::move(inputs), options);
+  why = errors.message;
+  return outputs;
+}
+
+/// A tensor type in the external form of a mesh.
+using External = std::pair<interp::ElementType, interp::Shape>;
+
+/// What a program takes or leaves, by name and in order.
+std::vector<std::pair<std::string, RankedTensorType>>
+argumentsOf(ProgramOp program) {
+  std::vector<std::pair<std::string, RankedTensorType>> list;
+  for (BlockArgument argument : program.getArguments())
+    list.emplace_back(program.getArgName(argument.getArgNumber()).str(),
+                      cast<RankedTensorType>(argument.getType()));
+  return list;
+}
+
+std::vector<std::pair<std::string, RankedTensorType>>
+outputsOf(ProgramOp program) {
+  std::vector<std::pair<std::string, RankedTensorType>> list;
+  for (auto [index, argument] : llvm::enumerate(argumentsOf(program)))
+    if (program.isInout(index))
+      list.push_back(argument);
+  for (auto [index, type] : llvm::enumerate(program.getResultTypes()))
+    list.emplace_back(program.getResultName(index).str(),
+                      cast<RankedTensorType>(type));
+  return list;
+}
+
+std::string describeElement(ProgramOp program, StringRef output,
+                            int64_t linear) {
+  interp::RankMesh mesh(program.getMesh());
+  for (const auto &[name, type] : outputsOf(program)) {
+    if (name != output)
+      continue;
+    interp::Shape shape = mesh.externalShape(type);
+    interp::Shape strides = interp::rowMajorStrides(shape);
+    std::string text = "element " + interp::describeIndex(shape, linear);
+    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+      interp::Box box = mesh.externalBox(type, rank);
+      int64_t rest = linear;
+      bool inside = true;
+      for (size_t dim = 0; dim < shape.size(); ++dim) {
+        int64_t index = rest / strides[dim] - box.offsets[dim];
+        rest %= strides[dim];
+        inside &= index >= 0 && index < box.sizes[dim];
+      }
+      if (inside)
+        return text + " on " + mesh.describe(rank);
+    }
+    return text;
+  }
+  return "element " + std::to_string(linear);
+}
+
+} // namespace
+
+std::optional<std::string> Comparison::checkInterface() {
+  interp::RankMesh oldMesh(before.getMesh()), newMesh(after.getMesh());
+  if (oldMesh.numRanks() != newMesh.numRanks())
+    return llvm::formatv("expected {0} ranks, found {1}", oldMesh.numRanks(),
+                         newMesh.numRanks());
+  auto compare = [&](const auto &olds, const auto &news,
+                     StringRef what) -> std::optional<std::string> {
+    if (olds.size() != news.size())
+      return llvm::formatv("expected {0} {1}s, found {2}", olds.size(), what,
+                           news.size());
+    for (const auto &[a, b] : llvm::zip_equal(olds, news)) {
+      if (a.first != b.first)
+        return llvm::formatv("expected {0} '{1}', found '{2}'", what, a.first,
+                             b.first);
+      if (a.second.getElementType() != b.second.getElementType() ||
+          oldMesh.externalShape(a.second) != newMesh.externalShape(b.second))
+        return llvm::formatv("expected {0} '{1}' of '{2}', found '{3}'", what,
+                             a.first, typeName(a.second), typeName(b.second));
+    }
+    return std::nullopt;
+  };
+  if (auto error = compare(argumentsOf(before), argumentsOf(after), "argument"))
+    return error;
+  return compare(outputsOf(before), outputsOf(after), "output");
+}
+
+BoundProgram *Comparison::getBounds(Arithmetic arithmetic) {
+  std::optional<BoundProgram> &cached = bounds[static_cast<int>(arithmetic)];
+  if (!cached) {
+    FailureOr<BoundProgram> made = makeBoundProgram(before, arithmetic);
+    if (failed(made))
+      return nullptr;
+    cached.emplace(*std::move(made));
+  }
+  return &*cached;
+}
+
+std::optional<std::string> Comparison::run(ValueSet set, uint64_t seed,
+                                           Agreement &agreement) {
+  if (set != ValueSet::OneZero)
+    return runOnce(set, seed, 0, agreement);
+  for (BlockArgument argument : before.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (!isFloat(type.getElementType()))
+      continue;
+    if (auto error = runOnce(set, seed, argument.getArgNumber(), agreement))
+      return error;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
+                                               unsigned zero,
+                                               Agreement &agreement) {
+  for (Integers integers : allIntegers) {
+    FailureOr<interp::NamedTensors> inputs =
+        drawInputs(before, set, integers, seed, zero);
+    if (failed(inputs)) {
+      failure = "there is no memory for the arguments";
+      return std::nullopt;
+    }
+    FailureOr<Outputs> expected = execute(before, *inputs, failure);
+    if (failed(expected))
+      continue;
+    std::string why;
+    FailureOr<Outputs> found = execute(after, *inputs, why);
+    if (failed(found))
+      return "the run fails: " + why;
+    Pair native = {*std::move(expected), *std::move(found)};
+    Agreement now;
+    now.runs = 1;
+    now.sameBits = native.hasSameBits();
+    for (const interp::Output &output : native.expected)
+      now.outputs[output.name].compared = output.tensor.count();
+    Result<interp::NamedTensors> wideInputs = toF64(*inputs);
+    std::optional<Pair> wide;
+    if (wideInputs)
+      wide = runWide(*wideInputs);
+    if (wide && !wide->hasSameBits())
+      if (auto error = compareBounded(*wide, *wideInputs, Arithmetic::Wide, now,
+                                      now.outputs))
+        return error;
+    if (!now.sameBits) {
+      if (!wideInputs)
+        return "there is no memory for the error bounds";
+      // What has been compared in f64 counts as compared.
+      std::map<std::string, Agreement::Counts> covered;
+      if (auto error = compareBounded(native, *wideInputs, Arithmetic::Native,
+                                      now, wide ? covered : now.outputs))
+        return error;
+    }
+    agreement.merge(now);
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison by bounds
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> Comparison::compareElements(
+    const interp::Output &expected, const interp::Output &found,
+    const HostTensor *bound, Arithmetic arithmetic, Agreement::Closest &closest,
+    Agreement::Counts &counts) {
+  const HostTensor &a = expected.tensor, &b = found.tensor;
+  bool isReal = interp::isFloat(a.type());
+  for (int64_t i = 0; i < a.count(); ++i) {
+    double x = a.doubleAt(i), y = b.doubleAt(i);
+    // As bits: all of an integer, and NaN as NaN.
+    bool same = isReal ? x == y || (x != x && y != y)
+                       : a.integerAt(i) == b.integerAt(i);
+    double error = bound ? bound->doubleAt(i) : 0;
+    if (!same && !std::isfinite(error)) {
+      ++counts.unbounded;
+      continue;
+    }
+    ++counts.compared;
+    if (same)
+      continue;
+    Agreement::Closest here = {std::fabs(x - y), boundFactor * error};
+    if (isReal && here.difference <= here.bound) {
+      closest.add(here);
+      continue;
+    }
+    std::string text = llvm::formatv("{0} of '{1}' is {2}, expected {3}",
+                                     describeElement(after, expected.name, i),
+                                     expected.name, b.textAt(i), a.textAt(i));
+    if (arithmetic == Arithmetic::Wide)
+      text += " (all in f64)";
+    if (isReal && here.bound > 0 && y == y)
+      text += llvm::formatv(", which is off by {0:e2} where rounding makes at "
+                            "most {1:e2}",
+                            here.difference, here.bound);
+    return text;
+  }
+  return std::nullopt;
+}
+
+std::optional<Comparison::Pair>
+Comparison::runWide(const interp::NamedTensors &inputs) {
+  if (!beforeInF64) {
+    beforeInF64 = cloneInF64(before);
+    afterInF64 = cloneInF64(after);
+  }
+  std::string why;
+  FailureOr<Outputs> expected = execute(onlyProgram(*beforeInF64), inputs, why);
+  if (failed(expected))
+    return std::nullopt;
+  FailureOr<Outputs> found = execute(onlyProgram(*afterInF64), inputs, why);
+  if (failed(found))
+    return std::nullopt;
+  return Pair{*std::move(expected), *std::move(found)};
+}
+
+bool Comparison::Pair::hasSameBits() const {
+  return llvm::all_of(llvm::zip_equal(expected, found), [](auto outputs) {
+    return !interp::firstDifference(std::get<0>(outputs).tensor,
+                                    std::get<1>(outputs).tensor);
+  });
+}
+
+std::optional<std::string>
+Comparison::compareBounded(const Pair &pair, const interp::NamedTensors &inputs,
+                           Arithmetic arithmetic, Agreement &agreement,
+                           std::map<std::string, Agreement::Counts> &outputs) {
+  for (ProgramOp program : {before, after}) {
+    Terms terms = longestReduction(program);
+    if (terms.count > agreement.terms.count)
+      agreement.terms = terms;
+  }
+  BoundProgram *program = getBounds(arithmetic);
+  if (!program)
+    return "no error bound is known of the program";
+  std::string why;
+  FailureOr<Outputs> computed =
+      execute(onlyProgram(*program->module), inputs, why);
+  size_t next = 0;
+  for (const auto &[i, expected] : llvm::enumerate(pair.expected)) {
+    Agreement::Counts counts;
+    if (failed(computed)) {
+      // As in runWide.
+      counts.unbounded = expected.tensor.count();
+    } else {
+      const HostTensor *bound =
+          program->exact[i] ? nullptr : &(*computed)[next++].tensor;
+      bool isWide = arithmetic == Arithmetic::Wide;
+      if (auto error = compareElements(
+              expected, pair.found[i], bound, arithmetic,
+              isWide ? agreement.wide : agreement.native, counts))
+        return error;
+    }
+    outputs[expected.name] = counts;
+  }
+  return std::nullopt;
+}
