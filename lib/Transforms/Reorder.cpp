@@ -121,6 +121,7 @@ LogicalResult Reordering::inferOne(Operation *op) {
       sliced[slice.getResult()] = slice.getType();
       return success();
     }
+  // reorder_c3
   auto inferable = dyn_cast<LayoutOpInterface>(op);
   if (!inferable)
     return refuse(emit, "reorder_c3",
