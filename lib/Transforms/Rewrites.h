@@ -154,6 +154,9 @@ mlir::LogicalResult order(mlir::RewriterBase &rewriter,
 ///   that elements are f64, f32, f16 or bf16.
 /// - `choose_c7`: NCCL chooses its own protocols.
 /// - `choose_c8`: there are from 1 to 1024 SMs.
+/// - `choose_c9`: the synthesizer finds a schedule for the topology, which has
+/// as
+///   many GPUs, in time.
 mlir::LogicalResult choose(llvm::StringRef what,
                            llvm::ArrayRef<mlir::Operation *> value,
                            mlir::Attribute choice, EmitRefusal emit);
