@@ -67,8 +67,8 @@ bool isMlir(const SourceFile &source);
 
 /// Compiles `.ccn` text, or resumes from MLIR text or bytecode that an earlier
 /// phase left (see isMlir), as far as `stopAfter`. The result is null unless
-/// Done. `schedules`, if asked for, is what was applied, as transform sequences;
-/// null if there is none.
+/// Done. `schedules`, if asked for, is what was applied, as transform
+/// sequences; null if there is none.
 CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       const CompileOptions &options, Diagnostics &diagnostics,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,

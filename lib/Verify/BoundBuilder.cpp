@@ -161,9 +161,9 @@ Value BoundBuilder::round(Value v, Value p, Type element, Value nonzero) {
           constantWhere(nonzero ? nonzero : reach, smallest(type)));
   Value error = p ? add(p, rounding) : rounding;
   // What some order may round to an infinity is unknown.
-  return select(compare(Predicate::gt, add(size, error),
-                        constant(largest(element))),
-                infinity(), error);
+  return select(
+      compare(Predicate::gt, add(size, error), constant(largest(element))),
+      infinity(), error);
 }
 
 Value BoundBuilder::accumulate(Value sum, Value p, int64_t terms,
@@ -171,7 +171,7 @@ Value BoundBuilder::accumulate(Value sum, Value p, int64_t terms,
   Value grown = scale(gamma(terms, element), sum);
   double lost = static_cast<double>(terms) * smallest(semantics(element));
   Value error = plus(add(grown, constantWhere(sum, lost)), p);
-  return select(compare(Predicate::gt, add(sum, error),
-                        constant(largest(element))),
-                infinity(), error);
+  return select(
+      compare(Predicate::gt, add(sum, error), constant(largest(element))),
+      infinity(), error);
 }

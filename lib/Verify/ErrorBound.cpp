@@ -193,9 +193,9 @@ Value BoundMaker::power(const Bounded &x, const Bounded &y, Value v,
       b.select(b.compare(Predicate::gt, y.value, zero), crude, b.infinity()),
       b.infinity());
   // A negative x takes only exact powers.
-  Value keepsSign = b.select(b.compare(Predicate::gt, x.value, zero), reach,
-                             b.select(b.compare(Predicate::eq, yError, zero),
-                                      reach, b.infinity()));
+  Value keepsSign = b.select(
+      b.compare(Predicate::gt, x.value, zero), reach,
+      b.select(b.compare(Predicate::eq, yError, zero), reach, b.infinity()));
   Value p =
       b.select(b.compare(Predicate::gt, low, zero), keepsSign, exactPower);
   p = b.unknownWith(b.unknownWith(p, xError), yError);
@@ -299,8 +299,8 @@ Value BoundMaker::scatterRows(ScatterRowsOp op, Value v) {
                       b.fit(table.error, table.value)});
   Type element = elementOf(op.getResult());
   if (isFloat(element)) {
-    Value sum = b.remake(op, {b.magnitude(rows.value), indices.value,
-                              b.magnitude(table.value)});
+    Value sum = b.remake(
+        op, {b.magnitude(rows.value), indices.value, b.magnitude(table.value)});
     p = b.round(v, b.accumulate(sum, p, termsOf(op), element), element);
   }
   return indices.error ? b.infinity() : p;
@@ -358,12 +358,11 @@ Value BoundMaker::reduction(Operation *op, Reduce kind, Value v) {
                          b.select(isZero, b.add(one, b.zeroLike(x.value)),
                                   b.make<MinOp>(b.make<ReluOp>(least), one)));
   Value large = reduceBy(op, kind, b.maximum(reach, one));
-  p = b.select(b.compare(Predicate::lt, small,
-                         b.constant(b.smallestNormal(element))),
-               b.infinity(), p);
   p = b.select(
-      b.compare(Predicate::gt, large, b.constant(b.largest(element))),
+      b.compare(Predicate::lt, small, b.constant(b.smallestNormal(element))),
       b.infinity(), p);
+  p = b.select(b.compare(Predicate::gt, large, b.constant(b.largest(element))),
+               b.infinity(), p);
   return b.round(v, p, element);
 }
 
@@ -452,8 +451,8 @@ LogicalResult BoundMaker::visit(Operation *op) {
     Block &body = op->getRegion(0).front();
     if (failed(visitBlock(body)))
       return failure();
-    for (auto [result, yielded] : llvm::zip_equal(
-             op->getResults(), body.getTerminator()->getOperands()))
+    for (auto [result, yielded] :
+         llvm::zip_equal(op->getResults(), body.getTerminator()->getOperands()))
       values[result] = Bounded(get(yielded));
     return success();
   }

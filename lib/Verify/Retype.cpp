@@ -61,8 +61,7 @@ ProgramOp verify::onlyProgram(ModuleOp module) {
   return *module.getOps<ProgramOp>().begin();
 }
 
-Result<interp::NamedTensors>
-verify::toF64(const interp::NamedTensors &inputs) {
+Result<interp::NamedTensors> verify::toF64(const interp::NamedTensors &inputs) {
   interp::NamedTensors wide;
   for (const auto &[name, tensor] : inputs) {
     if (!interp::isFloat(tensor.type())) {

@@ -55,8 +55,8 @@ Cost costOf(ModuleOp module) {
         // Products take as many steps as there are terms to each element.
         double terms = 1;
         if (isa<MatmulOp, Conv2dOp>(op)) {
-          auto type =
-              cast<RankedTensorType>(op->getOperand(isa<Conv2dOp>(op)).getType());
+          auto type = cast<RankedTensorType>(
+              op->getOperand(isa<Conv2dOp>(op)).getType());
           terms = isa<MatmulOp>(op)
                       ? static_cast<double>(type.getShape().back())
                       : static_cast<double>(type.getNumElements());
@@ -234,10 +234,10 @@ bool SizeFinder::shrink(Values &current, int64_t least) {
     for (int64_t factor : {2, 3, 5, 7})
       for (bool again = true; again;) {
         Values values = current;
-        again = multiply(values, which, 1, factor) &&
-                llvm::all_of(which,
-                             [&](size_t i) { return values[i] >= least; }) &&
-                replace(std::move(values));
+        again =
+            multiply(values, which, 1, factor) &&
+            llvm::all_of(which, [&](size_t i) { return values[i] >= least; }) &&
+            replace(std::move(values));
         any |= again;
       }
     return any;

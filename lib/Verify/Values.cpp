@@ -175,11 +175,9 @@ std::optional<int64_t> rowsIndexedBy(BlockArgument argument) {
 
 } // namespace
 
-FailureOr<interp::NamedTensors> verify::drawInputs(ProgramOp program,
-                                                   ValueSet set,
-                                                   Integers integers,
-                                                   uint64_t seed,
-                                                   unsigned zero) {
+FailureOr<interp::NamedTensors>
+verify::drawInputs(ProgramOp program, ValueSet set, Integers integers,
+                   uint64_t seed, unsigned zero) {
   interp::RankMesh mesh(program.getMesh());
   interp::NamedTensors inputs;
   std::array<uint32_t, 2> key = {uint32_t(seed), uint32_t(seed >> 32)};
@@ -198,17 +196,16 @@ FailureOr<interp::NamedTensors> verify::drawInputs(ProgramOp program,
       interp::forEachBlock(tensor->count(), [&](int64_t first, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
           auto index = static_cast<uint64_t>(first + i);
-          values[i] = draw(interp::philox4x32(
-              {uint32_t(index), uint32_t(index >> 32), uint32_t(stream),
-               uint32_t(stream >> 32)},
-              key));
+          values[i] = draw(
+              interp::philox4x32({uint32_t(index), uint32_t(index >> 32),
+                                  uint32_t(stream), uint32_t(stream >> 32)},
+                                 key));
         }
         interp::store(element, tensor->mutableData(), first, n, values);
       });
     };
     std::optional<int64_t> rows = rowsIndexedBy(argument);
-    bool isZero =
-        set == ValueSet::OneZero && argument.getArgNumber() == zero;
+    bool isZero = set == ValueSet::OneZero && argument.getArgNumber() == zero;
     if (interp::isFloat(element))
       fill(double(), [&](const Bits &bits) {
         return drawFloat(isZero ? ValueSet::Zero : set, semanticsOf(type),

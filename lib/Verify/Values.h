@@ -38,9 +38,9 @@ enum class ValueSet : uint8_t {
 };
 
 inline constexpr ValueSet allValueSets[] = {
-    ValueSet::Positive, ValueSet::Signed, ValueSet::Ties,   ValueSet::Wide,
-    ValueSet::Huge,     ValueSet::Tiny,   ValueSet::Special,
-    ValueSet::Zero,     ValueSet::OneZero};
+    ValueSet::Positive, ValueSet::Signed, ValueSet::Ties,
+    ValueSet::Wide,     ValueSet::Huge,   ValueSet::Tiny,
+    ValueSet::Special,  ValueSet::Zero,   ValueSet::OneZero};
 
 /// `positive`, `signed`, ...
 llvm::StringRef name(ValueSet set);
@@ -59,14 +59,14 @@ enum class Integers : uint8_t {
   Zero,
 };
 
-inline constexpr Integers allIntegers[] = {
-    Integers::Any, Integers::OneToThree, Integers::One, Integers::Zero};
+inline constexpr Integers allIntegers[] = {Integers::Any, Integers::OneToThree,
+                                           Integers::One, Integers::Zero};
 
 /// A value for each argument of the program, in external form (see
 /// interp::NamedTensors). Integers that are used as indices of rows, directly
-/// or after movement, lie in the table of which they are. `zero` is the argument
-/// that OneZero sets to zero. Fails, with an error at the argument, if there is
-/// no memory for one.
+/// or after movement, lie in the table of which they are. `zero` is the
+/// argument that OneZero sets to zero. Fails, with an error at the argument, if
+/// there is no memory for one.
 mlir::FailureOr<interp::NamedTensors>
 drawInputs(ProgramOp program, ValueSet set, Integers integers, uint64_t seed,
            unsigned zero = 0);

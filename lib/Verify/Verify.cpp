@@ -243,9 +243,8 @@ std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
         return "there is no memory for the error bounds";
       // What has been compared in f64 counts as compared.
       std::map<std::string, Agreement::Counts> covered;
-      if (auto error =
-              compareBounded(native, *wideInputs, Arithmetic::Native, now,
-                             wide ? covered : now.outputs))
+      if (auto error = compareBounded(native, *wideInputs, Arithmetic::Native,
+                                      now, wide ? covered : now.outputs))
         return error;
     }
     agreement.merge(now);
@@ -260,8 +259,8 @@ std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
 
 std::optional<std::string> Comparison::compareElements(
     const interp::Output &expected, const interp::Output &found,
-    const HostTensor *bound, Arithmetic arithmetic,
-    Agreement::Closest &closest, Agreement::Counts &counts) {
+    const HostTensor *bound, Arithmetic arithmetic, Agreement::Closest &closest,
+    Agreement::Counts &counts) {
   const HostTensor &a = expected.tensor, &b = found.tensor;
   bool isReal = interp::isFloat(a.type());
   for (int64_t i = 0; i < a.count(); ++i) {
@@ -282,10 +281,9 @@ std::optional<std::string> Comparison::compareElements(
       closest.add(here);
       continue;
     }
-    std::string text = llvm::formatv(
-        "{0} of '{1}' is {2}, expected {3}",
-        describeElement(after, expected.name, i), expected.name, b.textAt(i),
-        a.textAt(i));
+    std::string text = llvm::formatv("{0} of '{1}' is {2}, expected {3}",
+                                     describeElement(after, expected.name, i),
+                                     expected.name, b.textAt(i), a.textAt(i));
     if (arithmetic == Arithmetic::Wide)
       text += " (all in f64)";
     if (isReal && here.bound > 0 && y == y)
@@ -304,8 +302,7 @@ Comparison::runWide(const interp::NamedTensors &inputs) {
     afterInF64 = cloneInF64(after);
   }
   std::string why;
-  FailureOr<Outputs> expected =
-      execute(onlyProgram(*beforeInF64), inputs, why);
+  FailureOr<Outputs> expected = execute(onlyProgram(*beforeInF64), inputs, why);
   if (failed(expected))
     return std::nullopt;
   FailureOr<Outputs> found = execute(onlyProgram(*afterInF64), inputs, why);

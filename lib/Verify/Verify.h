@@ -1,21 +1,21 @@
 //===- Verify.h - A schedule keeps what a program computes ------*- C++ -*-===//
 //
-// Runs a program before and after its schedule on all ranks of its mesh, as they
-// are and in f64 (Retype.h), and compares what they leave. What is computed in
-// the same order must have the same bits, in both. Where bits differ, error
-// bounds that are computed beside the program before (ErrorBound.h) judge,
-// element by element:
+// Runs a program before and after its schedule on all ranks of its mesh, as
+// they are and in f64 (Retype.h), and compares what they leave. What is
+// computed in the same order must have the same bits, in both. Where bits
+// differ, error bounds that are computed beside the program before
+// (ErrorBound.h) judge, element by element:
 //
 // - in f64 rounding is so small that what a wrong schedule does, a slice too
 //   many, a sum too few, an epsilon that 16 bits hide, stands out;
 // - in the programs' own types.
 //
 // A bound says how far one program may be from the exact value, so two may
-// differ by twice that, if both do the same sums in different orders. Twice that
-// again is allowed, because the bounds are computed with rounding themselves.
-// Elements whose bound is not finite (some order may overflow, a comparison may
-// tip over) are not compared; a program of which that leaves nothing is not
-// taken for verified.
+// differ by twice that, if both do the same sums in different orders. Twice
+// that again is allowed, because the bounds are computed with rounding
+// themselves. Elements whose bound is not finite (some order may overflow, a
+// comparison may tip over) are not compared; a program of which that leaves
+// nothing is not taken for verified.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,8 +76,9 @@ public:
   std::optional<std::string> checkInterface();
 
   /// Runs both on a set of values (OneZero: on one for each argument of floats)
-  /// and adds to `agreement`, or says how they differ. What fails before the schedule too is tried with milder integers;
-  /// if it still fails there is nothing to compare, and getFailure() says why.
+  /// and adds to `agreement`, or says how they differ. What fails before the
+  /// schedule too is tried with milder integers; if it still fails there is
+  /// nothing to compare, and getFailure() says why.
   std::optional<std::string> run(ValueSet set, uint64_t seed,
                                  Agreement &agreement);
 

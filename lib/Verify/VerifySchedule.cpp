@@ -67,12 +67,12 @@ std::string describeMesh(MeshOp mesh) {
   llvm::raw_string_ostream os(text);
   int64_t ranks = mesh.getNumRanks();
   os << ranks << (ranks == 1 ? " rank (" : " ranks (");
-  llvm::interleaveComma(
-      llvm::zip(mesh.getAxisNames().getAsRange<StringAttr>(),
-                mesh.getAxisSizes()),
-      os, [&](auto axis) {
-        os << std::get<0>(axis).getValue() << " = " << std::get<1>(axis);
-      });
+  llvm::interleaveComma(llvm::zip(mesh.getAxisNames().getAsRange<StringAttr>(),
+                                  mesh.getAxisSizes()),
+                        os, [&](auto axis) {
+                          os << std::get<0>(axis).getValue() << " = "
+                             << std::get<1>(axis);
+                        });
   os << ")";
   return text;
 }
@@ -144,10 +144,10 @@ ScheduleVerifier::verify(StringRef name, MutableArrayRef<SizedProgram> sizes) {
                       "amount");
     return std::nullopt;
   }
-  std::string line =
-      llvm::formatv("program '{0}' with schedule '{1}': {2} on {3}, in {4} runs",
-                    name, verifyOptions.schedule, total.str(),
-                    describeMesh(getMesh(*sizes.front().before)), total.runs);
+  std::string line = llvm::formatv(
+      "program '{0}' with schedule '{1}': {2} on {3}, in {4} runs", name,
+      verifyOptions.schedule, total.str(),
+      describeMesh(getMesh(*sizes.front().before)), total.runs);
   if (!sizes.front().params.empty()) {
     line += " with ";
     llvm::raw_string_ostream os(line);

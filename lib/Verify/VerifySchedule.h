@@ -46,13 +46,11 @@ enum class VerifyStatus {
 /// `source`, which has been compiled with `options` before. Errors go to
 /// `diagnostics`; `report` gets a line for each program with a schedule that
 /// says what was compared and how equal it was.
-VerifyStatus verifySchedule(const SourceFile &source,
-                            mlir::MLIRContext *context,
-                            const CompileOptions &options,
-                            mlir::ModuleOp schedules,
-                            const VerifyOptions &verifyOptions,
-                            Diagnostics &diagnostics,
-                            std::vector<std::string> &report);
+VerifyStatus
+verifySchedule(const SourceFile &source, mlir::MLIRContext *context,
+               const CompileOptions &options, mlir::ModuleOp schedules,
+               const VerifyOptions &verifyOptions, Diagnostics &diagnostics,
+               std::vector<std::string> &report);
 
 } // namespace ccn::verify
 

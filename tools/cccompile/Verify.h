@@ -17,8 +17,8 @@ namespace ccn {
 /// variable CCN_VERIFY is 1, and in builds with assertions unless it is 0.
 bool verifiesAlways();
 
-/// Does what --verify asks for, or, without it, verifies briefly. `schedules` is
-/// what compile() says was applied; null if there is none, which --verify
+/// Does what --verify asks for, or, without it, verifies briefly. `schedules`
+/// is what compile() says was applied; null if there is none, which --verify
 /// reports. `report` gets the lines to print. Returns the exit code: 1 if the
 /// schedule fails at another size, 2 if there is no schedule or the program is
 /// too large, 4 if it computes something else with the schedule.

@@ -174,8 +174,8 @@ int compileAndEmit(const Options &options, const SourceFile &source,
       scheduled.stopAfter = Phase::Schedule;
       scheduled.dumpFolder.clear();
       mlir::OwningOpRef<mlir::ModuleOp> unused, applied;
-      if (int code = compileTo(source, &context, scheduled, diagnostics,
-                               unused, applied))
+      if (int code = compileTo(source, &context, scheduled, diagnostics, unused,
+                               applied))
         return code;
     }
     if (int code = verifyFile(source, &context, compileOptions,

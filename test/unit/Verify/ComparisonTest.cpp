@@ -71,8 +71,8 @@ TEST_F(ComparisonTest, OrderOfRanks) {
 TEST_F(ComparisonTest, SumsOfManyTypes) {
   for (const char *type : {"f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2"}) {
     SCOPED_TRACE(type);
-    std::string head = mesh + "program p(x: " + type + "[9, 13] sliced(1), w: " +
-                       type + "[13, 6]) {\n";
+    std::string head = mesh + "program p(x: " + type +
+                       "[9, 13] sliced(1), w: " + type + "[13, 6]) {\n";
     EXPECT_EQ(
         compare(head + "let y = matmul(all_gather(x), w)\n return y }",
                 head + "let y = all_reduce(sum, matmul(x, w))\n return y }"),
@@ -94,19 +94,50 @@ TEST_F(ComparisonTest, IntegersAreExact) {
 /// What follows a sum carries its error on, by every kind of operation.
 TEST_F(ComparisonTest, ErrorsCarryOn) {
   const char *expressions[] = {
-      "exp(s)", "log(abs(s) + 1)", "sqrt(s * s)", "rsqrt(s * s + 1)", "tanh(s)",
-      "sigmoid(s)", "gelu(s)", "silu(s)", "relu(s)", "neg(s)", "abs(s)",
-      "s * s - s", "s / (s * s + 2)", "x / s", "pow(abs(s) + 1, 1.5)",
-      "pow(s, 2.0)", "pow(s, 3.0)", "min(s, x)", "max(s, 0.5)", "s % 2.0",
-      "select(s > x, s, x)", "select(s > 0, x, 2)", "dropout(s, 0.3, 7)",
-      "cast(cast(s, i32), f32)", "cast(s > 0, f32)", "cast(cast(s, f16), f32)",
-      "softmax(s, 1)", "norm(s)", "layer_norm(s, v, v, 1e-5)",
-      "rms_norm(s, v, 1e-5)", "mean(s, 0)", "prod(s, 1)", "max(s, 1)",
-      "transpose(s)", "reshape(s, [15])", "concat([s, x], 0)",
-      "slice(s, 0, 1, 4)", "broadcast_to(s, [2, 5, 3])",
-      "gather_rows(s, i)", "scatter_rows(s, i, x)", "matmul(s, transpose(s))",
+      "exp(s)",
+      "log(abs(s) + 1)",
+      "sqrt(s * s)",
+      "rsqrt(s * s + 1)",
+      "tanh(s)",
+      "sigmoid(s)",
+      "gelu(s)",
+      "silu(s)",
+      "relu(s)",
+      "neg(s)",
+      "abs(s)",
+      "s * s - s",
+      "s / (s * s + 2)",
+      "x / s",
+      "pow(abs(s) + 1, 1.5)",
+      "pow(s, 2.0)",
+      "pow(s, 3.0)",
+      "min(s, x)",
+      "max(s, 0.5)",
+      "s % 2.0",
+      "select(s > x, s, x)",
+      "select(s > 0, x, 2)",
+      "dropout(s, 0.3, 7)",
+      "cast(cast(s, i32), f32)",
+      "cast(s > 0, f32)",
+      "cast(cast(s, f16), f32)",
+      "softmax(s, 1)",
+      "norm(s)",
+      "layer_norm(s, v, v, 1e-5)",
+      "rms_norm(s, v, 1e-5)",
+      "mean(s, 0)",
+      "prod(s, 1)",
+      "max(s, 1)",
+      "transpose(s)",
+      "reshape(s, [15])",
+      "concat([s, x], 0)",
+      "slice(s, 0, 1, 4)",
+      "broadcast_to(s, [2, 5, 3])",
+      "gather_rows(s, i)",
+      "scatter_rows(s, i, x)",
+      "matmul(s, transpose(s))",
       "conv2d(reshape(s, [1, 1, 5, 3]), reshape(x, [1, 1, 5, 3]), 1, 2)",
-      "all_gather(slice(s, 0, r))", "all_gather(all_to_all(slice(s, 0, r), 0 -> 1, r))",
+      "all_gather(slice(s, 0, r))",
+      "all_gather(all_to_all(slice(s, 0, r), 0 -> 1, r))",
   };
   for (const char *expression : expressions) {
     SCOPED_TRACE(expression);
@@ -117,11 +148,10 @@ TEST_F(ComparisonTest, ErrorsCarryOn) {
              sum + "\n  let y = " + expression + "\n  return y }";
     };
     // The terms, which f64 rounds too, in another order.
-    EXPECT_EQ(
-        compare(program("sum(g * g * g, 0)"),
-                program("sum(slice(g * g * g, 0, 3, 7), 0) + "
-                        "sum(slice(g * g * g, 0, 0, 3), 0)")),
-        "");
+    EXPECT_EQ(compare(program("sum(g * g * g, 0)"),
+                      program("sum(slice(g * g * g, 0, 3, 7), 0) + "
+                              "sum(slice(g * g * g, 0, 0, 3), 0)")),
+              "");
     EXPECT_EQ(agreement.findUncompared(), "");
   }
 }
@@ -129,12 +159,18 @@ TEST_F(ComparisonTest, ErrorsCarryOn) {
 /// Collectives of bounds: on slices, local and partial tensors.
 TEST_F(ComparisonTest, ErrorsTravel) {
   const char *expressions[] = {
-      "all_reduce(sum, s)",      "all_reduce(max, s)",
-      "all_reduce(prod, s)",     "reduce_scatter(sum, s, 0)",
-      "broadcast(s, 1)",         "reduce(sum, s, 1)",
-      "scatter(s, 2, 0)",        "send(s, r, +1)",
-      "gather(scatter(s, 2, 1), 0)", "norm(scatter(s, 1, 0))",
-      "softmax(scatter(s, 1, 0), 0)", "s * 2 + s",
+      "all_reduce(sum, s)",
+      "all_reduce(max, s)",
+      "all_reduce(prod, s)",
+      "reduce_scatter(sum, s, 0)",
+      "broadcast(s, 1)",
+      "reduce(sum, s, 1)",
+      "scatter(s, 2, 0)",
+      "send(s, r, +1)",
+      "gather(scatter(s, 2, 1), 0)",
+      "norm(scatter(s, 1, 0))",
+      "softmax(scatter(s, 1, 0), 0)",
+      "s * 2 + s",
       "all_reduce(sum, matmul(scatter(s, 0, 1), transpose(scatter(s, 0, 1))))",
       "mean(scatter(s, 0, 0), 0) * 2 ",
       "reshard(scatter(s, 0, 0), sliced(1))",
@@ -146,11 +182,10 @@ TEST_F(ComparisonTest, ErrorsTravel) {
       return mesh + "program p(g: f16[7, 5, 3] local) {\n  let s = " + sum +
              "\n  let y = " + expression + "\n  return y }";
     };
-    EXPECT_EQ(
-        compare(program("sum(g * g * g, 0)"),
-                program("sum(slice(g * g * g, 0, 3, 7), 0) + "
-                        "sum(slice(g * g * g, 0, 0, 3), 0)")),
-        "");
+    EXPECT_EQ(compare(program("sum(g * g * g, 0)"),
+                      program("sum(slice(g * g * g, 0, 3, 7), 0) + "
+                              "sum(slice(g * g * g, 0, 0, 3), 0)")),
+              "");
     EXPECT_EQ(agreement.findUncompared(), "");
   }
 }
@@ -208,11 +243,11 @@ TEST(AgreementTest, KeepsTheClosestToItsBound) {
 }
 
 TEST_F(ComparisonTest, InoutArgumentsAndSlicedState) {
-  expectSameBits(
-      mesh + "program p(g: f32[6] local, inout m: f32[6]) {\n"
-             "  m <- 0.9 * m + all_reduce(sum, g)\n}",
-      mesh + "program p(g: f32[6] local, inout m: f32[6] sliced(0)) {\n"
-             "  m <- 0.9 * m + reduce_scatter(sum, g, 0)\n}");
+  expectSameBits(mesh + "program p(g: f32[6] local, inout m: f32[6]) {\n"
+                        "  m <- 0.9 * m + all_reduce(sum, g)\n}",
+                 mesh +
+                     "program p(g: f32[6] local, inout m: f32[6] sliced(0)) {\n"
+                     "  m <- 0.9 * m + reduce_scatter(sum, g, 0)\n}");
 }
 
 TEST_F(ComparisonTest, FailingAlikeIsNoMismatch) {
@@ -223,9 +258,9 @@ TEST_F(ComparisonTest, FailingAlikeIsNoMismatch) {
 }
 
 TEST_F(ComparisonTest, MilderIntegersWhereAnyFail) {
-  const std::string text =
-      mesh + "program p(x: i32[3], y: u8[3]) { let z = 7 / x\n"
-             "  let w = x % cast(y, i32)\n return z, w }";
+  const std::string text = mesh +
+                           "program p(x: i32[3], y: u8[3]) { let z = 7 / x\n"
+                           "  let w = x % cast(y, i32)\n return z, w }";
   expectSameBits(text, text);
   EXPECT_EQ(agreement.runs, 8);
 }
@@ -244,7 +279,8 @@ TEST_F(ComparisonTest, ReductionsOfNothing) {
     std::string tail = std::string(kind == std::string("mean") ? "sum" : kind);
     expectSameBits(head + "let y = all_reduce(" + tail + ", " + kind +
                        "(x, 0))\n return y }",
-                   head + "let y = " + kind + "(all_gather(x), 0)\n return y }");
+                   head + "let y = " + kind +
+                       "(all_gather(x), 0)\n return y }");
   }
 }
 

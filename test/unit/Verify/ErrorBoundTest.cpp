@@ -14,7 +14,8 @@ namespace {
 
 class ErrorBoundTest : public VerifyTest {
 protected:
-  /// The value in f64, the bound and what the program itself gives, of its one result.
+  /// The value in f64, the bound and what the program itself gives, of its one
+  /// result.
   struct Result {
     interp::HostTensor value, bound, native;
   };
@@ -49,8 +50,8 @@ protected:
         --unknown;
         continue;
       }
-      double off = std::fabs(result.value.doubleAt(i) -
-                             result.native.doubleAt(i));
+      double off =
+          std::fabs(result.value.doubleAt(i) - result.native.doubleAt(i));
       EXPECT_LE(off, e);
       error = std::max(error, off);
       bound = std::max(bound, e);
@@ -106,8 +107,7 @@ TEST_F(ErrorBoundTest, InF64) {
 /// Whatever some order overflows is unknown; in f64 it is not.
 TEST_F(ErrorBoundTest, Overflow) {
   const std::string text = "program p(x: f16[8]) { let y = sum(x)\nreturn y }";
-  EXPECT_FALSE(std::isfinite(
-      compute(text, ValueSet::Huge).bound.doubleAt(0)));
+  EXPECT_FALSE(std::isfinite(compute(text, ValueSet::Huge).bound.doubleAt(0)));
   EXPECT_TRUE(std::isfinite(
       compute(text, ValueSet::Huge, Arithmetic::Wide).bound.doubleAt(0)));
 }
@@ -141,8 +141,7 @@ TEST_F(ErrorBoundTest, MovementAndExtremesAreExact) {
             "  return a, b, c, d, e }");
   auto bounds = makeBoundProgram(program, Arithmetic::Native);
   ASSERT_TRUE(mlir::succeeded(bounds));
-  EXPECT_EQ(bounds->exact,
-            (std::vector<bool>{true, true, true, true, false}));
+  EXPECT_EQ(bounds->exact, (std::vector<bool>{true, true, true, true, false}));
 }
 
 TEST_F(ErrorBoundTest, LongestReduction) {

@@ -84,9 +84,9 @@ const std::pair<const char *, Mutate> mutations[] = {
     {"another constant",
      [](mlir::Operation *op) {
        auto constant = llvm::dyn_cast<ConstantOp>(op);
-       auto number = constant ? llvm::dyn_cast<mlir::FloatAttr>(
-                                    constant.getValue())
-                              : mlir::FloatAttr();
+       auto number = constant
+                         ? llvm::dyn_cast<mlir::FloatAttr>(constant.getValue())
+                         : mlir::FloatAttr();
        if (!number)
          return false;
        constant.setValueAttr(mlir::FloatAttr::get(
@@ -127,9 +127,8 @@ TEST_P(MutatedScheduleTest, EveryMutationIsFound) {
   mlir::OwningOpRef<mlir::ModuleOp> before = load(Phase::Parse);
   mlir::OwningOpRef<mlir::ModuleOp> after = load(Phase::Schedule);
   ASSERT_TRUE(before && after);
-  mlir::ScopedDiagnosticHandler handler(&context, [](mlir::Diagnostic &) {
-    return mlir::success();
-  });
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [](mlir::Diagnostic &) { return mlir::success(); });
   auto isFound = [&](mlir::ModuleOp mutant) {
     Comparison comparison(onlyProgram(*before), onlyProgram(mutant));
     Agreement agreement;
@@ -160,14 +159,13 @@ TEST_P(MutatedScheduleTest, EveryMutationIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(
     Examples, MutatedScheduleTest,
-    testing::Values(Example{"adam", {{"N", "7"}}}, Example{"sgd", {{"N", "7"}}},
-                    Example{"lamb",
-                            {{"N", "7"}},
-                            {"ccn.select %42, %43, %3",
-                             "ccn.constant 0.000000e+00"}},
-                    Example{"attention_tp",
-                            {{"B", "2"}, {"S", "3"}, {"H", "6"}}},
-                    Example{"rmsnorm_tp", {{"T", "5"}, {"H", "6"}}}),
+    testing::Values(
+        Example{"adam", {{"N", "7"}}}, Example{"sgd", {{"N", "7"}}},
+        Example{"lamb",
+                {{"N", "7"}},
+                {"ccn.select %42, %43, %3", "ccn.constant 0.000000e+00"}},
+        Example{"attention_tp", {{"B", "2"}, {"S", "3"}, {"H", "6"}}},
+        Example{"rmsnorm_tp", {{"T", "5"}, {"H", "6"}}}),
     [](const testing::TestParamInfo<Example> &info) {
       return info.param.name;
     });

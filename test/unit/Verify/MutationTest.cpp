@@ -26,9 +26,7 @@ const char *const head =
     "          inout s: f32[9, 5], part: f32[9, 5] sliced(0), seed: i64) {\n";
 
 TEST_P(MutationTest, IsFound) {
-  auto text = [](const char *body) {
-    return std::string(head) + body + "}\n";
-  };
+  auto text = [](const char *body) { return std::string(head) + body + "}\n"; };
   EXPECT_EQ(compare(text(GetParam().right), text(GetParam().right)), "");
   std::string found = compare(text(GetParam().right), text(GetParam().wrong));
   EXPECT_NE(found, "");
@@ -62,25 +60,21 @@ const Mutation mutations[] = {
      "let y = mean(slice(x, 0, 0, 8), 0)\n return y"},
     {"RowsShifted", "let y = x\n return y",
      "let y = concat([slice(x, 0, 1, 9), slice(x, 0, 0, 1)], 0)\n return y"},
-    {"SlicesSwapped",
-     "let y = slice(all_reduce(sum, h), 0, r)\n return y",
+    {"SlicesSwapped", "let y = slice(all_reduce(sum, h), 0, r)\n return y",
      "let y = slice(concat([slice(all_reduce(sum, h), 0, 3, 6), "
      "slice(all_reduce(sum, h), 0, 0, 3), slice(all_reduce(sum, h), 0, 6, "
      "9)], 0), 0, r)\n return y"},
-    {"LastRowForgotten",
-     "let y = all_reduce(sum, h)\n return y",
+    {"LastRowForgotten", "let y = all_reduce(sum, h)\n return y",
      "let y = concat([slice(all_reduce(sum, h), 0, 0, 8), slice(x, 0, 8, 9)], "
      "0)\n return y"},
     {"StoreForgotten", "s <- s + all_reduce(sum, h)", "let y = s"},
-    {"StoreOfTheOldValue",
-     "s <- s + x\n let y = s * 2\n return y",
+    {"StoreOfTheOldValue", "s <- s + x\n let y = s * 2\n return y",
      "let y = s * 2\n s <- s + x\n return y"},
     {"TwoStoresInOtherOrder", "s <- s + x\n s <- s * x",
      "s <- s * x\n s <- s + x"},
     {"OtherDropout", "let y = dropout(x, 0.5, seed)\n return y",
      "let y = dropout(x, 0.5, seed + 1)\n return y"},
-    {"DropoutOfLocalIndices",
-     "let y = dropout(x, 0.5, seed)\n return y",
+    {"DropoutOfLocalIndices", "let y = dropout(x, 0.5, seed)\n return y",
      "let y = concat([dropout(slice(x, 0, 0, 4), 0.5, seed), "
      "dropout(slice(x, 0, 4, 9), 0.5, seed)], 0)\n return y"},
     {"SumBeforeANonlinearity", "let y = tanh(all_reduce(sum, h))\n return y",
@@ -97,11 +91,10 @@ const Mutation mutations[] = {
      "let y = x / (sqrt(s * s) + 1e-6)\n return y"},
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    All, MutationTest, testing::ValuesIn(mutations),
-    [](const testing::TestParamInfo<Mutation> &info) {
-      return info.param.name;
-    });
+INSTANTIATE_TEST_SUITE_P(All, MutationTest, testing::ValuesIn(mutations),
+                         [](const testing::TestParamInfo<Mutation> &info) {
+                           return info.param.name;
+                         });
 
 class InterfaceTest : public VerifyTest {};
 

@@ -103,8 +103,7 @@ TEST_F(ShapesTest, Budget) {
   Texts texts = find(free2, budget);
   EXPECT_EQ(texts, (Texts{"N = 5, M = 3", "N = 1, M = 1"}));
   budget.elements = 100;
-  EXPECT_EQ(find(free2, budget),
-            (Texts{"N = 1, M = 1", "N = 3, M = 3"}));
+  EXPECT_EQ(find(free2, budget), (Texts{"N = 1, M = 1", "N = 3, M = 3"}));
   budget.elements = 3;
   budget.sizes = 1;
   EXPECT_EQ(find(free2, budget), Texts{"N = 0, M = 0"});
@@ -124,15 +123,14 @@ TEST_F(ShapesTest, WorkCountsProducts) {
 
 TEST_F(ShapesTest, RefusedSizesArePassedOver) {
   // Broadcasts of size 1 vanish.
-  Texts texts =
-      find("mesh m (r = 2)\nparam N = 64\n"
-           "program p(x: f32[N] local) {\n"
-           "  let y = all_reduce(sum, x)\n"
-           "  let z = concat([slice(y, 0, 0, N), y], 0)\n"
-           "  let w = exp(y)\n  return w, z }\n"
-           "schedule s for p {\n  let (rs, ag) = split y\n"
-           "  let (c, g) = reorder ag after w\n}\n",
-           {}, "s");
+  Texts texts = find("mesh m (r = 2)\nparam N = 64\n"
+                     "program p(x: f32[N] local) {\n"
+                     "  let y = all_reduce(sum, x)\n"
+                     "  let z = concat([slice(y, 0, 0, N), y], 0)\n"
+                     "  let w = exp(y)\n  return w, z }\n"
+                     "schedule s for p {\n  let (rs, ag) = split y\n"
+                     "  let (c, g) = reorder ag after w\n}\n",
+                     {}, "s");
   EXPECT_FALSE(texts.empty()) << messages;
 }
 

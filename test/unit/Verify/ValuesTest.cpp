@@ -16,9 +16,8 @@ class ValuesTest : public VerifyTest {
 protected:
   HostTensor draw(const std::string &type, ValueSet set,
                   Integers integers = Integers::Any, uint64_t seed = 0) {
-    ProgramOp program =
-        parse("mesh m (r = 2)\nprogram p(x: " + type +
-              "[500] local) { let y = x\n return y }");
+    ProgramOp program = parse("mesh m (r = 2)\nprogram p(x: " + type +
+                              "[500] local) { let y = x\n return y }");
     mlir::FailureOr<interp::NamedTensors> inputs =
         drawInputs(program, set, integers, seed);
     EXPECT_TRUE(mlir::succeeded(inputs));
@@ -82,8 +81,9 @@ TEST_F(ValuesTest, HugeIsNearTheLargest) {
 
 TEST_F(ValuesTest, TinyHasDenormals) {
   HostTensor x = draw("f32", ValueSet::Tiny);
-  EXPECT_GT(count(x, [](double v) { return v != 0 && std::fabs(v) < 0x1p-126; }),
-            x.count() / 2);
+  EXPECT_GT(
+      count(x, [](double v) { return v != 0 && std::fabs(v) < 0x1p-126; }),
+      x.count() / 2);
   EXPECT_EQ(count(x, [](double v) { return std::fabs(v) >= 0x1p-124; }), 0);
 }
 
@@ -135,7 +135,8 @@ TEST_F(ValuesTest, SeedAndSetDecideAll) {
   auto same = [](const HostTensor &a, const HostTensor &b) {
     return !interp::firstDifference(a, b);
   };
-  EXPECT_TRUE(same(draw("f32", ValueSet::Signed), draw("f32", ValueSet::Signed)));
+  EXPECT_TRUE(
+      same(draw("f32", ValueSet::Signed), draw("f32", ValueSet::Signed)));
   EXPECT_FALSE(same(draw("f32", ValueSet::Signed),
                     draw("f32", ValueSet::Signed, Integers::Any, 1)));
   EXPECT_FALSE(
