@@ -242,9 +242,11 @@ VerifyStatus verify::verifySchedule(const SourceFile &source,
     return VerifyStatus::WrongSchedule;
   if (sizes->empty())
     return tooLarge("expected a program small enough to run, found none in '" +
-                    source.getName() +
-                    "' at its own sizes nor at smaller ones; set params with "
-                    "-D");
+                    source.getName() + "'" +
+                    (isMlir(source)
+                         ? "; compile the .ccn file for smaller sizes"
+                         : " at its own sizes nor at smaller ones; set params "
+                           "with -D"));
   if (MeshOp mesh = ::ccn::getMesh(*sizes->front().before))
     if (mesh.getNumRanks() > verifyOptions.ranks)
       return tooLarge("expected at most " + Twine(verifyOptions.ranks) +
