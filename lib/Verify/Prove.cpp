@@ -10,8 +10,6 @@
 #include "lib/Verify/Compare.h"
 #include "lib/Verify/SymbolicExecutor.h"
 
-#include "llvm/ADT/StringMap.h"
-
 #include <chrono>
 
 namespace ccn::verify {
@@ -57,8 +55,7 @@ private:
   Status checkInterfaces();
   Status checkType(const Side &a, mlir::RankedTensorType aType, const Side &b,
                    mlir::RankedTensorType bType, const std::string &name);
-  Status makeSymbols();
-  Status execute(Side &side);
+  Status execute(const SymbolicInputs &inputs);
   void compareOutputs();
   void compareOutput(const interp::Outcome &was, const interp::Outcome &is);
   Judgement::Kind comparePlaces(const Place &a, const Place &b,
@@ -71,8 +68,6 @@ private:
   Expressions exprs;
   SymbolicKernels kernels;
   Comparer comparer;
-  /// By argument, in external form.
-  llvm::StringMap<HostTensor> inputs;
   Proof proof;
 };
 
@@ -156,42 +151,12 @@ Status Prover::checkInterfaces() {
 // Execution
 //===----------------------------------------------------------------------===//
 
-Status Prover::makeSymbols() {
-  for (unsigned i = 0; i < before.program.getNumArguments(); ++i) {
-    mlir::RankedTensorType type = typeOf(before.program.getArgument(i));
-    std::string name = before.program.getArgName(i).str();
-    Result<HostTensor> tensor =
-        kernels.symbols(name, interp::elementTypeOf(type.getElementType()),
-                        before.mesh.externalShape(type));
-    if (!tensor)
-      return error("argument '", name, "': ", tensor.message());
-    inputs[name] = *std::move(tensor);
-  }
-  return Status();
-}
-
-Status Prover::execute(Side &side) {
-  SymbolicExecutor executor(side.mesh, kernels);
-  for (unsigned i = 0; i < side.program.getNumArguments(); ++i) {
-    mlir::BlockArgument argument = side.program.getArgument(i);
-    const HostTensor &whole = inputs[side.program.getArgName(i)];
-    for (int64_t rank = 0; rank < executor.numRanks(); ++rank) {
-      Result<HostTensor> part =
-          side.mesh.takePart(typeOf(argument), whole, rank);
-      if (!part)
-        return part.status();
-      executor.set(rank, argument, *std::move(part));
-    }
-  }
-  if (auto failure = executor.execute(side.program.getBody().front()))
-    return error(failure->op->getName().stripDialect().str(), " at ",
-                 interp::describeLocation(failure->op->getLoc()), " ",
-                 side.name, ", on ", side.mesh.describe(failure->rank), ": ",
-                 failure->status.message());
-  for (const interp::Outcome &outcome : side.outcomes) {
-    side.parts.emplace_back();
-    for (int64_t rank = 0; rank < executor.numRanks(); ++rank)
-      side.parts.back().push_back(executor.get(rank, outcome.value));
+Status Prover::execute(const SymbolicInputs &inputs) {
+  for (Side *side : {&before, &after}) {
+    auto parts = executeProgram(side->program, inputs, kernels);
+    if (!parts)
+      return error(side->name, ", ", parts.message());
+    side->parts = *std::move(parts);
   }
   return Status();
 }
@@ -281,14 +246,18 @@ Proof Prover::run() {
       proof.reason = status.message();
     return status.ok();
   };
-  if (step(checkInterfaces()) && step(makeSymbols()) && step(execute(before)) &&
-      step(execute(after))) {
-    compareOutputs();
-    if (proof.counterexample)
-      proof.kind = Proof::Different;
-    else if (proof.reason.empty())
-      proof.kind = Proof::Proved;
+  bool compared = false;
+  if (step(checkInterfaces())) {
+    Result<SymbolicInputs> inputs = makeSymbols(before.program, kernels);
+    if (step(inputs.status()) && step(execute(*inputs))) {
+      compareOutputs();
+      compared = true;
+    }
   }
+  if (proof.counterexample)
+    proof.kind = Proof::Different;
+  else if (compared && proof.byNormalization + proof.bySolver == proof.elements)
+    proof.kind = Proof::Proved;
   proof.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
