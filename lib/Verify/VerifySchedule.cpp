@@ -195,7 +195,13 @@ ScheduleVerifier::prove(StringRef name, MutableArrayRef<SizedProgram> sizes) {
     }
     Proof proof = verify::prove(before, after, {});
     if (proof.kind == Proof::Different) {
-      reportMismatch(name, size, proof.describe(), std::nullopt);
+      // One line: the values, then the inputs that give them.
+      std::string what = proof.describe();
+      if (size_t end = what.find("\n  "); end != std::string::npos)
+        what.replace(end, 3, ", with ");
+      for (size_t end; (end = what.find("\n  ")) != std::string::npos;)
+        what.replace(end, 3, ", ");
+      reportMismatch(name, size, what, std::nullopt);
       return std::nullopt;
     }
     if (proof.kind == Proof::Unknown) {
