@@ -30,8 +30,8 @@ VerifyOptions VerifyOptions::quick() {
 
 VerifyOptions VerifyOptions::proof() {
   VerifyOptions options;
-  options.budget.elements = 1 << 12;
-  options.budget.work = 1 << 14;
+  options.budget.elements = 1 << 14;
+  options.budget.work = 1 << 16;
   options.budget.largestParam = 12;
   options.budget.sizes = 3;
   options.ranks = 64;
