@@ -187,31 +187,80 @@ static int checkXml(const std::string &text, const std::string &file) {
   return Done;
 }
 
-int runConvert(const std::string &file, const std::string &to,
-               const std::string &name, const std::string &output) {
-  Result<std::string> text = readFile(file);
+/// Gives every send its first way and every step the rounds it needs.
+static std::string fitTo(Schedule &schedule, const Fabric &fabric) {
+  if (fabric.ranks != schedule.collective.ranks)
+    return "expected the topology's " + std::to_string(fabric.ranks) +
+           " ranks, found " + std::to_string(schedule.collective.ranks);
+  for (Step &step : schedule.steps)
+    for (Send &send : step.sends) {
+      for (int e : fabric.out[send.src])
+        if (send.edge < 0 && fabric.edges[e].dst == send.dst)
+          send.edge = e;
+      if (send.edge < 0)
+        return "rank " + std::to_string(send.src) + " sends to rank " +
+               std::to_string(send.dst) + ", and " + fabric.topology.name +
+               " has no link for it";
+    }
+  schedule.topology = fabric.topology.name;
+  fitRounds(schedule, fabric);
+  return "";
+}
+
+/// A schedule from any format: ours, or a program's.
+static Result<Schedule> importAny(const std::string &text,
+                                  const std::string &where) {
+  if (!isXml(text))
+    return parseSchedule(text, where);
+  Result<MscclProgram> program = parseMsccl(text, where);
+  if (!program)
+    return program.error();
+  Result<Schedule> schedule = importMsccl(*program);
+  if (!schedule)
+    return Error{where + ": " + schedule.error().text};
+  return schedule;
+}
+
+int runConvert(const ConvertCommand &c) {
+  Result<std::string> text = readFile(c.input);
   if (!text)
     return fail(text.error());
-  MscclDialect dialect = to == "msccl"         ? MscclDialect::Microsoft
-                         : to == "msccl-azure" ? MscclDialect::Azure
-                                               : MscclDialect::Rccl;
-  std::string where = file == "-" ? "<stdin>" : file;
+  std::string where = c.input == "-" ? "<stdin>" : c.input;
+  if (c.to == "schedule") {
+    Result<Schedule> schedule = importAny(*text, where);
+    if (!schedule)
+      return fail(schedule.error());
+    if (c.problem.topology.empty())
+      return emit(c.output, writeSchedule(*schedule));
+    Result<Fabric> fabric = c.problem.fabric();
+    if (!fabric)
+      return fail(fabric.error());
+    std::string wrong = fitTo(*schedule, *fabric);
+    if (!wrong.empty())
+      return fail({where + ": " + wrong});
+    return emit(c.output, writeSchedule(*schedule, &*fabric));
+  }
+  if (!c.problem.topology.empty())
+    return fail({"--topology: only schedules name links"}, Usage);
+  MscclDialect dialect = c.to == "msccl"         ? MscclDialect::Microsoft
+                         : c.to == "msccl-azure" ? MscclDialect::Azure
+                                                 : MscclDialect::Rccl;
   if (isXml(*text)) {
     Result<MscclProgram> program = parseMsccl(*text, where);
     if (!program)
       return fail(program.error());
-    if (!name.empty())
-      program->name = name;
-    return emit(output, writeMsccl(*program, dialect));
+    if (!c.name.empty())
+      program->name = c.name;
+    return emit(c.output, writeMsccl(*program, dialect));
   }
-  Result<Schedule> schedule = parseSchedule(*text, where);
+  Result<Schedule> schedule = importAny(*text, where);
   if (!schedule)
     return fail(schedule.error());
   Result<MscclProgram> program = exportMsccl(
-      *schedule, name.empty() ? "ccn_" + schedule->collective.name : name);
+      *schedule, c.name.empty() ? "ccn_" + schedule->collective.name : c.name);
   if (!program)
     return fail({where + ": " + program.error().text});
-  return emit(output, writeMsccl(*program, dialect));
+  return emit(c.output, writeMsccl(*program, dialect));
 }
 
 int runCheck(const Problem &problem, const std::string &file) {

@@ -87,11 +87,15 @@ struct TreesCommand {
   bool hierarchical = false, quiet = false;
 };
 
+struct ConvertCommand {
+  Problem problem;
+  std::string input, to, name, output;
+};
+
 int runSolve(const SolveCommand &c);
 int runTopologies(const std::string &name, const std::string &output);
 int runBound(const Problem &problem, bool json);
-int runConvert(const std::string &file, const std::string &to,
-               const std::string &name, const std::string &output);
+int runConvert(const ConvertCommand &c);
 int runCheck(const Problem &problem, const std::string &file);
 int runSimulate(const Problem &problem, const std::string &file,
                 const std::vector<std::string> &sizes);

@@ -142,20 +142,23 @@ int main(int argc, char **argv) {
       ->required();
   checkApp->callback([&] { code = runCheck(checkProblem, checkFile); });
 
-  std::string convertFile, convertTo, convertName, convertOutput;
+  ConvertCommand convertCommand;
   CLI::App *convertApp = app.add_subcommand(
-      "convert", "write a schedule or an MSCCL program as MSCCL XML");
-  convertApp->add_option("input", convertFile, "a schedule, or MSCCL XML")
+      "convert", "write a schedule or a program in another format");
+  convertApp
+      ->add_option("input", convertCommand.input, "a schedule, or MSCCL XML")
       ->required();
-  convertApp->add_option("--to", convertTo, "msccl, msccl-azure or msccl-rccl")
+  convertApp
+      ->add_option("--to", convertCommand.to,
+                   "schedule, msccl, msccl-azure or msccl-rccl")
       ->required()
-      ->check(CLI::IsMember({"msccl", "msccl-azure", "msccl-rccl"}));
-  convertApp->add_option("--name", convertName, "the program's name");
-  convertApp->add_option("-o,--output", convertOutput,
-                         "the XML file (default: standard output)");
-  convertApp->callback([&] {
-    code = runConvert(convertFile, convertTo, convertName, convertOutput);
-  });
+      ->check(
+          CLI::IsMember({"schedule", "msccl", "msccl-azure", "msccl-rccl"}));
+  convertCommand.problem.addTopology(convertApp, false);
+  convertApp->add_option("--name", convertCommand.name, "the program's name");
+  convertApp->add_option("-o,--output", convertCommand.output,
+                         "the output file (default: standard output)");
+  convertApp->callback([&] { code = runConvert(convertCommand); });
 
   Problem simulateProblem;
   std::string simulateFile;
