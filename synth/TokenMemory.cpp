@@ -14,6 +14,10 @@ int ccn::synth::addTokens(TokenValue &sum, const TokenValue &more) {
   sum.parts.insert(sum.parts.end(), more.parts.begin(), more.parts.end());
   std::sort(sum.parts.begin(), sum.parts.end());
   sum.depth = std::max(sum.depth, more.depth);
+  sum.trail.insert(sum.trail.end(), more.trail.begin(), more.trail.end());
+  std::sort(sum.trail.begin(), sum.trail.end());
+  sum.trail.erase(std::unique(sum.trail.begin(), sum.trail.end()),
+                  sum.trail.end());
   auto twice = std::adjacent_find(sum.parts.begin(), sum.parts.end());
   return twice == sum.parts.end() ? -1 : *twice;
 }
@@ -27,6 +31,12 @@ void ccn::synth::joinClock(TokenClock &clock, const TokenClock &other) {
 static bool before(const TokenEvent &event, const TokenClock &clock,
                    const TokenEvent &now) {
   return event.thread < 0 || event == now || clock[event.thread] > event.step;
+}
+
+static void addTrail(TokenValue &value, const TokenEvent &event) {
+  auto at = std::lower_bound(value.trail.begin(), value.trail.end(), event);
+  if (at == value.trail.end() || *at != event)
+    value.trail.insert(at, event);
 }
 
 std::string TokenMemory::layOut(CollectiveKind collective,
@@ -85,6 +95,14 @@ std::string TokenMemory::layOut(CollectiveKind collective,
   return "";
 }
 
+void TokenMemory::own(int rank, int thread) {
+  for (char buffer : {'i', 'o'}) {
+    auto [start, size] = buffers[rank][buffer];
+    for (int k = start; k < start + size; ++k)
+      memory[rank][k].writer = {thread, 0, 0};
+  }
+}
+
 TokenCell *TokenMemory::cell(int rank, char buffer, int offset) {
   auto [start, size] = buffers[rank][buffer];
   return offset < 0 || offset >= size ? nullptr : &memory[rank][start + offset];
@@ -98,18 +116,26 @@ TokenConflict TokenMemory::read(TokenCell &cell, const TokenEvent &event,
     return {TokenConflict::WriteNotOrdered, cell.writer};
   cell.readers.push_back(event);
   value = cell.value;
+  if (trails)
+    addTrail(value, event);
   return {};
 }
 
 TokenConflict TokenMemory::write(TokenCell &cell, const TokenEvent &event,
                                  const TokenClock &clock,
                                  const TokenClock &order, TokenValue value) {
-  if (!before(cell.writer, clock, event))
+  auto inTrail = [&](const TokenEvent &other) {
+    return std::binary_search(value.trail.begin(), value.trail.end(), other);
+  };
+  if (!before(cell.writer, clock, event) && !inTrail(cell.writer))
     return {TokenConflict::WriteNotOrdered, cell.writer};
   for (const TokenEvent &reader : cell.readers)
-    if (!before(reader, order, event))
+    if (!before(reader, order, event) && !inTrail(reader))
       return {TokenConflict::ReadNotOrdered, reader};
+  if (trails)
+    addTrail(value, event);
   cell.value = std::move(value);
+  cell.packet = false;
   cell.written = true;
   cell.writer = event;
   cell.readers.clear();

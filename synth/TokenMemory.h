@@ -18,12 +18,22 @@
 
 namespace ccn::synth {
 
+/// An access: which thread of control, which of its steps, and which element
+/// of the step (elements of one step are ordered by nothing).
+struct TokenEvent {
+  int thread = -1, step = 0, lane = 0;
+  friend auto operator<=>(const TokenEvent &, const TokenEvent &) = default;
+};
+
 /// The sum of some contributions, each named by rank * inputs + index in that
 /// rank's input, sorted. `depth` counts the transfers between ranks on the
 /// longest way here.
 struct TokenValue {
   std::vector<int> parts;
   int depth = 0;
+  /// The accesses this value went through, sorted, if they are kept: whatever
+  /// is done with the value is done after them.
+  std::vector<TokenEvent> trail;
 };
 
 /// Adds `more`; returns a contribution that would be counted twice, or -1.
@@ -42,13 +52,6 @@ struct ProgramTrace {
   std::vector<TokenTransfer> transfers;
 };
 
-/// An access: which thread of control, which of its steps, and which element
-/// of the step (elements of one step are ordered by nothing).
-struct TokenEvent {
-  int thread = -1, step = 0, lane = 0;
-  friend bool operator==(const TokenEvent &, const TokenEvent &) = default;
-};
-
 /// For each thread, how many of its steps are known to be done.
 using TokenClock = std::vector<int>;
 
@@ -58,6 +61,8 @@ void joinClock(TokenClock &clock, const TokenClock &other);
 struct TokenCell {
   TokenValue value;
   bool written = false;
+  /// Written as a packet: readers wait for it, and see nothing else by it.
+  bool packet = false;
   /// The last write, and the reads since.
   TokenEvent writer;
   std::vector<TokenEvent> readers;
@@ -86,6 +91,12 @@ public:
                      const std::vector<BufferSizes> &sizes, bool inPlace,
                      int slices = 1);
 
+  /// Makes `thread` the one that owns the input and output of `rank` at first:
+  /// who touches them must know that its step 0 is done.
+  void own(int rank, int thread);
+  /// From now on values keep their trails.
+  void keepTrails() { trails = true; }
+
   /// The place, or null outside the buffer. Buffers are 'i', 'o' and 's'.
   TokenCell *cell(int rank, char buffer, int offset);
 
@@ -93,7 +104,7 @@ public:
   TokenConflict read(TokenCell &cell, const TokenEvent &event,
                      const TokenClock &clock, TokenValue &value);
   /// Writes a cell. `order` is what the thread knows to have been read; it may
-  /// know more than `clock`.
+  /// know more than `clock`. What is in the value's trail is known, too.
   TokenConflict write(TokenCell &cell, const TokenEvent &event,
                       const TokenClock &clock, const TokenClock &order,
                       TokenValue value);
@@ -107,6 +118,7 @@ public:
 private:
   CollectiveKind kind = CollectiveKind::AllReduce;
   int ranks = 0;
+  bool trails = false;
   std::vector<std::vector<TokenCell>> memory;
   /// Per rank, where a buffer starts and how many places it has.
   std::vector<std::map<char, std::pair<int, int>>> buffers;

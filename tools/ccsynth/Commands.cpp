@@ -9,6 +9,7 @@
 #include "synth/Bound.h"
 #include "synth/Hierarchy.h"
 #include "synth/Msccl.h"
+#include "synth/Plan.h"
 
 #include <nlohmann/json.hpp>
 
@@ -210,6 +211,15 @@ static std::string fitTo(Schedule &schedule, const Fabric &fabric) {
 /// A schedule from any format: ours, or a program's.
 static Result<Schedule> importAny(const std::string &text,
                                   const std::string &where) {
+  if (isPlan(text)) {
+    Result<Plan> plan = parsePlan(text, where);
+    if (!plan)
+      return plan.error();
+    Result<Schedule> schedule = importPlan(*plan);
+    if (!schedule)
+      return Error{where + ": " + schedule.error().text};
+    return schedule;
+  }
   if (!isXml(text))
     return parseSchedule(text, where);
   Result<MscclProgram> program = parseMsccl(text, where);
@@ -242,10 +252,19 @@ int runConvert(const ConvertCommand &c) {
   }
   if (!c.problem.topology.empty())
     return fail({"--topology: only schedules name links"}, Usage);
+  bool toPlan = c.to.starts_with("mscclpp");
+  if (toPlan && isPlan(*text)) {
+    Result<Plan> plan = parsePlan(*text, where);
+    if (!plan)
+      return fail(plan.error());
+    if (!c.name.empty())
+      plan->name = c.name;
+    return emit(c.output, writePlan(*plan));
+  }
   MscclDialect dialect = c.to == "msccl"         ? MscclDialect::Microsoft
                          : c.to == "msccl-azure" ? MscclDialect::Azure
                                                  : MscclDialect::Rccl;
-  if (isXml(*text)) {
+  if (isXml(*text) && !toPlan) {
     Result<MscclProgram> program = parseMsccl(*text, where);
     if (!program)
       return fail(program.error());
@@ -256,11 +275,33 @@ int runConvert(const ConvertCommand &c) {
   Result<Schedule> schedule = importAny(*text, where);
   if (!schedule)
     return fail(schedule.error());
-  Result<MscclProgram> program = exportMsccl(
-      *schedule, c.name.empty() ? "ccn_" + schedule->collective.name : c.name);
+  std::string name =
+      c.name.empty() ? "ccn_" + schedule->collective.name : c.name;
+  if (toPlan) {
+    Result<Plan> plan =
+        exportPlan(*schedule, name,
+                   c.to == "mscclpp" ? PlanProtocol::Simple : PlanProtocol::LL);
+    if (!plan)
+      return fail({where + ": " + plan.error().text});
+    return emit(c.output, writePlan(*plan));
+  }
+  Result<MscclProgram> program = exportMsccl(*schedule, name);
   if (!program)
     return fail({where + ": " + program.error().text});
   return emit(c.output, writeMsccl(*program, dialect));
+}
+
+static int checkPlanFile(const std::string &text, const std::string &file) {
+  Result<Plan> plan = parsePlan(text, file);
+  if (!plan)
+    return fail(plan.error());
+  std::string wrong = checkPlan(*plan);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  std::cout << file << ": correct " << kindName(plan->kind) << " on "
+            << plan->gpus.size() << " ranks, MSCCL++ plan \"" << plan->name
+            << "\"\n";
+  return Done;
 }
 
 int runCheck(const Problem &problem, const std::string &file) {
@@ -268,6 +309,12 @@ int runCheck(const Problem &problem, const std::string &file) {
     Result<std::string> text = readFile(file);
     if (!text)
       return fail(text.error());
+    if (isPlan(*text)) {
+      if (!problem.topology.empty())
+        return fail({"--topology: an MSCCL++ plan names no links to check"},
+                    Usage);
+      return checkPlanFile(*text, file);
+    }
     if (isXml(*text)) {
       if (!problem.topology.empty())
         return fail({"--topology: an MSCCL program names no links to check"},

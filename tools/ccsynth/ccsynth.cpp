@@ -138,7 +138,9 @@ int main(int argc, char **argv) {
   CLI::App *checkApp =
       app.add_subcommand("check", "prove that a schedule is right");
   checkProblem.addTopology(checkApp, false);
-  checkApp->add_option("schedule", checkFile, "a schedule, or MSCCL XML")
+  checkApp
+      ->add_option("schedule", checkFile,
+                   "a schedule, MSCCL XML, or an MSCCL++ plan")
       ->required();
   checkApp->callback([&] { code = runCheck(checkProblem, checkFile); });
 
@@ -146,14 +148,17 @@ int main(int argc, char **argv) {
   CLI::App *convertApp = app.add_subcommand(
       "convert", "write a schedule or a program in another format");
   convertApp
-      ->add_option("input", convertCommand.input, "a schedule, or MSCCL XML")
+      ->add_option("input", convertCommand.input,
+                   "a schedule, MSCCL XML, or an MSCCL++ plan")
       ->required();
   convertApp
-      ->add_option("--to", convertCommand.to,
-                   "schedule, msccl, msccl-azure or msccl-rccl")
+      ->add_option(
+          "--to", convertCommand.to,
+          "schedule, msccl, msccl-azure, msccl-rccl, mscclpp (puts and "
+          "signals) or mscclpp-ll (packets)")
       ->required()
-      ->check(
-          CLI::IsMember({"schedule", "msccl", "msccl-azure", "msccl-rccl"}));
+      ->check(CLI::IsMember({"schedule", "msccl", "msccl-azure", "msccl-rccl",
+                             "mscclpp", "mscclpp-ll"}));
   convertCommand.problem.addTopology(convertApp, false);
   convertApp->add_option("--name", convertCommand.name, "the program's name");
   convertApp->add_option("-o,--output", convertCommand.output,
