@@ -331,6 +331,6 @@ Result<Schedule> ccn::synth::importMsccl(const MscclProgram &program) {
   std::string problem = checkMsccl(program, &trace);
   if (!problem.empty())
     return Error{problem};
-  return scheduleOf(program.kind, static_cast<int>(program.gpus.size()),
-                    "", trace);
+  return scheduleOf(program.kind, static_cast<int>(program.gpus.size()), "",
+                    trace);
 }

@@ -1,4 +1,5 @@
-//===- PlanRun.h - The run of a plan that proves it right --------*- C++ -*-===//
+//===- PlanRun.h - The run of a plan that proves it right --------*- C++
+//-*-===//
 //
 // Runs a plan on sets of contributions. Every thread block knows what is
 // ordered before it as vector clocks: what it was told (by waits, semaphores)

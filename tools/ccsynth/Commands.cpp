@@ -91,7 +91,8 @@ int runSolve(const SolveCommand &c) {
   return emit(c.output, writeSchedule(result->schedule, &*fabric));
 }
 
-int runTopologies(const std::string &name, const std::string &output) {
+int runTopologies(const std::string &name, const ImportOptions &options,
+                  const std::string &output) {
   if (name.empty()) {
     std::string text;
     for (const BuiltinTopology &t : builtinTopologies()) {
@@ -101,7 +102,7 @@ int runTopologies(const std::string &name, const std::string &output) {
     }
     return emit(output, text);
   }
-  Result<Topology> topology = loadTopology(name);
+  Result<Topology> topology = loadTopology(name, options);
   if (!topology)
     return fail(topology.error());
   return emit(output, writeTopology(*topology));

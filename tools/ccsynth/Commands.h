@@ -9,6 +9,7 @@
 
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
+#include "synth/TopologyImport.h"
 
 #include <CLI/CLI.hpp>
 
@@ -38,7 +39,8 @@ struct Problem {
   void addTopology(CLI::App *app, bool required = true) {
     CLI::Option *option = app->add_option(
         "-t,--topology", topology,
-        "a name that \"ccsynth topologies\" lists, or a JSON file");
+        "a name that \"ccsynth topologies\" lists, or a file: ours "
+        "(JSON), NCCL's dump (.xml) or nvidia-smi topo -m (.txt)");
     if (required)
       option->required();
     app->add_option("--unit", unit,
@@ -93,7 +95,8 @@ struct ConvertCommand {
 };
 
 int runSolve(const SolveCommand &c);
-int runTopologies(const std::string &name, const std::string &output);
+int runTopologies(const std::string &name, const ImportOptions &options,
+                  const std::string &output);
 int runBound(const Problem &problem, bool json);
 int runConvert(const ConvertCommand &c);
 int runCheck(const Problem &problem, const std::string &file);

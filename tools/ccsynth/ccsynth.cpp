@@ -118,11 +118,26 @@ int main(int argc, char **argv) {
   std::string topologyName, topologyOutput;
   CLI::App *topologiesApp = app.add_subcommand(
       "topologies", "list the named machines, or write one as JSON");
-  topologiesApp->add_option("name", topologyName,
-                            "a named machine, or a file to check");
+  topologiesApp->add_option(
+      "name", topologyName,
+      "a named machine, or a file to check: ours (JSON), NCCL's "
+      "dump (.xml) or nvidia-smi topo -m (.txt)");
   topologiesApp->add_option("-o,--output", topologyOutput);
+  ImportOptions import;
+  for (auto [flag, value, text] :
+       {std::tuple("--nvlink-GBps", &import.nvlinkGBps, "of one NVLink"),
+        std::tuple("--pcie-GBps", &import.pcieGBps, "of a PCIe slot"),
+        std::tuple("--nic-GBps", &import.nicGBps, "of a NIC"),
+        std::tuple("--smp-GBps", &import.smpGBps, "between sockets")})
+    topologiesApp
+        ->add_option(flag, *value,
+                     std::string("when importing: GB/s ") + text +
+                         " (default: see synth/README.md)")
+        ->check(CLI::PositiveNumber);
+  topologiesApp->add_flag("--nvlink-only", import.nvlinkOnly,
+                          "when importing: no PCIe, CPUs and NICs");
   topologiesApp->callback(
-      [&] { code = runTopologies(topologyName, topologyOutput); });
+      [&] { code = runTopologies(topologyName, import, topologyOutput); });
 
   Problem boundProblem;
   bool boundJson = false;

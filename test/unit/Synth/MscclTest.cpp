@@ -307,8 +307,8 @@ TEST(Msccl, MutationsAreJudgedAsTokensJudgeThem) {
   int judged = 0, wrong = 0, unordered = 0;
   std::vector<std::string> files = corpus();
   // The largest programs take long to run: fewer mutations and runs for them.
-  auto large = std::partition(
-      files.begin(), files.end(), [](const std::string &file) {
+  auto large =
+      std::partition(files.begin(), files.end(), [](const std::string &file) {
         return std::filesystem::file_size(file) <= 100000;
       });
   size_t small = large - files.begin(), many = files.size() - small;
