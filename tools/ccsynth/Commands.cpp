@@ -46,8 +46,7 @@ int runSolve(const SolveCommand &c) {
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
     return fail(fabric.error());
-  Result<Collective> collective = loadCollective(
-      c.problem.collective, fabric->ranks, c.problem.chunks, c.problem.root);
+  Result<Collective> collective = c.problem.load(*fabric, c.problem.chunks);
   if (!collective)
     return fail(collective.error());
   SolveOptions options;
@@ -115,8 +114,7 @@ int runBound(const Problem &problem, bool json) {
   // all_to_all needs a multiple of the ranks; rounds are per chunk anyway.
   std::optional<CollectiveKind> kind = parseCollectiveKind(problem.collective);
   int chunks = kind == CollectiveKind::AllToAll ? fabric->ranks : 1;
-  Result<Collective> collective =
-      loadCollective(problem.collective, fabric->ranks, chunks, problem.root);
+  Result<Collective> collective = problem.load(*fabric, chunks);
   if (!collective)
     return fail(collective.error());
   StepBound steps = stepBound(*fabric, *collective);
@@ -423,11 +421,7 @@ int runPareto(ParetoCommand &c) {
       std::cerr << "\r\033[K" << text << std::flush;
     };
   Result<ParetoResult> result = paretoFrontier(
-      *fabric,
-      [&](int chunks) {
-        return loadCollective(c.problem.collective, fabric->ranks, chunks,
-                              c.problem.root);
-      },
+      *fabric, [&](int chunks) { return c.problem.load(*fabric, chunks); },
       options);
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;

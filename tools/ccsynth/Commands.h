@@ -32,7 +32,7 @@ extern std::atomic<bool> interrupted;
 
 /// Options that most commands share.
 struct Problem {
-  std::string topology, collective;
+  std::string topology, collective, counts;
   int chunks = 1, root = 0;
   double unit = 0;
 
@@ -51,9 +51,28 @@ struct Problem {
   void addCollective(CLI::App *app) {
     app->add_option("-c,--collective", collective,
                     "all_gather, reduce_scatter, all_reduce, broadcast, "
-                    "reduce, gather, scatter, all_to_all, or a JSON file")
+                    "reduce, gather, scatter, all_to_all, all_to_allv, or a "
+                    "JSON file")
         ->required();
+    app->add_option("--counts", counts,
+                    "for all_to_allv: a JSON file with how much rank p has for "
+                    "rank q, [[0,1],[2,0]]");
     app->add_option("--root", root, "the root of a rooted collective");
+  }
+  /// The collective with `chunkCount` chunks a node.
+  Result<Collective> load(const Fabric &fabric, int chunkCount) const {
+    Counts matrix;
+    if (!counts.empty()) {
+      Result<std::string> text = readFile(counts);
+      if (!text)
+        return text.error();
+      Result<Counts> read =
+          parseCounts(*text, counts == "-" ? "<stdin>" : counts);
+      if (!read)
+        return read.error();
+      matrix = std::move(*read);
+    }
+    return loadCollective(collective, fabric.ranks, chunkCount, root, matrix);
   }
   Result<Fabric> fabric() const {
     Result<Topology> loaded = loadTopology(topology);
