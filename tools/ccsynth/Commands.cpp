@@ -7,6 +7,7 @@
 #include "Commands.h"
 
 #include "synth/Bound.h"
+#include "synth/FlowSchedule.h"
 #include "synth/Hierarchy.h"
 #include "synth/Msccl.h"
 #include "synth/Plan.h"
@@ -479,6 +480,60 @@ int runTrees(const TreesCommand &c) {
   if (c.output.empty() && (c.quiet || !bytes->empty()))
     return Done;
   return emit(c.output, writeSchedule(*schedule, &*fabric));
+}
+
+int runFlows(const FlowsCommand &c) {
+  Result<std::vector<double>> bytes = parseSizes(c.sizes);
+  if (!bytes)
+    return fail(bytes.error(), Usage);
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  bool equal =
+      parseCollectiveKind(c.problem.collective) == CollectiveKind::AllToAll;
+  FlowOptions options;
+  options.multiplier = c.multiplier;
+  options.steps = c.steps;
+  options.limits = Limits::seconds(c.timeLimit, &interrupted);
+  Result<FlowScheduleResult> result = flowSchedule(
+      *fabric,
+      [&](int k) {
+        return c.problem.load(*fabric, equal ? k * fabric->ranks : k);
+      },
+      options);
+  if (!result)
+    return fail(result.error(),
+                result.error().text == "out of time" ? NoneFound : InputWrong);
+  const Schedule &schedule = result->schedule;
+  std::string wrong = check(schedule, &*fabric);
+  if (!wrong.empty())
+    return fail({"the schedule does not pass its check (a bug): " + wrong},
+                Failed);
+  double least = result->bound.value() * result->multiplier;
+  std::fprintf(stderr,
+               "%s on %s: %d chunks a node, %zu steps, %d rounds, %d sends; "
+               "checked\nno schedule needs less than %s rounds for each of the "
+               "%d times (lengths of links): %.2f %% of the optimal "
+               "throughput%s\n",
+               schedule.collective.name.c_str(), fabric->topology.name.c_str(),
+               schedule.collective.chunksPerNode, schedule.steps.size(),
+               schedule.totalRounds(), schedule.totalSends(),
+               result->bound.str().c_str(), result->multiplier,
+               100 * least / schedule.totalRounds(),
+               result->whole ? "" : ", chunks rounded from the flow");
+  if (!bytes->empty()) {
+    if (int code = printTimes(schedule, *fabric, *bytes))
+      return code;
+    double buffer = bytes->back();
+    Result<Timing> timing = simulate(schedule, *fabric, buffer);
+    double ideal = least * buffer / schedule.collective.bufferChunks /
+                   (fabric->unitGBps * 1000);
+    std::printf("at %.0f bytes: %.2f %% of the optimal throughput\n", buffer,
+                100 * ideal / std::min(timing->eventUs, timing->stepwiseUs));
+  }
+  if (c.output.empty() && (c.quiet || !bytes->empty()))
+    return Done;
+  return emit(c.output, writeSchedule(schedule, &*fabric));
 }
 
 } // namespace ccn::synth

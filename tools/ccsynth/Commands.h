@@ -108,6 +108,15 @@ struct TreesCommand {
   bool hierarchical = false, quiet = false;
 };
 
+struct FlowsCommand {
+  Problem problem;
+  std::string output;
+  std::vector<std::string> sizes;
+  int multiplier = 0, steps = 0;
+  double timeLimit = 0;
+  bool quiet = false;
+};
+
 struct ConvertCommand {
   Problem problem;
   std::string input, to, name, output;
@@ -123,6 +132,7 @@ int runSimulate(const Problem &problem, const std::string &file,
                 const std::vector<std::string> &sizes);
 int runPareto(ParetoCommand &c);
 int runTrees(const TreesCommand &c);
+int runFlows(const FlowsCommand &c);
 
 } // namespace ccn::synth
 

@@ -115,6 +115,31 @@ int main(int argc, char **argv) {
                        "the schedule's file (default: standard output)");
   treesApp->callback([&] { code = runTrees(treesCommand); });
 
+  FlowsCommand flowsCommand;
+  CLI::App *flowsApp = app.add_subcommand(
+      "flows", "optimal throughput for all_to_all, all_to_allv and other "
+               "point-to-point collectives on large machines");
+  flowsCommand.problem.addTopology(flowsApp);
+  flowsCommand.problem.addCollective(flowsApp);
+  flowsApp
+      ->add_option("--multiplier", flowsCommand.multiplier,
+                   "chunks a pair (all_to_all) or a count (default: as few as "
+                   "make the optimal flow whole, at most 16)")
+      ->check(CLI::Range(1, 4096));
+  flowsApp
+      ->add_option("--steps", flowsCommand.steps,
+                   "steps to aim at (default: what needs the fewest rounds)")
+      ->check(CLI::Range(1, 4096));
+  flowsApp->add_option("--time-limit", flowsCommand.timeLimit, "seconds")
+      ->check(CLI::NonNegativeNumber);
+  flowsApp->add_option("--size", flowsCommand.sizes,
+                       "also predict times of these buffer sizes");
+  flowsApp->add_flag("-q,--quiet", flowsCommand.quiet,
+                     "write no schedule unless -o says where");
+  flowsApp->add_option("-o,--output", flowsCommand.output,
+                       "the schedule's file (default: standard output)");
+  flowsApp->callback([&] { code = runFlows(flowsCommand); });
+
   std::string topologyName, topologyOutput;
   CLI::App *topologiesApp = app.add_subcommand(
       "topologies", "list the named machines, or write one as JSON");
