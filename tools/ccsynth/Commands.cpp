@@ -11,6 +11,7 @@
 #include "synth/Hierarchy.h"
 #include "synth/Msccl.h"
 #include "synth/Plan.h"
+#include "synth/Sketch.h"
 
 #include <nlohmann/json.hpp>
 
@@ -47,7 +48,23 @@ int runSolve(const SolveCommand &c) {
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
     return fail(fabric.error());
-  Result<Collective> collective = c.problem.load(*fabric, c.problem.chunks);
+  std::optional<Sketch> sketch;
+  int chunks = c.problem.chunks;
+  if (!c.sketch.empty()) {
+    Result<std::string> text = readFile(c.sketch);
+    if (!text)
+      return fail(text.error());
+    Result<Sketch> read =
+        parseSketch(*text, c.sketch == "-" ? "<stdin>" : c.sketch);
+    if (!read)
+      return fail(read.error());
+    sketch = std::move(*read);
+    if (chunks == 0)
+      chunks = sketchChunks(*sketch, c.problem.collective, fabric->ranks);
+  }
+  if (chunks == 0)
+    return fail({"expected --chunks, or a sketch with input_chunkup"}, Usage);
+  Result<Collective> collective = c.problem.load(*fabric, chunks);
   if (!collective)
     return fail(collective.error());
   SolveOptions options;
@@ -63,11 +80,13 @@ int runSolve(const SolveCommand &c) {
       std::cerr << "\r\033[K" << text << std::flush;
     };
   Result<SolveResult> result =
-      solve(*fabric, *collective, c.steps, c.rounds, options);
+      sketch ? solveSketch(*fabric, *collective, c.steps, c.rounds, *sketch,
+                           options)
+             : solve(*fabric, *collective, c.steps, c.rounds, options);
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;
   if (!result)
-    return fail(result.error());
+    return fail({(sketch ? c.sketch + ": " : "") + result.error().text});
   std::string what = collective->name + " on " + fabric->topology.name + " (" +
                      std::to_string(collective->chunksPerNode) + "," +
                      std::to_string(c.steps) + "," + std::to_string(c.rounds) +

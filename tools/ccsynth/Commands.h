@@ -33,7 +33,7 @@ extern std::atomic<bool> interrupted;
 /// Options that most commands share.
 struct Problem {
   std::string topology, collective, counts;
-  int chunks = 1, root = 0;
+  int chunks = 0, root = 0;
   double unit = 0;
 
   void addTopology(CLI::App *app, bool required = true) {
@@ -85,7 +85,7 @@ struct Problem {
 struct SolveCommand {
   Problem problem;
   int steps = 0, rounds = 0;
-  std::string engine = "auto", mode = "auto", output;
+  std::string engine = "auto", mode = "auto", output, sketch;
   double timeLimit = 0;
   uint64_t seed = 1;
   bool quiet = false;

@@ -34,8 +34,7 @@ int main(int argc, char **argv) {
   solveCommand.problem.addCollective(solveApp);
   solveApp
       ->add_option("-C,--chunks", solveCommand.problem.chunks,
-                   "chunks a node (see synth/README.md)")
-      ->required()
+                   "chunks a node (see synth/README.md); a sketch may say it")
       ->check(CLI::Range(1, 1 << 20));
   solveApp->add_option("-S,--steps", solveCommand.steps, "steps")
       ->required()
@@ -54,6 +53,8 @@ int main(int argc, char **argv) {
       ->check(CLI::NonNegativeNumber);
   solveApp->add_option("--seed", solveCommand.seed,
                        "results depend on it alone");
+  solveApp->add_option("--sketch", solveCommand.sketch,
+                       "a JSON file with TACCL's keys that narrows the search");
   solveApp->add_option("-o,--output", solveCommand.output,
                        "the schedule's file (default: standard output)");
   solveApp->add_flag("-q,--quiet", solveCommand.quiet, "no summary");
