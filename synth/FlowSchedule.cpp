@@ -22,7 +22,9 @@ using namespace ccn::synth;
 
 namespace {
 
-constexpr int mostMultiplier = 16;
+/// Multipliers up to this are always tried, larger ones while chunks are few.
+constexpr int smallMultiplier = 16, largeMultiplier = 128;
+constexpr int64_t manyChunks = 60000;
 constexpr double tiny = 1e-6;
 
 /// A way for some chunks: fabric edges, in order.
@@ -45,6 +47,15 @@ public:
 
   std::string optimize(FlowScheduleResult &result);
   int wholeMultiplier() const;
+  /// The largest multiplier to try.
+  int most() const {
+    int64_t chunks = 1;
+    for (const auto &row : demand)
+      for (int d : row)
+        chunks += d;
+    return static_cast<int>(std::clamp<int64_t>(
+        manyChunks / chunks, smallMultiplier, largeMultiplier));
+  }
   std::string findWays();
   Schedule place(const Collective &collective, int multiplier, int steps) const;
   int longest() const;
@@ -223,7 +234,7 @@ std::string Builder::optimize(FlowScheduleResult &result) {
 
 /// The least multiplier that makes all flows whole, or 0.
 int Builder::wholeMultiplier() const {
-  for (int k = 1; k <= mostMultiplier; ++k) {
+  for (int k = 1; k <= most(); ++k) {
     bool whole = true;
     for (size_t c = 2; c < values.size() && whole; ++c)
       whole = std::abs(values[c] * k - std::round(values[c] * k)) < tiny * k;
@@ -431,14 +442,14 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
   int whole = builder.wholeMultiplier();
   // Whole rounds, too, if that does not take too many chunks.
   int64_t rounded = std::lcm<int64_t>(std::max(whole, 1), result.bound.den);
-  if (whole > 0 && rounded <= mostMultiplier)
+  if (whole > 0 && rounded <= builder.most())
     whole = static_cast<int>(rounded);
   int exact = builder.wholeMultiplier();
   std::vector<int> tries = {options.steps};
   if (options.steps <= 0)
     tries = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
   // Few chunks leave rounds partly empty: more of them until little is lost.
-  int first = whole > 0 ? whole : mostMultiplier;
+  int first = whole > 0 ? whole : smallMultiplier;
   double best = 0;
   for (int k = options.multiplier > 0 ? options.multiplier : first;; k *= 2) {
     Result<Collective> collective = collectiveOf(k);
@@ -455,7 +466,7 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
       result.schedule = std::move(schedule);
       result.multiplier = k;
     }
-    if (options.multiplier > 0 || best > 0.99 || 2 * k > mostMultiplier)
+    if (options.multiplier > 0 || best > 0.98 || 2 * k > builder.most())
       break;
   }
   if (best <= 0)

@@ -18,7 +18,8 @@ namespace ccn::synth {
 
 struct FlowOptions {
   /// Chunks for one of the smallest collective; 0: as few as make the flow
-  /// whole and lose at most 1 % in rounds, but no more than 16.
+  /// whole and lose at most 2 % in rounds, but no more than 16, or 128 while
+  /// all chunks together are fewer than 60,000.
   int multiplier = 0;
   /// How many steps to aim at; 0: what needs the fewest rounds.
   int steps = 0;

@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
   flowsApp
       ->add_option("--multiplier", flowsCommand.multiplier,
                    "chunks a pair (all_to_all) or a count (default: as few as "
-                   "make the optimal flow whole, at most 16)")
+                   "lose little)")
       ->check(CLI::Range(1, 4096));
   flowsApp
       ->add_option("--steps", flowsCommand.steps,
