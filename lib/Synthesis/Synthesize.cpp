@@ -7,10 +7,11 @@
 #include "lib/Synthesis/Synthesize.h"
 
 #include "lib/Synthesis/DiskCache.h"
+#include "synth/FlowSchedule.h"
 #include "synth/Forest.h"
 #include "synth/Hierarchy.h"
 #include "synth/Pareto.h"
-#include "synth/Topology.h"
+#include "synth/TopologyImport.h"
 
 using namespace ccn;
 using namespace ccn::synth;
@@ -41,6 +42,19 @@ public:
         trees = hierarchicalSchedule(fabric, request.kind, pieces, limits);
       if (trees)
         return trees;
+    }
+    if (request.objective == "bandwidth" &&
+        request.kind == CollectiveKind::AllToAll) {
+      FlowOptions options;
+      options.limits = limits;
+      Result<FlowScheduleResult> flow = flowSchedule(
+          fabric,
+          [&](int k) {
+            return collective(k * static_cast<int>(request.ranks));
+          },
+          options);
+      if (flow)
+        return std::move(flow->schedule);
     }
     return searchFrontier();
   }

@@ -10,7 +10,7 @@
 #include "lib/Transforms/Rewrites.h"
 
 #include "lib/Synthesis/Synthesize.h"
-#include "synth/Schedule.h"
+#include "synth/ScheduleImport.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -108,7 +108,7 @@ FailureOr<FlatSymbolRefAttr> addAlgorithm(Operation *op, StringRef text,
                                           StringRef where, EmitRefusal emit) {
   // choose_c4
   synth::Result<synth::Schedule> schedule =
-      synth::parseSchedule(std::string_view(text), where.str());
+      synth::importSchedule(std::string_view(text), where.str());
   if (!schedule)
     return refuse(emit, "choose_c4", schedule.error().text, nullptr);
   if (std::string wrong = synth::check(*schedule); !wrong.empty())
@@ -130,7 +130,7 @@ FailureOr<FlatSymbolRefAttr> addAlgorithm(Operation *op, StringRef text,
                            : Twine()),
                   op);
   auto module = op->getParentOfType<ModuleOp>();
-  std::string line = onOneLine(text);
+  std::string line = onOneLine(synth::writeSchedule(*schedule));
   for (auto other : module.getOps<AlgorithmOp>())
     if (other.getSchedule() == line)
       return FlatSymbolRefAttr::get(other.getSymNameAttr());

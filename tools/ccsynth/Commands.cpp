@@ -11,6 +11,7 @@
 #include "synth/Hierarchy.h"
 #include "synth/Msccl.h"
 #include "synth/Plan.h"
+#include "synth/ScheduleImport.h"
 #include "synth/Sketch.h"
 
 #include <nlohmann/json.hpp>
@@ -188,12 +189,6 @@ static Result<Loaded> loadSchedule(const Problem &problem,
   return loaded;
 }
 
-/// Whether a file is XML, by its first character.
-static bool isXml(const std::string &text) {
-  size_t at = text.find_first_not_of(" \t\r\n");
-  return at != std::string::npos && text[at] == '<';
-}
-
 static int checkXml(const std::string &text, const std::string &file) {
   Result<MscclProgram> program = parseMsccl(text, file);
   if (!program)
@@ -227,36 +222,13 @@ static std::string fitTo(Schedule &schedule, const Fabric &fabric) {
   return "";
 }
 
-/// A schedule from any format: ours, or a program's.
-static Result<Schedule> importAny(const std::string &text,
-                                  const std::string &where) {
-  if (isPlan(text)) {
-    Result<Plan> plan = parsePlan(text, where);
-    if (!plan)
-      return plan.error();
-    Result<Schedule> schedule = importPlan(*plan);
-    if (!schedule)
-      return Error{where + ": " + schedule.error().text};
-    return schedule;
-  }
-  if (!isXml(text))
-    return parseSchedule(text, where);
-  Result<MscclProgram> program = parseMsccl(text, where);
-  if (!program)
-    return program.error();
-  Result<Schedule> schedule = importMsccl(*program);
-  if (!schedule)
-    return Error{where + ": " + schedule.error().text};
-  return schedule;
-}
-
 int runConvert(const ConvertCommand &c) {
   Result<std::string> text = readFile(c.input);
   if (!text)
     return fail(text.error());
   std::string where = c.input == "-" ? "<stdin>" : c.input;
   if (c.to == "schedule") {
-    Result<Schedule> schedule = importAny(*text, where);
+    Result<Schedule> schedule = importSchedule(*text, where);
     if (!schedule)
       return fail(schedule.error());
     if (c.problem.topology.empty())
@@ -291,7 +263,7 @@ int runConvert(const ConvertCommand &c) {
       program->name = c.name;
     return emit(c.output, writeMsccl(*program, dialect));
   }
-  Result<Schedule> schedule = importAny(*text, where);
+  Result<Schedule> schedule = importSchedule(*text, where);
   if (!schedule)
     return fail(schedule.error());
   std::string name =
