@@ -22,9 +22,8 @@ struct SynthRequest {
   /// The name of a topology, or the file of one.
   std::string topology;
   /// `latency`: the fewest steps, and of those the fewest rounds a chunk.
-  /// `bandwidth`: the fewest rounds a chunk, by packing trees and flows where
-  /// those applies. Empty where `chunks`, `steps` and `rounds` are given
-  /// instead.
+  /// `bandwidth`: the fewest rounds a chunk, by packing trees or by flows where
+  /// those apply. Empty where `chunks`, `steps` and `rounds` are given instead.
   std::string objective;
   int64_t chunks = 0, steps = 0, rounds = 0;
   /// How long to search. What is found in time depends on the machine.

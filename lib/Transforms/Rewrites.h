@@ -29,6 +29,9 @@ mlir::LogicalResult refuse(EmitRefusal emit, llvm::StringRef condition,
 /// The operations that a name stands for: those that the program's statement of
 /// that name made, or those that a schedule gave the name.
 OpSet findByName(ProgramOp program, llvm::StringRef name);
+/// The same for each of several names.
+llvm::SmallVector<OpSet> findAllByName(ProgramOp program,
+                                       llvm::ArrayRef<std::string> names);
 /// Gives operations a name, beside those that they have.
 void addTag(llvm::ArrayRef<mlir::Operation *> ops, llvm::StringRef name);
 
