@@ -10,6 +10,9 @@
 
 using namespace ccn::synth;
 
+/// More would take gigabytes.
+static constexpr int64_t mostPlaces = 1 << 24;
+
 int ccn::synth::addTokens(TokenValue &sum, const TokenValue &more) {
   sum.parts.insert(sum.parts.end(), more.parts.begin(), more.parts.end());
   std::sort(sum.parts.begin(), sum.parts.end());
@@ -49,6 +52,19 @@ std::string TokenMemory::layOut(CollectiveKind collective,
       return "gpu " + std::to_string(g) +
              ": expected as many input and output chunks as gpu 0 has";
   int i = sizes[0].input, o = sizes[0].output;
+  // Asked before and after the sizes are completed: no product may run over.
+  int64_t scratch = 0;
+  for (const BufferSizes &size : sizes)
+    scratch += int64_t(size.scratch) * slices;
+  auto tooMany = [&](int64_t perRank) -> std::string {
+    int64_t places = perRank * ranks * slices + scratch;
+    return places <= mostPlaces
+               ? ""
+               : "expected buffers of at most " + std::to_string(mostPlaces) +
+                     " places together, found " + std::to_string(places);
+  };
+  if (std::string problem = tooMany(int64_t(i) + o); !problem.empty())
+    return problem;
   switch (kind) {
   case CollectiveKind::AllGather:
     inputs = i > 0 ? i : o / ranks;
@@ -72,6 +88,9 @@ std::string TokenMemory::layOut(CollectiveKind collective,
   if (kind == CollectiveKind::AllToAll && inputs % ranks != 0)
     return "gpu 0: expected a multiple of " + std::to_string(ranks) +
            " chunks, found " + std::to_string(inputs);
+  if (std::string problem = tooMany(int64_t(inputs) + outputs);
+      !problem.empty())
+    return problem;
   inputs *= slices;
   outputs *= slices;
   for (int g = 0; g < ranks; ++g) {

@@ -364,6 +364,10 @@ TEST(Plan, ErrorsAndLimits) {
     many.gpus[0].blocks[0].ops.push_back(op("nop"));
   EXPECT_EQ(checkPlan(many),
             "gpu 0, tb 0: expected at most 64 operations, found 69");
+  Plan huge = portPlan();
+  huge.gpus[0].scratchChunks = 1 << 24;
+  EXPECT_EQ(checkPlan(huge), "expected buffers of at most 16777216 places "
+                             "together, found 16777222");
   Plan lost = portPlan();
   lost.gpus[0].blocks[0].ops[3].targets[0].index = 2;
   EXPECT_EQ(checkPlan(lost), "gpu 0, tb 0, op 3 (put): o[2..2] of gpu 1 is "
