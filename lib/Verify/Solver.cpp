@@ -225,7 +225,10 @@ SolverAnswer Solver::Translation::compare(Expr a, Expr b,
         limits.interrupt);
     SolverAnswer answer{.kind = SolverAnswer::Unknown};
     for (bool withFacts : {false, true}) {
-      z3::solver solver(context);
+      z3::solver solver(context, z3::solver::simple());
+      // The search for roots of polynomials neither ends in time nor can be
+      // interrupted; what is left still knows that products are products.
+      solver.set("smt.arith.nl.nra", false);
       addRanges(solver, parts);
       if (withFacts)
         addFacts(solver, parts);
