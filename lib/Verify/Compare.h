@@ -35,7 +35,7 @@ public:
   };
 
   Comparer(Expressions &exprs, Options options)
-      : exprs(exprs), options(std::move(options)), solver(exprs) {}
+      : exprs(exprs), options(options), solver(exprs) {}
 
   /// What is found without the solver; none if that is not enough.
   std::optional<Comparison> compareQuickly(Expr a, Expr b);

@@ -58,6 +58,8 @@ private:
     Place first;
     /// Where else it is, and it takes the solver to say whether it is equal.
     std::vector<Place> open;
+    /// Whether it is there before and after.
+    bool isPaired = false;
   };
 
   Status checkInterfaces();
@@ -198,11 +200,12 @@ void Prover::compareOutput(const interp::Outcome &was,
       for (int64_t i = 0; i < parts[rank].count(); ++i) {
         interp::Shape index = mesh.externalIndex(type, rank, i);
         Place place = {&side, rank, parts[rank].dataAs<Expr>()[i]};
-        auto [it, isNew] =
-            elements.try_emplace(index, Element{was.name, index, place, {}});
+        auto [it, isNew] = elements.try_emplace(
+            index, Element{was.name, index, place, {}, false});
         Element &element = it->second;
         if (isNew)
           continue;
+        element.isPaired |= &side != element.first.side;
         auto quick = comparer.compareQuickly(element.first.value, place.value);
         if (!quick)
           element.open.push_back(place);
@@ -216,13 +219,19 @@ void Prover::compareOutput(const interp::Outcome &was,
         }
       }
   };
+  auto hasEnded = [&] { return proof.counterexample || !proof.reason.empty(); };
   visit(before, was.type(), before.parts[&was - before.outcomes.data()]);
-  if (!proof.counterexample)
+  if (!hasEnded())
     visit(after, is.type(), after.parts[&is - after.outcomes.data()]);
+  if (hasEnded())
+    return;
   ++proof.outputs;
   proof.elements += static_cast<int64_t>(elements.size());
   for (auto &[index, element] : elements) {
-    if (element.open.empty())
+    if (!element.isPaired)
+      proof.reason = "internal error: element " + interp::describeIndex(index) +
+                     " of '" + was.name + "' is not there before and after";
+    else if (element.open.empty())
       ++proof.byNormalization;
     else
       open.push_back(std::move(element));

@@ -211,6 +211,10 @@ void Solver::Translation::readModel(const z3::model &model,
   answer.second = textOf(of(shown.second));
 }
 
+static std::string reasonOf(const z3::solver &solver) {
+  return "the solver gave up: " + solver.reason_unknown();
+}
+
 SolverAnswer Solver::Translation::compare(Expr a, Expr b,
                                           std::pair<Expr, Expr> shown,
                                           double seconds,
@@ -245,10 +249,9 @@ SolverAnswer Solver::Translation::compare(Expr a, Expr b,
         readModel(solver.get_model(), shown, answer);
       } else if (withFacts && answer.kind == SolverAnswer::Different) {
         // It may be the functions' fault that they differ.
-        answer = {.kind = SolverAnswer::Unknown,
-                  .reason = solver.reason_unknown()};
+        answer = {.kind = SolverAnswer::Unknown, .reason = reasonOf(solver)};
       } else {
-        answer.reason = solver.reason_unknown();
+        answer.reason = reasonOf(solver);
       }
       if (own.expired()) {
         if (answer.kind == SolverAnswer::Unknown)

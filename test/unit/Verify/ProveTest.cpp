@@ -7,6 +7,8 @@
 
 #include "ProveUtil.h"
 
+#include "lib/Verify/SymbolicExecutor.h"
+
 #include <chrono>
 
 namespace ccn::verify {
@@ -208,6 +210,83 @@ TEST(ProveTest, PairsArgumentsByNameAndAcrossLayouts) {
   EXPECT_TRUE(is(Proof::Different,
                  programs.prove(programOf("x: f32[5], y: f32[5]", "x - y"),
                                 programOf("y: f32[5], x: f32[5]", "y - x"))));
+}
+
+TEST(ProveTest, ComparesReplicas) {
+  Programs programs;
+  std::string text = programOf("x: f32[2] local(dp)", "broadcast(x, 0, dp)");
+  ProgramOp good = programs.compile(text), bad = programs.compile(text);
+  ASSERT_TRUE(good && bad);
+  // What a send leaves differs between ranks, whatever its type says.
+  bad.walk([](BroadcastOp op) {
+    mlir::OpBuilder builder(op);
+    auto send =
+        SendOp::create(builder, op.getLoc(), op.getInput(), 1, op.getAxes());
+    send.getResult().setType(op.getType());
+    op.replaceAllUsesWith(send.getResult());
+    op.erase();
+  });
+  Proof proof = prove(good, bad, {});
+  ASSERT_TRUE(is(Proof::Different, proof));
+  // Ranks 0 and 2 hold what the root has.
+  EXPECT_EQ(proof.counterexample->rank, 4);
+  EXPECT_EQ(proof.counterexample->firstPlace,
+            "before on rank 0 (dp = 0, tp = 0)");
+  proof = prove(bad, good, {});
+  ASSERT_TRUE(is(Proof::Different, proof));
+  EXPECT_EQ(proof.counterexample->firstPlace,
+            "before on rank 0 (dp = 0, tp = 0)");
+  EXPECT_EQ(proof.counterexample->secondPlace,
+            "before on rank 4 (dp = 2, tp = 0)");
+}
+
+//===----------------------------------------------------------------------===//
+// Operations that are executed several times
+//===----------------------------------------------------------------------===//
+
+/// Executes a program on `whole` chunk by chunk of dimension 0, with what is
+/// outside of each chunk unknown, and gives the result put together.
+static interp::HostTensor executeInChunks(ProgramOp program, int64_t chunks,
+                                          const interp::HostTensor &whole,
+                                          SymbolicKernels &kernels) {
+  SymbolicExecutor executor(interp::RankMesh(program.getMesh()), kernels);
+  int64_t rows = whole.size(0);
+  std::vector<interp::HostTensor> pieces;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    int64_t begin = rows * chunk / chunks, end = rows * (chunk + 1) / chunks;
+    auto part = kernels.obscureOutside(
+        whole, {{begin, 0}, {end - begin, whole.size(1)}},
+        interp::ElementType::F32);
+    EXPECT_TRUE(part) << part.message();
+    executor.set(0, program.getArgument(0), *part);
+    EXPECT_FALSE(executor.execute(program.getBody().front()));
+    const interp::HostTensor &result =
+        executor.get(0, interp::outcomesOf(program)[0].value);
+    pieces.push_back(*interp::extract(result, 0, begin, end));
+  }
+  return *interp::concat(0, pieces);
+}
+
+TEST(SymbolicExecutorTest, ChunksSeeNothingOutside) {
+  Programs programs;
+  Expressions exprs;
+  SymbolicKernels kernels(exprs, {});
+  auto x = kernels.symbols("x", interp::ElementType::F32, {5, 2});
+  ASSERT_TRUE(x);
+  auto isIndependent = [&](const std::string &expression) {
+    ProgramOp program = programs.compile(
+        "mesh m (dp = 1)\nprogram p(x: f32[5, 2]) {\n  let out = " +
+        expression + "\n  return out\n}\n");
+    interp::HostTensor once = executeInChunks(program, 1, *x, kernels);
+    interp::HostTensor chunked = executeInChunks(program, 3, *x, kernels);
+    return !interp::firstDifference(once, chunked);
+  };
+  EXPECT_TRUE(isIndependent("exp(x) * x + 1"));
+  EXPECT_TRUE(isIndependent("softmax(x, 1)"));
+  EXPECT_FALSE(isIndependent("softmax(x, 0)"));
+  EXPECT_FALSE(isIndependent("x + sum(x)"));
+  EXPECT_FALSE(
+      isIndependent("concat([slice(x, 0, 1, 5), slice(x, 0, 0, 1)], 0)"));
 }
 
 //===----------------------------------------------------------------------===//
