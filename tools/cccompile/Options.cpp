@@ -195,7 +195,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       "Options of MLIR pass through, with '=': --mlir-timing, "
       "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
       "With CCN_VERIFY=1 in the environment (and in debug builds, unless it is "
-      "0) every\nschedule that is applied is verified briefly. What synth(...) finds is "
+      "0) every\nschedule that is applied is verified briefly. What synth(...) "
+      "finds is "
       "kept in\nCCN_CACHE_DIR, else ~/.cache/ccn.\n\n"
       "Exit codes: 0 done; 1 the program or schedule is wrong; 2 usage; 4 a "
       "run failed,\nor --verify found a difference.");
