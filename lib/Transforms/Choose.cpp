@@ -37,16 +37,18 @@ SmallVector<Operation *> collectivesOf(Operation *op) {
 
 /// Whether a built-in algorithm does what the collective asks for.
 bool implements(Algorithm algorithm, Operation *op) {
+  Collective what = cast<CollectiveOpInterface>(op).getCollective();
   switch (algorithm) {
   case Algorithm::nccl:
     return true;
   case Algorithm::one_shot:
-    return isa<AllReduceOp>(op);
+    return what == Collective::all_reduce;
   case Algorithm::two_shot:
   case Algorithm::ring:
-    return isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op);
+    return what == Collective::all_reduce ||
+           what == Collective::reduce_scatter || what == Collective::all_gather;
   case Algorithm::direct:
-    return !isa<AllReduceOp>(op);
+    return what != Collective::all_reduce;
   }
   llvm_unreachable("all algorithms are handled");
 }
@@ -96,7 +98,7 @@ FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
   int64_t ranks = 1;
   for (StringAttr axis : collective.getMeshAxes().getNames())
     ranks *= mesh.getAxisSize(axis);
-  StringRef name = op->getName().stripDialect();
+  StringRef name = stringifyCollective(collective.getCollective());
   StringRef found = synth::kindName(schedule->collective.kind);
   if (found != name || schedule->collective.ranks != ranks ||
       (schedule->collective.rooted() &&

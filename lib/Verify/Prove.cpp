@@ -145,7 +145,7 @@ Status Prover::checkInterfaces() {
     if (was == before.outcomes.end())
       return error("output '", is.name, "' is not there before");
     if (Status status =
-            checkType(before, was->type(), after, is.type(), is.name);
+            checkType(before, was->type, after, is.type, is.name);
         !status)
       return status;
   }
@@ -252,9 +252,9 @@ void Prover::compareOutput(const interp::Outcome &was,
           return;
       }
   };
-  visit(before, was.type(), wasParts);
+  visit(before, was.type, wasParts);
   if (!proof.counterexample)
-    visit(after, is.type(), isParts);
+    visit(after, is.type, isParts);
   ++proof.outputs;
   for (const auto &[index, kind] : kinds) {
     ++proof.elements;
