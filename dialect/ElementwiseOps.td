@@ -191,8 +191,7 @@ def DropoutOp : Ccn_TensorOp<"dropout"> {
     - `dropout_c3`: the seed is an integer scalar, replicated.
     - `dropout_c4`: no reduction is pending on the input.
     - `dropout_c5`: `at` and `of` have a number for each dimension of the input, which
-      has no layout and lies within that shape, as 64-bit index arithmetic can
-      reach it.
+      lies within that shape; so do all sizes in bytes within 64 bits.
   }];
   let arguments = (ins Ccn_Tensor:$input, Ccn_Tensor:$seed, F64Attr:$rate,
                        OptionalAttr<DenseI64ArrayAttr>:$offsets,

@@ -211,15 +211,13 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   auto rank = static_cast<size_t>(input.getRank());
   bool given = offsets && shape;
   bool fits = offsets.has_value() == shape.has_value() &&
-              (!given || (!input.getEncoding() && offsets->size() == rank &&
-                          shape->size() == rank));
+              (!given || (offsets->size() == rank && shape->size() == rank));
   for (size_t dim = 0; fits && given && dim < rank; ++dim)
     fits = (*offsets)[dim] >= 0 && (*shape)[dim] >= input.getDimSize(dim) &&
            (*offsets)[dim] <= (*shape)[dim] - input.getDimSize(dim);
   if (!fits)
     return emitError() << "expected '" << typeName(input)
-                       << "' to be replicated and to lie within the tensor "
-                          "that it is a part of";
+                       << "' to lie within the tensor that it is a part of";
   if (given && failed(checkTensor(
                    RankedTensorType::get(*shape, input.getElementType()),
                    emitError)))

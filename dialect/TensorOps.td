@@ -83,8 +83,8 @@ def ReductionOp : Ccn_TensorOp<"reduction"> {
     - `reduction_c2`: sum and prod take a number type, mean a floating-point type.
     - `reduction_c3`: a reduction pending on the operand is of the same kind (for a
       mean, a sum).
-    - `reduction_c4`: `of` is for a mean of a tensor without a layout, and no less
-      than the number of elements of each.
+    - `reduction_c4`: `of` is for a mean, and no less than the number of elements that
+      are reduced to one.
   }];
   let arguments = (ins Ccn_ReductionKindAttr:$kind, Ccn_Tensor:$input,
                        DenseI64ArrayAttr:$dims, OptionalAttr<I64Attr>:$divisor);

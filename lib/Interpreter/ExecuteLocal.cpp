@@ -148,8 +148,11 @@ RankExecutor::Tensor RankExecutor::runDropout(DropoutOp op) {
   llvm::ArrayRef<int64_t> shape = op.getInput().getType().getShape();
   GlobalPosition position = {Shape(shape.begin(), shape.end()),
                              boxOf(op.getInput()).offsets};
-  if (op.getOffsets())
-    position = {Shape(*op.getGlobalShape()), Shape(*op.getOffsets())};
+  if (op.getOffsets()) {
+    position.shape = Shape(*op.getGlobalShape());
+    for (auto [dim, offset] : llvm::enumerate(*op.getOffsets()))
+      position.offsets[dim] += offset;
+  }
   return kernels.dropout(get(op.getInput()), op.getRate().convertToDouble(),
                          get(op.getSeed()), position);
 }

@@ -115,15 +115,18 @@ void Localizer::recordPosition(DropoutOp op) {
   RankedTensorType type = op.getInput().getType();
   Layout layout = Layout::of(type);
   bool isCut = false;
-  SmallVector<int64_t> offsets;
+  SmallVector<int64_t> offsets(type.getRank());
+  if (op.getOffsets())
+    offsets.assign(op.getOffsets()->begin(), op.getOffsets()->end());
   for (auto [dim, bounds] : llvm::enumerate(partOf(type))) {
     isCut |= layout.isSliced(dim);
-    offsets.push_back(bounds.offset);
+    offsets[dim] += bounds.offset;
   }
   if (!isCut)
     return;
   op.setOffsets(offsets);
-  op.setGlobalShape(type.getShape());
+  if (!op.getGlobalShape())
+    op.setGlobalShape(type.getShape());
 }
 
 void Localizer::recordDivisor(ReductionOp op) {
@@ -134,7 +137,7 @@ void Localizer::recordDivisor(ReductionOp op) {
     isCut |= layout.isSliced(dim);
     divisor *= op.getInput().getType().getDimSize(dim);
   }
-  if (isCut && op.getKind() == ReductionKind::mean)
+  if (isCut && op.getKind() == ReductionKind::mean && !op.getDivisor())
     op.setDivisor(divisor);
 }
 

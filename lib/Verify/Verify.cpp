@@ -6,9 +6,8 @@
 
 #include "lib/Verify/Verify.h"
 
-#include "lib/Transforms/Localize.h"
-
 #include "lib/Interpreter/Placement.h"
+#include "lib/Transforms/Localize.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

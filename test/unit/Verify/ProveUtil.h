@@ -7,6 +7,8 @@
 #ifndef CCN_TEST_UNIT_VERIFY_PROVEUTIL_H
 #define CCN_TEST_UNIT_VERIFY_PROVEUTIL_H
 
+#include "Examples.h"
+
 #include "lib/Driver/Phases.h"
 #include "lib/Verify/Prove.h"
 
@@ -15,9 +17,6 @@
 #include <deque>
 
 namespace ccn::verify {
-
-/// `name=value`, for mesh axes and parameters.
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// How a text is compiled.
 struct Variant {
