@@ -362,9 +362,8 @@ static LogicalResult verifyTaken(OverlappedOp op) {
                             << typeName(type) << "', found " << part;
   for (auto axis : part.getAxes().getAsRange<StringAttr>())
     if (MeshOp mesh = getMesh(op); !mesh || !mesh.getAxisIndex(axis))
-      return op.emitOpError()
-             << "expected an axis of the mesh, found '" << axis.getValue()
-             << "'";
+      return op.emitOpError() << "expected an axis of the mesh, found '"
+                              << axis.getValue() << "'";
   return success();
 }
 

@@ -51,8 +51,8 @@ struct NotChunkable {
 llvm::SmallVector<ChunkSeed>
 findChunkSeeds(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// Follows the chunks of `seed` through `ops`, in order, of a global program. If
-/// they cannot be followed, says why.
+/// Follows the chunks of `seed` through `ops`, in order, of a global program.
+/// If they cannot be followed, says why.
 std::optional<Chunking> inferChunking(llvm::ArrayRef<mlir::Operation *> ops,
                                       ChunkSeed seed, NotChunkable &why);
 

@@ -274,7 +274,7 @@ def CommunicateOp : Ccn_Op<"communicate", [
     two into one, on its own.
 
     ```mlir
-    %0 = ccn.communicate all_reduce(sum) %x along <@m, ["dp"]> channel 0
+    %0 = ccn.communicate all_reduce %x with sum along <@m, ["dp"]> channel 0
         from tensor<8xf32, #ccn.layout<@m, [{} ], local = {"dp"}>> to tensor<8xf32>
         : (tensor<8xf32>) -> tensor<8xf32>
     ```
@@ -295,7 +295,7 @@ def CommunicateOp : Ccn_Op<"communicate", [
                        TypeAttr:$from, TypeAttr:$to);
   let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = [{
-    `` $collective (`(` `` $kind^ `)`)? $input `along` $axes (`root` $root^)?
+    `` $collective $input (`with` `` $kind^)? `along` $axes (`root` $root^)?
     (`by` $shift^)? `channel` $channel `from` $from `to` $to attr-dict
     `:` functional-type($input, $result)
   }];

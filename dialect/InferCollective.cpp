@@ -259,7 +259,7 @@ TypeResult inferTarget(CommunicateOp op, EmitError emitError) {
   auto cutAt = [&](RankedTensorType type) {
     AxisState state = Layout::of(type).getState(op.getAxes().getNames()[0]);
     return builder.getI64IntegerAttr(
-        state.kind == AxisState::Sliced ? state.dim : -1);
+        state.kind == AxisState::Sliced ? static_cast<int64_t>(state.dim) : -1);
   };
   auto kind = [&](auto &p) { p.kind = op.getKindAttr(); };
   auto root = [&](auto &p) { p.root = op.getRootAttr(); };
@@ -296,8 +296,8 @@ TypeResult inferTarget(CommunicateOp op, EmitError emitError) {
       dim(p);
     });
   case Collective::send:
-    return inferTarget<SendOp>(
-        op, emitError, [&](auto &p) { p.shift = op.getShiftAttr(); });
+    return inferTarget<SendOp>(op, emitError,
+                               [&](auto &p) { p.shift = op.getShiftAttr(); });
   }
   llvm_unreachable("communicate_c2 was checked");
 }
@@ -340,9 +340,9 @@ LogicalResult CommunicateOp::verify() {
   if (failed(target))
     return failure();
   if (*target != getTargetType())
-    return emitOpError() << "expected to make '" << typeName(*target) << "' of '"
-                         << typeName(getSourceType()) << "', found '"
-                         << typeName(getTargetType()) << "'";
+    return emitOpError() << "expected to make '" << typeName(*target)
+                         << "' of '" << typeName(getSourceType())
+                         << "', found '" << typeName(getTargetType()) << "'";
   // communicate_c4
   auto checkPart = [&](Type found, RankedTensorType whole) -> LogicalResult {
     RankedTensorType part = localType(whole, mesh, *rank);

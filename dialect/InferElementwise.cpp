@@ -218,9 +218,9 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   if (!fits)
     return emitError() << "expected '" << typeName(input)
                        << "' to lie within the tensor that it is a part of";
-  if (given && failed(checkTensor(
-                   RankedTensorType::get(*shape, input.getElementType()),
-                   emitError)))
+  if (given &&
+      failed(checkTensor(RankedTensorType::get(*shape, input.getElementType()),
+                         emitError)))
     return failure();
   return inferElementwise(input, input.getElementType(), PartialRule::None,
                           emitError);

@@ -163,11 +163,10 @@ TypeResult ReductionOp::inferType(GenericAdaptor<Types> op,
   int64_t reduced = 1;
   for (int64_t dim : op.getDims())
     reduced *= input.getDimSize(dim);
-  if (op.getDivisor() &&
-      (kind != ReductionKind::mean ||
-       static_cast<int64_t>(*op.getDivisor()) < reduced))
-    return emitError()
-           << "expected a divisor for a mean only, of at least " << reduced;
+  if (op.getDivisor() && (kind != ReductionKind::mean ||
+                          static_cast<int64_t>(*op.getDivisor()) < reduced))
+    return emitError() << "expected a divisor for a mean only, of at least "
+                       << reduced;
   SmallVector<int> resultLoops;
   SmallVector<int64_t> shape;
   for (auto [dim, size] : llvm::enumerate(input.getShape())) {

@@ -217,8 +217,7 @@ RankedTensorType ProgramOp::getGlobalArgumentType(unsigned index) {
   return globalType(getArgAttr(index, kGlobalAttr), getArgumentTypes()[index]);
 }
 RankedTensorType ProgramOp::getGlobalResultType(unsigned index) {
-  return globalType(getResultAttr(index, kGlobalAttr),
-                    getResultTypes()[index]);
+  return globalType(getResultAttr(index, kGlobalAttr), getResultTypes()[index]);
 }
 
 /// Checks program_c4 of one type.
@@ -248,8 +247,8 @@ static LogicalResult checkGlobal(ProgramOp program, Attribute global, Type type,
   if (rank.has_value() != bool(global))
     return program.emitOpError()
            << "expected " << what << (rank ? " with" : " without") << " '"
-           << kGlobalAttr << "', as the program has "
-           << (rank ? "a '" : "no '") << kRankAttr << "'";
+           << kGlobalAttr << "', as the program has " << (rank ? "a '" : "no '")
+           << kRankAttr << "'";
   if (!rank)
     return success();
   auto whole = cast<RankedTensorType>(cast<TypeAttr>(global).getValue());
@@ -269,16 +268,16 @@ static LogicalResult checkLocalized(ProgramOp program) {
   auto check = [&](Operation *op) -> LogicalResult {
     // program_c7
     if (isa<ReshardOp, CollectiveOpInterface>(op) && !isa<CommunicateOp>(op))
-      return op->emitOpError() << "expected in global programs only, not in one "
-                                  "with '"
-                               << kRankAttr << "'";
+      return op->emitOpError()
+             << "expected in global programs only, not in one "
+                "with '"
+             << kRankAttr << "'";
     // program_c6
     for (Type type : op->getResultTypes())
       if (auto tensor = dyn_cast<RankedTensorType>(type);
           tensor && tensor.getEncoding())
-        return op->emitOpError()
-               << "expected no encoding in a program with '" << kRankAttr
-               << "', found " << type;
+        return op->emitOpError() << "expected no encoding in a program with '"
+                                 << kRankAttr << "', found " << type;
     // communicate_c5
     auto communicate = dyn_cast<CommunicateOp>(op);
     if (!communicate)

@@ -70,8 +70,8 @@ RankExecutor::exchange(mlir::Operation *op, llvm::StringRef name,
   Meeting meeting;
   // Localized programs are different for each rank; their channels are not.
   auto communicate = llvm::dyn_cast<CommunicateOp>(op);
-  meeting.id = communicate ? communicate.getChannel()
-                           : reinterpret_cast<uintptr_t>(op);
+  meeting.id =
+      communicate ? communicate.getChannel() : reinterpret_cast<uintptr_t>(op);
   meeting.sequence = sequence++;
   meeting.name = (name + " at ").str() + describeLocation(op->getLoc());
   Result<std::vector<HostTensor>> tensors =

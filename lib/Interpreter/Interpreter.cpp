@@ -221,8 +221,8 @@ void Run::executeRank(int rank, RankExecutor &executor,
                         : executor.executeInChunks(plan->second);
     if (!status) {
       rendezvous.abort(rank, status);
-      failures[rank] = Failure{op, std::move(status),
-                               executor.meetingFailed(), place};
+      failures[rank] =
+          Failure{op, std::move(status), executor.meetingFailed(), place};
       return;
     }
     auto it = mine.lastUses.find(op);

@@ -44,11 +44,11 @@ struct RunOptions {
 /// The most ranks that are run; more threads do more harm than good.
 inline constexpr int64_t maxRanks = 4096;
 
-/// Runs one program on all ranks of `mesh` (null: on one rank), or programs that
-/// are localized for each, by rank. Arguments that `inputs` lacks
-/// are drawn by randomFill, the argument's name being the stream and the
-/// external form the global tensor. Frees what it can as it goes: `inputs`
-/// after they have been handed to the ranks, values after their last use.
+/// Runs one program on all ranks of `mesh` (null: on one rank), or programs
+/// that are localized for each, by rank. Arguments that `inputs` lacks are
+/// drawn by randomFill, the argument's name being the stream and the external
+/// form the global tensor. Frees what it can as it goes: `inputs` after they
+/// have been handed to the ranks, values after their last use.
 ///
 /// Gives the final values of the inout arguments, then the returned values, in
 /// the program's order. Replicated values are compared between the ranks.

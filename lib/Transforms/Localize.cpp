@@ -35,8 +35,8 @@ public:
   void run();
 
 private:
-  /// A range of one dimension that an operation takes of an operand, in elements
-  /// of the part that the rank holds.
+  /// A range of one dimension that an operation takes of an operand, in
+  /// elements of the part that the rank holds.
   struct Cut {
     unsigned operand;
     unsigned dim;
@@ -154,10 +154,10 @@ void Localizer::recordCuts(Operation *op) {
     // operations.
     for (unsigned dim = 0; dim < own.getRank(); ++dim)
       if (own.getAxes(dim) != needed.getAxes(dim))
-        cuts[op].push_back({operand.getOperandNumber(),
-                            dim,
-                            {part[dim].offset - whole[dim].offset,
-                             part[dim].size}});
+        cuts[op].push_back(
+            {operand.getOperandNumber(),
+             dim,
+             {part[dim].offset - whole[dim].offset, part[dim].size}});
   }
 }
 
@@ -312,8 +312,8 @@ LogicalResult ccn::localize(ProgramOp program, int64_t rank, EmitRefusal emit) {
   int64_t ranks = mesh ? mesh.getNumRanks() : 1;
   if (rank < 0 || rank >= ranks)
     return refuse(emit, "localize_c2",
-                  "expected a rank from 0 to " + Twine(ranks - 1) +
-                      ", found " + Twine(rank),
+                  "expected a rank from 0 to " + Twine(ranks - 1) + ", found " +
+                      Twine(rank),
                   nullptr);
   // localize_c3
   ReshardOp moving;
@@ -322,10 +322,11 @@ LogicalResult ccn::localize(ProgramOp program, int64_t rank, EmitRefusal emit) {
       moving = op;
   });
   if (moving)
-    return refuse(emit, "localize_c3",
-                  "expected reshards that move nothing; ccn-lower-reshard makes "
-                  "collectives of others",
-                  moving);
+    return refuse(
+        emit, "localize_c3",
+        "expected reshards that move nothing; ccn-lower-reshard makes "
+        "collectives of others",
+        moving);
   Localizer(program, rank).run();
   return success();
 }

@@ -15,8 +15,7 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::verify;
 
-FailureOr<LocalizedPrograms>
-verify::localizeForAllRanks(ProgramOp program) {
+FailureOr<LocalizedPrograms> verify::localizeForAllRanks(ProgramOp program) {
   MeshOp mesh = program.getMesh();
   int64_t ranks = mesh ? mesh.getNumRanks() : 1;
   LocalizedPrograms localized;

@@ -23,9 +23,9 @@ struct LocalizedPrograms {
   std::vector<ProgramOp> programs;
 };
 
-/// Localizes a program for every rank, and verifies what that gives. Fails, with
-/// an error reported, if a condition of `localize` does not hold or what it made
-/// does not verify.
+/// Localizes a program for every rank, and verifies what that gives. Fails,
+/// with an error reported, if a condition of `localize` does not hold or what
+/// it made does not verify.
 mlir::FailureOr<LocalizedPrograms> localizeForAllRanks(ProgramOp program);
 
 } // namespace ccn::verify

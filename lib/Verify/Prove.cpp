@@ -144,8 +144,7 @@ Status Prover::checkInterfaces() {
     });
     if (was == before.outcomes.end())
       return error("output '", is.name, "' is not there before");
-    if (Status status =
-            checkType(before, was->type, after, is.type, is.name);
+    if (Status status = checkType(before, was->type, after, is.type, is.name);
         !status)
       return status;
   }

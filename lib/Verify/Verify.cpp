@@ -96,9 +96,9 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-FailureOr<std::vector<interp::Output>>
-execute(ArrayRef<ProgramOp> programs, interp::NamedTensors inputs,
-        std::string &why) {
+FailureOr<std::vector<interp::Output>> execute(ArrayRef<ProgramOp> programs,
+                                               interp::NamedTensors inputs,
+                                               std::string &why) {
   ProgramOp first = programs.front();
   ErrorKeeper errors(first.getContext());
   interp::RunOptions options;

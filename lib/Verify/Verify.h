@@ -93,9 +93,9 @@ private:
 
   std::optional<std::string> runOnce(ValueSet set, uint64_t seed, unsigned zero,
                                      Agreement &agreement);
-  /// Runs what `localize` makes of the program after, which must leave what that
-  /// left; says how it differs. A program that the schedule phase has not seen, in
-  /// that reshards move data, is not localized.
+  /// Runs what `localize` makes of the program after, which must leave what
+  /// that left; says how it differs. A program that the schedule phase has not
+  /// seen, in that reshards move data, is not localized.
   std::optional<std::string> runLocalized(const interp::NamedTensors &inputs,
                                           const Outputs &expected);
   /// What both programs leave in one arithmetic.

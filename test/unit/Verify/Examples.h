@@ -46,8 +46,7 @@ public:
 
   /// The names of all schedules, and an empty one for none.
   std::vector<std::string> schedules() const {
-    std::vector<std::string> names =
-        matches(source, "\nschedule (\\w+) for");
+    std::vector<std::string> names = matches(source, "\nschedule (\\w+) for");
     names.emplace_back();
     return names;
   }
@@ -83,9 +82,8 @@ public:
                                             {"C", 3}};
     Settings params;
     for (const std::string &name : paramNames())
-      params.emplace_back(name, std::to_string(sizes.contains(name)
-                                                   ? sizes[name]
-                                                   : 4));
+      params.emplace_back(
+          name, std::to_string(sizes.contains(name) ? sizes[name] : 4));
     return params;
   }
   /// All sizes the same.
