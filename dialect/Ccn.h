@@ -32,6 +32,12 @@ inline constexpr llvm::StringLiteral kTagsAttr = "ccn.tags";
 /// The program that a schedule is for, on its transform.named_sequence.
 inline constexpr llvm::StringLiteral kForAttr = "ccn.for";
 inline constexpr llvm::StringLiteral kPhaseAttr = "ccn.phase";
+/// The rank that executes a localized program; the global type of an argument
+/// or result of one; and, in an overlapped region of one, the dimension of a
+/// reshape's result that is made in chunks.
+inline constexpr llvm::StringLiteral kRankAttr = "ccn.rank";
+inline constexpr llvm::StringLiteral kGlobalAttr = "ccn.global";
+inline constexpr llvm::StringLiteral kChunkedDimAttr = "ccn.chunked_dim";
 /// How a collective or a kernel that communicates is to run: the name of an
 /// algorithm or the symbol of a ccn.algorithm, a protocol, a number of SMs, and
 /// when it leaves (0 first).
@@ -59,6 +65,10 @@ std::string algorithmNames();
 /// Whether the operation, or one in it, moves data between ranks; if `axis` is
 /// given, along that axis.
 bool communicatesAlong(mlir::Operation *op, mlir::StringAttr axis = {});
+
+/// Whether the operation, with what is in it, has no side effects other than to
+/// communicate.
+bool isEffectFree(mlir::Operation *op);
 
 /// Implements the inference interfaces by ConcreteOp::inferType.
 template <typename ConcreteOp>

@@ -211,6 +211,22 @@ LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult
+ChunkedAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                    int64_t dim, int64_t offset, int64_t extent,
+                    ArrayAttr axes) {
+  // chunked_c1
+  if (dim < 0 || offset < 0 || offset > extent)
+    return emitError() << "expected a dimension of at least 0 and an offset "
+                          "from 0 to the extent, found "
+                       << dim << ", " << offset << " and extent " << extent;
+  // chunked_c2
+  for (Attribute axis : axes)
+    if (!isa<StringAttr>(axis))
+      return emitError() << "expected the name of a mesh axis, found " << axis;
+  return success();
+}
+
 LogicalResult LayoutAttr::verifyEncoding(
     ArrayRef<int64_t> shape, Type,
     llvm::function_ref<InFlightDiagnostic()> emitError) const {

@@ -33,6 +33,16 @@ def CcnDialect : Dialect {
     (`ccn.name`) results of a program; `ccn.phase` on a module names the phase of
     the compiler that made it.
 
+    `ccn.rank` on a program says that it is *localized*: the program as that rank
+    of the mesh executes it. No type has an encoding; each is of the part that the
+    rank holds. `ccn.global` on an argument or result is the type of the whole, by
+    which a runtime binds it. Operations are the same on local tensors: an operand
+    that is less cut than the others is cut by a `ccn.extract`, and ranks
+    communicate by `ccn.communicate` alone. The programs of all ranks have the same
+    operations in the same order. `ccn.chunked_dim` on a `ccn.reshape` in a localized
+    `ccn.overlapped` says which dimension of the result is made in chunks, as sizes
+    of parts do not always tell.
+
     On a collective, or a region that holds some, `ccn.algorithm`, `ccn.protocol` and
     `ccn.sms` say how it is to run, and `ccn.priority` when it leaves, 0 first.
 
@@ -97,6 +107,19 @@ def Ccn_ComparePredicate : I32EnumAttr<"ComparePredicate", "a comparison", [
 }
 def Ccn_ComparePredicateAttr
     : EnumAttr<CcnDialect, Ccn_ComparePredicate, "predicate"> {
+  let assemblyFormat = "$value";
+}
+
+def Ccn_Collective : I32EnumAttr<"Collective", "what a collective does", [
+    I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>,
+    I32EnumAttrCase<"all_gather", 2>, I32EnumAttrCase<"slice", 3>,
+    I32EnumAttrCase<"all_to_all", 4>, I32EnumAttrCase<"broadcast", 5>,
+    I32EnumAttrCase<"reduce", 6>, I32EnumAttrCase<"gather", 7>,
+    I32EnumAttrCase<"scatter", 8>, I32EnumAttrCase<"send", 9>]> {
+  let cppNamespace = "::ccn";
+  let genSpecializedAttr = 0;
+}
+def Ccn_CollectiveAttr : EnumAttr<CcnDialect, Ccn_Collective, "collective"> {
   let assemblyFormat = "$value";
 }
 
@@ -175,6 +198,24 @@ def Ccn_LayoutAttr : Ccn_Attr<"Layout", "layout", [
     ArrayRefParameter<"::ccn::PartialAxis", "axes with a pending reduction">:$partials,
     ArrayRefParameter<"::mlir::StringAttr", "axes with rank-local values">:$locals);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Ccn_ChunkedAttr : Ccn_Attr<"Chunked", "chunked"> {
+  let summary = "Says which part of a chunked dimension a rank holds";
+  let description = [{
+    In a localized program: what a `ccn.overlapped` takes in chunks along dimension
+    `dim` begins at element `offset` of a global dimension of `extent` elements,
+    which the mesh axes cut into blocks, outermost first:
+    `#ccn.chunked<0 from 4 of 16 in ["tp"]>`.
+
+    **Constraints**
+    - `chunked_c1`: no number is negative, and the offset is at most the extent.
+    - `chunked_c2`: axes are named by strings.
+  }];
+  let parameters = (ins "int64_t":$dim, "int64_t":$offset, "int64_t":$extent,
+                        "::mlir::ArrayAttr":$axes);
+  let assemblyFormat = "`<` $dim `from` $offset `of` $extent `in` $axes `>`";
   let genVerifyDecl = 1;
 }
 

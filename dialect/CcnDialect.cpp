@@ -99,6 +99,31 @@ LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
              << attr.getValue();
     return success();
   }
+  if (attr.getName() == kRankAttr) {
+    // program_c5
+    auto rank = dyn_cast<IntegerAttr>(attr.getValue());
+    if (!isa<ProgramOp>(op) || !rank || !rank.getType().isSignlessInteger(64))
+      return op->emitOpError()
+             << "expected '" << kRankAttr
+             << "' to be a 64-bit integer on a program, found "
+             << attr.getValue();
+    MeshOp mesh = getMesh(op);
+    int64_t ranks = mesh ? mesh.getNumRanks() : 1;
+    if (rank.getInt() < 0 || rank.getInt() >= ranks)
+      return op->emitOpError()
+             << "expected '" << kRankAttr << "' to be from 0 to " << ranks - 1
+             << ", found " << rank.getInt();
+    return success();
+  }
+  if (attr.getName() == kChunkedDimAttr) {
+    auto dim = dyn_cast<IntegerAttr>(attr.getValue());
+    if (!isa<ReshapeOp>(op) || !dim || !dim.getType().isSignlessInteger(64))
+      return op->emitOpError()
+             << "expected '" << kChunkedDimAttr
+             << "' to be a 64-bit integer on a reshape, found "
+             << attr.getValue();
+    return success();
+  }
   if (attr.getName() == kPhaseAttr) {
     if (!isa<ModuleOp>(op))
       return op->emitOpError() << "expected '" << attr.getName().getValue()
@@ -121,6 +146,15 @@ static LogicalResult verifyNameOr(Operation *op, NamedAttribute attr,
              << "expected '" << kNameAttr
              << "' to be a string that is not empty, found " << attr.getValue();
     return success();
+  }
+  if (attr.getName() == kGlobalAttr) {
+    auto type = dyn_cast<TypeAttr>(attr.getValue());
+    if (!type)
+      return op->emitOpError() << "expected '" << kGlobalAttr
+                               << "' to be a type, found " << attr.getValue();
+    return checkTensor(type.getValue(), [&] {
+      return op->emitOpError() << "'" << kGlobalAttr << "': ";
+    });
   }
   if (llvm::is_contained(units, attr.getName().getValue())) {
     if (!isa<UnitAttr>(attr.getValue()))

@@ -48,6 +48,22 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
     - `collective_c3`: a root is a position on its axis.
   }];
   let methods = [
+    InterfaceMethod<"What it does.", "::ccn::Collective", "getCollective", (ins),
+      [{}], [{
+        return *::ccn::symbolizeCollective($_op->getName().stripDialect());
+      }]>,
+    InterfaceMethod<[{
+        The global type, layout included, of the tensor that is moved.
+      }], "::mlir::RankedTensorType", "getSourceType", (ins),
+      [{}], [{
+        return ::llvm::cast<::mlir::RankedTensorType>($_op.getInput().getType());
+      }]>,
+    InterfaceMethod<[{
+        The global type, layout included, of what it becomes.
+      }], "::mlir::RankedTensorType", "getTargetType", (ins),
+      [{}], [{
+        return ::llvm::cast<::mlir::RankedTensorType>($_op->getResult(0).getType());
+      }]>,
     InterfaceMethod<"The tensor that is moved.", "::mlir::Value", "getSource",
                     (ins), [{ return $_op.getInput(); }]>,
     InterfaceMethod<"The axes of the mesh along which it is moved.",

@@ -6,6 +6,8 @@
 
 #include "dialect/Chunking.h"
 
+#include "dialect/Placement.h"
+
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -20,9 +22,19 @@ RankedTensorType typeOf(Value value) {
 /// Follows chunks through operations.
 class ChunkFlow {
 public:
+  /// In a global program.
   ChunkFlow(ChunkSeed seed, NotChunkable &why) : why(why) {
+    chunking.seed = seed;
     chunking.dims[seed.value] = seed.dim;
     chunking.extent = typeOf(seed.value).getDimSize(seed.dim);
+  }
+  /// In one that is localized, with what the region says that it takes.
+  ChunkFlow(Value taken, ChunkedAttr part, NotChunkable &why)
+      : isLocal(true), why(why) {
+    chunking.seed = {taken, static_cast<unsigned>(part.getDim())};
+    chunking.dims[taken] = part.getDim();
+    chunking.offsets[taken] = part.getOffset();
+    chunking.extent = part.getExtent();
   }
 
   LogicalResult run(ArrayRef<Operation *> ops) {
@@ -44,9 +56,15 @@ private:
     return failure();
   }
   LogicalResult visit(Operation *op, bool &touched);
-  LogicalResult visitLocal(Operation *op);
+  LogicalResult visitCommunicate(CommunicateOp op);
+  /// An operation on one rank.
+  LogicalResult visitComputation(Operation *op);
+  /// The offset of the chunked operands, which all must have the same.
+  LogicalResult joinOffsets(Operation *op, int64_t &offset);
 
   Chunking chunking;
+  /// Whether types are of the parts of one rank.
+  bool isLocal = false;
   NotChunkable &why;
 };
 
@@ -58,8 +76,12 @@ LogicalResult ChunkFlow::visit(Operation *op, bool &touched) {
     for (auto [result, value] : llvm::zip_equal(
              fused.getResults(),
              fused.getBody().front().getTerminator()->getOperands()))
-      if (auto it = chunking.dims.find(value); it != chunking.dims.end())
-        chunking.dims[result] = it->second;
+      if (auto it = chunking.dims.find(value); it != chunking.dims.end()) {
+        unsigned dim = it->second;
+        chunking.dims[result] = dim;
+        if (isLocal)
+          chunking.offsets[result] = chunking.offsets.lookup(value);
+      }
     return success();
   }
   if (llvm::none_of(op->getOperands(), [&](Value operand) {
@@ -67,19 +89,69 @@ LogicalResult ChunkFlow::visit(Operation *op, bool &touched) {
       }))
     return success();
   touched = true;
+  if (auto communicate = dyn_cast<CommunicateOp>(op))
+    return visitCommunicate(communicate);
   // Elements stay what they are; only where they are changes.
   if (isa<CollectiveOpInterface, ReshardOp>(op)) {
     chunking.dims[op->getResult(0)] = chunking.dims.lookup(op->getOperand(0));
     return success();
   }
-  return visitLocal(op);
+  return visitComputation(op);
 }
 
-LogicalResult ChunkFlow::visitLocal(Operation *op) {
+LogicalResult ChunkFlow::visitCommunicate(CommunicateOp op) {
+  Value input = op.getInput();
+  unsigned dim = chunking.dims.lookup(input);
+  auto program = op->getParentOfType<ProgramOp>();
+  auto offsetOf = [&](RankedTensorType type) {
+    return partOf(type, program.getMesh(), *program.getRank())[dim].offset;
+  };
+  if (op.getSourceType().getDimSize(dim) != chunking.extent ||
+      offsetOf(op.getSourceType()) != chunking.offsets.lookup(input))
+    return refuse(op, "'communicate' takes another part than it is given");
+  chunking.dims[op.getResult()] = dim;
+  chunking.offsets[op.getResult()] = offsetOf(op.getTargetType());
+  return success();
+}
+
+LogicalResult ChunkFlow::joinOffsets(Operation *op, int64_t &offset) {
+  std::optional<int64_t> joined;
+  for (Value operand : op->getOperands()) {
+    auto it = chunking.offsets.find(operand);
+    if (it == chunking.offsets.end())
+      continue;
+    if (joined && *joined != it->second)
+      return refuse(op, "'" + op->getName().stripDialect() +
+                            "' takes parts that begin at different places");
+    joined = it->second;
+  }
+  offset = joined.value_or(0);
+  return success();
+}
+
+LogicalResult ChunkFlow::visitComputation(Operation *op) {
   StringRef name = op->getName().stripDialect();
+  Value result = op->getNumResults() ? op->getResult(0) : Value();
+  int64_t offset = 0;
+  if (isLocal) {
+    if (failed(joinOffsets(op, offset)))
+      return failure();
+    if (result)
+      chunking.offsets[result] = offset;
+  }
+  // A part that is cut further.
+  if (auto extract = dyn_cast<ExtractOp>(op))
+    if (unsigned dim = chunking.dims.lookup(extract.getInput());
+        isLocal && extract.getDim() == dim) {
+      chunking.dims[result] = dim;
+      chunking.offsets[result] =
+          offset + static_cast<int64_t>(extract.getBegin());
+      return success();
+    }
   auto inferable = dyn_cast<LayoutOpInterface>(op);
   if (!inferable)
     return refuse(op, "'" + name + "' cannot run in chunks");
+  std::optional<int64_t> size;
   // As if an axis cut what comes in chunks and nothing else was distributed.
   auto mesh = FlatSymbolRefAttr::get(op->getContext(), "chunks");
   auto axis = StringAttr::get(op->getContext(), "chunk");
@@ -90,19 +162,33 @@ LogicalResult ChunkFlow::visitLocal(Operation *op) {
     if (auto it = chunking.dims.find(operand); it != chunking.dims.end()) {
       layout.setMesh(mesh);
       layout.setState(axis, {AxisState::Sliced, it->second});
+      size = type.getDimSize(it->second);
     }
     types.push_back(layout.getType(type.getShape(), type.getElementType()));
   }
-  FailureOr<RankedTensorType> result =
+  FailureOr<RankedTensorType> inferred =
       inferable.inferResultType(types, [] { return InferenceError(); });
   AxisState state;
-  if (succeeded(result))
-    state = Layout::of(*result).getState(axis);
+  if (succeeded(inferred))
+    state = Layout::of(*inferred).getState(axis);
   if (state.kind != AxisState::Sliced)
     return refuse(op, "'" + name + "' combines elements of several chunks");
-  if (result->getDimSize(state.dim) != chunking.extent)
+  // Of several dimensions that a reshape may have made of one, in a part.
+  if (auto declared = op->getAttrOfType<IntegerAttr>(kChunkedDimAttr);
+      declared && isLocal) {
+    auto reshape = cast<ReshapeOp>(op);
+    if (declared.getInt() < 0 ||
+        declared.getInt() >= reshape.getType().getRank() ||
+        !ReshapeOp::keepsDimension(reshape.getInput().getType().getShape(),
+                                   chunking.dims.lookup(reshape.getInput()),
+                                   reshape.getShape(), declared.getInt()))
+      return refuse(op, "'reshape' does not make dimension " +
+                            Twine(declared.getInt()) + " of what it is given");
+    state.dim = declared.getInt();
+  }
+  if (inferred->getDimSize(state.dim) != size)
     return refuse(op, "'" + name + "' changes the size of that dimension");
-  chunking.dims[op->getResult(0)] = state.dim;
+  chunking.dims[result] = state.dim;
   return success();
 }
 
@@ -120,6 +206,21 @@ SmallVector<Value> usedBy(Operation *op) {
 std::optional<Chunking> findChunking(OverlappedOp op, NotChunkable &why) {
   SmallVector<Operation *> stages = op.getStages();
   OperandRange yielded = op.getBody().front().getTerminator()->getOperands();
+  auto fits = [&](const Chunking &chunking) {
+    for (auto [value, dim] : llvm::zip_equal(yielded, op.getDims())) {
+      auto it = chunking.dims.find(value);
+      if (it == chunking.dims.end() || it->second != dim)
+        return false;
+    }
+    return true;
+  };
+  if (op.getTaken()) {
+    ChunkFlow flow(op.getTaken(), *op.getPart(), why);
+    if (failed(flow.run(stages)))
+      return std::nullopt;
+    Chunking chunking = flow.take();
+    return fits(chunking) ? std::optional(std::move(chunking)) : std::nullopt;
+  }
   std::optional<Chunking> incomplete;
   for (ChunkSeed seed : findChunkSeeds(stages)) {
     NotChunkable ignored{};
@@ -129,14 +230,11 @@ std::optional<Chunking> findChunking(OverlappedOp op, NotChunkable &why) {
         why = ignored;
       continue;
     }
-    bool fits = true;
-    for (auto [value, dim] : llvm::zip_equal(yielded, op.getDims())) {
-      auto it = chunking->dims.find(value);
-      fits &= it != chunking->dims.end() && it->second == dim;
-    }
-    if (fits && chunking->whole.empty())
+    if (!fits(*chunking))
+      continue;
+    if (chunking->whole.empty())
       return chunking;
-    if (fits && !incomplete)
+    if (!incomplete)
       incomplete = std::move(chunking);
   }
   return incomplete;
@@ -176,6 +274,15 @@ Chunking ccn::getChunking(OverlappedOp op) {
   return *std::move(chunking);
 }
 
+SmallVector<StringAttr> ccn::getBlockAxes(OverlappedOp op,
+                                          const Chunking &chunking) {
+  if (op.getRingAttr())
+    return {op.getRingAttr()};
+  if (ChunkedAttr part = op.getPartAttr())
+    return llvm::to_vector(part.getAxes().getAsRange<StringAttr>());
+  return findBlockAxes(chunking);
+}
+
 SmallVector<StringAttr> ccn::findBlockAxes(const Chunking &chunking) {
   // The values cut by fewer axes are gathered from, or scattered to, those cut
   // by more. The map has no order, so ties go by name.
@@ -198,9 +305,7 @@ SmallVector<StringAttr> ccn::findBlockAxes(const Chunking &chunking) {
 SmallVector<SmallVector<SliceBounds>> ccn::getChunkRanges(OverlappedOp op) {
   Chunking chunking = getChunking(op);
   MeshOp mesh = getMesh(op);
-  SmallVector<StringAttr> axes = findBlockAxes(chunking);
-  if (op.getRingAttr())
-    axes = {op.getRingAttr()};
+  SmallVector<StringAttr> axes = getBlockAxes(op, chunking);
   SmallVector<int64_t> sizes;
   int64_t blocks = 1;
   for (StringAttr axis : axes) {
@@ -231,6 +336,37 @@ SmallVector<SmallVector<SliceBounds>> ccn::getChunkRanges(OverlappedOp op) {
 // OverlappedOp
 //===----------------------------------------------------------------------===//
 
+void OverlappedOp::build(OpBuilder &builder, OperationState &state,
+                         TypeRange results, int64_t chunks,
+                         ArrayRef<int64_t> dims, StringAttr ring) {
+  build(builder, state, results, chunks, dims, ring, Value(), ChunkedAttr());
+}
+
+/// Checks overlapped_c8.
+static LogicalResult verifyTaken(OverlappedOp op) {
+  auto program = cast<ProgramOp>(op->getParentOp());
+  bool isLocal = program.getRank().has_value();
+  if (bool(op.getTaken()) != isLocal || bool(op.getPartAttr()) != isLocal)
+    return op.emitOpError()
+           << (isLocal ? "expected 'takes' in a program with '"
+                       : "expected no 'takes' in a program without '")
+           << kRankAttr << "'";
+  if (!isLocal)
+    return success();
+  ChunkedAttr part = op.getPartAttr();
+  RankedTensorType type = typeOf(op.getTaken());
+  if (part.getDim() >= type.getRank() ||
+      type.getDimSize(part.getDim()) > part.getExtent() - part.getOffset())
+    return op.emitOpError() << "expected to take a part of the extent along a "
+                               "dimension of '"
+                            << typeName(type) << "', found " << part;
+  for (auto axis : part.getAxes().getAsRange<StringAttr>())
+    if (MeshOp mesh = getMesh(op); !mesh || !mesh.getAxisIndex(axis))
+      return op.emitOpError() << "expected an axis of the mesh, found '"
+                              << axis.getValue() << "'";
+  return success();
+}
+
 SmallVector<Operation *> OverlappedOp::getStages() {
   return llvm::map_to_vector(getBody().front().without_terminator(),
                              [](Operation &op) { return &op; });
@@ -253,7 +389,7 @@ LogicalResult OverlappedOp::verifyRegions() {
   if (stages.size() < 2)
     return emitOpError() << "expected at least two operations";
   for (Operation *op : stages)
-    if (!isMemoryEffectFree(op) || (op->getNumRegions() && !isa<FusedOp>(op)))
+    if (!isEffectFree(op) || (op->getNumRegions() && !isa<FusedOp>(op)))
       return emitOpError("expected operations without side effects, and "
                          "without regions unless they are fused")
                  .attachNote(op->getLoc())
@@ -286,6 +422,8 @@ LogicalResult OverlappedOp::verifyRegions() {
     return emitOpError() << "expected a dimension for each of "
                          << getNumResults() << " results, found "
                          << getDims().size();
+  if (failed(verifyTaken(*this)))
+    return failure();
   NotChunkable why{};
   std::optional<Chunking> chunking = findChunking(*this, why);
   if (!chunking) {

@@ -17,22 +17,27 @@ namespace ccn {
 /// The most chunks that a block is cut into.
 inline constexpr int64_t maxChunks = 65536;
 
+/// A value from outside, and the dimension along which it is taken in chunks.
+struct ChunkSeed {
+  mlir::Value value;
+  unsigned dim = 0;
+};
+
 /// The part that operations make or take at a time.
 struct Chunking {
   /// The chunked dimension of each value that is made or taken in chunks. All
   /// others are whole.
   llvm::DenseMap<mlir::Value, unsigned> dims;
+  /// In a localized program, where the rank's part of each of these values
+  /// begins in the chunked dimension. In a global one the layouts say that.
+  llvm::DenseMap<mlir::Value, int64_t> offsets;
   /// The operations at the top that take no value in chunks: they make the same
   /// in every chunk.
   llvm::SmallVector<mlir::Operation *> whole;
-  /// The size of the chunked dimension, in elements.
+  /// What it all follows from.
+  ChunkSeed seed;
+  /// The size of the chunked dimension, in elements of the global tensor.
   int64_t extent = 0;
-};
-
-/// A value from outside, and the dimension along which it is taken in chunks.
-struct ChunkSeed {
-  mlir::Value value;
-  unsigned dim;
 };
 
 /// Why operations cannot run in chunks.
@@ -46,8 +51,8 @@ struct NotChunkable {
 llvm::SmallVector<ChunkSeed>
 findChunkSeeds(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// Follows the chunks of `seed` through `ops`, in order. If they cannot be
-/// followed, says why.
+/// Follows the chunks of `seed` through `ops`, in order, of a global program.
+/// If they cannot be followed, says why.
 std::optional<Chunking> inferChunking(llvm::ArrayRef<mlir::Operation *> ops,
                                       ChunkSeed seed, NotChunkable &why);
 
@@ -61,8 +66,11 @@ llvm::SmallVector<llvm::SmallVector<SliceBounds>>
 getChunkRanges(OverlappedOp op);
 
 /// The mesh axes that cut the chunked dimension of any value into blocks,
-/// outermost first.
+/// outermost first, in a global program.
 llvm::SmallVector<mlir::StringAttr> findBlockAxes(const Chunking &chunking);
+/// Those of a region that verifies: with a ring, its axis alone.
+llvm::SmallVector<mlir::StringAttr> getBlockAxes(OverlappedOp op,
+                                                 const Chunking &chunking);
 
 } // namespace ccn
 

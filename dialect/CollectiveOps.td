@@ -263,6 +263,53 @@ def SendOp : Ccn_TensorOp<"send", [CollectiveOpInterface]> {
   }];
 }
 
+def CommunicateOp : Ccn_Op<"communicate", [
+    CollectiveOpInterface, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "A collective as one rank takes part in it";
+  let description = [{
+    The local form of every collective but `ccn.slice`, which becomes a
+    `ccn.extract`. `from` and `to` are the global types before and after, by which the
+    parts of all ranks follow. Ranks meet in operations of one `channel`.
+    Unlike the others it has side effects: one rank cannot leave it out, nor make
+    two into one, on its own.
+
+    ```mlir
+    %0 = ccn.communicate all_reduce %x with sum along <@m, ["dp"]> channel 0
+        from tensor<8xf32, #ccn.layout<@m, [{} ], local = {"dp"}>> to tensor<8xf32>
+        : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    **Constraints**
+    - `communicate_c1`: it is in a program with `ccn.rank`.
+    - `communicate_c2`: the collective is not `slice`, and it has a kind of reduction,
+      a root and a shift as the collective needs, and no others.
+    - `communicate_c3`: the collective makes `to` of `from`: all constraints of
+      its global form hold.
+    - `communicate_c4`: operand and result are the rank's parts of `from` and `to`.
+    - `communicate_c5`: no other operation of the program has the channel.
+  }];
+  let arguments = (ins Ccn_CollectiveAttr:$collective,
+                       OptionalAttr<Ccn_ReduceKindAttr>:$kind, Ccn_Tensor:$input,
+                       Ccn_AxesAttr:$axes, OptionalAttr<I64Attr>:$root,
+                       OptionalAttr<I64Attr>:$shift, I64Attr:$channel,
+                       TypeAttr:$from, TypeAttr:$to);
+  let results = (outs Ccn_Tensor:$result);
+  let assemblyFormat = [{
+    `` $collective $input (`with` `` $kind^)? `along` $axes (`root` $root^)?
+    (`by` $shift^)? `channel` $channel `from` $from `to` $to attr-dict
+    `:` functional-type($input, $result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getSourceType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getFrom());
+    }
+    ::mlir::RankedTensorType getTargetType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getTo());
+    }
+  }];
+}
+
 def ReshardOp : Ccn_Op<"reshard", [Pure]> {
   let summary = "Brings a tensor to another layout";
   let description = [{

@@ -177,7 +177,9 @@ def DropoutOp : Ccn_TensorOp<"dropout"> {
     Keeps an element with probability 1 - rate, times 1 / (1 - rate), and else
     gives zero. The bits come from Philox4x32-10 keyed by the seed at the
     element's **global** row-major index, so they are the same for every mesh,
-    layout and schedule. Two dropouts with the same seed drop the same places.
+    layout and schedule. Two dropouts with the same seed drop the same places. With
+    `of`, the input is the part of a tensor of that shape that begins at the index
+    after `at`.
 
     ```mlir
     %0 = ccn.dropout %x, %seed rate 1.0e-01 : (tensor<8xf32>, tensor<i64>) -> tensor<8xf32>
@@ -188,11 +190,22 @@ def DropoutOp : Ccn_TensorOp<"dropout"> {
     - `dropout_c2`: the rate is at least 0 and less than 1.
     - `dropout_c3`: the seed is an integer scalar, replicated.
     - `dropout_c4`: no reduction is pending on the input.
+    - `dropout_c5`: `at` and `of` have a number for each dimension of the input, which
+      lies within that shape; so do all sizes in bytes within 64 bits.
   }];
-  let arguments = (ins Ccn_Tensor:$input, Ccn_Tensor:$seed, F64Attr:$rate);
+  let arguments = (ins Ccn_Tensor:$input, Ccn_Tensor:$seed, F64Attr:$rate,
+                       OptionalAttr<DenseI64ArrayAttr>:$offsets,
+                       OptionalAttr<DenseI64ArrayAttr>:$global_shape);
   let results = (outs Ccn_Tensor:$result);
+  // Of a whole tensor.
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
+                                 "::mlir::Value":$seed,
+                                 "::llvm::APFloat":$rate), [{
+    build($_builder, $_state, result, input, seed, rate,
+          ::mlir::DenseI64ArrayAttr(), ::mlir::DenseI64ArrayAttr());
+  }]>];
   let assemblyFormat = [{
-    $input `,` $seed `rate` $rate attr-dict `:`
+    $input `,` $seed `rate` $rate (`at` $offsets^ `of` $global_shape)? attr-dict `:`
     functional-type(operands, $result)
   }];
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Ccn.h"
+#include "dialect/Placement.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -231,6 +231,131 @@ TypeResult SendOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   if (op.getShift() == 0)
     return emitError() << "expected a shift other than 0";
   return withState(op.getInput(), op.getAxes(), localState);
+}
+
+//===----------------------------------------------------------------------===//
+// CommunicateOp
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The target type that the global form of a collective infers; `set` sets its
+/// properties other than the axes.
+template <typename GlobalOp, typename Set>
+TypeResult inferTarget(CommunicateOp op, EmitError emitError, Set set) {
+  typename GlobalOp::Properties properties;
+  properties.axes = op.getAxesAttr();
+  set(properties);
+  RankedTensorType source = op.getSourceType();
+  return GlobalOp::inferType(
+      typename GlobalOp::template GenericAdaptor<Types>(
+          Types(source), DictionaryAttr::get(op.getContext()), properties),
+      emitError);
+}
+
+TypeResult inferTarget(CommunicateOp op, EmitError emitError) {
+  Builder builder(op.getContext());
+  // The dimension that the target is cut at; -1, which is none, if it is not.
+  auto cutAt = [&](RankedTensorType type) {
+    AxisState state = Layout::of(type).getState(op.getAxes().getNames()[0]);
+    return builder.getI64IntegerAttr(
+        state.kind == AxisState::Sliced ? static_cast<int64_t>(state.dim) : -1);
+  };
+  auto kind = [&](auto &p) { p.kind = op.getKindAttr(); };
+  auto root = [&](auto &p) { p.root = op.getRootAttr(); };
+  auto dim = [&](auto &p) { p.dim = cutAt(op.getTargetType()); };
+  switch (op.getCollective()) {
+  case Collective::all_reduce:
+    return inferTarget<AllReduceOp>(op, emitError, kind);
+  case Collective::reduce_scatter:
+    return inferTarget<ReduceScatterOp>(op, emitError, [&](auto &p) {
+      kind(p);
+      dim(p);
+    });
+  case Collective::all_gather:
+    return inferTarget<AllGatherOp>(op, emitError, [](auto &) {});
+  case Collective::slice:
+    break;
+  case Collective::all_to_all:
+    return inferTarget<AllToAllOp>(op, emitError, [&](auto &p) {
+      p.from = cutAt(op.getSourceType());
+      p.to = cutAt(op.getTargetType());
+    });
+  case Collective::broadcast:
+    return inferTarget<BroadcastOp>(op, emitError, root);
+  case Collective::reduce:
+    return inferTarget<ReduceOp>(op, emitError, [&](auto &p) {
+      kind(p);
+      root(p);
+    });
+  case Collective::gather:
+    return inferTarget<GatherOp>(op, emitError, root);
+  case Collective::scatter:
+    return inferTarget<ScatterOp>(op, emitError, [&](auto &p) {
+      root(p);
+      dim(p);
+    });
+  case Collective::send:
+    return inferTarget<SendOp>(op, emitError,
+                               [&](auto &p) { p.shift = op.getShiftAttr(); });
+  }
+  llvm_unreachable("communicate_c2 was checked");
+}
+
+} // namespace
+
+LogicalResult CommunicateOp::verify() {
+  auto emitError = [&] { return emitOpError(); };
+  // communicate_c1
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  std::optional<int64_t> rank = program ? program.getRank() : std::nullopt;
+  if (!rank)
+    return emitOpError() << "expected in a program with '" << kRankAttr << "'";
+  // communicate_c2
+  Collective what = getCollective();
+  bool reduces = what == Collective::all_reduce ||
+                 what == Collective::reduce_scatter ||
+                 what == Collective::reduce;
+  bool rooted = what == Collective::broadcast || what == Collective::reduce ||
+                what == Collective::gather || what == Collective::scatter;
+  if (what == Collective::slice || getKind().has_value() != reduces ||
+      getRoot().has_value() != rooted ||
+      getShift().has_value() != (what == Collective::send))
+    return emitOpError() << "expected a collective that communicates, with a "
+                            "kind of reduction, a root and a shift as it needs "
+                            "them and no others";
+  // communicate_c3
+  MeshOp mesh = getMesh(*this);
+  for (Type type : {getFrom(), getTo()}) {
+    if (failed(checkTensor(type, emitError)))
+      return failure();
+    Layout layout = Layout::of(cast<RankedTensorType>(type));
+    for (StringAttr axis : layout.getNamedAxes())
+      if (layout.getMesh() != getAxes().getMesh() || !mesh ||
+          !mesh.getAxisIndex(axis))
+        return emitOpError() << "expected layouts on mesh "
+                             << getAxes().getMesh() << ", found " << type;
+  }
+  TypeResult target = inferTarget(*this, emitError);
+  if (failed(target))
+    return failure();
+  if (*target != getTargetType())
+    return emitOpError() << "expected to make '" << typeName(*target)
+                         << "' of '" << typeName(getSourceType())
+                         << "', found '" << typeName(getTargetType()) << "'";
+  // communicate_c4
+  auto checkPart = [&](Type found, RankedTensorType whole) -> LogicalResult {
+    RankedTensorType part = localType(whole, mesh, *rank);
+    if (part == found)
+      return success();
+    return emitOpError() << "expected " << part << ", which rank " << *rank
+                         << " holds of '" << typeName(whole) << "', found "
+                         << found;
+  };
+  if (failed(checkPart(getInput().getType(), getSourceType())) ||
+      failed(checkPart(getType(), getTargetType())))
+    return failure();
+  return success();
 }
 
 LogicalResult ReshardOp::verify() {

@@ -205,6 +205,23 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
     return emitError()
            << "expected a replicated integer scalar as seed, found '"
            << typeName(seed) << "'";
+  // dropout_c5
+  std::optional<ArrayRef<int64_t>> offsets = op.getOffsets(),
+                                   shape = op.getGlobalShape();
+  auto rank = static_cast<size_t>(input.getRank());
+  bool given = offsets && shape;
+  bool fits = offsets.has_value() == shape.has_value() &&
+              (!given || (offsets->size() == rank && shape->size() == rank));
+  for (size_t dim = 0; fits && given && dim < rank; ++dim)
+    fits = (*offsets)[dim] >= 0 && (*shape)[dim] >= input.getDimSize(dim) &&
+           (*offsets)[dim] <= (*shape)[dim] - input.getDimSize(dim);
+  if (!fits)
+    return emitError() << "expected '" << typeName(input)
+                       << "' to lie within the tensor that it is a part of";
+  if (given &&
+      failed(checkTensor(RankedTensorType::get(*shape, input.getElementType()),
+                         emitError)))
+    return failure();
   return inferElementwise(input, input.getElementType(), PartialRule::None,
                           emitError);
 }

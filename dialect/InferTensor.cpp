@@ -159,6 +159,14 @@ TypeResult ReductionOp::inferType(GenericAdaptor<Types> op,
                          << "'; repair with 'all_reduce("
                          << stringifyReduceKind(partial.kind) << ", x, "
                          << partial.axis.getValue() << ")'";
+  // reduction_c4
+  int64_t reduced = 1;
+  for (int64_t dim : op.getDims())
+    reduced *= input.getDimSize(dim);
+  if (op.getDivisor() && (kind != ReductionKind::mean ||
+                          static_cast<int64_t>(*op.getDivisor()) < reduced))
+    return emitError() << "expected a divisor for a mean only, of at least "
+                       << reduced;
   SmallVector<int> resultLoops;
   SmallVector<int64_t> shape;
   for (auto [dim, size] : llvm::enumerate(input.getShape())) {
@@ -221,6 +229,15 @@ static std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
+bool ReshapeOp::keepsDimension(ArrayRef<int64_t> from, unsigned dim,
+                               ArrayRef<int64_t> to, unsigned other) {
+  return from[dim] == to[other] &&
+         countElements(from.take_front(dim)) ==
+             countElements(to.take_front(other)) &&
+         countElements(from.drop_front(dim + 1)) ==
+             countElements(to.drop_front(other + 1));
+}
+
 TypeResult ReshapeOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   RankedTensorType input = op.getInput();
   ArrayRef<int64_t> shape = op.getShape();
@@ -243,16 +260,13 @@ TypeResult ReshapeOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
     to.setState(partial.axis, {AxisState::Partial, 0, partial.kind});
   for (StringAttr axis : from.getLocals())
     to.setState(axis, {AxisState::Local, 0, ReduceKind::sum});
-  for (auto [dim, size] : llvm::enumerate(input.getShape())) {
+  for (unsigned dim = 0; dim < from.getRank(); ++dim) {
     if (!from.isSliced(dim))
       continue;
     std::optional<unsigned> counterpart;
-    for (auto [other, otherSize] : llvm::enumerate(shape))
-      if (otherSize == size && to.getAxes(other).empty() &&
-          countElements(input.getShape().take_front(dim)) ==
-              countElements(shape.take_front(other)) &&
-          countElements(input.getShape().drop_front(dim + 1)) ==
-              countElements(shape.drop_front(other + 1)))
+    for (unsigned other = 0; other < shape.size(); ++other)
+      if (to.getAxes(other).empty() &&
+          keepsDimension(input.getShape(), dim, shape, other))
         // Of several, which only a size of 1 has: that in the same place.
         if (counterpart != static_cast<unsigned>(dim))
           counterpart = other;

@@ -26,12 +26,12 @@ struct Census {
 
 Census count(ArrayRef<Operation *> ops) {
   Census census;
-  StringRef first;
+  std::optional<Collective> first;
   for (Operation *op : ops) {
     if (isa<ConstantOp>(op))
       continue;
     auto collective = dyn_cast<CollectiveOpInterface>(op);
-    if (isa<SliceOp>(op)) {
+    if (collective && !collective.communicates()) {
       ++census.slices;
       continue;
     }
@@ -39,27 +39,47 @@ Census count(ArrayRef<Operation *> ops) {
       isa<MatmulOp, Conv2dOp>(op) ? ++census.matmuls : ++census.computations;
       continue;
     }
-    StringRef name = op->getName().getStringRef();
-    if (first.empty())
-      first = name;
-    census.oneKind &= first == name;
-    if (isa<AllReduceOp, ReduceScatterOp>(op))
+    Collective what = collective.getCollective();
+    if (!first)
+      first = what;
+    census.oneKind &= *first == what;
+    switch (what) {
+    case Collective::all_reduce:
+    case Collective::reduce_scatter:
       ++census.reducing;
-    else if (isa<AllGatherOp>(op))
+      break;
+    case Collective::all_gather:
       ++census.gathers;
-    else if (isa<SendOp, AllToAllOp>(op))
+      break;
+    case Collective::send:
+    case Collective::all_to_all:
       ++census.moves;
-    else
+      break;
+    default:
       ++census.others;
+      break;
+    }
   }
   return census;
 }
 
 } // namespace
 
+bool ccn::isEffectFree(Operation *op) {
+  if (isa<CommunicateOp>(op))
+    return true;
+  if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    return isMemoryEffectFree(op);
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      if (!isEffectFree(&inner))
+        return false;
+  return true;
+}
+
 std::optional<Skeleton> ccn::findSkeleton(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
-    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+    if (op->getNumRegions() != 0 || !isEffectFree(op))
       return std::nullopt;
   Census c = count(ops);
   unsigned collectives = c.reducing + c.gathers + c.moves + c.others;
@@ -87,7 +107,7 @@ LogicalResult FusedOp::verifyRegions() {
   SmallVector<Operation *> ops;
   // fused_c1
   for (Operation &op : block.without_terminator()) {
-    if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op))
+    if (op.getNumRegions() != 0 || !isEffectFree(&op))
       return emitOpError("expected operations without side effects or regions")
                  .attachNote(op.getLoc())
              << "found this";

@@ -50,7 +50,7 @@ def FusedOp : Ccn_Op<"fused", [
 
     **Constraints**
     - `fused_c1`: the region holds at least one operation, and only operations without
-      side effects or regions of their own.
+      side effects, other than to communicate, or regions of their own.
     - `fused_c2`: the terminator yields values of the region, of the result types.
     - `fused_c3`: the operations fit the skeleton.
   }];
@@ -87,6 +87,10 @@ def OverlappedOp : Ccn_Op<"overlapped", [
     Communication Abstraction Barrier in Distributed Machine Learning Workloads",
     ASPLOS 2022.
 
+    In a localized program `takes` says which value from outside the first stage
+    takes in chunks, and which part of the chunked dimension the rank has of it; the
+    parts of all other values follow.
+
     ```mlir
     %r = ccn.overlapped chunks(4) dims [0] ring("tp") {
       %0 = ccn.matmul %x, %w : (...) -> ...
@@ -97,7 +101,8 @@ def OverlappedOp : Ccn_Op<"overlapped", [
 
     **Constraints**
     - `overlapped_c1`: the region holds at least two operations, all without side
-      effects, and with regions only if they are `ccn.fused`.
+      effects other than to communicate, and with regions only if they are
+      `ccn.fused`.
     - `overlapped_c2`: the terminator yields at least one value, all of them values
       of the region, of the result types.
     - `overlapped_c3`: each operation takes a value in chunks: one from outside that
@@ -106,16 +111,25 @@ def OverlappedOp : Ccn_Op<"overlapped", [
     - `overlapped_c5`: the operations can run in chunks along `dims`.
     - `overlapped_c6`: there is at least one chunk, and at most 65536.
     - `overlapped_c7`: `ring` is an axis along which an operation communicates.
+    - `overlapped_c8`: `takes` is there in a program with `ccn.rank` only, and always;
+      it names a dimension of a value from outside, which lies within the extent,
+      and axes of the mesh.
   }];
   let arguments = (ins I64Attr:$chunks, DenseI64ArrayAttr:$dims,
-                       OptionalAttr<StrAttr>:$ring);
+                       OptionalAttr<StrAttr>:$ring,
+                       Optional<Ccn_Tensor>:$taken,
+                       OptionalAttr<Ccn_ChunkedAttr>:$part);
   let results = (outs Variadic<Ccn_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `chunks` `(` $chunks `)` `dims` $dims (`ring` `(` $ring^ `)`)?
+    (`takes` `(` $taken^ `:` type($taken) `,` $part `)`)?
     attr-dict-with-keyword $body (`:` type($results)^)?
   }];
   let hasRegionVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "int64_t":$chunks,
+                                 "::llvm::ArrayRef<int64_t>":$dims,
+                                 "::mlir::StringAttr":$ring)>];
   let extraClassDeclaration = [{
     /// The operations in order, without the terminator.
     ::llvm::SmallVector<::mlir::Operation *> getStages();

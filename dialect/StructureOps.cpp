@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Ccn.h"
+#include "dialect/Placement.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -201,6 +201,25 @@ Value ProgramOp::getFinalValue(unsigned index) {
 
 MeshOp ProgramOp::getMesh() { return ::ccn::getMesh(getOperation()); }
 
+std::optional<int64_t> ProgramOp::getRank() {
+  if (auto rank = (*this)->getAttrOfType<IntegerAttr>(kRankAttr))
+    return rank.getInt();
+  return std::nullopt;
+}
+
+/// What `ccn.global` says, or else the type itself.
+static RankedTensorType globalType(Attribute global, Type type) {
+  if (auto attr = dyn_cast_or_null<TypeAttr>(global))
+    type = attr.getValue();
+  return cast<RankedTensorType>(type);
+}
+RankedTensorType ProgramOp::getGlobalArgumentType(unsigned index) {
+  return globalType(getArgAttr(index, kGlobalAttr), getArgumentTypes()[index]);
+}
+RankedTensorType ProgramOp::getGlobalResultType(unsigned index) {
+  return globalType(getResultAttr(index, kGlobalAttr), getResultTypes()[index]);
+}
+
 /// Checks program_c4 of one type.
 static LogicalResult checkLayout(Operation *op, Type type, MeshOp mesh) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -219,6 +238,63 @@ static LogicalResult checkLayout(Operation *op, Type type, MeshOp mesh) {
              << "has a layout along axis '" << axis.getValue()
              << "', which mesh " << layout.getMesh() << " does not have";
   return success();
+}
+
+/// Checks program_c8 of one argument or result.
+static LogicalResult checkGlobal(ProgramOp program, Attribute global, Type type,
+                                 const Twine &what) {
+  std::optional<int64_t> rank = program.getRank();
+  if (rank.has_value() != bool(global))
+    return program.emitOpError()
+           << "expected " << what << (rank ? " with" : " without") << " '"
+           << kGlobalAttr << "', as the program has " << (rank ? "a '" : "no '")
+           << kRankAttr << "'";
+  if (!rank)
+    return success();
+  auto whole = cast<RankedTensorType>(cast<TypeAttr>(global).getValue());
+  if (failed(checkLayout(program, whole, program.getMesh())))
+    return failure();
+  RankedTensorType part = localType(whole, program.getMesh(), *rank);
+  if (part == type)
+    return success();
+  return program.emitOpError()
+         << "expected " << what << " to be of type " << part << ", which rank "
+         << *rank << " holds of '" << typeName(whole) << "', found " << type;
+}
+
+/// Checks program_c6, program_c7 and communicate_c5 of a localized program.
+static LogicalResult checkLocalized(ProgramOp program) {
+  llvm::SmallDenseMap<int64_t, Operation *> channels;
+  auto check = [&](Operation *op) -> LogicalResult {
+    // program_c7
+    if (isa<ReshardOp, CollectiveOpInterface>(op) && !isa<CommunicateOp>(op))
+      return op->emitOpError()
+             << "expected in global programs only, not in one "
+                "with '"
+             << kRankAttr << "'";
+    // program_c6
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          tensor && tensor.getEncoding())
+        return op->emitOpError() << "expected no encoding in a program with '"
+                                 << kRankAttr << "', found " << type;
+    // communicate_c5
+    auto communicate = dyn_cast<CommunicateOp>(op);
+    if (!communicate)
+      return success();
+    auto [it, inserted] = channels.insert({communicate.getChannel(), op});
+    if (inserted)
+      return success();
+    return op->emitOpError("has the channel of another operation")
+               .attachNote(it->second->getLoc())
+           << "the other operation";
+  };
+  return failure(program.getBody()
+                     .walk([&](Operation *op) {
+                       return failed(check(op)) ? WalkResult::interrupt()
+                                                : WalkResult::advance();
+                     })
+                     .wasInterrupted());
 }
 
 LogicalResult ProgramOp::verifyRegions() {
@@ -240,7 +316,8 @@ LogicalResult ProgramOp::verifyRegions() {
     std::string what = "argument #" + std::to_string(index);
     if (failed(checkType(type, what)) ||
         failed(checkName(getArgName(index), what)) ||
-        failed(checkLayout(*this, type, mesh)))
+        failed(checkLayout(*this, type, mesh)) ||
+        failed(checkGlobal(*this, getArgAttr(index, kGlobalAttr), type, what)))
       return failure();
     // program_c3
     auto tensor = cast<RankedTensorType>(type);
@@ -254,7 +331,9 @@ LogicalResult ProgramOp::verifyRegions() {
   for (auto [index, type] : llvm::enumerate(getResultTypes())) {
     std::string what = "result #" + std::to_string(index);
     if (failed(checkType(type, what)) ||
-        failed(checkName(getResultName(index), what)))
+        failed(checkName(getResultName(index), what)) ||
+        failed(
+            checkGlobal(*this, getResultAttr(index, kGlobalAttr), type, what)))
       return failure();
   }
   // program_c4
@@ -264,7 +343,9 @@ LogicalResult ProgramOp::verifyRegions() {
         return WalkResult::interrupt();
     return WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  return success(!getRank() || succeeded(checkLocalized(*this)));
 }
 
 //===----------------------------------------------------------------------===//

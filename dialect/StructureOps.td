@@ -73,7 +73,8 @@ def ProgramOp : Ccn_Op<"program", [
     What every rank of the mesh executes together: one block without control
     flow. Each argument has a `ccn.name`; `ccn.inout` marks those that the
     program updates in place, `ccn.scattered` those bound at run time to a list
-    of separate buffers. Results are named by `ccn.name` too.
+    of separate buffers. Results are named by `ccn.name` too. With `ccn.rank` it is
+    what that one rank executes.
 
     ```mlir
     ccn.program @scale(%x: tensor<8xf32> {ccn.name = "x", ccn.inout}) {
@@ -92,6 +93,12 @@ def ProgramOp : Ccn_Op<"program", [
     - `program_c3`: a `ccn.scattered` argument has rank 1 and is not sliced.
     - `program_c4`: every layout in the program names the module's mesh and
       only axes that it has.
+    - `program_c5`: `ccn.rank` is a rank of the module's mesh, 0 if it has none.
+    - `program_c6`: in a program with `ccn.rank` no type has an encoding.
+    - `program_c7`: in a program with `ccn.rank` there is no `ccn.reshard`, and no
+      collective in another form than `ccn.communicate`.
+    - `program_c8`: with `ccn.rank` every argument and result has a `ccn.global`, of
+      which the rank holds a part of its type; without, none has.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
@@ -126,6 +133,11 @@ def ProgramOp : Ccn_Op<"program", [
     ::mlir::Value getFinalValue(unsigned index);
     /// The module's mesh.
     ::ccn::MeshOp getMesh();
+    /// The rank that executes the program, if it is localized.
+    std::optional<int64_t> getRank();
+    /// The type of the whole of an argument or result, layout included.
+    ::mlir::RankedTensorType getGlobalArgumentType(unsigned index);
+    ::mlir::RankedTensorType getGlobalResultType(unsigned index);
   }];
 }
 

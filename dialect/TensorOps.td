@@ -70,7 +70,8 @@ def ReductionOp : Ccn_TensorOp<"reduction"> {
   let description = [{
     Reduces over the dimensions, which the result lacks. 16- and 8-bit floats
     accumulate in f32. Reducing over a dimension cut along an axis leaves a
-    reduction pending there (of a mean: a sum; the divisor is the global size).
+    reduction pending there (of a mean: a sum; the divisor is the global size, or
+    what stands after `of`).
     Of no elements, a sum is 0, a product 1, a maximum the type's least value.
 
     ```mlir
@@ -82,12 +83,22 @@ def ReductionOp : Ccn_TensorOp<"reduction"> {
     - `reduction_c2`: sum and prod take a number type, mean a floating-point type.
     - `reduction_c3`: a reduction pending on the operand is of the same kind (for a
       mean, a sum).
+    - `reduction_c4`: `of` is for a mean, and no less than the number of elements that
+      are reduced to one.
   }];
   let arguments = (ins Ccn_ReductionKindAttr:$kind, Ccn_Tensor:$input,
-                       DenseI64ArrayAttr:$dims);
+                       DenseI64ArrayAttr:$dims, OptionalAttr<I64Attr>:$divisor);
   let results = (outs Ccn_Tensor:$result);
+  // Of a whole tensor.
+  let builders = [OpBuilder<(ins "::mlir::Type":$result,
+                                 "::ccn::ReductionKind":$kind,
+                                 "::mlir::Value":$input,
+                                 "::llvm::ArrayRef<int64_t>":$dims), [{
+    build($_builder, $_state, result, kind, input, dims, ::mlir::IntegerAttr());
+  }]>];
   let assemblyFormat = [{
-    `` $kind $input `over` $dims attr-dict `:` functional-type($input, $result)
+    `` $kind $input `over` $dims (`of` $divisor^)? attr-dict `:`
+    functional-type($input, $result)
   }];
 }
 
@@ -137,6 +148,12 @@ def ReshapeOp : Ccn_TensorOp<"reshape"> {
   let hasCanonicalizer = 1;
   let assemblyFormat = [{
     $input `to` $shape attr-dict `:` functional-type($input, $result)
+  }];
+  let extraClassDeclaration = inferDeclaration # [{
+    /// Whether dimension `other` of shape `to` can be what dimension `dim` of
+    /// `from` becomes: of its size, and with as many elements before and after.
+    static bool keepsDimension(::llvm::ArrayRef<int64_t> from, unsigned dim,
+                               ::llvm::ArrayRef<int64_t> to, unsigned other);
   }];
 }
 

@@ -7,8 +7,9 @@
 
 #include "lib/CostModel/CostModel.h"
 
+#include "dialect/Placement.h"
+
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -16,15 +17,9 @@ using namespace mlir;
 using namespace ccn;
 
 int64_t ccn::bytesOnRank(RankedTensorType type, MeshOp mesh) {
-  Layout layout = Layout::of(type);
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    SmallVector<int64_t> sizes;
-    for (StringAttr axis : layout.getAxes(dim))
-      sizes.push_back(mesh.getAxisSize(axis));
-    SmallVector<int64_t> first(sizes.size(), 0);
-    bytes = llvm::SaturatingMultiply<uint64_t>(
-        bytes, sliceBounds(size, sizes, first).size);
+  for (SliceBounds bounds : partOf(type, mesh, /*rank=*/0)) {
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, bounds.size);
     bytes = std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max());
   }
   return bytes;
@@ -42,16 +37,22 @@ double ccn::bytesReceived(Operation *op) {
   double ranks = 1;
   for (StringAttr axis : collective.getMeshAxes().getNames())
     ranks *= mesh.getAxisSize(axis);
-  double before = bytesOf(collective.getSource(), mesh);
-  double after = bytesOf(op->getResult(0), mesh);
+  double before = bytesOnRank(collective.getSourceType(), mesh);
+  double after = bytesOnRank(collective.getTargetType(), mesh);
   if (ranks == 1)
     return 0;
-  return llvm::TypeSwitch<Operation *, double>(op)
-      .Case([&](AllReduceOp) { return 2 * (ranks - 1) / ranks * before; })
-      .Case<ReduceScatterOp, AllToAllOp>(
-          [&](auto) { return (ranks - 1) / ranks * before; })
-      .Case<AllGatherOp, GatherOp>([&](auto) { return (ranks - 1) * before; })
-      .Default([&](Operation *) { return after; });
+  switch (collective.getCollective()) {
+  case Collective::all_reduce:
+    return 2 * (ranks - 1) / ranks * before;
+  case Collective::reduce_scatter:
+  case Collective::all_to_all:
+    return (ranks - 1) / ranks * before;
+  case Collective::all_gather:
+  case Collective::gather:
+    return (ranks - 1) * before;
+  default:
+    return after;
+  }
 }
 
 Traffic ccn::trafficOf(Operation *op) {

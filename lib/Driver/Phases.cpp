@@ -30,6 +30,8 @@ StringRef ccn::phaseName(Phase phase) {
     return "parse";
   case Phase::Schedule:
     return "schedule";
+  case Phase::Localize:
+    return "localize";
   }
   llvm_unreachable("all phases are named");
 }
@@ -203,6 +205,29 @@ static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
   return dump(*module, phase, options, diagnostics);
 }
 
+/// Whether the module's mesh has the rank that was asked for, and what is
+/// localized is so for it; if not, says so.
+static bool checkRank(ModuleOp module, const CompileOptions &options,
+                      Diagnostics &diagnostics) {
+  if (!options.rank)
+    return true;
+  MeshOp mesh = getMesh(module);
+  int64_t ranks = mesh ? mesh.getNumRanks() : 1;
+  if (*options.rank < 0 || *options.rank >= ranks) {
+    diagnostics.error("expected a rank from 0 to " + Twine(ranks - 1) +
+                      ", found " + Twine(*options.rank));
+    return false;
+  }
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    if (std::optional<int64_t> rank = program.getRank();
+        rank && rank != options.rank) {
+      diagnostics.error("program '" + program.getSymName() +
+                        "' is localized already, for rank " + Twine(*rank));
+      return false;
+    }
+  return true;
+}
+
 /// What a phase does before and after the schedule is applied.
 static void addPasses(Phase phase, const CompileOptions &options,
                       OpPassManager &before, OpPassManager &after) {
@@ -218,6 +243,9 @@ static void addPasses(Phase phase, const CompileOptions &options,
     after.addPass(createCSEPass());
     if (options.explain)
       after.addPass(createExplain());
+    break;
+  case Phase::Localize:
+    after.addNestedPass<ProgramOp>(createLocalize({options.rank.value_or(0)}));
     break;
   }
 }
@@ -280,6 +308,9 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongProgram;
   }
 
+  if (options.stopAfter >= Phase::Localize &&
+      !checkRank(*current, options, diagnostics))
+    return CompileStatus::WrongUsage;
   for (Phase phase : allPhases) {
     if (phase <= done || phase > options.stopAfter)
       continue;

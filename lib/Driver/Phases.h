@@ -24,11 +24,14 @@ enum class Phase {
   /// collectives are used, what nothing needs is dropped; then the schedule is
   /// applied.
   Schedule,
+  /// ccn IR to the ccn IR of one rank: shapes of the parts that it holds.
+  Localize,
 };
 
-inline constexpr Phase allPhases[] = {Phase::Parse, Phase::Schedule};
+inline constexpr Phase allPhases[] = {Phase::Parse, Phase::Schedule,
+                                      Phase::Localize};
 
-/// `parse`, `schedule`.
+/// `parse`, `schedule`, `localize`.
 llvm::StringRef phaseName(Phase phase);
 std::optional<Phase> phaseByName(llvm::StringRef name);
 
@@ -38,6 +41,8 @@ struct CompileOptions {
   /// of a schedule of the program's file.
   const SourceFile *scheduleFile = nullptr;
   Phase stopAfter = Phase::Schedule;
+  /// The rank that the program is localized for; 0 if none is asked for.
+  std::optional<int64_t> rank;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.
   std::string dumpFolder;

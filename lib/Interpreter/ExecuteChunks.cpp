@@ -36,7 +36,8 @@ std::vector<SliceBounds>
 RankExecutor::chunkOf(mlir::Value value, const ChunkPlan &plan, size_t chunk) {
   unsigned dim = plan.chunking.dims.lookup(value);
   Box box = boxOf(value);
-  return rangesOnRank(plan.ranges[chunk], box.offsets[dim], box.sizes[dim]);
+  int64_t offset = box.offsets[dim] + plan.chunking.offsets.lookup(value);
+  return rangesOnRank(plan.ranges[chunk], offset, box.sizes[dim]);
 }
 
 RankExecutor::Tensor

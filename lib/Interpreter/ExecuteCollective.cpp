@@ -8,8 +8,6 @@
 
 #include "lib/Interpreter/RankExecutor.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace ccn::interp {
 
 namespace {
@@ -64,16 +62,18 @@ std::string describeLocation(mlir::Location loc) {
 }
 
 Result<RankExecutor::Parts>
-RankExecutor::exchange(mlir::Operation *op, mlir::Value value,
+RankExecutor::exchange(mlir::Operation *op, llvm::StringRef name,
                        const HostTensor &tensor,
                        llvm::ArrayRef<mlir::StringAttr> axes) {
   Parts parts;
   parts.ranks = mesh.group(rank, axes);
   Meeting meeting;
-  meeting.id = op;
+  // Localized programs are different for each rank; their channels are not.
+  auto communicate = llvm::dyn_cast<CommunicateOp>(op);
+  meeting.id =
+      communicate ? communicate.getChannel() : reinterpret_cast<uintptr_t>(op);
   meeting.sequence = sequence++;
-  meeting.name = op->getName().stripDialect().str() + " at " +
-                 describeLocation(op->getLoc());
+  meeting.name = (name + " at ").str() + describeLocation(op->getLoc());
   Result<std::vector<HostTensor>> tensors =
       others.exchange(rank, parts.ranks, meeting, tensor);
   if (!tensors) {
@@ -137,7 +137,7 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
     AxisState::Kind kind = to.getState(partial.axis).kind;
     if (kind == AxisState::Partial || kind == AxisState::Local)
       continue;
-    Result<Parts> parts = exchange(op, op.getInput(), value, partial.axis);
+    Result<Parts> parts = exchange(op, "reshard", value, partial.axis);
     if (!parts)
       return parts.status();
     Tensor sum = combineParts(reductionOf(partial.kind), *parts, type,
@@ -153,7 +153,7 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
   Box box = boxOf(op.getResult());
   if (cuts.empty())
     return extractBox(value, box);
-  Result<Parts> parts = exchange(op, op.getInput(), value, cuts);
+  Result<Parts> parts = exchange(op, "reshard", value, cuts);
   if (!parts)
     return parts.status();
   return assemble(*parts, type, box);
@@ -165,56 +165,59 @@ RankExecutor::executeCollective(mlir::Operation *op) {
     return cut(sliceOp.getInput(), boxOf(sliceOp.getResult()));
   if (auto reshardOp = llvm::dyn_cast<ReshardOp>(op))
     return reshard(reshardOp);
-  bool known =
-      llvm::isa<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp,
-                BroadcastOp, ReduceOp, GatherOp, ScatterOp, SendOp>(op);
-  if (!known)
+  auto collective = llvm::dyn_cast<CollectiveOpInterface>(op);
+  if (!collective)
     return std::nullopt;
 
-  auto collective = llvm::cast<CollectiveOpInterface>(op);
   mlir::Value input = collective.getSource();
-  mlir::RankedTensorType type = typeOf(input);
+  mlir::RankedTensorType type = collective.getSourceType();
   const HostTensor &mine = get(input);
-  Result<Parts> met =
-      exchange(op, input, mine, collective.getMeshAxes().getNames());
+  Collective what = collective.getCollective();
+  Result<Parts> met = exchange(op, stringifyCollective(what), mine,
+                               collective.getMeshAxes().getNames());
   if (!met)
     return Tensor(met.status());
   const Parts &parts = *met;
-  Box box = boxOf(op->getResult(0));
+  Box box = mesh.boxOf(collective.getTargetType(), rank);
   auto position =
       static_cast<int64_t>(llvm::find(parts.ranks, rank) - parts.ranks.begin());
-  auto isRoot = [&](int64_t root) { return position == root; };
-
-  using Optional = std::optional<Tensor>;
-  return llvm::TypeSwitch<mlir::Operation *, Optional>(op)
-      .Case<AllReduceOp, ReduceScatterOp>([&](auto op) {
-        return combineParts(reductionOf(op.getKind()), parts, type, box);
-      })
-      .Case<AllGatherOp, AllToAllOp>(
-          [&](auto) { return assemble(parts, type, box); })
-      .Case([&](BroadcastOp op) { return Tensor(parts.tensors[op.getRoot()]); })
-      .Case([&](ReduceOp op) {
-        if (!isRoot(op.getRoot()))
-          return Tensor(mine);
-        return combineParts(reductionOf(op.getKind()), parts, type, box);
-      })
-      .Case([&](GatherOp op) {
-        if (!isRoot(op.getRoot()))
-          return kernels.zeros(elementOf(input), box.sizes);
-        return assemble(parts, type, box);
-      })
-      .Case([&](ScatterOp op) {
-        Box own = mesh.boxOf(type, parts.ranks[op.getRoot()]);
-        return extractBox(parts.tensors[op.getRoot()], relativeTo(own, box));
-      })
-      .Case([&](SendOp op) {
-        int64_t shift = op.getShift(), source;
-        bool exists = !__builtin_sub_overflow(position, shift, &source) &&
-                      source >= 0 &&
-                      source < static_cast<int64_t>(parts.tensors.size());
-        return Tensor(exists ? parts.tensors[source] : mine);
-      })
-      .Default([](mlir::Operation *) { return std::nullopt; });
+  std::optional<int64_t> root = collective.getRootPosition();
+  auto combine = [&] {
+    return combineParts(reductionOf(*collective.getReduction()), parts, type,
+                        box);
+  };
+  switch (what) {
+  case Collective::all_reduce:
+  case Collective::reduce_scatter:
+    return combine();
+  case Collective::all_gather:
+  case Collective::all_to_all:
+    return assemble(parts, type, box);
+  case Collective::broadcast:
+    return Tensor(parts.tensors[*root]);
+  case Collective::reduce:
+    return position == *root ? combine() : Tensor(mine);
+  case Collective::gather:
+    return position == *root ? assemble(parts, type, box)
+                             : kernels.zeros(elementOf(input), box.sizes);
+  case Collective::scatter: {
+    Box own = mesh.boxOf(type, parts.ranks[*root]);
+    return extractBox(parts.tensors[*root], relativeTo(own, box));
+  }
+  case Collective::send: {
+    auto communicate = llvm::dyn_cast<CommunicateOp>(op);
+    int64_t shift = communicate ? *communicate.getShift()
+                                : llvm::cast<SendOp>(op).getShift();
+    int64_t source;
+    bool exists = !__builtin_sub_overflow(position, shift, &source) &&
+                  source >= 0 &&
+                  source < static_cast<int64_t>(parts.tensors.size());
+    return Tensor(exists ? parts.tensors[source] : mine);
+  }
+  case Collective::slice:
+    break;
+  }
+  return std::nullopt;
 }
 
 } // namespace ccn::interp

@@ -77,16 +77,6 @@ ReduceKind reductionOf(ReductionKind kind) {
   return ReduceKind::Sum;
 }
 
-/// Dimension `dim` of a box becomes `bounds`.
-void setBounds(Box &box, int64_t dim, SliceBounds bounds) {
-  box.offsets[dim] = bounds.offset;
-  box.sizes[dim] = bounds.size;
-}
-
-SliceBounds boundsOf(const Box &box, int64_t dim) {
-  return {box.offsets[dim], box.sizes[dim]};
-}
-
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -100,13 +90,10 @@ RankExecutor::Tensor RankExecutor::cut(mlir::Value value, const Box &needed) {
   return extractBox(get(value), relative);
 }
 
-SliceBounds RankExecutor::sharedLoop(mlir::Value a, int64_t aDim, mlir::Value b,
-                                     int64_t bDim) {
-  // Inference has checked that one list of axes continues the other.
-  Layout aLayout = Layout::of(typeOf(a)), bLayout = Layout::of(typeOf(b));
-  size_t aCuts = aLayout.getAxes(aDim).size();
-  size_t bCuts = bLayout.getAxes(bDim).size();
-  return aCuts > bCuts ? boundsOf(boxOf(a), aDim) : boundsOf(boxOf(b), bDim);
+RankExecutor::Tensor RankExecutor::cut(mlir::OpOperand &operand) {
+  mlir::RankedTensorType type = typeOf(operand.get());
+  return cut(operand.get(),
+             mesh.boxOf(type, slicedOperandLayout(operand), rank));
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,12 +112,9 @@ RankExecutor::executeElementwise(mlir::Operation *op) {
   bool other = llvm::isa<::ccn::CompareOp, SelectOp, CastOp>(op);
   if (!unaryKind && !binaryKind && !other)
     return std::nullopt;
-  Box box = boxOf(op->getResult(0));
   llvm::SmallVector<HostTensor, 3> x;
-  for (mlir::Value operand : op->getOperands()) {
-    // Scalars go with any shape.
-    bool scalar = typeOf(operand).getRank() == 0;
-    Tensor part = scalar ? Tensor(get(operand)) : cut(operand, box);
+  for (mlir::OpOperand &operand : op->getOpOperands()) {
+    Tensor part = cut(operand);
     if (!part)
       return part;
     x.push_back(*std::move(part));
@@ -164,6 +148,11 @@ RankExecutor::Tensor RankExecutor::runDropout(DropoutOp op) {
   llvm::ArrayRef<int64_t> shape = op.getInput().getType().getShape();
   GlobalPosition position = {Shape(shape.begin(), shape.end()),
                              boxOf(op.getInput()).offsets};
+  if (op.getOffsets()) {
+    position.shape = Shape(*op.getGlobalShape());
+    for (auto [dim, offset] : llvm::enumerate(*op.getOffsets()))
+      position.offsets[dim] += offset;
+  }
   return kernels.dropout(get(op.getInput()), op.getRate().convertToDouble(),
                          get(op.getSeed()), position);
 }
@@ -205,32 +194,14 @@ RankExecutor::executeTensorOp(mlir::Operation *op) {
 }
 
 RankExecutor::Tensor RankExecutor::runMatmul(MatmulOp op) {
-  Box result = boxOf(op.getResult());
-  int64_t batches = op.getType().getRank() - 2;
-  bool batched = op.getRhs().getType().getRank() > 2;
-  int64_t bBatches = batched ? batches : 0;
-  SliceBounds k = sharedLoop(op.getLhs(), batches + 1, op.getRhs(), bBatches);
-  Box left = result, right = boxOf(op.getRhs());
-  setBounds(left, batches + 1, k);
-  for (int64_t dim = 0; dim < bBatches; ++dim)
-    setBounds(right, dim, boundsOf(result, dim));
-  setBounds(right, bBatches, k);
-  setBounds(right, bBatches + 1, boundsOf(result, batches + 1));
-  Tensor a = cut(op.getLhs(), left), b = cut(op.getRhs(), right);
+  Tensor a = cut(op.getLhsMutable()), b = cut(op.getRhsMutable());
   if (!a || !b)
     return a ? b : a;
   return kernels.matmul(*a, *b);
 }
 
 RankExecutor::Tensor RankExecutor::runConv2d(Conv2dOp op) {
-  Box result = boxOf(op.getResult());
-  SliceBounds channels = sharedLoop(op.getInput(), 1, op.getFilter(), 1);
-  Box image = boxOf(op.getInput()), filter = boxOf(op.getFilter());
-  setBounds(image, 0, boundsOf(result, 0));
-  setBounds(image, 1, channels);
-  setBounds(filter, 0, boundsOf(result, 1));
-  setBounds(filter, 1, channels);
-  Tensor x = cut(op.getInput(), image), w = cut(op.getFilter(), filter);
+  Tensor x = cut(op.getInputMutable()), w = cut(op.getFilterMutable());
   if (!x || !w)
     return x ? w : x;
   auto stride = static_cast<int64_t>(op.getStride());
@@ -241,43 +212,37 @@ RankExecutor::Tensor RankExecutor::runConv2d(Conv2dOp op) {
 
 RankExecutor::Tensor RankExecutor::runReduction(ReductionOp op) {
   // The divisor of a mean is the size of the whole, not of this part.
-  double divisor = 1;
+  int64_t divisor = 1;
   for (int64_t dim : op.getDims())
-    divisor *= static_cast<double>(op.getInput().getType().getDimSize(dim));
+    divisor *= op.getInput().getType().getDimSize(dim);
+  if (op.getDivisor())
+    divisor = static_cast<int64_t>(*op.getDivisor());
   return kernels.reduce(
       reductionOf(op.getKind()), elementOf(op.getInput()), get(op.getInput()),
-      std::vector<int64_t>(op.getDims().begin(), op.getDims().end()), divisor);
+      std::vector<int64_t>(op.getDims().begin(), op.getDims().end()),
+      static_cast<double>(divisor));
 }
 
 RankExecutor::Tensor RankExecutor::runConcat(ConcatOp op) {
-  auto dim = static_cast<int64_t>(op.getDim());
   std::vector<HostTensor> pieces;
-  for (mlir::Value input : op.getInputs()) {
-    Box box = boxOf(op.getResult());
-    setBounds(box, dim, boundsOf(boxOf(input), dim));
-    Tensor piece = cut(input, box);
+  for (mlir::OpOperand &input : op->getOpOperands()) {
+    Tensor piece = cut(input);
     if (!piece)
       return piece;
     pieces.push_back(*std::move(piece));
   }
-  return concat(dim, pieces);
+  return concat(static_cast<int64_t>(op.getDim()), pieces);
 }
 
 RankExecutor::Tensor RankExecutor::runGatherRows(GatherRowsOp op) {
-  Box table = boxOf(op.getResult());
-  Box indices = {{table.offsets[0]}, {table.sizes[0]}};
-  setBounds(table, 0, boundsOf(boxOf(op.getTable()), 0));
-  Tensor rows = cut(op.getTable(), table),
-         which = cut(op.getIndices(), indices);
+  Tensor rows = cut(op.getTableMutable()), which = cut(op.getIndicesMutable());
   if (!rows || !which)
     return rows ? which : rows;
   return kernels.gatherRows(*rows, *which);
 }
 
 RankExecutor::Tensor RankExecutor::runScatterRows(ScatterRowsOp op) {
-  Box table = boxOf(op.getResult()), rows = table;
-  setBounds(rows, 0, boundsOf(boxOf(op.getRows()), 0));
-  Tensor x = cut(op.getTable(), table), added = cut(op.getRows(), rows);
+  Tensor x = cut(op.getTableMutable()), added = cut(op.getRowsMutable());
   if (!x || !added)
     return x ? added : x;
   return kernels.scatterRows(*x, get(op.getIndices()), *added);

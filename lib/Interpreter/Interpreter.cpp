@@ -17,44 +17,14 @@ namespace ccn::interp {
 
 namespace {
 
-mlir::RankedTensorType typeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType());
-}
+/// What a rank executes.
+struct RankProgram {
+  RankProgram(ProgramOp program, bool inChunks);
 
-/// One execution of a program.
-class Run {
-public:
-  Run(ProgramOp program, MeshOp mesh, const RunOptions &options)
-      : program(program), mesh(mesh), ranks(this->mesh.numRanks()),
-        options(options) {}
-
-  mlir::FailureOr<std::vector<Output>> run(NamedTensors inputs);
-
-private:
-  /// How a rank ended, if not well.
-  struct Failure {
-    mlir::Operation *op;
-    Status status;
-    /// Whether it is not its own: another rank failed, or ranks did not meet.
-    bool shared;
-  };
-
-  void findOrder();
-  llvm::SmallVector<mlir::Value> inputsOf(mlir::Operation *op);
-  void findLastUses();
-  mlir::LogicalResult checkNames(const NamedTensors &inputs);
-  mlir::FailureOr<HostTensor> takeInput(unsigned index, NamedTensors &inputs);
-  mlir::LogicalResult distribute(NamedTensors inputs);
-  mlir::LogicalResult execute();
-  void executeRank(int rank, RankExecutor &executor, Rendezvous &rendezvous);
-  mlir::LogicalResult report();
-  mlir::LogicalResult checkReplicas(const Outcome &outcome, size_t index);
-  mlir::FailureOr<HostTensor> collect(const Outcome &outcome, size_t index);
+  /// What an operation needs to have been executed.
+  llvm::SmallVector<mlir::Value> inputsOf(mlir::Operation *op) const;
 
   ProgramOp program;
-  RankMesh mesh;
-  int64_t ranks;
-  RunOptions options;
   /// The operations as they are executed: those of a region before the region's
   /// own, which then hands on what it yields.
   std::vector<mlir::Operation *> order;
@@ -63,37 +33,16 @@ private:
   std::vector<Outcome> outcomes;
   /// The values that nothing needs after each operation.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>> lastUses;
-  /// By rank, then by argument.
-  std::vector<std::vector<HostTensor>> arguments;
-  /// By rank, then by outcome.
-  std::vector<std::vector<HostTensor>> results;
-  std::vector<std::optional<Failure>> failures;
 };
 
-void Run::findOrder() {
+RankProgram::RankProgram(ProgramOp program, bool inChunks)
+    : program(program), outcomes(outcomesOf(program)) {
   mlir::Block &block = program.getBody().front();
-  if (options.inChunks)
+  if (inChunks)
     for (auto op : block.getOps<OverlappedOp>())
       chunkPlans.try_emplace(op, op);
   appendOrder(block, chunkPlans, order);
-}
 
-/// What an operation needs to have been executed.
-llvm::SmallVector<mlir::Value> Run::inputsOf(mlir::Operation *op) {
-  llvm::SmallVector<mlir::Value> inputs(op->getOperands());
-  if (chunkPlans.contains(op))
-    op->walk([&](mlir::Operation *inner) {
-      for (mlir::Value operand : inner->getOperands())
-        if (operand.getParentBlock() == op->getBlock())
-          inputs.push_back(operand);
-    });
-  else if (llvm::isa<FusedOp, OverlappedOp>(op))
-    llvm::append_range(inputs,
-                       op->getRegion(0).front().getTerminator()->getOperands());
-  return inputs;
-}
-
-void Run::findLastUses() {
   llvm::DenseSet<mlir::Value> needed;
   for (const Outcome &outcome : outcomes)
     needed.insert(outcome.value);
@@ -107,6 +56,84 @@ void Run::findLastUses() {
       if (needed.insert(operand).second)
         lastUses[op].push_back(operand);
   }
+}
+
+llvm::SmallVector<mlir::Value>
+RankProgram::inputsOf(mlir::Operation *op) const {
+  llvm::SmallVector<mlir::Value> inputs(op->getOperands());
+  if (chunkPlans.contains(op))
+    op->walk([&](mlir::Operation *inner) {
+      for (mlir::Value operand : inner->getOperands())
+        if (operand.getParentBlock() == op->getBlock())
+          inputs.push_back(operand);
+    });
+  else if (llvm::isa<FusedOp, OverlappedOp>(op))
+    llvm::append_range(inputs,
+                       op->getRegion(0).front().getTerminator()->getOperands());
+  return inputs;
+}
+
+/// One execution of a program, or of one localized for each rank.
+class Run {
+public:
+  Run(llvm::ArrayRef<ProgramOp> list, MeshOp mesh, const RunOptions &options)
+      : program(list.front()), mesh(mesh), ranks(this->mesh.numRanks()),
+        options(options), list(list) {}
+
+  mlir::FailureOr<std::vector<Output>> run(NamedTensors inputs);
+
+private:
+  /// How a rank ended, if not well.
+  struct Failure {
+    mlir::Operation *op;
+    Status status;
+    /// Whether it is not its own: another rank failed, or ranks did not meet.
+    bool shared;
+    /// The place of the operation among those that the rank executes.
+    size_t place;
+  };
+
+  mlir::LogicalResult checkPrograms();
+  mlir::LogicalResult checkNames(const NamedTensors &inputs);
+  mlir::FailureOr<HostTensor> takeInput(unsigned index, NamedTensors &inputs);
+  mlir::LogicalResult distribute(NamedTensors inputs);
+  mlir::LogicalResult execute();
+  void executeRank(int rank, RankExecutor &executor, Rendezvous &rendezvous);
+  mlir::LogicalResult report();
+  mlir::LogicalResult checkReplicas(const Outcome &outcome, size_t index);
+  mlir::FailureOr<HostTensor> collect(const Outcome &outcome, size_t index);
+  const RankProgram &programOf(int64_t rank) const {
+    return programs[programs.size() == 1 ? 0 : rank];
+  }
+
+  /// The first program, which says for all what is taken and left.
+  ProgramOp program;
+  RankMesh mesh;
+  int64_t ranks;
+  RunOptions options;
+  llvm::ArrayRef<ProgramOp> list;
+  /// By rank, or one for all.
+  std::vector<RankProgram> programs;
+  /// By rank, then by argument.
+  std::vector<std::vector<HostTensor>> arguments;
+  /// By rank, then by outcome.
+  std::vector<std::vector<HostTensor>> results;
+  std::vector<std::optional<Failure>> failures;
+};
+
+mlir::LogicalResult Run::checkPrograms() {
+  if (!program.getRank() && list.size() == 1)
+    return mlir::success();
+  if (list.size() != static_cast<size_t>(ranks))
+    return mlir::emitError(program.getLoc())
+           << "program '" << program.getSymName() << "' is localized for rank "
+           << *program.getRank() << "; expected a program for each of " << ranks
+           << " ranks, found " << list.size();
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    if (ProgramOp other = list[rank]; other.getRank() != rank)
+      return mlir::emitError(other.getLoc())
+             << "expected a program that is localized for rank " << rank;
+  return mlir::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,7 +155,7 @@ mlir::LogicalResult Run::checkNames(const NamedTensors &inputs) {
 mlir::FailureOr<HostTensor> Run::takeInput(unsigned index,
                                            NamedTensors &inputs) {
   mlir::BlockArgument argument = program.getArgument(index);
-  mlir::RankedTensorType type = typeOf(argument);
+  mlir::RankedTensorType type = program.getGlobalArgumentType(index);
   ElementType element = elementTypeOf(type.getElementType());
   Shape shape = mesh.externalShape(type);
   std::string name = program.getArgName(index).str();
@@ -155,7 +182,7 @@ mlir::LogicalResult Run::distribute(NamedTensors inputs) {
     if (mlir::failed(tensor))
       return mlir::failure();
     mlir::BlockArgument argument = program.getArgument(i);
-    mlir::RankedTensorType type = typeOf(argument);
+    mlir::RankedTensorType type = program.getGlobalArgumentType(i);
     for (int64_t rank = 0; rank < ranks; ++rank) {
       int64_t replica = mesh.firstReplica(type, rank);
       if (replica != rank) {
@@ -181,34 +208,36 @@ mlir::LogicalResult Run::distribute(NamedTensors inputs) {
 
 void Run::executeRank(int rank, RankExecutor &executor,
                       Rendezvous &rendezvous) {
+  const RankProgram &mine = programOf(rank);
+  ProgramOp own = mine.program;
   for (auto [argument, tensor] :
-       llvm::zip_equal(program.getArguments(), arguments[rank]))
+       llvm::zip_equal(own.getArguments(), arguments[rank]))
     executor.set(argument, std::move(tensor));
   arguments[rank].clear();
-  for (mlir::Operation *op : order) {
-    auto plan = chunkPlans.find(op);
-    Status status = plan == chunkPlans.end()
+  for (auto [place, op] : llvm::enumerate(mine.order)) {
+    auto plan = mine.chunkPlans.find(op);
+    Status status = plan == mine.chunkPlans.end()
                         ? executor.execute(op)
                         : executor.executeInChunks(plan->second);
     if (!status) {
       rendezvous.abort(rank, status);
-      failures[rank] = Failure{op, std::move(status), executor.meetingFailed()};
+      failures[rank] =
+          Failure{op, std::move(status), executor.meetingFailed(), place};
       return;
     }
-    auto it = lastUses.find(op);
-    if (it == lastUses.end())
+    auto it = mine.lastUses.find(op);
+    if (it == mine.lastUses.end())
       continue;
     for (mlir::Value value : it->second)
       executor.drop(value);
   }
-  for (const Outcome &outcome : outcomes)
+  for (const Outcome &outcome : mine.outcomes)
     results[rank].push_back(executor.get(outcome.value));
 }
 
 mlir::LogicalResult Run::execute() {
-  findOrder();
-  outcomes = outcomesOf(program);
-  findLastUses();
+  for (ProgramOp each : list)
+    programs.emplace_back(each, options.inChunks);
   results.resize(ranks);
   failures.resize(ranks);
   Rendezvous rendezvous(static_cast<int>(ranks), options.timeLimit);
@@ -236,7 +265,7 @@ mlir::LogicalResult Run::report() {
     auto isEarlier = [&](const Failure &a, const Failure &b) {
       if (a.shared != b.shared)
         return !a.shared;
-      return llvm::find(order, a.op) < llvm::find(order, b.op);
+      return a.place < b.place;
     };
     if (!first || isEarlier(*failures[rank], *failures[*first]))
       first = rank;
@@ -256,7 +285,7 @@ mlir::LogicalResult Run::report() {
 //===----------------------------------------------------------------------===//
 
 mlir::LogicalResult Run::checkReplicas(const Outcome &outcome, size_t index) {
-  mlir::RankedTensorType type = outcome.type();
+  mlir::RankedTensorType type = outcome.type;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t replica = mesh.firstReplica(type, rank);
     const HostTensor &expected = results[replica][index];
@@ -280,7 +309,7 @@ mlir::FailureOr<HostTensor> Run::collect(const Outcome &outcome, size_t index) {
   std::vector<HostTensor> parts;
   for (std::vector<HostTensor> &result : results)
     parts.push_back(result[index]);
-  Result<HostTensor> whole = mesh.joinParts(outcome.type(), parts);
+  Result<HostTensor> whole = mesh.joinParts(outcome.type, parts);
   if (!whole)
     return mlir::emitError(outcome.loc)
            << "'" << outcome.name << "': " << whole.message();
@@ -292,11 +321,11 @@ mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
     return mlir::emitError(program.getLoc())
            << "the reference interpreter runs at most " << maxRanks
            << " ranks, found " << ranks;
-  if (mlir::failed(checkNames(inputs)) ||
+  if (mlir::failed(checkPrograms()) || mlir::failed(checkNames(inputs)) ||
       mlir::failed(distribute(std::move(inputs))) || mlir::failed(execute()))
     return mlir::failure();
   std::vector<Output> outputs;
-  for (auto [index, outcome] : llvm::enumerate(outcomes)) {
+  for (auto [index, outcome] : llvm::enumerate(programs.front().outcomes)) {
     if (mlir::failed(checkReplicas(outcome, index)))
       return mlir::failure();
     mlir::FailureOr<HostTensor> tensor = collect(outcome, index);
@@ -344,10 +373,10 @@ Status RankExecutor::execute(mlir::Operation *op) {
   return Status();
 }
 
-mlir::FailureOr<std::vector<Output>> run(ProgramOp program, MeshOp mesh,
-                                         NamedTensors inputs,
+mlir::FailureOr<std::vector<Output>> run(llvm::ArrayRef<ProgramOp> programs,
+                                         MeshOp mesh, NamedTensors inputs,
                                          const RunOptions &options) {
-  return Run(program, mesh, options).run(std::move(inputs));
+  return Run(programs, mesh, options).run(std::move(inputs));
 }
 
 } // namespace ccn::interp

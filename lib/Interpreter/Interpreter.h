@@ -44,20 +44,22 @@ struct RunOptions {
 /// The most ranks that are run; more threads do more harm than good.
 inline constexpr int64_t maxRanks = 4096;
 
-/// Runs `program` on `mesh` (null: on one rank). Arguments that `inputs` lacks
-/// are drawn by randomFill, the argument's name being the stream and the
-/// external form the global tensor. Frees what it can as it goes: `inputs`
-/// after they have been handed to the ranks, values after their last use.
+/// Runs one program on all ranks of `mesh` (null: on one rank), or programs
+/// that are localized for each, by rank. Arguments that `inputs` lacks are
+/// drawn by randomFill, the argument's name being the stream and the external
+/// form the global tensor. Frees what it can as it goes: `inputs` after they
+/// have been handed to the ranks, values after their last use.
 ///
 /// Gives the final values of the inout arguments, then the returned values, in
 /// the program's order. Replicated values are compared between the ranks.
 ///
-/// Failures are reported as errors at the operation or argument concerned: an
-/// input that is unknown or of another type or shape, an operation that fails
-/// (such as a division by zero), a collective that not all ranks reach within
-/// the time limit, values that should be replicated and differ.
-mlir::FailureOr<std::vector<Output>> run(ProgramOp program, MeshOp mesh,
-                                         NamedTensors inputs,
+/// Failures are reported as errors at the operation or argument concerned: a
+/// rank without a localized program, an input that is unknown or of another
+/// type or shape, an operation that fails (such as a division by zero), a
+/// collective that not all ranks reach within the time limit, values that
+/// should be replicated and differ.
+mlir::FailureOr<std::vector<Output>> run(llvm::ArrayRef<ProgramOp> programs,
+                                         MeshOp mesh, NamedTensors inputs,
                                          const RunOptions &options);
 
 } // namespace ccn::interp

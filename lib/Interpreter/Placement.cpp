@@ -1,6 +1,6 @@
 //===- Placement.cpp - Which part of a tensor a rank holds ----------------===//
 //
-// Everything follows from a rank's coordinates and sliceBounds.
+// Everything follows from the parts that ranks hold (dialect/Placement.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,20 +26,18 @@ int64_t RankMesh::coordinate(int64_t rank, mlir::StringAttr axis) {
   return mesh.getCoordinates(rank)[*mesh.getAxisIndex(axis)];
 }
 
-Box RankMesh::boxOf(mlir::RankedTensorType type, int64_t rank) {
-  Layout layout = Layout::of(type);
+Box RankMesh::boxOf(mlir::RankedTensorType type, const Layout &layout,
+                    int64_t rank) {
   Box box;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    llvm::SmallVector<int64_t> sizes, coordinates;
-    for (mlir::StringAttr axis : layout.getAxes(dim)) {
-      sizes.push_back(mesh.getAxisSize(axis));
-      coordinates.push_back(coordinate(rank, axis));
-    }
-    SliceBounds bounds = sliceBounds(type.getDimSize(dim), sizes, coordinates);
+  for (SliceBounds bounds : partOf(type.getShape(), layout, mesh, rank)) {
     box.offsets.push_back(bounds.offset);
     box.sizes.push_back(bounds.size);
   }
   return box;
+}
+
+Box RankMesh::boxOf(mlir::RankedTensorType type, int64_t rank) {
+  return boxOf(type, Layout::of(type), rank);
 }
 
 std::string RankMesh::describe(int64_t rank) {
@@ -149,10 +147,12 @@ std::vector<Outcome> outcomesOf(ProgramOp program) {
   for (unsigned i = 0; i < program.getNumArguments(); ++i)
     if (program.isInout(i))
       outcomes.push_back({program.getArgName(i).str(), program.getFinalValue(i),
+                          program.getGlobalArgumentType(i),
                           program.getArgument(i).getLoc()});
   mlir::Operation *end = program.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(end->getOperands()))
-    outcomes.push_back({program.getResultName(i).str(), value, end->getLoc()});
+    outcomes.push_back({program.getResultName(i).str(), value,
+                        program.getGlobalResultType(i), end->getLoc()});
   return outcomes;
 }
 

@@ -9,7 +9,7 @@
 #ifndef CCN_INTERPRETER_PLACEMENT_H
 #define CCN_INTERPRETER_PLACEMENT_H
 
-#include "dialect/Ccn.h"
+#include "dialect/Placement.h"
 #include "lib/Interpreter/HostTensor.h"
 #include "lib/Interpreter/Movement.h"
 
@@ -37,6 +37,8 @@ public:
   /// The part of a tensor of the type that a rank holds: offsets in the global
   /// tensor, and sizes.
   Box boxOf(mlir::RankedTensorType type, int64_t rank);
+  /// The same with another layout than the type's.
+  Box boxOf(mlir::RankedTensorType type, const Layout &layout, int64_t rank);
 
   /// "rank 1 (dp = 0, tp = 1)".
   std::string describe(int64_t rank);
@@ -80,11 +82,9 @@ struct Outcome {
   /// Of the inout argument or returned value.
   std::string name;
   mlir::Value value;
+  /// Of the whole.
+  mlir::RankedTensorType type;
   mlir::Location loc;
-
-  mlir::RankedTensorType type() const {
-    return llvm::cast<mlir::RankedTensorType>(value.getType());
-  }
 };
 
 /// The final values of the inout arguments, then the returned values.

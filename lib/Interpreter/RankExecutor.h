@@ -122,21 +122,20 @@ private:
   Box boxOf(mlir::Value value) { return mesh.boxOf(typeOf(value), rank); }
 
   /// The rank's part of a value, cut to `needed`, a box of the global tensor
-  /// inside that part. This is the free slice of an operand that is less cut
-  /// than the operation's loops.
+  /// inside that part.
   Tensor cut(mlir::Value value, const Box &needed);
-  /// Of the parts of two dimensions that run in one loop, the one that is cut
-  /// further; the other contains it.
-  SliceBounds sharedLoop(mlir::Value a, int64_t aDim, mlir::Value b,
-                         int64_t bDim);
+  /// The rank's part of an operand as its operation takes it: sliced for free
+  /// where it is less cut than the operation's loops.
+  Tensor cut(mlir::OpOperand &operand);
 
   /// What the ranks of a group hold of one value, in the group's order.
   struct Parts {
     std::vector<int> ranks;
     std::vector<HostTensor> tensors;
   };
-  /// Meets the ranks that differ from this one along the axes.
-  Result<Parts> exchange(mlir::Operation *op, mlir::Value value,
+  /// Meets the ranks that differ from this one along the axes, at what has the
+  /// id and the name.
+  Result<Parts> exchange(mlir::Operation *op, llvm::StringRef name,
                          const HostTensor &tensor,
                          llvm::ArrayRef<mlir::StringAttr> axes);
   /// The box of a global tensor, put together from parts that cover it.

@@ -24,8 +24,9 @@ namespace ccn::interp {
 /// The operation in which ranks meet. Members of a group must agree on `id` and
 /// `sequence`.
 struct Meeting {
-  /// What identifies the operation, such as its address in the program.
-  const void *id = nullptr;
+  /// What identifies the operation, such as its address in a program that ranks
+  /// share.
+  uint64_t id = 0;
   /// How many times the rank has been at this or other operations, however the
   /// caller counts.
   int64_t sequence = 0;

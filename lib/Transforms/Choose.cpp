@@ -38,16 +38,18 @@ SmallVector<Operation *> collectivesOf(Operation *op) {
 
 /// Whether a built-in algorithm does what the collective asks for.
 bool implements(Algorithm algorithm, Operation *op) {
+  Collective what = cast<CollectiveOpInterface>(op).getCollective();
   switch (algorithm) {
   case Algorithm::nccl:
     return true;
   case Algorithm::one_shot:
-    return isa<AllReduceOp>(op);
+    return what == Collective::all_reduce;
   case Algorithm::two_shot:
   case Algorithm::ring:
-    return isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op);
+    return what == Collective::all_reduce ||
+           what == Collective::reduce_scatter || what == Collective::all_gather;
   case Algorithm::direct:
-    return !isa<AllReduceOp>(op);
+    return what != Collective::all_reduce;
   }
   llvm_unreachable("all algorithms are handled");
 }
@@ -57,8 +59,8 @@ SynthRequest requestFor(Operation *op) {
   auto collective = cast<CollectiveOpInterface>(op);
   MeshOp mesh = getMesh(op);
   SynthRequest request;
-  std::optional<synth::CollectiveKind> kind =
-      synth::parseCollectiveKind(op->getName().stripDialect().str());
+  std::optional<synth::CollectiveKind> kind = synth::parseCollectiveKind(
+      stringifyCollective(collective.getCollective()).str());
   request.kind = kind.value_or(synth::CollectiveKind::Custom);
   request.ranks = 1;
   for (StringAttr axis : collective.getMeshAxes().getNames())

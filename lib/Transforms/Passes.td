@@ -300,6 +300,46 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
   ];
 }
 
+def Localize : Pass<"ccn-localize", "::ccn::ProgramOp"> {
+  let summary = "Makes a program what one rank of the mesh executes";
+  let description = [{
+    Every type becomes that of the part that the rank holds, without an encoding.
+    Arguments and results keep the global type as `ccn.global`. Operations stay
+    what they are, with positions in the whole tensor where they depend on them; an
+    operand that is less cut than the operation's loops is cut by a `ccn.extract`,
+    and so is what a `ccn.slice` cut. Collectives become `ccn.communicate`. A
+    reshard, which only let a value serve as a local one, is dropped; in a region it
+    becomes a `ccn.reshape` to the same shape. The programs of all ranks have the same
+    operations in the same order, so each rank may localize its own.
+
+    ```mlir
+    ccn.program @f(%x: tensor<5xf32, #ccn.layout<@m, [{"dp"} ]>> {ccn.name = "x"},
+                   %y: tensor<5xf32> {ccn.name = "y"}) {
+      %0 = ccn.add %x, %y {ccn.let = "s"} : ...
+      %1 = ccn.all_gather %0 along <@m, ["dp"]> {ccn.let = "w"} : ...
+    ```
+    becomes, on two ranks with `rank=1`,
+    ```mlir
+    ccn.program @f(%x: tensor<2xf32> {ccn.global = tensor<5xf32, ...>, ccn.name = "x"},
+                   %y: tensor<5xf32> {ccn.global = tensor<5xf32>, ccn.name = "y"})
+        attributes {ccn.rank = 1 : i64} {
+      %0 = ccn.extract %y at 0 from 3 to 5 : (tensor<5xf32>) -> tensor<2xf32>
+      %1 = ccn.add %x, %0 {ccn.let = "s"} : ...
+      %2 = ccn.communicate all_gather %1 along <@m, ["dp"]> channel 0
+          from tensor<5xf32, ...> to tensor<5xf32> {ccn.let = "w"}
+          : (tensor<2xf32>) -> tensor<5xf32>
+    ```
+
+    **Conditions**
+    - `localize_c1`: the program is not localized.
+    - `localize_c2`: the rank is one of the mesh; without a mesh, 0.
+    - `localize_c3`: every reshard moves nothing (`ccn-lower-reshard` sees to that).
+  }];
+  let options = [
+    Option<"rank", "rank", "int64_t", /*default=*/"0", "The rank that executes it">
+  ];
+}
+
 def Explain : Pass<"ccn-explain", "::mlir::ModuleOp"> {
   let summary = "Says what a schedule could still do, and what is in the way";
   let description = [{

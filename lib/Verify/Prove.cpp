@@ -151,8 +151,7 @@ Status Prover::checkInterfaces() {
     });
     if (was == before.outcomes.end())
       return error("output '", is.name, "' is not there before");
-    if (Status status =
-            checkType(before, was->type(), after, is.type(), is.name);
+    if (Status status = checkType(before, was->type, after, is.type, is.name);
         !status)
       return status;
   }
@@ -220,9 +219,9 @@ void Prover::compareOutput(const interp::Outcome &was,
       }
   };
   auto hasEnded = [&] { return proof.counterexample || !proof.reason.empty(); };
-  visit(before, was.type(), before.parts[&was - before.outcomes.data()]);
+  visit(before, was.type, before.parts[&was - before.outcomes.data()]);
   if (!hasEnded())
-    visit(after, is.type(), after.parts[&is - after.outcomes.data()]);
+    visit(after, is.type, after.parts[&is - after.outcomes.data()]);
   if (hasEnded())
     return;
   ++proof.outputs;

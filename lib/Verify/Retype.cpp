@@ -33,12 +33,20 @@ void verify::toF64(Operation *op) {
   }
 }
 
-OwningOpRef<ModuleOp> verify::cloneInF64(ProgramOp program) {
+OwningOpRef<ModuleOp> verify::cloneAlone(ProgramOp program) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(program.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  if (MeshOp mesh = program.getMesh())
-    builder.clone(*mesh);
-  auto clone = cast<ProgramOp>(builder.clone(*program));
+  for (Operation &op : *program->getBlock())
+    if (isa<MeshOp, AlgorithmOp>(op))
+      builder.clone(op);
+  builder.clone(*program);
+  return module;
+}
+
+OwningOpRef<ModuleOp> verify::cloneInF64(ProgramOp program) {
+  OwningOpRef<ModuleOp> module = cloneAlone(program);
+  ProgramOp clone = onlyProgram(*module);
+  Builder builder(program.getContext());
   auto retype = [](Value value) {
     value.setType(toF64(cast<RankedTensorType>(value.getType())));
   };

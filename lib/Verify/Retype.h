@@ -23,7 +23,11 @@ mlir::RankedTensorType toF64(mlir::RankedTensorType type);
 /// element type of a cast: f64 in place of a float. Changes no other operation.
 void toF64(mlir::Operation *op);
 
-/// A module of the program alone, and its mesh, in f64. Constants keep the
+/// A module of the program alone, with its mesh and the algorithms of its
+/// collectives.
+mlir::OwningOpRef<mlir::ModuleOp> cloneAlone(ProgramOp program);
+
+/// The same in f64. Constants keep the
 /// values that they have in their own types, casts between floats do nothing.
 mlir::OwningOpRef<mlir::ModuleOp> cloneInF64(ProgramOp program);
 

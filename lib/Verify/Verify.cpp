@@ -7,6 +7,7 @@
 #include "lib/Verify/Verify.h"
 
 #include "lib/Interpreter/Placement.h"
+#include "lib/Transforms/Localize.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -95,13 +96,15 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-FailureOr<std::vector<interp::Output>>
-execute(ProgramOp program, interp::NamedTensors inputs, std::string &why) {
-  ErrorKeeper errors(program.getContext());
+FailureOr<std::vector<interp::Output>> execute(ArrayRef<ProgramOp> programs,
+                                               interp::NamedTensors inputs,
+                                               std::string &why) {
+  ProgramOp first = programs.front();
+  ErrorKeeper errors(first.getContext());
   interp::RunOptions options;
   options.inChunks = true;
   auto outputs =
-      interp::run(program, program.getMesh(), std::move(inputs), options);
+      interp::run(programs, first.getMesh(), std::move(inputs), options);
   why = errors.message;
   return outputs;
 }
@@ -227,6 +230,8 @@ std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
     FailureOr<Outputs> found = execute(after, *inputs, why);
     if (failed(found))
       return "the run fails: " + why;
+    if (auto error = runLocalized(*inputs, *found))
+      return "localized for each rank, " + *error;
     Pair native = {*std::move(expected), *std::move(found)};
     Agreement now;
     now.runs = 1;
@@ -295,6 +300,33 @@ std::optional<std::string> Comparison::compareElements(
                             here.difference, here.bound);
     return text;
   }
+  return std::nullopt;
+}
+
+std::optional<std::string>
+Comparison::runLocalized(const interp::NamedTensors &inputs,
+                         const Outputs &expected) {
+  WalkResult result = after.getBody().walk([](ReshardOp op) {
+    return isRelabelling(op) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return std::nullopt;
+  if (!localized) {
+    ErrorKeeper errors(after.getContext());
+    FailureOr<LocalizedPrograms> made = localizeForAllRanks(after);
+    if (failed(made))
+      return "the program is wrong: " + errors.message;
+    localized = *std::move(made);
+  }
+  std::string why;
+  FailureOr<Outputs> found = execute(localized->programs, inputs, why);
+  if (failed(found))
+    return "the run fails: " + why;
+  for (auto [a, b] : llvm::zip_equal(expected, *found))
+    if (std::optional<int64_t> i = interp::firstDifference(a.tensor, b.tensor))
+      return llvm::formatv("{0} of '{1}' is {2}, expected {3}",
+                           describeElement(after, a.name, *i), a.name,
+                           b.tensor.textAt(*i), a.tensor.textAt(*i));
   return std::nullopt;
 }
 

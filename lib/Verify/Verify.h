@@ -1,7 +1,8 @@
 //===- Verify.h - A schedule keeps what a program computes ------*- C++ -*-===//
 //
 // Runs a program before and after its schedule on all ranks of its mesh, as
-// they are and in f64 (Retype.h), and compares what they leave. What is
+// they are and in f64 (Retype.h), and compares what they leave. The program
+// after is also run localized for each rank, which must give its bits. What is
 // computed in the same order must have the same bits, in both. Where bits
 // differ, error bounds that are computed beside the program before
 // (ErrorBound.h) judge, element by element:
@@ -23,6 +24,7 @@
 #define CCN_LIB_VERIFY_VERIFY_H
 
 #include "lib/Verify/ErrorBound.h"
+#include "lib/Verify/Localized.h"
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
 
@@ -91,6 +93,11 @@ private:
 
   std::optional<std::string> runOnce(ValueSet set, uint64_t seed, unsigned zero,
                                      Agreement &agreement);
+  /// Runs what `localize` makes of the program after, which must leave what
+  /// that left; says how it differs. A program that the schedule phase has not
+  /// seen, in that reshards move data, is not localized.
+  std::optional<std::string> runLocalized(const interp::NamedTensors &inputs,
+                                          const Outputs &expected);
   /// What both programs leave in one arithmetic.
   struct Pair {
     Outputs expected, found;
@@ -118,6 +125,8 @@ private:
   std::string failure;
   std::optional<BoundProgram> bounds[2];
   mlir::OwningOpRef<mlir::ModuleOp> beforeInF64, afterInF64;
+  /// The program after for each rank; made when first needed.
+  std::optional<LocalizedPrograms> localized;
 };
 
 } // namespace ccn::verify

@@ -66,6 +66,13 @@ bool isSeed(const std::string &text) {
   return failure == std::errc() && last == end;
 }
 
+bool isRank(const std::string &text) {
+  uint16_t rank;
+  const char *end = text.data() + text.size();
+  auto [last, failure] = std::from_chars(text.data(), end, rank);
+  return failure == std::errc() && last == end;
+}
+
 bool isTimeLimit(const std::string &text) {
   double seconds;
   const char *end = text.data() + text.size();
@@ -140,9 +147,14 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
           [](std::string text) { return text == "true" ? "run" : text; }, "")
       ->check(expectOneOf({"run", "prove"}));
   app.add_option("--stop-after", options.stopAfter,
-                 "the last phase: parse or schedule")
+                 "the last phase: parse, schedule or localize")
       ->type_name("PHASE")
-      ->check(expectOneOf({"parse", "schedule"}));
+      ->check(expectOneOf({"parse", "schedule", "localize"}));
+  app.add_option("--rank", options.rank,
+                 "with --stop-after localize, the rank whose program is made "
+                 "(default 0)")
+      ->type_name("N")
+      ->check(expect("an integer from 0 to 65535", isRank));
   app.add_option("--dump-phases", options.dumpFolder,
                  "write the IR after each phase into this folder")
       ->type_name("DIR");
@@ -226,7 +238,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     needsRun(!options.program.empty(), "--program");
     if (options.run && !options.emit.empty())
       throw CLI::ValidationError("--emit", "expected without --run");
-    if (options.run && options.stopAfter == "parse")
+    if (options.rank && options.stopAfter != "localize")
+      throw CLI::ValidationError("--rank",
+                                 "expected --stop-after localize beside it");
+    if (options.run && !options.stopAfter.empty() &&
+        options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",
                                  "expected 'schedule' or nothing with --run");
     if (!options.verify.empty() && options.emit == "ast")

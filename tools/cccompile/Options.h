@@ -26,6 +26,8 @@ struct Options {
   std::string emit;
   std::string output = "-";
   std::string stopAfter;
+  /// The rank whose program is made; none if it is not given.
+  std::optional<int64_t> rank;
   std::string dumpFolder;
   std::string schedule;
   std::string program;

@@ -289,6 +289,12 @@ void Runner::print(const Output &output, const mlir::RankedTensorType type) {
 }
 
 int Runner::run() {
+  if (program.getRank()) {
+    diagnostics.error("program '" + program.getSymName() +
+                      "' is localized for one rank; run what phase 'schedule' "
+                      "leaves, which all ranks share");
+    return 2;
+  }
   if (!readInputs() || !checkOutputs())
     return 2;
   RunOptions runOptions;

@@ -140,6 +140,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     return mlir::applyPassManagerCLOptions(passes);
   };
   compileOptions.dumpFolder = options.dumpFolder;
+  compileOptions.rank = options.rank;
   if (llvm::StringRef(options.schedule).ends_with(".mlir") ||
       llvm::StringRef(options.schedule).ends_with(".ccn")) {
     auto buffer = llvm::MemoryBuffer::getFile(options.schedule);
@@ -169,7 +170,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
                            module, schedules))
     return code;
   std::vector<std::string> report;
-  bool isScheduled = compileOptions.stopAfter == Phase::Schedule;
+  bool isScheduled = compileOptions.stopAfter >= Phase::Schedule;
   if (verifies || (isScheduled && verifiesAlways())) {
     if (!isScheduled) {
       // The schedule must be right before it is compared.

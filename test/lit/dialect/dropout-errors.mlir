@@ -91,3 +91,48 @@ ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}, %s: tensor<i64> {
   %0 = ccn.dropout %x, %s rate 0.5 : (tensor<8xf32, #v_sum>, tensor<i64>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
+
+// -----
+
+// dropout_c5: beyond the whole
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %s: tensor<i64> {ccn.name = "s"}) {
+  // expected-error @below {{'ccn.dropout' op expected 'f32[8]' to lie within the tensor that it is a part of}}
+  %0 = ccn.dropout %x, %s rate 0.5 at [3] of [10] : (tensor<8xf32>, tensor<i64>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// dropout_c5: below
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %s: tensor<i64> {ccn.name = "s"}) {
+  // expected-error @below {{'ccn.dropout' op expected 'f32[8]' to lie within the tensor that it is a part of}}
+  %0 = ccn.dropout %x, %s rate 0.5 at [-1] of [10] : (tensor<8xf32>, tensor<i64>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// dropout_c5: other dimensions
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %s: tensor<i64> {ccn.name = "s"}) {
+  // expected-error @below {{'ccn.dropout' op expected 'f32[8]' to lie within the tensor that it is a part of}}
+  %0 = ccn.dropout %x, %s rate 0.5 at [0, 0] of [10, 1] : (tensor<8xf32>, tensor<i64>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// dropout_c5: no end
+ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %s: tensor<i64> {ccn.name = "s"}) {
+  // expected-error @below {{'ccn.dropout' op expected 'f32[8]' to lie within the tensor that it is a part of}}
+  %0 = "ccn.dropout"(%x, %s) <{rate = 5.0e-01 : f64, offsets = array<i64: 0>}> : (tensor<8xf32>, tensor<i64>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// dropout_c5: a whole of 2^62 elements
+ccn.program @error(%x: tensor<8x8xf32> {ccn.name = "x"}, %s: tensor<i64> {ccn.name = "s"}) {
+  // expected-error @below {{'ccn.dropout' op the size of tensor 'f32[4294967296, 1073741824]' in bytes does not fit 64 bits}}
+  %0 = ccn.dropout %x, %s rate 0.5 at [0, 0] of [4294967296, 1073741824] : (tensor<8x8xf32>, tensor<i64>) -> tensor<8x8xf32>
+  ccn.return
+}

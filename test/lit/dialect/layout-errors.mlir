@@ -118,3 +118,21 @@
 // an unknown attribute
 // expected-error @below {{unknown attribute `nothing` in dialect `ccn`}}
 "test.op"() {axes = #ccn.nothing<@m>} : () -> ()
+
+// -----
+
+// chunked_c1: an offset beyond the extent
+// expected-error @below {{expected a dimension of at least 0 and an offset from 0 to the extent, found 0, 5 and extent 4}}
+"test.op"() {a = #ccn.chunked<0 from 5 of 4 in []>} : () -> ()
+
+// -----
+
+// chunked_c1: a negative dimension
+// expected-error @below {{expected a dimension of at least 0 and an offset from 0 to the extent, found -1, 0 and extent 4}}
+"test.op"() {a = #ccn.chunked<-1 from 0 of 4 in []>} : () -> ()
+
+// -----
+
+// chunked_c2
+// expected-error @below {{expected the name of a mesh axis, found 1 : i64}}
+"test.op"() {a = #ccn.chunked<0 from 0 of 4 in [1]>} : () -> ()

@@ -190,3 +190,120 @@ ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name
   %0 = ccn.all_reduce sum %x along <@m, ["a"]> {ccn.sms = 0 : i64} : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
   ccn.return
 }
+
+// -----
+
+// overlapped_c8: none
+#local = #ccn.layout<@m, [{}], local = {"a"}>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x", ccn.global = tensor<8xf32, #local>}) attributes {ccn.rank = 0 : i64} {
+  // expected-error @below {{'ccn.overlapped' op expected 'takes' in a program with 'ccn.rank'}}
+  %r = ccn.overlapped chunks(2) dims [0] {
+    %0 = ccn.communicate all_reduce %x with sum along <@m, ["a"]> channel 0 from tensor<8xf32, #local> to tensor<8xf32> : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c8: in a global program
+#local = #ccn.layout<@m, [{}], local = {"a"}>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32, #local> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.overlapped' op expected no 'takes' in a program without 'ccn.rank'}}
+  %r = ccn.overlapped chunks(2) dims [0] takes(%x : tensor<8xf32, #local>, <0 from 0 of 8 in []>) {
+    %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8xf32, #local>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c8: beyond the extent
+#local = #ccn.layout<@m, [{}], local = {"a"}>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x", ccn.global = tensor<8xf32, #local>}) attributes {ccn.rank = 0 : i64} {
+  // expected-error @below {{'ccn.overlapped' op expected to take a part of the extent along a dimension of 'f32[8]', found #ccn.chunked<0 from 1 of 8 in []>}}
+  %r = ccn.overlapped chunks(2) dims [0] takes(%x : tensor<8xf32>, <0 from 1 of 8 in []>) {
+    %0 = ccn.communicate all_reduce %x with sum along <@m, ["a"]> channel 0 from tensor<8xf32, #local> to tensor<8xf32> : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c8: an axis that the mesh does not have
+#local = #ccn.layout<@m, [{}], local = {"a"}>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x", ccn.global = tensor<8xf32, #local>}) attributes {ccn.rank = 0 : i64} {
+  // expected-error @below {{'ccn.overlapped' op expected an axis of the mesh, found 'z'}}
+  %r = ccn.overlapped chunks(2) dims [0] takes(%x : tensor<8xf32>, <0 from 0 of 8 in ["z"]>) {
+    %0 = ccn.communicate all_reduce %x with sum along <@m, ["a"]> channel 0 from tensor<8xf32, #local> to tensor<8xf32> : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c5: another part than the collective's
+#rows = #ccn.layout<@m, [{"a"}]>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<4xf32> {ccn.name = "x", ccn.global = tensor<8xf32, #rows>}) attributes {ccn.rank = 1 : i64} {
+  // expected-error @below {{'ccn.overlapped' op expected operations that run in chunks along [0]}}
+  %r = ccn.overlapped chunks(2) dims [0] takes(%x : tensor<4xf32>, <0 from 0 of 8 in ["a"]>) {
+    // expected-note @below {{'communicate' takes another part than it is given}}
+    %0 = ccn.communicate all_gather %x along <@m, ["a"]> channel 0 from tensor<8xf32, #rows> to tensor<8xf32> : (tensor<4xf32>) -> tensor<8xf32>
+    %1 = ccn.exp %0 : (tensor<8xf32>) -> tensor<8xf32>
+    ccn.yield %1 : tensor<8xf32>
+  } : tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c5: parts of different places
+#rows = #ccn.layout<@m, [{"a"}]>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<4xf32> {ccn.name = "x", ccn.global = tensor<8xf32, #rows>}) attributes {ccn.rank = 1 : i64} {
+  // expected-error @below {{'ccn.overlapped' op expected operations that run in chunks along [0]}}
+  %r = ccn.overlapped chunks(2) dims [0] takes(%x : tensor<4xf32>, <0 from 4 of 8 in ["a"]>) {
+    %0 = ccn.communicate all_gather %x along <@m, ["a"]> channel 0 from tensor<8xf32, #rows> to tensor<8xf32> : (tensor<4xf32>) -> tensor<8xf32>
+    %1 = ccn.extract %0 at 0 from 0 to 4 : (tensor<8xf32>) -> tensor<4xf32>
+    // expected-note @below {{'add' takes parts that begin at different places}}
+    %2 = ccn.add %1, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ccn.yield %2 : tensor<4xf32>
+  } : tensor<4xf32>
+  ccn.return
+}
+
+// -----
+
+// overlapped_c5: a dimension that the reshape does not make of what it is given
+#cut = #ccn.layout<@m, [{"a"}, {}]>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<1x3xf32> {ccn.name = "x", ccn.global = tensor<2x3xf32, #cut>}) attributes {ccn.rank = 1 : i64} {
+  // expected-error @below {{'ccn.overlapped' op expected operations that run in chunks along [2]}}
+  %r = ccn.overlapped chunks(2) dims [2] takes(%x : tensor<1x3xf32>, <0 from 1 of 2 in ["a"]>) {
+    %0 = ccn.communicate all_gather %x along <@m, ["a"]> channel 0 from tensor<2x3xf32, #cut> to tensor<2x3xf32> : (tensor<1x3xf32>) -> tensor<2x3xf32>
+    // expected-note @below {{'reshape' does not make dimension 2 of what it is given}}
+    %1 = ccn.reshape %0 to [1, 2, 3] {ccn.chunked_dim = 2} : (tensor<2x3xf32>) -> tensor<1x2x3xf32>
+    ccn.yield %1 : tensor<1x2x3xf32>
+  } : tensor<1x2x3xf32>
+  ccn.return
+}
+
+// -----
+
+ccn.program @p(%x: tensor<2xf32> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.exp' op expected 'ccn.chunked_dim' to be a 64-bit integer on a reshape, found 0 : i64}}
+  %0 = ccn.exp %x {ccn.chunked_dim = 0} : (tensor<2xf32>) -> tensor<2xf32>
+  ccn.return
+}

@@ -296,3 +296,127 @@ ccn.program @p() {
   }
   ccn.return
 }
+
+// -----
+
+// program_c5
+ccn.mesh @m ["a" = 2]
+// expected-error @below {{'ccn.program' op expected 'ccn.rank' to be from 0 to 1, found 2}}
+ccn.program @p() attributes {ccn.rank = 2 : i64} {
+  ccn.return
+}
+
+// -----
+
+// program_c5: without a mesh
+// expected-error @below {{'ccn.program' op expected 'ccn.rank' to be from 0 to 0, found -1}}
+ccn.program @p() attributes {ccn.rank = -1 : i64} {
+  ccn.return
+}
+
+// -----
+
+// program_c5: no number
+// expected-error @below {{'ccn.program' op expected 'ccn.rank' to be a 64-bit integer on a program, found "0"}}
+ccn.program @p() attributes {ccn.rank = "0"} {
+  ccn.return
+}
+
+// -----
+
+// program_c5: on something else
+// expected-error @below {{'ccn.mesh' op expected 'ccn.rank' to be a 64-bit integer on a program, found 0 : i64}}
+ccn.mesh @m ["a" = 2] {ccn.rank = 0 : i64}
+
+// -----
+
+// program_c6
+#rows = #ccn.layout<@m, [{"a"}]>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<4xf32> {ccn.name = "x", ccn.global = tensor<8xf32, #rows>}) attributes {ccn.rank = 0 : i64} {
+  // expected-error @below {{'builtin.unrealized_conversion_cast' op expected no encoding in a program with 'ccn.rank', found 'tensor<8xf32, #ccn.layout<@m, [{"a"}]>>'}}
+  %0 = builtin.unrealized_conversion_cast %x : tensor<4xf32> to tensor<8xf32, #rows>
+  ccn.return
+}
+
+// -----
+
+// program_c7: a collective
+#local = #ccn.layout<@m, [{}], local = {"a"}>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x", ccn.global = tensor<8xf32>}) attributes {ccn.rank = 0 : i64} {
+  // expected-error @below {{'ccn.slice' op expected in global programs only, not in one with 'ccn.rank'}}
+  %0 = ccn.slice %x into 0 along <@m, ["a"]> : (tensor<8xf32>) -> tensor<8xf32, #ccn.layout<@m, [{"a"}]>>
+  ccn.return
+}
+
+// -----
+
+// program_c7: a reshard
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x", ccn.global = tensor<8xf32>}) attributes {ccn.rank = 0 : i64} {
+  // expected-error @below {{'ccn.reshard' op expected in global programs only, not in one with 'ccn.rank'}}
+  %0 = ccn.reshard %x : tensor<8xf32> to tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// program_c8: none
+ccn.mesh @m ["a" = 2]
+// expected-error @below {{'ccn.program' op expected argument #0 with 'ccn.global', as the program has a 'ccn.rank'}}
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x"}) attributes {ccn.rank = 0 : i64} {
+  ccn.return
+}
+
+// -----
+
+// program_c8: without a rank
+ccn.mesh @m ["a" = 2]
+// expected-error @below {{'ccn.program' op expected argument #0 without 'ccn.global', as the program has no 'ccn.rank'}}
+ccn.program @p(%x: tensor<8xf32> {ccn.name = "x", ccn.global = tensor<8xf32>}) {
+  ccn.return
+}
+
+// -----
+
+// program_c8: another rank's part
+ccn.mesh @m ["a" = 2]
+// expected-error @below {{'ccn.program' op expected argument #0 to be of type 'tensor<2xf32>', which rank 1 holds of 'f32[5] sliced(0, a)', found 'tensor<3xf32>'}}
+ccn.program @p(%x: tensor<3xf32> {ccn.name = "x", ccn.global = tensor<5xf32, #ccn.layout<@m, [{"a"}]>>}) attributes {ccn.rank = 1 : i64} {
+  ccn.return
+}
+
+// -----
+
+// program_c8: of a result
+ccn.mesh @m ["a" = 2]
+// expected-error @below {{'ccn.program' op expected result #0 to be of type 'tensor<4xf32>', which rank 0 holds of 'f32[4]', found 'tensor<2xf32>'}}
+ccn.program @p(%x: tensor<2xf32> {ccn.name = "x", ccn.global = tensor<4xf32, #ccn.layout<@m, [{"a"}]>>}) -> (tensor<2xf32> {ccn.name = "y", ccn.global = tensor<4xf32>}) attributes {ccn.rank = 0 : i64} {
+  ccn.return %x : tensor<2xf32>
+}
+
+// -----
+
+// program_c4: of what is global
+ccn.mesh @m ["a" = 2]
+// expected-error @below {{'ccn.program' op has a layout along axis 'z', which mesh @m does not have}}
+ccn.program @p(%x: tensor<2xf32> {ccn.name = "x", ccn.global = tensor<4xf32, #ccn.layout<@m, [{"z"}]>>}) attributes {ccn.rank = 0 : i64} {
+  ccn.return
+}
+
+// -----
+
+// no type
+// expected-error @below {{'ccn.program' op expected 'ccn.global' to be a type, found 4 : i64}}
+ccn.program @p(%x: tensor<2xf32> {ccn.name = "x", ccn.global = 4 : i64}) attributes {ccn.rank = 0 : i64} {
+  ccn.return
+}
+
+// -----
+
+// no tensor
+// expected-error @below {{'ccn.program' op 'ccn.global': expected a tensor of static shape and a ccn element type, found 'tensor<?xf32>'}}
+ccn.program @p(%x: tensor<2xf32> {ccn.name = "x", ccn.global = tensor<?xf32>}) attributes {ccn.rank = 0 : i64} {
+  ccn.return
+}

@@ -104,3 +104,21 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_max> {ccn.name = "x"}) {
   %0 = ccn.reduction sum %x over [0] : (tensor<8x4xf32, #rows_max>) -> tensor<4xf32, #v_sum>
   ccn.return
 }
+
+// -----
+
+// reduction_c4: a sum
+ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.reduction' op expected a divisor for a mean only, of at least 4}}
+  %0 = ccn.reduction sum %x over [1] of 4 : (tensor<8x4xf32>) -> tensor<8xf32>
+  ccn.return
+}
+
+// -----
+
+// reduction_c4: a divisor that is too small
+ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.reduction' op expected a divisor for a mean only, of at least 32}}
+  %0 = ccn.reduction mean %x over [0, 1] of 31 : (tensor<8x4xf32>) -> tensor<f32>
+  ccn.return
+}
