@@ -228,9 +228,8 @@ static bool checkRank(ModuleOp module, const CompileOptions &options,
   return true;
 }
 
-/// What a phase does before and after the schedule is applied.
-static void addPasses(Phase phase, const CompileOptions &options,
-                      OpPassManager &before, OpPassManager &after) {
+void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
+                         OpPassManager &before, OpPassManager &after) {
   switch (phase) {
   case Phase::Parse:
     break;
@@ -315,7 +314,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     if (phase <= done || phase > options.stopAfter)
       continue;
     PassManager before(context), after(context);
-    addPasses(phase, options, before, after);
+    addPhasePasses(phase, options, before, after);
     for (PassManager *passes : {&before, &after})
       if (options.configure && failed(options.configure(*passes)))
         return CompileStatus::WrongUsage;

@@ -66,6 +66,10 @@ enum class CompileStatus {
 /// Passes a diagnostic of MLIR on, with the places that it and its notes name.
 void forwardDiagnostic(mlir::Diagnostic &diagnostic, Diagnostics &diagnostics);
 
+/// What a phase does to a module before and after the schedule is applied.
+void addPhasePasses(Phase phase, const CompileOptions &options,
+                    mlir::OpPassManager &before, mlir::OpPassManager &after);
+
 /// Registers what compile() needs.
 void registerDialects(mlir::DialectRegistry &registry);
 

@@ -140,11 +140,14 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
     if (auto *state = dyn_cast<ast::SliceStateDirective>(directive)) {
       for (const ast::Name &name : state->targets) {
         auto it = program.find(name.text);
+        std::string found =
+            ("expected an inout argument, found '" + name.text + "'").str();
         if (it != program.end() && it->second.isProgramValue &&
             !it->second.inout)
-          error(name.range,
-                "expected an inout argument, found '" + name.text + "'")
+          error(name.range, found)
               .note(file.source, it->second.range, "defined here");
+        else if (auto mine = own.find(name.text); mine != own.end())
+          error(name.range, found).note(*source, mine->second, "defined here");
       }
     }
     auto [number, what] = getNumber(*directive);

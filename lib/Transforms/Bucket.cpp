@@ -71,7 +71,8 @@ OpSet cut(RewriterBase &rewriter, Operation *op, int64_t size) {
   }
   auto whole = ConcatOp::create(rewriter, op->getLoc(), results, *dim);
   copyNames(op, whole);
-  rewriter.replaceOp(op, whole);
+  rewriter.replaceAllUsesWith(op->getResult(0), whole);
+  rewriter.eraseOp(op);
   return pieces;
 }
 

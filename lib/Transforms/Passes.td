@@ -54,6 +54,7 @@ def Split : Pass<"ccn-split", "::ccn::ProgramOp"> {
     - `split_c2`: to scatter, the tensor has a dimension.
     - `split_c3`: `reduce_broadcast` goes along one axis.
     - `split_c4`: `hierarchical` goes along two axes or more.
+    - `split_c5`: the all_reduce is in no region.
   }];
   let options = [
     Option<"value", "value", "std::string", /*default=*/"",

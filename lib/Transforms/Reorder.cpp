@@ -27,6 +27,25 @@ RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// The axes along which an all_gather makes a value of layout `have` one of
+/// layout `want`; none if it cannot, as axes are gathered from the innermost.
+std::optional<SmallVector<StringAttr>> gatheredAxes(const Layout &have,
+                                                    const Layout &want) {
+  SmallVector<StringAttr> axes;
+  Layout rest = have;
+  for (unsigned dim = 0; dim < have.getRank(); ++dim) {
+    ArrayRef<StringAttr> from = have.getAxes(dim), to = want.getAxes(dim);
+    if (from.take_front(to.size()) != to)
+      return std::nullopt;
+    llvm::append_range(axes, from.drop_front(to.size()));
+  }
+  for (StringAttr axis : axes)
+    rest.setState(axis, {});
+  if (rest != want)
+    return std::nullopt;
+  return axes;
+}
+
 /// One reordering: plans all new operations before it changes the program.
 class Reordering {
 public:
@@ -163,6 +182,25 @@ LogicalResult Reordering::infer() {
   for (Operation *op : between)
     if (failed(inferOne(op)))
       return failure();
+  // What is needed whole must be what a gather makes.
+  auto canGather = [&](Value value, Type whole) {
+    return gatheredAxes(Layout::of(slicedType(value)),
+                        Layout::of(cast<RankedTensorType>(whole)))
+        .has_value();
+  };
+  for (Operation *op : between) {
+    auto update = dyn_cast<UpdateOp>(op);
+    bool isLeft = !update && llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return !between.contains(user);
+    });
+    if (update ? !canGather(update.getValue(), update.getTarget().getType())
+               : isLeft &&
+                     !canGather(op->getResult(0), op->getResult(0).getType()))
+      return refuse(emit, "reorder_c3",
+                    "'" + op->getName().stripDialect() +
+                        "' would leave slices that no all_gather makes whole",
+                    op);
+  }
   return success();
 }
 
@@ -171,16 +209,12 @@ Value Reordering::gatherWhole(Value value, Type type, Operation *like,
                               Reordered &reordered) {
   if (value.getType() == type)
     return value;
-  Layout have = Layout::of(typeOf(value)),
-         want = Layout::of(cast<RankedTensorType>(type));
-  SmallVector<StringAttr> axes;
-  for (StringAttr axis : have.getNamedAxes())
-    if (have.getState(axis).kind == AxisState::Sliced &&
-        want.getState(axis).kind == AxisState::Replicated)
-      axes.push_back(axis);
+  std::optional<SmallVector<StringAttr>> axes = gatheredAxes(
+      Layout::of(typeOf(value)), Layout::of(cast<RankedTensorType>(type)));
+  assert(axes && "infer() has asked");
   auto whole = AllGatherOp::create(
       rewriter, like->getLoc(), value,
-      AxesAttr::get(rewriter.getContext(), gather.getAxes().getMesh(), axes));
+      AxesAttr::get(rewriter.getContext(), gather.getAxes().getMesh(), *axes));
   copyNames(like, whole);
   reordered.gathers.push_back(whole);
   return whole;

@@ -59,6 +59,7 @@ std::optional<SplitForm> splitFormByName(llvm::StringRef name);
 /// - `split_c2`: to scatter, the tensor has a dimension.
 /// - `split_c3`: `reduce_broadcast` goes along one axis.
 /// - `split_c4`: `hierarchical` goes along two axes or more.
+/// - `split_c5`: the all_reduce is in no region.
 mlir::FailureOr<OpSet> split(mlir::RewriterBase &rewriter,
                              llvm::ArrayRef<mlir::Operation *> value,
                              SplitForm form, EmitRefusal emit);

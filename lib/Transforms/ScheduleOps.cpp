@@ -188,6 +188,9 @@ void ScheduleNameOp::getEffects(
 
 //===----------------------------------------------------------------------===//
 // Primitives
+//
+// None consumes its handles: several may hold one operation, or one that is in
+// another's region. What a primitive erases leaves all handles.
 //===----------------------------------------------------------------------===//
 
 LogicalResult ScheduleSplitOp::verify() {
@@ -219,7 +222,7 @@ Diagnosed ScheduleSplitOp::apply(TransformRewriter &rewriter,
 
 void ScheduleSplitOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  consumesHandle(getTargetMutable(), effects);
+  onlyReadsHandle(getTargetMutable(), effects);
   producesHandle(getOperation()->getOpResults(), effects);
   modifiesPayload(effects);
 }
@@ -243,8 +246,6 @@ Diagnosed ScheduleReorderOp::apply(TransformRewriter &rewriter,
 
 void ScheduleReorderOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  // Both may hold the gather, so neither is consumed; what goes leaves the
-  // handles.
   onlyReadsHandle(getGatherMutable(), effects);
   onlyReadsHandle(getAfterMutable(), effects);
   producesHandle(getOperation()->getOpResults(), effects);
@@ -343,7 +344,7 @@ Diagnosed ScheduleBucketOp::apply(TransformRewriter &rewriter,
 
 void ScheduleBucketOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  consumesHandle(getTargetsMutable(), effects);
+  onlyReadsHandle(getTargetsMutable(), effects);
   onlyReadsHandle(getSizeMutable(), effects);
   producesHandle(getOperation()->getOpResults(), effects);
   modifiesPayload(effects);

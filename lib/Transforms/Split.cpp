@@ -38,6 +38,10 @@ FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
                                   : reduces[1].getOperation());
   AllReduceOp op = reduces.front();
   ArrayRef<StringAttr> names = op.getAxes().getNames();
+  // split_c5
+  if (!isa<ProgramOp>(op->getParentOp()))
+    return refuse(emit, "split_c5", "expected an all_reduce outside of regions",
+                  op);
   // split_c2
   if (form != SplitForm::ReduceBroadcast && op.getType().getRank() == 0)
     return refuse(emit, "split_c2",
@@ -90,7 +94,10 @@ FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
     break;
   }
   }
-  rewriter.replaceOp(op, parts.back()->getResults());
+  // Not replaced by one part: a handle of the all_reduce holds nothing any
+  // more.
+  rewriter.replaceAllUsesWith(op.getResult(), parts.back()->getResult(0));
+  rewriter.eraseOp(op);
   return parts;
 }
 

@@ -1,0 +1,442 @@
+//===- Operations.cpp - Random operations ---------------------------------===//
+//
+// One operation of each kind on what a program has: each finds operands that it
+// takes and says what it makes of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramGenerator.h"
+
+using namespace ccn::random;
+
+ProgramGenerator::Maybe ProgramGenerator::operation(unsigned depth) {
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    Maybe made;
+    switch (random.weighted<unsigned>({{6, 0},
+                                       {10, 1},
+                                       {4, 2},
+                                       {2, 3},
+                                       {2, 4},
+                                       {2, 5},
+                                       {4, 6},
+                                       {2, 7},
+                                       {3, 8},
+                                       {2, 9},
+                                       {1, 10},
+                                       {2, 11},
+                                       {2, 12},
+                                       {1, 13},
+                                       {1, 14},
+                                       {9, 15},
+                                       {2, 16}})) {
+    case 0:
+      made = unary(depth);
+      break;
+    case 1:
+      made = binary(depth);
+      break;
+    case 2:
+      made = scaled(depth);
+      break;
+    case 3:
+      made = selected();
+      break;
+    case 4:
+      made = converted();
+      break;
+    case 5:
+      made = dropout();
+      break;
+    case 6:
+      made = reduction();
+      break;
+    case 7:
+      made = norm();
+      break;
+    case 8:
+      made = product();
+      break;
+    case 9:
+      made = transposed();
+      break;
+    case 10:
+      made = reshaped();
+      break;
+    case 11:
+      made = range();
+      break;
+    case 12:
+      made = joined();
+      break;
+    case 13:
+      made = repeated();
+      break;
+    case 14:
+      made = rows();
+      break;
+    case 15:
+      made = collective();
+      break;
+    case 16:
+      made = repetition();
+      break;
+    }
+    if (!made)
+      continue;
+    calls.push_back(*made);
+    return made;
+  }
+  return std::nullopt;
+}
+
+/// What an operation takes: a name, or another operation.
+ProgramGenerator::Maybe ProgramGenerator::operand(unsigned depth) {
+  if (depth > 0 && random.chance(0.25))
+    if (Maybe made = operation(depth - 1);
+        made && !made->type.pending() && made->type.element != "bool")
+      return made;
+  return findReduced();
+}
+
+//===----------------------------------------------------------------------===//
+// Element by element
+//===----------------------------------------------------------------------===//
+
+ProgramGenerator::Maybe ProgramGenerator::unary(unsigned depth) {
+  Maybe x = operand(depth);
+  if (!x)
+    return std::nullopt;
+  if (!x->type.isFloat())
+    return Value{random.pick<std::string>({"abs(", "neg("}) + x->text + ")",
+                 x->type};
+  switch (random.below(8)) {
+  case 0:
+    return Value{"sqrt(abs(" + x->text + "))", x->type};
+  case 1:
+    return Value{"log(abs(" + x->text + ") + 1)", x->type};
+  case 2:
+    return Value{"exp(min(" + x->text + ", 1.0))", x->type};
+  default:
+    return Value{random.pick<std::string>({"tanh", "sigmoid", "relu", "abs",
+                                           "gelu", "silu", "neg"}) +
+                     "(" + x->text + ")",
+                 x->type};
+  }
+}
+
+ProgramGenerator::Maybe ProgramGenerator::binary(unsigned depth) {
+  if (random.chance(0.15)) {
+    Maybe x =
+        find([](const Tensor &type) { return type.pending() == Held::Sum; });
+    Maybe y = !x ? std::nullopt : find([&](const Tensor &type) {
+      return combinePending(x->type, type).has_value();
+    });
+    if (y)
+      return Value{"(" + x->text + random.pick<std::string>({" + ", " - "}) +
+                       y->text + ")",
+                   *combinePending(x->type, y->type)};
+  }
+  Maybe x = operand(depth);
+  if (!x)
+    return std::nullopt;
+  Value y = partner(*x);
+  std::optional<Tensor> type = combine(x->type, y.type);
+  if (!type)
+    return std::nullopt;
+  std::string a = x->text, b = y.text;
+  if (x->type.shape == y.type.shape && random.chance(0.3))
+    std::swap(a, b);
+  switch (random.below(8)) {
+  case 0:
+    return Value{
+        random.pick<std::string>({"min(", "max("}) + a + ", " + b + ")", *type};
+  case 1:
+    if (type->isFloat())
+      return Value{"(" + a + " / (abs(" + b + ") + 1))", *type};
+    [[fallthrough]];
+  default:
+    return Value{"(" + a + random.pick<std::string>({" + ", " - ", " * "}) + b +
+                     ")",
+                 *type};
+  }
+}
+
+/// Times a scalar, which may be done to pending sums.
+ProgramGenerator::Maybe ProgramGenerator::scaled(unsigned depth) {
+  Maybe x =
+      random.chance(0.3)
+          ? find([](const Tensor &type) { return type.pending() == Held::Sum; })
+          : operand(depth);
+  if (!x)
+    return std::nullopt;
+  switch (random.below(4)) {
+  case 0:
+    return Value{"(" + x->text + " * " +
+                     input(replicated(x->type.element, {})).text + ")",
+                 x->type};
+  case 1:
+    // A mesh axis is its size.
+    return Value{"(" + x->text + random.pick<std::string>({" / ", " * "}) +
+                     mesh.axes[drawAxis()].name + ")",
+                 x->type};
+  case 2:
+    return Value{"neg(" + x->text + ")", x->type};
+  default:
+    return Value{"(" + literal(x->type) + " * " + x->text + ")", x->type};
+  }
+}
+
+ProgramGenerator::Maybe ProgramGenerator::selected() {
+  Maybe x = findReduced();
+  if (!x)
+    return std::nullopt;
+  Value y = partner(*x);
+  std::optional<Tensor> type = combine(x->type, y.type);
+  if (!type)
+    return std::nullopt;
+  std::string comparison =
+      random.pick<std::string>({" > ", " < ", " >= ", " <= ", " == ", " != "});
+  std::string other = random.chance(0.5) ? std::string("0") : y.text;
+  return Value{"select(" + x->text + comparison + other + ", " + x->text +
+                   ", " + y.text + ")",
+               *type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::converted() {
+  Maybe x = findReduced();
+  if (!x)
+    return std::nullopt;
+  Tensor type = x->type;
+  type.element = drawElement();
+  return Value{"cast(" + x->text + ", " + type.element + ")", type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::dropout() {
+  Maybe x = findReduced();
+  if (!x || !x->type.isFloat())
+    return std::nullopt;
+  std::string seed =
+      random.chance(0.5)
+          ? std::to_string(random.below(100))
+          : "cast(" + input(replicated("i32", {})).text + ", i64)";
+  return Value{"dropout(" + x->text +
+                   random.pick<std::string>({", 0.5, ", ", 0.1, "}) + seed +
+                   ")",
+               x->type};
+}
+
+/// An expression that was there before.
+ProgramGenerator::Maybe ProgramGenerator::repetition() {
+  if (calls.empty())
+    return std::nullopt;
+  return random.pick(calls);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and products
+//===----------------------------------------------------------------------===//
+
+ProgramGenerator::Maybe ProgramGenerator::reduction() {
+  Held kind = drawReduction();
+  Maybe x = find([&](const Tensor &type) {
+    return type.rank() > 0 && type.element != "bool" &&
+           (!type.pending() || type.pending() == kind);
+  });
+  if (!x)
+    return std::nullopt;
+  std::string name = reductionName(kind);
+  if (kind == Held::Sum && x->type.isFloat() && random.chance(0.3))
+    name = "mean";
+  if (random.chance(0.2)) {
+    // All dimensions at once.
+    Tensor type = x->type;
+    while (type.rank()) {
+      std::optional<Tensor> less = reduceOver(type, type.rank() - 1, kind);
+      if (!less)
+        return std::nullopt;
+      type = *less;
+    }
+    return Value{name + "(" + x->text + ")", type};
+  }
+  auto dim = static_cast<size_t>(random.below(int64_t(x->type.rank())));
+  std::optional<Tensor> type = reduceOver(x->type, dim, kind);
+  if (!type)
+    return std::nullopt;
+  return Value{name + "(" + x->text + ", " + std::to_string(dim) + ")", *type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::norm() {
+  Maybe x = find([](const Tensor &type) {
+    return type.rank() > 0 && !type.pending() && type.isFloat();
+  });
+  if (!x)
+    return std::nullopt;
+  const Tensor &type = x->type;
+  auto dim = static_cast<size_t>(random.below(int64_t(type.rank())));
+  std::string at = ", " + std::to_string(dim) + ")";
+  switch (random.below(5)) {
+  case 0: {
+    Tensor result = replicated(type.element, {});
+    result.held = type.held;
+    return Value{"norm(" + x->text + ")", result};
+  }
+  case 1: {
+    // Reduced over all ranks.
+    Tensor result = type;
+    result.shape.erase(result.shape.begin() + ptrdiff_t(dim));
+    result.cuts.erase(result.cuts.begin() + ptrdiff_t(dim));
+    return Value{"norm(" + x->text + at, result};
+  }
+  case 2: {
+    Value gamma = input(replicated(type.element, {type.shape.back()}));
+    Value beta = input(replicated(type.element, {type.shape.back()}));
+    return Value{"layer_norm(" + x->text + ", " + gamma.text + ", " +
+                     beta.text + ", 0.01)",
+                 type};
+  }
+  case 3: {
+    Value gamma = input(replicated(type.element, {type.shape.back()}));
+    return Value{"rms_norm(" + x->text + ", " + gamma.text + ", 0.01)", type};
+  }
+  default:
+    return Value{"softmax(" + x->text + at, type};
+  }
+}
+
+ProgramGenerator::Maybe ProgramGenerator::product() {
+  Maybe x = find([](const Tensor &type) {
+    return type.rank() >= 2 && type.element != "bool";
+  });
+  if (!x)
+    return std::nullopt;
+  if (random.chance(0.5))
+    if (Maybe y = find([&](const Tensor &type) {
+          return multiply(x->type, type).has_value();
+        }))
+      return Value{"matmul(" + x->text + ", " + y->text + ")",
+                   *multiply(x->type, y->type)};
+  Tensor weight = drawLayout(
+      replicated(x->type.element, {x->type.shape.back(), drawSize()}), false);
+  if (!x->type.cuts.back().empty() && random.chance(0.7)) {
+    weight = replicated(weight.element, weight.shape);
+    weight.cuts[0] = x->type.cuts.back();
+  }
+  std::optional<Tensor> type = multiply(x->type, weight);
+  if (!type)
+    return std::nullopt;
+  return Value{"matmul(" + x->text + ", " + input(weight).text + ")", *type};
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+ProgramGenerator::Maybe ProgramGenerator::transposed() {
+  Maybe x = find([](const Tensor &type) { return type.rank() >= 2; });
+  if (!x)
+    return std::nullopt;
+  std::vector<size_t> order;
+  for (size_t dim = 0; dim < x->type.rank(); ++dim)
+    order.push_back(dim);
+  random.shuffle(order);
+  Tensor type = x->type;
+  std::string text;
+  for (size_t dim = 0; dim < order.size(); ++dim) {
+    type.shape[dim] = x->type.shape[order[dim]];
+    type.cuts[dim] = x->type.cuts[order[dim]];
+    text += (dim ? ", " : "") + std::to_string(order[dim]);
+  }
+  return Value{"transpose(" + x->text + ", [" + text + "])", type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::reshaped() {
+  Maybe x = find([](const Tensor &type) { return type.rank() > 0; });
+  if (!x)
+    return std::nullopt;
+  Tensor type = x->type;
+  bool isWhole = true;
+  for (const std::vector<size_t> &cuts : type.cuts)
+    isWhole &= cuts.empty();
+  if (isWhole && random.chance(0.5)) {
+    // Flat, or two dimensions made one.
+    type.shape = type.rank() == 3 && random.chance(0.5)
+                     ? Shape{type.shape[0], type.shape[1] * type.shape[2]}
+                     : Shape{type.count()};
+    type.cuts.assign(type.shape.size(), {});
+  } else if (type.rank() < 3) {
+    type.shape.push_back(1);
+    type.cuts.emplace_back();
+  } else {
+    return std::nullopt;
+  }
+  std::string text;
+  for (size_t dim = 0; dim < type.rank(); ++dim)
+    text += (dim ? ", " : "") + std::to_string(type.shape[dim]);
+  return Value{"reshape(" + x->text + ", [" + text + "])", type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::range() {
+  Maybe x = find([](const Tensor &type) { return type.rank() > 0; });
+  if (!x)
+    return std::nullopt;
+  auto dim = static_cast<size_t>(random.below(int64_t(x->type.rank())));
+  if (!x->type.cuts[dim].empty())
+    return std::nullopt;
+  Tensor type = x->type;
+  int64_t begin = random.between(0, type.shape[dim]);
+  int64_t end = random.between(begin, type.shape[dim]);
+  type.shape[dim] = end - begin;
+  return Value{"slice(" + x->text + ", " + std::to_string(dim) + ", " +
+                   std::to_string(begin) + ", " + std::to_string(end) + ")",
+               type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::joined() {
+  Maybe x = find(
+      [](const Tensor &type) { return type.rank() > 0 && !type.pending(); });
+  if (!x)
+    return std::nullopt;
+  auto dim = static_cast<size_t>(random.below(int64_t(x->type.rank())));
+  if (!x->type.cuts[dim].empty() || x->type.shape[dim] > 20)
+    return std::nullopt;
+  Maybe y = find([&](const Tensor &type) {
+    if (type.rank() != x->type.rank())
+      return false;
+    Tensor like = type;
+    like.shape[dim] = x->type.shape[dim];
+    return like == x->type;
+  });
+  Tensor type = x->type;
+  type.shape[dim] += y->type.shape[dim];
+  return Value{"concat([" + x->text + ", " + y->text + "], " +
+                   std::to_string(dim) + ")",
+               type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::repeated() {
+  Maybe x = find(
+      [](const Tensor &type) { return type.rank() < 3 && !type.pending(); });
+  if (!x)
+    return std::nullopt;
+  Tensor type = x->type;
+  type.shape.insert(type.shape.begin(), drawSize());
+  type.cuts.insert(type.cuts.begin(), std::vector<size_t>());
+  std::string text;
+  for (size_t dim = 0; dim < type.rank(); ++dim)
+    text += (dim ? ", " : "") + std::to_string(type.shape[dim]);
+  return Value{"broadcast_to(" + x->text + ", [" + text + "])", type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::rows() {
+  Maybe table = find([](const Tensor &type) {
+    return type.rank() == 2 && type.isReplicated() && type.shape[0] > 0 &&
+           type.element != "bool";
+  });
+  if (!table)
+    return std::nullopt;
+  Tensor indices = replicated("i32", {drawSize()});
+  Tensor type =
+      replicated(table->type.element, {indices.shape[0], table->type.shape[1]});
+  return Value{
+      "gather_rows(" + table->text + ", " + argument(indices).text + ")", type};
+}

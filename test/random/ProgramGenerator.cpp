@@ -1,0 +1,265 @@
+//===- ProgramGenerator.cpp - Random programs -----------------------------===//
+//
+// Meshes, types, values and statements, and what a program is made of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramGenerator.h"
+
+#include <algorithm>
+
+using namespace ccn::random;
+
+ProgramGenerator::ProgramGenerator(Random &random) : random(random) {
+  static const std::vector<std::pair<int, std::vector<int64_t>>> meshes = {
+      {1, {1}},    {6, {2}},    {5, {3}},    {4, {4}},    {1, {5}},
+      {1, {6}},    {1, {7}},    {1, {8}},    {6, {2, 2}}, {2, {2, 3}},
+      {2, {3, 2}}, {1, {4, 2}}, {1, {2, 4}}, {1, {1, 2}}, {1, {2, 1}}};
+  program.mesh = "mesh m (";
+  for (int64_t size : random.weighted(meshes)) {
+    mesh.axes.push_back(
+        {std::string(1, static_cast<char>('a' + mesh.size())), size});
+    program.mesh += (mesh.size() > 1 ? ", " : "") + mesh.axes.back().name +
+                    " = " + std::to_string(size);
+  }
+  program.mesh += ")";
+  for (int i = 0; i < 3; ++i)
+    sizes.push_back(random.weighted<int64_t>({{1, 0},
+                                              {2, 1},
+                                              {6, 2},
+                                              {6, 3},
+                                              {4, 4},
+                                              {5, 5},
+                                              {3, 6},
+                                              {3, 7},
+                                              {2, 8},
+                                              {1, 9}}));
+  element = drawElement();
+  shape = drawShape();
+}
+
+std::string ProgramGenerator::drawElement() {
+  return random.weighted<std::string>(
+      {{8, "f32"}, {3, "f64"}, {4, "f16"}, {3, "bf16"}, {3, "i32"}});
+}
+
+int64_t ProgramGenerator::drawSize() { return random.pick(sizes); }
+
+Shape ProgramGenerator::drawShape() {
+  auto rank = random.weighted<unsigned>({{1, 0}, {5, 1}, {9, 2}, {3, 3}});
+  Shape result;
+  for (unsigned i = 0; i < rank; ++i)
+    result.push_back(drawSize());
+  return result;
+}
+
+Held ProgramGenerator::drawReduction() {
+  return random.weighted<Held>(
+      {{8, Held::Sum}, {1, Held::Prod}, {2, Held::Max}, {1, Held::Min}});
+}
+
+std::vector<size_t> ProgramGenerator::drawAxes() {
+  std::vector<size_t> axes;
+  for (size_t axis = 0; axis < mesh.size(); ++axis)
+    if (random.chance(0.6))
+      axes.push_back(axis);
+  if (axes.empty())
+    axes.push_back(drawAxis());
+  return axes;
+}
+
+Tensor ProgramGenerator::drawLayout(Tensor type, bool canBeHeld) {
+  Held pending = drawReduction();
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    int64_t kind = random.below(canBeHeld ? 6 : 4);
+    if (kind < 2 && type.rank())
+      type.cuts[static_cast<size_t>(random.below(int64_t(type.rank())))]
+          .push_back(axis);
+    else if (kind == 4)
+      type.held[axis] = Held::Local;
+    else if (kind == 5)
+      type.held[axis] = pending;
+  }
+  return type;
+}
+
+std::string ProgramGenerator::axesText(const std::vector<size_t> &axes) {
+  std::string text;
+  if (mesh.size() == 1 && random.chance(0.5))
+    return text;
+  for (size_t axis : axes)
+    text += ", " + mesh.axes[axis].name;
+  return text;
+}
+
+std::string ProgramGenerator::literal(const Tensor &type) {
+  if (!type.isFloat())
+    return std::to_string(random.between(2, 3));
+  return random.pick<std::string>({"0.5", "2", "0.25", "3", "-1.5"});
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value ProgramGenerator::let(const Value &value) {
+  std::string name = "v" + std::to_string(numLets++);
+  program.statements.push_back("let " + name + " = " + value.text);
+  values.push_back({name, value.type});
+  return values.back();
+}
+
+Value ProgramGenerator::argument(const Tensor &type, bool isInout) {
+  std::string name = isInout ? "p" + std::to_string(numStates++)
+                             : "x" + std::to_string(numArguments++);
+  program.arguments.push_back((isInout ? "inout " : "") + name + ": " +
+                              type.text(mesh));
+  values.push_back({name, type});
+  if (isInout)
+    states.push_back(values.back());
+  return values.back();
+}
+
+Value ProgramGenerator::input(const Tensor &type) {
+  if (random.chance(0.6))
+    if (Maybe value = find([&](const Tensor &other) { return other == type; }))
+      return *value;
+  return argument(type, random.chance(0.15));
+}
+
+ProgramGenerator::Maybe
+ProgramGenerator::find(const std::function<bool(const Tensor &)> &fits) {
+  std::vector<Value> fitting;
+  for (const Value &value : values)
+    if (fits(value.type))
+      fitting.push_back(value);
+  if (fitting.empty())
+    return std::nullopt;
+  size_t recent = std::min<size_t>(fitting.size(), 4);
+  if (random.chance(0.6))
+    fitting.erase(fitting.begin(),
+                  fitting.end() - static_cast<ptrdiff_t>(recent));
+  return random.pick(fitting);
+}
+
+Value ProgramGenerator::any() {
+  return *find([](const Tensor &) { return true; });
+}
+
+ProgramGenerator::Maybe ProgramGenerator::findReduced() {
+  return find([](const Tensor &type) {
+    return !type.pending() && type.element != "bool";
+  });
+}
+
+Value ProgramGenerator::partner(const Value &x) {
+  if (random.chance(0.7))
+    if (Maybe value = find([&](const Tensor &type) {
+          std::optional<Tensor> result = combine(x.type, type);
+          return result && type.element == x.type.element;
+        }))
+      return *value;
+  // One of the same shape, one that is repeated, or a scalar.
+  Tensor type = x.type;
+  if (random.chance(0.5)) {
+    auto drop = static_cast<size_t>(random.below(int64_t(type.rank()) + 1));
+    Tensor part =
+        replicated(type.element, Shape(type.shape.begin() + ptrdiff_t(drop),
+                                       type.shape.end()));
+    return argument(part);
+  }
+  if (random.chance(0.4))
+    type = replicated(type.element, type.shape);
+  return argument(type, random.chance(0.1));
+}
+
+void ProgramGenerator::store(const Value &target, const Value &value) {
+  program.statements.push_back(target.text + " <- " + value.text);
+}
+
+void ProgramGenerator::update(const Value &value) {
+  if (value.type.element == "bool")
+    return;
+  Maybe target;
+  for (const Value &state : states)
+    if (!value.type.pending() && isStorable(value.type, state.type) &&
+        random.chance(0.5))
+      target = state;
+  if (!target) {
+    Tensor type = value.type;
+    for (std::vector<size_t> &cuts : type.cuts)
+      if (random.chance(0.5))
+        cuts.clear();
+    if (!type.pending() && random.chance(0.2)) {
+      Tensor cut = drawLayout(replicated(type.element, type.shape), false);
+      if (isStorable(value.type, cut))
+        type = cut;
+    }
+    if (!isStorable(value.type, type))
+      type = value.type;
+    target = argument(type, /*isInout=*/true);
+  }
+  std::optional<Tensor> both = combine(value.type, target->type);
+  if (both && isStorable(*both, target->type) && random.chance(0.7)) {
+    std::string weight =
+        value.type.isFloat() ? std::string("0.5 * ") : std::string();
+    store(*target, {weight + target->text +
+                        random.pick<std::string>({" + ", " - "}) + value.text,
+                    *both});
+  } else {
+    store(*target, value);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+Program ProgramGenerator::generate() {
+  argument(drawLayout(replicated(element, shape), true));
+  auto motifs = random.weighted<unsigned>({{1, 0}, {7, 1}, {2, 2}});
+  for (unsigned i = 0; i < motifs; ++i)
+    switch (random.weighted<unsigned>(
+        {{6, 0}, {4, 1}, {3, 2}, {2, 3}, {2, 4}, {2, 5}})) {
+    case 0:
+      gradients();
+      break;
+    case 1:
+      reducedProduct();
+      break;
+    case 2:
+      gatheredProduct();
+      break;
+    case 3:
+      pipelineStage();
+      break;
+    case 4:
+      experts();
+      break;
+    case 5:
+      norms();
+      break;
+    }
+  int64_t more = random.below(motifs ? 6 : 10);
+  for (int64_t i = 0; i < more; ++i) {
+    Maybe made = operation(2);
+    if (made && made->type.count() <= 1000) {
+      Value value = let(*made);
+      if (random.chance(0.15))
+        update(value);
+    }
+  }
+  // Most of what was made leaves the program, so that little is dropped.
+  std::vector<std::string> results;
+  for (const Value &value : values)
+    if (value.text.front() == 'v' && random.chance(0.35))
+      results.push_back(value.text);
+  if (numLets && (random.chance(0.9) || results.empty()))
+    results.push_back("v" + std::to_string(numLets - 1));
+  if (results.empty() && states.empty())
+    results.push_back(let(scaled(0).value_or(any())).text);
+  for (const std::string &result : results)
+    if (!std::count(program.results.begin(), program.results.end(), result))
+      program.results.push_back(result);
+  return program;
+}

@@ -1,0 +1,223 @@
+//===- Session.cpp - A program and the lines applied to it ----------------===//
+//
+// Each line is applied as part of the whole text, through the parser, the
+// checker and the transform script, to the program as it was read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "lib/Driver/ApplySchedule.h"
+#include "lib/Transforms/Rewrites.h"
+#include "lib/Verify/Prove.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/Regex.h"
+
+using namespace ccn;
+using namespace ccn::random;
+using namespace ccn::verify;
+
+namespace {
+
+std::string messagesOf(const Diagnostics &diagnostics) {
+  std::string text;
+  for (const Diagnostic *diagnostic : diagnostics.getSorted())
+    text += (text.empty() ? "" : "; ") + diagnostic->message;
+  return text;
+}
+
+std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  return text;
+}
+
+/// The program as primitives leave it when they refuse: they may make readers
+/// of an argument read what was stored in it.
+std::string printForwarded(mlir::ModuleOp module) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  forwardStores(onlyProgram(*copy));
+  return print(*copy);
+}
+
+/// Errors that are not numbered: what is named is not there, or not what the
+/// line takes, which the checker says.
+const std::pair<const char *, const char *> namedErrors[] = {
+    {"^unknown value '", "unknown name"},
+    {"has the name '.*' here; it is not used", "name of nothing"},
+    {"' is named twice$", "named twice"},
+    {"' is a constant$", "constant"},
+    {"^expected an inout argument, found '", "not inout"},
+    {"^expected a (number of chunks|number of SMs|size of a bucket) of at "
+     "least 1",
+     "number below 1"},
+    {"^unknown algorithm '", "unknown algorithm"},
+    {"^expected a topology, as in synth", "synth()"},
+};
+
+mlir::LogicalResult run(Phase phase, bool before, mlir::ModuleOp module) {
+  mlir::PassManager first(module.getContext()), last(module.getContext());
+  addPhasePasses(phase, {}, first, last);
+  return (before ? first : last).run(module);
+}
+
+} // namespace
+
+Session::Session(mlir::MLIRContext &context, Program all)
+    : context(context), program(std::move(all)) {
+  program.lines.clear();
+  SourceFile source("random.ccn", program.text());
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.stopAfter = Phase::Parse;
+  if (compile(source, &context, options, diagnostics, before) !=
+      CompileStatus::Done) {
+    error = messagesOf(diagnostics);
+    return;
+  }
+  scheduled = before->clone();
+  if (mlir::failed(run(Phase::Schedule, true, *scheduled)))
+    error = "the passes before the schedule fail";
+}
+
+ProgramOp Session::current() { return onlyProgram(*scheduled); }
+
+Outcome Session::judge(const Diagnostics &diagnostics, const Program &tried) {
+  auto sorted = diagnostics.getSorted();
+  if (sorted.empty())
+    return {Outcome::Wrong, "no error says why the line fails"};
+  const Diagnostic &first = *sorted.front();
+  llvm::StringRef message = first.message;
+  std::string why;
+  llvm::SmallVector<llvm::StringRef> groups;
+  if (llvm::Regex("\\(([a-z_]+_c[0-9]+)\\)$").match(message, &groups))
+    why = groups[1].str();
+  for (const auto &[pattern, name] : namedErrors)
+    if (why.empty() && llvm::Regex(pattern).match(message))
+      why = name;
+  if (why.empty())
+    return {Outcome::Wrong,
+            "an error that is no refusal: " + messagesOf(diagnostics)};
+  unsigned line = first.place.line;
+  if (first.place.file)
+    line = first.place.file->getLineColumn(first.place.range.begin).line;
+  unsigned expected = tried.textLine(tried.lines.size() - 1);
+  if (line != expected)
+    return {Outcome::Wrong, "the refusal is at line " + std::to_string(line) +
+                                ", expected " + std::to_string(expected) +
+                                ": " + message.str()};
+  return {Outcome::Refused, why};
+}
+
+Outcome Session::apply(const std::string &line) {
+  Program tried = program;
+  tried.lines.push_back(line);
+  SourceFile source("random.ccn", tried.text());
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.stopAfter = Phase::Parse;
+  options.lower.schedule = "t";
+  Module module, schedules;
+  if (compile(source, &context, options, diagnostics, module, &schedules) !=
+      CompileStatus::Done)
+    return judge(diagnostics, tried);
+  if (mlir::failed(run(Phase::Schedule, true, *module)))
+    return {Outcome::Wrong, "the passes before the schedule fail"};
+  mlir::LogicalResult applied = mlir::failure();
+  {
+    mlir::ScopedDiagnosticHandler handler(
+        &context, [&](mlir::Diagnostic &diagnostic) {
+          forwardDiagnostic(diagnostic, diagnostics);
+          return mlir::success();
+        });
+    applied = applySchedules(*module, *schedules);
+    if (mlir::failed(mlir::verify(*module)))
+      return {Outcome::Wrong,
+              "the program does not verify: " + messagesOf(diagnostics)};
+  }
+  if (mlir::succeeded(applied)) {
+    scheduled = std::move(module);
+    program = std::move(tried);
+    return {Outcome::Accepted, ""};
+  }
+  Outcome outcome = judge(diagnostics, tried);
+  if (outcome.kind == Outcome::Refused &&
+      printForwarded(*module) != printForwarded(*scheduled))
+    return {Outcome::Wrong, "a refusal (" + outcome.why +
+                                ") changed the program:\n" + print(*scheduled) +
+                                "became\n" + print(*module)};
+  return outcome;
+}
+
+std::string Session::compare(const Depth &depth, uint64_t seed) {
+  Module after = scheduled->clone();
+  if (mlir::failed(run(Phase::Schedule, false, *after)))
+    return "the passes after the schedule fail";
+  Comparison comparison(onlyProgram(*before), onlyProgram(*after));
+  if (auto wrong = comparison.checkInterface())
+    return *wrong;
+  Agreement agreement;
+  for (ValueSet set : depth.sets) {
+    if (auto wrong = comparison.run(set, seed, agreement))
+      return "on values '" + name(set).str() + "', " + *wrong;
+    if (!comparison.getFailure().empty())
+      ++counts["not run"];
+  }
+  counts["run"] += agreement.runs;
+  if (!agreement.findUncompared().empty())
+    ++counts["without bound"];
+  if (!depth.proves)
+    return "";
+  ProveOptions options;
+  options.timeLimit = 2;
+  options.elementTimeLimit = 0.2;
+  options.sizeLimit = 300'000;
+  Proof proof = prove(onlyProgram(*before), onlyProgram(*after), options);
+  // For other functions than the real ones programs may differ.
+  if (proof.kind == Proof::Different && proof.counterexample->functions.empty())
+    return "by proof, " + proof.describe();
+  ++counts[proof.kind == Proof::Proved ? "proved" : "not proved"];
+  return "";
+}
+
+std::string Session::compileAll() {
+  SourceFile source("random.ccn", program.text());
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.roundTrip = true;
+  if (!program.lines.empty())
+    options.lower.schedule = "t";
+  Module whole;
+  if (compile(source, &context, options, diagnostics, whole) !=
+      CompileStatus::Done)
+    return "compiling the whole fails: " + messagesOf(diagnostics);
+  Module after = scheduled->clone();
+  if (mlir::failed(run(Phase::Schedule, false, *after)))
+    return "the passes after the schedule fail";
+  (*whole)->removeAttr(kPhaseAttr);
+  (*after)->removeAttr(kPhaseAttr);
+  if (print(*whole) != print(*after))
+    return "compiling the whole makes another program, expected\n" +
+           print(*after) + "found\n" + print(*whole);
+  return "";
+}
+
+std::string random::checkAll(mlir::MLIRContext &context, const Program &program,
+                             const Depth &depth) {
+  Session session(context, program);
+  if (!session.getError().empty())
+    return "";
+  std::string wrong = session.compare(depth, 1);
+  for (const std::string &line : program.lines) {
+    if (!wrong.empty())
+      return wrong;
+    Outcome outcome = session.apply(line);
+    if (outcome.kind == Outcome::Wrong)
+      return outcome.why;
+    if (outcome.kind == Outcome::Accepted)
+      wrong = session.compare(depth, 1);
+  }
+  return wrong.empty() ? session.compileAll() : wrong;
+}

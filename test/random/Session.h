@@ -1,0 +1,73 @@
+//===- Session.h - A program and the lines applied to it --------*- C++ -*-===//
+//
+// Applies lines of a schedule one after the other. A line that is accepted must
+// leave a program that verifies and computes what it computed; one that is
+// refused must say why in the documented way and change nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_RANDOM_SESSION_H
+#define CCN_TEST_RANDOM_SESSION_H
+
+#include "Program.h"
+
+#include "lib/Driver/Phases.h"
+#include "lib/Verify/Verify.h"
+
+namespace ccn::random {
+
+struct Outcome {
+  enum Kind { Accepted, Refused, Wrong } kind;
+  /// The condition (`fuse_c2`) or kind of error (`unknown name`) of a refusal,
+  /// or what is wrong.
+  std::string why;
+};
+
+/// How thoroughly a program is compared.
+struct Depth {
+  std::vector<verify::ValueSet> sets;
+  bool proves = false;
+};
+
+class Session {
+public:
+  Session(mlir::MLIRContext &context, Program program);
+
+  /// Why the program, without schedule, is wrong; empty if it is right.
+  const std::string &getError() const { return error; }
+  /// The program after the lines that were accepted.
+  ProgramOp current();
+  /// With the lines that were accepted.
+  const Program &getProgram() const { return program; }
+
+  Outcome apply(const std::string &line);
+  /// Compares the program with what it was without the schedule; empty, or how
+  /// they differ.
+  std::string compare(const Depth &depth, uint64_t seed);
+  /// Compiles the whole text as the driver does; empty, or what is wrong.
+  std::string compileAll();
+
+  /// What came of comparisons and proofs: `compared`, `proved`, ...
+  std::map<std::string, int64_t> counts;
+
+private:
+  using Module = mlir::OwningOpRef<mlir::ModuleOp>;
+
+  /// What a line that is not accepted says: a refusal, or wrong.
+  Outcome judge(const Diagnostics &diagnostics, const Program &tried);
+
+  mlir::MLIRContext &context;
+  Program program;
+  std::string error;
+  /// After Phase::Parse; ready for a schedule, with the lines applied.
+  Module before, scheduled;
+};
+
+/// Applies all lines of the program's schedule, in order, and compares after
+/// each that is accepted; empty, or what is wrong.
+std::string checkAll(mlir::MLIRContext &context, const Program &program,
+                     const Depth &depth);
+
+} // namespace ccn::random
+
+#endif // CCN_TEST_RANDOM_SESSION_H
