@@ -232,9 +232,10 @@ def ScheduleOrderOp : Ccn_ScheduleOp<"order"> {
 def ScheduleChooseOp : Ccn_ScheduleOp<"choose"> {
   let summary = "Chooses how a collective, or a kernel that communicates, runs";
   let description = [{
-    What is chosen is `algorithm` (a name, or the path of a schedule in the
-    synthesizer's format), `protocol` or `sms`. The choice is a param, so that a tuner
-    can make it. Conditions `choose_c1` to `choose_c8` of the pass `ccn-choose`.
+    What is chosen is `algorithm` (a name, the path of a schedule in the synthesizer's
+    format, or a dictionary of what `synth(...)` is asked for), `protocol` or `sms`.
+    The choice is a param, so that a tuner can make it. Conditions `choose_c1` to
+    `choose_c9` of the pass `ccn-choose`.
 
     ```mlir
     %p = transform.tune.knob<"protocol"> = "ll" from options = ["simple", "ll", "lamport"] -> !transform.any_param

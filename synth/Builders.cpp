@@ -310,7 +310,8 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
   const std::string &name = spec.name;
   auto unknown = [&]() -> Error {
     return {"unknown topology \"" + std::string(text) +
-            "\", expected a file ending in .json or a name that \"ccsynth "
+            "\", expected a file ending in .json, .xml or .txt or a name that "
+            "\"ccsynth "
             "topologies\" lists"};
   };
   if (!spec.ok)

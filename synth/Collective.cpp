@@ -32,6 +32,8 @@ std::string_view ccn::synth::kindName(CollectiveKind kind) {
     return "scatter";
   case CollectiveKind::AllToAll:
     return "all_to_all";
+  case CollectiveKind::AllToAllV:
+    return "all_to_allv";
   case CollectiveKind::Custom:
     return "custom";
   }
@@ -120,10 +122,79 @@ Result<Collective> ccn::synth::makeCollective(CollectiveKind kind, int ranks,
       for (int c = 0; c < chunksPerNode; ++c)
         chunks.push_back({{p}, {c / (chunksPerNode / ranks)}});
     break;
+  case CollectiveKind::AllToAllV:
+    return Error{"all_to_allv needs counts"};
   case CollectiveKind::Custom:
     return Error{"a custom collective is read from a file"};
   }
   return result;
+}
+
+Result<Collective> ccn::synth::makeAllToAllV(const Counts &counts,
+                                             int chunksPerCount) {
+  size_t ranks = counts.size();
+  if (ranks == 0)
+    return Error{"all_to_allv: expected a row of counts for each rank, found "
+                 "none"};
+  if (chunksPerCount < 1)
+    return Error{"all_to_allv: expected at least one chunk, found " +
+                 std::to_string(chunksPerCount)};
+  Collective result;
+  result.kind = CollectiveKind::AllToAllV;
+  result.name = kindName(result.kind);
+  result.ranks = static_cast<int>(ranks);
+  result.chunksPerNode = chunksPerCount;
+  result.counts = counts;
+  std::vector<int64_t> sends(ranks), receives(ranks);
+  for (size_t p = 0; p < ranks; ++p) {
+    if (counts[p].size() != ranks)
+      return Error{"all_to_allv: expected " + std::to_string(ranks) +
+                   " counts for rank " + std::to_string(p) + ", found " +
+                   std::to_string(counts[p].size())};
+    for (size_t q = 0; q < ranks; ++q) {
+      if (counts[p][q] < 0)
+        return Error{"all_to_allv: expected counts of at least 0, found " +
+                     std::to_string(counts[p][q])};
+      sends[p] += counts[p][q];
+      receives[q] += counts[p][q];
+      if (sends[p] * chunksPerCount > (1 << 20) ||
+          receives[q] * chunksPerCount > (1 << 20))
+        return Error{"all_to_allv: too many chunks"};
+    }
+  }
+  int64_t most = std::max(*std::max_element(sends.begin(), sends.end()),
+                          *std::max_element(receives.begin(), receives.end()));
+  if (most == 0)
+    return Error{"all_to_allv: expected a count above 0, found none"};
+  result.bufferChunks = static_cast<int>(most) * chunksPerCount;
+  for (int p = 0; p < result.ranks; ++p)
+    for (int q = 0; q < result.ranks; ++q)
+      result.chunks.insert(result.chunks.end(),
+                           static_cast<size_t>(counts[p][q]) * chunksPerCount,
+                           {{p}, {q}});
+  return result;
+}
+
+Result<Counts> ccn::synth::parseCounts(std::string_view text,
+                                       std::string_view where) {
+  try {
+    json document = parseJson(text, where);
+    JsonAt rows(document, std::string(where), "");
+    Counts counts;
+    for (size_t p = 0, e = rows.arraySize(); p < e; ++p) {
+      JsonAt row = rows.at(p);
+      counts.emplace_back();
+      for (size_t q = 0, f = row.arraySize(); q < f; ++q)
+        counts.back().push_back(
+            static_cast<int>(row.at(q).integer(0, 1 << 20)));
+      if (counts.back().size() != e)
+        row.fail("expected " + std::to_string(e) + " counts, found " +
+                 std::to_string(counts.back().size()));
+    }
+    return counts;
+  } catch (const JsonError &e) {
+    return Error{e.what()};
+  }
 }
 
 Result<Collective> ccn::synth::dual(const Collective &collective) {
@@ -166,6 +237,11 @@ Result<Collective> ccn::synth::dual(const Collective &collective) {
     break;
   case CollectiveKind::Scatter:
     result.kind = CollectiveKind::Gather;
+    break;
+  case CollectiveKind::AllToAllV:
+    for (size_t p = 0; p < result.counts.size(); ++p)
+      for (size_t q = 0; q < p; ++q)
+        std::swap(result.counts[p][q], result.counts[q][p]);
     break;
   default:
     break;
@@ -253,15 +329,27 @@ std::string ccn::synth::writeCollective(const Collective &collective) {
 
 Result<Collective> ccn::synth::loadCollective(const std::string &nameOrFile,
                                               int ranks, int chunksPerNode,
-                                              int root) {
-  if (std::optional<CollectiveKind> kind = parseCollectiveKind(nameOrFile))
+                                              int root, const Counts &counts) {
+  std::optional<CollectiveKind> kind = parseCollectiveKind(nameOrFile);
+  if (kind == CollectiveKind::AllToAllV) {
+    if (static_cast<int>(counts.size()) != ranks)
+      return Error{"all_to_allv: expected counts for the topology's " +
+                   std::to_string(ranks) + " ranks (--counts), found " +
+                   std::to_string(counts.size())};
+    return makeAllToAllV(counts, chunksPerNode);
+  }
+  if (!counts.empty())
+    return Error{nameOrFile + " takes no counts, all_to_allv does"};
+  if (kind)
     return makeCollective(*kind, ranks, chunksPerNode, root);
   if (nameOrFile != "-" && nameOrFile.find('/') == std::string::npos &&
       !nameOrFile.ends_with(".json"))
-    return Error{"unknown collective \"" + nameOrFile +
-                 "\", expected all_gather, reduce_scatter, all_reduce, "
-                 "broadcast, reduce, gather, scatter, all_to_all or a file "
-                 "ending in .json"};
+    return Error{
+        "unknown collective \"" + nameOrFile +
+        "\", expected all_gather, reduce_scatter, all_reduce, "
+        "broadcast, reduce, gather, scatter, all_to_all, all_to_allv or "
+        "a file "
+        "ending in .json"};
   Result<std::string> text = readFile(nameOrFile);
   if (!text)
     return text.error();

@@ -25,6 +25,7 @@ enum class CollectiveKind {
   Gather,
   Scatter,
   AllToAll,
+  AllToAllV,
   Custom,
 };
 
@@ -37,9 +38,13 @@ struct ChunkRelation {
   std::vector<int> pre, post;
 };
 
+/// counts[p][q]: how much rank p has for rank q.
+using Counts = std::vector<std::vector<int>>;
+
 /// A collective on `ranks` ranks. `chunksPerNode` is C, what a node
-/// contributes (all_gather, gather), receives (reduce_scatter, scatter) or the
-/// whole of its buffer (broadcast, reduce, all_reduce, all_to_all).
+/// contributes (all_gather, gather), receives (reduce_scatter, scatter), the
+/// whole of its buffer (broadcast, reduce, all_reduce, all_to_all) or one of
+/// its counts (all_to_allv).
 struct Collective {
   CollectiveKind kind = CollectiveKind::Custom;
   std::string name;
@@ -52,6 +57,8 @@ struct Collective {
   /// B / bufferChunks bytes.
   int bufferChunks = 1;
   std::vector<ChunkRelation> chunks;
+  /// all_to_allv only.
+  Counts counts;
 
   bool rooted() const {
     return kind == CollectiveKind::Broadcast ||
@@ -68,14 +75,22 @@ std::optional<CollectiveKind> parseCollectiveKind(std::string_view text);
 Result<Collective> makeCollective(CollectiveKind kind, int ranks,
                                   int chunksPerNode, int root = 0);
 
+/// all_to_allv: `chunksPerCount` chunks for each of counts[p][q], in the order
+/// of p, then q. The counts are a square matrix of numbers of at least 0.
+Result<Collective> makeAllToAllV(const Counts &counts, int chunksPerCount);
+
+/// Reads counts: a JSON array of arrays.
+Result<Counts> parseCounts(std::string_view text, std::string_view where);
+
 /// Reads a custom relation (format in synth/README.md).
 Result<Collective> parseCollective(std::string_view text,
                                    std::string_view where);
 std::string writeCollective(const Collective &collective);
 
-/// A name, or a file in our JSON format.
+/// A name, or a file in our JSON format. `counts` is for all_to_allv.
 Result<Collective> loadCollective(const std::string &nameOrFile, int ranks,
-                                  int chunksPerNode, int root = 0);
+                                  int chunksPerNode, int root = 0,
+                                  const Counts &counts = {});
 
 /// The collective whose schedules, reversed, are schedules of this one:
 /// `pre` and `post` change places (reduce_scatter and all_gather, reduce and

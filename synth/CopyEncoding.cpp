@@ -16,9 +16,10 @@ using namespace ccn::synth;
 static constexpr int never = 1 << 20;
 
 CopyEncoding::CopyEncoding(const Fabric &fabric, const Collective &collective,
-                           const std::vector<int> &rounds, const Group &group)
+                           const std::vector<int> &rounds, const Group &group,
+                           const Forbidden &forbidden)
     : fabric(fabric), coll(collective), rounds(rounds), group(group),
-      steps(static_cast<int>(rounds.size())) {
+      forbidden(forbidden), steps(static_cast<int>(rounds.size())) {
   makeOrbits();
   makeVariables();
   makeArrivals();
@@ -102,6 +103,8 @@ void CopyEncoding::makeVariables() {
       int dst = c * hosts + fabric.edges[e].dst;
       int last = steps - remaining[dst];
       if (edgeOrbit[at] != at || earliest[dst] == 0 || earliest[src] >= last)
+        continue;
+      if (!forbidden.empty() && forbidden[coll.chunks[c].pre[0]][e])
         continue;
       sendFrom[at] = earliest[src] + 1;
       sendTo[at] = last;

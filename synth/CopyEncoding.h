@@ -18,10 +18,12 @@ namespace ccn::synth {
 
 class CopyEncoding {
 public:
-  /// All references must outlive the encoding. The group must map the
+  /// All references must outlive the encoding. Chunks of what is forbidden
+  /// have one source. The group must map the
   /// collective onto itself (chunkAction is not empty).
   CopyEncoding(const Fabric &fabric, const Collective &collective,
-               const std::vector<int> &rounds, const Group &group);
+               const std::vector<int> &rounds, const Group &group,
+               const Forbidden &forbidden);
 
   const Model &model() const { return m; }
   /// The schedule of an assignment, without sends that nobody needs.
@@ -39,6 +41,7 @@ private:
   const Collective &coll;
   const std::vector<int> &rounds;
   const Group &group;
+  const Forbidden &forbidden;
   int steps;
   Model m;
   /// The orbit of (chunk, edge) and of (chunk, host), by its least member.

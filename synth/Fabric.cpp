@@ -152,6 +152,29 @@ Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
   return fabric;
 }
 
+Fabric ccn::synth::withEdges(const Fabric &fabric,
+                             const std::vector<char> &keep) {
+  Fabric result = fabric;
+  std::vector<int> renamed(fabric.edges.size(), -1);
+  result.edges.clear();
+  for (size_t e = 0; e < fabric.edges.size(); ++e)
+    if (keep[e]) {
+      renamed[e] = static_cast<int>(result.edges.size());
+      result.edges.push_back(fabric.edges[e]);
+    }
+  result.sets.clear();
+  for (const FabricSet &set : fabric.sets) {
+    FabricSet kept{{}, set.cap, set.name};
+    for (int e : set.edges)
+      if (renamed[e] >= 0)
+        kept.edges.push_back(renamed[e]);
+    if (!kept.edges.empty())
+      result.sets.push_back(std::move(kept));
+  }
+  indexEdges(result);
+  return result;
+}
+
 Fabric ccn::synth::reversed(const Fabric &fabric) {
   Fabric result = fabric;
   for (Link &link : result.topology.links)

@@ -59,6 +59,10 @@ struct Fabric {
 /// switches and NICs with the fewest links, all of them where several tie.
 Result<Fabric> makeFabric(const Topology &topology, double unitGBps = 0);
 
+/// The fabric with only the edges that `keep` marks, numbered anew; links and
+/// bounds stay those of the whole machine.
+Fabric withEdges(const Fabric &fabric, const std::vector<char> &keep);
+
 /// Every link turned round; edge and set indices stay.
 Fabric reversed(const Fabric &fabric);
 

@@ -33,9 +33,9 @@ class FlowProgram {
 public:
   /// `rounds` 0: any number of them, and any fraction of one in a step.
   FlowProgram(const Fabric &fabric, const Demand &demand, int steps, int rounds,
-              const Group &group)
+              const Group &group, const Forbidden &forbidden = {})
       : fabric(fabric), demand(demand), steps(steps), rounds(rounds),
-        group(group) {
+        group(group), forbidden(forbidden) {
     build();
   }
 
@@ -89,6 +89,7 @@ private:
   const Demand &demand;
   int steps, rounds;
   const Group &group;
+  Forbidden forbidden;
   LinearProgram lp;
   bool impossible = false;
   std::vector<int> orbit, edgeBase, roundCol;
@@ -126,7 +127,8 @@ void FlowProgram::build() {
       for (int n = 0; n < ranks; ++n)
         if (demand[u][n] && distance[fabric.edges[e].dst][n] >= 0)
           left = std::min(left, distance[fabric.edges[e].dst][n]);
-      if (there < 0 || fabric.edges[e].dst == u)
+      if (there < 0 || fabric.edges[e].dst == u ||
+          (!forbidden.empty() && forbidden[u][e]))
         continue;
       from[u][e] = there + 1;
       to[u][e] = steps - left;
@@ -304,13 +306,14 @@ double ccn::synth::flowRate(const Fabric &fabric, const Collective &collective,
 FlowResult ccn::synth::solveFlow(const Fabric &fabric,
                                  const Collective &collective, int steps,
                                  int rounds, const std::vector<Group> &groups,
-                                 LpSolver solver, const Limits &limits) {
+                                 LpSolver solver, const Limits &limits,
+                                 const Forbidden &forbidden) {
   FlowResult result;
   if (!isPointToPoint(collective) || rounds < steps)
     return result;
   Demand demand = demandOf(fabric, collective);
   for (size_t i = 0; i < groups.size(); ++i) {
-    FlowProgram program(fabric, demand, steps, rounds, groups[i]);
+    FlowProgram program(fabric, demand, steps, rounds, groups[i], forbidden);
     Answer answer = program.relax(solver, limits);
     if (answer == Answer::No) {
       // Averaging any schedule over a group gives an invariant fractional

@@ -59,10 +59,12 @@ struct FlowResult {
 /// collective, by integer multicommodity flow with one commodity a source; the
 /// rounds of each step are variables. The relaxation is solved first (No with
 /// proof, over the orbits of all automorphisms); then the integer program
-/// under each group in turn, the last being the trivial one.
+/// under each group in turn, the last being the trivial one (or one that was
+/// asked for). All groups map what is forbidden onto itself.
 FlowResult solveFlow(const Fabric &fabric, const Collective &collective,
                      int steps, int rounds, const std::vector<Group> &groups,
-                     LpSolver solver, const Limits &limits);
+                     LpSolver solver, const Limits &limits,
+                     const Forbidden &forbidden = {});
 
 /// Whether a fractional flow of the collective in `steps` steps exists with
 /// fewer than `rounds` rounds in all (a step may have any fraction of one).

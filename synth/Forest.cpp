@@ -101,20 +101,12 @@ std::string Packer::scale() {
   if (k > 1000000)
     return "the capacities have no small common measure; set a coarser unit";
   for (size_t l = 0; l < t.links.size(); ++l)
-    graph[{t.links[l].src, t.links[l].dst}].add(
-        {static_cast<int>(l)}, rate.num * fabric.linkCap[l] * k / rate.den);
-  for (int v = 0; v < nodes; ++v) {
-    if (t.nodes[v].kind == NodeKind::Gpu) {
+    if (fabric.linkCap[l] > 0)
+      graph[{t.links[l].src, t.links[l].dst}].add(
+          {static_cast<int>(l)}, rate.num * fabric.linkCap[l] * k / rate.den);
+  for (int v = 0; v < nodes; ++v)
+    if (t.nodes[v].kind == NodeKind::Gpu)
       gpus.push_back(v);
-      continue;
-    }
-    int64_t balance = 0;
-    for (const auto &[ends, way] : graph)
-      balance += ends.second == v ? way.cap : ends.first == v ? -way.cap : 0;
-    if (balance != 0)
-      return t.nodes[v].name +
-             ": expected as much capacity into it as out of it";
-  }
   return "";
 }
 
@@ -366,9 +358,6 @@ std::string Packer::growTrees() {
 }
 
 Result<Forest> Packer::run() {
-  if (!t.edgeSets.empty())
-    return Error{t.name + ": tree packing does not take edge sets; model them "
-                          "as switches"};
   Result<Collective> gather =
       makeCollective(CollectiveKind::AllGather, fabric.ranks, 1);
   if (!gather)
@@ -410,9 +399,43 @@ Result<Forest> Packer::run() {
 
 } // namespace
 
+/// Whether links share capacities or a switch has more on one side.
+static bool needsParts(const Fabric &fabric) {
+  const Topology &t = fabric.topology;
+  std::vector<int64_t> balance(t.nodes.size());
+  for (size_t l = 0; l < t.links.size(); ++l) {
+    balance[t.links[l].dst] += fabric.linkCap[l];
+    balance[t.links[l].src] -= fabric.linkCap[l];
+  }
+  for (size_t v = 0; v < t.nodes.size(); ++v)
+    if (t.nodes[v].kind != NodeKind::Gpu && balance[v] != 0)
+      return true;
+  return !t.edgeSets.empty();
+}
+
 Result<Forest> ccn::synth::packTrees(const Fabric &fabric,
                                      const Limits &limits) {
-  return Packer(fabric, limits).run();
+  if (!needsParts(fabric))
+    return Packer(fabric, limits).run();
+  Result<LinkParts> parts = linkParts(fabric, limits);
+  if (!parts)
+    return parts.error();
+  Fabric narrow = fabric;
+  narrow.linkCap = parts->capacity;
+  narrow.unitGBps = fabric.unitGBps / parts->scale;
+  narrow.topology.edgeSets.clear();
+  Result<Forest> forest = Packer(narrow, limits).run();
+  if (!forest)
+    return forest;
+  // The bound in the fabric's own rounds.
+  RoundBound &bound = forest->bound;
+  bound.roundsPerChunk = Fraction(bound.roundsPerChunk.num * parts->scale,
+                                  bound.roundsPerChunk.den);
+  if (bound.capacity % parts->scale == 0)
+    bound.capacity /= parts->scale;
+  else
+    bound.demand *= parts->scale;
+  return forest;
 }
 
 std::string ccn::synth::checkForest(const Forest &forest,
@@ -463,6 +486,15 @@ std::string ccn::synth::checkForest(const Forest &forest,
       return "the link from " + t.nodes[t.links[l].src].name + " to " +
              t.nodes[t.links[l].dst].name +
              " is used beyond its share of the optimal time";
+  for (const EdgeSet &set : t.edgeSets) {
+    int64_t total = 0;
+    for (int l : set.links)
+      total += load[l];
+    auto cap = static_cast<int64_t>(set.gbps / fabric.unitGBps + 1e-6);
+    if (static_cast<__int128>(total) * rate.den >
+        static_cast<__int128>(cap) * rate.num * forest.treesPerRank)
+      return set.name + " is used beyond its share of the optimal time";
+  }
   return "";
 }
 

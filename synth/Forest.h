@@ -40,11 +40,24 @@ struct Forest {
   double algbwGBps = 0;
 };
 
-/// Packs the trees. Switches, NICs and CPUs are removed by edge splitting,
-/// which needs as much capacity into each as out of it; trees grow by
-/// Edmonds' theorem in the form of Bérczi and Frank, one maximum flow an edge.
-/// Fails on edge sets, unbalanced switches, unreachable ranks, or (with the
-/// text "out of time") when the limits expire.
+/// What each link may carry in a round, in `scale`-ths of a chunk.
+struct LinkParts {
+  int scale = 1;
+  std::vector<int> capacity;
+  /// Rounds for one chunk a rank, in floating point; no schedule needs fewer.
+  double rounds = 0;
+};
+
+/// Parts of the links' capacities that respect edge sets and bring as much into
+/// every switch as out of it, without loss for all_gather.
+Result<LinkParts> linkParts(const Fabric &fabric, const Limits &limits);
+
+/// Packs the trees. Switches, NICs and CPUs are removed by edge splitting;
+/// trees grow by Edmonds' theorem in the form of Bérczi and Frank, one maximum
+/// flow an edge. Where links share capacities (edge sets) or a switch has more
+/// capacity on one side, each link is used up to its part (linkParts). Fails
+/// on unreachable ranks, or (with the text "out of time") when the limits
+/// expire.
 Result<Forest> packTrees(const Fabric &fabric, const Limits &limits);
 
 /// Proves that the forest is what it says: every tree spans all ranks and

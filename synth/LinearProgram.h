@@ -24,6 +24,7 @@ public:
   /// Below is strict, which only Z3 can say: GLPK takes it as AtMost.
   enum class Relation { Equal, AtMost, AtLeast, Below };
   using Terms = std::map<int, int64_t>;
+  using TermList = std::vector<std::pair<int, int64_t>>;
 
   /// A column with a lower bound; columns count from 1 (0 can mean "none").
   int addColumn(int64_t lower) {
@@ -31,7 +32,11 @@ public:
     return static_cast<int>(lowerBounds.size());
   }
   void addRow(const Terms &terms, Relation relation, int64_t bound) {
-    rows.push_back({terms, relation, bound});
+    rows.push_back({{terms.begin(), terms.end()}, relation, bound});
+  }
+  /// The same from a list that names each column once.
+  void addRow(TermList terms, Relation relation, int64_t bound) {
+    rows.push_back({std::move(terms), relation, bound});
   }
 
   /// Whether the program has a solution in fractions; No is exact.
@@ -46,13 +51,23 @@ public:
                   std::vector<double> &values,
                   std::vector<double> &duals) const;
 
+  /// The same for a program with symmetries, of any size: columns (and rows)
+  /// that colour refinement does not tell apart get one value, which keeps the
+  /// optimum (Grohe, Kersting, Mladenov and Selman, "Dimension reduction via
+  /// colour refinement", ESA'14). Dual values are shared by the rows alike.
+  Answer minimizeAlike(const Terms &cost, const Limits &limits,
+                       std::vector<double> &values,
+                       std::vector<double> &duals) const;
+  size_t numColumns() const { return lowerBounds.size(); }
+
 private:
   struct Row {
-    Terms terms;
+    TermList terms;
     Relation relation;
     int64_t bound;
   };
   friend class GlpkProgram;
+  friend class Colouring;
   Answer solveZ3(bool integers, const Limits &limits,
                  std::vector<int64_t> *values) const;
 

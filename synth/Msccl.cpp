@@ -6,57 +6,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Msccl.h"
-
-#include <pugixml.hpp>
+#include "synth/Xml.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
-#include <stdexcept>
 
 using namespace ccn::synth;
 
 namespace {
 
-struct XmlError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-class Reader {
+class Reader : public XmlReader {
 public:
-  Reader(std::string_view text, std::string_view where)
-      : text(text), where(where) {}
+  using XmlReader::XmlReader;
   MscclProgram run();
 
 private:
-  [[noreturn]] void fail(ptrdiff_t offset, const std::string &message) const {
-    size_t end = std::clamp<ptrdiff_t>(offset, 0, text.size());
-    size_t line = 1 + std::count(text.begin(), text.begin() + end, '\n');
-    throw XmlError(std::string(where) + ":" + std::to_string(line) + ": " +
-                   message);
-  }
-  std::string attribute(pugi::xml_node node, const char *name) const {
-    pugi::xml_attribute a = node.attribute(name);
-    if (!a)
-      fail(node.offset_debug(), std::string("<") + node.name() +
-                                    ">: expected the attribute \"" + name +
-                                    "\", found none");
-    return a.value();
-  }
-  int64_t number(pugi::xml_node node, const char *name, int64_t lo,
-                 int64_t hi) const {
-    std::string value = attribute(node, name);
-    int64_t result = 0;
-    auto [end, ec] =
-        std::from_chars(value.data(), value.data() + value.size(), result);
-    if (ec != std::errc() || end != value.data() + value.size() ||
-        result < lo || result > hi)
-      fail(node.offset_debug(),
-           std::string("<") + node.name() + " " + name +
-               ">: expected an integer from " + std::to_string(lo) + " to " +
-               std::to_string(hi) + ", found \"" + value + "\"");
-    return result;
-  }
   char buffer(pugi::xml_node node, const char *name) const {
     std::string value = attribute(node, name);
     if (value != "i" && value != "o" && value != "s")
@@ -67,8 +31,6 @@ private:
     return value[0];
   }
   MscclStep step(pugi::xml_node node, size_t index) const;
-
-  std::string_view text, where;
 };
 
 MscclStep Reader::step(pugi::xml_node node, size_t index) const {
@@ -98,18 +60,7 @@ MscclStep Reader::step(pugi::xml_node node, size_t index) const {
 }
 
 MscclProgram Reader::run() {
-  pugi::xml_document document;
-  pugi::xml_parse_result parsed =
-      document.load_buffer(text.data(), text.size());
-  if (!parsed) {
-    std::string what = parsed.description();
-    what[0] = static_cast<char>(std::tolower(what[0]));
-    fail(parsed.offset, "not valid XML: " + what);
-  }
-  pugi::xml_node algo = document.document_element();
-  if (std::string_view(algo.name()) != "algo")
-    fail(algo.offset_debug(),
-         std::string("expected <algo>, found <") + algo.name() + ">");
+  pugi::xml_node algo = root("algo");
   MscclProgram program;
   program.name = attribute(algo, "name");
   program.protocol = attribute(algo, "proto");

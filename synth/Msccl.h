@@ -10,6 +10,7 @@
 #define CCN_SYNTH_MSCCL_H
 
 #include "synth/Schedule.h"
+#include "synth/TokenMemory.h"
 
 #include <string>
 #include <string_view>
@@ -77,12 +78,21 @@ std::string writeMsccl(const MscclProgram &program, MscclDialect dialect);
 /// place of which one writes ordered by dependencies, nothing read that was
 /// not written, every contribution exactly once where it belongs. In place
 /// and out of place are proved each where the program claims them. Empty, or
-/// what is wrong: gpu, block and step.
-std::string checkMsccl(const MscclProgram &program);
+/// what is wrong: gpu, block and step. `trace` gets what a right program sent.
+std::string checkMsccl(const MscclProgram &program,
+                       ProgramTrace *trace = nullptr);
+
+/// The schedule that a program executes, in canonical form (Transfers.h): which
+/// chunks go where, and what is added to what. Its name, protocol, sizes,
+/// channels and thread blocks are not part of a schedule. Fails where the
+/// program does not pass its check, adds different chunks, or sends a rank
+/// what it has.
+Result<Schedule> importMsccl(const MscclProgram &program);
 
 /// A program from a schedule of all_gather, reduce_scatter, all_reduce (all
-/// in place) or all_to_all (out of place). Fails, with the reason, on other
-/// collectives, CPUs that take part, and stashed partial sums.
+/// in place) or all_to_all (out of place). Partial sums that are kept apart go
+/// to scratch memory. Fails, with the reason, on other collectives and CPUs
+/// that take part. importMsccl() gives the schedule's canonical form again.
 Result<MscclProgram> exportMsccl(const Schedule &schedule,
                                  const std::string &name);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Msccl.h"
+#include "synth/Transfers.h"
 
 #include <algorithm>
 #include <deque>
@@ -20,22 +21,9 @@ namespace {
 /// Messages that fit on a connection before the sender waits.
 constexpr size_t slots = 8;
 
-/// Contributions as (rank * chunks + index), sorted, with repeats.
-using Value = std::vector<int>;
-/// How many steps of each block are known to be done.
-using Clock = std::vector<int>;
-
 struct Message {
-  std::vector<Value> values;
-  Clock clock;
-};
-
-struct Cell {
-  Value value;
-  bool written = false;
-  /// The last write, and reads since, as (block, step).
-  std::pair<int, int> writer{-1, -1};
-  std::vector<std::pair<int, int>> readers;
+  std::vector<TokenValue> values;
+  TokenClock clock;
 };
 
 class Run {
@@ -45,103 +33,37 @@ public:
         ranks(static_cast<int>(program.gpus.size())) {}
 
   std::string run();
+  ProgramTrace trace() { return {memory.inputs, std::move(transfers)}; }
 
 private:
-  std::string layOut();
   std::string shape();
   std::string place(int gpu, int block, int step) const {
     return "gpu " + std::to_string(gpu) + ", tb " + std::to_string(block) +
            ", step " + std::to_string(step);
   }
   int global(int gpu, int block) const { return firstBlock[gpu] + block; }
-  Cell *cell(int gpu, char buffer, int offset);
   bool ready(int gpu, int block);
   std::string execute(int gpu, int block);
-  std::string read(int gpu, int block, int step, Cell &c, Value &value,
-                   const std::string &what);
-  std::string write(int gpu, int block, int step, Cell &c, Value value);
-  std::string post();
-  bool before(std::pair<int, int> event, const Clock &clock) const {
-    return event.first < 0 || clock[event.first] > event.second;
-  }
+  std::string read(int gpu, int block, int step, TokenCell &c,
+                   TokenValue &value, const std::string &what);
+  std::string write(int gpu, int block, int step, TokenCell &c,
+                    TokenValue value);
   static std::string name(char buffer, int offset) {
     return std::string(1, buffer) + "[" + std::to_string(offset) + "]";
   }
 
   const MscclProgram &p;
   bool inPlace;
-  int ranks, inputs = 0, outputs = 0, blocks = 0;
+  int ranks, blocks = 0;
+  TokenMemory memory;
+  std::vector<TokenTransfer> transfers;
   std::vector<int> firstBlock;
-  /// Per gpu: memory, and where each buffer starts in it.
-  std::vector<std::vector<Cell>> memory;
-  std::vector<std::map<char, std::pair<int, int>>> buffers;
   std::vector<std::vector<int>> counter;
-  std::vector<Clock> clocks;
+  std::vector<TokenClock> clocks;
   /// The clock at the end of each step, by block.
-  std::vector<std::vector<Clock>> ends;
+  std::vector<std::vector<TokenClock>> ends;
   std::map<std::tuple<int, int, int>, std::deque<Message>> wires;
 };
-
-/// Sizes of the buffers, and which are the same memory.
-std::string Run::layOut() {
-  for (int g = 0; g < ranks; ++g) {
-    const MscclGpu &gpu = p.gpus[g];
-    if (gpu.inputChunks != p.gpus[0].inputChunks ||
-        gpu.outputChunks != p.gpus[0].outputChunks)
-      return "gpu " + std::to_string(g) +
-             ": expected as many input and output chunks as gpu 0 has";
-  }
-  int i = p.gpus[0].inputChunks, o = p.gpus[0].outputChunks;
-  bool together = inPlace;
-  // In place, a file may leave the buffer out that it does not name.
-  switch (p.kind) {
-  case CollectiveKind::AllGather:
-    inputs = i > 0 ? i : o / ranks;
-    outputs = inputs * ranks;
-    break;
-  case CollectiveKind::ReduceScatter:
-    outputs = o > 0 ? o : i / ranks;
-    inputs = outputs * ranks;
-    break;
-  default:
-    inputs = outputs = std::max(i, o);
-    break;
-  }
-  if (inputs == 0 || outputs == 0)
-    return "gpu 0: expected input or output chunks, found none";
-  if ((!together && (i != inputs || o != outputs)) || (i != inputs && i != 0) ||
-      (o != outputs && o != 0))
-    return "gpu 0: expected " + std::to_string(inputs) + " input and " +
-           std::to_string(outputs) + " output chunks, found " +
-           std::to_string(i) + " and " + std::to_string(o);
-  if (p.kind == CollectiveKind::AllToAll && inputs % ranks != 0)
-    return "gpu 0: expected a multiple of " + std::to_string(ranks) +
-           " chunks, found " + std::to_string(inputs);
-  for (int g = 0; g < ranks; ++g) {
-    int scratch = p.gpus[g].scratchChunks;
-    int inputAt = 0, outputAt = inputs, total = inputs + outputs;
-    if (together) {
-      total = std::max(inputs, outputs);
-      inputAt = p.kind == CollectiveKind::AllGather ? g * inputs : 0;
-      outputAt = p.kind == CollectiveKind::ReduceScatter ? g * outputs : 0;
-    }
-    buffers.push_back({{'i', {inputAt, inputs}},
-                       {'o', {outputAt, outputs}},
-                       {'s', {total, scratch}}});
-    memory.emplace_back(total + scratch);
-    for (int c = 0; c < inputs; ++c) {
-      Cell &cell = memory[g][inputAt + c];
-      cell.value = {g * inputs + c};
-      cell.written = true;
-    }
-  }
-  return "";
-}
-
-Cell *Run::cell(int gpu, char buffer, int offset) {
-  auto [start, size] = buffers[gpu][buffer];
-  return offset < 0 || offset >= size ? nullptr : &memory[gpu][start + offset];
-}
 
 /// References and limits, before anything runs.
 std::string Run::shape() {
@@ -235,63 +157,54 @@ bool Run::ready(int gpu, int block) {
   return true;
 }
 
-std::string Run::read(int gpu, int block, int step, Cell &c, Value &value,
-                      const std::string &what) {
-  if (!c.written)
+std::string Run::read(int gpu, int block, int step, TokenCell &c,
+                      TokenValue &value, const std::string &what) {
+  int me = global(gpu, block);
+  TokenConflict conflict = memory.read(c, {me, step}, clocks[me], value);
+  if (conflict.kind == TokenConflict::Unwritten)
     return place(gpu, block, step) + ": reads " + what +
            ", which nothing has written";
-  int me = global(gpu, block);
-  if (c.writer.first != me && !before(c.writer, clocks[me]))
+  if (conflict)
     return place(gpu, block, step) + ": reads " + what +
            " without waiting for tb " +
-           std::to_string(c.writer.first - firstBlock[gpu]) + ", step " +
-           std::to_string(c.writer.second) + ", which writes it";
-  c.readers.push_back({me, step});
-  value = c.value;
+           std::to_string(conflict.event.thread - firstBlock[gpu]) + ", step " +
+           std::to_string(conflict.event.step) + ", which writes it";
   return "";
 }
 
-std::string Run::write(int gpu, int block, int step, Cell &c, Value value) {
+std::string Run::write(int gpu, int block, int step, TokenCell &c,
+                       TokenValue value) {
   int me = global(gpu, block);
-  auto conflict = [&](std::pair<int, int> event, const char *does) {
-    return place(gpu, block, step) + ": writes without waiting for tb " +
-           std::to_string(event.first - firstBlock[gpu]) + ", step " +
-           std::to_string(event.second) + ", which " + does + " the same place";
-  };
-  if (c.writer.first != me && !before(c.writer, clocks[me]))
-    return conflict(c.writer, "writes");
-  for (auto event : c.readers)
-    if (event.first != me && !before(event, clocks[me]))
-      return conflict(event, "reads");
-  c.value = std::move(value);
-  c.written = true;
-  c.writer = {me, step};
-  c.readers.clear();
-  return "";
+  TokenConflict conflict =
+      memory.write(c, {me, step}, clocks[me], clocks[me], std::move(value));
+  if (!conflict)
+    return "";
+  return place(gpu, block, step) + ": writes without waiting for tb " +
+         std::to_string(conflict.event.thread - firstBlock[gpu]) + ", step " +
+         std::to_string(conflict.event.step) + ", which " +
+         (conflict.kind == TokenConflict::WriteNotOrdered ? "writes"
+                                                          : "reads") +
+         " the same place";
 }
 
 std::string Run::execute(int gpu, int block) {
   const MscclBlock &b = p.gpus[gpu].blocks[block];
   int at = counter[gpu][block], me = global(gpu, block);
   const MscclStep &step = b.steps[at];
-  Clock &clock = clocks[me];
-  auto join = [&](const Clock &other) {
-    for (int i = 0; i < blocks; ++i)
-      clock[i] = std::max(clock[i], other[i]);
-  };
+  TokenClock &clock = clocks[me];
   if (step.dependBlock >= 0) {
     const MscclBlock &other = p.gpus[gpu].blocks[step.dependBlock];
     int seen = step.dependStep;
     while (!other.steps[seen].hasDependents)
       ++seen;
-    join(ends[global(gpu, step.dependBlock)][seen]);
+    joinClock(clock, ends[global(gpu, step.dependBlock)][seen]);
   }
   Message in;
   if (step.receives()) {
     auto wire = std::tuple(b.recv, gpu, b.channel);
     in = std::move(wires[wire].front());
     wires[wire].pop_front();
-    join(in.clock);
+    joinClock(clock, in.clock);
     if (static_cast<int>(in.values.size()) != step.count)
       return place(gpu, block, at) + ": expected " +
              std::to_string(step.count) + " chunks from gpu " +
@@ -304,8 +217,8 @@ std::string Run::execute(int gpu, int block) {
   bool stores = step.type == "r" || step.type == "rcs" || step.type == "rrc" ||
                 step.type == "rrcs" || step.type == "cpy" || step.type == "re";
   for (int i = 0; step.type != "nop" && i < step.count; ++i) {
-    Cell *source = cell(gpu, step.srcBuffer, step.srcOffset + i);
-    Cell *target = cell(gpu, step.dstBuffer, step.dstOffset + i);
+    TokenCell *source = memory.cell(gpu, step.srcBuffer, step.srcOffset + i);
+    TokenCell *target = memory.cell(gpu, step.dstBuffer, step.dstOffset + i);
     auto outside = [&](char buffer, int offset) {
       return place(gpu, block, at) + ": " + name(buffer, offset) +
              " is outside the buffer";
@@ -317,21 +230,20 @@ std::string Run::execute(int gpu, int block) {
     // A copy onto itself (a file made for both modes, run in place).
     if (step.type == "cpy" && source == target)
       continue;
-    Value value;
-    if (step.receives())
+    TokenValue value;
+    if (step.receives()) {
       value = in.values[i];
-    auto add = [&](Cell &c, char buffer, int offset) {
-      Value more;
+      ++value.depth;
+      transfers.push_back({b.recv, gpu, value});
+    }
+    auto add = [&](TokenCell &c, char buffer, int offset) {
+      TokenValue more;
       std::string problem = read(gpu, block, at, c, more, name(buffer, offset));
-      value.insert(value.end(), more.begin(), more.end());
-      std::sort(value.begin(), value.end());
-      if (problem.empty() &&
-          std::adjacent_find(value.begin(), value.end()) != value.end()) {
-        int twice = *std::adjacent_find(value.begin(), value.end());
+      int twice = problem.empty() ? addTokens(value, more) : -1;
+      if (twice >= 0)
         problem = place(gpu, block, at) + ": adds the contribution of gpu " +
-                  std::to_string(twice / inputs) + " to chunk " +
-                  std::to_string(twice % inputs) + " twice";
-      }
+                  std::to_string(twice / memory.inputs) + " to chunk " +
+                  std::to_string(twice % memory.inputs) + " twice";
       return problem;
     };
     std::string problem;
@@ -356,53 +268,18 @@ std::string Run::execute(int gpu, int block) {
   return "";
 }
 
-std::string Run::post() {
-  for (int g = 0; g < ranks; ++g)
-    for (int c = 0; c < outputs; ++c) {
-      Value want;
-      int share = p.kind == CollectiveKind::AllToAll ? inputs / ranks : 0;
-      switch (p.kind) {
-      case CollectiveKind::AllGather:
-        want = {c};
-        break;
-      case CollectiveKind::AllToAll:
-        want = {c / share * inputs + g * share + c % share};
-        break;
-      default: {
-        int index = p.kind == CollectiveKind::AllReduce ? c : g * outputs + c;
-        for (int r = 0; r < ranks; ++r)
-          want.push_back(r * inputs + index);
-        break;
-      }
-      }
-      const Cell &have = *cell(g, 'o', c);
-      if (have.written && have.value == want)
-        continue;
-      std::string at = "at the end: gpu " + std::to_string(g) + ", output " +
-                       std::to_string(c) + ": ";
-      if (!have.written)
-        return at + "nothing was written";
-      for (int x : want)
-        if (!std::binary_search(have.value.begin(), have.value.end(), x))
-          return at + "expected chunk " + std::to_string(x % inputs) +
-                 " of gpu " + std::to_string(x / inputs) + ", found none";
-      for (int x : have.value)
-        if (!std::binary_search(want.begin(), want.end(), x))
-          return at + "found chunk " + std::to_string(x % inputs) + " of gpu " +
-                 std::to_string(x / inputs) + ", which does not belong there";
-    }
-  return "";
-}
-
 std::string Run::run() {
   std::string problem = shape();
+  std::vector<BufferSizes> sizes;
+  for (const MscclGpu &gpu : p.gpus)
+    sizes.push_back({gpu.inputChunks, gpu.outputChunks, gpu.scratchChunks});
   if (problem.empty())
-    problem = layOut();
+    problem = memory.layOut(p.kind, sizes, inPlace);
   if (!problem.empty())
     return problem;
   for (const MscclGpu &gpu : p.gpus)
     counter.emplace_back(gpu.blocks.size(), 0);
-  clocks.assign(blocks, Clock(blocks, 0));
+  clocks.assign(blocks, TokenClock(blocks, 0));
   ends.resize(blocks);
   for (bool moved = true; moved;) {
     moved = false;
@@ -427,20 +304,33 @@ std::string Run::run() {
              std::to_string(queue.size()) + " messages to gpu " +
              std::to_string(std::get<1>(wire)) + " on channel " +
              std::to_string(std::get<2>(wire)) + " that are never received";
-  return post();
+  return memory.post();
 }
 
 } // namespace
 
-std::string ccn::synth::checkMsccl(const MscclProgram &program) {
+std::string ccn::synth::checkMsccl(const MscclProgram &program,
+                                   ProgramTrace *trace) {
   if (!program.inPlace && !program.outOfPlace)
     return "the program is for neither in-place nor out-of-place buffers";
   for (bool inPlace : {true, false}) {
     if (!(inPlace ? program.inPlace : program.outOfPlace))
       continue;
-    std::string problem = Run(program, inPlace).run();
+    Run run(program, inPlace);
+    std::string problem = run.run();
     if (!problem.empty())
       return (inPlace ? "in place: " : "out of place: ") + problem;
+    if (trace)
+      *trace = run.trace();
   }
   return "";
+}
+
+Result<Schedule> ccn::synth::importMsccl(const MscclProgram &program) {
+  ProgramTrace trace;
+  std::string problem = checkMsccl(program, &trace);
+  if (!problem.empty())
+    return Error{problem};
+  return scheduleOf(program.kind, static_cast<int>(program.gpus.size()), "",
+                    trace);
 }

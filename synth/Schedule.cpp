@@ -98,7 +98,10 @@ std::string ccn::synth::writeSchedule(const Schedule &schedule,
     out << "{\"name\": " << json(coll.name).dump()
         << ", \"ranks\": " << coll.ranks
         << ", \"chunks_per_node\": " << coll.chunksPerNode
-        << ", \"root\": " << coll.root << "}";
+        << ", \"root\": " << coll.root;
+    if (coll.kind == CollectiveKind::AllToAllV)
+      out << ", \"counts\": " << json(coll.counts).dump();
+    out << "}";
   }
   out << ",\n  \"hosts\": " << schedule.hosts << ",\n  \"steps\": [";
   for (size_t i = 0; i < schedule.steps.size(); ++i) {
@@ -139,7 +142,7 @@ Collective readScheduleCollective(const JsonAt &at, std::string_view where) {
       throw JsonError(custom.error().text);
     return *custom;
   }
-  at.onlyKeys({"name", "ranks", "chunks_per_node", "root"});
+  at.onlyKeys({"name", "ranks", "chunks_per_node", "root", "counts"});
   std::string name = at.at("name").string();
   std::optional<CollectiveKind> kind = parseCollectiveKind(name);
   if (!kind)
@@ -147,8 +150,18 @@ Collective readScheduleCollective(const JsonAt &at, std::string_view where) {
                        "\"");
   int ranks = at.at("ranks").integer(1, 4096);
   int root = at.has("root") ? at.at("root").integer(0, ranks - 1) : 0;
-  Result<Collective> result = makeCollective(
-      *kind, ranks, at.at("chunks_per_node").integer(1, 1 << 20), root);
+  Counts counts;
+  if (at.has("counts")) {
+    Result<Counts> read = parseCounts(at.at("counts").json().dump(),
+                                      std::string(where) + ": counts");
+    if (!read)
+      throw JsonError(read.error().text);
+    counts = std::move(*read);
+  }
+  Result<Collective> result = loadCollective(
+      std::string(kindName(*kind)), ranks,
+      static_cast<int>(at.at("chunks_per_node").integer(1, 1 << 20)), root,
+      counts);
   if (!result)
     at.fail(result.error().text);
   return *result;

@@ -129,7 +129,9 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
   int64_t needed = leastRounds(bound, collective.chunksPerNode);
   if (needed < 0 || needed > rounds)
     return none("round bound", describe(bound, fabric));
-  if (betterInverted(collective)) {
+  // What is forbidden is said of sources, which inversion would change.
+  bool forbids = options.restriction && !options.restriction->forbidden.empty();
+  if (betterInverted(collective) && !forbids) {
     if (Result<Collective> other = dual(collective)) {
       Fabric back = reversed(fabric);
       SolveResult inverse = solveCopying(back, *other, steps, rounds, options);

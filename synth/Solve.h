@@ -11,6 +11,7 @@
 
 #include "synth/Sat.h"
 #include "synth/Schedule.h"
+#include "synth/Symmetry.h"
 
 #include <functional>
 #include <string>
@@ -42,6 +43,8 @@ struct SolveOptions {
   /// Whether to prove "none" by search where bounds and cuts do not: off, the
   /// answer is then "out of time" at once.
   bool exhaustive = true;
+  /// What a sketch demands besides; see Sketch.h. Must outlive the search.
+  const Restriction *restriction = nullptr;
   /// Called with a short text when the search turns to something else.
   std::function<void(const std::string &)> progress;
 };

@@ -44,7 +44,18 @@ public:
   CopySearch(const Fabric &fabric, const Collective &collective, int steps,
              int rounds, const SolveOptions &options)
       : fabric(fabric), coll(collective), steps(steps), rounds(rounds),
-        options(options), groups(candidateGroups(fabric, collective)) {}
+        options(options) {
+    if (options.restriction) {
+      forbidden = options.restriction->forbidden;
+      if (!options.restriction->symmetry.empty())
+        groups = {options.restriction->symmetry};
+    }
+    if (groups.empty())
+      groups = candidateGroups(fabric, collective);
+    std::erase_if(groups, [&](const Group &group) {
+      return !keepsForbidden(group, forbidden);
+    });
+  }
 
   SolveResult run();
 
@@ -62,6 +73,7 @@ private:
   int steps, rounds;
   const SolveOptions &options;
   std::vector<Group> groups;
+  Forbidden forbidden;
   std::vector<std::vector<int>> vectors;
   bool allVectors = true;
 };
@@ -72,7 +84,7 @@ SolveResult CopySearch::byFlow() {
   bool z3 = options.engine == Engine::Z3;
   FlowResult flow =
       solveFlow(fabric, coll, steps, rounds, groups,
-                z3 ? LpSolver::Z3 : LpSolver::Glpk, options.limits);
+                z3 ? LpSolver::Z3 : LpSolver::Glpk, options.limits, forbidden);
   result.answer = flow.answer;
   result.method = z3 ? "flow (Z3)" : "flow";
   result.certificate = flow.reason;
@@ -166,7 +178,7 @@ SolveResult CopySearch::bySat() {
         say(std::string(satSolverName(options.engine)) + ", group of " +
             std::to_string(groups[g].size()) + ", round vector " +
             std::to_string(v + 1) + " of " + std::to_string(vectors.size()));
-        CopyEncoding encoding(fabric, coll, vectors[v], groups[g]);
+        CopyEncoding encoding(fabric, coll, vectors[v], groups[g], forbidden);
         SatResult sat =
             solveModel(encoding.model(), solver, options.limits, effort, seed);
         if (sat.answer == Answer::Yes) {
@@ -186,7 +198,10 @@ SolveResult CopySearch::bySat() {
     if (refuted.size() == vectors.size() && allVectors) {
       result.answer = Answer::No;
       result.method = satSolverName(options.engine);
-      result.certificate = "exhaustive search without symmetry";
+      result.certificate =
+          groups.back().size() > 1
+              ? "exhaustive search under the symmetry asked for"
+              : "exhaustive search without symmetry";
       return result;
     }
   }

@@ -222,9 +222,11 @@ Automorphism compose(const Automorphism &g, const Automorphism &h) {
   return result;
 }
 
-/// The group that some elements generate; empty if it grows over `limit`.
-Group closure(const Fabric &fabric, const std::vector<Automorphism> &generators,
-              size_t limit) {
+} // namespace
+
+Group ccn::synth::generatedGroup(const Fabric &fabric,
+                                 const std::vector<Automorphism> &generators,
+                                 size_t limit) {
   Group group = trivialGroup(fabric);
   std::set<std::vector<int>> seen = {group[0].edges};
   for (size_t i = 0; i < group.size(); ++i)
@@ -239,15 +241,61 @@ Group closure(const Fabric &fabric, const std::vector<Automorphism> &generators,
   return group;
 }
 
-bool actsFreely(const Group &group) {
+std::optional<Automorphism>
+ccn::synth::automorphismOf(const Fabric &fabric, const std::vector<int> &hosts,
+                           std::string &why) {
+  Automorphism result;
+  result.hosts = hosts;
+  std::map<std::pair<int, int>, std::vector<int>> between;
+  for (size_t e = 0; e < fabric.edges.size(); ++e)
+    between[{fabric.edges[e].src, fabric.edges[e].dst}].push_back(
+        static_cast<int>(e));
+  std::map<std::pair<int, int>, size_t> next;
+  for (const FabricEdge &edge : fabric.edges) {
+    auto it = between.find({hosts[edge.src], hosts[edge.dst]});
+    size_t &k = next[{edge.src, edge.dst}];
+    if (it == between.end() || k >= it->second.size()) {
+      why = "the way from " + fabric.hostName(edge.src) + " to " +
+            fabric.hostName(edge.dst) + " has no counterpart from " +
+            fabric.hostName(hosts[edge.src]) + " to " +
+            fabric.hostName(hosts[edge.dst]);
+      return std::nullopt;
+    }
+    result.edges.push_back(it->second[k++]);
+  }
+  std::set<std::pair<std::vector<int>, int>> sets;
+  for (const FabricSet &set : fabric.sets)
+    sets.insert({set.edges, set.cap});
+  for (const FabricSet &set : fabric.sets) {
+    std::vector<int> mapped;
+    for (int e : set.edges)
+      mapped.push_back(result.edges[e]);
+    std::sort(mapped.begin(), mapped.end());
+    if (!sets.count({mapped, set.cap})) {
+      why = "the capacity of " + set.name + " has no counterpart";
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+bool ccn::synth::keepsForbidden(const Group &group,
+                                const Forbidden &forbidden) {
+  for (const Automorphism &g : group)
+    for (size_t u = 0; u < forbidden.size(); ++u)
+      for (size_t e = 0; e < forbidden[u].size(); ++e)
+        if (forbidden[u][e] != forbidden[g.hosts[u]][g.edges[e]])
+          return false;
+  return true;
+}
+
+static bool actsFreely(const Group &group) {
   for (size_t i = 1; i < group.size(); ++i)
     for (size_t h = 0; h < group[i].hosts.size(); ++h)
       if (group[i].hosts[h] == static_cast<int>(h))
         return false;
   return true;
 }
-
-} // namespace
 
 std::vector<Automorphism> ccn::synth::automorphisms(const Fabric &fabric,
                                                     size_t limit) {
@@ -299,7 +347,7 @@ std::vector<Group> ccn::synth::candidateGroups(const Fabric &fabric,
   // Elements that, with their powers, may be used at all.
   std::vector<std::pair<Group, Automorphism>> cyclic;
   for (size_t i = 1; i < all.size(); ++i) {
-    Group group = closure(fabric, {all[i]}, 128);
+    Group group = generatedGroup(fabric, {all[i]}, 128);
     if (!group.empty() && (!free || actsFreely(group)) &&
         !chunkAction({all[i]}, collective).empty())
       cyclic.push_back({std::move(group), all[i]});
@@ -326,7 +374,8 @@ std::vector<Group> ccn::synth::candidateGroups(const Fabric &fabric,
   size_t width = std::min<size_t>(cyclic.size(), 40);
   for (size_t i = 0; i < width; ++i)
     for (size_t j = i + 1; j < width; ++j) {
-      Group group = closure(fabric, {cyclic[i].second, cyclic[j].second}, 128);
+      Group group =
+          generatedGroup(fabric, {cyclic[i].second, cyclic[j].second}, 128);
       if (!group.empty() && (!free || actsFreely(group)))
         keep(std::move(group));
     }

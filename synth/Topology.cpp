@@ -7,6 +7,7 @@
 
 #include "synth/Topology.h"
 #include "synth/Json.h"
+#include "synth/TopologyImport.h"
 
 #include <cmath>
 #include <fstream>
@@ -272,14 +273,17 @@ Result<std::string> ccn::synth::readFile(const std::string &path) {
   return text;
 }
 
-Result<Topology> ccn::synth::loadTopology(const std::string &nameOrFile) {
+Result<Topology> ccn::synth::loadTopology(const std::string &nameOrFile,
+                                          const ImportOptions &options) {
   bool isFile = nameOrFile == "-" ||
                 nameOrFile.find('/') != std::string::npos ||
-                nameOrFile.ends_with(".json");
+                nameOrFile.ends_with(".json") || nameOrFile.ends_with(".xml") ||
+                nameOrFile.ends_with(".txt");
   if (!isFile)
     return buildTopology(nameOrFile);
   Result<std::string> text = readFile(nameOrFile);
   if (!text)
     return text.error();
-  return parseTopology(*text, nameOrFile == "-" ? "<stdin>" : nameOrFile);
+  return parseAnyTopology(*text, nameOrFile == "-" ? "<stdin>" : nameOrFile,
+                          options);
 }

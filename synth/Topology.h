@@ -82,9 +82,6 @@ struct BuiltinTopology {
 };
 const std::vector<BuiltinTopology> &builtinTopologies();
 
-/// A builtin by name, or else a file in our JSON format ("-": standard input).
-Result<Topology> loadTopology(const std::string &nameOrFile);
-
 /// Reads a whole file, "-" being standard input.
 Result<std::string> readFile(const std::string &path);
 

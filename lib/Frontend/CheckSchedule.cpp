@@ -72,6 +72,10 @@ unsigned getNumParts(const ast::SplitDirective &split) {
 } // namespace
 
 void FileLowering::checkAlgorithm(const ast::AlgorithmDirective &directive) {
+  if (directive.source == ast::AlgorithmDirective::Source::Synth) {
+    readSynthArgs(directive);
+    return;
+  }
   if (directive.source != ast::AlgorithmDirective::Source::Name ||
       directive.name.isMissing() || symbolizeAlgorithm(directive.name.text))
     return;

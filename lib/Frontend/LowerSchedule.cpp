@@ -14,7 +14,6 @@
 #include "mlir/Dialect/Transform/IR/TransformTypes.h"
 #include "mlir/Dialect/Transform/TuneExtension/TuneExtensionOps.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -26,8 +25,8 @@ namespace {
 struct FileAccess {
   llvm::function_ref<Location(SourceRange)> locate;
   llvm::function_ref<std::optional<int64_t>(const ast::Expr *)> evaluate;
-  /// The folder that paths are relative to.
-  StringRef folder;
+  llvm::function_ref<std::string(StringRef)> resolvePath;
+  llvm::function_ref<Attribute(const ast::AlgorithmDirective &)> readSynthArgs;
 };
 
 /// Builds one schedule, directive by directive.
@@ -111,12 +110,11 @@ void ScheduleLowering::lowerAlgorithm(
            knob(loc, "algorithm", directive.name.text, known));
     return;
   }
-  SmallString<128> path;
-  if (!llvm::sys::path::is_absolute(directive.file.value))
-    path = file.folder;
-  llvm::sys::path::append(path, directive.file.value);
-  choose(loc, "algorithm", directive.target,
-         knob(loc, "algorithm", path.str(), {}));
+  choose(
+      loc, "algorithm", directive.target,
+      directive.source == Source::Synth
+          ? knob(loc, "algorithm", file.readSynthArgs(directive), {})
+          : knob(loc, "algorithm", file.resolvePath(directive.file.value), {}));
 }
 
 SmallVector<Value> ScheduleLowering::lower(const ast::Directive &directive) {
@@ -216,19 +214,13 @@ void FileLowering::lowerSchedule(const ast::ScheduleItem &item) {
         auto evaluate = [&](const ast::Expr *expr) {
           return evaluateInteger(expr, "number");
         };
-        ScheduleLowering lowering(
-            body, program,
-            {locate, evaluate,
-             llvm::sys::path::parent_path(source->getName())});
+        auto resolve = [&](StringRef path) { return resolvePath(path); };
+        auto readSynth = [&](const ast::AlgorithmDirective &algorithm) {
+          return readSynthArgs(algorithm);
+        };
+        ScheduleLowering lowering(body, program,
+                                  {locate, evaluate, resolve, readSynth});
         for (const ast::Directive *directive : item.directives) {
-          auto *algorithm = dyn_cast<ast::AlgorithmDirective>(directive);
-          if (algorithm &&
-              algorithm->source == ast::AlgorithmDirective::Source::Synth) {
-            error(algorithm->valueRange,
-                  "'synth(...)' cannot be executed by this version of ccn; "
-                  "expected an algorithm's name or a schedule's file");
-            continue;
-          }
           SmallVector<Value> values = lowering.lower(*directive);
           if (!directive->results.empty() &&
               directive->results.size() != values.size()) {

@@ -71,6 +71,11 @@ private:
   void lowerFn(const ast::FnItem &item);
   void checkSchedule(const ast::ScheduleItem &item);
   void checkAlgorithm(const ast::AlgorithmDirective &directive);
+  /// What `synth(...)` asks for, by the names of its arguments; null if errors
+  /// were reported.
+  mlir::DictionaryAttr readSynthArgs(const ast::AlgorithmDirective &directive);
+  /// A path relative to the file that names it.
+  std::string resolvePath(llvm::StringRef path) const;
   void lowerSchedule(const ast::ScheduleItem &item);
   void lowerSchedules(llvm::ArrayRef<const ast::ScheduleItem *> items);
   /// Those of `options.scheduleFile`.

@@ -186,11 +186,8 @@ struct BucketPass : ccn::impl::BucketBase<BucketPass> {
       return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());
-    SmallVector<OpSet> sets;
-    for (const std::string &name : values)
-      sets.push_back(findByName(program, name));
-    if (failed(
-            bucket(rewriter, sets, size, [&] { return program.emitError(); })))
+    if (failed(bucket(rewriter, findAllByName(program, llvm::to_vector(values)),
+                      size, [&] { return program.emitError(); })))
       signalPassFailure();
   }
 };

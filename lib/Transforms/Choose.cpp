@@ -9,7 +9,8 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
-#include "synth/Schedule.h"
+#include "lib/Synthesis/Synthesize.h"
+#include "synth/ScheduleImport.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -53,6 +54,21 @@ bool implements(Algorithm algorithm, Operation *op) {
   llvm_unreachable("all algorithms are handled");
 }
 
+/// What an algorithm for a collective must do.
+SynthRequest requestFor(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  MeshOp mesh = getMesh(op);
+  SynthRequest request;
+  std::optional<synth::CollectiveKind> kind = synth::parseCollectiveKind(
+      stringifyCollective(collective.getCollective()).str());
+  request.kind = kind.value_or(synth::CollectiveKind::Custom);
+  request.ranks = 1;
+  for (StringAttr axis : collective.getMeshAxes().getNames())
+    request.ranks *= mesh.getAxisSize(axis);
+  request.root = collective.getRootPosition().value_or(0);
+  return request;
+}
+
 FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
                                   EmitRefusal emit) {
   // choose_c1
@@ -64,10 +80,10 @@ FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
                 value.empty() ? nullptr : value.back());
 }
 
-/// A symbol of the module that is not taken, from a file's name.
-std::string freeSymbol(ModuleOp module, StringRef path) {
+/// A symbol of the module that is not taken, from a name or a file's.
+std::string freeSymbol(ModuleOp module, StringRef text) {
   std::string stem;
-  for (char c : llvm::sys::path::stem(path))
+  for (char c : llvm::sys::path::stem(text))
     stem += llvm::isAlnum(c) ? c : '_';
   std::string name = stem;
   for (unsigned i = 1; module.lookupSymbol(name); ++i)
@@ -75,7 +91,61 @@ std::string freeSymbol(ModuleOp module, StringRef path) {
   return name;
 }
 
-/// Makes the schedule in a file an algorithm of the module.
+/// JSON on one line.
+std::string onOneLine(StringRef text) {
+  std::string line;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
+      inString = !inString;
+    if (inString || !llvm::isSpace(text[i]))
+      line += text[i];
+  }
+  return line;
+}
+
+/// Makes a schedule an algorithm of the module that `op` may refer to. `where`
+/// is what it is called in messages.
+FailureOr<FlatSymbolRefAttr> addAlgorithm(Operation *op, StringRef text,
+                                          StringRef where, EmitRefusal emit) {
+  // choose_c4
+  synth::Result<synth::Schedule> schedule =
+      synth::importSchedule(std::string_view(text), where.str());
+  if (!schedule)
+    return refuse(emit, "choose_c4", schedule.error().text, nullptr);
+  if (std::string wrong = synth::check(*schedule); !wrong.empty())
+    return refuse(emit, "choose_c4", "'" + where + "' is not right: " + wrong,
+                  nullptr);
+  // choose_c5
+  SynthRequest wanted = requestFor(op);
+  std::string found = synth::kindName(schedule->collective.kind).data();
+  if (schedule->collective.kind != wanted.kind ||
+      schedule->collective.ranks != wanted.ranks ||
+      (schedule->collective.rooted() &&
+       schedule->collective.root != wanted.root))
+    return refuse(emit, "choose_c5",
+                  "expected a schedule of " + op->getName().stripDialect() +
+                      " on " + Twine(wanted.ranks) + " ranks, found one of " +
+                      found + " on " + Twine(schedule->collective.ranks) +
+                      (schedule->collective.rooted()
+                           ? " with root " + Twine(schedule->collective.root)
+                           : Twine()),
+                  op);
+  auto module = op->getParentOfType<ModuleOp>();
+  std::string line = onOneLine(synth::writeSchedule(*schedule));
+  for (auto other : module.getOps<AlgorithmOp>())
+    if (other.getSchedule() == line)
+      return FlatSymbolRefAttr::get(other.getSymNameAttr());
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  if (MeshOp mesh = getMesh(module))
+    builder.setInsertionPointAfter(mesh);
+  auto algorithm =
+      AlgorithmOp::create(builder, op->getLoc(), freeSymbol(module, where),
+                          found, wanted.ranks, line);
+  return FlatSymbolRefAttr::get(algorithm.getSymNameAttr());
+}
+
+/// The schedule in a file.
 FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
                                            EmitRefusal emit) {
   // choose_c4
@@ -84,60 +154,62 @@ FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
     return refuse(emit, "choose_c4",
                   "cannot read '" + path + "': " + buffer.getError().message(),
                   nullptr);
-  StringRef text = (*buffer)->getBuffer();
-  synth::Result<synth::Schedule> schedule =
-      synth::parseSchedule(std::string_view(text), path.str());
+  return addAlgorithm(op, (*buffer)->getBuffer(), path, emit);
+}
+
+/// A schedule that the synthesizer finds.
+FailureOr<FlatSymbolRefAttr>
+synthesizeAlgorithm(Operation *op, DictionaryAttr wish, EmitRefusal emit) {
+  SynthRequest request = requestFor(op);
+  auto text = [&](StringRef key) {
+    auto attr = wish.getAs<StringAttr>(key);
+    return attr ? attr.str() : std::string();
+  };
+  auto number = [&](StringRef key, int64_t otherwise) {
+    auto attr = wish.getAs<IntegerAttr>(key);
+    return attr ? attr.getInt() : otherwise;
+  };
+  request.topology = text("topology");
+  request.objective = text("objective");
+  request.chunks = number("chunks", 0);
+  request.steps = number("steps", 0);
+  request.rounds = number("rounds", 0);
+  request.seconds = static_cast<double>(number("seconds", 60));
+  // choose_c9
+  synth::Result<std::string> schedule = synthesize(request);
   if (!schedule)
-    return refuse(emit, "choose_c4", schedule.error().text, nullptr);
-  if (std::string wrong = synth::check(*schedule); !wrong.empty())
-    return refuse(emit, "choose_c4", "'" + path + "' is not right: " + wrong,
-                  nullptr);
-  // choose_c5
-  auto collective = cast<CollectiveOpInterface>(op);
-  MeshOp mesh = getMesh(op);
-  int64_t ranks = 1;
-  for (StringAttr axis : collective.getMeshAxes().getNames())
-    ranks *= mesh.getAxisSize(axis);
-  StringRef name = stringifyCollective(collective.getCollective());
-  StringRef found = synth::kindName(schedule->collective.kind);
-  if (found != name || schedule->collective.ranks != ranks ||
-      (schedule->collective.rooted() &&
-       schedule->collective.root != collective.getRootPosition()))
-    return refuse(emit, "choose_c5",
-                  "expected a schedule of " + name + " on " + Twine(ranks) +
-                      " ranks, found one of " + found + " on " +
-                      Twine(schedule->collective.ranks) +
-                      (schedule->collective.rooted()
-                           ? " with root " + Twine(schedule->collective.root)
-                           : Twine()),
-                  op);
-  auto module = op->getParentOfType<ModuleOp>();
-  for (auto other : module.getOps<AlgorithmOp>())
-    if (other.getSchedule() == text)
-      return FlatSymbolRefAttr::get(other.getSymNameAttr());
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  if (MeshOp mesh = getMesh(module))
-    builder.setInsertionPointAfter(mesh);
-  auto algorithm = AlgorithmOp::create(
-      builder, op->getLoc(), freeSymbol(module, path), found, ranks, text);
-  return FlatSymbolRefAttr::get(algorithm.getSymNameAttr());
+    return refuse(emit, "choose_c9", schedule.error().text, op);
+  return addAlgorithm(
+      op, *schedule,
+      (op->getName().stripDialect() + "_" + request.topology).str(), emit);
 }
 
 } // namespace
 
 static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
-                                     StringRef choice, EmitRefusal emit) {
+                                     Attribute choice, EmitRefusal emit) {
   FailureOr<Operation *> op = findTarget(value, emit);
   if (failed(op))
     return failure();
-  std::optional<Algorithm> algorithm = symbolizeAlgorithm(choice);
+  auto wish = dyn_cast<DictionaryAttr>(choice);
+  StringRef name = wish ? "synth" : cast<StringAttr>(choice).getValue();
+  std::optional<Algorithm> algorithm = symbolizeAlgorithm(name);
   if (!algorithm) {
-    if (!isa<CollectiveOpInterface>(*op))
+    // choose_c2
+    auto collective = dyn_cast<CollectiveOpInterface>(*op);
+    if (!collective)
       return refuse(emit, "choose_c2",
                     "expected one of " + algorithmNames() +
-                        " for a kernel, found '" + choice + "'",
+                        " for a kernel, found '" + name + "'",
                     *op);
-    FailureOr<FlatSymbolRefAttr> symbol = loadAlgorithm(*op, choice, emit);
+    if (requestFor(*op).kind == synth::CollectiveKind::Custom)
+      return refuse(emit, "choose_c2",
+                    "no schedule implements '" +
+                        (*op)->getName().stripDialect() + "'",
+                    *op);
+    FailureOr<FlatSymbolRefAttr> symbol =
+        wish ? synthesizeAlgorithm(*op, wish, emit)
+             : loadAlgorithm(*op, name, emit);
     if (failed(symbol))
       return failure();
     (*op)->setAttr(kAlgorithmAttr, *symbol);
@@ -148,7 +220,7 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
     if (!implements(*algorithm, collective))
       return refuse(
           emit, "choose_c2",
-          "algorithm '" + choice + "' does not implement '" +
+          "algorithm '" + name + "' does not implement '" +
               stringifyCollective(
                   cast<CollectiveOpInterface>(collective).getCollective()) +
               "'",
@@ -160,7 +232,7 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
   // choose_c7
   if (*algorithm == Algorithm::nccl && (*op)->hasAttr(kProtocolAttr))
     return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
-  (*op)->setAttr(kAlgorithmAttr, StringAttr::get((*op)->getContext(), choice));
+  (*op)->setAttr(kAlgorithmAttr, choice);
   return success();
 }
 
@@ -221,8 +293,8 @@ LogicalResult ccn::choose(StringRef what, ArrayRef<Operation *> value,
     return failure();
   }
   auto text = dyn_cast_or_null<StringAttr>(choice);
-  if (text && what == "algorithm")
-    return chooseAlgorithm(value, text, emit);
+  if ((text || isa_and_nonnull<DictionaryAttr>(choice)) && what == "algorithm")
+    return chooseAlgorithm(value, choice, emit);
   if (text && what == "protocol")
     return chooseProtocol(value, text, emit);
   if (text)

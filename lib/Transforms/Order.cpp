@@ -89,10 +89,8 @@ struct OrderPass : ccn::impl::OrderBase<OrderPass> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     IRRewriter rewriter(&getContext());
-    SmallVector<OpSet> sets;
-    for (const std::string &name : values)
-      sets.push_back(findByName(program, name));
-    if (failed(order(rewriter, sets, [&] { return program.emitError(); })))
+    if (failed(order(rewriter, findAllByName(program, llvm::to_vector(values)),
+                     [&] { return program.emitError(); })))
       signalPassFailure();
   }
 };

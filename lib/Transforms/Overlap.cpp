@@ -263,10 +263,8 @@ struct OverlapPass : ccn::impl::OverlapBase<OverlapPass> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     IRRewriter rewriter(&getContext());
-    SmallVector<OpSet> sets;
-    for (const std::string &name : values)
-      sets.push_back(findByName(program, name));
-    if (failed(overlap(rewriter, sets, chunks,
+    if (failed(overlap(rewriter,
+                       findAllByName(program, llvm::to_vector(values)), chunks,
                        [&] { return program.emitError(); })))
       signalPassFailure();
   }

@@ -288,6 +288,8 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
       that elements are f64, f32, f16 or bf16.
     - `choose_c7`: NCCL chooses its own protocols.
     - `choose_c8`: there are from 1 to 1024 SMs.
+    - `choose_c9`: the synthesizer finds a schedule for the topology, which has as
+      many GPUs, in time.
   }];
   let options = [
     Option<"what", "what", "std::string", /*default=*/"\"algorithm\"",

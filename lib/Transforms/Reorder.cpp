@@ -121,6 +121,7 @@ LogicalResult Reordering::inferOne(Operation *op) {
       sliced[slice.getResult()] = slice.getType();
       return success();
     }
+  // reorder_c3
   auto inferable = dyn_cast<LayoutOpInterface>(op);
   if (!inferable)
     return refuse(emit, "reorder_c3",
@@ -313,10 +314,8 @@ struct ReorderPass : ccn::impl::ReorderBase<ReorderPass> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     IRRewriter rewriter(&getContext());
-    SmallVector<OpSet> sets;
-    for (const std::string &name : after)
-      sets.push_back(findByName(program, name));
-    if (failed(reorder(rewriter, findByName(program, value), sets,
+    if (failed(reorder(rewriter, findByName(program, value),
+                       findAllByName(program, llvm::to_vector(after)),
                        [&] { return program.emitError(); })))
       signalPassFailure();
   }

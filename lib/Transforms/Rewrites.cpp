@@ -41,6 +41,13 @@ OpSet ccn::findByName(ProgramOp program, StringRef name) {
   return ops;
 }
 
+SmallVector<OpSet> ccn::findAllByName(ProgramOp program,
+                                      ArrayRef<std::string> names) {
+  return llvm::map_to_vector(names, [&](const std::string &name) {
+    return findByName(program, name);
+  });
+}
+
 void ccn::addTag(ArrayRef<Operation *> ops, StringRef name) {
   for (Operation *op : ops) {
     SmallVector<Attribute> tags;

@@ -29,6 +29,9 @@ mlir::LogicalResult refuse(EmitRefusal emit, llvm::StringRef condition,
 /// The operations that a name stands for: those that the program's statement of
 /// that name made, or those that a schedule gave the name.
 OpSet findByName(ProgramOp program, llvm::StringRef name);
+/// The same for each of several names.
+llvm::SmallVector<OpSet> findAllByName(ProgramOp program,
+                                       llvm::ArrayRef<std::string> names);
 /// Gives operations a name, beside those that they have.
 void addTag(llvm::ArrayRef<mlir::Operation *> ops, llvm::StringRef name);
 
@@ -154,6 +157,9 @@ mlir::LogicalResult order(mlir::RewriterBase &rewriter,
 ///   that elements are f64, f32, f16 or bf16.
 /// - `choose_c7`: NCCL chooses its own protocols.
 /// - `choose_c8`: there are from 1 to 1024 SMs.
+/// - `choose_c9`: the synthesizer finds a schedule for the topology, which has
+/// as
+///   many GPUs, in time.
 mlir::LogicalResult choose(llvm::StringRef what,
                            llvm::ArrayRef<mlir::Operation *> value,
                            mlir::Attribute choice, EmitRefusal emit);

@@ -243,8 +243,10 @@ Diagnosed ScheduleReorderOp::apply(TransformRewriter &rewriter,
 
 void ScheduleReorderOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  consumesHandle(getGatherMutable(), effects);
-  consumesHandle(getAfterMutable(), effects);
+  // Both may hold the gather, so neither is consumed; what goes leaves the
+  // handles.
+  onlyReadsHandle(getGatherMutable(), effects);
+  onlyReadsHandle(getAfterMutable(), effects);
   producesHandle(getOperation()->getOpResults(), effects);
   modifiesPayload(effects);
 }

@@ -9,25 +9,35 @@
 
 #include "lib/Interpreter/Random.h"
 
-#include <set>
-
 namespace ccn::verify {
 
 namespace {
 
-constexpr uint64_t numPoints = 6;
+constexpr uint32_t numPoints = 16;
 
-/// Values that are exact in every type. Those of even points are positive, for
-/// functions that are not defined elsewhere.
-double valueAt(uint64_t point, uint32_t symbol, interp::ElementType type) {
-  uint32_t bits = interp::philox4x32({symbol, 0, 0, 0},
-                                     {static_cast<uint32_t>(point), 0x5eed})[0];
-  if (type == interp::ElementType::Bool)
+/// Values that are exact in every type. All of one argument have one sign, or
+/// none, and one order of magnitude; at the first point all are positive and
+/// near 1. So functions that are not defined everywhere are at some points, and
+/// what differs only near 0 or far from it does at some.
+double valueAt(uint32_t point, uint32_t number, const Symbol &symbol) {
+  constexpr uint32_t key = 0x5eed;
+  uint32_t bits = interp::philox4x32({number, 0, 0, 0}, {point, key})[0];
+  if (symbol.type == interp::ElementType::Bool)
     return bits & 1;
-  if (interp::isInteger(type))
+  if (interp::isInteger(symbol.type))
     return bits & 3;
+  std::string_view argument(symbol.name);
+  uint64_t hash = interp::fnv1a(argument.substr(0, argument.find('[')));
+  std::array<uint32_t, 4> style = interp::philox4x32(
+      {static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32), 1, 0},
+      {point, key});
   double magnitude = (1 + (bits & 15)) / 8.0;
-  return point % 2 == 1 && (bits & 16) ? -magnitude : magnitude;
+  if (point == 0)
+    return magnitude;
+  constexpr double scales[] = {1, 1, 0x1p-8, 16};
+  magnitude *= scales[style[0] & 3];
+  bool isNegative = style[1] % 3 == 0 || (style[1] % 3 == 1 && (bits & 16));
+  return isNegative ? -magnitude : magnitude;
 }
 
 /// The shortest text that gives the number back; of a truth value, its name.
@@ -45,9 +55,9 @@ std::string describeValue(const Interval &value, bool isTruth) {
 } // namespace
 
 std::optional<Judgement> Comparer::sample(Expr a, Expr b) {
-  for (uint64_t at = 0; at < numPoints; ++at) {
+  for (uint32_t at = 0; at < numPoints; ++at) {
     auto assignment = [&](uint32_t symbol) {
-      return valueAt(at, symbol, exprs.symbolAt(symbol).type);
+      return valueAt(at, symbol, exprs.symbolAt(symbol));
     };
     std::vector<Interval> values = evaluate(exprs, {a, b}, assignment);
     if (!values[0].isApart(values[1]))
@@ -95,21 +105,21 @@ Judgement Comparer::describeDifference(Expr a, Expr b,
   return result;
 }
 
-Judgement Comparer::decide(Expr a, Expr b) {
-  Expr x = a, y = b;
-  if (options.normalize) {
-    if (a == b)
-      return {.kind = Judgement::Identical};
-    x = exprs.expand(a);
-    y = exprs.expand(b);
-    if (x == y)
-      return {.kind = Judgement::Identical};
-  }
-  if (options.sample)
-    if (std::optional<Judgement> difference = sample(a, b))
-      return *difference;
+std::optional<Judgement> Comparer::compareQuickly(Expr a, Expr b) {
+  if (options.normalize && (a == b || exprs.expand(a) == exprs.expand(b)))
+    return Judgement{.kind = Judgement::Identical};
+  if (!options.sample || open.contains({a, b}))
+    return std::nullopt;
+  std::optional<Judgement> difference = sample(a, b);
+  if (!difference)
+    open.insert({a, b});
+  return difference;
+}
+
+Judgement Comparer::ask(Expr a, Expr b) {
   if (options.limits.expired())
     return {.kind = Judgement::Unknown, .reason = "out of time"};
+  Expr x = exprs.expand(a), y = exprs.expand(b);
   // What both have in common needs no proof.
   if (options.normalize && !exprs.node(x).isTruth) {
     x = exprs.subtract(x, y);
@@ -128,10 +138,10 @@ Judgement Comparer::decide(Expr a, Expr b) {
   return {.kind = Judgement::Unknown};
 }
 
-const Judgement &Comparer::compare(Expr a, Expr b) {
-  auto [it, isNew] = known.try_emplace({a, b});
+const Judgement &Comparer::solve(Expr a, Expr b) {
+  auto [it, isNew] = solved.try_emplace({a, b});
   if (isNew)
-    it->second = decide(a, b);
+    it->second = ask(a, b);
   return it->second;
 }
 

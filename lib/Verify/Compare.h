@@ -12,6 +12,7 @@
 #include "lib/Verify/Solver.h"
 
 #include <map>
+#include <set>
 
 namespace ccn::verify {
 
@@ -34,13 +35,16 @@ public:
   };
 
   Comparer(Expressions &exprs, Options options)
-      : exprs(exprs), options(std::move(options)), solver(exprs) {}
+      : exprs(exprs), options(options), solver(exprs) {}
 
-  /// The same question is answered once.
-  const Judgement &compare(Expr a, Expr b);
+  /// What is found without the solver; none if that is not enough.
+  std::optional<Judgement> compareQuickly(Expr a, Expr b);
+  /// What the solver says about what compareQuickly leaves open. The same
+  /// question is asked once.
+  const Judgement &solve(Expr a, Expr b);
 
 private:
-  Judgement decide(Expr a, Expr b);
+  Judgement ask(Expr a, Expr b);
   /// The result at the first of some points at which they differ.
   std::optional<Judgement> sample(Expr a, Expr b);
   Judgement describeDifference(Expr a, Expr b, const SolverAnswer &answer);
@@ -48,7 +52,9 @@ private:
   Expressions &exprs;
   Options options;
   Solver solver;
-  std::map<std::pair<Expr, Expr>, Judgement> known;
+  /// Pairs that points do not tell apart.
+  std::set<std::pair<Expr, Expr>> open;
+  std::map<std::pair<Expr, Expr>, Judgement> solved;
 };
 
 } // namespace ccn::verify

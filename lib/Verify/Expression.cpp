@@ -468,8 +468,10 @@ Expr Expressions::distribute(Expr a, Expr b) {
   std::vector<Term> left = termsOf(*this, a), right = termsOf(*this, b);
   if (left.size() == 1 && right.size() == 1)
     return product({a, b});
-  if (static_cast<int64_t>(left.size() * right.size()) > expansionLimit)
+  auto size = static_cast<int64_t>(left.size() * right.size());
+  if (size > expansionLimit || totalExpansion + size > expansionBudget)
     return product({a, b});
+  totalExpansion += size;
   std::vector<Term> terms;
   for (const Term &x : left)
     for (const Term &y : right)

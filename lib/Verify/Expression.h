@@ -175,13 +175,15 @@ public:
              interp::ElementType type = interp::ElementType::F32);
 
   /// The same value with products multiplied out where the result has at most
-  /// `expansionLimit` terms, in all of its parts.
+  /// `expansionLimit` terms, in all of its parts, as long as all expansions
+  /// together make at most `expansionBudget` terms.
   Expr expand(Expr expr);
 
   /// All parts of the expressions, themselves included, in increasing order.
   std::vector<Expr> partsOf(std::vector<Expr> roots) const;
 
   static constexpr int64_t expansionLimit = 4096;
+  static constexpr int64_t expansionBudget = 2'000'000;
 
 private:
   struct Hash {
@@ -204,7 +206,7 @@ private:
   Expr expandNode(Expr expr);
 
   bool normalize;
-  int64_t totalSize = 0;
+  int64_t totalSize = 0, totalExpansion = 0;
   std::deque<ExprNode> nodes;
   std::unordered_set<Expr, Hash, Equal> index;
   std::vector<Symbol> symbols;

@@ -10,8 +10,6 @@
 #include "lib/Verify/Compare.h"
 #include "lib/Verify/SymbolicExecutor.h"
 
-#include "llvm/ADT/StringMap.h"
-
 #include <chrono>
 
 namespace ccn::verify {
@@ -53,17 +51,26 @@ private:
     int64_t rank;
     Expr value;
   };
+  struct Element {
+    std::string output;
+    interp::Shape index;
+    /// Where it is first found, before.
+    Place first;
+    /// Where else it is, and it takes the solver to say whether it is equal.
+    std::vector<Place> open;
+    /// Whether it is there before and after.
+    bool isPaired = false;
+  };
 
   Status checkInterfaces();
   Status checkType(const Side &a, mlir::RankedTensorType aType, const Side &b,
                    mlir::RankedTensorType bType, const std::string &name);
-  Status makeSymbols();
-  Status execute(Side &side);
-  void compareOutputs();
+  Status execute(const SymbolicInputs &inputs);
   void compareOutput(const interp::Outcome &was, const interp::Outcome &is);
-  Judgement::Kind comparePlaces(const Place &a, const Place &b,
-                                const std::string &output,
-                                const interp::Shape &index);
+  void compareOutputs();
+  void solveElements();
+  void setCounterexample(const Element &element, const Place &place,
+                         const Judgement &comparison);
   std::string describePlace(const Place &place);
 
   Side before, after;
@@ -71,8 +78,8 @@ private:
   Expressions exprs;
   SymbolicKernels kernels;
   Comparer comparer;
-  /// By argument, in external form.
-  llvm::StringMap<HostTensor> inputs;
+  /// Those that the solver has to look at.
+  std::vector<Element> open;
   Proof proof;
 };
 
@@ -155,42 +162,12 @@ Status Prover::checkInterfaces() {
 // Execution
 //===----------------------------------------------------------------------===//
 
-Status Prover::makeSymbols() {
-  for (unsigned i = 0; i < before.program.getNumArguments(); ++i) {
-    mlir::RankedTensorType type = typeOf(before.program.getArgument(i));
-    std::string name = before.program.getArgName(i).str();
-    Result<HostTensor> tensor =
-        kernels.symbols(name, interp::elementTypeOf(type.getElementType()),
-                        before.mesh.externalShape(type));
-    if (!tensor)
-      return error("argument '", name, "': ", tensor.message());
-    inputs[name] = *std::move(tensor);
-  }
-  return Status();
-}
-
-Status Prover::execute(Side &side) {
-  SymbolicExecutor executor(side.mesh, kernels);
-  for (unsigned i = 0; i < side.program.getNumArguments(); ++i) {
-    mlir::BlockArgument argument = side.program.getArgument(i);
-    const HostTensor &whole = inputs[side.program.getArgName(i)];
-    for (int64_t rank = 0; rank < executor.numRanks(); ++rank) {
-      Result<HostTensor> part =
-          side.mesh.takePart(typeOf(argument), whole, rank);
-      if (!part)
-        return part.status();
-      executor.set(rank, argument, *std::move(part));
-    }
-  }
-  if (auto failure = executor.execute(side.program.getBody().front()))
-    return error(failure->op->getName().stripDialect().str(), " at ",
-                 interp::describeLocation(failure->op->getLoc()), " ",
-                 side.name, ", on ", side.mesh.describe(failure->rank), ": ",
-                 failure->status.message());
-  for (const interp::Outcome &outcome : side.outcomes) {
-    side.parts.emplace_back();
-    for (int64_t rank = 0; rank < executor.numRanks(); ++rank)
-      side.parts.back().push_back(executor.get(rank, outcome.value));
+Status Prover::execute(const SymbolicInputs &inputs) {
+  for (Side *side : {&before, &after}) {
+    auto parts = executeProgram(side->program, inputs, kernels);
+    if (!parts)
+      return error(side->name, ", ", parts.message());
+    side->parts = *std::move(parts);
   }
   return Status();
 }
@@ -204,35 +181,17 @@ std::string Prover::describePlace(const Place &place) {
   return place.side->name + " on " + mesh.describe(place.rank);
 }
 
-Judgement::Kind Prover::comparePlaces(const Place &a, const Place &b,
-                                      const std::string &output,
-                                      const interp::Shape &index) {
-  const Judgement &comparison = comparer.compare(a.value, b.value);
-  if (comparison.kind == Judgement::Different && !proof.counterexample)
-    proof.counterexample = Counterexample{output,
-                                          index,
-                                          describePlace(a),
-                                          describePlace(b),
-                                          b.rank,
-                                          comparison.inputs,
-                                          comparison.first,
-                                          comparison.second,
-                                          comparison.functions};
-  if (comparison.kind == Judgement::Unknown && proof.reason.empty())
-    proof.reason = "element " + interp::describeIndex(index) + " of '" +
-                   output + "', " + describePlace(a) + " and " +
-                   describePlace(b) + ": " + comparison.reason;
-  return comparison.kind;
+void Prover::setCounterexample(const Element &element, const Place &place,
+                               const Judgement &comparison) {
+  proof.counterexample = Counterexample{
+      element.output,       element.index,     describePlace(element.first),
+      describePlace(place), place.rank,        comparison.inputs,
+      comparison.first,     comparison.second, comparison.functions};
 }
 
 void Prover::compareOutput(const interp::Outcome &was,
                            const interp::Outcome &is) {
-  const auto &wasParts = before.parts[&was - before.outcomes.data()];
-  const auto &isParts = after.parts[&is - after.outcomes.data()];
-  // By index in the external form: where it is first found, before.
-  std::map<interp::Shape, Place> places;
-  /// Whether the element is equal everywhere, and by whom that is known.
-  std::map<interp::Shape, Judgement::Kind> kinds;
+  std::map<interp::Shape, Element> elements;
   auto visit = [&](const Side &side, mlir::RankedTensorType type,
                    const std::vector<HostTensor> &parts) {
     interp::RankMesh mesh = side.mesh;
@@ -240,25 +199,41 @@ void Prover::compareOutput(const interp::Outcome &was,
       for (int64_t i = 0; i < parts[rank].count(); ++i) {
         interp::Shape index = mesh.externalIndex(type, rank, i);
         Place place = {&side, rank, parts[rank].dataAs<Expr>()[i]};
-        auto [first, isNew] = places.try_emplace(index, place);
-        auto &kind =
-            kinds.try_emplace(index, Judgement::Identical).first->second;
+        auto [it, isNew] = elements.try_emplace(
+            index, Element{was.name, index, place, {}, false});
+        Element &element = it->second;
         if (isNew)
           continue;
-        kind = std::max(kind,
-                        comparePlaces(first->second, place, was.name, index));
-        if (proof.counterexample)
+        element.isPaired |= &side != element.first.side;
+        auto quick = comparer.compareQuickly(element.first.value, place.value);
+        if (!quick)
+          element.open.push_back(place);
+        else if (quick->kind == Judgement::Different)
+          return setCounterexample(element, place, *quick);
+        if (limits.expired()) {
+          proof.reason = "out of time at element " +
+                         interp::describeIndex(index) + " of '" + was.name +
+                         "'";
           return;
+        }
       }
   };
-  visit(before, was.type, wasParts);
-  if (!proof.counterexample)
-    visit(after, is.type, isParts);
+  auto hasEnded = [&] { return proof.counterexample || !proof.reason.empty(); };
+  visit(before, was.type, before.parts[&was - before.outcomes.data()]);
+  if (!hasEnded())
+    visit(after, is.type, after.parts[&is - after.outcomes.data()]);
+  if (hasEnded())
+    return;
   ++proof.outputs;
-  for (const auto &[index, kind] : kinds) {
-    ++proof.elements;
-    proof.byNormalization += kind == Judgement::Identical;
-    proof.bySolver += kind == Judgement::Solved;
+  proof.elements += static_cast<int64_t>(elements.size());
+  for (auto &[index, element] : elements) {
+    if (!element.isPaired)
+      proof.reason = "internal error: element " + interp::describeIndex(index) +
+                     " of '" + was.name + "' is not there before and after";
+    else if (element.open.empty())
+      ++proof.byNormalization;
+    else
+      open.push_back(std::move(element));
   }
 }
 
@@ -268,8 +243,30 @@ void Prover::compareOutputs() {
       return o.name == is.name;
     });
     compareOutput(*was, is);
-    if (proof.counterexample)
+    if (proof.counterexample || !proof.reason.empty())
       return;
+  }
+  solveElements();
+}
+
+void Prover::solveElements() {
+  for (const Element &element : open) {
+    bool isEqual = true;
+    for (const Place &place : element.open) {
+      const Judgement &comparison =
+          comparer.solve(element.first.value, place.value);
+      if (comparison.kind == Judgement::Different)
+        return setCounterexample(element, place, comparison);
+      if (comparison.kind == Judgement::Solved)
+        continue;
+      isEqual = false;
+      if (proof.reason.empty())
+        proof.reason = "element " + interp::describeIndex(element.index) +
+                       " of '" + element.output + "' " +
+                       describePlace(element.first) + " and " +
+                       describePlace(place) + ": " + comparison.reason;
+    }
+    proof.bySolver += isEqual;
   }
 }
 
@@ -280,14 +277,19 @@ Proof Prover::run() {
       proof.reason = status.message();
     return status.ok();
   };
-  if (step(checkInterfaces()) && step(makeSymbols()) && step(execute(before)) &&
-      step(execute(after))) {
-    compareOutputs();
-    if (proof.counterexample)
-      proof.kind = Proof::Different;
-    else if (proof.reason.empty())
-      proof.kind = Proof::Proved;
+  bool compared = false;
+  if (step(checkInterfaces())) {
+    Result<SymbolicInputs> inputs = makeSymbols(before.program, kernels);
+    if (step(inputs.status()) && step(execute(*inputs))) {
+      compareOutputs();
+      compared = true;
+    }
   }
+  if (proof.counterexample)
+    proof.kind = Proof::Different;
+  else if (compared && proof.reason.empty() &&
+           proof.byNormalization + proof.bySolver == proof.elements)
+    proof.kind = Proof::Proved;
   proof.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();

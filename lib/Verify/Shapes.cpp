@@ -10,6 +10,7 @@
 #include "lib/Frontend/Parser.h"
 #include "lib/Interpreter/Placement.h"
 
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Regex.h"
 
 #include <set>
@@ -96,7 +97,13 @@ private:
 
   void findParams();
   void tryKinds();
-  void shrink();
+  /// Makes the params as small as they go by themselves or two together, but
+  /// not below `least`. Whether any got smaller.
+  bool shrink(Values &current, int64_t least);
+  void tryShrunk();
+  /// Multiplies some values by a fraction; false if that is not exact.
+  static bool multiply(Values &values, ArrayRef<size_t> which, int64_t up,
+                       int64_t down);
   /// Whether everything compiles with these values. Keeps the programs among
   /// `sizes` if they are within the budget and new.
   bool attempt(const Values &values, bool keep);
@@ -206,37 +213,43 @@ void SizeFinder::tryKinds() {
   tryKind([](size_t) { return 0; });
 }
 
-void SizeFinder::shrink() {
-  static constexpr int64_t factors[] = {2, 3, 5, 7};
-  Values current = own;
+bool SizeFinder::multiply(Values &values, ArrayRef<size_t> which, int64_t up,
+                          int64_t down) {
+  return llvm::all_of(which, [&](size_t i) {
+    int64_t rest = values[i] % down;
+    return rest == 0 && values[i] != 0 &&
+           !llvm::MulOverflow(values[i] / down, up, values[i]);
+  });
+}
+
+bool SizeFinder::shrink(Values &current, int64_t least) {
   auto replace = [&](Values values) {
-    if (isDone() || values == current || !attempt(values, /*keep=*/false))
+    if (isDone() || !attempt(values, /*keep=*/false))
       return false;
     current = std::move(values);
     return true;
   };
   auto divide = [&](ArrayRef<size_t> which) {
     bool any = false;
-    for (int64_t factor : factors)
+    for (int64_t factor : {2, 3, 5, 7})
       for (bool again = true; again;) {
         Values values = current;
-        again = llvm::all_of(which, [&](size_t i) {
-          return values[i] > 1 && values[i] % factor == 0;
-        });
-        for (size_t i : which)
-          values[i] /= factor;
-        again = again && replace(values);
+        again =
+            multiply(values, which, 1, factor) &&
+            llvm::all_of(which, [&](size_t i) { return values[i] >= least; }) &&
+            replace(std::move(values));
         any |= again;
       }
     return any;
   };
-  for (bool smaller = true; smaller && !isDone();) {
+  bool any = false;
+  for (bool smaller = true; smaller && !isDone(); any |= smaller) {
     smaller = false;
     for (size_t i = 0; i < names.size(); ++i) {
       for (int64_t value : {3, 2, 5, 1}) {
         Values values = current;
         values[i] = value;
-        if (value < current[i] && replace(values)) {
+        if (value >= least && value < current[i] && replace(values)) {
           smaller = true;
           break;
         }
@@ -248,17 +261,29 @@ void SizeFinder::shrink() {
       for (size_t j = i + 1; j < names.size(); ++j)
         smaller |= divide({i, j});
   }
-  if (current == own)
+  return any;
+}
+
+void SizeFinder::tryShrunk() {
+  Values current = own;
+  size_t before = sizes.size();
+  // No smaller than 2, at which more can go wrong than at 1, if that is enough.
+  for (int64_t least : {2, 1})
+    if (sizes.size() == before && shrink(current, least) && !isDone())
+      attempt(current, /*keep=*/true);
+  if (sizes.size() == before)
     return;
-  if (!isDone())
-    attempt(current, /*keep=*/true);
-  // Beside the smallest, ones in which one param is larger.
-  for (int64_t factor : {3, 2})
-    for (size_t i = 0; i < names.size() && !isDone(); ++i) {
-      Values values = current;
-      values[i] *= factor;
-      attempt(values, /*keep=*/true);
-    }
+  // Beside the smallest, ones in which a param or two are larger.
+  for (auto [up, down] : {std::pair(3, 2), std::pair(2, 1), std::pair(5, 2)})
+    for (size_t i = 0; i < names.size(); ++i)
+      for (size_t j = i; j < names.size() && !isDone(); ++j) {
+        Values values = current;
+        SmallVector<size_t> which = {i};
+        if (j != i)
+          which.push_back(j);
+        if (multiply(values, which, up, down))
+          attempt(values, /*keep=*/true);
+      }
 }
 
 FailureOr<std::vector<SizedProgram>> SizeFinder::run() {
@@ -266,7 +291,7 @@ FailureOr<std::vector<SizedProgram>> SizeFinder::run() {
   if (!names.empty()) {
     tryKinds();
     if (!isDone())
-      shrink();
+      tryShrunk();
   }
   if (!failedSchedule)
     attempt(own, /*keep=*/true);

@@ -211,6 +211,10 @@ void Solver::Translation::readModel(const z3::model &model,
   answer.second = textOf(of(shown.second));
 }
 
+static std::string reasonOf(const z3::solver &solver) {
+  return "the solver gave up: " + solver.reason_unknown();
+}
+
 SolverAnswer Solver::Translation::compare(Expr a, Expr b,
                                           std::pair<Expr, Expr> shown,
                                           double seconds,
@@ -225,7 +229,10 @@ SolverAnswer Solver::Translation::compare(Expr a, Expr b,
         limits.interrupt);
     SolverAnswer answer{.kind = SolverAnswer::Unknown};
     for (bool withFacts : {false, true}) {
-      z3::solver solver(context);
+      z3::solver solver(context, z3::solver::simple());
+      // The search for roots of polynomials neither ends in time nor can be
+      // interrupted; what is left still knows that products are products.
+      solver.set("smt.arith.nl.nra", false);
       addRanges(solver, parts);
       if (withFacts)
         addFacts(solver, parts);
@@ -242,10 +249,9 @@ SolverAnswer Solver::Translation::compare(Expr a, Expr b,
         readModel(solver.get_model(), shown, answer);
       } else if (withFacts && answer.kind == SolverAnswer::Different) {
         // It may be the functions' fault that they differ.
-        answer = {.kind = SolverAnswer::Unknown,
-                  .reason = solver.reason_unknown()};
+        answer = {.kind = SolverAnswer::Unknown, .reason = reasonOf(solver)};
       } else {
-        answer.reason = solver.reason_unknown();
+        answer.reason = reasonOf(solver);
       }
       if (own.expired()) {
         if (answer.kind == SolverAnswer::Unknown)

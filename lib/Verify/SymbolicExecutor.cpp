@@ -131,4 +131,58 @@ std::optional<ExecutionFailure> SymbolicExecutor::execute(mlir::Block &block) {
   return std::nullopt;
 }
 
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+static mlir::RankedTensorType argumentType(ProgramOp program, unsigned index) {
+  return llvm::cast<mlir::RankedTensorType>(
+      program.getArgument(index).getType());
+}
+
+Result<SymbolicInputs> makeSymbols(ProgramOp program,
+                                   SymbolicKernels &kernels) {
+  interp::RankMesh mesh(program.getMesh());
+  SymbolicInputs inputs;
+  for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+    mlir::RankedTensorType type = argumentType(program, i);
+    std::string name = program.getArgName(i).str();
+    Result<interp::HostTensor> tensor =
+        kernels.symbols(name, interp::elementTypeOf(type.getElementType()),
+                        mesh.externalShape(type));
+    if (!tensor)
+      return error("argument '", name, "': ", tensor.message());
+    inputs[name] = *std::move(tensor);
+  }
+  return inputs;
+}
+
+Result<std::vector<std::vector<interp::HostTensor>>>
+executeProgram(ProgramOp program, const SymbolicInputs &inputs,
+               SymbolicKernels &kernels) {
+  interp::RankMesh mesh(program.getMesh());
+  SymbolicExecutor executor(mesh, kernels);
+  for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+    std::string name = program.getArgName(i).str();
+    for (int64_t rank = 0; rank < executor.numRanks(); ++rank) {
+      Result<interp::HostTensor> part = mesh.takePart(
+          argumentType(program, i), inputs.find(name)->second, rank);
+      if (!part)
+        return error("argument '", name, "': ", part.message());
+      executor.set(rank, program.getArgument(i), *std::move(part));
+    }
+  }
+  if (auto failure = executor.execute(program.getBody().front()))
+    return error(failure->op->getName().stripDialect().str(), " at ",
+                 interp::describeLocation(failure->op->getLoc()), " on ",
+                 mesh.describe(failure->rank), ": ", failure->status.message());
+  std::vector<std::vector<interp::HostTensor>> parts;
+  for (const interp::Outcome &outcome : interp::outcomesOf(program)) {
+    parts.emplace_back();
+    for (int64_t rank = 0; rank < executor.numRanks(); ++rank)
+      parts.back().push_back(executor.get(rank, outcome.value));
+  }
+  return parts;
+}
+
 } // namespace ccn::verify

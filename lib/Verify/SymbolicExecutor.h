@@ -12,6 +12,8 @@
 #include "lib/Interpreter/RankExecutor.h"
 #include "lib/Verify/SymbolicKernels.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <map>
 #include <memory>
 
@@ -82,6 +84,19 @@ private:
   LockstepExchange meetings;
   std::vector<std::unique_ptr<interp::RankExecutor>> executors;
 };
+
+/// Arguments by name, in external form.
+using SymbolicInputs = llvm::StringMap<interp::HostTensor>;
+
+/// A new symbol for each element of each argument.
+Result<SymbolicInputs> makeSymbols(ProgramOp program, SymbolicKernels &kernels);
+
+/// Executes a program on its module's mesh. Gives what the ranks hold of what
+/// it leaves (interp::outcomesOf): by outcome, then by rank. `inputs` has every
+/// argument, in the external form of its type. An error says where it happened.
+Result<std::vector<std::vector<interp::HostTensor>>>
+executeProgram(ProgramOp program, const SymbolicInputs &inputs,
+               SymbolicKernels &kernels);
 
 } // namespace ccn::verify
 

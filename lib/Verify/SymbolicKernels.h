@@ -42,7 +42,7 @@ public:
   using Tensor = Result<HostTensor>;
 
   SymbolicKernels(Expressions &exprs, SymbolicBudget budget)
-      : exprs(exprs), budget(std::move(budget)) {}
+      : exprs(exprs), budget(budget) {}
 
   /// A tensor of new symbols, named like "x[1, 0]".
   Tensor symbols(std::string_view name, ElementType type,

@@ -30,8 +30,8 @@ VerifyOptions VerifyOptions::quick() {
 
 VerifyOptions VerifyOptions::proof() {
   VerifyOptions options;
-  options.budget.elements = 1 << 12;
-  options.budget.work = 1 << 14;
+  options.budget.elements = 1 << 14;
+  options.budget.work = 1 << 16;
   options.budget.largestParam = 12;
   options.budget.sizes = 3;
   options.ranks = 64;
@@ -195,7 +195,13 @@ ScheduleVerifier::prove(StringRef name, MutableArrayRef<SizedProgram> sizes) {
     }
     Proof proof = verify::prove(before, after, {});
     if (proof.kind == Proof::Different) {
-      reportMismatch(name, size, proof.describe(), std::nullopt);
+      // One line: the values, then the inputs that give them.
+      std::string what = proof.describe();
+      if (size_t end = what.find("\n  "); end != std::string::npos)
+        what.replace(end, 3, ", with ");
+      for (size_t end; (end = what.find("\n  ")) != std::string::npos;)
+        what.replace(end, 3, ", ");
+      reportMismatch(name, size, what, std::nullopt);
       return std::nullopt;
     }
     if (proof.kind == Proof::Unknown) {
@@ -242,9 +248,11 @@ VerifyStatus verify::verifySchedule(const SourceFile &source,
     return VerifyStatus::WrongSchedule;
   if (sizes->empty())
     return tooLarge("expected a program small enough to run, found none in '" +
-                    source.getName() +
-                    "' at its own sizes nor at smaller ones; set params with "
-                    "-D");
+                    source.getName() + "'" +
+                    (isMlir(source)
+                         ? "; compile the .ccn file for smaller sizes"
+                         : " at its own sizes nor at smaller ones; set params "
+                           "with -D"));
   if (MeshOp mesh = ::ccn::getMesh(*sizes->front().before))
     if (mesh.getNumRanks() > verifyOptions.ranks)
       return tooLarge("expected at most " + Twine(verifyOptions.ranks) +

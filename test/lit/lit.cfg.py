@@ -27,6 +27,7 @@ roundtrip = lit_config.params.get("roundtrip")
 if roundtrip:
     # Both runs may go on at once.
     config.test_exec_root += "-roundtrip"
+config.environment["CCN_CACHE_DIR"] = config.test_exec_root + "/cache"
 tools = config.ccn_tools_dir
 config.substitutions += [
     (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),

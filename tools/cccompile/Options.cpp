@@ -135,13 +135,16 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "'default', if there is one")
       ->type_name("NAME|FILE");
   app.add_flag(
-         "--verify{run}", options.verify,
+         "--verify", options.verify,
          "compare the program with and without the schedule, on all ranks "
          "of the mesh, at several small sizes and on ordinary and extreme "
          "values (--seed draws others): it must compute the same. Prints "
-         "what was compared and how equal it is; before what --run or "
-         "--emit give, if they are there too. =run is the default, =prove "
-         "proves it instead")
+         "what was compared and how equal it is, before what --run or "
+         "--emit give if they are there too. --verify=run is the same; "
+         "--verify=prove proves it instead")
+      // CLI11 gives a flag without a value this one.
+      ->transform(
+          [](std::string text) { return text == "true" ? "run" : text; }, "")
       ->check(expectOneOf({"run", "prove"}));
   app.add_option("--stop-after", options.stopAfter,
                  "the last phase: parse, schedule or localize")
@@ -204,7 +207,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       "Options of MLIR pass through, with '=': --mlir-timing, "
       "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
       "With CCN_VERIFY=1 in the environment (and in debug builds, unless it is "
-      "0) every\nschedule that is applied is verified briefly.\n\n"
+      "0) every\nschedule that is applied is verified briefly. What synth(...) "
+      "finds is "
+      "kept in\nCCN_CACHE_DIR, else ~/.cache/ccn.\n\n"
       "Exit codes: 0 done; 1 the program or schedule is wrong; 2 usage; 4 a "
       "run failed,\nor --verify found a difference.");
   app.allow_extras();

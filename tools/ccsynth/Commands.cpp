@@ -7,8 +7,12 @@
 #include "Commands.h"
 
 #include "synth/Bound.h"
+#include "synth/FlowSchedule.h"
 #include "synth/Hierarchy.h"
 #include "synth/Msccl.h"
+#include "synth/Plan.h"
+#include "synth/ScheduleImport.h"
+#include "synth/Sketch.h"
 
 #include <nlohmann/json.hpp>
 
@@ -45,8 +49,23 @@ int runSolve(const SolveCommand &c) {
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
     return fail(fabric.error());
-  Result<Collective> collective = loadCollective(
-      c.problem.collective, fabric->ranks, c.problem.chunks, c.problem.root);
+  std::optional<Sketch> sketch;
+  int chunks = c.problem.chunks;
+  if (!c.sketch.empty()) {
+    Result<std::string> text = readFile(c.sketch);
+    if (!text)
+      return fail(text.error());
+    Result<Sketch> read =
+        parseSketch(*text, c.sketch == "-" ? "<stdin>" : c.sketch);
+    if (!read)
+      return fail(read.error());
+    sketch = std::move(*read);
+    if (chunks == 0)
+      chunks = sketchChunks(*sketch, c.problem.collective, fabric->ranks);
+  }
+  if (chunks == 0)
+    return fail({"expected --chunks, or a sketch with input_chunkup"}, Usage);
+  Result<Collective> collective = c.problem.load(*fabric, chunks);
   if (!collective)
     return fail(collective.error());
   SolveOptions options;
@@ -62,11 +81,13 @@ int runSolve(const SolveCommand &c) {
       std::cerr << "\r\033[K" << text << std::flush;
     };
   Result<SolveResult> result =
-      solve(*fabric, *collective, c.steps, c.rounds, options);
+      sketch ? solveSketch(*fabric, *collective, c.steps, c.rounds, *sketch,
+                           options)
+             : solve(*fabric, *collective, c.steps, c.rounds, options);
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;
   if (!result)
-    return fail(result.error());
+    return fail({(sketch ? c.sketch + ": " : "") + result.error().text});
   std::string what = collective->name + " on " + fabric->topology.name + " (" +
                      std::to_string(collective->chunksPerNode) + "," +
                      std::to_string(c.steps) + "," + std::to_string(c.rounds) +
@@ -90,7 +111,8 @@ int runSolve(const SolveCommand &c) {
   return emit(c.output, writeSchedule(result->schedule, &*fabric));
 }
 
-int runTopologies(const std::string &name, const std::string &output) {
+int runTopologies(const std::string &name, const ImportOptions &options,
+                  const std::string &output) {
   if (name.empty()) {
     std::string text;
     for (const BuiltinTopology &t : builtinTopologies()) {
@@ -100,7 +122,7 @@ int runTopologies(const std::string &name, const std::string &output) {
     }
     return emit(output, text);
   }
-  Result<Topology> topology = loadTopology(name);
+  Result<Topology> topology = loadTopology(name, options);
   if (!topology)
     return fail(topology.error());
   return emit(output, writeTopology(*topology));
@@ -113,8 +135,7 @@ int runBound(const Problem &problem, bool json) {
   // all_to_all needs a multiple of the ranks; rounds are per chunk anyway.
   std::optional<CollectiveKind> kind = parseCollectiveKind(problem.collective);
   int chunks = kind == CollectiveKind::AllToAll ? fabric->ranks : 1;
-  Result<Collective> collective =
-      loadCollective(problem.collective, fabric->ranks, chunks, problem.root);
+  Result<Collective> collective = problem.load(*fabric, chunks);
   if (!collective)
     return fail(collective.error());
   StepBound steps = stepBound(*fabric, *collective);
@@ -168,12 +189,6 @@ static Result<Loaded> loadSchedule(const Problem &problem,
   return loaded;
 }
 
-/// Whether a file is XML, by its first character.
-static bool isXml(const std::string &text) {
-  size_t at = text.find_first_not_of(" \t\r\n");
-  return at != std::string::npos && text[at] == '<';
-}
-
 static int checkXml(const std::string &text, const std::string &file) {
   Result<MscclProgram> program = parseMsccl(text, file);
   if (!program)
@@ -187,31 +202,97 @@ static int checkXml(const std::string &text, const std::string &file) {
   return Done;
 }
 
-int runConvert(const std::string &file, const std::string &to,
-               const std::string &name, const std::string &output) {
-  Result<std::string> text = readFile(file);
+/// Gives every send its first way and every step the rounds it needs.
+static std::string fitTo(Schedule &schedule, const Fabric &fabric) {
+  if (fabric.ranks != schedule.collective.ranks)
+    return "expected the topology's " + std::to_string(fabric.ranks) +
+           " ranks, found " + std::to_string(schedule.collective.ranks);
+  for (Step &step : schedule.steps)
+    for (Send &send : step.sends) {
+      for (int e : fabric.out[send.src])
+        if (send.edge < 0 && fabric.edges[e].dst == send.dst)
+          send.edge = e;
+      if (send.edge < 0)
+        return "rank " + std::to_string(send.src) + " sends to rank " +
+               std::to_string(send.dst) + ", and " + fabric.topology.name +
+               " has no link for it";
+    }
+  schedule.topology = fabric.topology.name;
+  fitRounds(schedule, fabric);
+  return "";
+}
+
+int runConvert(const ConvertCommand &c) {
+  Result<std::string> text = readFile(c.input);
   if (!text)
     return fail(text.error());
-  MscclDialect dialect = to == "msccl"         ? MscclDialect::Microsoft
-                         : to == "msccl-azure" ? MscclDialect::Azure
-                                               : MscclDialect::Rccl;
-  std::string where = file == "-" ? "<stdin>" : file;
-  if (isXml(*text)) {
+  std::string where = c.input == "-" ? "<stdin>" : c.input;
+  if (c.to == "schedule") {
+    Result<Schedule> schedule = importSchedule(*text, where);
+    if (!schedule)
+      return fail(schedule.error());
+    if (c.problem.topology.empty())
+      return emit(c.output, writeSchedule(*schedule));
+    Result<Fabric> fabric = c.problem.fabric();
+    if (!fabric)
+      return fail(fabric.error());
+    std::string wrong = fitTo(*schedule, *fabric);
+    if (!wrong.empty())
+      return fail({where + ": " + wrong});
+    return emit(c.output, writeSchedule(*schedule, &*fabric));
+  }
+  if (!c.problem.topology.empty())
+    return fail({"--topology: only schedules name links"}, Usage);
+  bool toPlan = c.to.starts_with("mscclpp");
+  if (toPlan && isPlan(*text)) {
+    Result<Plan> plan = parsePlan(*text, where);
+    if (!plan)
+      return fail(plan.error());
+    if (!c.name.empty())
+      plan->name = c.name;
+    return emit(c.output, writePlan(*plan));
+  }
+  MscclDialect dialect = c.to == "msccl"         ? MscclDialect::Microsoft
+                         : c.to == "msccl-azure" ? MscclDialect::Azure
+                                                 : MscclDialect::Rccl;
+  if (isXml(*text) && !toPlan) {
     Result<MscclProgram> program = parseMsccl(*text, where);
     if (!program)
       return fail(program.error());
-    if (!name.empty())
-      program->name = name;
-    return emit(output, writeMsccl(*program, dialect));
+    if (!c.name.empty())
+      program->name = c.name;
+    return emit(c.output, writeMsccl(*program, dialect));
   }
-  Result<Schedule> schedule = parseSchedule(*text, where);
+  Result<Schedule> schedule = importSchedule(*text, where);
   if (!schedule)
     return fail(schedule.error());
-  Result<MscclProgram> program = exportMsccl(
-      *schedule, name.empty() ? "ccn_" + schedule->collective.name : name);
+  std::string name =
+      c.name.empty() ? "ccn_" + schedule->collective.name : c.name;
+  if (toPlan) {
+    Result<Plan> plan =
+        exportPlan(*schedule, name,
+                   c.to == "mscclpp" ? PlanProtocol::Simple : PlanProtocol::LL);
+    if (!plan)
+      return fail({where + ": " + plan.error().text});
+    return emit(c.output, writePlan(*plan));
+  }
+  Result<MscclProgram> program = exportMsccl(*schedule, name);
   if (!program)
     return fail({where + ": " + program.error().text});
-  return emit(output, writeMsccl(*program, dialect));
+  return emit(c.output, writeMsccl(*program, dialect));
+}
+
+static int checkPlanFile(const std::string &text, const std::string &file) {
+  Result<Plan> plan = parsePlan(text, file);
+  if (!plan)
+    return fail(plan.error());
+  std::string wrong = checkPlan(*plan);
+  if (!wrong.empty())
+    return fail({file + ": " + wrong});
+  std::cout << file << ": correct " << kindName(plan->kind) << " on "
+            << plan->gpus.size() << " ranks, MSCCL++ plan \"" << plan->name
+            << "\"\n";
+  return Done;
 }
 
 int runCheck(const Problem &problem, const std::string &file) {
@@ -219,6 +300,12 @@ int runCheck(const Problem &problem, const std::string &file) {
     Result<std::string> text = readFile(file);
     if (!text)
       return fail(text.error());
+    if (isPlan(*text)) {
+      if (!problem.topology.empty())
+        return fail({"--topology: an MSCCL++ plan names no links to check"},
+                    Usage);
+      return checkPlanFile(*text, file);
+    }
     if (isXml(*text)) {
       if (!problem.topology.empty())
         return fail({"--topology: an MSCCL program names no links to check"},
@@ -326,11 +413,7 @@ int runPareto(ParetoCommand &c) {
       std::cerr << "\r\033[K" << text << std::flush;
     };
   Result<ParetoResult> result = paretoFrontier(
-      *fabric,
-      [&](int chunks) {
-        return loadCollective(c.problem.collective, fabric->ranks, chunks,
-                              c.problem.root);
-      },
+      *fabric, [&](int chunks) { return c.problem.load(*fabric, chunks); },
       options);
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;
@@ -388,6 +471,60 @@ int runTrees(const TreesCommand &c) {
   if (c.output.empty() && (c.quiet || !bytes->empty()))
     return Done;
   return emit(c.output, writeSchedule(*schedule, &*fabric));
+}
+
+int runFlows(const FlowsCommand &c) {
+  Result<std::vector<double>> bytes = parseSizes(c.sizes);
+  if (!bytes)
+    return fail(bytes.error(), Usage);
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.error());
+  bool equal =
+      parseCollectiveKind(c.problem.collective) == CollectiveKind::AllToAll;
+  FlowOptions options;
+  options.multiplier = c.multiplier;
+  options.steps = c.steps;
+  options.limits = Limits::seconds(c.timeLimit, &interrupted);
+  Result<FlowScheduleResult> result = flowSchedule(
+      *fabric,
+      [&](int k) {
+        return c.problem.load(*fabric, equal ? k * fabric->ranks : k);
+      },
+      options);
+  if (!result)
+    return fail(result.error(),
+                result.error().text == "out of time" ? NoneFound : InputWrong);
+  const Schedule &schedule = result->schedule;
+  std::string wrong = check(schedule, &*fabric);
+  if (!wrong.empty())
+    return fail({"the schedule does not pass its check (a bug): " + wrong},
+                Failed);
+  double least = result->bound.value() * result->multiplier;
+  std::fprintf(stderr,
+               "%s on %s: %d chunks a node, %zu steps, %d rounds, %d sends; "
+               "checked\nno schedule needs less than %s rounds for each of the "
+               "%d times (lengths of links): %.2f %% of the optimal "
+               "throughput%s\n",
+               schedule.collective.name.c_str(), fabric->topology.name.c_str(),
+               schedule.collective.chunksPerNode, schedule.steps.size(),
+               schedule.totalRounds(), schedule.totalSends(),
+               result->bound.str().c_str(), result->multiplier,
+               100 * least / schedule.totalRounds(),
+               result->whole ? "" : ", chunks rounded from the flow");
+  if (!bytes->empty()) {
+    if (int code = printTimes(schedule, *fabric, *bytes))
+      return code;
+    double buffer = bytes->back();
+    Result<Timing> timing = simulate(schedule, *fabric, buffer);
+    double ideal = least * buffer / schedule.collective.bufferChunks /
+                   (fabric->unitGBps * 1000);
+    std::printf("at %.0f bytes: %.2f %% of the optimal throughput\n", buffer,
+                100 * ideal / std::min(timing->eventUs, timing->stepwiseUs));
+  }
+  if (c.output.empty() && (c.quiet || !bytes->empty()))
+    return Done;
+  return emit(c.output, writeSchedule(schedule, &*fabric));
 }
 
 } // namespace ccn::synth

@@ -9,6 +9,7 @@
 
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
+#include "synth/TopologyImport.h"
 
 #include <CLI/CLI.hpp>
 
@@ -31,14 +32,15 @@ extern std::atomic<bool> interrupted;
 
 /// Options that most commands share.
 struct Problem {
-  std::string topology, collective;
-  int chunks = 1, root = 0;
+  std::string topology, collective, counts;
+  int chunks = 0, root = 0;
   double unit = 0;
 
   void addTopology(CLI::App *app, bool required = true) {
     CLI::Option *option = app->add_option(
         "-t,--topology", topology,
-        "a name that \"ccsynth topologies\" lists, or a JSON file");
+        "a name that \"ccsynth topologies\" lists, or a file: ours "
+        "(JSON), NCCL's dump (.xml) or nvidia-smi topo -m (.txt)");
     if (required)
       option->required();
     app->add_option("--unit", unit,
@@ -49,9 +51,28 @@ struct Problem {
   void addCollective(CLI::App *app) {
     app->add_option("-c,--collective", collective,
                     "all_gather, reduce_scatter, all_reduce, broadcast, "
-                    "reduce, gather, scatter, all_to_all, or a JSON file")
+                    "reduce, gather, scatter, all_to_all, all_to_allv, or a "
+                    "JSON file")
         ->required();
+    app->add_option("--counts", counts,
+                    "for all_to_allv: a JSON file with how much rank p has for "
+                    "rank q, [[0,1],[2,0]]");
     app->add_option("--root", root, "the root of a rooted collective");
+  }
+  /// The collective with `chunkCount` chunks a node.
+  Result<Collective> load(const Fabric &fabric, int chunkCount) const {
+    Counts matrix;
+    if (!counts.empty()) {
+      Result<std::string> text = readFile(counts);
+      if (!text)
+        return text.error();
+      Result<Counts> read =
+          parseCounts(*text, counts == "-" ? "<stdin>" : counts);
+      if (!read)
+        return read.error();
+      matrix = std::move(*read);
+    }
+    return loadCollective(collective, fabric.ranks, chunkCount, root, matrix);
   }
   Result<Fabric> fabric() const {
     Result<Topology> loaded = loadTopology(topology);
@@ -64,7 +85,7 @@ struct Problem {
 struct SolveCommand {
   Problem problem;
   int steps = 0, rounds = 0;
-  std::string engine = "auto", mode = "auto", output;
+  std::string engine = "auto", mode = "auto", output, sketch;
   double timeLimit = 0;
   uint64_t seed = 1;
   bool quiet = false;
@@ -87,16 +108,31 @@ struct TreesCommand {
   bool hierarchical = false, quiet = false;
 };
 
+struct FlowsCommand {
+  Problem problem;
+  std::string output;
+  std::vector<std::string> sizes;
+  int multiplier = 0, steps = 0;
+  double timeLimit = 0;
+  bool quiet = false;
+};
+
+struct ConvertCommand {
+  Problem problem;
+  std::string input, to, name, output;
+};
+
 int runSolve(const SolveCommand &c);
-int runTopologies(const std::string &name, const std::string &output);
+int runTopologies(const std::string &name, const ImportOptions &options,
+                  const std::string &output);
 int runBound(const Problem &problem, bool json);
-int runConvert(const std::string &file, const std::string &to,
-               const std::string &name, const std::string &output);
+int runConvert(const ConvertCommand &c);
 int runCheck(const Problem &problem, const std::string &file);
 int runSimulate(const Problem &problem, const std::string &file,
                 const std::vector<std::string> &sizes);
 int runPareto(ParetoCommand &c);
 int runTrees(const TreesCommand &c);
+int runFlows(const FlowsCommand &c);
 
 } // namespace ccn::synth
 

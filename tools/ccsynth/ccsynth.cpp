@@ -34,8 +34,7 @@ int main(int argc, char **argv) {
   solveCommand.problem.addCollective(solveApp);
   solveApp
       ->add_option("-C,--chunks", solveCommand.problem.chunks,
-                   "chunks a node (see synth/README.md)")
-      ->required()
+                   "chunks a node (see synth/README.md); a sketch may say it")
       ->check(CLI::Range(1, 1 << 20));
   solveApp->add_option("-S,--steps", solveCommand.steps, "steps")
       ->required()
@@ -54,6 +53,8 @@ int main(int argc, char **argv) {
       ->check(CLI::NonNegativeNumber);
   solveApp->add_option("--seed", solveCommand.seed,
                        "results depend on it alone");
+  solveApp->add_option("--sketch", solveCommand.sketch,
+                       "a JSON file with TACCL's keys that narrows the search");
   solveApp->add_option("-o,--output", solveCommand.output,
                        "the schedule's file (default: standard output)");
   solveApp->add_flag("-q,--quiet", solveCommand.quiet, "no summary");
@@ -115,14 +116,54 @@ int main(int argc, char **argv) {
                        "the schedule's file (default: standard output)");
   treesApp->callback([&] { code = runTrees(treesCommand); });
 
+  FlowsCommand flowsCommand;
+  CLI::App *flowsApp = app.add_subcommand(
+      "flows", "optimal throughput for all_to_all, all_to_allv and other "
+               "point-to-point collectives on large machines");
+  flowsCommand.problem.addTopology(flowsApp);
+  flowsCommand.problem.addCollective(flowsApp);
+  flowsApp
+      ->add_option("--multiplier", flowsCommand.multiplier,
+                   "chunks a pair (all_to_all) or a count (default: as few as "
+                   "lose little)")
+      ->check(CLI::Range(1, 4096));
+  flowsApp
+      ->add_option("--steps", flowsCommand.steps,
+                   "steps to aim at (default: what needs the fewest rounds)")
+      ->check(CLI::Range(1, 4096));
+  flowsApp->add_option("--time-limit", flowsCommand.timeLimit, "seconds")
+      ->check(CLI::NonNegativeNumber);
+  flowsApp->add_option("--size", flowsCommand.sizes,
+                       "also predict times of these buffer sizes");
+  flowsApp->add_flag("-q,--quiet", flowsCommand.quiet,
+                     "write no schedule unless -o says where");
+  flowsApp->add_option("-o,--output", flowsCommand.output,
+                       "the schedule's file (default: standard output)");
+  flowsApp->callback([&] { code = runFlows(flowsCommand); });
+
   std::string topologyName, topologyOutput;
   CLI::App *topologiesApp = app.add_subcommand(
       "topologies", "list the named machines, or write one as JSON");
-  topologiesApp->add_option("name", topologyName,
-                            "a named machine, or a file to check");
+  topologiesApp->add_option(
+      "name", topologyName,
+      "a named machine, or a file to check: ours (JSON), NCCL's "
+      "dump (.xml) or nvidia-smi topo -m (.txt)");
   topologiesApp->add_option("-o,--output", topologyOutput);
+  ImportOptions import;
+  for (auto [flag, value, text] :
+       {std::tuple("--nvlink-GBps", &import.nvlinkGBps, "of one NVLink"),
+        std::tuple("--pcie-GBps", &import.pcieGBps, "of a PCIe slot"),
+        std::tuple("--nic-GBps", &import.nicGBps, "of a NIC"),
+        std::tuple("--smp-GBps", &import.smpGBps, "between sockets")})
+    topologiesApp
+        ->add_option(flag, *value,
+                     std::string("when importing: GB/s ") + text +
+                         " (default: see synth/README.md)")
+        ->check(CLI::PositiveNumber);
+  topologiesApp->add_flag("--nvlink-only", import.nvlinkOnly,
+                          "when importing: no PCIe, CPUs and NICs");
   topologiesApp->callback(
-      [&] { code = runTopologies(topologyName, topologyOutput); });
+      [&] { code = runTopologies(topologyName, import, topologyOutput); });
 
   Problem boundProblem;
   bool boundJson = false;
@@ -138,24 +179,32 @@ int main(int argc, char **argv) {
   CLI::App *checkApp =
       app.add_subcommand("check", "prove that a schedule is right");
   checkProblem.addTopology(checkApp, false);
-  checkApp->add_option("schedule", checkFile, "a schedule, or MSCCL XML")
+  checkApp
+      ->add_option("schedule", checkFile,
+                   "a schedule, MSCCL XML, or an MSCCL++ plan")
       ->required();
   checkApp->callback([&] { code = runCheck(checkProblem, checkFile); });
 
-  std::string convertFile, convertTo, convertName, convertOutput;
+  ConvertCommand convertCommand;
   CLI::App *convertApp = app.add_subcommand(
-      "convert", "write a schedule or an MSCCL program as MSCCL XML");
-  convertApp->add_option("input", convertFile, "a schedule, or MSCCL XML")
+      "convert", "write a schedule or a program in another format");
+  convertApp
+      ->add_option("input", convertCommand.input,
+                   "a schedule, MSCCL XML, or an MSCCL++ plan")
       ->required();
-  convertApp->add_option("--to", convertTo, "msccl, msccl-azure or msccl-rccl")
+  convertApp
+      ->add_option(
+          "--to", convertCommand.to,
+          "schedule, msccl, msccl-azure, msccl-rccl, mscclpp (puts and "
+          "signals) or mscclpp-ll (packets)")
       ->required()
-      ->check(CLI::IsMember({"msccl", "msccl-azure", "msccl-rccl"}));
-  convertApp->add_option("--name", convertName, "the program's name");
-  convertApp->add_option("-o,--output", convertOutput,
-                         "the XML file (default: standard output)");
-  convertApp->callback([&] {
-    code = runConvert(convertFile, convertTo, convertName, convertOutput);
-  });
+      ->check(CLI::IsMember({"schedule", "msccl", "msccl-azure", "msccl-rccl",
+                             "mscclpp", "mscclpp-ll"}));
+  convertCommand.problem.addTopology(convertApp, false);
+  convertApp->add_option("--name", convertCommand.name, "the program's name");
+  convertApp->add_option("-o,--output", convertCommand.output,
+                         "the output file (default: standard output)");
+  convertApp->callback([&] { code = runConvert(convertCommand); });
 
   Problem simulateProblem;
   std::string simulateFile;

@@ -6,11 +6,14 @@
 
 #include "synth/Solve.h"
 #include "Common.h"
+#include "synth/Bound.h"
 #include "synth/Flow.h"
 
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+
+#include <random>
 
 using namespace ccn::synth;
 
@@ -167,4 +170,63 @@ TEST(Solve, CustomRelations) {
   Result<SolveResult> r = solve(fabric, *shift, 1, 2, {});
   ASSERT_TRUE(bool(r)) << r.error().text;
   EXPECT_EQ(r->answer, Answer::Yes);
+}
+
+TEST(AllToAllV, EqualCountsAreAllToAll) {
+  Result<Collective> v = makeAllToAllV(Counts(4, std::vector<int>(4, 1)), 2);
+  ASSERT_TRUE(bool(v)) << v.error().text;
+  Collective plain = collectiveOf("all_to_all", 4, 8);
+  ASSERT_EQ(v->chunks.size(), plain.chunks.size());
+  for (size_t c = 0; c < plain.chunks.size(); ++c) {
+    EXPECT_EQ(v->chunks[c].pre, plain.chunks[c].pre);
+    EXPECT_EQ(v->chunks[c].post, plain.chunks[c].post);
+  }
+  EXPECT_EQ(v->bufferChunks, plain.bufferChunks);
+}
+
+TEST(AllToAllV, EnginesAgreeAndSchedulesSurviveTheirFile) {
+  std::mt19937 random(3);
+  Fabric fabric = fabricOf("ring(4)");
+  for (int i = 0; i < 6; ++i) {
+    Counts counts(4, std::vector<int>(4));
+    for (auto &row : counts)
+      for (int &count : row)
+        count = static_cast<int>(random() % 3);
+    Result<Collective> coll = makeAllToAllV(counts, 1);
+    ASSERT_TRUE(bool(coll)) << coll.error().text;
+    RoundBound bound = roundBound(fabric, *coll);
+    for (int rounds = 2; rounds <= 7; ++rounds) {
+      Result<SolveResult> flow = solve(fabric, *coll, 2, rounds, {});
+      SolveOptions z3;
+      z3.engine = Engine::Z3;
+      Result<SolveResult> other = solve(fabric, *coll, 2, rounds, z3);
+      ASSERT_TRUE(flow && other);
+      EXPECT_NE(flow->answer, Answer::Unknown);
+      EXPECT_EQ(flow->answer, other->answer) << i << ", " << rounds;
+      if (flow->answer != Answer::Yes)
+        continue;
+      EXPECT_GE(rounds, leastRounds(bound, 1));
+      Result<Schedule> again =
+          parseSchedule(writeSchedule(flow->schedule), "v.json");
+      ASSERT_TRUE(bool(again)) << again.error().text;
+      EXPECT_EQ(again->collective.counts, counts);
+      EXPECT_EQ(check(*again), "");
+      EXPECT_GT(simulate(flow->schedule, fabric, 1e6)->eventUs, 0);
+    }
+  }
+}
+
+TEST(AllToAllV, ErrorsNameTheCount) {
+  auto errorOf = [](const std::string &text) {
+    Result<Counts> counts = parseCounts(text, "c.json");
+    return counts ? "" : counts.error().text;
+  };
+  EXPECT_EQ(errorOf("[[0,1],[2]]"), "c.json: /1: expected 2 counts, found 1");
+  EXPECT_EQ(errorOf("[[0,-1],[2,0]]"),
+            "c.json: /0/1: expected an integer from 0 to 1048576, found -1");
+  EXPECT_EQ(makeAllToAllV({{0, 0}, {0, 0}}, 1).error().text,
+            "all_to_allv: expected a count above 0, found none");
+  EXPECT_EQ(loadCollective("all_to_allv", 3, 1, 0, {{1}}).error().text,
+            "all_to_allv: expected counts for the topology's 3 ranks "
+            "(--counts), found 1");
 }

@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Examples.h"
-#include "ProveUtil.h"
 
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Transforms/Localize.h"
@@ -82,22 +81,24 @@ class LocalizedExamples : public testing::TestWithParam<std::filesystem::path> {
 };
 
 TEST_P(LocalizedExamples, LeaveTheSameBitsOnAllMeshes) {
+  using Shapes = std::vector<std::vector<int64_t>>;
   Example example(GetParam());
-  for (const std::vector<int64_t> &shape : example.meshShapes())
-    for (const Settings &params : {example.smallParams(example.ranks(shape)),
-                                   example.params(1), example.params(13)})
-      for (const std::string &schedule : example.schedules()) {
-        Variant variant;
-        variant.phase = Phase::Schedule;
-        variant.mesh = example.mesh(shape);
-        variant.params = params;
-        variant.schedule = schedule;
+  Shapes shapes = {{1}, {2}, {3}, {4}, {8}};
+  if (example.axes.size() == 2)
+    shapes = {{1, 1}, {1, 3}, {2, 2}, {3, 2}, {2, 4}, {4, 1}};
+  for (const std::vector<int64_t> &shape : shapes)
+    for (const char *size : {"", "1", "13"})
+      for (const std::string &schedule : example.schedules) {
+        Variant variant = example.variant(Phase::Schedule, shape, schedule);
+        for (auto &[name, value] : variant.params)
+          if (*size)
+            value = size;
         Programs programs;
-        ProgramOp program = programs.compile(example.text(), variant);
+        ProgramOp program = programs.compile(example.text, variant);
         ASSERT_TRUE(program);
         EXPECT_EQ(compareLocalized(program), "")
-            << "schedule '" << schedule << "' on " << example.ranks(shape)
-            << " ranks";
+            << "schedule '" << schedule << "', sizes '" << size << "', on "
+            << program.getMesh().getNumRanks() << " ranks";
       }
 }
 

@@ -7,16 +7,18 @@
 #ifndef CCN_TEST_UNIT_VERIFY_PROVEUTIL_H
 #define CCN_TEST_UNIT_VERIFY_PROVEUTIL_H
 
-#include "Examples.h"
-
 #include "lib/Driver/Phases.h"
 #include "lib/Verify/Prove.h"
+#include "lib/Verify/SymbolicExecutor.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 
 namespace ccn::verify {
+
+/// `name=value`, for mesh axes and parameters.
+using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// How a text is compiled.
 struct Variant {
@@ -82,6 +84,16 @@ inline testing::AssertionResult is(Proof::Kind kind, const Proof &proof) {
   if (proof.kind == kind)
     return testing::AssertionSuccess();
   return testing::AssertionFailure() << proof.describe();
+}
+
+/// `x` with what is outside of the box replaced by new symbols.
+inline interp::HostTensor obscureOutside(SymbolicKernels &kernels,
+                                         const interp::HostTensor &x,
+                                         const interp::Box &box) {
+  auto unknown = kernels.spoiled(interp::ElementType::F32, x, x.shape());
+  auto inside = interp::extractBox(x, box);
+  EXPECT_TRUE(unknown && inside);
+  return *interp::insertBox(*unknown, box.offsets, *inside);
 }
 
 } // namespace ccn::verify

@@ -1,0 +1,41 @@
+//===- Synthesize.h - Algorithms for collectives of programs ----*- C++ -*-===//
+//
+// Asks the synthesizer for the schedule of a collective on a machine, and keeps
+// what it finds on disk.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_SYNTHESIS_SYNTHESIZE_H
+#define CCN_LIB_SYNTHESIS_SYNTHESIZE_H
+
+#include "synth/Collective.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ccn {
+
+/// What is asked for: `synth(dgx1, latency)`, `synth(dgx1, chunks = 6, ...)`.
+struct SynthRequest {
+  synth::CollectiveKind kind = synth::CollectiveKind::AllReduce;
+  int64_t ranks = 0, root = 0;
+  /// The name of a topology, or the file of one.
+  std::string topology;
+  /// `latency`: the fewest steps, and of those the fewest rounds a chunk.
+  /// `bandwidth`: the fewest rounds a chunk, by packing trees or by flows where
+  /// those apply. Empty where `chunks`, `steps` and `rounds` are given instead.
+  std::string objective;
+  int64_t chunks = 0, steps = 0, rounds = 0;
+  /// How long to search. What is found in time depends on the machine.
+  double seconds = 60;
+};
+
+/// A schedule in the synthesizer's format, checked, from the cache if it was
+/// asked for before. An error says that the topology is wrong or has another
+/// number of GPUs, that no such schedule exists and why, or that none was found
+/// in time.
+synth::Result<std::string> synthesize(const SynthRequest &request);
+
+} // namespace ccn
+
+#endif // CCN_LIB_SYNTHESIS_SYNTHESIZE_H
