@@ -218,10 +218,13 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
   // choose_c2
   for (Operation *collective : collectivesOf(*op))
     if (!implements(*algorithm, collective))
-      return refuse(emit, "choose_c2",
-                    "algorithm '" + name + "' does not implement '" +
-                        collective->getName().stripDialect() + "'",
-                    collective);
+      return refuse(
+          emit, "choose_c2",
+          "algorithm '" + name + "' does not implement '" +
+              stringifyCollective(
+                  cast<CollectiveOpInterface>(collective).getCollective()) +
+              "'",
+          collective);
   // choose_c3
   if (*algorithm == Algorithm::nccl && !isa<CollectiveOpInterface>(*op))
     return refuse(emit, "choose_c3",
