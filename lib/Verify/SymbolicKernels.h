@@ -32,6 +32,8 @@ struct SymbolicBudget {
 /// - dropout keeps an element if a predicate of the seed, the global index and
 ///   the rate says so.
 /// - Rows are looked up by a choice among all rows of the table.
+/// - The maximum of nothing, -inf, is neutral in maxima (+inf in minima) and
+///   else some number about which nothing is known.
 ///
 /// NaN, a quotient by the constant 0, a mean of nothing and a constant index
 /// out of range are errors; so is running out of the budget.
