@@ -150,6 +150,13 @@ LogicalResult Overlapping::chooseChunking(int64_t chunks) {
           found.reset();
           break;
         }
+    // What communicates must be part of the pipeline.
+    if (found && llvm::none_of(ops, [&](Operation *op) {
+          return communicatesAlong(op) && !llvm::is_contained(found->whole, op);
+        })) {
+      here = {ops.back(), "what communicates takes nothing in chunks"};
+      found.reset();
+    }
     if (!found) {
       if (!why.op)
         why = here;
