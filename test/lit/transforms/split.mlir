@@ -2,6 +2,8 @@
 // RUN: ccn-opt %s -split-input-file --pass-pipeline='builtin.module(ccn.program(ccn-split{value=avg}))' | FileCheck %s --check-prefix=RSAG
 // RUN: ccn-opt %s -split-input-file --pass-pipeline='builtin.module(ccn.program(ccn-split{value=one form=reduce_broadcast}))' 2>&1 | FileCheck %s --check-prefix=RB
 // RUN: ccn-opt %s -split-input-file --pass-pipeline='builtin.module(ccn.program(ccn-split{value=both form=hierarchical}))' 2>&1 | FileCheck %s --check-prefix=HIER
+// RUN: not ccn-opt %s -split-input-file --pass-pipeline='builtin.module(ccn.program(ccn-split{value=one form=none}))' 2>&1 | FileCheck %s --check-prefix=FORM
+// FORM: error: expected form 'rs_ag', 'reduce_broadcast' or 'hierarchical', found 'none'
 
 ccn.mesh @m ["dp" = 2, "tp" = 2]
 
