@@ -267,10 +267,12 @@ Reordered Reordering::rewrite() {
     result.setType(*inferred);
     reordered.computations.push_back(moved);
     if (*inferred != type) {
-      Layout pending = Layout::of(*inferred);
+      // What was pending before stays so, for the all_reduce that ends it.
+      Layout pending = Layout::of(*inferred), planned = Layout::of(type);
       SmallVector<StringAttr> axes;
       for (StringAttr axis : gather.getAxes().getNames())
-        if (pending.getState(axis).kind == AxisState::Partial)
+        if (pending.getState(axis).kind == AxisState::Partial &&
+            planned.getState(axis).kind != AxisState::Partial)
           axes.push_back(axis);
       auto reduce =
           AllReduceOp::create(rewriter, op->getLoc(),
