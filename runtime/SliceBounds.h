@@ -1,4 +1,5 @@
-//===- SliceBounds.h - The piece of a dimension that a rank holds *- C++ -*-===//
+//===- SliceBounds.h - The piece of a dimension that a rank holds *- C++
+//-*-===//
 //
 // The arithmetic of ragged slices, for the compiler's layouts and the runtime's
 // collectives alike.
@@ -25,9 +26,9 @@ struct SliceBounds {
 
 /// Cuts a piece of `full` elements, of which the first `held` exist, by axes of
 /// the given sizes, outermost first, and takes the piece at `coordinates`. Each
-/// cut makes pieces of ceil(full / ranks) elements, the last ones short or empty,
-/// and the next one divides the full piece of the one before, so that all ranks
-/// agree on the piece's size without knowing which is short.
+/// cut makes pieces of ceil(full / ranks) elements, the last ones short or
+/// empty, and the next one divides the full piece of the one before, so that
+/// all ranks agree on the piece's size without knowing which is short.
 inline SliceBounds cutPiece(int64_t full, int64_t held,
                             std::span<const int64_t> axisSizes,
                             std::span<const int64_t> coordinates) {
