@@ -232,7 +232,7 @@ TEST(ProtocolModel, LamportIsRight) {
   expectRight(exchangeCase<LamportExchange<>>(2, 5), 100);
   expectRight(exchangeCase<LamportExchange<>>(2, 1, true), 1000);
   expectRight(exchangeCase<LamportExchange<>>(3, 2), 2000);
-  expectRight(exchangeCase<LamportExchange<>>(3, 5), 10000);
+  expectRight(exchangeCase<LamportExchange<>>(3, 5), 9000);
 }
 
 TEST(ProtocolModel, LamportMutationsAreCaught) {
