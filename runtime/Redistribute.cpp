@@ -213,9 +213,10 @@ Status setSlices(std::vector<Box> &boxes, const Group &group,
                  const std::vector<int64_t> &shape, Cut cut,
                  const char *operation) {
   Result<std::vector<Box>> slices = sliceBoxes(group, shape, cut, operation);
-  if (slices)
-    boxes = *std::move(slices);
-  return slices.status();
+  if (!slices)
+    return slices.status();
+  boxes = *std::move(slices);
+  return Status();
 }
 
 } // namespace
