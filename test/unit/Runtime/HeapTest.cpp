@@ -138,9 +138,21 @@ TEST(Wait, AbortEndsTheOthers) {
   auto heap = SymmetricHeap::create(4, 1 << 16);
   ASSERT_TRUE(heap.ok());
   auto start = std::chrono::steady_clock::now();
-  std::vector<Status> statuses = runTeam(**heap, [](RankMemory &memory) {
-    return memory.rank() == 3 ? memory.fail("no more memory")
-                              : barrierOnce(memory);
+  std::atomic<int> ended{0};
+  std::vector<Status> statuses = runTeam(**heap, [&](RankMemory &memory) {
+    if (memory.rank() != 3) {
+      Status status = barrierOnce(memory);
+      ++ended;
+      return status;
+    }
+    // It fails when they wait, and stays, so that nothing but its failure ends
+    // them.
+    while ((*heap)->waitingFor(0) != 3 && secondsSince(start) < 5)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Status status = memory.fail("no more memory");
+    while (ended < 3 && secondsSince(start) < 10)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return status;
   });
   EXPECT_LT(secondsSince(start), 5);
   for (const Status &status : statuses)
