@@ -124,17 +124,9 @@ std::string Layout::str() const {
 
 SliceBounds ccn::sliceBounds(int64_t size, ArrayRef<int64_t> axisSizes,
                              ArrayRef<int64_t> coordinates) {
-  // Each cut divides the full piece of the one before, so that all ranks agree
-  // on the piece's size without knowing which is short.
-  int64_t offset = 0, piece = size;
-  int64_t held = size;
-  for (auto [ranks, position] : llvm::zip_equal(axisSizes, coordinates)) {
-    piece = piece / ranks + (piece % ranks != 0);
-    int64_t before = std::min(held, piece * position);
-    offset += before;
-    held = std::min(held - before, piece);
-  }
-  return {offset, held};
+  assert(axisSizes.size() == coordinates.size());
+  return cutPiece(size, size, {axisSizes.data(), axisSizes.size()},
+                  {coordinates.data(), coordinates.size()});
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 #define CCN_DIALECT_LAYOUT_H
 
 #include "dialect/CcnAttrs.h"
+#include "runtime/SliceBounds.h"
 
 namespace ccn {
 
@@ -108,15 +109,6 @@ private:
   llvm::SmallVector<llvm::SmallVector<mlir::StringAttr, 2>, 4> dims;
   llvm::SmallVector<PartialAxis, 2> partials;    // sorted by name
   llvm::SmallVector<mlir::StringAttr, 2> locals; // sorted by name
-};
-
-/// The part of a dimension that one rank holds, in elements of the global
-/// tensor.
-struct SliceBounds {
-  int64_t offset;
-  int64_t size;
-
-  bool operator==(const SliceBounds &other) const = default;
 };
 
 /// Cuts a dimension of `size` elements by axes of the given sizes, outermost

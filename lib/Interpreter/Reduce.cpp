@@ -15,33 +15,6 @@ namespace ccn::interp {
 
 namespace {
 
-/// Refuses what a kind of reduction is not defined for.
-Status checkKind(ReduceKind kind, ElementType type, const std::string &what) {
-  if (type == ElementType::Bool && kind != ReduceKind::Max &&
-      kind != ReduceKind::Min)
-    return error("the ", name(kind), " of ", what,
-                 " is not defined; bool takes max (or) and min (and)");
-  if (kind == ReduceKind::Mean && !isFloat(type))
-    return error("the mean of ", what, " is not defined; cast it to a float");
-  return Status();
-}
-
-/// Calls body with the step of `kind`.
-template <typename T, typename Body> auto withStep(ReduceKind kind, Body body) {
-  switch (kind) {
-  case ReduceKind::Prod:
-    return body([](T a, T b) { return multiplyWrapping(a, b); });
-  case ReduceKind::Max:
-    return body([](T a, T b) { return maximum(a, b); });
-  case ReduceKind::Min:
-    return body([](T a, T b) { return minimum(a, b); });
-  case ReduceKind::Sum:
-  case ReduceKind::Mean:
-    break;
-  }
-  return body([](T a, T b) { return addWrapping(a, b); });
-}
-
 /// The largest (or smallest) value of an integer type or bool, in its compute
 /// type.
 template <typename T> T extremeInteger(ElementType type, bool largest) {
@@ -143,26 +116,11 @@ void accumulate(const HostTensor &x, const std::vector<Run> &runs, T *result,
 
 } // namespace
 
-std::string_view name(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return "sum";
-  case ReduceKind::Prod:
-    return "prod";
-  case ReduceKind::Max:
-    return "max";
-  case ReduceKind::Min:
-    return "min";
-  case ReduceKind::Mean:
-    return "mean";
-  }
-  return "";
-}
-
 Result<HostTensor> reduce(ReduceKind kind, const HostTensor &x,
                           const std::vector<int64_t> &dims,
                           double meanDivisor) {
-  if (Status status = checkKind(kind, x.type(), x.describe()); !status)
+  if (Status status = runtime::checkReduction(kind, x.type(), x.describe());
+      !status)
     return status;
   std::vector<bool> reduced(x.shape().size());
   for (int64_t dim : dims) {
@@ -197,7 +155,8 @@ Result<HostTensor> reduce(ReduceKind kind, const HostTensor &x,
     if (runs.empty())
       runs.push_back({1, false, 1});
     if (x.count() > 0)
-      withStep<T>(kind, [&](auto step) { accumulate<T>(x, runs, sum, step); });
+      runtime::withStep<T>(
+          kind, [&](auto step) { accumulate<T>(x, runs, sum, step); });
     if (kind == ReduceKind::Mean)
       for (int64_t i = 0; i < sums->count(); ++i)
         sum[i] = sum[i] / static_cast<T>(meanDivisor);
@@ -211,7 +170,9 @@ Result<HostTensor> combine(ReduceKind kind,
   if (tensors.empty())
     return error("there is nothing to combine");
   const HostTensor &head = tensors.front();
-  if (Status status = checkKind(kind, head.type(), head.describe()); !status)
+  if (Status status =
+          runtime::checkReduction(kind, head.type(), head.describe());
+      !status)
     return status;
   for (const HostTensor &tensor : tensors)
     if (tensor.type() != head.type() || tensor.shape() != head.shape())
@@ -222,25 +183,11 @@ Result<HostTensor> combine(ReduceKind kind,
       HostTensor::uninitialized(head.type(), head.shape());
   if (!result)
     return result;
-  std::byte *out = result->mutableData();
-  withCompute(head.type(), [&](auto zero) {
-    using T = decltype(zero);
-    withStep<T>(kind, [&](auto step) {
-      T sums[blockSize], values[blockSize];
-      forEachBlock(head.count(), [&](int64_t first, int64_t n) {
-        load(head.type(), head.data(), first, n, sums);
-        for (size_t t = 1; t < tensors.size(); ++t) {
-          load(head.type(), tensors[t].data(), first, n, values);
-          for (int64_t i = 0; i < n; ++i)
-            sums[i] = step(sums[i], values[i]);
-        }
-        if (kind == ReduceKind::Mean)
-          for (int64_t i = 0; i < n; ++i)
-            sums[i] = sums[i] / static_cast<T>(tensors.size());
-        store(head.type(), out, first, n, sums);
-      });
-    });
-  });
+  std::vector<const std::byte *> parts;
+  for (const HostTensor &tensor : tensors)
+    parts.push_back(tensor.data());
+  runtime::combine(kind, head.type(), parts, head.count(),
+                   result->mutableData());
   return result;
 }
 

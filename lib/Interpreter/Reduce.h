@@ -10,13 +10,12 @@
 #define CCN_INTERPRETER_REDUCE_H
 
 #include "lib/Interpreter/HostTensor.h"
+#include "runtime/Combine.h"
 
 namespace ccn::interp {
 
-enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Mean };
-
-/// "sum", "prod", ...
-std::string_view name(ReduceKind kind);
+using runtime::name;
+using runtime::ReduceKind;
 
 /// Reduces `x` over `dims` (distinct, in any order), which vanish from the
 /// result's shape; the type stays.

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CCN_INTERPRETER_NARROWFLOAT_H
-#define CCN_INTERPRETER_NARROWFLOAT_H
+#ifndef CCN_RUNTIME_NARROWFLOAT_H
+#define CCN_RUNTIME_NARROWFLOAT_H
 
 #include <bit>
 #include <cstdint>
 
-namespace ccn::interp {
+namespace ccn::runtime {
 
 /// A binary floating point format of at most 16 bits: sign, exponent, mantissa,
 /// with the IEEE bias. Without infinities it is a "finite and NaN" format: only
@@ -85,6 +85,6 @@ template <typename Format> uint32_t encodeAs(double value) {
   return sign | static_cast<uint32_t>(magnitude);
 }
 
-} // namespace ccn::interp
+} // namespace ccn::runtime
 
-#endif // CCN_INTERPRETER_NARROWFLOAT_H
+#endif // CCN_RUNTIME_NARROWFLOAT_H

@@ -4,11 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/Blocks.h"
+#include "runtime/Blocks.h"
 
-#include "lib/Interpreter/NarrowFloat.h"
+#include "runtime/NarrowFloat.h"
 
-namespace ccn::interp {
+#include <cassert>
+
+namespace ccn::runtime {
 
 namespace {
 
@@ -183,4 +185,4 @@ void store(ElementType type, std::byte *data, int64_t first, int64_t n,
   storeIntegers(type, data, first, n, in);
 }
 
-} // namespace ccn::interp
+} // namespace ccn::runtime

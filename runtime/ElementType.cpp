@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/ElementType.h"
+#include "runtime/ElementType.h"
 
-#include "lib/Interpreter/NarrowFloat.h"
+#include "runtime/NarrowFloat.h"
 
 #include <cassert>
 
-namespace ccn::interp {
+namespace ccn::runtime {
 
 int sizeInBytes(ElementType type) {
   switch (type) {
@@ -127,4 +127,4 @@ uint16_t encodeFloat(ElementType narrow, double value) {
   }
 }
 
-} // namespace ccn::interp
+} // namespace ccn::runtime
