@@ -10,10 +10,14 @@
 #include "lib/Driver/ApplySchedule.h"
 #include "lib/Driver/Remarks.h"
 #include "lib/Frontend/Parser.h"
+#include "lib/Plan/MakePlans.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/ScheduleOps.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,6 +36,10 @@ StringRef ccn::phaseName(Phase phase) {
     return "schedule";
   case Phase::Localize:
     return "localize";
+  case Phase::Select:
+    return "select";
+  case Phase::Plan:
+    return "plan";
   }
   llvm_unreachable("all phases are named");
 }
@@ -44,7 +52,8 @@ std::optional<Phase> ccn::phaseByName(StringRef name) {
 }
 
 void ccn::registerDialects(DialectRegistry &registry) {
-  registry.insert<CcnDialect>();
+  registry.insert<CcnDialect, plan::PlanDialect, func::FuncDialect,
+                  arith::ArithDialect, math::MathDialect>();
   registerScheduleOps(registry);
 }
 
@@ -246,7 +255,39 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
   case Phase::Localize:
     after.addNestedPass<ProgramOp>(createLocalize({options.rank.value_or(0)}));
     break;
+  case Phase::Select:
+    after.addPass(createSelect());
+    break;
+  case Phase::Plan:
+    // No pass: makePlans takes several modules.
+    break;
   }
+}
+
+/// Takes a scheduled module through the phases before the plan for each rank
+/// but the first, which has been through them, and plans all. A module of one
+/// rank is all that is planned.
+static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
+                                     ModuleOp scheduled,
+                                     const CompileOptions &options) {
+  std::vector<OwningOpRef<ModuleOp>> others;
+  SmallVector<ModuleOp> ranks = {*first};
+  MeshOp mesh = getMesh(*first);
+  int64_t count = scheduled && !options.rank && mesh ? mesh.getNumRanks() : 1;
+  for (int64_t rank = 1; rank < count; ++rank) {
+    others.emplace_back(scheduled.clone());
+    ranks.push_back(*others.back());
+    CompileOptions own = options;
+    own.rank = rank;
+    PassManager passes(scheduled.getContext());
+    for (Phase phase : {Phase::Localize, Phase::Select}) {
+      OpPassManager unused;
+      addPhasePasses(phase, own, unused, passes);
+    }
+    if (failed(passes.run(*others.back())))
+      return {};
+  }
+  return plan::makePlans(ranks);
 }
 
 CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
@@ -310,9 +351,21 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
   if (options.stopAfter >= Phase::Localize &&
       !checkRank(*current, options, diagnostics))
     return CompileStatus::WrongUsage;
+  // What plans of all ranks are made from.
+  OwningOpRef<ModuleOp> scheduled;
   for (Phase phase : allPhases) {
     if (phase <= done || phase > options.stopAfter)
       continue;
+    if (phase == Phase::Localize && options.stopAfter >= Phase::Plan)
+      scheduled = current->clone();
+    if (phase == Phase::Plan) {
+      current = planAll(std::move(current), scheduled ? *scheduled : ModuleOp(),
+                        options);
+      if (!current) {
+        assert(diagnostics.hasErrors() && "what fails says why");
+        return CompileStatus::WrongProgram;
+      }
+    }
     PassManager before(context), after(context);
     addPhasePasses(phase, options, before, after);
     for (PassManager *passes : {&before, &after})

@@ -26,12 +26,17 @@ enum class Phase {
   Schedule,
   /// ccn IR to the ccn IR of one rank: shapes of the parts that it holds.
   Localize,
+  /// Every collective gets an algorithm.
+  Select,
+  /// The IR of each rank to plan IR: buffers, kernels, streams. It takes the
+  /// two phases before for all ranks, and makes one module.
+  Plan,
 };
 
-inline constexpr Phase allPhases[] = {Phase::Parse, Phase::Schedule,
-                                      Phase::Localize};
+inline constexpr Phase allPhases[] = {
+    Phase::Parse, Phase::Schedule, Phase::Localize, Phase::Select, Phase::Plan};
 
-/// `parse`, `schedule`, `localize`.
+/// `parse`, `schedule`, `localize`, `select`, `plan`.
 llvm::StringRef phaseName(Phase phase);
 std::optional<Phase> phaseByName(llvm::StringRef name);
 
@@ -41,7 +46,8 @@ struct CompileOptions {
   /// of a schedule of the program's file.
   const SourceFile *scheduleFile = nullptr;
   Phase stopAfter = Phase::Schedule;
-  /// The rank that the program is localized for; 0 if none is asked for.
+  /// The rank that the program is localized for; if none is asked for, 0, and
+  /// plans are made for all.
   std::optional<int64_t> rank;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.

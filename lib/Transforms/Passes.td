@@ -341,6 +341,32 @@ def Localize : Pass<"ccn-localize", "::ccn::ProgramOp"> {
   ];
 }
 
+def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
+  let summary = "Gives every collective of localized programs an algorithm";
+  let description = [{
+    Writes `ccn.algorithm` and `ccn.protocol` on every `ccn.communicate`. What a schedule
+    chose stays, for a kernel on everything in it; without a choice it is
+
+    | collective | algorithm, protocol |
+    | --- | --- |
+    | all_reduce of up to 64 KiB a rank, or between two ranks up to 1 MiB | `one_shot`, `ll` |
+    | other all_reduce of f64, f32, f16 or bf16 of up to 1 MiB / ranks * 4 | `one_shot`, `lamport` |
+    | other all_reduce | `two_shot`, `simple` |
+    | all_reduce in a kernel, of up to 4 KiB | `one_shot`, `simple` |
+    | other all_reduce in a kernel | `two_shot`, `simple` |
+    | any other | `direct`, `simple` |
+
+    A protocol without an algorithm, `ll` or `lamport`, makes an all_reduce `one_shot`.
+    `ring` becomes a `ccn.algorithm` of the module: the chunks go around, as in Patarasuk
+    and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
+    JPDC 2009. `nccl` stays: a target with NCCL calls it, and others do what they would
+    do without a choice.
+
+    All groups choose by the largest part that any of them has, so that all ranks choose
+    the same.
+  }];
+}
+
 def Explain : Pass<"ccn-explain", "::mlir::ModuleOp"> {
   let summary = "Says what a schedule could still do, and what is in the way";
   let description = [{

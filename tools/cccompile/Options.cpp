@@ -123,9 +123,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
          "--emit", options.emit,
          "what to write: ast, the syntax tree; mlir, the IR after "
          "--stop-after, or after parse (the default); schedule, what is "
-         "applied, as a transform script; scheduled, the IR after it")
+         "applied, as a transform script; scheduled, the IR after it; plan, "
+         "what each rank executes")
       ->type_name("KIND")
-      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled"}));
+      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
@@ -147,12 +148,13 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
           [](std::string text) { return text == "true" ? "run" : text; }, "")
       ->check(expectOneOf({"run", "prove"}));
   app.add_option("--stop-after", options.stopAfter,
-                 "the last phase: parse, schedule or localize")
+                 "the last phase: parse, schedule, localize, select or plan")
       ->type_name("PHASE")
-      ->check(expectOneOf({"parse", "schedule", "localize"}));
+      ->check(expectOneOf({"parse", "schedule", "localize", "select", "plan"}));
   app.add_option("--rank", options.rank,
-                 "with --stop-after localize, the rank whose program is made "
-                 "(default 0)")
+                 "with --stop-after localize or select, the rank whose program "
+                 "is made (default 0); with --emit plan the only one whose "
+                 "plan is made")
       ->type_name("N")
       ->check(expect("an integer from 0 to 65535", isRank));
   app.add_option("--dump-phases", options.dumpFolder,
@@ -238,9 +240,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     needsRun(!options.program.empty(), "--program");
     if (options.run && !options.emit.empty())
       throw CLI::ValidationError("--emit", "expected without --run");
-    if (options.rank && options.stopAfter != "localize")
-      throw CLI::ValidationError("--rank",
-                                 "expected --stop-after localize beside it");
+    if (options.rank && options.stopAfter != "localize" &&
+        options.stopAfter != "select" && options.stopAfter != "plan" &&
+        options.emit != "plan")
+      throw CLI::ValidationError(
+          "--rank", "expected --stop-after localize, select or plan beside it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",

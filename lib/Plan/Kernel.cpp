@@ -1,0 +1,410 @@
+//===- Kernel.cpp - One kernel from operations ----------------------------===//
+//
+// Pieces of values, and operations that need no other rank.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/Kernel.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::plan;
+
+bool plan::isElementwise(Operation *op) {
+  return isa<NegOp, AbsOp, ReluOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp,
+             SigmoidOp, GeluOp, SiluOp, AddOp, SubOp, MulOp, DivOp, RemOp,
+             MinOp, MaxOp, PowOp, CompareOp, SelectOp, CastOp, DropoutOp,
+             ConstantOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> Kernel::chunkedDim(Value value) const {
+  if (!chunk)
+    return std::nullopt;
+  auto it = chunk->chunking.dims.find(value);
+  return it == chunk->chunking.dims.end() ? std::nullopt
+                                          : std::optional(it->second);
+}
+
+SmallVector<SliceBounds> Kernel::rangesOf(Value value) const {
+  int64_t offset = chunk->chunking.offsets.lookup(value);
+  int64_t size = Planner::shapeOf(value)[*chunkedDim(value)];
+  SmallVector<SliceBounds> ranges;
+  for (SliceBounds range : chunk->ranges) {
+    int64_t begin = std::max(range.offset - offset, int64_t(0));
+    int64_t end = std::min(range.offset + range.size - offset, size);
+    if (begin < end)
+      ranges.push_back({begin, end - begin});
+  }
+  // A rank without a part in the chunk does the same with nothing.
+  if (ranges.empty())
+    ranges.push_back({0, 0});
+  return ranges;
+}
+
+size_t Kernel::countPieces(Value value) const {
+  return chunkedDim(value) ? rangesOf(value).size() : 1;
+}
+
+Sizes Kernel::sizesOf(Value value, size_t index) const {
+  Sizes sizes(Planner::shapeOf(value));
+  if (std::optional<unsigned> dim = chunkedDim(value))
+    sizes[*dim] = rangesOf(value)[index].size;
+  return sizes;
+}
+
+Sizes Kernel::offsetsOf(Value value, size_t index) const {
+  Sizes offsets(Planner::shapeOf(value).size());
+  if (std::optional<unsigned> dim = chunkedDim(value))
+    offsets[*dim] = rangesOf(value)[index].offset;
+  return offsets;
+}
+
+Strided Kernel::pieceOf(const Strided &whole, Value value, size_t index) const {
+  return subBox(whole, offsetsOf(value, index), sizesOf(value, index));
+}
+
+Kernel::Piece Kernel::getPiece(Value value, size_t index) {
+  if (!chunkedDim(value))
+    index = 0;
+  auto it = pieces.find(value);
+  if (it != pieces.end())
+    return it->second[index];
+  if (auto constant = value.getDefiningOp<ConstantOp>()) {
+    Node *node = addNode(constant, 0, {});
+    return {{}, {}, {}, node};
+  }
+  const Strided *whole = planner.findStorage(value);
+  assert(whole && "what a kernel takes has been made");
+  Strided view = pieceOf(*whole, value, index);
+  return {view.sizes, view, {}, nullptr};
+}
+
+/// The dimension of an operand that runs with dimension `dim` of the result, if
+/// one does.
+static std::optional<unsigned> operandDim(OpOperand &operand, unsigned dim) {
+  Operation *op = operand.getOwner();
+  unsigned number = operand.getOperandNumber();
+  auto rank = static_cast<unsigned>(Planner::shapeOf(op->getResult(0)).size());
+  auto rankOf = [](Value value) {
+    return static_cast<unsigned>(Planner::shapeOf(value).size());
+  };
+  auto if_ = [](bool runs, unsigned with) {
+    return runs ? std::optional(with) : std::nullopt;
+  };
+  if (isElementwise(op) || isa<ConcatOp>(op))
+    return if_(rankOf(operand.get()) == rank, dim);
+  if (isa<MatmulOp>(op)) {
+    if (number == 0)
+      return if_(dim + 1 < rank, dim);
+    if (dim + 1 == rank)
+      return rankOf(operand.get()) - 1;
+    return if_(rankOf(operand.get()) == rank && dim + 2 < rank, dim);
+  }
+  if (isa<Conv2dOp>(op))
+    return if_(dim == number, 0);
+  if (isa<GatherRowsOp>(op))
+    return number == 0 ? if_(dim > 0, dim) : if_(dim == 0, 0);
+  if (isa<ScatterRowsOp>(op))
+    return if_(dim > 0 && number != 1, dim);
+  return std::nullopt;
+}
+
+FailureOr<Strided> Kernel::store(OpOperand &operand, size_t index) {
+  Value value = operand.get(), result = operand.getOwner()->getResult(0);
+  std::optional<unsigned> dim = chunkedDim(result);
+  if (dim && !chunkedDim(value))
+    dim = operandDim(operand, *dim);
+  else
+    dim = std::nullopt;
+  FailureOr<Strided> view = store(value, index);
+  if (failed(view) || !dim)
+    return view;
+  // What is there in whole is cut as its user is.
+  SliceBounds range = rangesOf(result)[index];
+  Sizes offsets(view->sizes.size()), sizes = view->sizes;
+  offsets[*dim] = range.offset;
+  sizes[*dim] = range.size;
+  return subBox(*view, offsets, sizes);
+}
+
+FailureOr<Strided> Kernel::store(Value value, size_t index) {
+  if (!chunkedDim(value))
+    index = 0;
+  Piece piece = getPiece(value, index);
+  if (Node *node = piece.node) {
+    if (!node->isStored) {
+      node->isRequired = true;
+      if (failed(node->sizes.empty() ? flushScalars() : flush(domainOf(value))))
+        return failure();
+    }
+    assert(node->isStored && "what is required is stored");
+    return *node->place;
+  }
+  if (!piece.all)
+    return piece.view;
+  Strided home = pieceOf(planner.homeOf(value), value, index);
+  if (failed(addCopyLoop({piece.view, piece.all}, {home}, value.getLoc())))
+    return failure();
+  pieces[value][index] = {home.sizes, home, {}, nullptr};
+  return home;
+}
+
+Strided Kernel::copyOf(const Strided &view, Type element) {
+  int64_t count = view.count();
+  Strided copy = Strided::whole(
+      planner.addBuffer(Memory::private_, element, count, count), view.sizes);
+  add(CopyDraft{view, copy});
+  return copy;
+}
+
+FailureOr<Strided> Kernel::storeContiguous(OpOperand &operand, size_t index) {
+  FailureOr<Strided> view = store(operand, index);
+  if (failed(view) || view->isRowMajor())
+    return view;
+  return copyOf(*view, Planner::elementOf(operand.get()));
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult Kernel::lowerElementwise(Operation *op) {
+  Value result = op->getResult(0);
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    SmallVector<Piece, 3> operands;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value value = operand.get();
+      if (Planner::shapeOf(value).empty() || chunkedDim(value) ||
+          !chunkedDim(result)) {
+        operands.push_back(getPiece(value, i));
+        continue;
+      }
+      FailureOr<Strided> view = store(operand, i);
+      if (failed(view))
+        return failure();
+      operands.push_back({view->sizes, *view, {}, nullptr});
+    }
+    addNode(op, i, std::move(operands));
+  }
+  return success();
+}
+
+LogicalResult Kernel::lowerMovement(Operation *op) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    FailureOr<Strided> view = store(input, i);
+    if (failed(view))
+      return failure();
+    Sizes sizes = sizesOf(result, i);
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      addView(result, permute(*view, transpose.getPermutation()));
+    } else if (auto extract = dyn_cast<ExtractOp>(op)) {
+      Sizes offsets(sizes.size());
+      offsets[extract.getDim()] = static_cast<int64_t>(extract.getBegin());
+      addView(result, subBox(*view, offsets, sizes));
+    } else if (isa<BroadcastToOp>(op)) {
+      addView(result, broadcastTo(*view, sizes));
+    } else {
+      std::optional<Strided> reshaped = reshape(*view, sizes);
+      if (!reshaped)
+        reshaped = reshape(copyOf(*view, Planner::elementOf(input)), sizes);
+      addView(result, *reshaped);
+    }
+  }
+  return success();
+}
+
+LogicalResult Kernel::lowerConcat(ConcatOp op) {
+  Value result = op.getResult();
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    Strided home = pieceOf(planner.homeOf(result), result, i);
+    Sizes offsets(home.sizes.size());
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value input = operand.get();
+      Sizes sizes = home.sizes;
+      sizes[op.getDim()] = Planner::shapeOf(input)[op.getDim()];
+      Strided target = subBox(home, offsets, sizes);
+      // What only this needs is made in place.
+      Piece piece = getPiece(input, i);
+      if (piece.sizes == sizes && piece.node && !piece.node->isStored &&
+          input.hasOneUse() && !piece.node->sizes.empty())
+        piece.node->place = target;
+      FailureOr<Strided> view = store(operand, i);
+      if (failed(view))
+        return failure();
+      if (*view != target)
+        add(CopyDraft{*view, target});
+      offsets[op.getDim()] += sizes[op.getDim()];
+    }
+    addView(result, home);
+  }
+  return success();
+}
+
+LogicalResult Kernel::lowerMatmul(MatmulOp op) {
+  Value result = op.getResult();
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    FailureOr<Strided> a = store(op.getLhsMutable(), i),
+                       b = store(op.getRhsMutable(), i);
+    if (failed(a) || failed(b))
+      return failure();
+    Strided c = pieceOf(planner.homeOf(result), result, i);
+    addView(result, c);
+    size_t rank = c.sizes.size();
+    if (b->sizes.size() < rank) {
+      // One product serves all batches, if their rows follow each other.
+      int64_t rows = countOf(ArrayRef<int64_t>(c.sizes).drop_back());
+      std::optional<Strided> flatA = reshape(*a, {rows, a->sizes.back()});
+      std::optional<Strided> flatC = reshape(c, {rows, c.sizes.back()});
+      if (flatA && flatC) {
+        a = *flatA;
+        c = *flatC;
+      } else {
+        Sizes sizes(ArrayRef<int64_t>(c.sizes).drop_back(2));
+        llvm::append_range(sizes, b->sizes);
+        b = broadcastTo(*b, sizes);
+      }
+    }
+    add(MatmulDraft{*a, *b, c});
+  }
+  return success();
+}
+
+/// Where an operation that makes contiguous elements makes those of `home`.
+static Strided contiguousTarget(Planner &planner, const Strided &home,
+                                Type element) {
+  if (home.isRowMajor())
+    return home;
+  return Strided::whole(
+      planner.addBuffer(Memory::private_, element, home.count(), home.count()),
+      home.sizes);
+}
+
+LogicalResult Kernel::lowerConv2d(Conv2dOp op) {
+  Value result = op.getResult();
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    FailureOr<Strided> x = storeContiguous(op.getInputMutable(), i),
+                       w = storeContiguous(op.getFilterMutable(), i);
+    if (failed(x) || failed(w))
+      return failure();
+    Strided home = pieceOf(planner.homeOf(result), result, i);
+    Strided y = contiguousTarget(planner, home, Planner::elementOf(result));
+    add(Conv2dDraft{*x, *w, y, static_cast<int64_t>(op.getStride()),
+                    static_cast<int64_t>(op.getPadding())});
+    if (y != home)
+      add(CopyDraft{y, home});
+    addView(result, home);
+  }
+  return success();
+}
+
+LogicalResult Kernel::lowerGatherRows(GatherRowsOp op) {
+  Value result = op.getResult();
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    FailureOr<Strided> table = storeContiguous(op.getTableMutable(), i),
+                       indices = storeContiguous(op.getIndicesMutable(), i);
+    if (failed(table) || failed(indices))
+      return failure();
+    Strided home = pieceOf(planner.homeOf(result), result, i);
+    Strided to = contiguousTarget(planner, home, Planner::elementOf(result));
+    add(GatherRowsDraft{*table, *indices, to});
+    if (to != home)
+      add(CopyDraft{to, home});
+    addView(result, home);
+  }
+  return success();
+}
+
+LogicalResult Kernel::lowerScatterRows(ScatterRowsOp op) {
+  Value result = op.getResult();
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    FailureOr<Strided> table = storeContiguous(op.getTableMutable(), i),
+                       indices = storeContiguous(op.getIndicesMutable(), i),
+                       rows = storeContiguous(op.getRowsMutable(), i);
+    if (failed(table) || failed(indices) || failed(rows))
+      return failure();
+    Strided home = pieceOf(planner.homeOf(result), result, i);
+    Strided to = contiguousTarget(planner, home, Planner::elementOf(result));
+    add(ScatterRowsDraft{*table, *indices, *rows, to});
+    if (to != home)
+      add(CopyDraft{to, home});
+    addView(result, home);
+  }
+  return success();
+}
+
+LogicalResult Kernel::lowerOp(Operation *op) {
+  if (isElementwise(op))
+    return lowerElementwise(op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<TransposeOp, ReshapeOp, ExtractOp, BroadcastToOp>(
+          [&](auto op) { return lowerMovement(op); })
+      .Case([&](ConcatOp op) { return lowerConcat(op); })
+      .Case([&](ReductionOp op) { return lowerReduction(op); })
+      .Case([&](MatmulOp op) { return lowerMatmul(op); })
+      .Case([&](Conv2dOp op) { return lowerConv2d(op); })
+      .Case([&](GatherRowsOp op) { return lowerGatherRows(op); })
+      .Case([&](ScatterRowsOp op) { return lowerScatterRows(op); })
+      .Case([&](CommunicateOp op) { return lowerCommunicate(op); })
+      .Default([](Operation *op) {
+        return op->emitOpError()
+               << "expected an operation that kernels are made from";
+      });
+}
+
+LogicalResult Kernel::makeOutputs(ArrayRef<Operation *> list) {
+  SmallVector<Value> outputs;
+  for (Operation *op : list)
+    for (Value value : op->getResults())
+      if (llvm::any_of(value.getUsers(),
+                       [&](Operation *user) { return !ops.contains(user); }))
+        outputs.push_back(value);
+  for (Value value : outputs) {
+    size_t count = countPieces(value);
+    SmallVector<Strided> made;
+    for (size_t i = 0; i < count; ++i) {
+      FailureOr<Strided> view = store(value, i);
+      if (failed(view))
+        return failure();
+      made.push_back(*view);
+    }
+    if (!chunkedDim(value)) {
+      planner.setStorage(value, made.front());
+      continue;
+    }
+    // Chunks are put together at home.
+    Strided home = planner.homeOf(value);
+    for (size_t i = 0; i < count; ++i)
+      if (Strided place = pieceOf(home, value, i); made[i] != place)
+        add(CopyDraft{made[i], place});
+    planner.setStorage(value, home);
+  }
+  return success();
+}
+
+LogicalResult Kernel::lower(ArrayRef<Operation *> list) {
+  ops.insert_range(list);
+  findDomains();
+  // What comes from outside is shown to the others before the first meeting.
+  for (Operation *op : list)
+    if (auto communicate = dyn_cast<CommunicateOp>(op))
+      if (Operation *definer = communicate.getInput().getDefiningOp();
+          !exchangeOf(communicate) && (!definer || !ops.contains(definer)))
+        if (failed(stage(communicate)))
+          return failure();
+  for (Operation *op : list) {
+    if (failed(lowerOp(op)))
+      return failure();
+    lowered.insert(op);
+  }
+  if (failed(makeOutputs(list)))
+    return failure();
+  finish();
+  return success();
+}

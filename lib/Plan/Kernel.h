@@ -1,0 +1,168 @@
+//===- Kernel.h - One kernel from operations --------------------*- C++ -*-===//
+//
+// Lowers operations that run together to the parts of one launch. What works
+// element by element is not made at once: it waits until something needs it in
+// memory, and then everything of its shape becomes one loop.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_PLAN_KERNEL_H
+#define CCN_LIB_PLAN_KERNEL_H
+
+#include "lib/Plan/Planner.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <deque>
+
+namespace ccn::plan {
+
+/// The protocol of its own with which a collective runs, if it has one.
+std::optional<Exchange> exchangeOf(CommunicateOp op);
+
+class Kernel {
+public:
+  /// `chunk` is null for all of everything.
+  Kernel(Planner &planner, LaunchDraft &launch, const Chunk *chunk)
+      : planner(planner), launch(launch), chunk(chunk) {}
+
+  /// Lowers operations of one block, in order, and makes what is used by
+  /// others.
+  mlir::LogicalResult lower(llvm::ArrayRef<mlir::Operation *> ops);
+
+private:
+  struct Node;
+
+  /// A contiguous range, in the chunked dimension, of a value; or all of it.
+  /// It is in memory, or waits in a node.
+  struct Piece {
+    Sizes sizes;
+    Strided view = {};
+    AllAttr all = {};
+    Node *node = nullptr;
+  };
+  /// An elementwise operation that waits, or is done.
+  struct Node {
+    mlir::Operation *op = nullptr;
+    mlir::Value value;
+    /// The number of the piece, and where it begins in the value.
+    size_t index = 0;
+    Sizes offsets = {};
+    Sizes sizes = {};
+    llvm::SmallVector<Piece, 3> operands = {};
+    /// Whether it must be stored whoever uses it.
+    bool isRequired = false;
+    /// Where it is stored, or shall be if not at home; and in whose memory.
+    std::optional<Strided> place = std::nullopt;
+    AllAttr gives = {};
+    bool isStored = false;
+    /// Whether a loop has computed it, and who uses it is in that loop.
+    bool isDone = false;
+  };
+  using NodeSet = llvm::SmallSetVector<Node *, 8>;
+
+  // Pieces.
+  std::optional<unsigned> chunkedDim(mlir::Value value) const;
+  llvm::SmallVector<SliceBounds> rangesOf(mlir::Value value) const;
+  size_t countPieces(mlir::Value value) const;
+  /// Sizes, and offsets in the value, of a piece.
+  Sizes sizesOf(mlir::Value value, size_t index) const;
+  Sizes offsetsOf(mlir::Value value, size_t index) const;
+  Strided pieceOf(const Strided &whole, mlir::Value value, size_t index) const;
+  Piece getPiece(mlir::Value value, size_t index);
+  void addPiece(mlir::Value value, Piece piece) {
+    pieces[value].push_back(std::move(piece));
+  }
+  void addView(mlir::Value value, const Strided &view, AllAttr all = {}) {
+    addPiece(value, {view.sizes, view, all});
+  }
+  /// Where a piece lies, once it is made.
+  mlir::FailureOr<Strided> store(mlir::Value value, size_t index);
+  /// Where what its user takes of an operand lies, for a piece of the result.
+  mlir::FailureOr<Strided> store(mlir::OpOperand &operand, size_t index);
+  mlir::FailureOr<Strided> storeContiguous(mlir::OpOperand &operand,
+                                           size_t index);
+  Strided copyOf(const Strided &view, mlir::Type element);
+
+  // Loops (KernelLoops.cpp).
+  void findDomains();
+  /// The loops that values are made in: of one domain are values that
+  /// elementwise operations connect. The same on all ranks, as sizes would not
+  /// be.
+  const void *domainOf(mlir::Value value) const;
+  Node *addNode(mlir::Operation *op, size_t index,
+                llvm::SmallVector<Piece, 3> operands);
+  /// Makes everything of a domain that is needed; if some of one piece are
+  /// excepted, all others of that piece.
+  mlir::LogicalResult flush(const void *domain, const NodeSet &except = {});
+  mlir::LogicalResult flushScalars();
+  bool isNeeded(const Node &node, const NodeSet &loop) const;
+  class LoopBuilder;
+  mlir::LogicalResult addLoop(const NodeSet &loop);
+  /// A loop that copies: what is read may be combined, and stored in all
+  /// memories.
+  mlir::LogicalResult addCopyLoop(const OperandDraft &from,
+                                  const OperandDraft &to, mlir::Location loc);
+  void fillZero(const Strided &view);
+  mlir::LogicalResult lowerReduction(ReductionOp op);
+  mlir::LogicalResult reducePiece(ReductionOp op, size_t index);
+  /// What a reduction alone needs of what waits, which then is computed in its
+  /// loop.
+  NodeSet findInlined(Node *root, ReductionOp op);
+
+  // Operations.
+  mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  mlir::LogicalResult lowerMovement(mlir::Operation *op);
+  mlir::LogicalResult lowerConcat(ConcatOp op);
+  mlir::LogicalResult lowerMatmul(MatmulOp op);
+  mlir::LogicalResult lowerConv2d(Conv2dOp op);
+  mlir::LogicalResult lowerGatherRows(GatherRowsOp op);
+  mlir::LogicalResult lowerScatterRows(ScatterRowsOp op);
+  mlir::LogicalResult makeOutputs(llvm::ArrayRef<mlir::Operation *> ops);
+
+  // Collectives (KernelCollectives.cpp).
+  struct Geometry;
+  llvm::SmallVector<TensorPart> boxesOf(mlir::RankedTensorType type,
+                                        mlir::Value value, int64_t rank);
+  mlir::LogicalResult lowerCommunicate(CommunicateOp op);
+  mlir::LogicalResult lowerReducing(CommunicateOp op, const Geometry &geometry);
+  mlir::LogicalResult lowerTwoShot(CommunicateOp op, const Geometry &geometry);
+  mlir::LogicalResult lowerMoving(CommunicateOp op, const Geometry &geometry);
+  mlir::LogicalResult lowerPush(CommunicateOp op, const Geometry &geometry);
+  mlir::LogicalResult lowerExchange(CommunicateOp op, const Geometry &geometry,
+                                    Exchange exchange);
+  bool isPushable(CommunicateOp op);
+  mlir::FailureOr<Strided> stage(CommunicateOp op);
+  /// A barrier of the group, unless there was one since part `after`.
+  void synchronize(GroupAttr group, size_t after);
+  void barrier(GroupAttr group);
+  /// Notes that other ranks' memory is accessed from here on.
+  void accessOthers(GroupAttr group) { dirty.insert(group); }
+  void finish();
+
+  void add(PartDraft part) { launch.parts.push_back(std::move(part)); }
+
+  Planner &planner;
+  LaunchDraft &launch;
+  const Chunk *chunk;
+  llvm::SetVector<mlir::Operation *> ops;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Piece, 1>> pieces;
+  std::deque<Node> nodes;
+  NodeSet pending;
+  llvm::EquivalenceClasses<const void *> domains;
+  llvm::SmallPtrSet<mlir::Operation *, 16> lowered;
+  /// The part after which each group last met.
+  llvm::DenseMap<GroupAttr, size_t> met;
+  llvm::SetVector<GroupAttr> dirty;
+  struct Staged {
+    Strided view;
+    size_t part;
+  };
+  llvm::DenseMap<mlir::Operation *, Staged> staged;
+};
+
+} // namespace ccn::plan
+
+#endif // CCN_LIB_PLAN_KERNEL_H

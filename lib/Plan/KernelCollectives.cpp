@@ -1,0 +1,457 @@
+//===- KernelCollectives.cpp - Operations along axes of the mesh ----------===//
+//
+// Where others read it, a rank's input is in symmetric memory. Between barriers
+// a rank reads what it needs of others' (or combines what all have), or stores
+// what it makes in the memory of all.
+//
+// All ranks make the same barriers, exchanges and symmetric buffers, even where
+// one of them has nothing to give or take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/Kernel.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::plan;
+
+/// Where the parts of a collective lie.
+struct Kernel::Geometry {
+  RankedTensorType from, to;
+  GroupAttr group;
+  /// This rank's parts of both.
+  TensorPart ownFrom, ownTo;
+  /// This rank's place in the group.
+  int64_t position = 0;
+};
+
+static Sizes boxSizes(const TensorPart &part) {
+  Sizes sizes;
+  for (SliceBounds bounds : part)
+    sizes.push_back(bounds.size);
+  return sizes;
+}
+
+/// The box of a view of `part`.
+static Strided boxIn(const Strided &view, const TensorPart &part,
+                     const TensorPart &box) {
+  Sizes offsets;
+  for (auto [whole, own] : llvm::zip_equal(part, box))
+    offsets.push_back(own.offset - whole.offset);
+  return subBox(view, offsets, boxSizes(box));
+}
+
+/// The common part of two boxes, if there is one.
+static std::optional<TensorPart> intersect(const TensorPart &a,
+                                           const TensorPart &b) {
+  TensorPart common;
+  for (auto [x, y] : llvm::zip_equal(a, b)) {
+    int64_t begin = std::max(x.offset, y.offset);
+    int64_t end = std::min(x.offset + x.size, y.offset + y.size);
+    if (begin >= end)
+      return std::nullopt;
+    common.push_back({begin, end - begin});
+  }
+  return common;
+}
+
+/// The boxes of a tensor of `type` that `rank` has of `value`, in elements of
+/// the whole tensor: one, or as many as there are ranges in the chunk.
+SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
+                                        int64_t rank) {
+  TensorPart part = partOf(type, planner.getMesh(), rank);
+  std::optional<unsigned> dim = chunkedDim(value);
+  if (!dim)
+    return {part};
+  // The chunking counts from where it begins, which may be a part of more.
+  int64_t shift =
+      chunk->chunking.offsets.lookup(value) -
+      partOf(type, planner.getMesh(), planner.getRank())[*dim].offset;
+  SmallVector<TensorPart> boxes;
+  for (SliceBounds range : chunk->ranges) {
+    int64_t begin = std::max(range.offset - shift, part[*dim].offset);
+    int64_t end = std::min(range.offset - shift + range.size,
+                           part[*dim].offset + part[*dim].size);
+    if (begin >= end)
+      continue;
+    boxes.push_back(part);
+    boxes.back()[*dim] = {begin, end - begin};
+  }
+  if (boxes.empty()) {
+    boxes.push_back(part);
+    boxes.back()[*dim].size = 0;
+  }
+  return boxes;
+}
+
+//===----------------------------------------------------------------------===//
+// Meetings
+//===----------------------------------------------------------------------===//
+
+void Kernel::barrier(GroupAttr group) {
+  add(BarrierDraft{group, planner.takeFlags(group.getRanks().size())});
+  met[group] = launch.parts.size();
+  dirty.remove(group);
+}
+
+void Kernel::synchronize(GroupAttr group, size_t after) {
+  auto it = met.find(group);
+  if (it == met.end() || it->second <= after)
+    barrier(group);
+}
+
+void Kernel::finish() {
+  for (GroupAttr group : llvm::to_vector(dirty))
+    barrier(group);
+}
+
+FailureOr<Strided> Kernel::stage(CommunicateOp op) {
+  auto it = staged.find(op);
+  if (it != staged.end())
+    return it->second.view;
+  Value input = op.getInput();
+  SmallVector<Strided> views;
+  for (size_t i = 0; i < countPieces(input); ++i) {
+    FailureOr<Strided> view = store(input, i);
+    if (failed(view))
+      return failure();
+    views.push_back(*view);
+  }
+  Strided whole = planner.stagingOf(op);
+  for (auto [i, view] : llvm::enumerate(views))
+    if (Strided place = pieceOf(whole, input, i); view != place)
+      add(CopyDraft{view, place});
+  staged[op] = {whole, launch.parts.size()};
+  return whole;
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+LogicalResult Kernel::lowerReducing(CommunicateOp op,
+                                    const Geometry &geometry) {
+  FailureOr<Strided> whole = stage(op);
+  if (failed(whole))
+    return failure();
+  synchronize(geometry.group, staged[op].part);
+  accessOthers(geometry.group);
+  // Who is not the root keeps what it has.
+  if (op.getRoot() &&
+      static_cast<int64_t>(*op.getRoot()) != geometry.position) {
+    for (size_t i = 0; i < countPieces(op.getInput()); ++i)
+      addPiece(op.getResult(), getPiece(op.getInput(), i));
+    return success();
+  }
+  auto all = AllAttr::get(op.getContext(), *op.getKind(), geometry.group);
+  for (const TensorPart &box :
+       boxesOf(geometry.to, op.getResult(), planner.getRank()))
+    addView(op.getResult(), boxIn(*whole, geometry.ownFrom, box), all);
+  return success();
+}
+
+LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
+  FailureOr<Strided> from = stage(op);
+  if (failed(from))
+    return failure();
+  Value result = op.getResult();
+  Strided to = planner.symmetricHomeOf(result, geometry.to);
+  synchronize(geometry.group, staged[op].part);
+  accessOthers(geometry.group);
+  auto reads = AllAttr::get(op.getContext(), *op.getKind(), geometry.group);
+  auto writes = AllAttr::get(op.getContext(), std::nullopt, geometry.group);
+  auto members = static_cast<int64_t>(geometry.group.getRanks().size());
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    Strided source = pieceOf(*from, result, i);
+    Strided target = pieceOf(to, result, i);
+    addView(result, target);
+    // Each rank combines a slice: of all elements, or of a dimension.
+    if (source.isRowMajor()) {
+      source = *reshape(source, {source.count()});
+      target = *reshape(target, {target.count()});
+    }
+    size_t dim = 0;
+    while (dim + 1 < source.sizes.size() && source.sizes[dim] == 1)
+      ++dim;
+    SliceBounds slice =
+        sliceBounds(source.sizes[dim], {members}, {geometry.position});
+    Sizes offsets(source.sizes.size()), sizes = source.sizes;
+    offsets[dim] = slice.offset;
+    sizes[dim] = slice.size;
+    if (failed(addCopyLoop({subBox(source, offsets, sizes), reads},
+                           {subBox(target, offsets, sizes), writes},
+                           op.getLoc())))
+      return failure();
+  }
+  barrier(geometry.group);
+  return success();
+}
+
+/// Whether an all_gather's input is made by a loop here, which then stores it
+/// in the memory of all. The same on all ranks.
+bool Kernel::isPushable(CommunicateOp op) {
+  Operation *definer = op.getInput().getDefiningOp();
+  if (op.getCollective() != Collective::all_gather || !definer ||
+      !ops.contains(definer) || !isElementwise(definer) ||
+      Planner::shapeOf(op.getInput()).empty())
+    return false;
+  return llvm::all_of(pieces.lookup(op.getInput()), [](const Piece &piece) {
+    return piece.node && !piece.node->isStored && !piece.node->place;
+  });
+}
+
+LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
+  Value input = op.getInput(), result = op.getResult();
+  Strided whole = planner.symmetricHomeOf(result, geometry.to);
+  // All have come to this kernel before anyone writes into their memory.
+  synchronize(geometry.group, 0);
+  accessOthers(geometry.group);
+  auto all = AllAttr::get(op.getContext(), std::nullopt, geometry.group);
+  for (auto [i, box] :
+       llvm::enumerate(boxesOf(geometry.from, input, planner.getRank()))) {
+    Node *node = pieces[input][i].node;
+    node->place = boxIn(whole, geometry.ownTo, box);
+    node->gives = all;
+    node->isRequired = true;
+  }
+  if (failed(flush(domainOf(input))))
+    return failure();
+  barrier(geometry.group);
+  for (size_t i = 0; i < countPieces(result); ++i)
+    addView(result, pieceOf(whole, result, i));
+  return success();
+}
+
+LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
+  Value input = op.getInput(), result = op.getResult();
+  ArrayRef<int64_t> group = geometry.group.getRanks();
+  auto members = static_cast<int64_t>(group.size());
+  FailureOr<Strided> own = stage(op);
+  if (failed(own))
+    return failure();
+  synchronize(geometry.group, staged[op].part);
+  accessOthers(geometry.group);
+  int64_t root = static_cast<int64_t>(op.getRoot().value_or(0));
+  int64_t first = 0, last = members;
+  switch (op.getCollective()) {
+  case Collective::broadcast:
+  case Collective::scatter:
+    first = root;
+    last = root + 1;
+    break;
+  case Collective::gather:
+    if (geometry.position != root)
+      last = 0;
+    break;
+  case Collective::send:
+    first = geometry.position - static_cast<int64_t>(*op.getShift());
+    last = first + 1;
+    if (first < 0 || first >= members) {
+      // Nobody sends to this rank, which keeps what it has.
+      for (size_t i = 0; i < countPieces(input); ++i)
+        addPiece(result, getPiece(input, i));
+      return success();
+    }
+    break;
+  default:
+    break;
+  }
+  Strided home = planner.homeOf(result);
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    addView(result, pieceOf(home, result, i));
+    if (last == 0)
+      fillZero(pieceOf(home, result, i));
+  }
+  // From the next member on, so that not all read from the same.
+  for (int64_t step = 1; step <= last - first; ++step) {
+    int64_t member = first + (geometry.position + step) % (last - first);
+    int64_t rank = group[static_cast<size_t>(member)];
+    TensorPart part = partOf(geometry.from, planner.getMesh(), rank);
+    Strided theirs = Strided::whole(own->buffer, boxSizes(part));
+    if (rank != planner.getRank())
+      theirs.rank = rank;
+    for (const TensorPart &given : boxesOf(geometry.from, input, rank))
+      for (const TensorPart &taken :
+           boxesOf(geometry.to, result, planner.getRank()))
+        if (std::optional<TensorPart> common = intersect(given, taken))
+          add(CopyDraft{boxIn(theirs, part, *common),
+                        boxIn(home, geometry.ownTo, *common)});
+  }
+  return success();
+}
+
+/// The chosen algorithm or protocol, by its name; empty for a ccn.algorithm.
+static StringRef choiceOf(CommunicateOp op, StringRef attribute) {
+  auto name = op->getAttrOfType<StringAttr>(attribute);
+  return name ? name.getValue() : "";
+}
+
+LogicalResult Kernel::lowerCommunicate(CommunicateOp op) {
+  Geometry geometry;
+  geometry.from = op.getSourceType();
+  geometry.to = op.getTargetType();
+  geometry.group = planner.groupOf(op.getAxes());
+  geometry.ownFrom =
+      partOf(geometry.from, planner.getMesh(), planner.getRank());
+  geometry.ownTo = partOf(geometry.to, planner.getMesh(), planner.getRank());
+  geometry.position = llvm::find(geometry.group.getRanks(), planner.getRank()) -
+                      geometry.group.getRanks().begin();
+  StringRef algorithm = choiceOf(op, kAlgorithmAttr);
+  if (std::optional<Exchange> exchange = exchangeOf(op))
+    return lowerExchange(op, geometry, *exchange);
+  switch (op.getCollective()) {
+  case Collective::reduce_scatter:
+  case Collective::reduce:
+    return lowerReducing(op, geometry);
+  case Collective::all_reduce:
+    return algorithm == stringifyAlgorithm(Algorithm::one_shot)
+               ? lowerReducing(op, geometry)
+               : lowerTwoShot(op, geometry);
+  default:
+    return isPushable(op) ? lowerPush(op, geometry) : lowerMoving(op, geometry);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+std::optional<Exchange> plan::exchangeOf(CommunicateOp op) {
+  if (op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr))
+    return Exchange::schedule;
+  StringRef protocol = choiceOf(op, kProtocolAttr);
+  if (choiceOf(op, kAlgorithmAttr) != stringifyAlgorithm(Algorithm::one_shot))
+    return std::nullopt;
+  if (protocol == stringifyProtocol(Protocol::ll))
+    return Exchange::ll;
+  if (protocol == stringifyProtocol(Protocol::lamport))
+    return Exchange::lamport;
+  return std::nullopt;
+}
+
+static int64_t countBoxes(ArrayRef<TensorPart> boxes) {
+  int64_t count = 0;
+  for (const TensorPart &box : boxes)
+    count += countOf(boxSizes(box));
+  return count;
+}
+
+/// Whether an exchange's input, or its output, is a block for each member, in
+/// their order, each as large as the largest; else it is all of it in one.
+static bool hasBlocks(CommunicateOp op, bool isInput) {
+  switch (op.getCollective()) {
+  case Collective::all_to_all:
+    return true;
+  case Collective::reduce_scatter:
+  case Collective::scatter:
+    return isInput;
+  case Collective::all_gather:
+  case Collective::gather:
+    return !isInput;
+  default:
+    return false;
+  }
+}
+
+LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
+                                    Exchange exchange) {
+  Value input = op.getInput(), result = op.getResult();
+  int64_t rank = planner.getRank();
+  ArrayRef<int64_t> group = geometry.group.getRanks();
+  bool blocksIn = hasBlocks(op, true), blocksOut = hasBlocks(op, false);
+  // What `giver` has that `taker` needs, in elements of the whole.
+  auto common = [&](int64_t giver, int64_t taker) {
+    SmallVector<TensorPart> boxes;
+    for (const TensorPart &given : boxesOf(geometry.from, input, giver))
+      for (const TensorPart &taken : boxesOf(geometry.to, result, taker))
+        if (std::optional<TensorPart> both = intersect(given, taken))
+          boxes.push_back(*both);
+    return boxes;
+  };
+  // The largest block on any rank.
+  int64_t largest = 0;
+  for (int64_t member = 0; member < planner.getMesh().getNumRanks(); ++member)
+    for (int64_t other :
+         planner.getMesh().getGroup(member, op.getAxes().getNames()))
+      largest = std::max(
+          largest, countBoxes(blocksIn || blocksOut
+                                  ? common(member, other)
+                                  : boxesOf(geometry.from, input, member)));
+  auto members = static_cast<int64_t>(group.size());
+  Type element = Planner::elementOf(input);
+  auto makeBuffer = [&](bool blocks) {
+    int64_t count = blocks || blocksIn || blocksOut
+                        ? largest * (blocks ? members : 1)
+                        : countBoxes(boxesOf(geometry.from, input, rank));
+    return Strided::whole(
+        planner.addBuffer(Memory::private_, element, count, count), {count});
+  };
+  auto copyBoxes = [&](Strided packed, int64_t first,
+                       ArrayRef<TensorPart> boxes, const Strided &whole,
+                       const TensorPart &part, bool isIn) {
+    for (const TensorPart &box : boxes) {
+      Strided there = boxIn(whole, part, box);
+      Strided here = Strided::whole(packed.buffer, there.sizes);
+      here.offset = first;
+      first += there.count();
+      add(isIn ? CopyDraft{there, here} : CopyDraft{here, there});
+    }
+  };
+
+  // All of the input lies in one place, so that boxes of it are views.
+  FailureOr<Strided> source = Strided();
+  if (chunkedDim(input)) {
+    source = planner.homeOf(input);
+    for (size_t i = 0; i < countPieces(input); ++i) {
+      FailureOr<Strided> piece = store(input, i);
+      if (failed(piece))
+        return failure();
+      if (Strided place = pieceOf(*source, input, i); *piece != place)
+        add(CopyDraft{*piece, place});
+    }
+  } else {
+    source = store(input, 0);
+    if (failed(source))
+      return failure();
+  }
+  Strided home = planner.homeOf(result);
+  Strided from, to;
+  SmallVector<TensorPart> given = boxesOf(geometry.from, input, rank),
+                          taken = boxesOf(geometry.to, result, rank);
+  // Without blocks and chunks the elements may lie in order as they are.
+  if (!blocksIn && !blocksOut && !chunkedDim(input) && source->isRowMajor() &&
+      home.isRowMajor()) {
+    from = *reshape(*source, {source->count()});
+    to = *reshape(home, {home.count()});
+    add(ExchangeDraft{exchange, op.getKind().value_or(ReduceKind::sum),
+                      geometry.group, largest,
+                      op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr),
+                      from, to});
+  } else {
+    from = makeBuffer(blocksIn);
+    to = makeBuffer(blocksOut);
+    if (blocksIn)
+      for (auto [i, member] : llvm::enumerate(group))
+        copyBoxes(from, static_cast<int64_t>(i) * largest, common(rank, member),
+                  *source, geometry.ownFrom, true);
+    else
+      copyBoxes(from, 0, given, *source, geometry.ownFrom, true);
+    add(ExchangeDraft{exchange, op.getKind().value_or(ReduceKind::sum),
+                      geometry.group, largest,
+                      op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr),
+                      from, to});
+    if (op.getCollective() == Collective::gather &&
+        geometry.position != static_cast<int64_t>(*op.getRoot()))
+      for (size_t i = 0; i < countPieces(result); ++i)
+        fillZero(pieceOf(home, result, i));
+    else if (blocksOut)
+      for (auto [i, member] : llvm::enumerate(group))
+        copyBoxes(to, static_cast<int64_t>(i) * largest, common(member, rank),
+                  home, geometry.ownTo, false);
+    else
+      copyBoxes(to, 0, taken, home, geometry.ownTo, false);
+  }
+  for (size_t i = 0; i < countPieces(result); ++i)
+    addView(result, pieceOf(home, result, i));
+  return success();
+}

@@ -1,0 +1,340 @@
+//===- PlaceBuffers.cpp - Where buffers lie -------------------------------===//
+//
+// Buffers that become arguments or results, and places in the arenas for the
+// others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/Finish.h"
+
+#include <map>
+
+using namespace ccn;
+using namespace ccn::plan;
+using llvm::SmallVector;
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Where in a plan something is accessed.
+struct Position {
+  size_t launch, part, loop;
+
+  auto operator<=>(const Position &) const = default;
+};
+
+class Forwarder {
+public:
+  explicit Forwarder(PlanDraft &draft) : draft(draft) {}
+
+  /// Where the stores are, in order; as many on all ranks.
+  std::vector<Position> findStores();
+  /// Whether what a store copies can be made where it is copied to.
+  bool canForward(Position at);
+  void forward(Position at);
+  void removeStores();
+
+private:
+  bool isWhole(const Strided &view) const {
+    return view.isRowMajor() && view.offset == 0 && !view.rank &&
+           view.count() ==
+               draft.buffers[static_cast<size_t>(view.buffer)].count;
+  }
+  bool isSafe(const CopyDraft &store, Position at);
+  CopyDraft &storeAt(Position at) {
+    return std::get<CopyDraft>(draft.launches[at.launch].parts[at.part]);
+  }
+
+  PlanDraft &draft;
+};
+
+/// Calls visit(view, all, isWrite, position) for all accesses in order.
+template <typename Visit> void visitAll(PlanDraft &draft, Visit visit) {
+  for (auto [l, launch] : llvm::enumerate(draft.launches))
+    for (auto [p, part] : llvm::enumerate(launch.parts)) {
+      if (auto *rows = std::get_if<RowsDraft>(&part)) {
+        for (auto [i, loop] : llvm::enumerate(rows->loops)) {
+          for (OperandDraft &input : loop.inputs)
+            visit(input.view, input.all, false, Position{l, p, i});
+          for (OperandDraft &output : loop.outputs)
+            visit(output.view, output.all, true, Position{l, p, i});
+        }
+        continue;
+      }
+      forEachAccess(
+          part, [&, l = l, p = p](Strided &view, AllAttr all, bool isWrite) {
+            visit(view, all, isWrite, Position{l, p, 0});
+          });
+    }
+}
+
+/// Whether what makes the stored buffer may make it in the argument: whatever
+/// reads the argument's old content does so before, or reads, in the loop that
+/// writes it, the very element that is written.
+bool Forwarder::isSafe(const CopyDraft &store, Position at) {
+  struct Access {
+    Strided view;
+    bool isWrite;
+    Position position;
+  };
+  SmallVector<Access> source, target;
+  bool right = true;
+  visitAll(draft, [&](Strided &view, AllAttr all, bool isWrite, Position p) {
+    if (view.buffer == store.from.buffer) {
+      source.push_back({view, isWrite, p});
+      right &= !all && !view.rank;
+    }
+    if (view.buffer == store.to.buffer && p != at)
+      target.push_back({view, isWrite, p});
+  });
+  auto segmentOf = [&](Position p) { return draft.launches[p.launch].segment; };
+  std::optional<Position> first;
+  for (const Access &access : source) {
+    if (access.isWrite && !first)
+      first = access.position;
+    // What is made after the store is another value.
+    right &= !(access.isWrite && access.position > at);
+  }
+  if (!right || !first)
+    return false;
+  for (const Access &access : target) {
+    // A later store in the argument ends the value's time there.
+    if (access.isWrite)
+      return false;
+    if (access.position > at)
+      continue;
+    bool isBefore = access.position < *first &&
+                    (segmentOf(access.position) != segmentOf(*first) ||
+                     (access.position.launch == first->launch &&
+                      access.position.part < first->part) ||
+                     draft.launches[access.position.launch].stream ==
+                         draft.launches[first->launch].stream);
+    // Within a part, loops go row by row.
+    if (isBefore && access.position.launch == first->launch &&
+        access.position.part == first->part)
+      isBefore = false;
+    bool isSame = llvm::any_of(source, [&](const Access &write) {
+      Strided moved = access.view;
+      moved.buffer = write.view.buffer;
+      return write.isWrite && write.position == access.position &&
+             write.view == moved;
+    });
+    // In chunks that are made one after the other it must be so for each.
+    if (!isSame && !isBefore)
+      return false;
+  }
+  return true;
+}
+
+std::vector<Position> Forwarder::findStores() {
+  std::vector<Position> stores;
+  for (auto [l, launch] : llvm::enumerate(draft.launches))
+    for (auto [p, part] : llvm::enumerate(launch.parts))
+      if (auto *copy = std::get_if<CopyDraft>(&part); copy && copy->isStore)
+        stores.push_back({l, p, 0});
+  return stores;
+}
+
+bool Forwarder::canForward(Position at) {
+  CopyDraft &store = storeAt(at);
+  BufferDraft &buffer = draft.buffers[static_cast<size_t>(store.from.buffer)];
+  return buffer.memory == Memory::private_ && isWhole(store.from) &&
+         isWhole(store.to) && isSafe(store, at);
+}
+
+void Forwarder::forward(Position at) {
+  int from = storeAt(at).from.buffer, to = storeAt(at).to.buffer;
+  visitAll(draft, [&](Strided &view, AllAttr, bool, Position) {
+    if (view.buffer == from)
+      view.buffer = to;
+  });
+}
+
+void Forwarder::removeStores() {
+  SmallVector<int> moved;
+  std::vector<LaunchDraft> kept;
+  for (LaunchDraft &launch : draft.launches) {
+    llvm::erase_if(launch.parts, [](PartDraft &part) {
+      auto *copy = std::get_if<CopyDraft>(&part);
+      return copy && copy->from == copy->to;
+    });
+    moved.push_back(launch.parts.empty() ? -1 : static_cast<int>(kept.size()));
+    if (!launch.parts.empty())
+      kept.push_back(std::move(launch));
+  }
+  for (LaunchDraft &launch : kept) {
+    for (int &wait : launch.waits)
+      wait = moved[static_cast<size_t>(wait)];
+    llvm::erase(launch.waits, -1);
+  }
+  draft.launches = std::move(kept);
+}
+
+} // namespace
+
+void plan::forwardStores(llvm::MutableArrayRef<PlanDraft> ranks) {
+  std::vector<Forwarder> forwarders;
+  std::vector<std::vector<Position>> stores;
+  for (PlanDraft &draft : ranks) {
+    forwarders.emplace_back(draft);
+    stores.push_back(forwarders.back().findStores());
+  }
+  for (size_t i = 0; i < stores.front().size(); ++i) {
+    bool all = true;
+    for (auto [forwarder, own] : llvm::zip_equal(forwarders, stores))
+      all &= forwarder.canForward(own[i]);
+    for (auto [forwarder, own] : llvm::zip_equal(forwarders, stores))
+      if (all)
+        forwarder.forward(own[i]);
+  }
+  for (Forwarder &forwarder : forwarders)
+    forwarder.removeStores();
+}
+
+//===----------------------------------------------------------------------===//
+// Order of segments
+//===----------------------------------------------------------------------===//
+
+void plan::connectSegments(PlanDraft &draft) {
+  // The last launches of the segment before, by stream, and of this one.
+  std::map<int64_t, int> before, current;
+  int at = -1;
+  for (auto [i, launch] : llvm::enumerate(draft.launches)) {
+    if (launch.segment != at) {
+      if (!current.empty())
+        before = std::move(current);
+      current.clear();
+      at = launch.segment;
+    }
+    if (!current.contains(launch.stream))
+      for (auto [stream, last] : before)
+        if (stream != launch.stream && !llvm::is_contained(launch.waits, last))
+          launch.waits.push_back(last);
+    current[launch.stream] = static_cast<int>(i);
+    llvm::sort(launch.waits);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+constexpr int64_t alignment = 64;
+
+struct Lifetime {
+  int first = -1, last = -1;
+
+  void extend(int time) {
+    first = first < 0 ? time : std::min(first, time);
+    last = std::max(last, time);
+  }
+  bool meets(const Lifetime &other) const {
+    return first <= other.last && other.first <= last;
+  }
+};
+
+/// When each buffer is used: by launches of a stream at their number, and by
+/// those of a segment of several streams in all of it.
+std::vector<Lifetime> lifetimesOf(PlanDraft &draft) {
+  std::vector<Lifetime> lifetimes(draft.buffers.size());
+  llvm::DenseMap<int, Lifetime> segments;
+  llvm::DenseMap<int, llvm::SmallDenseSet<int64_t>> streams;
+  for (auto [i, launch] : llvm::enumerate(draft.launches)) {
+    segments[launch.segment].extend(static_cast<int>(i));
+    streams[launch.segment].insert(launch.stream);
+  }
+  for (auto [i, launch] : llvm::enumerate(draft.launches))
+    for (PartDraft &part : launch.parts) {
+      auto *rows = std::get_if<RowsDraft>(&part);
+      forEachAccess(
+          part, [&, i = i, &launch = launch](Strided &view, AllAttr, bool) {
+            if (rows && llvm::is_contained(rows->scratch, view.buffer))
+              return;
+            Lifetime &life = lifetimes[static_cast<size_t>(view.buffer)];
+            life.extend(static_cast<int>(i));
+            if (streams[launch.segment].size() > 1) {
+              life.extend(segments[launch.segment].first);
+              life.extend(segments[launch.segment].last);
+            }
+          });
+    }
+  return lifetimes;
+}
+
+struct Block {
+  size_t buffer;
+  int64_t bytes;
+  Lifetime life;
+};
+
+/// First fit, the largest first.
+void place(SmallVector<Block> blocks, Places &places) {
+  llvm::stable_sort(
+      blocks, [](const Block &a, const Block &b) { return a.bytes > b.bytes; });
+  SmallVector<Block> placed;
+  for (const Block &block : blocks) {
+    SmallVector<std::pair<int64_t, int64_t>> taken;
+    for (const Block &other : placed)
+      if (other.life.meets(block.life))
+        taken.push_back(
+            {places[other.buffer], places[other.buffer] + other.bytes});
+    llvm::sort(taken);
+    int64_t at = 0;
+    for (auto [begin, end] : taken) {
+      if (at + block.bytes <= begin)
+        break;
+      at = std::max(at, end);
+    }
+    places[block.buffer] = at;
+    placed.push_back(block);
+  }
+}
+
+int64_t alignedBytes(const BufferDraft &buffer, int64_t count) {
+  int64_t bytes = count * plan::bytesOf(buffer.element);
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+} // namespace
+
+std::vector<Places> plan::allocate(llvm::MutableArrayRef<PlanDraft> ranks) {
+  std::vector<Places> places;
+  // Symmetric buffers are made in the same order on all ranks.
+  SmallVector<Block> shared;
+  for (PlanDraft &draft : ranks) {
+    places.emplace_back(draft.buffers.size(), -1);
+    std::vector<Lifetime> lifetimes = lifetimesOf(draft);
+    SmallVector<Block> own;
+    size_t symmetric = 0;
+    for (auto [i, buffer] : llvm::enumerate(draft.buffers)) {
+      if (buffer.memory == Memory::symmetric) {
+        if (symmetric == shared.size())
+          shared.push_back(
+              {symmetric, alignedBytes(buffer, buffer.largest), {}});
+        if (lifetimes[i].first >= 0) {
+          shared[symmetric].life.extend(lifetimes[i].first);
+          shared[symmetric].life.extend(lifetimes[i].last);
+        }
+        ++symmetric;
+      } else if (buffer.memory == Memory::private_ && lifetimes[i].first >= 0) {
+        own.push_back({i, alignedBytes(buffer, buffer.count), lifetimes[i]});
+      }
+    }
+    place(own, places.back());
+  }
+  Places symmetricPlaces(shared.size(), -1);
+  llvm::erase_if(shared, [](Block &block) { return block.life.first < 0; });
+  place(shared, symmetricPlaces);
+  for (auto [draft, own] : llvm::zip_equal(ranks, places)) {
+    size_t symmetric = 0;
+    for (auto [i, buffer] : llvm::enumerate(draft.buffers))
+      if (buffer.memory == Memory::symmetric)
+        own[i] = symmetricPlaces[symmetric++];
+  }
+  return places;
+}

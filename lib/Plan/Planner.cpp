@@ -1,0 +1,319 @@
+//===- Planner.cpp - From a localized program to a plan -------------------===//
+//
+// The order of kernels, and where values lie between them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/Planner.h"
+
+#include "lib/Plan/Kernel.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::plan;
+
+ArrayRef<int64_t> Planner::shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+Type Planner::elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+Value plan::outermost(Value value) {
+  for (OpOperand &use : value.getUses())
+    if (isa<YieldOp>(use.getOwner()))
+      return outermost(
+          use.getOwner()->getParentOp()->getResult(use.getOperandNumber()));
+  return value;
+}
+
+Planner::Planner(ProgramOp program, BodyMaker &bodies)
+    : program(program), mesh(program.getMesh()), bodies(bodies),
+      draft{program.getLoc(), program.getSymName().str(), *program.getRank()} {}
+
+GroupAttr Planner::groupOf(AxesAttr axes) {
+  return GroupAttr::get(program.getContext(),
+                        mesh.getGroup(getRank(), axes.getNames()));
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+int Planner::addBuffer(Memory memory, Type element, int64_t count,
+                       int64_t largest) {
+  draft.buffers.push_back({memory, element, count, largest});
+  return static_cast<int>(draft.buffers.size()) - 1;
+}
+
+const Strided *Planner::findStorage(Value value) const {
+  auto it = storage.find(value);
+  return it == storage.end() ? nullptr : &it->second;
+}
+
+/// A collective that reads the value in the memory of others.
+static CommunicateOp findReader(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    if (auto op = dyn_cast<CommunicateOp>(use.getOwner());
+        op && !exchangeOf(op))
+      return op;
+    if (isa<YieldOp>(use.getOwner()))
+      if (CommunicateOp op = findReader(
+              use.getOwner()->getParentOp()->getResult(use.getOperandNumber())))
+        return op;
+  }
+  return {};
+}
+
+/// The most elements that any rank has of a tensor.
+static int64_t largestOf(RankedTensorType global, MeshOp mesh) {
+  int64_t largest = 0;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    largest = std::max(largest, localType(global, mesh, rank).getNumElements());
+  return largest;
+}
+
+Strided Planner::symmetricHomeOf(Value value, RankedTensorType global) {
+  auto [it, isNew] = homes.try_emplace(outermost(value), -1);
+  if (isNew)
+    it->second = addBuffer(Memory::symmetric, elementOf(value),
+                           countOf(shapeOf(value)), largestOf(global, mesh));
+  return Strided::whole(it->second, shapeOf(value));
+}
+
+Strided Planner::homeOf(Value value) {
+  if (!homes.contains(outermost(value))) {
+    if (CommunicateOp reader = findReader(value))
+      return symmetricHomeOf(value, reader.getSourceType());
+    int64_t count = countOf(shapeOf(value));
+    homes[outermost(value)] =
+        addBuffer(Memory::private_, elementOf(value), count, count);
+  }
+  return Strided::whole(homes[outermost(value)], shapeOf(value));
+}
+
+Strided Planner::stagingOf(CommunicateOp op) {
+  Value input = op.getInput();
+  auto home = homes.find(outermost(input));
+  if (home != homes.end() && bufferAt(home->second).memory == Memory::symmetric)
+    return Strided::whole(home->second, shapeOf(input));
+  auto [it, isNew] = staging.try_emplace(op, -1);
+  if (isNew)
+    it->second =
+        addBuffer(Memory::symmetric, elementOf(input), countOf(shapeOf(input)),
+                  largestOf(op.getSourceType(), mesh));
+  return Strided::whole(it->second, shapeOf(input));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// What a kernel is, by the program's names: "avg, grad: reduce_scatter, div".
+static std::string nameOf(Operation *op) {
+  llvm::SmallSetVector<StringRef, 8> names, kinds;
+  op->walk([&](Operation *inner) {
+    if (isa<YieldOp, ConstantOp, FusedOp, ReturnOp>(inner))
+      return;
+    if (auto name = inner->getAttrOfType<StringAttr>(kLetAttr))
+      names.insert(name.getValue());
+    if (auto communicate = dyn_cast<CommunicateOp>(inner))
+      kinds.insert(stringifyCollective(communicate.getCollective()));
+    else
+      kinds.insert(inner->getName().stripDialect());
+  });
+  constexpr size_t most = 4;
+  auto join = [](ArrayRef<StringRef> parts) {
+    std::string text = llvm::join(parts.take_front(most), ", ");
+    return parts.size() > most ? text + ", ..." : text;
+  };
+  return join(names.getArrayRef()) + (names.empty() ? "" : ": ") +
+         join(kinds.getArrayRef());
+}
+
+LaunchDraft &Planner::addLaunch(Operation *op) {
+  draft.launches.push_back({nameOf(op), op->getLoc()});
+  draft.launches.back().segment = segment;
+  return draft.launches.back();
+}
+
+/// The operations of a stage: those of a kernel, or the one.
+static SmallVector<Operation *> operationsOf(Operation *op) {
+  if (auto kernel = dyn_cast<FusedOp>(op))
+    return llvm::map_to_vector(kernel.getBody().front().without_terminator(),
+                               [](Operation &inner) { return &inner; });
+  return {op};
+}
+
+/// The values in a kernel that its results are.
+static OperandRange yieldsOf(Operation *op) {
+  return op->getRegion(0).front().getTerminator()->getOperands();
+}
+
+void Planner::planKernel(Operation *op) {
+  LaunchDraft launch{nameOf(op), op->getLoc()};
+  launch.segment = segment;
+  failures |= failed(Kernel(*this, launch, nullptr).lower(operationsOf(op)));
+  if (failures)
+    return;
+  if (isa<FusedOp>(op))
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), yieldsOf(op)))
+      storage[result] = storage.lookup(value);
+  // What only says where elements are, is none.
+  if (launch.parts.empty())
+    return;
+  for (Value result : op->getResults())
+    makers[result] = draft.launches.size();
+  draft.launches.push_back(std::move(launch));
+}
+
+void Planner::planOverlapped(OverlappedOp op) {
+  Chunking chunking = getChunking(op);
+  auto ranges = getChunkRanges(op);
+  SmallVector<Operation *> stages = op.getStages();
+  ++segment;
+  for (ArrayRef<SliceBounds> chunkRanges : ranges) {
+    Chunk chunk = {chunking, chunkRanges};
+    llvm::DenseMap<Operation *, int> made;
+    for (auto [stream, stage] : llvm::enumerate(stages)) {
+      LaunchDraft launch{nameOf(stage), stage->getLoc()};
+      launch.segment = segment;
+      launch.stream = static_cast<int64_t>(stream);
+      failures |=
+          failed(Kernel(*this, launch, &chunk).lower(operationsOf(stage)));
+      if (failures)
+        return;
+      if (isa<FusedOp>(stage))
+        for (auto [result, value] :
+             llvm::zip_equal(stage->getResults(), yieldsOf(stage)))
+          storage[result] = storage.lookup(value);
+      // It waits for the stages whose results it takes.
+      stage->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (auto it = made.find(operand.getDefiningOp());
+              it != made.end() && !llvm::is_contained(launch.waits, it->second))
+            launch.waits.push_back(it->second);
+      });
+      made[stage] = static_cast<int>(draft.launches.size());
+      draft.launches.push_back(std::move(launch));
+    }
+  }
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), yieldsOf(op)))
+    storage[result] = storage.lookup(value);
+  ++segment;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments and results
+//===----------------------------------------------------------------------===//
+
+void Planner::planArguments() {
+  for (BlockArgument argument : program.getArguments()) {
+    int64_t count = countOf(shapeOf(argument));
+    int buffer = addBuffer(Memory::argument, elementOf(argument), count, count);
+    bufferAt(buffer).argument = static_cast<int>(argument.getArgNumber());
+    storage[argument] = Strided::whole(buffer, shapeOf(argument));
+  }
+  for (auto [i, type] : llvm::enumerate(program.getResultTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    int64_t count = tensor.getNumElements();
+    resultBuffers.push_back(
+        addBuffer(Memory::argument, tensor.getElementType(), count, count));
+    bufferAt(resultBuffers.back()).argument =
+        static_cast<int>(program.getNumArguments() + i);
+  }
+}
+
+void Planner::storeIn(Value value, const Strided &target, Location loc) {
+  // A constant is made where it is needed, which is now.
+  if (!findStorage(value))
+    planKernel(value.getDefiningOp());
+  Strided source = storage.lookup(value);
+  if (source == target)
+    return;
+  // The kernel that made the value, if it is the last, stores it too.
+  auto it = makers.find(value);
+  if (it == makers.end() || it->second + 1 != draft.launches.size() ||
+      draft.launches.back().segment != segment) {
+    draft.launches.push_back({"store", loc});
+    draft.launches.back().segment = segment;
+  }
+  draft.launches.back().parts.push_back(CopyDraft{source, target, true});
+}
+
+void Planner::saveOldValues(UpdateOp op, int buffer) {
+  auto isUsedLater = [&](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      Operation *top = op->getBlock()->findAncestorOpInBlock(*user);
+      return top && op->isBeforeInBlock(top);
+    });
+  };
+  SmallVector<Value> old;
+  for (auto &[value, view] : storage)
+    if (view.buffer == buffer && value != op.getValue() && isUsedLater(value))
+      old.push_back(value);
+  if (const Strided *stored = findStorage(op.getValue());
+      stored && stored->buffer == buffer && isUsedLater(op.getValue()))
+    old.push_back(op.getValue());
+  if (old.empty())
+    return;
+  // In the program's order, whatever the map's.
+  llvm::sort(old, [](Value a, Value b) {
+    auto position = [](Value v) {
+      return std::pair(
+          v.getDefiningOp() != nullptr,
+          v.getDefiningOp() ? 0u : cast<BlockArgument>(v).getArgNumber());
+    };
+    if (position(a) != position(b))
+      return position(a) < position(b);
+    return a.getDefiningOp() != b.getDefiningOp() && a.getDefiningOp() &&
+           a.getDefiningOp()->getBlock() == b.getDefiningOp()->getBlock() &&
+           a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
+  });
+  LaunchDraft &launch = addLaunch(op);
+  for (Value value : old) {
+    int64_t count = countOf(shapeOf(value));
+    Strided copy = Strided::whole(
+        addBuffer(Memory::private_, elementOf(value), count, count),
+        shapeOf(value));
+    launch.parts.push_back(CopyDraft{storage[value], copy});
+    storage[value] = copy;
+  }
+}
+
+void Planner::planUpdate(UpdateOp op) {
+  Strided target = storage.lookup(op.getTarget());
+  // The target is where the argument is, even if its old value was saved.
+  Value argument = op.getTarget();
+  while (auto update = argument.getDefiningOp<UpdateOp>())
+    argument = update.getTarget();
+  target = Strided::whole(
+      static_cast<int>(cast<BlockArgument>(argument).getArgNumber()),
+      shapeOf(argument));
+  saveOldValues(op, target.buffer);
+  storeIn(op.getValue(), target, op.getLoc());
+  storage[op.getResult()] = target;
+}
+
+void Planner::planReturn(ReturnOp op) {
+  for (auto [value, buffer] : llvm::zip_equal(op->getOperands(), resultBuffers))
+    storeIn(value, Strided::whole(buffer, shapeOf(value)), op.getLoc());
+}
+
+LogicalResult Planner::run() {
+  planArguments();
+  for (Operation &op : program.getBody().front()) {
+    if (auto update = dyn_cast<UpdateOp>(op))
+      planUpdate(update);
+    else if (auto end = dyn_cast<ReturnOp>(op))
+      planReturn(end);
+    else if (auto overlapped = dyn_cast<OverlappedOp>(op))
+      planOverlapped(overlapped);
+    else if (!isa<ConstantOp>(op))
+      planKernel(&op);
+    if (failures)
+      return failure();
+  }
+  return success();
+}

@@ -1,0 +1,108 @@
+//===- Planner.h - From a localized program to a plan -----------*- C++ -*-===//
+//
+// Plans the program of one rank: which buffer every value lies in, and which
+// kernels make them, in which order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_PLAN_PLANNER_H
+#define CCN_LIB_PLAN_PLANNER_H
+
+#include "dialect/Chunking.h"
+#include "dialect/Placement.h"
+#include "lib/Plan/Bodies.h"
+#include "lib/Plan/Draft.h"
+
+namespace ccn::plan {
+
+/// A chunk of a pipeline.
+struct Chunk {
+  const Chunking &chunking;
+  /// Of the chunked dimension, in the coordinates of the chunking.
+  llvm::ArrayRef<SliceBounds> ranges;
+};
+
+class Planner {
+public:
+  Planner(ProgramOp program, BodyMaker &bodies);
+
+  /// Plans everything; an error has been reported if it fails.
+  mlir::LogicalResult run();
+  PlanDraft take() { return std::move(draft); }
+
+  MeshOp getMesh() const { return mesh; }
+  int64_t getRank() const { return draft.rank; }
+  /// The ranks along axes that this one communicates with, itself included.
+  GroupAttr groupOf(AxesAttr axes);
+
+  /// The local shape of a value.
+  static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
+  static mlir::Type elementOf(mlir::Value value);
+
+  int addBuffer(Memory memory, mlir::Type element, int64_t count,
+                int64_t largest);
+  BufferDraft &bufferAt(int number) {
+    return draft.buffers[static_cast<size_t>(number)];
+  }
+  bool isSymmetric(const Strided &view) {
+    return bufferAt(view.buffer).memory == Memory::symmetric;
+  }
+
+  /// Where all of a value that kernels have made lies; none if it is not made.
+  const Strided *findStorage(mlir::Value value) const;
+  void setStorage(mlir::Value value, const Strided &view) {
+    storage[value] = view;
+  }
+  /// The buffer for all of a value, which several kernels may make in chunks;
+  /// one that others read is symmetric. What a region yields is at home where
+  /// its result is.
+  Strided homeOf(mlir::Value value);
+  /// Makes symmetric memory that holds, on each rank, its part of a tensor of
+  /// `global` type the home of a value.
+  Strided symmetricHomeOf(mlir::Value value, mlir::RankedTensorType global);
+  /// Likewise for what a collective gives to others.
+  Strided stagingOf(CommunicateOp op);
+
+  /// As many flags, unused so far.
+  int64_t takeFlags(int64_t count) {
+    draft.flags += count;
+    return draft.flags - count;
+  }
+  BodyMaker &getBodies() { return bodies; }
+
+private:
+  void planArguments();
+  void planKernel(mlir::Operation *op);
+  void planOverlapped(OverlappedOp op);
+  void planUpdate(UpdateOp op);
+  void planReturn(ReturnOp op);
+  /// Keeps what values of an argument's old content still needs, as the
+  /// argument is about to change.
+  void saveOldValues(UpdateOp op, int buffer);
+  void storeIn(mlir::Value value, const Strided &target, mlir::Location loc);
+  LaunchDraft &addLaunch(mlir::Operation *op);
+
+  ProgramOp program;
+  MeshOp mesh;
+  BodyMaker &bodies;
+  PlanDraft draft;
+  llvm::DenseMap<mlir::Value, Strided> storage;
+  llvm::DenseMap<mlir::Value, int> homes;
+  llvm::DenseMap<mlir::Operation *, int> staging;
+  std::vector<int> resultBuffers;
+  /// The launches that values were made in.
+  llvm::DenseMap<mlir::Value, size_t> makers;
+  int segment = 0;
+  bool failures = false;
+};
+
+/// Whether an operation works element by element on operands of one shape or of
+/// rank 0; constants too.
+bool isElementwise(mlir::Operation *op);
+
+/// The value by which a value is known outside of regions that yield it.
+mlir::Value outermost(mlir::Value value);
+
+} // namespace ccn::plan
+
+#endif // CCN_LIB_PLAN_PLANNER_H

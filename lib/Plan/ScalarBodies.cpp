@@ -1,0 +1,486 @@
+//===- ScalarBodies.cpp - Elementwise operations on scalars ---------------===//
+//
+// Without branches, so that loops over a body vectorize.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/ScalarBodies.h"
+
+#include "dialect/Plan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::plan;
+
+namespace {
+
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+class Scalars {
+public:
+  Scalars(OpBuilder &builder, Operation *op, BodyContext &context)
+      : b(op->getLoc(), builder), op(op), context(context) {}
+
+  FailureOr<Value> emit(ValueRange x);
+
+private:
+  // Types.
+  static Type elementOf(Value value) {
+    return getElementTypeOrSelf(value.getType());
+  }
+  /// The type in which a float type computes.
+  Type computeOf(Type type) {
+    return type.isF64() ? type : Type(b.getF32Type());
+  }
+  Value convert(Value x, Type type) {
+    if (x.getType() == type)
+      return x;
+    if (x.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
+      return arith::ExtFOp::create(b, type, x);
+    // f16 and bf16, or the 8-bit types, do not hold each other.
+    if (x.getType().getIntOrFloatBitWidth() == type.getIntOrFloatBitWidth())
+      x = arith::ExtFOp::create(b, b.getF32Type(), x);
+    return arith::TruncFOp::create(b, type, x);
+  }
+
+  // Constants.
+  Value real(Type type, double value) {
+    return arith::ConstantOp::create(b, type, b.getFloatAttr(type, value));
+  }
+  Value integer(Type type, int64_t value) {
+    return arith::ConstantOp::create(
+        b, type,
+        IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
+                                     static_cast<uint64_t>(value), false,
+                                     /*implicitTrunc=*/true)));
+  }
+
+  // Shorthands.
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
+  Value cmp(CmpFPredicate p, Value x, Value y) {
+    return arith::CmpFOp::create(b, p, x, y);
+  }
+  Value cmp(CmpIPredicate p, Value x, Value y) {
+    return arith::CmpIOp::create(b, p, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, condition, x, y);
+  }
+  Value isNegative(Value x) {
+    Type bits = b.getIntegerType(x.getType().getIntOrFloatBitWidth());
+    return cmp(CmpIPredicate::slt, arith::BitcastOp::create(b, bits, x),
+               integer(bits, 0));
+  }
+
+  Value extremum(Value x, Value y, bool isMaximum);
+  Value sigmoid(Value x);
+  Value unaryFloat(Value x);
+  Value unaryInteger(Value x, Type type);
+  Value binaryFloat(Value x, Value y);
+  FailureOr<Value> binaryInteger(Value x, Value y, Type type);
+  Value power(Value base, Value exponent);
+  Value compare(ccn::CompareOp op, Value x, Value y);
+  Value cast(Value x, Type from, Type to);
+  Value saturate(Value x, Type to);
+  Value toDouble(Value x, bool isSigned);
+  Value dropout(DropoutOp op, Value x, Value seed);
+  Value philox(Value index, Value seed);
+  Value constant(ConstantOp op);
+  void fail(Value condition, const Twine &what);
+
+  ImplicitLocOpBuilder b;
+  Operation *op;
+  BodyContext &context;
+};
+
+void Scalars::fail(Value condition, const Twine &what) {
+  std::string place = "an unknown place";
+  if (auto file = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    place = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+             Twine(file.getColumn()))
+                .str();
+  context.failures.push_back({condition, (what + " at " + place).str()});
+}
+
+//===----------------------------------------------------------------------===//
+// Floats
+//===----------------------------------------------------------------------===//
+
+/// IEEE 754-2019 minimum and maximum, as runtime/Blocks.h writes them.
+Value Scalars::extremum(Value x, Value y, bool isMaximum) {
+  Value first = isNegative(x);
+  Value ofEqual = isMaximum ? select(first, y, x) : select(first, x, y);
+  Value wins = cmp(isMaximum ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, y);
+  Value number =
+      select(cmp(CmpFPredicate::OEQ, x, y), ofEqual, select(wins, x, y));
+  return select(cmp(CmpFPredicate::UNO, x, y), add(x, y), number);
+}
+
+/// Of the two forms, the one whose exponential does not overflow.
+Value Scalars::sigmoid(Value x) {
+  Type type = x.getType();
+  Value one = real(type, 1);
+  Value negative = cmp(CmpFPredicate::OLT, x, real(type, 0));
+  Value e =
+      math::ExpOp::create(b, select(negative, x, arith::NegFOp::create(b, x)));
+  return div(select(negative, e, one), add(one, e));
+}
+
+Value Scalars::unaryFloat(Value x) {
+  Type type = x.getType(), compute = computeOf(type), f64 = b.getF64Type();
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](NegOp) {
+        return convert(arith::NegFOp::create(b, convert(x, compute)), type);
+      })
+      .Case([&](AbsOp) {
+        return convert(math::AbsFOp::create(b, convert(x, compute)), type);
+      })
+      .Case([&](SqrtOp) {
+        return convert(math::SqrtOp::create(b, convert(x, compute)), type);
+      })
+      .Case([&](ReluOp) {
+        return convert(extremum(convert(x, compute), real(compute, 0), true),
+                       type);
+      })
+      .Default([&](Operation *op) {
+        Value wide = convert(x, f64);
+        Value made =
+            llvm::TypeSwitch<Operation *, Value>(op)
+                .Case([&](RsqrtOp) {
+                  return div(real(f64, 1), math::SqrtOp::create(b, wide));
+                })
+                .Case([&](ExpOp) { return math::ExpOp::create(b, wide); })
+                .Case([&](LogOp) { return math::LogOp::create(b, wide); })
+                .Case([&](TanhOp) { return math::TanhOp::create(b, wide); })
+                .Case([&](SigmoidOp) { return sigmoid(wide); })
+                .Case([&](SiluOp) { return mul(wide, sigmoid(wide)); })
+                .Case([&](GeluOp) {
+                  Value scaled = mul(arith::NegFOp::create(b, wide),
+                                     real(f64, 0.70710678118654752440));
+                  return mul(mul(real(f64, 0.5), wide),
+                             math::ErfcOp::create(b, scaled));
+                });
+        return convert(made, type);
+      });
+}
+
+Value Scalars::binaryFloat(Value x, Value y) {
+  Type type = x.getType(), compute = computeOf(type);
+  if (isa<PowOp>(op)) {
+    Type f64 = b.getF64Type();
+    return convert(math::PowFOp::create(b, convert(x, f64), convert(y, f64)),
+                   type);
+  }
+  x = convert(x, compute);
+  y = convert(y, compute);
+  Value made = llvm::TypeSwitch<Operation *, Value>(op)
+                   .Case([&](AddOp) { return add(x, y); })
+                   .Case([&](SubOp) { return arith::SubFOp::create(b, x, y); })
+                   .Case([&](MulOp) { return mul(x, y); })
+                   .Case([&](DivOp) { return div(x, y); })
+                   .Case([&](RemOp) { return arith::RemFOp::create(b, x, y); })
+                   .Case([&](MinOp) { return extremum(x, y, false); })
+                   .Case([&](MaxOp) { return extremum(x, y, true); });
+  return convert(made, type);
+}
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+Value Scalars::unaryInteger(Value x, Type type) {
+  Value zero = integer(x.getType(), 0);
+  if (isa<NegOp>(op))
+    return arith::SubIOp::create(b, zero, x);
+  if (type.isUnsignedInteger())
+    return x;
+  Value negative = cmp(CmpIPredicate::slt, x, zero);
+  return select(
+      negative,
+      isa<ReluOp>(op) ? zero : Value(arith::SubIOp::create(b, zero, x)), x);
+}
+
+Value Scalars::power(Value base, Value exponent) {
+  Type type = base.getType();
+  Value one = integer(type, 1), result = one;
+  for (unsigned bit = 0; bit < type.getIntOrFloatBitWidth(); ++bit) {
+    Value shifted = arith::ShRUIOp::create(b, exponent, integer(type, bit));
+    Value isSet = cmp(CmpIPredicate::ne, arith::AndIOp::create(b, shifted, one),
+                      integer(type, 0));
+    result = select(isSet, arith::MulIOp::create(b, result, base), result);
+    base = arith::MulIOp::create(b, base, base);
+  }
+  return result;
+}
+
+FailureOr<Value> Scalars::binaryInteger(Value x, Value y, Type type) {
+  bool isSigned = !type.isUnsignedInteger() && !type.isInteger(1);
+  Type bits = x.getType();
+  Value zero = integer(bits, 0);
+  auto pick = [&](bool isMaximum) {
+    CmpIPredicate wins =
+        isSigned ? (isMaximum ? CmpIPredicate::sgt : CmpIPredicate::slt)
+                 : (isMaximum ? CmpIPredicate::ugt : CmpIPredicate::ult);
+    return select(cmp(wins, x, y), x, y);
+  };
+  if (isa<DivOp, RemOp>(op)) {
+    Value isZero = cmp(CmpIPredicate::eq, y, zero);
+    fail(isZero, isa<DivOp>(op) ? "division by zero" : "remainder by zero");
+    // The quotient of the lowest value and -1 does not fit; it wraps.
+    Value isMinusOne = isSigned ? cmp(CmpIPredicate::eq, y, integer(bits, -1))
+                                : integer(b.getI1Type(), 0);
+    Value divisor = select(arith::OrIOp::create(b, isZero, isMinusOne),
+                           integer(bits, 1), y);
+    if (isa<DivOp>(op)) {
+      Value quotient = isSigned ? Value(arith::DivSIOp::create(b, x, divisor))
+                                : Value(arith::DivUIOp::create(b, x, divisor));
+      return select(isMinusOne, arith::SubIOp::create(b, zero, x), quotient);
+    }
+    return isSigned ? Value(arith::RemSIOp::create(b, x, divisor))
+                    : Value(arith::RemUIOp::create(b, x, divisor));
+  }
+  if (isa<PowOp>(op)) {
+    if (isSigned)
+      fail(cmp(CmpIPredicate::slt, y, zero),
+           "negative exponent of an integer power");
+    return power(x, y);
+  }
+  Value made = llvm::TypeSwitch<Operation *, Value>(op)
+                   .Case([&](AddOp) { return arith::AddIOp::create(b, x, y); })
+                   .Case([&](SubOp) { return arith::SubIOp::create(b, x, y); })
+                   .Case([&](MulOp) { return arith::MulIOp::create(b, x, y); })
+                   .Case([&](MinOp) { return pick(false); })
+                   .Case([&](MaxOp) { return pick(true); });
+  return made;
+}
+
+Value Scalars::compare(ccn::CompareOp op, Value x, Value y) {
+  Type type = elementOf(op->getOperand(0));
+  if (isa<FloatType>(type)) {
+    Type compute = computeOf(type);
+    x = convert(x, compute);
+    y = convert(y, compute);
+    switch (op.getPredicate()) {
+    case ComparePredicate::eq:
+      return cmp(CmpFPredicate::OEQ, x, y);
+    case ComparePredicate::ne:
+      return cmp(CmpFPredicate::UNE, x, y);
+    case ComparePredicate::lt:
+      return cmp(CmpFPredicate::OLT, x, y);
+    case ComparePredicate::le:
+      return cmp(CmpFPredicate::OLE, x, y);
+    case ComparePredicate::gt:
+      return cmp(CmpFPredicate::OGT, x, y);
+    case ComparePredicate::ge:
+      return cmp(CmpFPredicate::OGE, x, y);
+    }
+  }
+  // false < true.
+  bool isSigned = !type.isUnsignedInteger() && !type.isInteger(1);
+  switch (op.getPredicate()) {
+  case ComparePredicate::eq:
+    return cmp(CmpIPredicate::eq, x, y);
+  case ComparePredicate::ne:
+    return cmp(CmpIPredicate::ne, x, y);
+  case ComparePredicate::lt:
+    return cmp(isSigned ? CmpIPredicate::slt : CmpIPredicate::ult, x, y);
+  case ComparePredicate::le:
+    return cmp(isSigned ? CmpIPredicate::sle : CmpIPredicate::ule, x, y);
+  case ComparePredicate::gt:
+    return cmp(isSigned ? CmpIPredicate::sgt : CmpIPredicate::ugt, x, y);
+  case ComparePredicate::ge:
+    return cmp(isSigned ? CmpIPredicate::sge : CmpIPredicate::uge, x, y);
+  }
+  llvm_unreachable("all predicates are handled");
+}
+
+//===----------------------------------------------------------------------===//
+// Casts
+//===----------------------------------------------------------------------===//
+
+/// A double that rounds to every narrower float as the integer does: of more
+/// than 53 bits it is rounded to odd (see lib/Interpreter/Elementwise.cpp).
+Value Scalars::toDouble(Value x, bool isSigned) {
+  Type i64 = b.getI64Type(), f64 = b.getF64Type();
+  if (x.getType() != i64)
+    return isSigned ? Value(arith::SIToFPOp::create(b, f64, x))
+                    : Value(arith::UIToFPOp::create(b, f64, x));
+  Value zero = integer(i64, 0);
+  Value negative =
+      isSigned ? cmp(CmpIPredicate::slt, x, zero) : integer(b.getI1Type(), 0);
+  Value magnitude = select(negative, arith::SubIOp::create(b, zero, x), x);
+  // The last 11 bits become one, which says whether any was set.
+  constexpr int64_t mask = (int64_t(1) << 11) - 1;
+  Value rest = arith::AndIOp::create(b, magnitude, integer(i64, mask));
+  Value kept = arith::AndIOp::create(b, magnitude, integer(i64, ~mask));
+  Value odd = arith::OrIOp::create(
+      b, kept,
+      select(cmp(CmpIPredicate::ne, rest, zero), integer(i64, mask + 1), zero));
+  Value isLong =
+      cmp(CmpIPredicate::uge, magnitude, integer(i64, int64_t(1) << 53));
+  Value rounded =
+      arith::UIToFPOp::create(b, f64, select(isLong, odd, magnitude));
+  return select(negative, arith::NegFOp::create(b, rounded), rounded);
+}
+
+/// Truncates toward zero into the range of an integer type; NaN gives 0.
+Value Scalars::saturate(Value x, Type to) {
+  Type bits = scalarOf(to), f64 = b.getF64Type();
+  unsigned width = bits.getIntOrFloatBitWidth();
+  bool isSigned = !to.isUnsignedInteger();
+  double bound = std::ldexp(1.0, static_cast<int>(width - isSigned));
+  APInt most =
+      isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
+  APInt least = isSigned ? APInt::getSignedMinValue(width) : APInt(width, 0);
+  auto limit = [&](const APInt &value) -> Value {
+    return arith::ConstantOp::create(b, bits, IntegerAttr::get(bits, value));
+  };
+  Value tooLarge = cmp(CmpFPredicate::OGE, x, real(f64, bound));
+  Value tooSmall = cmp(CmpFPredicate::OLE, x, real(f64, isSigned ? -bound : 0));
+  Value isNaN = cmp(CmpFPredicate::UNO, x, x);
+  Value outside = arith::OrIOp::create(
+      b, arith::OrIOp::create(b, tooLarge, tooSmall), isNaN);
+  Value inside = select(outside, real(f64, 0), x);
+  Value made = isSigned ? Value(arith::FPToSIOp::create(b, bits, inside))
+                        : Value(arith::FPToUIOp::create(b, bits, inside));
+  return select(tooLarge, limit(most), select(tooSmall, limit(least), made));
+}
+
+Value Scalars::cast(Value x, Type from, Type to) {
+  if (from == to)
+    return x;
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
+  if (fromFloat && toFloat)
+    return convert(x, to);
+  if (to.isInteger(1)) {
+    if (fromFloat) {
+      Type compute = computeOf(from);
+      return cmp(CmpFPredicate::UNE, convert(x, compute), real(compute, 0));
+    }
+    return cmp(CmpIPredicate::ne, x, integer(x.getType(), 0));
+  }
+  bool isSigned = !from.isUnsignedInteger() && !from.isInteger(1);
+  if (!fromFloat && toFloat) {
+    if (to.isF64() || to.isF32())
+      return isSigned ? Value(arith::SIToFPOp::create(b, to, x))
+                      : Value(arith::UIToFPOp::create(b, to, x));
+    return convert(toDouble(x, isSigned), to);
+  }
+  if (fromFloat)
+    return saturate(convert(x, b.getF64Type()), to);
+  Type bits = scalarOf(to);
+  unsigned fromWidth = x.getType().getIntOrFloatBitWidth(),
+           toWidth = bits.getIntOrFloatBitWidth();
+  if (fromWidth == toWidth)
+    return x;
+  if (fromWidth > toWidth)
+    return arith::TruncIOp::create(b, bits, x);
+  return isSigned ? Value(arith::ExtSIOp::create(b, bits, x))
+                  : Value(arith::ExtUIOp::create(b, bits, x));
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+/// The 32 bits that Philox4x32-10 draws for an element (runtime/Random.h).
+Value Scalars::philox(Value index, Value seed) {
+  Type i64 = b.getI64Type(), i32 = b.getI32Type();
+  auto low = [&](Value x) -> Value {
+    return arith::TruncIOp::create(b, i32, x);
+  };
+  auto high = [&](Value x) -> Value {
+    return low(arith::ShRUIOp::create(b, x, integer(i64, 32)));
+  };
+  auto multiply = [&](Value x, uint32_t factor) -> Value {
+    return arith::MulIOp::create(b, arith::ExtUIOp::create(b, i64, x),
+                                 integer(i64, factor));
+  };
+  auto combine = [&](Value x, Value y, Value z) -> Value {
+    return arith::XOrIOp::create(b, arith::XOrIOp::create(b, x, y), z);
+  };
+  Value counter = arith::ShRUIOp::create(b, index, integer(i64, 2));
+  Value zero = integer(i32, 0);
+  Value c[] = {low(counter), high(counter), zero, zero};
+  Value key[] = {low(seed), high(seed)};
+  for (int round = 0; round < 10; ++round) {
+    Value product0 = multiply(c[0], 0xD2511F53u);
+    Value product1 = multiply(c[2], 0xCD9E8D57u);
+    Value next[] = {combine(high(product1), c[1], key[0]), low(product1),
+                    combine(high(product0), c[3], key[1]), low(product0)};
+    std::copy(std::begin(next), std::end(next), c);
+    key[0] = arith::AddIOp::create(b, key[0], integer(i32, 0x9E3779B9));
+    key[1] = arith::AddIOp::create(b, key[1], integer(i32, 0xBB67AE85));
+  }
+  Value lane = arith::AndIOp::create(b, index, integer(i64, 3));
+  Value bits = c[3];
+  for (int i = 2; i >= 0; --i)
+    bits = select(cmp(CmpIPredicate::eq, lane, integer(i64, i)), c[i], bits);
+  return bits;
+}
+
+Value Scalars::dropout(DropoutOp op, Value x, Value seed) {
+  Type type = x.getType(), compute = computeOf(type), f64 = b.getF64Type();
+  Type seedType = elementOf(op.getSeed());
+  if (seed.getType() != b.getI64Type())
+    seed = cast(seed, seedType, b.getI64Type());
+  double rate = op.getRate().convertToDouble();
+  Value bits = arith::ShRUIOp::create(b, philox(context.index, seed),
+                                      integer(b.getI32Type(), 8));
+  Value draw = mul(arith::UIToFPOp::create(b, f64, bits), real(f64, 0x1p-24));
+  Value keep = cmp(CmpFPredicate::OGE, draw, real(f64, rate));
+  double factor = 1 / (1 - rate);
+  if (!type.isF64())
+    factor = static_cast<double>(static_cast<float>(factor));
+  Value scaled = mul(convert(x, compute), real(compute, factor));
+  return convert(select(keep, scaled, real(compute, 0)), type);
+}
+
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
+Value Scalars::constant(ConstantOp op) {
+  TypedAttr value = op.getValue();
+  Type type = scalarOf(value.getType());
+  if (auto number = dyn_cast<IntegerAttr>(value))
+    return arith::ConstantOp::create(b, type,
+                                     IntegerAttr::get(type, number.getValue()));
+  return arith::ConstantOp::create(b, type, value);
+}
+
+FailureOr<Value> Scalars::emit(ValueRange x) {
+  if (auto number = dyn_cast<ConstantOp>(op))
+    return constant(number);
+  Type type = elementOf(op->getOperand(0));
+  if (auto compared = dyn_cast<ccn::CompareOp>(op))
+    return compare(compared, x[0], x[1]);
+  if (isa<ccn::SelectOp>(op))
+    return select(x[0], x[1], x[2]);
+  if (isa<CastOp>(op))
+    return cast(x[0], type, elementOf(op->getResult(0)));
+  if (auto random = dyn_cast<DropoutOp>(op))
+    return dropout(random, x[0], x[1]);
+  bool isFloat = isa<FloatType>(type);
+  if (x.size() == 1)
+    return isFloat ? unaryFloat(x[0]) : unaryInteger(x[0], type);
+  if (x.size() == 2)
+    return isFloat ? FailureOr<Value>(binaryFloat(x[0], x[1]))
+                   : binaryInteger(x[0], x[1], type);
+  return op->emitOpError() << "expected an elementwise operation";
+}
+
+} // namespace
+
+FailureOr<Value> plan::emitScalar(OpBuilder &builder, Operation *op,
+                                  ValueRange scalars, BodyContext &context) {
+  return Scalars(builder, op, context).emit(scalars);
+}

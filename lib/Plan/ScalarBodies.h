@@ -1,0 +1,40 @@
+//===- ScalarBodies.h - Elementwise operations on scalars -------*- C++ -*-===//
+//
+// What an elementwise operation of the ccn dialect does to one element, in
+// arith and math: bit for bit what the reference interpreter does. f64 computes
+// in f64; f32 and narrower floats in f32 with one rounding to the type at the
+// end; exp, log, rsqrt, tanh, sigmoid, gelu, silu and pow of these in f64.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_PLAN_SCALARBODIES_H
+#define CCN_LIB_PLAN_SCALARBODIES_H
+
+#include "dialect/Ccn.h"
+
+namespace ccn::plan {
+
+/// What the operations of a body share.
+struct BodyContext {
+  /// What makes a body's result unusable: an i1 that says so, and the text:
+  /// "division by zero at adam.ccn:7:3".
+  struct Failure {
+    mlir::Value failed;
+    std::string text;
+  };
+  /// The global row-major index of the element, an i64; for dropout.
+  mlir::Value index;
+  llvm::SmallVector<Failure> failures;
+};
+
+/// Makes the scalar that `op` makes of `scalars`. They have the element types
+/// of the operands and the result, but integers are signless and bool is i1.
+/// What cannot be computed adds a failure, and the scalar is anything then.
+mlir::FailureOr<mlir::Value> emitScalar(mlir::OpBuilder &builder,
+                                        mlir::Operation *op,
+                                        mlir::ValueRange scalars,
+                                        BodyContext &context);
+
+} // namespace ccn::plan
+
+#endif // CCN_LIB_PLAN_SCALARBODIES_H

@@ -1,0 +1,162 @@
+//===- Select.cpp - How every collective runs -----------------------------===//
+//
+// What a schedule left open is decided by the sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Placement.h"
+#include "lib/Transforms/Passes.h"
+#include "synth/Schedule.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_SELECT
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+namespace {
+
+constexpr int64_t kibibyte = 1024;
+
+/// The bytes of the largest part of a tensor that any rank has.
+int64_t largestPart(RankedTensorType type, MeshOp mesh) {
+  int64_t largest = 0;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    largest = std::max(largest, localType(type, mesh, rank).getNumElements());
+  return largest * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+}
+
+/// The collective with its chunks going around a ring of `ranks`: those of a
+/// reduction start at the rank after the one that needs them.
+synth::Schedule makeRing(synth::CollectiveKind kind, int ranks) {
+  using synth::CollectiveKind;
+  bool reduces = kind != CollectiveKind::AllGather;
+  bool gathers = kind != CollectiveKind::ReduceScatter;
+  synth::Schedule ring;
+  int chunks = kind == CollectiveKind::AllReduce ? ranks : 1;
+  ring.collective = *synth::makeCollective(kind, ranks, chunks);
+  ring.topology = "ring";
+  ring.hosts = ranks;
+  auto add = [&](int first, synth::SendOp op) {
+    for (int step = 0; step + 1 < ranks; ++step) {
+      synth::Step sends;
+      for (int chunk = 0; chunk < ranks; ++chunk) {
+        int source = (chunk + first + step) % ranks;
+        sends.sends.push_back(
+            {chunk, source, (source + 1) % ranks, op, -1, {}});
+      }
+      ring.steps.push_back(sends);
+    }
+  };
+  // Chunk c ends at rank c, and goes around from there.
+  if (reduces)
+    add(1, synth::SendOp::Reduce);
+  if (gathers)
+    add(0, synth::SendOp::Copy);
+  return ring;
+}
+
+class Selector {
+public:
+  explicit Selector(ModuleOp module)
+      : module(module), mesh(getMesh(module)), builder(module.getContext()) {}
+
+  void select(CommunicateOp op);
+
+private:
+  Attribute algorithmFor(CommunicateOp op, bool inKernel, StringRef protocol);
+  FlatSymbolRefAttr ringFor(CommunicateOp op);
+
+  ModuleOp module;
+  MeshOp mesh;
+  Builder builder;
+};
+
+} // namespace
+
+Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
+                                 StringRef protocol) {
+  auto named = [&](Algorithm algorithm) {
+    return builder.getStringAttr(stringifyAlgorithm(algorithm));
+  };
+  if (op.getCollective() != Collective::all_reduce)
+    return named(Algorithm::direct);
+  if (protocol == "ll" || protocol == "lamport")
+    return named(Algorithm::one_shot);
+  int64_t bytes = largestPart(op.getSourceType(), mesh);
+  int64_t ranks = 1;
+  for (StringAttr axis : op.getAxes().getNames())
+    ranks *= mesh.getAxisSize(axis);
+  int64_t limit = 4 * kibibyte;
+  if (!inKernel && !protocol.empty())
+    limit = 64 * kibibyte;
+  else if (!inKernel)
+    limit = ranks <= 2
+                ? kibibyte * kibibyte
+                : std::max(64 * kibibyte, kibibyte * kibibyte / ranks * 4);
+  return named(bytes <= limit ? Algorithm::one_shot : Algorithm::two_shot);
+}
+
+FlatSymbolRefAttr Selector::ringFor(CommunicateOp op) {
+  auto kind =
+      synth::parseCollectiveKind(stringifyCollective(op.getCollective()).str());
+  int64_t ranks = 1;
+  for (StringAttr axis : op.getAxes().getNames())
+    ranks *= mesh.getAxisSize(axis);
+  std::string name =
+      ("ring_" + stringifyCollective(op.getCollective()) + "_" + Twine(ranks))
+          .str();
+  if (!module.lookupSymbol(name)) {
+    OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
+    at.setInsertionPointAfter(mesh);
+    synth::Schedule ring = makeRing(*kind, static_cast<int>(ranks));
+    assert(synth::check(ring).empty() && "a ring is right");
+    AlgorithmOp::create(at, op.getLoc(), name,
+                        stringifyCollective(op.getCollective()), ranks,
+                        synth::writeSchedule(ring));
+  }
+  return FlatSymbolRefAttr::get(op.getContext(), name);
+}
+
+void Selector::select(CommunicateOp op) {
+  auto kernel = dyn_cast<FusedOp>(op->getParentOp());
+  auto attrOf = [&](StringRef name) {
+    Attribute attr = op->getAttr(name);
+    return attr || !kernel ? attr : kernel->getAttr(name);
+  };
+  auto protocolAttr = dyn_cast_or_null<StringAttr>(attrOf(kProtocolAttr));
+  StringRef protocol = protocolAttr ? protocolAttr.getValue() : "";
+  Attribute algorithm = attrOf(kAlgorithmAttr);
+  auto name = dyn_cast_or_null<StringAttr>(algorithm);
+  if (name && name.getValue() == "ring") {
+    algorithm = ringFor(op);
+  } else if (!algorithm) {
+    algorithm = algorithmFor(op, kernel, protocol);
+  }
+  name = dyn_cast<StringAttr>(algorithm);
+  if (protocol.empty()) {
+    protocol = "simple";
+    if (!kernel && name && name.getValue() == "one_shot") {
+      int64_t bytes = largestPart(op.getSourceType(), mesh);
+      Type element = op.getSourceType().getElementType();
+      bool hasSentinel =
+          isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
+      protocol = bytes > 64 * kibibyte && hasSentinel ? "lamport" : "ll";
+    }
+  }
+  op->setAttr(kAlgorithmAttr, algorithm);
+  op->setAttr(kProtocolAttr, builder.getStringAttr(protocol));
+}
+
+namespace {
+
+struct SelectPass : ccn::impl::SelectBase<SelectPass> {
+  void runOnOperation() override {
+    Selector selector(getOperation());
+    getOperation().walk([&](CommunicateOp op) { selector.select(op); });
+  }
+};
+
+} // namespace
