@@ -1,9 +1,8 @@
 //===- RemoteCopy.h - Strided parts of others' memory -----------*- C++ -*-===//
 //
 // Reads and writes strided parts of symmetric memory by the operations of
-// RankMemory: what lies densely is viewed or put as one, so that the number of
-// messages is small where memory is not shared, and nothing is copied twice
-// where it is.
+// RankMemory: what lies densely is viewed or put as one, so that messages are
+// few where memory is not shared, and nothing is copied twice where it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +15,7 @@
 
 namespace ccn::runtime {
 
-/// A part of a rank's symmetric memory: the byte offset of index 0; strides are
-/// with who uses it.
+/// Where index 0 of a strided part is: a rank and a byte offset.
 struct RemotePlace {
   int rank = 0;
   int64_t offset = 0;
@@ -33,11 +31,10 @@ public:
   /// Copies from another's memory (inStride) to `out` (outStride).
   Status read(int elementSize, const CopyDims &dims, RemotePlace from,
               std::byte *out);
-  /// Copies from `in` (inStride) to another's memory (outStride), no element of
-  /// which is written twice.
+  /// Copies from `in` (inStride) to another's memory (outStride).
   Status write(int elementSize, const CopyDims &dims, const std::byte *in,
                RemotePlace to);
-  /// Copies between two others.
+  /// Copies from one rank's memory to another's.
   Status relay(int elementSize, const CopyDims &dims, RemotePlace from,
                RemotePlace to);
 

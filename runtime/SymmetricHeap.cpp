@@ -74,7 +74,7 @@ Status SymmetricHeap::map(int ranks, int64_t bytes, int fd) {
     return error("expected 1 to ", maxRanks, " ranks, found ", ranks);
   int64_t controlBytes = roundUp(sizeof(Control), pageSize);
   // A word of a size in the table of allocations has 48 bits.
-  if (bytes < 0 || bytes > int64_t(1) << 46 ||
+  if (bytes < 0 || bytes > maxBytes ||
       __builtin_mul_overflow(roundUp(bytes, pageSize), int64_t(ranks),
                              &mappedBytes) ||
       __builtin_add_overflow(mappedBytes, controlBytes, &mappedBytes))

@@ -26,6 +26,8 @@ namespace ccn::runtime {
 class SymmetricHeap {
 public:
   static constexpr int maxRanks = 1024;
+  /// The most bytes of a rank.
+  static constexpr int64_t maxBytes = int64_t(1) << 46;
   /// Allocations are aligned to this many bytes, a cache line.
   static constexpr int64_t alignment = 64;
 
