@@ -28,8 +28,7 @@ FileDescriptor::~FileDescriptor() {
 Result<FileDescriptor> openRegularFile(const std::string &path,
                                        const std::string &what, int64_t &size) {
   // Without O_NONBLOCK, opening a pipe that nobody writes to would hang.
-  FileDescriptor file(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info;
   if (file.get() < 0 || fstat(file.get(), &info) != 0)
     return error("cannot open: ", systemError());
@@ -126,8 +125,8 @@ Status writeFileAtomically(const std::string &path,
     return fail("cannot create '", temporary, "': ", systemError());
   bool written = true;
   for (std::string_view part : parts)
-    written = written && writeAll(file, part.data(),
-                                  static_cast<int64_t>(part.size()));
+    written = written &&
+              writeAll(file, part.data(), static_cast<int64_t>(part.size()));
   written = written && (mode == newFile || fchmod(file, mode) == 0);
   int cause = errno;
   if (::close(file) != 0 && written) {

@@ -164,8 +164,9 @@ Result<HostTensor> HostTensor::uninitialized(ElementType type, Shape shape) {
   if (bytes <= memory)
     storage = allocate(bytes);
   if (!storage)
-    return error("out of memory: a tensor ", ccn::runtime::describe(type, shape),
-                 " takes ", bytes, " bytes, this machine has ", memory);
+    return error("out of memory: a tensor ",
+                 ccn::runtime::describe(type, shape), " takes ", bytes,
+                 " bytes, this machine has ", memory);
   HostTensor tensor;
   tensor.elementType = type;
   tensor.sizes = std::move(shape);

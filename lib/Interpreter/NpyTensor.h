@@ -7,6 +7,7 @@
 #ifndef CCN_INTERPRETER_NPYTENSOR_H
 #define CCN_INTERPRETER_NPYTENSOR_H
 
+#include "lib/Interpreter/HostTensor.h"
 #include "runtime/NpyTensor.h"
 
 namespace ccn::interp {

@@ -7,6 +7,7 @@
 #ifndef CCN_INTERPRETER_RANDOM_H
 #define CCN_INTERPRETER_RANDOM_H
 
+#include "lib/Interpreter/HostTensor.h"
 #include "runtime/Random.h"
 
 namespace ccn::interp {
