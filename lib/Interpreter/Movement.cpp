@@ -1,71 +1,23 @@
 //===- Movement.cpp - Kernels that move elements --------------------------===//
 //
-// All but the row kernels come down to one loop that copies a box of elements
+// All but the row kernels come down to the runtime's copy of a box of elements
 // between two layouts given by strides.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Interpreter/Movement.h"
 
-#include "lib/Interpreter/Blocks.h"
+#include "runtime/RowTable.h"
+#include "runtime/Strided.h"
 
-#include <cstring>
 #include <numeric>
-#include <span>
 
 namespace ccn::interp {
 
+using runtime::CopyDim;
+using runtime::copyStrided;
+
 namespace {
-
-/// One dimension of a strided copy; strides in elements.
-struct CopyDim {
-  int64_t size, outStride, inStride;
-};
-
-/// Copies the elements of a box from `in` to `out`. The box is not empty.
-template <typename Bits>
-void copyStrided(Bits *out, const Bits *in, std::vector<CopyDim> dims) {
-  // Neighbouring dimensions that are contiguous in each other on both sides act
-  // as one; this makes the inner loop long.
-  std::vector<CopyDim> merged;
-  for (const CopyDim &dim : dims) {
-    if (dim.size == 1)
-      continue;
-    if (!merged.empty() &&
-        merged.back().outStride == dim.size * dim.outStride &&
-        merged.back().inStride == dim.size * dim.inStride)
-      merged.back() = {merged.back().size * dim.size, dim.outStride,
-                       dim.inStride};
-    else
-      merged.push_back(dim);
-  }
-  if (merged.empty())
-    merged.push_back({1, 1, 1});
-  const CopyDim inner = merged.back();
-  merged.pop_back();
-  std::vector<int64_t> index(merged.size());
-  int64_t outFirst = 0, inFirst = 0;
-  for (;;) {
-    if (inner.outStride == 1 && inner.inStride == 1)
-      std::memcpy(out + outFirst, in + inFirst,
-                  static_cast<size_t>(inner.size) * sizeof(Bits));
-    else
-      for (int64_t i = 0; i < inner.size; ++i)
-        out[outFirst + i * inner.outStride] = in[inFirst + i * inner.inStride];
-    size_t dim = merged.size();
-    for (;;) {
-      if (dim-- == 0)
-        return;
-      outFirst += merged[dim].outStride;
-      inFirst += merged[dim].inStride;
-      if (++index[dim] < merged[dim].size)
-        break;
-      index[dim] = 0;
-      outFirst -= merged[dim].size * merged[dim].outStride;
-      inFirst -= merged[dim].size * merged[dim].inStride;
-    }
-  }
-}
 
 /// A new tensor whose element at an index is the element of `x` at the dot
 /// product of the index and `inStrides`, plus `inFirst`.
@@ -78,11 +30,8 @@ Result<HostTensor> gatherStrided(const HostTensor &x, Shape shape,
   std::vector<CopyDim> dims;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     dims.push_back({shape[dim], outStrides[dim], inStrides[dim]});
-  withBits(x.type(), [&](auto zero) {
-    using Bits = decltype(zero);
-    copyStrided(result->mutableDataAs<Bits>(), x.dataAs<Bits>() + inFirst,
-                dims);
-  });
+  int size = sizeInBytes(x.type());
+  copyStrided(size, dims, x.data() + inFirst * size, result->mutableData());
   return result;
 }
 
@@ -123,40 +72,11 @@ Shape rowShape(const HostTensor &x) {
   return Shape(x.shape().begin() + 1, x.shape().end());
 }
 
-/// The values of `indices`, checked to be in 0 .. rows-1.
-Result<std::vector<int64_t>> checkIndices(const HostTensor &indices,
-                                          int64_t rows) {
+Status checkIndices(const HostTensor &indices) {
   if (indices.rank() != 1 || !isInteger(indices.type()))
     return error("row indices must be integers of rank 1, found ",
                  indices.describe());
-  std::vector<int64_t> values(static_cast<size_t>(indices.count()));
-  load(indices.type(), indices.data(), 0, indices.count(), values.data());
-  for (size_t i = 0; i < values.size(); ++i)
-    // A u64 too large for int64_t has become negative.
-    if (values[i] < 0 || values[i] >= rows)
-      return error("row index ", indices.textAt(static_cast<int64_t>(i)),
-                   " at position ", i, " is out of range: there are ", rows,
-                   rows == 1 ? " row" : " rows");
-  return values;
-}
-
-/// Adds rows to the one row of `x` that is their target, in the order of the
-/// (target, row) pairs.
-template <typename T>
-void addRows(const HostTensor &x, const HostTensor &rows, std::byte *out,
-             int64_t width,
-             std::span<const std::pair<int64_t, int64_t>> pairs) {
-  T sums[blockSize], values[blockSize];
-  int64_t targetFirst = pairs.front().first * width;
-  forEachBlock(width, [&](int64_t first, int64_t n) {
-    load(x.type(), x.data(), targetFirst + first, n, sums);
-    for (auto [target, row] : pairs) {
-      load(x.type(), rows.data(), row * width + first, n, values);
-      for (int64_t i = 0; i < n; ++i)
-        sums[i] = addWrapping(sums[i], values[i]);
-    }
-    store(x.type(), out, targetFirst + first, n, sums);
-  });
+  return Status();
 }
 
 } // namespace
@@ -282,11 +202,9 @@ Status writeBox(HostTensor &target, const Shape &offsets,
   std::vector<CopyDim> dims;
   for (size_t dim = 0; dim < offsets.size(); ++dim)
     dims.push_back({piece.shape()[dim], outStrides[dim], inStrides[dim]});
-  withBits(target.type(), [&](auto zero) {
-    using Bits = decltype(zero);
-    copyStrided(target.mutableDataAs<Bits>() + dot(offsets, outStrides),
-                piece.dataAs<Bits>(), dims);
-  });
+  int size = sizeInBytes(target.type());
+  copyStrided(size, dims, piece.data(),
+              target.mutableData() + dot(offsets, outStrides) * size);
   return Status();
 }
 
@@ -294,22 +212,18 @@ Result<HostTensor> gatherRows(const HostTensor &table,
                               const HostTensor &indices) {
   if (table.rank() == 0)
     return error("a table must have at least rank 1, found ", table.describe());
-  Result<std::vector<int64_t>> rows = checkIndices(indices, table.size(0));
-  if (!rows)
-    return rows.status();
+  if (Status status = checkIndices(indices); !status)
+    return status;
   Shape shape = rowShape(table);
+  int64_t width = *elementCount(shape);
   shape.insert(shape.begin(), indices.size(0));
   Result<HostTensor> result = HostTensor::uninitialized(table.type(), shape);
-  if (!result || result->count() == 0)
+  if (!result)
     return result;
-  int64_t rowBytes = result->byteCount() / indices.size(0);
-  std::byte *out = result->mutableData();
-  for (int64_t row : *rows) {
-    std::memcpy(out, table.data() + row * rowBytes,
-                static_cast<size_t>(rowBytes));
-    out += rowBytes;
-  }
-  return result;
+  Status status = runtime::gatherRows(
+      table.type(), {table.size(0), width, indices.size(0)}, table.data(),
+      indices.type(), indices.data(), result->mutableData());
+  return status ? result : status;
 }
 
 Result<HostTensor> scatterRows(const HostTensor &x, const HostTensor &indices,
@@ -318,9 +232,8 @@ Result<HostTensor> scatterRows(const HostTensor &x, const HostTensor &indices,
     return error("rows of numbers can be added, found ", x.describe());
   if (x.rank() == 0)
     return error("a table must have at least rank 1, found ", x.describe());
-  Result<std::vector<int64_t>> targets = checkIndices(indices, x.size(0));
-  if (!targets)
-    return targets.status();
+  if (Status status = checkIndices(indices); !status)
+    return status;
   Shape expected = rowShape(x);
   int64_t width = *elementCount(expected);
   expected.insert(expected.begin(), indices.size(0));
@@ -331,22 +244,11 @@ Result<HostTensor> scatterRows(const HostTensor &x, const HostTensor &indices,
       HostTensor::fromBytes(x.type(), x.shape(), x.data(), x.byteCount());
   if (!result)
     return result;
-  std::byte *out = result->mutableData();
-  // (target, row): sorted, the rows of a target are side by side and in order.
   std::vector<std::pair<int64_t, int64_t>> order;
-  for (size_t i = 0; i < targets->size(); ++i)
-    order.emplace_back((*targets)[i], i);
-  std::sort(order.begin(), order.end());
-  withAccumulator(x.type(), [&](auto zero) {
-    for (auto begin = order.begin(); begin != order.end();) {
-      auto end = std::find_if(begin, order.end(), [&](const auto &entry) {
-        return entry.first != begin->first;
-      });
-      addRows<decltype(zero)>(x, rows, out, width, {begin, end});
-      begin = end;
-    }
-  });
-  return result;
+  Status status = runtime::addRows(
+      x.type(), {x.size(0), width, indices.size(0)}, indices.type(),
+      indices.data(), rows.data(), result->mutableData(), order);
+  return status ? result : status;
 }
 
 } // namespace ccn::interp
