@@ -55,15 +55,6 @@ const std::shared_ptr<std::byte[]> &zeroScalarStorage() {
   return storage;
 }
 
-/// Sets every element of `tensor` to the single element of `scalar`.
-void fill(HostTensor &tensor, const HostTensor &scalar) {
-  withBits(tensor.type(), [&](auto zero) {
-    using Bits = decltype(zero);
-    std::fill_n(tensor.mutableDataAs<Bits>(), tensor.count(),
-                *scalar.dataAs<Bits>());
-  });
-}
-
 /// A tensor of the given values in their own type, converted to `type`.
 template <typename T>
 Result<HostTensor> fromValues(ElementType valueType, ElementType type,
@@ -83,13 +74,10 @@ Result<HostTensor> fromValues(ElementType valueType, ElementType type,
 template <typename T>
 Result<HostTensor> splatValue(ElementType valueType, ElementType type,
                               Shape shape, T value) {
-  Result<HostTensor> scalar = fromValues<T>(valueType, type, {}, {value});
-  if (!scalar || shape.empty())
-    return scalar;
-  Result<HostTensor> tensor = HostTensor::uninitialized(type, std::move(shape));
-  if (tensor)
-    fill(*tensor, *scalar);
-  return tensor;
+  std::byte element[8];
+  convert(valueType, reinterpret_cast<const std::byte *>(&value), type, element,
+          1);
+  return HostTensor::filled(type, std::move(shape), element);
 }
 
 } // namespace
@@ -197,6 +185,18 @@ Result<HostTensor> HostTensor::fromBytes(ElementType type, Shape shape,
   if (type == ElementType::Bool)
     for (int64_t i = 0; i < byteCount; ++i)
       out[i] = std::byte(out[i] != std::byte(0));
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::filled(ElementType type, Shape shape,
+                                      const std::byte *element) {
+  Result<HostTensor> tensor = uninitialized(type, std::move(shape));
+  if (tensor)
+    withBits(type, [&](auto bits) {
+      std::memcpy(&bits, element, sizeof bits);
+      std::fill_n(tensor->mutableDataAs<decltype(bits)>(), tensor->count(),
+                  bits);
+    });
   return tensor;
 }
 

@@ -52,6 +52,9 @@ public:
   static Result<HostTensor> splat(ElementType type, Shape shape, double value);
   static Result<HostTensor> splatInteger(ElementType type, Shape shape,
                                          int64_t value);
+  /// Every element is the one at `element`, in the type's own representation.
+  static Result<HostTensor> filled(ElementType type, Shape shape,
+                                   const std::byte *element);
   /// Converts each value as `cast` does. An error if the count does not match.
   static Result<HostTensor> fromDoubles(ElementType type, Shape shape,
                                         const std::vector<double> &values);

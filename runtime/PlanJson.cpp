@@ -15,9 +15,9 @@ namespace ccn::runtime {
 
 namespace {
 
-/// The most values that a plan may consist of, repetitions included: 16 ranks
-/// with 10,000 launches of 400 values each. They take a few GB.
-constexpr int64_t maxNodes = int64_t(1) << 26;
+/// The most values that a plan may consist of, repetitions included: 64 ranks
+/// with 1,000 launches of 256 values each. In memory that is below 1 GB.
+constexpr int64_t maxNodes = int64_t(1) << 24;
 
 } // namespace
 
@@ -56,10 +56,10 @@ bool JsonReader::expect(bool holds, const Json &found, const char *expected) {
 std::optional<size_t>
 JsonReader::oneOf(const Json &json, std::span<const std::string_view> known) {
   std::string expected;
-  for (std::string_view name : known) {
-    if (json.is_string() && json.get_ref<const std::string &>() == name)
-      return &name - known.data();
-    expected += (expected.empty() ? "'" : ", '") + std::string(name) + "'";
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (json.is_string() && json.get_ref<const std::string &>() == known[i])
+      return i;
+    expected += (i ? ", '" : "'") + std::string(known[i]) + "'";
   }
   expect(false, json, ("one of " + expected).c_str());
   return std::nullopt;
