@@ -173,6 +173,7 @@ public:
           reinterpret_cast<std::byte *>(results.back().data()));
     }
     parts.resize(static_cast<size_t>(members.count()));
+    viewed.resize(parts.size());
     return Status();
   }
 
@@ -204,7 +205,7 @@ private:
     Status status = twoShot(
         memory, members, staged, stored, operation, epoch,
         [&] { memory.put(memory.rank(), staging, input, inputBytes); },
-        [&] { reduceSlice(body); });
+        [&] { return reduceSlice(body); });
     if (!status)
       return status;
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -216,7 +217,7 @@ private:
 
   /// Combines the own rows, block by block, and stores what the body makes of
   /// them to all members.
-  void reduceSlice(const Body &body) {
+  Status reduceSlice(const Body &body) {
     int64_t all = members.count(), own = members.position;
     SliceBounds slice = cutPiece(rows, rows, {&all, 1}, {&own, 1});
     int64_t end = slice.offset + slice.size;
@@ -226,7 +227,10 @@ private:
       int64_t offset = staging + first * sizeInBytes(type);
       for (int member = 0; member < members.count(); ++member)
         parts[static_cast<size_t>(member)] =
-            memory.at(members.rankAt(member), offset);
+            memory.view(members.rankAt(member), offset, n * sizeInBytes(type),
+                        viewed[static_cast<size_t>(member)]);
+      if (Status status = memory.failure(); !status)
+        return status;
       auto *sum = reinterpret_cast<std::byte *>(sums.data());
       combine(kind, type, parts, n, sum);
       body(first, n, sum, resultPointers);
@@ -239,6 +243,7 @@ private:
         }
       }
     }
+    return Status();
   }
 
   RankMemory &memory;
@@ -256,6 +261,8 @@ private:
   std::vector<std::vector<uint64_t>> results;
   std::vector<std::byte *> resultPointers;
   std::vector<const std::byte *> parts;
+  /// Of each member, for parts that are not in memory of an address.
+  std::vector<std::vector<std::byte>> viewed;
 };
 
 Result<std::unique_ptr<TwoShot>>

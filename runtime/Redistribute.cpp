@@ -139,8 +139,12 @@ private:
               channel.awaitFree(memory, rank, block.peer, operation, epoch);
           !status)
         return status;
-      copyBox(elementSize, block.region, input, ownHeld(),
-              memory.at(rank, buffer + block.offset), block.region);
+      memory.putFormed(rank, buffer + block.offset,
+                       block.region.count() * elementSize, packed,
+                       [&](std::byte *to) {
+                         copyBox(elementSize, block.region, input, ownHeld(),
+                                 to, block.region);
+                       });
       channel.signalFull(memory, rank, own, epoch);
     }
     takeOwn(input, heldBytes, output, wantedBytes);
@@ -185,7 +189,7 @@ private:
   Channel<2> channel;
   int64_t buffers = 0, bufferBytes = 0;
   Epoch epoch = 0;
-  std::vector<std::byte> kept;
+  std::vector<std::byte> kept, packed;
 };
 
 /// Makes a redistribution of a tensor of `shape`, of which fill(members,

@@ -37,6 +37,7 @@ public:
       if (Status status = allocateSignals(memory, members, *signals); !status)
         return status;
     parts.resize(static_cast<size_t>(members.count()));
+    viewed.resize(parts.size());
     Result<int64_t> allocated = memory.allocate(*staged);
     if (allocated)
       staging = *allocated;
@@ -91,8 +92,11 @@ private:
     if (!status)
       return status;
     for (int member = 0; member < members.count(); ++member)
-      parts[static_cast<size_t>(member)] =
-          memory.at(members.rankAt(member), place(own));
+      parts[static_cast<size_t>(member)] = memory.view(
+          members.rankAt(member), place(own), resultCount(own) * elementSize,
+          viewed[static_cast<size_t>(member)]);
+    if (status = memory.failure(); !status)
+      return status;
     combine(kind, type, parts, resultCount(own), output);
     return forEachPeer(members, [&](int member) {
       channel.signalFree(memory, members.rankAt(member), own, epoch);
@@ -120,6 +124,8 @@ private:
   int64_t staging = 0;
   Epoch epoch = 0;
   std::vector<const std::byte *> parts;
+  /// Of each member, for parts that are not in memory of an address.
+  std::vector<std::vector<std::byte>> viewed;
 };
 
 /// reduce_scatter's result on all members, and on those but the root the input
