@@ -1,7 +1,7 @@
 //===- CollectiveSupport.h - What collectives check and share ---*- C++ -*-===//
 //
-// Checks of arguments, symmetric allocation, and the boxes that members hold.
-// Used by the collectives only.
+// Checks of arguments, and symmetric allocation.
+// Used by the collectives and the executor of plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace ccn::runtime {
 
 /// The group as protocols see it; an error if this rank is not in it once, or
-/// if ranks or axes are wrong.
+/// if ranks are wrong.
 Result<Members> checkGroup(const RankMemory &memory, const Group &group,
                            const char *operation);
 
@@ -23,21 +23,14 @@ Result<int64_t> checkShape(const std::vector<int64_t> &shape, ElementType type,
                            const char *operation);
 
 /// The bytes of symmetric memory for data of which this group needs `bytes`,
-/// and every group at most its tensor in `pieces` pieces, each of them aligned.
-/// An error if the group's tensor has more than largestCount elements.
+/// and every group at most its tensor, rounded up. An error if the group's
+/// tensor has more than largestCount elements.
 Result<int64_t> symmetricBytes(const Group &group, ElementType type,
-                               int64_t count, int64_t bytes, int pieces,
+                               int64_t count, int64_t bytes,
                                const char *operation);
 
 /// Rounded up to the alignment of symmetric memory.
 int64_t aligned(int64_t bytes);
-
-/// The box of each member where `cut` cuts a tensor of `shape`, or an error.
-Result<std::vector<Box>> sliceBoxes(const Group &group,
-                                    const std::vector<int64_t> &shape, Cut cut,
-                                    const char *operation);
-
-Status checkRoot(const Members &members, int root, const char *operation);
 
 /// An error if a buffer that is used is null or not aligned for `type`.
 Status checkBuffer(const void *buffer, int64_t bytes, ElementType type,

@@ -30,10 +30,10 @@ public:
       dim.outStride = -dim.outStride;
       dim.inStride = -dim.inStride;
     }
-    std::stable_sort(outer.begin(), outer.end(),
-                     [&](const CopyDim &a, const CopyDim &b) {
-                       return a.*remote > b.*remote;
-                     });
+    std::sort(outer.begin(), outer.end(),
+              [&](const CopyDim &a, const CopyDim &b) {
+                return a.*remote > b.*remote;
+              });
     int64_t limit = RemoteCopy::pieceBytes / elementSize, copied = 1;
     while (!outer.empty() && (inner.empty() || chunk == inner.front().size)) {
       const CopyDim &dim = outer.back();

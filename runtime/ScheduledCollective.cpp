@@ -9,6 +9,7 @@
 #include "runtime/ScheduledCollective.h"
 
 #include "runtime/CollectiveSupport.h"
+#include "runtime/SymmetricHeap.h"
 
 #include <algorithm>
 #include <cstring>
@@ -87,6 +88,16 @@ public:
         slotBytes(static_cast<size_t>(schedule.members)) {}
 
   Status plan();
+  /// What the member that needs most does.
+  ScheduledMemory memory() const {
+    ScheduledMemory most;
+    for (size_t member = 0; member < slots.size(); ++member) {
+      most.flags =
+          std::max(most.flags, static_cast<int64_t>(slots[member].size()));
+      most.bufferBytes = std::max(most.bufferBytes, slotBytes[member]);
+    }
+    return most;
+  }
 
   const ChunkSchedule &schedule;
   const int own;
@@ -366,18 +377,17 @@ public:
         operation(schedule.name), chunks(schedule.chunks),
         body(std::move(body)) {}
 
-  Status prepare(const ChunkSchedule &schedule) {
+  Status prepare(const ChunkSchedule &schedule, ScheduledMemory atLeast) {
     Planner planner(schedule, members.position, sizeInBytes(type),
                     static_cast<bool>(body));
     if (Status status = planner.plan(); !status)
       return status;
+    ScheduledMemory needed = planner.memory();
     actions = std::move(planner.actions);
     slots = std::move(planner.slots);
-    size_t mostSlots = 0;
-    for (size_t member = 0; member < slots.size(); ++member) {
-      bufferBytes = std::max(bufferBytes, planner.slotBytes[member]);
-      mostSlots = std::max(mostSlots, slots[member].size());
-    }
+    needed.flags = std::max(needed.flags, atLeast.flags);
+    needed.bufferBytes = std::max(needed.bufferBytes, atLeast.bufferBytes);
+    bufferBytes = needed.bufferBytes;
     for (int chunk : planner.scratchChunk)
       scratch.emplace_back(static_cast<size_t>(bytesOf(chunk) + 7) / 8);
     for (const SlotInfo &slot : slots[static_cast<size_t>(members.position)])
@@ -387,8 +397,7 @@ public:
     setSpans();
     if (Status status = allocateSignals(memory, members, channel.free); !status)
       return status;
-    Result<int64_t> flags =
-        memory.allocate(Signals::bytes(static_cast<int64_t>(mostSlots)));
+    Result<int64_t> flags = memory.allocate(Signals::bytes(needed.flags));
     if (!flags)
       return flags.status();
     channel.full.offset = *flags;
@@ -542,10 +551,26 @@ private:
 
 } // namespace
 
+int64_t ScheduledMemory::bytes(int members) const {
+  return aligned(Signals::bytes(members)) + aligned(Signals::bytes(flags)) +
+         aligned(2 * bufferBytes);
+}
+
+Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
+                                        ElementType type) {
+  Planner planner(schedule, 0, sizeInBytes(type), false);
+  if (Status status = planner.plan(); !status)
+    return status;
+  ScheduledMemory memory = planner.memory();
+  if (memory.bufferBytes > SymmetricHeap::maxBytes)
+    return error(schedule.name, ": the bytes of all transfers overflow");
+  return memory;
+}
+
 Result<CollectivePtr> makeScheduled(RankMemory &memory, const Group &group,
                                     ElementType type, ReduceKind kind,
                                     const ChunkSchedule &schedule,
-                                    ChunkBody body) {
+                                    ChunkBody body, ScheduledMemory atLeast) {
   Result<Members> members = checkGroup(memory, group, schedule.name.c_str());
   if (!members)
     return memory.fail(members.message());
@@ -560,7 +585,7 @@ Result<CollectivePtr> makeScheduled(RankMemory &memory, const Group &group,
       return memory.fail(status.message());
   auto result = std::make_unique<Scheduled>(memory, *members, type, kind,
                                             schedule, std::move(body));
-  if (Status status = result->prepare(schedule); !status)
+  if (Status status = result->prepare(schedule, atLeast); !status)
     return memory.fail(status.message());
   return CollectivePtr(std::move(result));
 }

@@ -19,6 +19,7 @@
 
 #include "runtime/Collectives.h"
 
+#include <functional>
 #include <string>
 
 namespace ccn::runtime {
@@ -64,13 +65,28 @@ struct ChunkSchedule {
 using ChunkBody =
     std::function<void(int64_t first, int64_t count, std::byte *values)>;
 
+/// The symmetric memory of a schedule: the flags of a member, and the bytes of
+/// its slots in one buffer.
+struct ScheduledMemory {
+  int64_t flags = 0, bufferBytes = 0;
+
+  /// All that makeScheduled allocates for so many members.
+  int64_t bytes(int members) const;
+};
+
+/// What `schedule` needs; an error as in makeScheduled.
+Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
+                                        ElementType type);
+
 /// A collective that executes `schedule`. An error if it does not implement its
 /// chunks: something is sent before it is there, added twice or missing at the
-/// end. Elements of the output that no chunk brings stay as they are.
+/// end. Elements of the output that no chunk brings stay as they are. Groups
+/// whose schedules differ give what the largest needs as `atLeast`.
 Result<CollectivePtr> makeScheduled(RankMemory &memory, const Group &group,
                                     ElementType type, ReduceKind kind,
                                     const ChunkSchedule &schedule,
-                                    ChunkBody body = {});
+                                    ChunkBody body = {},
+                                    ScheduledMemory atLeast = {});
 
 } // namespace ccn::runtime
 

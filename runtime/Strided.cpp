@@ -1,7 +1,7 @@
 //===- Strided.cpp - Elements in steps of any size ------------------------===//
 //
 // Neighbouring dimensions are merged; what is contiguous on both sides is one
-// memcpy.
+// memmove.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,10 +48,8 @@ void copyAs(std::span<const CopyDim> dims, const std::byte *inBytes,
   auto *in = reinterpret_cast<const Bits *>(inBytes);
   forEachIndex(merged, [&](int64_t outFirst, int64_t inFirst) {
     if (inner.outStride == 1 && inner.inStride == 1) {
-      // Copying an element to itself is harmless, but not memcpy's business.
-      if (out + outFirst != in + inFirst)
-        std::memcpy(out + outFirst, in + inFirst,
-                    static_cast<size_t>(inner.size) * sizeof(Bits));
+      std::memmove(out + outFirst, in + inFirst,
+                   static_cast<size_t>(inner.size) * sizeof(Bits));
       return;
     }
     for (int64_t i = 0; i < inner.size; ++i)

@@ -100,7 +100,7 @@ Status SymmetricHeap::size(int ranks, int64_t bytes) {
     return error("expected 1 to ", maxRanks, " ranks, found ", ranks);
   // A word of a size in the table of allocations has 48 bits.
   int64_t all;
-  if (bytes < 0 || bytes > int64_t(1) << 46 ||
+  if (bytes < 0 || bytes > maxBytes ||
       __builtin_mul_overflow(roundUp(bytes, pageSize), int64_t(ranks),
                              &totalBytes) ||
       __builtin_add_overflow(totalBytes, controlBytes(), &all))

@@ -17,6 +17,9 @@ namespace ccn::runtime {
 
 class SymmetricHeap : public Transport {
 public:
+  /// The most bytes of a rank.
+  static constexpr int64_t maxBytes = int64_t(1) << 46;
+
   /// A heap for `ranks` threads of this process, zeroed, of `bytesPerRank`
   /// bytes each. Memory is taken from the machine as it is first touched.
   static Result<std::unique_ptr<SymmetricHeap>> create(int ranks,

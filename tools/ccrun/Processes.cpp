@@ -112,8 +112,7 @@ Status ProcessTeam::start(int rank, const BlockedSignals &signals) {
   char *arguments[] = {name, option.data(), separator, package.data(), nullptr};
   pid_t parent = getpid(), child = fork();
   if (child < 0)
-    return error("cannot start a process for rank ", rank, ": ",
-                 systemError());
+    return error("cannot start a process for rank ", rank, ": ", systemError());
   if (child > 0) {
     processes[static_cast<size_t>(rank)].id = child;
     return Status();
@@ -238,9 +237,8 @@ Status joinAndRun(const Package &package, RunMemory &memory, int rank,
       ObjectCode::load(package.objectCode);
   if (!code)
     return code.status();
-  Result<std::unique_ptr<SymmetricHeap>> heap =
-      SymmetricHeap::join(task.heapName, rank, task.ranks, *bytes,
-                          task.timeLimit, package.hash);
+  Result<std::unique_ptr<SymmetricHeap>> heap = SymmetricHeap::join(
+      task.heapName, rank, task.ranks, *bytes, task.timeLimit, package.hash);
   if (!heap)
     return heap.status();
   return runRank(**code, memory, **heap, rank, trace);
@@ -256,8 +254,8 @@ void ccn::nameHeap(RunTask &task) {
 
 int ccn::runWorker(const std::string &path, const std::string &worker) {
   int rank = -1, memoryFile = -1, traceFile = -1;
-  if (std::sscanf(worker.c_str(), "%d,%d,%d", &rank, &memoryFile,
-                  &traceFile) != 3)
+  if (std::sscanf(worker.c_str(), "%d,%d,%d", &rank, &memoryFile, &traceFile) !=
+      3)
     return 2;
   Trace trace(traceFile);
   Result<Package> package = readPackage(path);

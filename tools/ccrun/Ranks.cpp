@@ -53,7 +53,7 @@ private:
 };
 
 Status execute(const ObjectCode &code, RunMemory &memory, SymmetricHeap &heap,
-               int rank, TraceSink *trace) {
+               int rank, RankTrace *trace) {
   const RunTask &task = memory.task();
   RankMemory symmetric(heap, rank, task.timeLimit);
   // Ranks start each run together, so that its time is not that of the wait
@@ -63,8 +63,7 @@ Status execute(const ObjectCode &code, RunMemory &memory, SymmetricHeap &heap,
     members.ranks.push_back(i);
   members.position = rank;
   Signals ready{"ready"};
-  Result<int64_t> offset =
-      symmetric.allocate(Signals::bytes(heap.ranks()));
+  Result<int64_t> offset = symmetric.allocate(Signals::bytes(heap.ranks()));
   if (!offset)
     return offset.status();
   ready.offset = *offset;
@@ -99,13 +98,15 @@ Status execute(const ObjectCode &code, RunMemory &memory, SymmetricHeap &heap,
     if (timed >= 0)
       memory.time(rank, timed) = {begin, now()};
   }
+  if (trace)
+    trace->finish();
   return Status();
 }
 
 } // namespace
 
 Result<int64_t> ccn::heapBytes(const Plan &plan) {
-  Result<int64_t> bytes = symmetricBytes(plan);
+  Result<int64_t> bytes = planSymmetricBytes(plan);
   if (!bytes)
     return bytes;
   return *bytes + Signals::bytes(static_cast<int64_t>(plan.ranks.size())) +
@@ -118,7 +119,7 @@ Status ccn::runRank(const ObjectCode &code, RunMemory &memory,
   Status status = execute(code, memory, heap, rank,
                           memory.task().traced ? &events : nullptr);
   if (status && memory.task().traced)
-    status = trace.add(events.take());
+    status = trace.add(events.text());
   if (!status)
     status = heap.fail(rank, status.message());
   reportEnd(memory, rank, status);
@@ -128,8 +129,7 @@ Status ccn::runRank(const ObjectCode &code, RunMemory &memory,
 
 void ccn::reportEnd(RunMemory &memory, int rank, const Status &status) {
   RankReport &report = memory.report(rank);
-  size_t size =
-      std::min(status.message().size(), sizeof report.message - 1);
+  size_t size = std::min(status.message().size(), sizeof report.message - 1);
   std::memcpy(report.message, status.message().data(), size);
   report.message[size] = 0;
   report.state = status ? RankState::Done : RankState::Failed;

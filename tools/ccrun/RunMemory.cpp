@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,14 +95,14 @@ Result<std::unique_ptr<RunMemory>> RunMemory::create(const Plan &plan,
     return status;
   memory->descriptor = FileDescriptor(memfd_create("ccrun", MFD_CLOEXEC));
   // Reserves the memory, which could otherwise run out at any later access.
-  int failed = memory->descriptor.get() < 0
-                   ? errno
-                   : posix_fallocate(memory->descriptor.get(), 0,
-                                     memory->totalBytes);
+  int failed =
+      memory->descriptor.get() < 0
+          ? errno
+          : posix_fallocate(memory->descriptor.get(), 0, memory->totalBytes);
   if (failed)
-    return error("cannot take ", memory->totalBytes,
-                 " bytes for the arguments of all ranks: ",
-                 std::strerror(failed));
+    return error(
+        "cannot take ", memory->totalBytes,
+        " bytes for the arguments of all ranks: ", std::strerror(failed));
   if (Status status = memory->map(); !status)
     return status;
   *memory->header = task;
@@ -109,8 +110,8 @@ Result<std::unique_ptr<RunMemory>> RunMemory::create(const Plan &plan,
   return memory;
 }
 
-Result<std::unique_ptr<RunMemory>>
-RunMemory::open(int file, int rank, const Package &package) {
+Result<std::unique_ptr<RunMemory>> RunMemory::open(int file, int rank,
+                                                   const Package &package) {
   std::unique_ptr<RunMemory> memory(new RunMemory);
   memory->descriptor = FileDescriptor(dup(file));
   RunTask task;
@@ -123,9 +124,8 @@ RunMemory::open(int file, int rank, const Package &package) {
   if (package.hash != task.packageHash)
     return error("rank ", rank, " was to run package ", task.packageHash,
                  ", found ", package.hash);
-  const Plan *plan = task.isReference && package.reference
-                         ? &*package.reference
-                         : &package.plan;
+  const Plan *plan = task.isReference && package.reference ? &*package.reference
+                                                           : &package.plan;
   if (Status status = memory->layOut(*plan, task.timedRuns); !status)
     return status;
   if (info.st_size != memory->totalBytes)
@@ -143,11 +143,10 @@ int RunMemory::reportFailure(int file, int rank, const Status &cause) {
   std::string text = "rank " + std::to_string(rank) + ": " + cause.message();
   text.resize(std::min(text.size(), sizeof(RankReport::message) - 1));
   RankState state = RankState::Failed;
-  bool written =
-      pwrite(file, text.c_str(), text.size() + 1,
-             offset + int64_t(offsetof(RankReport, message))) > 0 &&
-      pwrite(file, &state, sizeof state,
-             offset + int64_t(offsetof(RankReport, state))) > 0;
+  bool written = pwrite(file, text.c_str(), text.size() + 1,
+                        offset + int64_t(offsetof(RankReport, message))) > 0 &&
+                 pwrite(file, &state, sizeof state,
+                        offset + int64_t(offsetof(RankReport, state))) > 0;
   return written ? 4 : 2;
 }
 
@@ -168,8 +167,8 @@ void RunMemory::distribute(size_t argument, const HostTensor &whole) {
   int size = sizeInBytes(described.type);
   for (size_t rank = 0; rank < parts.size(); ++rank) {
     int64_t first;
-    CopyDims dims = partDims(
-        described, usedPlan->ranks[rank].placements[argument], first);
+    CopyDims dims =
+        partDims(described, usedPlan->ranks[rank].placements[argument], first);
     if (!isEmpty(dims))
       copyStrided(size, dims, whole.data() + first * size,
                   start + parts[rank][argument].offset);

@@ -30,22 +30,28 @@ std::string lineOf(const Json &json) {
 } // namespace
 
 void RankTrace::record(const TraceEvent &event) {
-  bool isPart = event.partIndex >= 0;
-  Json json = {
-      {"ph", "X"},
-      {"pid", rank},
-      {"tid", event.stream},
-      {"name", isPart ? event.part : event.launch},
-      {"cat", isPart ? "part" : "launch"},
-      {"ts", event.beginNanoseconds},
-      {"dur", event.endNanoseconds - event.beginNanoseconds},
-      {"args",
-       {{"run", event.run}, {"launch", event.launch}, {"index", event.index}}}};
-  if (isPart)
-    json["args"]["part"] = event.partIndex;
-  std::string line = lineOf(json) + "\n";
   std::lock_guard lock(mutex);
-  lines += line;
+  events.push_back(event);
+}
+
+void RankTrace::finish() {
+  for (const TraceEvent &event : events) {
+    bool isPart = event.partIndex >= 0;
+    Json json = {{"ph", "X"},
+                 {"pid", rank},
+                 {"tid", event.stream},
+                 {"name", isPart ? event.part : event.launch},
+                 {"cat", isPart ? "part" : "launch"},
+                 {"ts", event.beginNanoseconds},
+                 {"dur", event.endNanoseconds - event.beginNanoseconds},
+                 {"args",
+                  {{"run", event.run},
+                   {"launch", event.launch},
+                   {"index", event.index}}}};
+    if (isPart)
+      json["args"]["part"] = event.partIndex;
+    lines += lineOf(json) + "\n";
+  }
 }
 
 Result<Trace> Trace::create() {
@@ -64,7 +70,7 @@ Status Trace::add(const std::string &lines) {
   // unless memory runs out; the lock is for those that are not.
   static std::mutex threads;
   std::lock_guard guard(threads);
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   if (fcntl(file(), F_SETLKW, &lock) != 0 ||
@@ -82,24 +88,21 @@ Status Trace::write(const std::string &path, const Plan &plan) const {
   std::string lines(static_cast<size_t>(info.st_size), '\0');
   if (readAt(file(), lines.data(), info.st_size, 0) != info.st_size)
     return error("cannot trace: ", systemError());
-  std::vector<Json> events;
+  // By rank, stream and time; a launch before its parts.
+  using Key = std::tuple<int, int, int64_t, int64_t, size_t>;
+  std::vector<std::pair<Key, Json>> events;
   for (size_t begin = 0, end; begin < lines.size(); begin = end + 1) {
     end = lines.find('\n', begin);
-    Json event =
-        Json::parse(lines.substr(begin, end - begin), nullptr, false);
-    if (!event.is_discarded())
-      events.push_back(std::move(event));
+    Json event = Json::parse(lines.substr(begin, end - begin));
+    events.emplace_back(Key(event["pid"], event["tid"], event["ts"],
+                            -event["dur"].get<int64_t>(), events.size()),
+                        std::move(event));
   }
-  auto key = [](const Json &event) {
-    return std::tuple(event["pid"].get<int>(), event["tid"].get<int>(),
-                      event["ts"].get<int64_t>(), -event["dur"].get<int64_t>());
-  };
-  std::stable_sort(
-      events.begin(), events.end(),
-      [&](const Json &a, const Json &b) { return key(a) < key(b); });
+  std::sort(events.begin(), events.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
   int64_t first = INT64_MAX;
-  for (const Json &event : events)
-    first = std::min(first, event["ts"].get<int64_t>());
+  for (const auto &[key, event] : events)
+    first = std::min(first, std::get<2>(key));
 
   std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
   auto nameOf = [&](const char *kind, int rank, int stream,
@@ -117,7 +120,7 @@ Status Trace::write(const std::string &path, const Plan &plan) const {
     for (int stream = 0; stream < plan.ranks[i].streams; ++stream)
       nameOf("thread_name", rank, stream, "stream " + std::to_string(stream));
   }
-  for (Json &event : events) {
+  for (auto &[key, event] : events) {
     for (const char *time : {"ts", "dur"}) {
       int64_t nanoseconds = event[time].get<int64_t>();
       if (time[0] == 't')

@@ -17,16 +17,20 @@
 
 namespace ccn {
 
-/// The events of one rank, as lines of JSON.
+/// The events of one rank.
 class RankTrace : public runtime::TraceSink {
 public:
   explicit RankTrace(int rank) : rank(rank) {}
   void record(const runtime::TraceEvent &event) override;
-  std::string take() { return std::move(lines); }
+  /// Makes lines of JSON of them, while the executor that reported them is
+  /// there.
+  void finish();
+  const std::string &text() const { return lines; }
 
 private:
   int rank;
   std::mutex mutex;
+  std::vector<runtime::TraceEvent> events;
   std::string lines;
 };
 
