@@ -112,7 +112,7 @@ Package average(int ranks, int64_t count, const std::string &function) {
                      {ranks, count},
                      1,
                      false,
-                     "f32[" + std::to_string(count) + "] local",
+                     "f32[" + std::to_string(count) + "] local(dp)",
                      false},
                     {"y",
                      ArgumentKind::InOut,
@@ -136,7 +136,7 @@ Package average(int ranks, int64_t count, const std::string &function) {
                      {count},
                      0,
                      false,
-                     "f32[" + std::to_string(count) + "] sliced(0)",
+                     "f32[" + std::to_string(count) + "] sliced(0, dp)",
                      false}};
   for (int rank = 0; rank < ranks; ++rank) {
     int64_t width = (count + ranks - 1) / ranks;
@@ -184,7 +184,7 @@ Package sleeper(int ranks) {
                      {ranks, 1},
                      1,
                      false,
-                     "f32[1] local",
+                     "f32[1] local(dp)",
                      false}};
   for (int rank = 0; rank < ranks; ++rank) {
     RankPlan own;

@@ -164,7 +164,7 @@ def misuse():
     assert refused(name, "--input", "scal=1") == \
         "program 'average' has no argument 'scal'; did you mean 'scale'"
     assert refused(name, "--input", "x=1") == \
-        "input 'x': expected a .npy file of 'f32[10] local', found '1'"
+        "input 'x': expected a .npy file of 'f32[10] local(dp)', found '1'"
     assert refused(name, "--input", "scale=much") == \
         "input 'scale': expected a number or a .npy file, found 'much'"
     assert refused(name, "--input", "scale=1e60") == "input 'scale': 1e60 is too large for type 'f32'"
@@ -200,8 +200,8 @@ def measure():
     """--info, --check, --bench and --trace."""
     name = package("a.ccnpkg", "average", 4, 1000)
     text = run(name, "--info")
-    for part in ("program average\n", "mesh dp = 4, 4 ranks", "x: f32[1000] local; array f32[4, 1000]",
-                 "inout y: f32[1000]; array f32[1000]", "result s: f32[1000] sliced(0)",
+    for part in ("program average\n", "mesh dp = 4, 4 ranks", "x: f32[1000] local(dp); array f32[4, 1000]",
+                 "inout y: f32[1000]; array f32[1000]", "result s: f32[1000] sliced(0, dp); array f32[1000]",
                  "1 all_reduce + update: stream 0; 1 rows, 1 barrier", "hash "):
         assert part in text, (part, text)
     # A package for elsewhere can be looked at.
