@@ -8,6 +8,7 @@
 #include "runtime/CheckPlan.h"
 
 #include "runtime/CheckParts.h"
+#include "runtime/SymmetricHeap.h"
 
 #include <algorithm>
 #include <map>

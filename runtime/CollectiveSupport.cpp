@@ -43,7 +43,7 @@ Result<int64_t> checkShape(const std::vector<int64_t> &shape, ElementType type,
 }
 
 int64_t aligned(int64_t bytes) {
-  constexpr int64_t unit = SymmetricHeap::alignment;
+  constexpr int64_t unit = Transport::alignment;
   return (bytes + unit - 1) / unit * unit;
 }
 
@@ -57,7 +57,7 @@ Result<int64_t> symmetricBytes(const Group &group, ElementType type,
                  group.largestCount, " elements, this one ", count);
   int64_t largest;
   if (__builtin_mul_overflow(group.largestCount, sizeInBytes(type), &largest) ||
-      __builtin_add_overflow(largest, SymmetricHeap::alignment, &largest))
+      __builtin_add_overflow(largest, Transport::alignment, &largest))
     return error(operation, ": the tensor's bytes overflow");
   return largest;
 }

@@ -8,9 +8,20 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <string_view>
 
 namespace ccn::runtime {
+
+std::string_view name(TransportChoice choice) {
+  switch (choice) {
+  case TransportChoice::Auto:
+    return "auto";
+  case TransportChoice::Shared:
+    return "shared";
+  case TransportChoice::Messages:
+    return "messages";
+  }
+  return "unknown";
+}
 
 Result<Environment> Environment::read() {
   Environment environment;
@@ -25,6 +36,20 @@ Result<Environment> Environment::read() {
                    "found '",
                    text, "'");
     environment.timeLimit = value;
+  }
+  if (const char *set = std::getenv("CCN_TRANSPORT")) {
+    bool known = false;
+    for (TransportChoice choice :
+         {TransportChoice::Auto, TransportChoice::Shared,
+          TransportChoice::Messages}) {
+      if (name(choice) != set)
+        continue;
+      environment.transport = choice;
+      known = true;
+    }
+    if (!known)
+      return error("CCN_TRANSPORT: expected auto, shared or messages, found '",
+                   set, "'");
   }
   return environment;
 }

@@ -9,12 +9,26 @@
 
 #include "runtime/Status.h"
 
+#include <string_view>
+
 namespace ccn::runtime {
+
+/// How processes reach each other's memory.
+enum class TransportChoice {
+  Auto,     ///< shared memory if all are on one host, else messages
+  Shared,   ///< shared memory
+  Messages, ///< messages, on one host too
+};
+
+/// As CCN_TRANSPORT says it.
+std::string_view name(TransportChoice choice);
 
 struct Environment {
   /// CCN_TIMEOUT: seconds that a rank waits for another before the run fails;
   /// a number above 0, at most 1e6.
   double timeLimit = 60;
+  /// CCN_TRANSPORT: auto, shared or messages; what ranks that MPI starts use.
+  TransportChoice transport = TransportChoice::Auto;
 
   /// Reads the variables that are set. An error names the variable, what it
   /// must be and what it is.

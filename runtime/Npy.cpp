@@ -8,19 +8,14 @@
 
 #include "runtime/Npy.h"
 
-#include <atomic>
 #include <bit>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string_view>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static_assert(std::endian::native == std::endian::little,
               "elements are copied as they are");
@@ -38,8 +33,6 @@ constexpr int64_t maxHeaderSize = 1 << 20;
 // Small helpers
 //===----------------------------------------------------------------------===//
 
-std::string systemError() { return std::strerror(errno); }
-
 /// Bytes of unknown content, quoted, at most 40 of them.
 std::string quote(std::string_view text) {
   std::string quoted = "'";
@@ -52,38 +45,6 @@ std::string quote(std::string_view text) {
     quoted += {'\\', 'x', digits[c >> 4], digits[c & 15]};
   }
   return quoted + (text.size() > 40 ? "...'" : "'");
-}
-
-/// Reads up to `size` bytes at `offset`; fewer only at the end of the file.
-/// Returns how many, or -1 with errno set.
-int64_t readAt(int file, void *data, int64_t size, int64_t offset) {
-  int64_t done = 0;
-  while (done < size) {
-    ssize_t n = pread(file, static_cast<char *>(data) + done,
-                      static_cast<size_t>(size - done), offset + done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return -1;
-    if (n == 0)
-      break;
-    done += n;
-  }
-  return done;
-}
-
-bool writeAll(int file, const void *data, int64_t size) {
-  const char *bytes = static_cast<const char *>(data);
-  while (size > 0) {
-    ssize_t n = write(file, bytes, static_cast<size_t>(size));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return false;
-    bytes += n;
-    size -= n;
-  }
-  return true;
 }
 
 /// "(3, 4)", as Python writes tuples.
@@ -389,42 +350,19 @@ bool NpyType::isSupported() const {
 // NpyFile
 //===----------------------------------------------------------------------===//
 
-NpyFile::NpyFile(NpyFile &&other) noexcept { *this = std::move(other); }
-
-NpyFile &NpyFile::operator=(NpyFile &&other) noexcept {
-  std::swap(path, other.path);
-  std::swap(file, other.file);
-  std::swap(elementType, other.elementType);
-  std::swap(fortranOrder, other.fortranOrder);
-  std::swap(sizes, other.sizes);
-  std::swap(bytes, other.bytes);
-  std::swap(dataOffset, other.dataOffset);
-  return *this;
-}
-
-NpyFile::~NpyFile() {
-  if (file >= 0)
-    ::close(file);
-}
-
 Result<NpyFile> NpyFile::open(const std::string &path) {
   auto fail = [&](const auto &...why) {
     return error('\'', path, "': ", why...);
   };
   NpyFile npy;
   npy.path = path;
-  // Without O_NONBLOCK, opening a pipe that nobody writes to would hang.
-  npy.file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (npy.file < 0)
-    return fail("cannot open: ", systemError());
-  struct stat info;
-  if (fstat(npy.file, &info) != 0)
-    return fail("cannot open: ", systemError());
-  if (!S_ISREG(info.st_mode))
-    return fail("expected a .npy file, found ",
-                S_ISDIR(info.st_mode) ? "a directory" : "a special file");
+  int64_t size = 0;
+  Result<FileDescriptor> file = openRegularFile(path, "a .npy file", size);
+  if (!file)
+    return fail(file.message());
+  npy.file = *std::move(file);
 
-  Result<RawHeader> raw = readHeader(npy.file, info.st_size);
+  Result<RawHeader> raw = readHeader(npy.file.get(), size);
   if (!raw)
     return fail(raw.message());
   Result<Header> header = HeaderParser(raw->text).parse();
@@ -438,7 +376,7 @@ Result<NpyFile> NpyFile::open(const std::string &path) {
   if (!bytes)
     return fail("the shape ", describeShape(npy.sizes), " is too large");
   npy.bytes = *bytes;
-  int64_t present = info.st_size - npy.dataOffset;
+  int64_t present = size - npy.dataOffset;
   if (present != npy.bytes)
     return fail(present < npy.bytes ? "truncated: " : "too long: ", "expected ",
                 npy.bytes, " bytes for ", npy.elementType.descr(),
@@ -449,7 +387,7 @@ Result<NpyFile> NpyFile::open(const std::string &path) {
 
 Status NpyFile::read(void *data) const {
   auto readInto = [&](void *target) -> Status {
-    int64_t n = readAt(file, target, bytes, dataOffset);
+    int64_t n = readAt(file.get(), target, bytes, dataOffset);
     if (n == bytes)
       return Status();
     if (n < 0)
@@ -499,30 +437,6 @@ std::string makeHeader(NpyType type, const std::vector<int64_t> &shape) {
   return header + dict;
 }
 
-/// The file that `path` names after following symbolic links; `path` itself if
-/// there is no such file yet.
-Result<std::string> resolveTarget(const std::string &path, mode_t &mode) {
-  struct stat info;
-  if (lstat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT)
-      return path;
-    return error("cannot write: ", systemError());
-  }
-  if (stat(path.c_str(), &info) != 0)
-    return error("cannot write through a symbolic link: ", systemError());
-  if (!S_ISREG(info.st_mode))
-    return error("cannot write: expected a regular file, found ",
-                 S_ISDIR(info.st_mode) ? "a directory" : "a special file");
-  if (access(path.c_str(), W_OK) != 0)
-    return error("cannot write: ", systemError());
-  mode = info.st_mode & 07777;
-  std::unique_ptr<char, decltype(&std::free)> real(
-      realpath(path.c_str(), nullptr), &std::free);
-  if (!real)
-    return error("cannot write: ", systemError());
-  return std::string(real.get());
-}
-
 } // namespace
 
 Status writeNpy(const std::string &path, NpyType type,
@@ -535,45 +449,9 @@ Status writeNpy(const std::string &path, NpyType type,
   std::optional<int64_t> bytes = arrayBytes(type, shape);
   if (!bytes)
     return fail("cannot write an array of shape ", describeShape(shape));
-  constexpr mode_t newFile = ~mode_t(0);
-  mode_t mode = newFile;
-  Result<std::string> target = resolveTarget(path, mode);
-  if (!target)
-    return fail(target.message());
-
-  // In the same folder, since only there can it be renamed to the target. A
-  // name may be taken by what a killed process of the same number left.
-  static std::atomic<unsigned> counter{0};
-  std::string temporary;
-  int file = -1;
-  for (int attempt = 0; file < 0 && attempt < 100; ++attempt) {
-    temporary = *target + ".tmp-" + std::to_string(getpid()) + '-' +
-                std::to_string(counter++);
-    file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                  0666);
-    if (file < 0 && errno != EEXIST)
-      break;
-  }
-  if (file < 0)
-    return fail("cannot create '", temporary, "': ", systemError());
-  std::string header = makeHeader(type, shape);
-  bool written =
-      writeAll(file, header.data(), static_cast<int64_t>(header.size())) &&
-      writeAll(file, data, *bytes) &&
-      (mode == newFile || fchmod(file, mode) == 0);
-  int cause = errno;
-  if (::close(file) != 0 && written) {
-    written = false;
-    cause = errno;
-  }
-  if (written && std::rename(temporary.c_str(), target->c_str()) != 0) {
-    written = false;
-    cause = errno;
-  }
-  if (written)
-    return Status();
-  unlink(temporary.c_str());
-  return fail("cannot write: ", std::strerror(cause));
+  return writeFileAtomically(
+      path, {makeHeader(type, shape),
+             {static_cast<const char *>(data), static_cast<size_t>(*bytes)}});
 }
 
 } // namespace ccn

@@ -15,7 +15,7 @@
 #ifndef CCN_RUNTIME_NPY_H
 #define CCN_RUNTIME_NPY_H
 
-#include "runtime/Status.h"
+#include "runtime/File.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -48,10 +48,6 @@ public:
   /// Opens a regular file of format version 1, 2 or 3.
   static Result<NpyFile> open(const std::string &path);
 
-  NpyFile(NpyFile &&) noexcept;
-  NpyFile &operator=(NpyFile &&) noexcept;
-  ~NpyFile();
-
   NpyType type() const { return elementType; }
   /// Sizes, outermost first; empty for a scalar. Their product in bytes fits
   /// an int64_t, also with the sizes that are zero left out.
@@ -68,7 +64,7 @@ private:
   NpyFile() = default;
 
   std::string path;
-  int file = -1;
+  FileDescriptor file;
   NpyType elementType;
   bool fortranOrder = false;
   std::vector<int64_t> sizes;

@@ -256,6 +256,10 @@ struct Argument {
   int64_t leadingDims = 0;
   /// Whether it is the same on some ranks, which have the same placement.
   bool replicated = false;
+  /// As the language writes its type: "f32[8, 4] sliced(0, tp)".
+  std::string typeName;
+  /// Whether it comes from a list of buffers, and goes to one.
+  bool scattered = false;
 };
 
 struct Plan {

@@ -67,7 +67,7 @@ struct Signals {
   int64_t offset = 0;
 
   /// A cache line each: flags of different ranks do not disturb each other.
-  static constexpr int64_t stride = SymmetricHeap::alignment;
+  static constexpr int64_t stride = Transport::alignment;
   static int64_t bytes(int64_t flags) { return flags * stride; }
 
   /// Sets flag `index` of `rank`.
@@ -129,7 +129,8 @@ Status twoShot(Memory &memory, const Members &members, const Signals &staged,
   if (Status status = barrier(memory, members, staged, operation, epoch);
       !status)
     return status;
-  reduce();
+  if (Status status = reduce(); !status)
+    return status;
   return barrier(memory, members, stored, operation, epoch);
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/ScheduledCollective.h"
 
 #include "runtime/CollectiveSupport.h"
+#include "runtime/SymmetricHeap.h"
 
 #include <algorithm>
 #include <cstring>
@@ -480,7 +481,9 @@ private:
             !status)
           return status;
       mayWrite[peer] = true;
-      form(action, input, memory.at(rank, buffer + slots[peer][index].offset));
+      memory.putFormed(rank, buffer + slots[peer][index].offset,
+                       bytesOf(action.chunk), formed,
+                       [&](std::byte *to) { form(action, input, to); });
       channel.signalFull(memory, rank, action.index, epoch);
       return Status();
     case Action::Finish: {
@@ -542,7 +545,7 @@ private:
   Epoch epoch = 0;
   std::vector<bool> mayWrite;
   std::vector<std::vector<uint64_t>> scratch;
-  std::vector<std::byte> kept;
+  std::vector<std::byte> kept, formed;
   std::vector<const std::byte *> parts;
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/Plan.h"
 #include "runtime/Protocols.h"
 #include "runtime/RemoteCopy.h"
+#include "runtime/SymmetricHeap.h"
 
 namespace ccn::runtime {
 

@@ -1,6 +1,6 @@
 //===- SymmetricHeap.cpp - Memory that the ranks of a team share ----------===//
 //
-// One mapping: a control block, then the memory of rank 0, of rank 1, ...
+// A control block, then the block of rank 0, of rank 1, ...
 //
 // A process that joins locks the byte of its number in the shared memory's
 // file. The kernel drops the lock when the process ends, even when it is killed
@@ -27,13 +27,36 @@ namespace {
 
 constexpr int64_t pageSize = 4096;
 constexpr int maxAllocations = 4096;
-constexpr uint32_t readyMark = 0x63636e31;
 
 int64_t roundUp(int64_t bytes, int64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
 std::string systemError() { return std::strerror(errno); }
+
+} // namespace
+
+/// A time limit for what is looked for again and again.
+class SymmetricHeap::Deadline {
+public:
+  explicit Deadline(double seconds)
+      : seconds(seconds),
+        end(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                               std::chrono::duration<double>(seconds))) {}
+  /// Sleeps for a moment; false when the time is over.
+  bool sleep() const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Clock::now() < end;
+  }
+
+  const double seconds;
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point end;
+};
+
+namespace {
 
 enum FailureState : uint32_t { NoFailure, FailureBeingWritten, Failed };
 
@@ -46,6 +69,8 @@ struct SymmetricHeap::Control {
     std::atomic<uint32_t> left;
     /// One more than the rank it waits for.
     std::atomic<int32_t> waitingFor;
+    /// Written before `joined`.
+    RunIdentity identity;
     // Only the rank itself uses these two.
     int64_t allocated;
     int64_t allocations;
@@ -56,66 +81,111 @@ struct SymmetricHeap::Control {
     std::atomic<uint64_t> sizeAndRank;
   };
 
-  std::atomic<uint32_t> ready;
-  int32_t ranks;
-  int64_t bytesPerRank;
   std::atomic<uint32_t> failureState;
   char failureText[1024];
   RankState rank[maxRanks];
   Allocation allocation[maxAllocations];
 };
 
+int64_t SymmetricHeap::controlBytes() {
+  return roundUp(sizeof(Control), pageSize);
+}
+
 static_assert(std::atomic<uint64_t>::is_always_lock_free &&
                   std::atomic<uint32_t>::is_always_lock_free,
               "processes share these");
 
-Status SymmetricHeap::map(int ranks, int64_t bytes, int fd) {
+Status SymmetricHeap::size(int ranks, int64_t bytes) {
   if (ranks < 1 || ranks > maxRanks)
     return error("expected 1 to ", maxRanks, " ranks, found ", ranks);
-  int64_t controlBytes = roundUp(sizeof(Control), pageSize);
   // A word of a size in the table of allocations has 48 bits.
+  int64_t all;
   if (bytes < 0 || bytes > maxBytes ||
       __builtin_mul_overflow(roundUp(bytes, pageSize), int64_t(ranks),
-                             &mappedBytes) ||
-      __builtin_add_overflow(mappedBytes, controlBytes, &mappedBytes))
+                             &totalBytes) ||
+      __builtin_add_overflow(totalBytes, controlBytes(), &all))
     return error("cannot share ", bytes, " bytes of each of ", ranks, " ranks");
   bytesPerRank = roundUp(bytes, pageSize);
-  rankCount = ranks;
-  if (fd >= 0 && ownRank == 0) {
-    // Reserves the memory, which otherwise could run out at any later access.
-    if (int code = posix_fallocate(fd, 0, mappedBytes)) {
-      errno = code;
-      return error("cannot share ", mappedBytes, " bytes: ", systemError());
-    }
+  blocks.resize(static_cast<size_t>(ranks));
+  return Status();
+}
+
+/// Maps `bytes` of a file from `start`, or anonymous memory.
+static Result<void *> mapMemory(int64_t bytes, int file, int64_t start) {
+  int flags = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  void *mapped =
+      mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+           flags | MAP_NORESERVE, file, start);
+  if (mapped == MAP_FAILED)
+    return error("cannot share ", bytes, " bytes: ", systemError());
+  return mapped;
+}
+
+Status SymmetricHeap::mapControl() {
+  Result<void *> mapped = mapMemory(controlBytes(), file, 0);
+  if (mapped)
+    control = static_cast<Control *>(*mapped);
+  return mapped.status();
+}
+
+Status SymmetricHeap::mapBlocks() {
+  if (totalBytes > 0) {
+    Result<void *> mapped = mapMemory(totalBytes, file, controlBytes());
+    if (!mapped)
+      return mapped.status();
+    memory = static_cast<std::byte *>(*mapped);
+  } else {
+    // Nothing is in it, but a block without an address would be a remote one.
+    memory = reinterpret_cast<std::byte *>(control);
   }
-  int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-  void *start = mmap(nullptr, static_cast<size_t>(mappedBytes),
-                     PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
-  if (start == MAP_FAILED)
-    return error("cannot share ", mappedBytes, " bytes: ", systemError());
-  control = static_cast<Control *>(start);
-  memory = static_cast<std::byte *>(start) + controlBytes;
+  for (size_t rank = 0; rank < blocks.size(); ++rank)
+    blocks[rank] = memory + static_cast<int64_t>(rank) * bytesPerRank;
   return Status();
 }
 
 Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(int ranks,
                                                              int64_t bytes) {
   std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap);
-  if (Status status = heap->map(ranks, bytes, -1); !status)
+  if (Status status = heap->size(ranks, bytes); !status)
+    return status;
+  if (Status status = heap->mapControl(); !status)
+    return status;
+  if (Status status = heap->mapBlocks(); !status)
     return status;
   return heap;
 }
 
+/// Says what this rank runs and waits until all others have; an error if some
+/// differ.
+Status SymmetricHeap::meet(const RunIdentity &own, const Deadline &deadline) {
+  Control::RankState &mine = control->rank[ownRank];
+  mine.identity = own;
+  mine.joined.store(1, std::memory_order_release);
+  std::vector<RankIdentity> met;
+  for (int other = 0; other < ranks(); ++other) {
+    Control::RankState &state = control->rank[other];
+    while (!state.joined.load(std::memory_order_acquire))
+      if (!deadline.sleep()) {
+        // Who is missing may be missing because others expect other ranks.
+        for (int late = other + 1; late < ranks(); ++late)
+          if (control->rank[late].joined.load(std::memory_order_acquire))
+            met.push_back({late, control->rank[late].identity});
+        Status status = compareIdentities(met);
+        return status ? error("rank ", other, " did not join within ",
+                              deadline.seconds, " s")
+                      : status;
+      }
+    met.push_back({other, state.identity});
+    // Others that do not exist for this one would be waited for in vain.
+    if (state.identity.ranks != own.ranks)
+      break;
+  }
+  return compareIdentities(met);
+}
+
 Result<std::unique_ptr<SymmetricHeap>>
 SymmetricHeap::join(const std::string &name, int rank, int ranks, int64_t bytes,
-                    double timeLimit) {
-  using Clock = std::chrono::steady_clock;
-  auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(timeLimit));
-  auto sleep = [&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return Clock::now() < deadline;
-  };
+                    double timeLimit, const std::string &content) {
   if (rank < 0 || rank >= ranks)
     return error("expected a rank from 0 to ", ranks - 1, ", found ", rank);
   auto fail = [&](const auto &...why) {
@@ -123,8 +193,15 @@ SymmetricHeap::join(const std::string &name, int rank, int ranks, int64_t bytes,
   };
   std::string path = "/" + name;
   std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap);
+  if (Status status = heap->size(ranks, bytes); !status)
+    return fail(status.message());
+  Result<RunIdentity> identity =
+      RunIdentity::make(ranks, heap->bytesPerRank, content);
+  if (!identity)
+    return fail(identity.message());
   heap->ownRank = rank;
   int &file = heap->file;
+  Deadline deadline(timeLimit);
   if (rank == 0) {
     file = shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
@@ -138,36 +215,27 @@ SymmetricHeap::join(const std::string &name, int rank, int ranks, int64_t bytes,
         shm_unlink(path.c_str());
     }
   } unlinker{rank == 0 ? path : ""};
+  if (rank == 0) {
+    // Reserves the memory, which otherwise could run out at any later access.
+    int64_t all = controlBytes() + heap->totalBytes;
+    if (int code = posix_fallocate(file, 0, all)) {
+      errno = code;
+      return fail("cannot share ", all, " bytes: ", systemError());
+    }
+  }
   struct stat info{};
   while (rank != 0) {
     if (file < 0)
       file = shm_open(path.c_str(), O_RDWR | O_CLOEXEC, 0600);
     if (file < 0 && errno != ENOENT)
       return fail("cannot open it: ", systemError());
-    if (file >= 0 && fstat(file, &info) == 0 && info.st_size > 0)
+    if (file >= 0 && fstat(file, &info) == 0 && info.st_size >= controlBytes())
       break;
-    if (!sleep())
+    if (!deadline.sleep())
       return fail("rank 0 did not make it within ", timeLimit, " s");
   }
-  if (Status status = heap->map(ranks, bytes, file); !status)
+  if (Status status = heap->mapControl(); !status)
     return fail(status.message());
-  Control &control = *heap->control;
-  if (rank == 0) {
-    control.ranks = ranks;
-    control.bytesPerRank = heap->bytesPerRank;
-    control.ready.store(readyMark, std::memory_order_release);
-  } else {
-    if (info.st_size != heap->mappedBytes)
-      return fail("rank 0 shares ", info.st_size, " bytes, rank ", rank,
-                  " expects ", heap->mappedBytes);
-    while (control.ready.load(std::memory_order_acquire) != readyMark)
-      if (!sleep())
-        return fail("rank 0 did not make it within ", timeLimit, " s");
-    if (control.ranks != ranks || control.bytesPerRank != heap->bytesPerRank)
-      return fail("rank 0 has ", control.ranks, " ranks of ",
-                  control.bytesPerRank, " bytes, rank ", rank, " has ", ranks,
-                  " of ", heap->bytesPerRank);
-  }
   struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -176,19 +244,21 @@ SymmetricHeap::join(const std::string &name, int rank, int ranks, int64_t bytes,
   if (fcntl(file, F_OFD_SETLK, &lock) != 0)
     return fail(errno == EAGAIN ? "another process has the same rank"
                                 : systemError());
-  control.rank[rank].joined.store(1, std::memory_order_release);
-  for (int other = 0; other < ranks; ++other)
-    while (!control.rank[other].joined.load(std::memory_order_acquire))
-      if (!sleep())
-        return fail("rank ", other, " did not join within ", timeLimit, " s");
+  if (Status status = heap->meet(*identity, deadline); !status)
+    return fail(status.message());
+  // All have the same sizes, so the file has these.
+  if (Status status = heap->mapBlocks(); !status)
+    return fail(status.message());
   return heap;
 }
 
 SymmetricHeap::~SymmetricHeap() {
   if (control && ownRank >= 0)
     leave(ownRank);
+  if (memory && totalBytes > 0)
+    munmap(static_cast<void *>(memory), static_cast<size_t>(totalBytes));
   if (control)
-    munmap(static_cast<void *>(control), static_cast<size_t>(mappedBytes));
+    munmap(static_cast<void *>(control), static_cast<size_t>(controlBytes()));
   if (file >= 0)
     close(file);
 }
@@ -261,7 +331,7 @@ void SymmetricHeap::leave(int rank) {
 }
 
 bool SymmetricHeap::isGone(int rank) const {
-  if (control->rank[rank].left.load(std::memory_order_acquire))
+  if (hasLeft(rank))
     return true;
   if (file < 0 || rank == ownRank)
     return false;
@@ -271,6 +341,10 @@ bool SymmetricHeap::isGone(int rank) const {
   lock.l_start = rank;
   lock.l_len = 1;
   return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
+
+bool SymmetricHeap::hasLeft(int rank) const {
+  return control->rank[rank].left.load(std::memory_order_acquire) != 0;
 }
 
 void SymmetricHeap::setWaitingFor(int rank, int other) {

@@ -20,31 +20,31 @@ Status Waiter::blame(int other, const WaitReason &reason,
        << "' of call " << reason.epoch << " of " << reason.operation;
   // Who waits for whom leads to the rank that is really to blame.
   int last = other;
-  for (int hops = 0; hops < heap.ranks(); ++hops) {
-    int next = heap.waitingFor(last);
+  for (int hops = 0; hops < transport.ranks(); ++hops) {
+    int next = transport.waitingFor(last);
     if (next < 0 || next == rank)
       break;
     text << "; rank " << last << " waits for rank " << next;
     last = next;
   }
-  return heap.fail(rank, text.str());
+  return transport.fail(rank, text.str());
 }
 
 Status Waiter::waitLonger(int other, const WaitReason &reason,
-                          bool (*ready)(void *), void *argument) {
+                          bool (*ready)(void *), void *argument, Needs needs) {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
   constexpr int yields = 200;
   constexpr double livenessInterval = 0.05;
   Clock::time_point start = Clock::now();
   double nextLook = livenessInterval;
-  heap.setWaitingFor(rank, other);
+  transport.setWaitingFor(rank, other);
   Status status;
   for (int i = 0;; ++i) {
     if (ready(argument))
       break;
-    if (heap.failed()) {
-      status = heap.failure();
+    if (transport.failed()) {
+      status = transport.failure();
       break;
     }
     if (i < yields)
@@ -62,15 +62,17 @@ Status Waiter::waitLonger(int other, const WaitReason &reason,
       continue;
     nextLook = waited + livenessInterval;
     // It may have done its part and left just before.
-    if (!heap.isGone(other) || ready(argument))
+    if (!transport.isGone(other) ||
+        (needs == Needs::Process && transport.hasLeft(other)) ||
+        ready(argument))
       continue;
-    status = heap.failed()
-                 ? heap.failure()
+    status = transport.failed()
+                 ? transport.failure()
                  : blame(other, reason,
                          "rank " + std::to_string(other) + " has ended");
     break;
   }
-  heap.setWaitingFor(rank, -1);
+  transport.setWaitingFor(rank, -1);
   return status;
 }
 

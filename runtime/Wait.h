@@ -10,7 +10,7 @@
 #ifndef CCN_RUNTIME_WAIT_H
 #define CCN_RUNTIME_WAIT_H
 
-#include "runtime/SymmetricHeap.h"
+#include "runtime/Transport.h"
 
 namespace ccn::runtime {
 
@@ -27,29 +27,34 @@ struct WaitReason {
 
 class Waiter {
 public:
-  /// For the thread of `rank`. It waits at most `timeLimit` seconds at a time.
-  Waiter(SymmetricHeap &heap, int rank, double timeLimit)
-      : heap(heap), rank(rank), timeLimit(timeLimit) {}
+  /// What must not be gone for a wait to make sense.
+  enum class Needs { Rank, Process };
+
+  /// For a thread of `rank`. It waits at most `timeLimit` seconds at a time.
+  Waiter(Transport &transport, int rank, double timeLimit)
+      : transport(transport), rank(rank), timeLimit(timeLimit) {}
 
   /// Waits until ready() returns true, which `other` must bring about.
+  /// With Needs::Process it may have left, as long as its process lives.
   template <typename Ready>
-  Status wait(int other, const WaitReason &reason, Ready ready) {
+  Status wait(int other, const WaitReason &reason, Ready ready,
+              Needs needs = Needs::Rank) {
     for (int i = 0; i < quickLooks; ++i)
       if (ready())
         return Status();
     return waitLonger(
         other, reason, [](void *f) { return (*static_cast<Ready *>(f))(); },
-        &ready);
+        &ready, needs);
   }
 
 private:
   static constexpr int quickLooks = 64;
 
   Status waitLonger(int other, const WaitReason &reason, bool (*ready)(void *),
-                    void *argument);
+                    void *argument, Needs needs);
   Status blame(int other, const WaitReason &reason, const std::string &event);
 
-  SymmetricHeap &heap;
+  Transport &transport;
   int rank;
   double timeLimit;
 };

@@ -8,6 +8,7 @@
 #include "lib/Frontend/Constant.h"
 
 #include "dialect/Layout.h"
+#include "runtime/Number.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
@@ -113,38 +114,18 @@ TypedAttr Constant::toAttr(Type type, std::string &error) const {
 }
 
 std::optional<Constant> frontend::parseConstant(StringRef text) {
-  if (text == "true" || text == "false")
-    return Constant(text == "true");
-  // Decimal or hexadecimal as in a file, where 010 is ten.
-  StringRef digits = text;
-  bool negative = digits.consume_front("-");
-  if (!negative)
-    digits.consume_front("+");
-  bool hex = digits.consume_front_insensitive("0x");
-  if (!digits.empty() && llvm::all_of(digits, [&](char c) {
-        return hex ? llvm::isHexDigit(c) : llvm::isDigit(c);
-      })) {
-    constexpr uint64_t half = uint64_t(1) << 63;
-    uint64_t magnitude;
-    if (digits.getAsInteger(hex ? 16 : 10, magnitude) ||
-        (negative && magnitude > half))
-      return std::nullopt;
-    if (negative || magnitude < half)
-      return Constant(static_cast<int64_t>(negative ? -magnitude : magnitude));
-    return Constant::big(magnitude);
-  }
-  // Not everything that reads as a real: no infinities, no NaN, and as in a
-  // file nothing that would be rounded to 0.
-  if (hex || text.find_first_not_of("+-0123456789.eE") != StringRef::npos)
+  std::optional<runtime::Number> number =
+      runtime::parseNumber({text.data(), text.size()});
+  if (!number)
     return std::nullopt;
-  double real;
-  if (text.getAsDouble(real) || !std::isfinite(real) ||
-      (real == 0 && text.take_until([](char c) {
-                          return (c | 32) == 'e';
-                        }).find_first_of("123456789") != StringRef::npos))
-    return std::nullopt;
+  if (auto *magnitude = std::get_if<uint64_t>(&*number))
+    return Constant::big(*magnitude);
+  if (auto *integer = std::get_if<int64_t>(&*number))
+    return Constant(*integer);
+  if (auto *truth = std::get_if<bool>(&*number))
+    return Constant(*truth);
   // With its digits, so that it is rounded once to any type.
-  return Constant(real, text);
+  return Constant(std::get<double>(*number), text);
 }
 
 std::optional<Constant> frontend::negate(const Constant &a,

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Frontend/Diagnostics.h"
+
+#include "runtime/Spelling.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <limits>
@@ -174,51 +176,17 @@ std::vector<const Diagnostic *> Diagnostics::getSorted() const {
 // Misspelt names
 //===----------------------------------------------------------------------===//
 
-/// Two neighbouring letters are swapped and nothing else differs.
-static bool isSwap(llvm::StringRef a, llvm::StringRef b) {
-  if (a.size() != b.size())
-    return false;
-  size_t i = 0;
-  while (i < a.size() && a[i] == b[i])
-    ++i;
-  return i + 1 < a.size() && a[i] == b[i + 1] && a[i + 1] == b[i] &&
-         a.substr(i + 2) == b.substr(i + 2);
+static std::vector<std::string_view>
+viewsOf(llvm::ArrayRef<llvm::StringRef> names) {
+  return {names.begin(), names.end()};
 }
 
 llvm::StringRef ccn::closestName(llvm::StringRef name,
                                  llvm::ArrayRef<llvm::StringRef> candidates) {
-  // No one misspells a name this long in a way that a distance would tell.
-  constexpr size_t maxLength = 64;
-  if (name.size() > maxLength)
-    return {};
-  unsigned bestDistance = name.size() / 3 + 1;
-  llvm::StringRef best;
-  for (llvm::StringRef candidate : candidates) {
-    if (candidate == name || candidate.empty() || candidate == best)
-      continue;
-    unsigned distance;
-    if (candidate.equals_insensitive(name))
-      distance = 0;
-    else if (isSwap(candidate, name))
-      distance = 1;
-    else
-      distance = candidate.edit_distance(name, /*AllowReplacements=*/true,
-                                         bestDistance);
-    if (distance < bestDistance) {
-      bestDistance = distance;
-      best = candidate;
-    } else if (distance == bestDistance) {
-      // Two are as near, so neither is sure; only a nearer one would be.
-      best = {};
-    }
-  }
-  return best;
+  return closestName(std::string_view(name), viewsOf(candidates));
 }
 
 std::string ccn::didYouMean(llvm::StringRef name,
                             llvm::ArrayRef<llvm::StringRef> candidates) {
-  llvm::StringRef closest = closestName(name, candidates);
-  if (closest.empty())
-    return "";
-  return ("; did you mean '" + closest + "'").str();
+  return didYouMean(std::string_view(name), viewsOf(candidates));
 }

@@ -143,14 +143,9 @@ private:
   unsigned numErrors = 0;
 };
 
-/// The candidate that `name` most likely misspells, or empty unless exactly
-/// one is closest and close: at most a third of the name's letters differ
-/// (one for a name of three letters, none for shorter ones), or only the case.
+/// See runtime/Spelling.h.
 llvm::StringRef closestName(llvm::StringRef name,
                             llvm::ArrayRef<llvm::StringRef> candidates);
-
-/// "; did you mean 'X'", or empty when closestName is not sure. Made to stand
-/// at the end of a message.
 std::string didYouMean(llvm::StringRef name,
                        llvm::ArrayRef<llvm::StringRef> candidates);
 

@@ -7,9 +7,9 @@
 #include "lib/Interpreter/Elementwise.h"
 
 #include "lib/Interpreter/Blocks.h"
+#include "runtime/Convert.h"
 
 #include <cmath>
-#include <limits>
 
 namespace ccn::interp {
 
@@ -230,97 +230,6 @@ Result<HostTensor> floatBinary(BinaryOp op, const HostTensor &a,
   return error("unknown binary operation");
 }
 
-//===----------------------------------------------------------------------===//
-// Casts
-//===----------------------------------------------------------------------===//
-
-/// Truncates toward zero into the range of Integer; NaN gives 0.
-template <typename Integer> Integer saturate(double value) {
-  using Limits = std::numeric_limits<Integer>;
-  // 2^digits is exact, and the first value that is too large.
-  const double bound = std::ldexp(1.0, Limits::digits);
-  if (value != value)
-    return 0;
-  if (value >= bound)
-    return Limits::max();
-  if (value <= (Limits::is_signed ? -bound : 0.0))
-    return Limits::min();
-  return static_cast<Integer>(value);
-}
-
-template <typename Integer>
-void saturateBlock(std::byte *data, int64_t first, int64_t n,
-                   const double *in) {
-  Integer *out = reinterpret_cast<Integer *>(data) + first;
-  for (int64_t i = 0; i < n; ++i)
-    out[i] = saturate<Integer>(in[i]);
-}
-
-void storeSaturated(ElementType type, std::byte *data, int64_t first, int64_t n,
-                    const double *in) {
-  switch (type) {
-  case ElementType::I8:
-    return saturateBlock<int8_t>(data, first, n, in);
-  case ElementType::I16:
-    return saturateBlock<int16_t>(data, first, n, in);
-  case ElementType::I32:
-    return saturateBlock<int32_t>(data, first, n, in);
-  case ElementType::I64:
-    return saturateBlock<int64_t>(data, first, n, in);
-  case ElementType::U8:
-    return saturateBlock<uint8_t>(data, first, n, in);
-  case ElementType::U16:
-    return saturateBlock<uint16_t>(data, first, n, in);
-  case ElementType::U32:
-    return saturateBlock<uint32_t>(data, first, n, in);
-  case ElementType::U64:
-    return saturateBlock<uint64_t>(data, first, n, in);
-  case ElementType::Bool: {
-    uint8_t *out = reinterpret_cast<uint8_t *>(data) + first;
-    for (int64_t i = 0; i < n; ++i)
-      out[i] = in[i] != 0;
-    return;
-  }
-  default:
-    assert(false && "not an integer type or bool");
-  }
-}
-
-/// A double that rounds to every narrower format (f32 included) as `value`
-/// does. An integer of more than 53 bits is rounded to odd: its last bit is set
-/// when bits are lost, so that it neither becomes a tie nor stops being more
-/// than one. (S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded
-/// sums: proved algorithms using rounding to odd", IEEE TC 57(4), 2008.)
-template <typename Integer> double roundToOdd(Integer value) {
-  bool negative = value < 0;
-  uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(value)
-                                : static_cast<uint64_t>(value);
-  int width = 64 - __builtin_clzll(magnitude | 1);
-  if (width > 53) {
-    int dropped = width - 53;
-    uint64_t rest = magnitude & ((1ULL << dropped) - 1);
-    magnitude = magnitude >> dropped << dropped;
-    if (rest)
-      magnitude |= 1ULL << dropped;
-  }
-  double rounded = static_cast<double>(magnitude);
-  return negative ? -rounded : rounded;
-}
-
-template <typename Integer>
-void castIntegersToFloats(const HostTensor &x, ElementType type,
-                          std::byte *out) {
-  Integer in[blockSize];
-  double values[blockSize];
-  forEachBlock(x.count(), [&](int64_t first, int64_t n) {
-    load(x.type(), x.data(), first, n, in);
-    for (int64_t i = 0; i < n; ++i)
-      values[i] = type == ElementType::F64 ? static_cast<double>(in[i])
-                                           : roundToOdd(in[i]);
-    store(type, out, first, n, values);
-  });
-}
-
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -458,30 +367,7 @@ Result<HostTensor> cast(const HostTensor &x, ElementType type) {
   Result<HostTensor> result = HostTensor::uninitialized(type, x.shape());
   if (!result)
     return result;
-  std::byte *out = result->mutableData();
-  if (isFloat(x.type())) {
-    double values[blockSize];
-    forEachBlock(x.count(), [&](int64_t first, int64_t n) {
-      load(x.type(), x.data(), first, n, values);
-      if (isFloat(type))
-        store(type, out, first, n, values);
-      else
-        storeSaturated(type, out, first, n, values);
-    });
-    return result;
-  }
-  if (isFloat(type)) {
-    if (isSignedInteger(x.type()))
-      castIntegersToFloats<int64_t>(x, type, out);
-    else
-      castIntegersToFloats<uint64_t>(x, type, out);
-    return result;
-  }
-  int64_t values[blockSize];
-  forEachBlock(x.count(), [&](int64_t first, int64_t n) {
-    load(x.type(), x.data(), first, n, values);
-    store(type, out, first, n, values);
-  });
+  runtime::convert(x.type(), x.data(), type, result->mutableData(), x.count());
   return result;
 }
 

@@ -1,7 +1,6 @@
 //===- NpyTensor.h - Host tensors in .npy files -----------------*- C++ -*-===//
 //
-// Loads and saves host tensors as .npy files: the bridge between the element
-// types of the language and those NumPy knows.
+// The runtime's readers and writers under the interpreter's names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,21 +8,13 @@
 #define CCN_INTERPRETER_NPYTENSOR_H
 
 #include "lib/Interpreter/HostTensor.h"
-#include "runtime/Npy.h"
+#include "runtime/NpyTensor.h"
 
 namespace ccn::interp {
 
-/// The file type that holds elements of `type`. bf16 is raw "V2", both 8-bit
-/// floats are raw "V1".
-NpyType npyType(ElementType type);
-
-/// Reads `path`, which must hold elements of `type` in `shape`; a file of
-/// another type or shape is an error naming both. Nothing is converted.
-Result<HostTensor> loadNpy(const std::string &path, ElementType type,
-                           const Shape &shape);
-
-/// Writes `tensor` to `path`, replacing what is there only once all is written.
-Status saveNpy(const std::string &path, const HostTensor &tensor);
+using runtime::loadNpy;
+using runtime::npyType;
+using runtime::saveNpy;
 
 } // namespace ccn::interp
 

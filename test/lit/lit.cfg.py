@@ -33,6 +33,8 @@ config.substitutions += [
     (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),
     (r"\bcccompile\b", tools + "/cccompile" + (" --round-trip" if roundtrip else "")),
     ("%ccsynth", tools + "/ccsynth"),
+    ("%ccrun", tools + "/ccrun"),
+    ("%sample", tools + "/ccn-sample-package"),
     ("%python", config.python),
     ("%examples", config.ccn_source_dir + "/examples"),
     ("%source", config.ccn_source_dir),

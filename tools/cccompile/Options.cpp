@@ -7,90 +7,10 @@
 
 #include "tools/cccompile/Options.h"
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
-#include <charconv>
-#include <functional>
+#include "tools/common/CommandLine.h"
 
 using namespace ccn;
-
-namespace {
-
-/// Takes `name=value` apart.
-NamedValues splitAll(const std::vector<std::string> &texts,
-                     const std::string &option, const std::string &example) {
-  NamedValues values;
-  for (const std::string &text : texts) {
-    size_t equal = text.find('=');
-    if (equal == 0 || equal == std::string::npos || equal + 1 == text.size())
-      throw CLI::ValidationError(option, "expected " + example + ", found '" +
-                                             text + "'");
-    std::string name = text.substr(0, equal);
-    for (const auto &[other, value] : values)
-      if (other == name)
-        throw CLI::ValidationError(option, "'" + name + "' is given twice");
-    values.emplace_back(name, text.substr(equal + 1));
-  }
-  return values;
-}
-
-/// A check of an option's text; what it should be is said in our words.
-CLI::Validator expect(const std::string &what,
-                      const std::function<bool(const std::string &)> &holds) {
-  return CLI::Validator(
-      [what, holds](std::string &text) {
-        return holds(text) ? std::string()
-                           : "expected " + what + ", found '" + text + "'";
-      },
-      "");
-}
-
-CLI::Validator expectOneOf(const std::vector<std::string> &words) {
-  std::string what;
-  for (const std::string &word : words) {
-    const char *before = word == words.front()  ? "'"
-                         : word == words.back() ? " or '"
-                                                : ", '";
-    what += before + word + "'";
-  }
-  return expect(what, [words](const std::string &text) {
-    return std::find(words.begin(), words.end(), text) != words.end();
-  });
-}
-
-bool isSeed(const std::string &text) {
-  uint64_t seed;
-  const char *end = text.data() + text.size();
-  auto [last, failure] = std::from_chars(text.data(), end, seed);
-  return failure == std::errc() && last == end;
-}
-
-bool isRank(const std::string &text) {
-  uint16_t rank;
-  const char *end = text.data() + text.size();
-  auto [last, failure] = std::from_chars(text.data(), end, rank);
-  return failure == std::errc() && last == end;
-}
-
-bool isTimeLimit(const std::string &text) {
-  double seconds;
-  const char *end = text.data() + text.size();
-  auto [last, failure] = std::from_chars(text.data(), end, seconds);
-  return failure == std::errc() && last == end && seconds >= 0.001 &&
-         seconds <= 1e9;
-}
-
-/// CLI11's words for an option without or with too many values in ours.
-std::string describe(const CLI::ArgumentMismatch &error) {
-  std::string text = error.what();
-  std::string option = text.substr(0, text.find(':'));
-  bool missing = text.find("missing") != std::string::npos;
-  return option + (missing ? ": expected a value, found none"
-                           : ": expected once, found twice");
-}
-
-} // namespace
+using namespace ccn::cli;
 
 std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   CLI::App app{
@@ -156,7 +76,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "is made (default 0); with --emit plan the only one whose "
                  "plan is made")
       ->type_name("N")
-      ->check(expect("an integer from 0 to 65535", isRank));
+      ->check(expect("an integer from 0 to 65535", isIntegerFrom(0, 65535)));
   app.add_option("--dump-phases", options.dumpFolder,
                  "write the IR after each phase into this folder")
       ->type_name("DIR");
@@ -200,7 +120,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--time-limit", options.timeLimit,
                  "how many seconds a rank waits for another (default 600)")
       ->type_name("SECONDS")
-      ->check(expect("seconds from 0.001 to 1e9", isTimeLimit))
+      ->check(expect("seconds from 0.001 to 1e9", isNumberFrom(0.001, 1e9)))
       ->group("Running");
   app.footer(
       "Arrays have the global shape of a replicated or sliced tensor; a local "
@@ -218,8 +138,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   // So that -D N=4 and -DN=4 both work.
   app.allow_windows_style_options(false);
 
-  try {
-    app.parse(argc, argv);
+  auto check = [&] {
     options.params = splitAll(params, "-D", "NAME=NUMBER");
     options.mesh = splitAll(mesh, "--mesh", "AXIS=SIZE");
     options.inputs = splitAll(inputs, "--input", "NAME=FILE");
@@ -254,18 +173,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     if (!options.verify.empty() && options.stopAfter == "parse")
       throw CLI::ValidationError(
           "--stop-after", "expected 'schedule' or nothing with --verify");
-  } catch (const CLI::CallForHelp &) {
-    std::cout << app.help();
-    return 0;
-  } catch (const CLI::RequiredError &) {
-    std::cerr << "cccompile: error: expected a FILE; see --help\n";
-    return 2;
-  } catch (const CLI::ArgumentMismatch &error) {
-    std::cerr << "cccompile: error: " << describe(error) << "\n";
-    return 2;
-  } catch (const CLI::Error &error) {
-    std::cerr << "cccompile: error: " << error.what() << "\n";
-    return 2;
-  }
-  return std::nullopt;
+  };
+  return parse(app, argc, argv, "FILE", check);
 }

@@ -47,7 +47,9 @@ TEST(SymmetricHeap, AllocatesAlikeAndAligned) {
       if (!offset)
         return offset.status();
       EXPECT_EQ(*offset % 64, 0);
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.at(1, *offset)) % 64, 0u);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.at(memory.rank(), *offset)) %
+                    64,
+                0u);
       EXPECT_GE(*offset, last);
       last = *offset;
       for (int64_t i = 0; i < bytes; ++i)

@@ -116,6 +116,7 @@ Case twoShotCase(int ranks, Epoch calls) {
             uint64_t value = readWord(memory, source(own), 0);
             for (int member = 0; member < ranks; ++member)
               putWord(memory, member, 8 + 8 * own, value);
+            return Status();
           });
       for (int owner = 0; owner < ranks; ++owner)
         expectValue(memory, readWord(memory, own, 8 + 8 * owner), source(owner),

@@ -1,13 +1,17 @@
 //===- TeamUtil.h - Teams of rank threads for tests -------------*- C++ -*-===//
 //
-// Runs a body on ranks that are threads, and injects delays.
+// Runs a body on ranks that are threads, over each of the transports, and
+// injects delays.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_TEST_UNIT_RUNTIME_TEAMUTIL_H
 #define CCN_TEST_UNIT_RUNTIME_TEAMUTIL_H
 
+#include "FakeNetwork.h"
 #include "runtime/Collectives.h"
+#include "runtime/MessageTransport.h"
+#include "runtime/SymmetricHeap.h"
 
 #include <gtest/gtest.h>
 
@@ -37,34 +41,98 @@ private:
   std::vector<std::mt19937_64> generators;
 };
 
-/// Calls body for each rank in a thread and returns what each returned. Who
-/// returns has left.
-inline std::vector<Status>
-runTeam(SymmetricHeap &heap, const std::function<Status(RankMemory &)> &body,
-        double timeLimit = 60, AccessHook *hook = nullptr) {
-  std::vector<Status> statuses(static_cast<size_t>(heap.ranks()));
+using TeamBody = std::function<Status(RankMemory &)>;
+
+/// Calls body for each rank in a thread, with its transport, and returns what
+/// each returned. Who returns has left.
+inline std::vector<Status> runTeam(const std::vector<Transport *> &transports,
+                                   const TeamBody &body, double timeLimit = 60,
+                                   AccessHook *hook = nullptr) {
+  std::vector<Status> statuses(transports.size());
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < heap.ranks(); ++rank)
-    threads.emplace_back([&, rank] {
-      RankMemory memory(heap, rank, timeLimit);
+  for (size_t i = 0; i < transports.size(); ++i)
+    threads.emplace_back([&, i] {
+      auto rank = static_cast<int>(i);
+      RankMemory memory(*transports[i], rank, timeLimit);
       memory.setHook(hook);
-      statuses[static_cast<size_t>(rank)] = body(memory);
-      heap.leave(rank);
+      statuses[i] = body(memory);
+      transports[i]->leave(rank);
     });
   for (std::thread &thread : threads)
     thread.join();
   return statuses;
 }
 
-/// Likewise on a heap of its own; every rank must succeed.
-inline void expectTeam(int ranks, int64_t bytes,
-                       const std::function<Status(RankMemory &)> &body,
+/// Likewise on a heap that all share.
+inline std::vector<Status> runTeam(SymmetricHeap &heap, const TeamBody &body,
+                                   double timeLimit = 60,
+                                   AccessHook *hook = nullptr) {
+  return runTeam(
+      std::vector<Transport *>(static_cast<size_t>(heap.ranks()), &heap), body,
+      timeLimit, hook);
+}
+
+/// Ranks that reach each other by messages only.
+class MessageTeam {
+public:
+  MessageTeam(std::shared_ptr<FakeWires> wires, int64_t bytes,
+              const MessageOptions &options = {}) {
+    for (int rank = 0; rank < wires->ranks(); ++rank) {
+      auto transport = MessageTransport::start(
+          std::make_unique<FakeNetwork>(wires, rank), bytes, options);
+      EXPECT_TRUE(transport.ok()) << transport.message();
+      owned.push_back(*std::move(transport));
+      transports.push_back(owned.back().get());
+    }
+  }
+  /// All at once: each waits for the others.
+  ~MessageTeam() { close(); }
+  /// Whether each ended in good order.
+  std::vector<char> close() {
+    std::vector<char> clean(owned.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < owned.size(); ++i)
+      threads.emplace_back([this, i, &clean] { clean[i] = owned[i]->close(); });
+    for (std::thread &thread : threads)
+      thread.join();
+    return clean;
+  }
+
+  std::vector<Transport *> transports;
+
+private:
+  std::vector<std::unique_ptr<MessageTransport>> owned;
+};
+
+/// Small enough that everything is cut into pieces and queues are often full.
+inline MessageOptions smallMessages() {
+  MessageOptions options;
+  options.messageBytes = 1 << 10;
+  options.queueBytes = 1 << 12;
+  return options;
+}
+
+/// Likewise by messages that take random times; every rank must succeed.
+inline void expectMessageTeam(int ranks, int64_t bytes, const TeamBody &body,
+                              AccessHook *hook = nullptr, uint64_t seed = 1,
+                              const MessageOptions &options = {}) {
+  MessageTeam team(std::make_shared<FakeWires>(ranks, seed), bytes, options);
+  for (const Status &status : runTeam(team.transports, body, 60, hook))
+    EXPECT_TRUE(status.ok()) << status.message();
+  for (char clean : team.close())
+    EXPECT_TRUE(clean);
+}
+
+/// Over shared memory, and then by messages; every rank must succeed.
+inline void expectTeam(int ranks, int64_t bytes, const TeamBody &body,
                        AccessHook *hook = nullptr) {
   Result<std::unique_ptr<SymmetricHeap>> heap =
       SymmetricHeap::create(ranks, bytes);
   ASSERT_TRUE(heap.ok()) << heap.message();
   for (const Status &status : runTeam(**heap, body, 60, hook))
     EXPECT_TRUE(status.ok()) << status.message();
+  expectMessageTeam(ranks, bytes, body, hook, 1,
+                    ranks % 2 ? MessageOptions() : smallMessages());
 }
 
 inline Group allRanks(int ranks) {

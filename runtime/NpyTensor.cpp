@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/NpyTensor.h"
+#include "runtime/NpyTensor.h"
 
-namespace ccn::interp {
+namespace ccn::runtime {
 
 NpyType npyType(ElementType type) {
   int size = sizeInBytes(type);
@@ -52,4 +52,4 @@ Status saveNpy(const std::string &path, const HostTensor &tensor) {
   return writeNpy(path, npyType(tensor.type()), tensor.shape(), tensor.data());
 }
 
-} // namespace ccn::interp
+} // namespace ccn::runtime

@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/Random.h"
+#include "runtime/Random.h"
 
-#include "lib/Interpreter/Blocks.h"
+#include "runtime/Blocks.h"
 
-namespace ccn::interp {
+namespace ccn::runtime {
 
 namespace {
 
@@ -168,4 +168,4 @@ Result<HostTensor> randomFill(ElementType type, const Shape &shape,
   return result;
 }
 
-} // namespace ccn::interp
+} // namespace ccn::runtime

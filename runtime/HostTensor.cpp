@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/HostTensor.h"
 
-#include "lib/Interpreter/Blocks.h"
-#include "lib/Interpreter/Elementwise.h"
+#include "runtime/Blocks.h"
+#include "runtime/Convert.h"
 
 #include <charconv>
 #include <cmath>
@@ -15,7 +15,7 @@
 #include <new>
 #include <unistd.h>
 
-namespace ccn::interp {
+namespace ccn::runtime {
 
 namespace {
 
@@ -55,35 +55,29 @@ const std::shared_ptr<std::byte[]> &zeroScalarStorage() {
   return storage;
 }
 
-/// Sets every element of `tensor` to the single element of `scalar`.
-void fill(HostTensor &tensor, const HostTensor &scalar) {
-  withBits(tensor.type(), [&](auto zero) {
-    using Bits = decltype(zero);
-    std::fill_n(tensor.mutableDataAs<Bits>(), tensor.count(),
-                *scalar.dataAs<Bits>());
-  });
-}
-
-/// A tensor of the given values in their own type, cast to `type`.
+/// A tensor of the given values in their own type, converted to `type`.
 template <typename T>
 Result<HostTensor> fromValues(ElementType valueType, ElementType type,
                               Shape shape, const std::vector<T> &values) {
-  auto bytes = static_cast<int64_t>(values.size() * sizeof(T));
-  Result<HostTensor> tensor =
-      HostTensor::fromBytes(valueType, std::move(shape), values.data(), bytes);
-  return tensor ? cast(*tensor, type) : std::move(tensor);
+  Result<HostTensor> tensor = HostTensor::uninitialized(type, std::move(shape));
+  if (!tensor)
+    return tensor;
+  auto found = static_cast<int64_t>(values.size());
+  if (tensor->count() != found)
+    return error("a tensor ", tensor->describe(), " has ", tensor->count(),
+                 " elements, found ", found);
+  convert(valueType, reinterpret_cast<const std::byte *>(values.data()), type,
+          tensor->mutableData(), found);
+  return tensor;
 }
 
 template <typename T>
 Result<HostTensor> splatValue(ElementType valueType, ElementType type,
                               Shape shape, T value) {
-  Result<HostTensor> scalar = fromValues<T>(valueType, type, {}, {value});
-  if (!scalar || shape.empty())
-    return scalar;
-  Result<HostTensor> tensor = HostTensor::uninitialized(type, std::move(shape));
-  if (tensor)
-    fill(*tensor, *scalar);
-  return tensor;
+  std::byte element[8];
+  convert(valueType, reinterpret_cast<const std::byte *>(&value), type, element,
+          1);
+  return HostTensor::filled(type, std::move(shape), element);
 }
 
 } // namespace
@@ -147,19 +141,20 @@ HostTensor::HostTensor() : storage(zeroScalarStorage()) {}
 Result<HostTensor> HostTensor::uninitialized(ElementType type, Shape shape) {
   Result<int64_t> count = elementCount(shape);
   if (!count)
-    return error("cannot make a tensor ", ccn::interp::describe(type, shape),
+    return error("cannot make a tensor ", ccn::runtime::describe(type, shape),
                  ": ", count.message());
   int64_t bytes;
   if (__builtin_mul_overflow(*count, int64_t(sizeInBytes(type)), &bytes))
-    return error("cannot make a tensor ", ccn::interp::describe(type, shape),
+    return error("cannot make a tensor ", ccn::runtime::describe(type, shape),
                  ": its size in bytes does not fit 64 bits");
   static const int64_t memory = machineMemory();
   std::shared_ptr<std::byte[]> storage;
   if (bytes <= memory)
     storage = allocate(bytes);
   if (!storage)
-    return error("out of memory: a tensor ", ccn::interp::describe(type, shape),
-                 " takes ", bytes, " bytes, this machine has ", memory);
+    return error("out of memory: a tensor ",
+                 ccn::runtime::describe(type, shape), " takes ", bytes,
+                 " bytes, this machine has ", memory);
   HostTensor tensor;
   tensor.elementType = type;
   tensor.sizes = std::move(shape);
@@ -190,6 +185,18 @@ Result<HostTensor> HostTensor::fromBytes(ElementType type, Shape shape,
   if (type == ElementType::Bool)
     for (int64_t i = 0; i < byteCount; ++i)
       out[i] = std::byte(out[i] != std::byte(0));
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::filled(ElementType type, Shape shape,
+                                      const std::byte *element) {
+  Result<HostTensor> tensor = uninitialized(type, std::move(shape));
+  if (tensor)
+    withBits(type, [&](auto bits) {
+      std::memcpy(&bits, element, sizeof bits);
+      std::fill_n(tensor->mutableDataAs<decltype(bits)>(), tensor->count(),
+                  bits);
+    });
   return tensor;
 }
 
@@ -226,7 +233,7 @@ Result<HostTensor> HostTensor::reshaped(Shape shape) const {
     return count.status();
   if (*count != elements)
     return error("cannot reshape ", describe(), " with ", elements,
-                 " elements to ", ccn::interp::describe(elementType, shape),
+                 " elements to ", ccn::runtime::describe(elementType, shape),
                  " with ", *count);
   HostTensor tensor = *this;
   tensor.sizes = std::move(shape);
@@ -311,4 +318,4 @@ std::optional<int64_t> firstDifference(const HostTensor &a,
   return std::nullopt;
 }
 
-} // namespace ccn::interp
+} // namespace ccn::runtime

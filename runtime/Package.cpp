@@ -1,0 +1,255 @@
+//===- Package.cpp - A compiled program in one file -----------------------===//
+//
+// The header is checked before anything is allocated for what it announces.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Package.h"
+
+#include "runtime/File.h"
+#include "runtime/Hash.h"
+#include "runtime/JsonFields.h"
+#include "runtime/ObjectCode.h"
+#include "runtime/PlanJson.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <set>
+
+namespace ccn::runtime {
+
+namespace {
+
+constexpr std::string_view magic = "\x93"
+                                   "CCNPKG\n";
+constexpr uint32_t formatVersion = 1;
+constexpr size_t headerSize = 64;
+constexpr size_t hashOffset = 32, hashSize = 32;
+/// Keeps a header of garbage from asking for the machine's memory.
+constexpr uint64_t maxFileSize = uint64_t(1) << 31;
+
+/// What the JSON holds.
+struct Description {
+  std::string compiler, program, schedule, target;
+  std::vector<std::string> cpuFeatures;
+  RawJson plan, reference;
+};
+
+void fields(auto &a, Is<Description> auto &v) {
+  a("compiler", v.compiler);
+  a("program", v.program);
+  a("schedule", v.schedule);
+  a("target", v.target);
+  a("cpuFeatures", v.cpuFeatures);
+  a("plan", v.plan);
+  a("reference", v.reference);
+}
+
+template <typename T> T readNumber(std::string_view bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+size_t padded(size_t size) { return (size + 63) / 64 * 64; }
+
+/// Of a whole file but its hash.
+std::string hashOf(std::string_view header, std::string_view rest) {
+  return sha256({header.substr(0, hashOffset), rest});
+}
+
+/// Checks the header of a file of `size` bytes.
+Status checkHeader(std::string_view header, uint64_t size) {
+  if (header.substr(0, magic.size()) != magic)
+    return error("expected a package of ccn, found something else");
+  if (header.size() < headerSize)
+    return error("truncated: expected at least ", headerSize, " bytes, found ",
+                 header.size());
+  auto version = readNumber<uint32_t>(header, 8);
+  if (version != formatVersion)
+    return error("expected version ", formatVersion,
+                 " of the package format, found ", version,
+                 version > formatVersion
+                     ? ", which a newer ccn has made"
+                     : ", which an older ccn has made; compile again");
+  auto announced = readNumber<uint64_t>(header, 16);
+  if (announced != size)
+    return error(size < announced ? "truncated" : "too long", ": expected ",
+                 announced, " bytes, found ", size);
+  if (size > maxFileSize)
+    return error("expected at most ", maxFileSize, " bytes, found ", size);
+  auto jsonSize = readNumber<uint64_t>(header, 24);
+  if (readNumber<uint32_t>(header, 12) != 0 || jsonSize > size - headerSize ||
+      padded(headerSize + jsonSize) > size)
+    return error("corrupt: the header contradicts itself");
+  return Status();
+}
+
+} // namespace
+
+Result<std::string> encodePackage(const Package &package) {
+  Json plan = planToJson(package.plan), reference;
+  if (package.reference)
+    reference = planToJson(*package.reference);
+  Description description{
+      package.compiler,    package.program, package.schedule, package.target,
+      package.cpuFeatures, {&plan},         {&reference}};
+  std::string json;
+  try {
+    json = JsonWriter().write(description).dump();
+  } catch (const Json::exception &) {
+    return error("a name in program '", package.program, "' is not UTF-8");
+  }
+  std::string bytes(headerSize, '\0');
+  bytes += json;
+  bytes.resize(padded(bytes.size()));
+  bytes += package.objectCode;
+  if (bytes.size() > maxFileSize)
+    return error("a package has at most ", maxFileSize, " bytes, program '",
+                 package.program, "' needs ", bytes.size());
+  auto put = [&](size_t offset, auto value) {
+    std::memcpy(bytes.data() + offset, &value, sizeof value);
+  };
+  std::memcpy(bytes.data(), magic.data(), magic.size());
+  put(8, formatVersion);
+  put(16, uint64_t(bytes.size()));
+  put(24, uint64_t(json.size()));
+  std::string hash = hashOf(bytes, std::string_view(bytes).substr(headerSize));
+  std::memcpy(bytes.data() + hashOffset, hash.data(), hashSize);
+  return bytes;
+}
+
+Result<Package> decodePackage(std::string_view bytes) {
+  std::string_view header = bytes.substr(0, headerSize);
+  if (Status status = checkHeader(header, bytes.size()); !status)
+    return status;
+  std::string_view rest = bytes.substr(headerSize);
+  std::string_view expected = header.substr(hashOffset, hashSize);
+  std::string hash = hashOf(header, rest);
+  if (hash != expected)
+    return error("corrupt: expected content of hash ", toHex(expected),
+                 ", found ", toHex(hash));
+
+  auto jsonSize = readNumber<uint64_t>(header, 24);
+  Json json;
+  try {
+    json = Json::parse(rest.substr(0, jsonSize));
+  } catch (const Json::exception &failure) {
+    return error("corrupt: ", failure.what());
+  }
+  JsonReader reader("");
+  Description description;
+  reader.read(json, description);
+  if (!reader.status())
+    return error("corrupt: ", reader.status().message());
+  auto readPlan = [](const Json &from, const char *where) -> Result<Plan> {
+    Result<Plan> plan = planFromJson(from, where);
+    if (!plan)
+      return error("corrupt: ", plan.message());
+    return plan;
+  };
+  Package package;
+  Result<Plan> plan = readPlan(*description.plan.json, "plan");
+  if (!plan)
+    return plan.status();
+  package.plan = *std::move(plan);
+  if (!description.reference.json->is_null()) {
+    Result<Plan> reference = readPlan(*description.reference.json, "reference");
+    if (!reference)
+      return reference.status();
+    package.reference = *std::move(reference);
+  }
+  package.compiler = std::move(description.compiler);
+  package.program = std::move(description.program);
+  package.schedule = std::move(description.schedule);
+  package.target = std::move(description.target);
+  package.cpuFeatures = std::move(description.cpuFeatures);
+  package.objectCode = bytes.substr(padded(headerSize + jsonSize));
+  package.hash = toHex(hash);
+  return package;
+}
+
+Result<Package> readPackage(const std::string &path) {
+  auto fail = [&](const auto &...why) {
+    return error('\'', path, "': ", why...);
+  };
+  int64_t size = 0;
+  Result<FileDescriptor> file = openRegularFile(path, "a package", size);
+  if (!file)
+    return fail(file.message());
+  // Refuses by the header what is too large to be read.
+  char header[headerSize];
+  int64_t got = readAt(file->get(), header, headerSize, 0);
+  if (got < 0)
+    return fail("cannot read: ", systemError());
+  if (Status status = checkHeader({header, static_cast<size_t>(got)},
+                                  static_cast<uint64_t>(size));
+      !status)
+    return fail(status.message());
+  std::unique_ptr<char[]> bytes(
+      new (std::nothrow) char[static_cast<size_t>(size)]);
+  if (!bytes)
+    return fail("out of memory: expected ", size, " bytes");
+  got = readAt(file->get(), bytes.get(), size, 0);
+  if (got < 0)
+    return fail("cannot read: ", systemError());
+  Result<Package> package =
+      decodePackage({bytes.get(), static_cast<size_t>(got)});
+  if (!package)
+    return fail(package.message());
+  return package;
+}
+
+Status writePackage(const std::string &path, const Package &package) {
+  Result<std::string> bytes = encodePackage(package);
+  if (!bytes)
+    return error('\'', path, "': ", bytes.message());
+  return writeFileAtomically(path, {*bytes});
+}
+
+//===----------------------------------------------------------------------===//
+// This machine
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The features of this machine's first CPU; its others are taken to be alike.
+std::set<std::string> cpuFeatures() {
+  std::set<std::string> features;
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; features.empty() && std::getline(file, line);)
+    // x86 and Arm differ in the word.
+    if (line.starts_with("flags") || line.starts_with("Features")) {
+      std::istringstream words(line.substr(line.find(':') + 1));
+      for (std::string word; words >> word;)
+        features.insert(word);
+    }
+  return features;
+}
+
+} // namespace
+
+Status checkMachine(const Package &package) {
+  if (package.target != "cpu")
+    return error("expected a package for target 'cpu', found one for '",
+                 package.target, "'");
+  if (!package.objectCode.empty())
+    if (Status status = checkObjectCode(package.objectCode); !status)
+      return status;
+  if (package.cpuFeatures.empty())
+    return Status();
+  std::set<std::string> found = cpuFeatures();
+  std::string missing;
+  for (const std::string &feature : package.cpuFeatures)
+    if (!found.contains(feature))
+      missing += (missing.empty() ? "'" : ", '") + feature + "'";
+  if (!missing.empty())
+    return error("expected a CPU with ", missing,
+                 ", for which the package was compiled, found one without");
+  return Status();
+}
+
+} // namespace ccn::runtime

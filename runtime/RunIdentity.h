@@ -1,0 +1,47 @@
+//===- RunIdentity.h - What all ranks must have in common -------*- C++ -*-===//
+//
+// What a rank says of its run when it joins its team. Ranks that differ in it
+// would wait for each other in vain or compute nonsense, so they are compared
+// before anything runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_RUNIDENTITY_H
+#define CCN_RUNTIME_RUNIDENTITY_H
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ccn::runtime {
+
+/// Plain bytes, so that it can lie in shared memory and travel in messages.
+struct RunIdentity {
+  static constexpr int maxContent = 127;
+
+  int32_t ranks = 0;
+  /// TransportChoice, of Environment.h.
+  int32_t transport = 0;
+  int64_t bytesPerRank = 0;
+  /// What is run, such as a hash of it, and a final 0.
+  char content[maxContent + 1] = {};
+
+  /// An error if `content` is too long.
+  static Result<RunIdentity> make(int ranks, int64_t bytesPerRank,
+                                  const std::string &content);
+};
+
+/// What rank `rank` said.
+struct RankIdentity {
+  int rank = 0;
+  RunIdentity identity;
+};
+
+/// An error that says who has what where some differ.
+Status compareIdentities(const std::vector<RankIdentity> &all);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_RUNIDENTITY_H

@@ -1,0 +1,215 @@
+//===- SamplePackages.cpp - Packages made by hand -------------------------===//
+//
+// Plans as the compiler would make them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SamplePackages.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+namespace ccn::runtime {
+
+namespace {
+
+Package empty(const std::string &program, int ranks) {
+  Package package;
+  package.compiler = "hand";
+  package.program = program;
+  package.objectCode = sampleObjectCode();
+  package.plan.mesh = {{"dp", ranks}};
+  std::vector<int> all(static_cast<size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  package.plan.groups = {all};
+  return package;
+}
+
+Part rows(Loop loop) {
+  int64_t count = loop.sizes.front();
+  return RowsPart{count, {std::move(loop)}};
+}
+
+} // namespace
+
+std::string sampleObjectCode() {
+  std::ifstream file(CCN_SAMPLE_LOOPS, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Package everything() {
+  Package package = empty("everything", 2);
+  package.schedule = "fused";
+  package.target = "cpu";
+  package.objectCode = "object code";
+  package.cpuFeatures = {"avx2", "fma"};
+  View view{1, 2, {3, 4, INT64_MIN}, 5}, other{6, 7, {}, 8};
+  Loop loop{"f",
+            {1, 2},
+            1,
+            {{Access::LoadReduced, view, ElementType::BF16, 1, ReduceKind::Max},
+             {Access::Index, other, ElementType::I64, 2, ReduceKind::Mean}},
+            {{Access::StoreAll, view, ElementType::F8E4M3, 3, ReduceKind::Min},
+             {Access::Scratch, other, ElementType::Bool, 4, ReduceKind::Prod}}};
+  Launch first{"fused \"1\"\n\xc3\xa9", 1, {2, 3}, {}};
+  first.parts = {RowsPart{7, {loop, loop}},
+                 CopyPart{{1, 2}, view, other},
+                 BarrierPart{1, 2},
+                 SignalPart{1, 2},
+                 AwaitPart{3, 4},
+                 MatmulPart{{1, 2}, 3, 4, 5, view, other, view},
+                 Conv2dPart{{1}, {2}, {3, 4}, 5, 6, view, other, view},
+                 GatherRowsPart{1, 2, 3, view, other, view},
+                 ScatterRowsPart{1, 2, 3, view, other, view, other},
+                 ExchangePart{Exchange::Lamport, 1, ReduceKind::Prod, 2, 3, 4,
+                              view, other, 5}};
+  Launch second{"second", 2, {}, {SignalPart{5, 6}}};
+  Placement placement{{1, 2}, {3, 4}};
+  RankPlan rank{{{Memory::Symmetric, ElementType::F16, 10, 64},
+                 {Memory::Private, ElementType::U64, 11, 128},
+                 {Memory::Argument, ElementType::F32, 12, 1}},
+                13,
+                14,
+                15,
+                16,
+                {first, second, first},
+                {placement}};
+  RankPlan another = rank;
+  another.placements[0].offsets[0] = 9;
+  package.plan.ranks = {rank, another};
+  package.plan.mesh = {{"dp", 2}, {"tp", 1}};
+  package.plan.arguments = {
+      {"x",
+       ArgumentKind::InOut,
+       ElementType::F64,
+       {2, 3},
+       1,
+       true,
+       "f64[3] local",
+       true},
+      {"r", ArgumentKind::Result, ElementType::U8, {}, 2, false, "u8", false}};
+  package.plan.groups = {{0, 1}, {}, {1}};
+  ChunkSchedule schedule{"all_gather", 2, true, {}, {}};
+  schedule.chunks = {{{0}, {0, 1}, 1, 2, 3}, {{1}, {}, 4, 5, 6}};
+  schedule.steps = {{{0, 0, 1, TransferOp::Reduce, {0, 1}}},
+                    {},
+                    {{1, 1, 0, TransferOp::Stash, {}}}};
+  package.plan.schedules = {schedule};
+  package.plan.failures = {"division by zero at adam.ccn:7:3"};
+  package.reference = package.plan;
+  package.reference->ranks.pop_back();
+  return package;
+}
+
+Package average(int ranks, int64_t count, const std::string &function) {
+  Package package = empty("average", ranks);
+  Plan &plan = package.plan;
+  plan.arguments = {{"x",
+                     ArgumentKind::Input,
+                     ElementType::F32,
+                     {ranks, count},
+                     1,
+                     false,
+                     "f32[" + std::to_string(count) + "] local(dp)",
+                     false},
+                    {"y",
+                     ArgumentKind::InOut,
+                     ElementType::F32,
+                     {count},
+                     0,
+                     true,
+                     "f32[" + std::to_string(count) + "]",
+                     false},
+                    {"scale",
+                     ArgumentKind::Input,
+                     ElementType::F32,
+                     {},
+                     0,
+                     true,
+                     "f32",
+                     false},
+                    {"s",
+                     ArgumentKind::Result,
+                     ElementType::F32,
+                     {count},
+                     0,
+                     false,
+                     "f32[" + std::to_string(count) + "] sliced(0, dp)",
+                     false}};
+  for (int rank = 0; rank < ranks; ++rank) {
+    int64_t width = (count + ranks - 1) / ranks;
+    int64_t begin = std::min(count, rank * width);
+    int64_t size = std::min(count - begin, width);
+    RankPlan own;
+    own.buffers = {{Memory::Argument, ElementType::F32, count, 0},
+                   {Memory::Argument, ElementType::F32, count, 1},
+                   {Memory::Argument, ElementType::F32, 1, 2},
+                   {Memory::Argument, ElementType::F32, size, 3},
+                   {Memory::Symmetric, ElementType::F32, count, 0}};
+    own.symmetricBytes = (count * 4 + 63) / 64 * 64;
+    own.flags = 2 * ranks;
+    own.placements = {
+        {{rank, 0}, {1, count}}, {{0}, {count}}, {{}, {}}, {{begin}, {size}}};
+    LoopOperand y{Access::Load, {1, 0, {1}, -1}, ElementType::F32, -1, {}};
+    LoopOperand scale{Access::Load, {2, 0, {0}, -1}, ElementType::F32, -1, {}};
+    LoopOperand sum{
+        Access::LoadReduced, {4, 0, {1}, -1}, ElementType::F32, 0, {}};
+    LoopOperand out{Access::Store, {1, 0, {1}, -1}, ElementType::F32, -1, {}};
+    own.launches = {{"publish",
+                     0,
+                     {},
+                     {CopyPart{{count}, {0, 0, {1}, -1}, {4, 0, {1}, -1}},
+                      BarrierPart{0, 0}}},
+                    {"all_reduce + update", 0, {}, {}},
+                    {"slice",
+                     0,
+                     {},
+                     {CopyPart{{size}, {1, begin, {1}, -1}, {3, 0, {1}, -1}}}}};
+    own.launches[1].parts = {
+        rows({function, {count}, 0, {y, scale, sum}, {out}}),
+        BarrierPart{0, ranks}};
+    plan.ranks.push_back(own);
+  }
+  return package;
+}
+
+Package sleeper(int ranks) {
+  Package package = empty("sleeper", ranks);
+  Plan &plan = package.plan;
+  plan.arguments = {{"seconds",
+                     ArgumentKind::InOut,
+                     ElementType::F32,
+                     {ranks, 1},
+                     1,
+                     false,
+                     "f32[1] local(dp)",
+                     false}};
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankPlan own;
+    own.buffers = {{Memory::Argument, ElementType::F32, 1, 0}};
+    own.flags = ranks;
+    own.placements = {{{rank, 0}, {1, 1}}};
+    LoopOperand in{Access::Load, {0, 0, {1}, -1}, ElementType::F32, -1, {}};
+    LoopOperand out{Access::Store, {0, 0, {1}, -1}, ElementType::F32, -1, {}};
+    Part sleep = rows({"sleep_for", {1}, 0, {in}, {out}});
+    own.launches = {{"sleep", 0, {}, {sleep}},
+                    {"meet", 0, {}, {BarrierPart{0, 0}}},
+                    {"sleep again", 0, {}, {sleep}}};
+    plan.ranks.push_back(own);
+  }
+  return package;
+}
+
+Package failing(int ranks, int failingRank) {
+  Package package = sleeper(ranks);
+  package.program = "failing";
+  package.plan.failures = {"division by zero at sample.ccn:7:3"};
+  RankPlan &rank = package.plan.ranks[static_cast<size_t>(failingRank)];
+  std::get<RowsPart>(rank.launches[0].parts[0]).loops[0].function =
+      "divide_by_zero";
+  return package;
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,40 @@
+//===- SamplePackages.h - Packages made by hand -----------------*- C++ -*-===//
+//
+// For tests of what takes packages, without a compiler.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_UNIT_PACKAGE_SAMPLEPACKAGES_H
+#define CCN_TEST_UNIT_PACKAGE_SAMPLEPACKAGES_H
+
+#include "runtime/Package.h"
+
+namespace ccn::runtime {
+
+/// The bytes of CcnSampleLoops.
+std::string sampleObjectCode();
+
+/// A package in which every field of every struct has a value of its own and
+/// every kind of part is there. Not to be executed.
+Package everything();
+
+/// mesh m (dp = ranks)
+/// program average(x: f32[count] local, inout y: f32[count], scale: f32) {
+///   y <- y + scale * all_reduce(sum, x)
+///   let s = slice(y, 0)
+///   return s
+/// }
+/// with the sums in the members' order. `function` does the addition.
+Package average(int ranks, int64_t count,
+                const std::string &function = "add_scaled");
+
+/// Every rank sleeps for inout seconds[rank] seconds, meets the others in a
+/// barrier, and sleeps again.
+Package sleeper(int ranks);
+
+/// Rank `failing` divides by zero; the others wait for it.
+Package failing(int ranks, int failingRank);
+
+} // namespace ccn::runtime
+
+#endif // CCN_TEST_UNIT_PACKAGE_SAMPLEPACKAGES_H

@@ -1,0 +1,111 @@
+//===- Options.cpp - The command line of ccrun ----------------------------===//
+//
+// What CLI11 finds wrong is said in our words.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/ccrun/Options.h"
+
+#include "tools/common/CommandLine.h"
+
+#include <iostream>
+
+using namespace ccn;
+
+std::optional<int> ccn::parseOptions(int argc, char **argv,
+                                     RunnerOptions &options) {
+  CLI::App app{
+      "Runs compiled programs over distributed tensors.\n\n"
+      "  ccrun adam.ccnpkg --input g=g.npy --input lr=0.001 --output p=p.npy\n"
+      "  ccrun adam.ccnpkg --nproc 4 --bench\n",
+      "ccrun"};
+  app.option_defaults()->always_capture_default(false);
+  std::vector<std::string> inputs, outputs;
+  bool threads = false;
+  int benchRuns = 0, processes = 0;
+  double timeLimit = 0;
+
+  app.add_option("PACKAGE", options.package,
+                 "what the compiler made of a program")
+      ->required()
+      ->type_name("");
+  app.add_flag("--threads", threads,
+               "ranks are threads of this process (the default)");
+  auto *nproc =
+      app.add_option("--nproc", processes,
+                     "ranks are processes of this host, as many as the "
+                     "program's mesh has ranks")
+          ->type_name("N")
+          ->check(cli::expect("a number of ranks from 1 to 1024",
+                              cli::isIntegerFrom(1, 1024)));
+  app.add_option("--target", options.target,
+                 "what executes the package: cpu (the only one so far)")
+      ->type_name("TARGET")
+      ->check(cli::expectOneOf({"cpu"}));
+  app.add_option("--input", inputs,
+                 "an argument: a .npy file, or the number itself of a scalar; "
+                 "a file for each buffer of a scattered one. What is not given "
+                 "is drawn at random")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--output", outputs,
+                 "where to write an inout argument or result, as .npy")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--seed", options.seed,
+                 "the seed of what is drawn at random (default 0)")
+      ->type_name("N")
+      ->check(cli::expect("an integer from 0 to 2^64 - 1", cli::isSeed));
+  app.add_flag("--check", options.check,
+               "run the program without its schedule too, and compare: floats "
+               "within a bound that is said, all else bit by bit");
+  auto *bench = app.add_option("--bench", benchRuns,
+                               "run it N times (default 20) after some for "
+                               "warming up, and print times and bytes moved")
+                    ->type_name("[N]")
+                    ->expected(0, 1)
+                    ->check(cli::expect("a number of runs from 1 to 1000000",
+                                        cli::isIntegerFrom(1, 1000000)));
+  app.add_option("--json", options.benchFile,
+                 "with --bench, a JSON file for what was measured")
+      ->type_name("FILE");
+  app.add_option("--trace", options.traceFile,
+                 "write what ran when, for ui.perfetto.dev: a process for each "
+                 "rank, a track for each stream")
+      ->type_name("FILE");
+  auto *timeout =
+      app.add_option("--timeout", timeLimit,
+                     "how many seconds a rank waits for another (default: "
+                     "CCN_TIMEOUT in the environment, else 60)")
+          ->type_name("SECONDS")
+          ->check(cli::expect("seconds from 0.001 to 1e6",
+                              cli::isNumberFrom(0.001, 1e6)));
+  app.add_flag("--info", options.info, "say what the package is, and end");
+  app.add_option("--worker", options.worker)->group("");
+  app.footer(
+      "Arrays have the global shape of a replicated or sliced tensor; a local "
+      "or\npartial one has a leading dimension for each mesh axis it is local "
+      "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n"
+      "Exit codes: 0 done; 2 usage, or a package that this machine cannot "
+      "run; 4 the\nrun failed, or --check found a difference.");
+
+  auto check = [&] {
+    options.inputs = cli::splitAll(inputs, "--input", "NAME=FILE");
+    options.outputs = cli::splitAll(outputs, "--output", "NAME=FILE");
+    if (nproc->count())
+      options.processes = processes;
+    if (bench->count())
+      options.benchRuns = benchRuns ? benchRuns : 20;
+    if (timeout->count())
+      options.timeLimit = timeLimit;
+    if (threads && options.processes)
+      throw CLI::ValidationError("--threads", "expected without --nproc");
+    if (!options.benchFile.empty() && !options.benchRuns)
+      throw CLI::ValidationError("--json", "expected --bench beside it");
+    if (options.check && options.benchRuns)
+      throw CLI::ValidationError("--check", "expected without --bench");
+  };
+  return cli::parse(app, argc, argv, "PACKAGE", check);
+}

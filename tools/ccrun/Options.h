@@ -1,0 +1,43 @@
+//===- Options.h - The command line of ccrun --------------------*- C++ -*-===//
+//
+// What ccrun can be asked, as a plain struct.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCRUN_OPTIONS_H
+#define CCN_TOOLS_CCRUN_OPTIONS_H
+
+#include "runtime/ProgramArrays.h"
+
+#include <optional>
+#include <string>
+
+namespace ccn {
+
+struct RunnerOptions {
+  std::string package;
+  /// How many processes to start; none is one thread for each rank.
+  std::optional<int> processes;
+  std::string target;
+  runtime::NamedValues inputs, outputs;
+  uint64_t seed = 0;
+  bool check = false;
+  /// How many timed runs; none is one run for its results.
+  std::optional<int> benchRuns;
+  std::string benchFile;
+  std::string traceFile;
+  /// Seconds that a rank waits for another; none is what the environment says.
+  std::optional<double> timeLimit;
+  bool info = false;
+  /// Of a process that ccrun starts as a rank: "RANK,FILE", the number of the
+  /// open file with the memory of the run.
+  std::string worker;
+};
+
+/// Reads the command line. If the tool is to end at once, after `--help` or a
+/// mistake, the result is its exit code.
+std::optional<int> parseOptions(int argc, char **argv, RunnerOptions &options);
+
+} // namespace ccn
+
+#endif // CCN_TOOLS_CCRUN_OPTIONS_H

@@ -1,0 +1,167 @@
+//===- Ranks.cpp - Runs a plan on ranks -----------------------------------===//
+//
+// What one rank does, and teams of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/ccrun/Ranks.h"
+
+#include "runtime/CheckPlan.h"
+#include "runtime/ObjectCode.h"
+#include "runtime/Protocols.h"
+#include "runtime/SymmetricHeap.h"
+#include "tools/ccrun/RankRun.h"
+
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+using namespace ccn;
+using namespace ccn::runtime;
+
+namespace {
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// The inout arguments of a rank as they were, for runs that all start alike.
+class SavedArguments {
+public:
+  SavedArguments(RunMemory &memory, int rank) {
+    std::vector<void *> places = memory.arguments(rank);
+    const std::vector<Argument> &arguments = memory.plan().arguments;
+    for (size_t i = 0; memory.task().runs > 1 && i < arguments.size(); ++i) {
+      if (arguments[i].kind != ArgumentKind::InOut)
+        continue;
+      auto size = static_cast<size_t>(memory.argumentBytes(rank, i));
+      saved.emplace_back(places[i],
+                         std::string(static_cast<char *>(places[i]), size));
+    }
+  }
+  void restore() const {
+    for (const auto &[place, bytes] : saved)
+      if (!bytes.empty())
+        std::memcpy(place, bytes.data(), bytes.size());
+  }
+
+private:
+  std::vector<std::pair<void *, std::string>> saved;
+};
+
+Status execute(const ObjectCode &code, RunMemory &memory, SymmetricHeap &heap,
+               int rank, RankTrace *trace) {
+  const RunTask &task = memory.task();
+  RankMemory symmetric(heap, rank, task.timeLimit);
+  // Ranks start each run together, so that its time is not that of the wait
+  // for who comes last.
+  Members members;
+  for (int i = 0; i < heap.ranks(); ++i)
+    members.ranks.push_back(i);
+  members.position = rank;
+  Signals ready{"ready"};
+  Result<int64_t> offset = symmetric.allocate(Signals::bytes(heap.ranks()));
+  if (!offset)
+    return offset.status();
+  ready.offset = *offset;
+  ExecutorOptions options;
+  options.timeLimit = task.timeLimit;
+  options.resolve = [&](std::string_view name) { return code.find(name); };
+  options.trace = trace;
+  Result<std::unique_ptr<PlanExecutor>> executor =
+      PlanExecutor::create(memory.plan(), rank, heap, options);
+  if (!executor)
+    return executor.status();
+  const Traffic &traffic = (*executor)->traffic();
+  RankReport &report = memory.report(rank);
+  report.ownBytes = traffic.ownRead + traffic.ownWritten;
+  report.remoteBytesRead = traffic.othersRead;
+  report.remoteBytesWritten = traffic.othersWritten;
+  report.state = RankState::Running;
+
+  std::vector<void *> arguments = memory.arguments(rank);
+  SavedArguments saved(memory, rank);
+  for (int run = 0; run < task.runs; ++run) {
+    if (run > 0)
+      saved.restore();
+    if (Status status = barrier(symmetric, members, ready, "start of a run",
+                                static_cast<Epoch>(run) + 1);
+        !status)
+      return status;
+    int64_t begin = now();
+    if (Status status = (*executor)->run(arguments); !status)
+      return status;
+    int timed = run - (task.runs - task.timedRuns);
+    if (timed >= 0)
+      memory.time(rank, timed) = {begin, now()};
+  }
+  if (trace)
+    trace->finish();
+  return Status();
+}
+
+} // namespace
+
+Result<int64_t> ccn::heapBytes(const Plan &plan) {
+  Result<int64_t> bytes = planSymmetricBytes(plan);
+  if (!bytes)
+    return bytes;
+  return *bytes + Signals::bytes(static_cast<int64_t>(plan.ranks.size())) +
+         Transport::alignment;
+}
+
+Status ccn::runRank(const ObjectCode &code, RunMemory &memory,
+                    SymmetricHeap &heap, int rank, Trace &trace) {
+  RankTrace events(rank);
+  Status status = execute(code, memory, heap, rank,
+                          memory.task().traced ? &events : nullptr);
+  if (status && memory.task().traced)
+    status = trace.add(events.text());
+  if (!status)
+    status = heap.fail(rank, status.message());
+  reportEnd(memory, rank, status);
+  heap.leave(rank);
+  return status;
+}
+
+void ccn::reportEnd(RunMemory &memory, int rank, const Status &status) {
+  RankReport &report = memory.report(rank);
+  size_t size = std::min(status.message().size(), sizeof report.message - 1);
+  std::memcpy(report.message, status.message().data(), size);
+  report.message[size] = 0;
+  report.state = status ? RankState::Done : RankState::Failed;
+}
+
+Status ccn::runThreads(const Package &package, RunMemory &memory,
+                       Trace &trace) {
+  const Plan &plan = memory.plan();
+  int ranks = memory.task().ranks;
+  Result<int64_t> bytes = heapBytes(plan);
+  if (!bytes)
+    return bytes.status();
+  Result<std::unique_ptr<ObjectCode>> code =
+      ObjectCode::load(package.objectCode);
+  if (!code)
+    return code.status();
+  Result<std::unique_ptr<SymmetricHeap>> heap =
+      SymmetricHeap::create(ranks, *bytes);
+  if (!heap)
+    return heap.status();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    try {
+      threads.emplace_back(
+          [&, rank] { (void)runRank(**code, memory, **heap, rank, trace); });
+    } catch (const std::system_error &failure) {
+      (void)(*heap)->fail(rank, std::string("cannot start a thread: ") +
+                                    failure.what());
+      break;
+    }
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  return (*heap)->failure();
+}

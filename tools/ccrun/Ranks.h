@@ -1,0 +1,38 @@
+//===- Ranks.h - Runs a plan on ranks ---------------------------*- C++ -*-===//
+//
+// Ranks are threads of this process, or processes that it starts. However a
+// rank ends, the others end too, within seconds, and the cause is said.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCRUN_RANKS_H
+#define CCN_TOOLS_CCRUN_RANKS_H
+
+#include "runtime/Package.h"
+#include "tools/ccrun/RunMemory.h"
+#include "tools/ccrun/Trace.h"
+
+namespace ccn {
+
+/// Runs the task of `memory`, whose arguments are there, with a thread for each
+/// rank. The results are there then. An error is the first failure of a rank.
+/// `trace` takes what ran when if the task says so.
+Status runThreads(const runtime::Package &package, RunMemory &memory,
+                  Trace &trace);
+
+/// Likewise with a process for each rank, which reads the package from `path`
+/// anew. A signal that asks this process to end (SIGINT, SIGTERM, SIGHUP) ends
+/// the ranks, and then this process by that signal.
+Status runProcesses(const std::string &path, RunMemory &memory, Trace &trace);
+
+/// Gives the symmetric heap of processes a name that is unused so far.
+void nameHeap(RunTask &task);
+
+/// What such a process does, in the words of its command line: "RANK,FILE,FILE"
+/// with the open files of the memory and of the trace (-1: none). Returns the
+/// exit code; it has told the memory why if it failed.
+int runWorker(const std::string &path, const std::string &worker);
+
+} // namespace ccn
+
+#endif // CCN_TOOLS_CCRUN_RANKS_H

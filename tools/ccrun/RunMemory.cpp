@@ -1,0 +1,244 @@
+//===- RunMemory.cpp - What the parts of a run share ----------------------===//
+//
+// The task, the reports, the times, then the parts by rank and argument.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/ccrun/RunMemory.h"
+
+#include "runtime/Strided.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace ccn;
+using namespace ccn::runtime;
+
+namespace {
+
+constexpr int64_t unit = 64;
+
+/// offset, raised to a multiple of the unit and then by `count` times `size`;
+/// false if that overflows.
+bool advance(int64_t &offset, int64_t count, int64_t size, int64_t &place) {
+  int64_t bytes, end;
+  place = offset;
+  if (__builtin_mul_overflow(count, size, &bytes) ||
+      __builtin_add_overflow(offset, bytes, &end) || end > INT64_MAX - unit)
+    return false;
+  offset = (end + unit - 1) / unit * unit;
+  return true;
+}
+
+/// The copy between a rank's part, row-major, and the external form.
+CopyDims partDims(const Argument &argument, const Placement &placement,
+                  int64_t &wholeFirst) {
+  Shape strides = rowMajorStrides(argument.shape);
+  Shape own = rowMajorStrides(placement.sizes);
+  CopyDims dims;
+  wholeFirst = 0;
+  for (size_t dim = 0; dim < strides.size(); ++dim) {
+    wholeFirst += placement.offsets[dim] * strides[dim];
+    dims.push_back({placement.sizes[dim], own[dim], strides[dim]});
+  }
+  return mergeDims(dims);
+}
+
+} // namespace
+
+Status RunMemory::layOut(const Plan &plan, int32_t timedRuns) {
+  usedPlan = &plan;
+  auto ranks = static_cast<int64_t>(plan.ranks.size());
+  int64_t offset = 0, place = 0;
+  bool fits = advance(offset, 1, sizeof(RunTask), place) &&
+              advance(offset, ranks, sizeof(RankReport), reportsOffset) &&
+              advance(offset, ranks * timedRuns, sizeof(RunTime), timesOffset);
+  for (const RankPlan &rank : plan.ranks) {
+    std::vector<Place> &own = parts.emplace_back();
+    for (size_t i = 0; fits && i < plan.arguments.size(); ++i) {
+      Result<int64_t> count = elementCount(rank.placements[i].sizes);
+      if (!count)
+        return error("argument '", plan.arguments[i].name,
+                     "': ", count.message());
+      int64_t size = sizeInBytes(plan.arguments[i].type);
+      fits = advance(offset, *count, size, place);
+      own.push_back({place, *count * size});
+    }
+  }
+  if (!fits)
+    return error("the arguments of all ranks do not fit 64 bits");
+  totalBytes = offset;
+  return Status();
+}
+
+Status RunMemory::map() {
+  void *memory = mmap(nullptr, static_cast<size_t>(totalBytes),
+                      PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0);
+  if (memory == MAP_FAILED)
+    return error("cannot map ", totalBytes,
+                 " bytes for the arguments of all ranks: ", systemError());
+  start = static_cast<std::byte *>(memory);
+  header = reinterpret_cast<RunTask *>(start);
+  reports = reinterpret_cast<RankReport *>(start + reportsOffset);
+  times = reinterpret_cast<RunTime *>(start + timesOffset);
+  return Status();
+}
+
+Result<std::unique_ptr<RunMemory>> RunMemory::create(const Plan &plan,
+                                                     const RunTask &task) {
+  std::unique_ptr<RunMemory> memory(new RunMemory);
+  if (Status status = memory->layOut(plan, task.timedRuns); !status)
+    return status;
+  memory->descriptor = FileDescriptor(memfd_create("ccrun", MFD_CLOEXEC));
+  // Reserves the memory, which could otherwise run out at any later access.
+  int failed =
+      memory->descriptor.get() < 0
+          ? errno
+          : posix_fallocate(memory->descriptor.get(), 0, memory->totalBytes);
+  if (failed)
+    return error(
+        "cannot take ", memory->totalBytes,
+        " bytes for the arguments of all ranks: ", std::strerror(failed));
+  if (Status status = memory->map(); !status)
+    return status;
+  *memory->header = task;
+  memory->header->ranks = static_cast<int32_t>(plan.ranks.size());
+  return memory;
+}
+
+Result<std::unique_ptr<RunMemory>> RunMemory::open(int file, int rank,
+                                                   const Package &package) {
+  std::unique_ptr<RunMemory> memory(new RunMemory);
+  memory->descriptor = FileDescriptor(dup(file));
+  RunTask task;
+  struct stat info;
+  if (fstat(file, &info) != 0 ||
+      readAt(file, &task, sizeof task, 0) != int64_t(sizeof task) ||
+      task.timedRuns < 0 || rank < 0 || rank >= task.ranks)
+    return error("file ", file, " is no memory of a run of ccrun");
+  task.packageHash[sizeof task.packageHash - 1] = 0;
+  if (package.hash != task.packageHash)
+    return error("rank ", rank, " was to run package ", task.packageHash,
+                 ", found ", package.hash);
+  const Plan *plan = task.isReference && package.reference ? &*package.reference
+                                                           : &package.plan;
+  if (Status status = memory->layOut(*plan, task.timedRuns); !status)
+    return status;
+  if (info.st_size != memory->totalBytes)
+    return error("the memory of the run has ", info.st_size,
+                 " bytes, this package needs ", memory->totalBytes);
+  if (Status status = memory->map(); !status)
+    return status;
+  return memory;
+}
+
+int RunMemory::reportFailure(int file, int rank, const Status &cause) {
+  // Where reports are does not depend on the plan.
+  int64_t offset = (int64_t(sizeof(RunTask)) + unit - 1) / unit * unit +
+                   rank * int64_t(sizeof(RankReport));
+  std::string text = "rank " + std::to_string(rank) + ": " + cause.message();
+  text.resize(std::min(text.size(), sizeof(RankReport::message) - 1));
+  RankState state = RankState::Failed;
+  bool written = pwrite(file, text.c_str(), text.size() + 1,
+                        offset + int64_t(offsetof(RankReport, message))) > 0 &&
+                 pwrite(file, &state, sizeof state,
+                        offset + int64_t(offsetof(RankReport, state))) > 0;
+  return written ? 4 : 2;
+}
+
+RunMemory::~RunMemory() {
+  if (start)
+    munmap(start, static_cast<size_t>(totalBytes));
+}
+
+std::vector<void *> RunMemory::arguments(int rank) const {
+  std::vector<void *> addresses;
+  for (const Place &place : parts[static_cast<size_t>(rank)])
+    addresses.push_back(place.bytes ? start + place.offset : nullptr);
+  return addresses;
+}
+
+void RunMemory::distribute(size_t argument, const HostTensor &whole) {
+  const Argument &described = usedPlan->arguments[argument];
+  int size = sizeInBytes(described.type);
+  for (size_t rank = 0; rank < parts.size(); ++rank) {
+    int64_t first;
+    CopyDims dims =
+        partDims(described, usedPlan->ranks[rank].placements[argument], first);
+    if (!isEmpty(dims))
+      copyStrided(size, dims, whole.data() + first * size,
+                  start + parts[rank][argument].offset);
+  }
+}
+
+Result<HostTensor> RunMemory::collect(size_t argument) const {
+  const Argument &described = usedPlan->arguments[argument];
+  Result<HostTensor> whole = HostTensor::zeros(described.type, described.shape);
+  if (!whole)
+    return whole;
+  std::byte *out = whole->mutableData();
+  int size = sizeInBytes(described.type);
+  auto placementOf = [&](size_t rank) -> const Placement & {
+    return usedPlan->ranks[rank].placements[argument];
+  };
+  auto partOf = [&](size_t rank) {
+    const Place &place = parts[rank][argument];
+    return HostTensor::fromBytes(described.type, placementOf(rank).sizes,
+                                 start + place.offset, place.bytes);
+  };
+  for (size_t rank = 0; rank < parts.size(); ++rank) {
+    const Placement &own = placementOf(rank);
+    size_t first = 0;
+    while (placementOf(first).offsets != own.offsets ||
+           placementOf(first).sizes != own.sizes)
+      ++first;
+    int64_t begin;
+    CopyDims dims = partDims(described, own, begin);
+    if (isEmpty(dims))
+      continue;
+    if (first == rank) {
+      for (CopyDim &dim : dims)
+        std::swap(dim.outStride, dim.inStride);
+      copyStrided(size, dims, start + parts[rank][argument].offset,
+                  out + begin * size);
+      continue;
+    }
+    Result<HostTensor> expected = partOf(first), found = partOf(rank);
+    if (!expected || !found)
+      return !expected ? expected : found;
+    std::optional<int64_t> difference = firstDifference(*expected, *found);
+    if (!difference)
+      continue;
+    Shape index;
+    int64_t rest = *difference;
+    Shape strides = rowMajorStrides(own.sizes);
+    for (size_t dim = 0; dim < strides.size(); ++dim) {
+      index.push_back(own.offsets[dim] + rest / strides[dim]);
+      rest %= strides[dim];
+    }
+    return error("'", described.name, "' should be the same on ",
+                 describeRank(*usedPlan, static_cast<int>(first)), " and ",
+                 describeRank(*usedPlan, static_cast<int>(rank)),
+                 ", but element ", describeIndex(index), " is ",
+                 expected->textAt(*difference), " and ",
+                 found->textAt(*difference));
+  }
+  return whole;
+}
+
+std::string ccn::describeRank(const Plan &plan, int rank) {
+  std::string text = "rank " + std::to_string(rank);
+  int64_t ranks = static_cast<int64_t>(plan.ranks.size()), rest = rank;
+  for (size_t i = 0; i < plan.mesh.size(); ++i) {
+    const MeshAxis &axis = plan.mesh[i];
+    ranks /= std::max<int64_t>(axis.size, 1);
+    text += (i ? ", " : " (") + axis.name + " = " +
+            std::to_string(rest / std::max<int64_t>(ranks, 1));
+    rest %= std::max<int64_t>(ranks, 1);
+  }
+  return text + (plan.mesh.empty() ? "" : ")");
+}

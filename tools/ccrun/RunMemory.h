@@ -1,0 +1,121 @@
+//===- RunMemory.h - What the parts of a run share --------------*- C++ -*-===//
+//
+// The memory in which ccrun and the ranks of a run, which are its threads or
+// processes that it starts, hand each other what is needed: what to run, the
+// arguments and results of each rank, how each rank ended, and when its runs
+// began and ended. A file without a name, so nothing is left behind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCRUN_RUNMEMORY_H
+#define CCN_TOOLS_CCRUN_RUNMEMORY_H
+
+#include "runtime/File.h"
+#include "runtime/HostTensor.h"
+#include "runtime/Package.h"
+
+#include <atomic>
+#include <memory>
+
+namespace ccn {
+
+/// What the ranks are to do.
+struct RunTask {
+  int32_t ranks = 1;
+  /// Whether it is the package's reference plan.
+  bool isReference = false;
+  bool traced = false;
+  /// Runs; those before the last `timedRuns` are for warming up. Each starts
+  /// with the same arguments.
+  int32_t runs = 1, timedRuns = 0;
+  /// Seconds that a rank waits for another.
+  double timeLimit = 60;
+  /// Of processes: the name of their symmetric heap, and the hash of the
+  /// package that they must find.
+  char heapName[64] = {};
+  char packageHash[72] = {};
+};
+
+/// How far a rank is.
+enum class RankState : uint32_t { Starting, Running, Done, Failed };
+
+struct RankReport {
+  std::atomic<RankState> state;
+  /// Why it failed.
+  char message[2000];
+  /// Bytes that one run reads and writes in own memory and in others'.
+  int64_t ownBytes, remoteBytesRead, remoteBytesWritten;
+};
+
+/// Of one run of one rank, by the host's steady clock, in nanoseconds.
+struct RunTime {
+  int64_t begin, end;
+};
+
+class RunMemory {
+public:
+  /// Memory for running `plan`, which checkPlan accepts, as `task` says; for
+  /// threads, or for processes.
+  static Result<std::unique_ptr<RunMemory>> create(const runtime::Plan &plan,
+                                                   const RunTask &task);
+  /// Of a rank that is a process: the memory in this open file, which it takes.
+  /// An error if the package is not the one for which the memory was made.
+  static Result<std::unique_ptr<RunMemory>>
+  open(int file, int rank, const runtime::Package &package);
+  /// Where that is not possible: tells the memory in the file why, and returns
+  /// the exit code.
+  static int reportFailure(int file, int rank, const Status &cause);
+
+  ~RunMemory();
+  RunMemory(const RunMemory &) = delete;
+  RunMemory &operator=(const RunMemory &) = delete;
+
+  int file() const { return descriptor.get(); }
+  const RunTask &task() const { return *header; }
+  const runtime::Plan &plan() const { return *usedPlan; }
+
+  RankReport &report(int rank) { return reports[rank]; }
+  /// Of timed run `run`.
+  RunTime &time(int rank, int run) {
+    return times[static_cast<int64_t>(rank) * header->timedRuns + run];
+  }
+
+  /// The address of each argument's and result's part on `rank`.
+  std::vector<void *> arguments(int rank) const;
+  int64_t argumentBytes(int rank, size_t argument) const {
+    return parts[static_cast<size_t>(rank)][argument].bytes;
+  }
+
+  /// Gives all ranks their parts of an argument, in external form.
+  void distribute(size_t argument, const runtime::HostTensor &whole);
+  /// The argument or result in external form, from all ranks' parts. An error
+  /// if ranks that should hold the same do not, which names the element.
+  Result<runtime::HostTensor> collect(size_t argument) const;
+
+private:
+  struct Place {
+    int64_t offset, bytes;
+  };
+
+  RunMemory() = default;
+  /// Where everything lies; an error if it does not fit 64 bits.
+  Status layOut(const runtime::Plan &plan, int32_t timedRuns);
+  Status map();
+
+  FileDescriptor descriptor;
+  const runtime::Plan *usedPlan = nullptr;
+  std::byte *start = nullptr;
+  int64_t totalBytes = 0, reportsOffset = 0, timesOffset = 0;
+  /// By rank and argument.
+  std::vector<std::vector<Place>> parts;
+  RunTask *header = nullptr;
+  RankReport *reports = nullptr;
+  RunTime *times = nullptr;
+};
+
+/// "rank 1 (dp = 0, tp = 1)".
+std::string describeRank(const runtime::Plan &plan, int rank);
+
+} // namespace ccn
+
+#endif // CCN_TOOLS_CCRUN_RUNMEMORY_H

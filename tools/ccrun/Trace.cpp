@@ -1,0 +1,136 @@
+//===- Trace.cpp - What ran when ------------------------------------------===//
+//
+// Each event is one line, so that the lines of all ranks are put together as
+// they are. Times are microseconds, as the format wants, from the first event.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/ccrun/Trace.h"
+
+#include "tools/ccrun/RunMemory.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+using namespace ccn;
+using namespace ccn::runtime;
+using Json = nlohmann::json;
+
+namespace {
+
+/// As one line; names that are no UTF-8 lose what is none.
+std::string lineOf(const Json &json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace
+
+void RankTrace::record(const TraceEvent &event) {
+  std::lock_guard lock(mutex);
+  events.push_back(event);
+}
+
+void RankTrace::finish() {
+  for (const TraceEvent &event : events) {
+    bool isPart = event.partIndex >= 0;
+    Json json = {{"ph", "X"},
+                 {"pid", rank},
+                 {"tid", event.stream},
+                 {"name", isPart ? event.part : event.launch},
+                 {"cat", isPart ? "part" : "launch"},
+                 {"ts", event.beginNanoseconds},
+                 {"dur", event.endNanoseconds - event.beginNanoseconds},
+                 {"args",
+                  {{"run", event.run},
+                   {"launch", event.launch},
+                   {"index", event.index}}}};
+    if (isPart)
+      json["args"]["part"] = event.partIndex;
+    lines += lineOf(json) + "\n";
+  }
+}
+
+Result<Trace> Trace::create() {
+  int file = memfd_create("ccrun trace", MFD_CLOEXEC);
+  if (file < 0)
+    return error("cannot trace: ", systemError());
+  Trace trace(file);
+  // Each rank adds at the end of what is there.
+  if (fcntl(file, F_SETFL, O_APPEND) != 0)
+    return error("cannot trace: ", systemError());
+  return trace;
+}
+
+Status Trace::add(const std::string &lines) {
+  // Threads share the lock of their process, and one write is whole by itself
+  // unless memory runs out; the lock is for those that are not.
+  static std::mutex threads;
+  std::lock_guard guard(threads);
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (fcntl(file(), F_SETLKW, &lock) != 0 ||
+      !writeAll(file(), lines.data(), static_cast<int64_t>(lines.size())))
+    return error("cannot trace: ", systemError());
+  lock.l_type = F_UNLCK;
+  fcntl(file(), F_SETLK, &lock);
+  return Status();
+}
+
+Status Trace::write(const std::string &path, const Plan &plan) const {
+  struct stat info;
+  if (fstat(file(), &info) != 0)
+    return error("cannot trace: ", systemError());
+  std::string lines(static_cast<size_t>(info.st_size), '\0');
+  if (readAt(file(), lines.data(), info.st_size, 0) != info.st_size)
+    return error("cannot trace: ", systemError());
+  // By rank, stream and time; a launch before its parts.
+  using Key = std::tuple<int, int, int64_t, int64_t, size_t>;
+  std::vector<std::pair<Key, Json>> events;
+  for (size_t begin = 0, end; begin < lines.size(); begin = end + 1) {
+    end = lines.find('\n', begin);
+    Json event = Json::parse(lines.substr(begin, end - begin));
+    events.emplace_back(Key(event["pid"], event["tid"], event["ts"],
+                            -event["dur"].get<int64_t>(), events.size()),
+                        std::move(event));
+  }
+  std::sort(events.begin(), events.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
+  int64_t first = INT64_MAX;
+  for (const auto &[key, event] : events)
+    first = std::min(first, std::get<2>(key));
+
+  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+  auto nameOf = [&](const char *kind, int rank, int stream,
+                    const std::string &name) {
+    text += lineOf({{"ph", "M"},
+                    {"name", kind},
+                    {"pid", rank},
+                    {"tid", stream},
+                    {"args", {{"name", name}}}}) +
+            ",\n";
+  };
+  for (size_t i = 0; i < plan.ranks.size(); ++i) {
+    int rank = static_cast<int>(i);
+    nameOf("process_name", rank, 0, describeRank(plan, rank));
+    for (int stream = 0; stream < plan.ranks[i].streams; ++stream)
+      nameOf("thread_name", rank, stream, "stream " + std::to_string(stream));
+  }
+  for (auto &[key, event] : events) {
+    for (const char *time : {"ts", "dur"}) {
+      int64_t nanoseconds = event[time].get<int64_t>();
+      if (time[0] == 't')
+        nanoseconds -= first;
+      event[time] = static_cast<double>(nanoseconds) / 1000;
+    }
+    text += lineOf(event) + ",\n";
+  }
+  if (text.ends_with(",\n"))
+    text.erase(text.size() - 2);
+  text += "\n]}\n";
+  return writeFileAtomically(path, {text});
+}

@@ -1,0 +1,49 @@
+//===- CommandLine.h - Command lines in our words ---------------*- C++ -*-===//
+//
+// What the command lines of our tools have in common on top of CLI11. It
+// reports mistakes by exceptions, so who includes this is compiled with them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_COMMON_COMMANDLINE_H
+#define CCN_TOOLS_COMMON_COMMANDLINE_H
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ccn::cli {
+
+/// Takes each `name=value` apart. `example` is what it should be.
+std::vector<std::pair<std::string, std::string>>
+splitAll(const std::vector<std::string> &texts, const std::string &option,
+         const std::string &example);
+
+/// A check of an option's text; what it should be is said in our words.
+CLI::Validator expect(const std::string &what,
+                      const std::function<bool(const std::string &)> &holds);
+CLI::Validator expectOneOf(const std::vector<std::string> &words);
+
+/// Whether a text is an integer from 0 to 2^64 - 1.
+bool isSeed(const std::string &text);
+/// Whether a text is an integer, or a real number, in a range.
+std::function<bool(const std::string &)> isIntegerFrom(int64_t least,
+                                                       int64_t most);
+std::function<bool(const std::string &)> isNumberFrom(double least,
+                                                      double most);
+
+/// Reads the command line, then calls `check`, which may throw a
+/// CLI::ValidationError. If the tool is to end at once, after `--help` or a
+/// mistake, which is printed, the result is its exit code. `file` is what the
+/// help calls the argument that every call needs.
+std::optional<int> parse(CLI::App &app, int argc, char **argv,
+                         const std::string &file,
+                         const std::function<void()> &check);
+
+} // namespace ccn::cli
+
+#endif // CCN_TOOLS_COMMON_COMMANDLINE_H
