@@ -1,0 +1,280 @@
+//===- CpuLoops.cpp - Machine code for loop nests -------------------------===//
+//
+// From kernels to an MLIR module, to LLVM IR, to an optimized module, to an
+// object file and a shared object. LLVM's passes are picked by hand: the
+// functions are small, have no calls but libm's, and come with everything out
+// of the loops that can be, so little more than the vectorizer is needed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CpuLoops.h"
+
+#include "codegen/ConvertScalars.h"
+#include "codegen/LinkShared.h"
+#include "codegen/LoopNest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace ccn::codegen {
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Targets
+//===----------------------------------------------------------------------===//
+
+struct Feature {
+  CpuLevel level;
+  const char *llvmName, *procName;
+};
+
+/// What each level of the x86-64 psABI adds to the one before. Some names of
+/// the kernel's are older: pni is SSE3, abm has LZCNT.
+constexpr Feature features[] = {
+    {CpuLevel::X86_64_V3, "cx16", "cx16"},
+    {CpuLevel::X86_64_V3, "sahf", "lahf_lm"},
+    {CpuLevel::X86_64_V3, "popcnt", "popcnt"},
+    {CpuLevel::X86_64_V3, "sse3", "pni"},
+    {CpuLevel::X86_64_V3, "ssse3", "ssse3"},
+    {CpuLevel::X86_64_V3, "sse4.1", "sse4_1"},
+    {CpuLevel::X86_64_V3, "sse4.2", "sse4_2"},
+    {CpuLevel::X86_64_V3, "avx", "avx"},
+    {CpuLevel::X86_64_V3, "avx2", "avx2"},
+    {CpuLevel::X86_64_V3, "bmi", "bmi1"},
+    {CpuLevel::X86_64_V3, "bmi2", "bmi2"},
+    {CpuLevel::X86_64_V3, "f16c", "f16c"},
+    {CpuLevel::X86_64_V3, "fma", "fma"},
+    {CpuLevel::X86_64_V3, "lzcnt", "abm"},
+    {CpuLevel::X86_64_V3, "movbe", "movbe"},
+    {CpuLevel::X86_64_V4, "avx512f", "avx512f"},
+    {CpuLevel::X86_64_V4, "avx512bw", "avx512bw"},
+    {CpuLevel::X86_64_V4, "avx512cd", "avx512cd"},
+    {CpuLevel::X86_64_V4, "avx512dq", "avx512dq"},
+    {CpuLevel::X86_64_V4, "avx512vl", "avx512vl"},
+};
+
+llvm::StringRef cpuName(CpuLevel level) {
+  switch (level) {
+  case CpuLevel::X86_64:
+    return "x86-64";
+  case CpuLevel::X86_64_V3:
+    return "x86-64-v3";
+  case CpuLevel::X86_64_V4:
+    return "x86-64-v4";
+  }
+  llvm_unreachable("all levels are handled");
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(const CpuTarget &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string message;
+  const llvm::Target *found =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!found)
+    return llvm::createStringError("cannot generate code for this CPU: " +
+                                   message);
+  llvm::TargetOptions options;
+  // The interpreter rounds each operation.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      triple, cpuName(target.level), "", options, llvm::Reloc::PIC_));
+}
+
+//===----------------------------------------------------------------------===//
+// To LLVM IR
+//===----------------------------------------------------------------------===//
+
+llvm::Error checkKernels(llvm::ArrayRef<LoopKernel> kernels) {
+  llvm::StringSet<llvm::MallocAllocator> names;
+  for (const LoopKernel &kernel : kernels) {
+    if (kernel.name.empty() || isLibmFunction(kernel.name) ||
+        !names.insert(kernel.name).second)
+      return llvm::createStringError(
+          "expected a name of its own for each loop, found '" + kernel.name +
+          "'");
+    if (llvm::Error error = checkKernel(kernel))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>>
+translate(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
+          const CpuTarget &target, llvm::LLVMContext &llvmContext) {
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+  context->loadDialect<LLVM::LLVMDialect, arith::ArithDialect>();
+
+  std::string messages;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      messages += (messages.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  for (const LoopKernel &kernel : kernels)
+    buildLoopNest(*module, kernel);
+  std::unique_ptr<llvm::Module> result;
+  if (succeeded(convertScalars(*module, target.level != CpuLevel::X86_64)))
+    result = translateModuleToLLVMIR(*module, llvmContext, "loops");
+  if (!result)
+    return llvm::createStringError("cannot compile loops: " + messages);
+  return result;
+}
+
+void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+
+  llvm::PipelineTuningOptions tuning;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  // A call of libm stays what it is: what LLVM knows to be nearly equal, such
+  // as pow(x, 2) and x * x, has other bits.
+  functions.registerPass([&] {
+    llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
+    library.disableAllFunctions();
+    return llvm::TargetLibraryAnalysis(library);
+  });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::LCSSAPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      passes.run(function, functions);
+}
+
+llvm::Expected<std::string> emitObject(llvm::Module &module,
+                                       llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile))
+    return llvm::createStringError("cannot generate object files for this CPU");
+  passes.run(module);
+  return std::string(object.data(), object.size());
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The functions
+//===----------------------------------------------------------------------===//
+
+CpuTarget CpuTarget::host() {
+  llvm::StringMap<bool> has = llvm::sys::getHostCPUFeatures();
+  CpuTarget target{CpuLevel::X86_64_V4};
+  for (const Feature &feature : features)
+    if (!has.lookup(feature.llvmName))
+      target.level = std::min(target.level, feature.level == CpuLevel::X86_64_V4
+                                                ? CpuLevel::X86_64_V3
+                                                : CpuLevel::X86_64);
+  return target;
+}
+
+llvm::Expected<CompiledLoops> compileLoops(MLIRContext *context,
+                                           llvm::ArrayRef<LoopKernel> kernels,
+                                           const CpuTarget &target) {
+  if (llvm::Error error = checkKernels(kernels))
+    return error;
+  auto machine = makeTargetMachine(target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext llvmContext;
+  auto module = translate(context, kernels, target, llvmContext);
+  if (!module)
+    return module.takeError();
+  optimize(**module, **machine);
+  auto object = emitObject(**module, **machine);
+  if (!object)
+    return object.takeError();
+  auto shared = linkShared(*object);
+  if (!shared)
+    return shared.takeError();
+  CompiledLoops result{std::move(*shared), {}};
+  for (const Feature &feature : features)
+    if (feature.level <= target.level)
+      result.cpuFeatures.emplace_back(feature.procName);
+  return result;
+}
+
+llvm::Expected<std::string>
+printOptimizedLoops(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
+                    const CpuTarget &target) {
+  if (llvm::Error error = checkKernels(kernels))
+    return error;
+  auto machine = makeTargetMachine(target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext llvmContext;
+  auto module = translate(context, kernels, target, llvmContext);
+  if (!module)
+    return module.takeError();
+  optimize(**module, **machine);
+  std::string text;
+  llvm::raw_string_ostream(text) << **module;
+  return text;
+}
+
+} // namespace ccn::codegen

@@ -1,0 +1,107 @@
+//===- LinkShared.cpp - From an object file to a shared object ------------===//
+//
+// LLD reads and writes files; they lie in a temporary directory that is gone
+// when the link is done.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/LinkShared.h"
+
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+namespace ccn::codegen {
+
+namespace {
+
+llvm::Error failed(const llvm::Twine &what, std::error_code code) {
+  return llvm::createStringError(code, what + ": " + code.message());
+}
+
+/// The path of the libm that this process uses, so that the object asks for the
+/// same versions of its functions.
+llvm::Expected<std::string> findLibm() {
+  void *libm = dlopen("libm.so.6", RTLD_LAZY);
+  if (!libm)
+    return llvm::createStringError("cannot link code for this CPU: there is no "
+                                   "libm.so.6");
+  link_map *map = nullptr;
+  dlinfo(libm, RTLD_DI_LINKMAP, static_cast<void *>(&map));
+  std::string path = map ? map->l_name : "";
+  dlclose(libm);
+  if (path.empty())
+    return llvm::createStringError("cannot link code for this CPU: the path of "
+                                   "libm.so.6 is not known");
+  return path;
+}
+
+} // namespace
+
+llvm::Expected<std::string> linkShared(llvm::StringRef object) {
+  // LLD keeps its state in global variables.
+  static std::mutex mutex;
+  static bool usable = true;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!usable)
+    return llvm::createStringError("the linker failed before and cannot be "
+                                   "used again");
+
+  llvm::Expected<std::string> libm = findLibm();
+  if (!libm)
+    return libm.takeError();
+  llvm::SmallString<128> directory;
+  if (std::error_code code =
+          llvm::sys::fs::createUniqueDirectory("ccn-link", directory))
+    return failed("cannot make a temporary directory", code);
+  llvm::scope_exit remove(
+      [&] { llvm::sys::fs::remove_directories(directory); });
+  llvm::SmallString<128> input = directory, output = directory;
+  llvm::sys::path::append(input, "loops.o");
+  llvm::sys::path::append(output, "loops.so");
+  {
+    std::error_code code;
+    llvm::raw_fd_ostream stream(input, code);
+    if (!code) {
+      stream << object;
+      stream.close();
+      code = stream.error();
+      stream.clear_error();
+    }
+    if (code)
+      return failed("cannot write " + input, code);
+  }
+
+  const char *arguments[] = {"ld.lld",           "-shared",
+                             "--threads=1",      "--strip-all",
+                             "--no-undefined",   "--no-as-needed",
+                             "--hash-style=gnu", "-z",
+                             "noexecstack",      "-o",
+                             output.c_str(),     input.c_str(),
+                             libm->c_str()};
+  std::string text;
+  llvm::raw_string_ostream messages(text);
+  lld::Result result = lld::lldMain(arguments, messages, messages,
+                                    {{lld::Gnu, &lld::elf::link}});
+  usable = result.canRunAgain;
+  if (result.retCode != 0)
+    return llvm::createStringError("cannot link compiled loops: " + text);
+  auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false,
+                                            /*IsVolatile=*/true);
+  if (!buffer)
+    return failed("cannot read " + output, buffer.getError());
+  return (*buffer)->getBuffer().str();
+}
+
+} // namespace ccn::codegen
