@@ -24,7 +24,8 @@ Package everything();
 ///   let s = slice(y, 0)
 ///   return s
 /// }
-/// (y is scattered) with the sums in the members' order. `function` does the addition.
+/// (y is scattered) with the sums in the members' order. `function` does the
+/// addition.
 Package average(int ranks, int64_t count,
                 const std::string &function = "add_scaled");
 

@@ -209,7 +209,7 @@ TEST(Processes, ReduceOverSharedMemory) {
   std::vector<pid_t> children =
       forkRanks(4, uniqueName("reduce"), [](RankMemory &memory) {
         auto reduce = makeAllReduce(memory, allRanks(4), ElementType::F32,
-                                    ReduceKind::Sum, 100, Protocol::TwoShot);
+                                    ReduceKind::Sum, 100, Protocol::LL);
         if (!reduce)
           return 1;
         std::vector<float> values(100, static_cast<float>(memory.rank() + 1));
