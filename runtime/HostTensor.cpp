@@ -8,29 +8,18 @@
 
 #include "runtime/Blocks.h"
 #include "runtime/Convert.h"
+#include "runtime/Workspace.h"
 
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <new>
-#include <unistd.h>
 
 namespace ccn::runtime {
 
 namespace {
 
 constexpr std::align_val_t alignment{64};
-
-/// The machine's memory in bytes, or the largest int64_t if it is not known.
-int64_t machineMemory() {
-  int64_t pages = sysconf(_SC_PHYS_PAGES);
-  int64_t pageSize = sysconf(_SC_PAGESIZE);
-  int64_t bytes;
-  if (pages <= 0 || pageSize <= 0 ||
-      __builtin_mul_overflow(pages, pageSize, &bytes))
-    return INT64_MAX;
-  return bytes;
-}
 
 /// Uninitialized aligned storage, or null. Never asks for nothing, so that a
 /// tensor without elements has an address too.
@@ -147,7 +136,7 @@ Result<HostTensor> HostTensor::uninitialized(ElementType type, Shape shape) {
   if (__builtin_mul_overflow(*count, int64_t(sizeInBytes(type)), &bytes))
     return error("cannot make a tensor ", ccn::runtime::describe(type, shape),
                  ": its size in bytes does not fit 64 bits");
-  static const int64_t memory = machineMemory();
+  static const int64_t memory = runtime::machineMemory();
   std::shared_ptr<std::byte[]> storage;
   if (bytes <= memory)
     storage = allocate(bytes);

@@ -8,8 +8,19 @@
 #include "runtime/Workspace.h"
 
 #include <cstdlib>
+#include <unistd.h>
 
 namespace ccn::runtime {
+
+int64_t machineMemory() {
+  int64_t pages = sysconf(_SC_PHYS_PAGES);
+  int64_t pageSize = sysconf(_SC_PAGESIZE);
+  int64_t bytes;
+  if (pages <= 0 || pageSize <= 0 ||
+      __builtin_mul_overflow(pages, pageSize, &bytes))
+    return INT64_MAX;
+  return bytes;
+}
 
 void Workspace::Free::operator()(void *memory) const { std::free(memory); }
 
@@ -20,7 +31,8 @@ Result<std::byte *> Workspace::get(int64_t bytes) {
   memory.reset();
   size = -1;
   int64_t padded;
-  if (!__builtin_add_overflow(bytes, alignment, &padded))
+  if (!__builtin_add_overflow(bytes, alignment, &padded) &&
+      padded <= machineMemory())
     memory.reset(std::calloc(static_cast<size_t>(padded), 1));
   if (!memory)
     return error("there is no memory for ", bytes, " bytes");

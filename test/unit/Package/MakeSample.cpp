@@ -1,6 +1,7 @@
 //===- MakeSample.cpp - Writes packages made by hand ----------------------===//
 //
 //   ccn-sample-package FILE average RANKS COUNT [FUNCTION [FUNCTION]]
+//   ccn-sample-package FILE diverging RANKS COUNT
 //   ccn-sample-package FILE sleeper RANKS
 //   ccn-sample-package FILE failing RANKS RANK
 //   ccn-sample-package FILE foreign target|feature|garbage
@@ -30,6 +31,8 @@ int main(int argc, char **argv) {
       package.schedule = "fused";
       package.reference = average(ranks, count, argv[6]).plan;
     }
+  } else if (kind == "diverging" && argc >= 5) {
+    package = diverging(std::atoi(argv[3]), std::atoll(argv[4]));
   } else if (kind == "sleeper") {
     package = sleeper(std::atoi(argv[3]));
   } else if (kind == "failing" && argc >= 5) {

@@ -121,7 +121,7 @@ Package average(int ranks, int64_t count, const std::string &function) {
                      0,
                      true,
                      "f32[" + std::to_string(count) + "]",
-                     false},
+                     true},
                     {"scale",
                      ArgumentKind::Input,
                      ElementType::F32,
@@ -199,6 +199,14 @@ Package sleeper(int ranks) {
                     {"sleep again", 0, {}, {sleep}}};
     plan.ranks.push_back(own);
   }
+  return package;
+}
+
+Package diverging(int ranks, int64_t count) {
+  Package package = average(ranks, count);
+  RankPlan &last = package.plan.ranks.back();
+  std::get<RowsPart>(last.launches[1].parts[0]).loops[0].function =
+      "add_scaled_wrongly";
   return package;
 }
 

@@ -24,9 +24,13 @@ Package everything();
 ///   let s = slice(y, 0)
 ///   return s
 /// }
-/// with the sums in the members' order. `function` does the addition.
+/// (y is scattered) with the sums in the members' order. `function` does the
+/// addition.
 Package average(int ranks, int64_t count,
                 const std::string &function = "add_scaled");
+
+/// Likewise, but the last rank adds 1 to y.
+Package diverging(int ranks, int64_t count);
 
 /// Every rank sleeps for inout seconds[rank] seconds, meets the others in a
 /// barrier, and sleeps again.

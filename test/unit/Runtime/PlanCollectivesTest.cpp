@@ -197,14 +197,25 @@ TEST(PlanCollectives, GroupsOfAMesh) {
   ring.steps = {{{0, 0, 1, TransferOp::Reduce}},
                 {{0, 1, 2, TransferOp::Reduce}},
                 {{0, 2, 0}, {0, 2, 1}}};
-  b.plan.schedules = {ring};
+  // The other triple's takes more memory: all to one in a step of its own, for
+  // fewer elements.
+  ChunkSchedule star{"star", 3};
+  star.combining = true;
+  for (int64_t i = 0; i < 4; ++i) {
+    star.chunks.push_back({{0, 1, 2}, {0, 1, 2}, i, i, 1});
+    auto chunk = static_cast<int>(i);
+    star.steps.push_back(
+        {{chunk, 1, 0, TransferOp::Reduce}, {chunk, 2, 0, TransferOp::Reduce}});
+    star.steps.push_back({{chunk, 0, 1}, {chunk, 0, 2}});
+  }
+  b.plan.schedules = {ring, star};
   int in = b.argument(ElementType::F32, 4),
       out = b.argument(ElementType::F32, 4);
   b.launch("exchanges", [&](int rank) -> std::vector<Part> {
     auto exchange = [&](Exchange kind, int group, int from, int to) {
-      return ExchangePart{kind, group, ReduceKind::Sum,    4,
-                          4,    4,     {from, 0, {1}, -1}, {to, 0, {1}, -1},
-                          0};
+      return ExchangePart{kind,    group, ReduceKind::Sum,    4,
+                          4,       4,     {from, 0, {1}, -1}, {to, 0, {1}, -1},
+                          rank / 3};
     };
     return {exchange(Exchange::LL, rank % 3, in, out),
             exchange(Exchange::Schedule, 3 + rank / 3, out, out),

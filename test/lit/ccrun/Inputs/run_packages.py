@@ -131,6 +131,19 @@ def arrays():
     first = re.match(r"y: f32\[3\] = (.*)\n", text)
     assert [np.float32(v) for v in first[1].split(", ")] == list(np.load("y.npy")), text
     assert "y: f32[0] = (empty)" in run("a3-0.ccnpkg")
+    # y may come in several buffers, and goes to as many.
+    whole = np.arange(10, dtype=np.float32)
+    np.save("b0.npy", whole[:3])
+    np.save("b1.npy", whole[3:])
+    np.save("whole.npy", whole)
+    run("a4-10.ccnpkg", "--input", "y=b0.npy,b1.npy", "--output", "y=o0.npy,o1.npy")
+    run("a4-10.ccnpkg", "--input", "y=whole.npy", "--output", "y=o.npy")
+    assert len(np.load("o0.npy")) == 3
+    assert np.array_equal(np.concatenate([np.load("o0.npy"), np.load("o1.npy")]), np.load("o.npy"))
+    assert "expected one file or 2 for 'y'" in \
+        run("a4-10.ccnpkg", "--input", "y=b0.npy,b1.npy", "--output", "y=1.npy,2.npy,3.npy", code=2)
+    assert "expected buffers of 10 elements together for 'y', found 6" in \
+        run("a4-10.ccnpkg", "--input", "y=b0.npy,b0.npy", code=2)
 
 
 def compiler():
@@ -201,7 +214,7 @@ def measure():
     name = package("a.ccnpkg", "average", 4, 1000)
     text = run(name, "--info")
     for part in ("program average\n", "mesh dp = 4, 4 ranks", "x: f32[1000] local(dp); array f32[4, 1000]",
-                 "inout y: f32[1000]; array f32[1000]", "result s: f32[1000] sliced(0, dp); array f32[1000]",
+                 "inout y: f32[1000] scattered; array f32[1000]", "result s: f32[1000] sliced(0, dp); array f32[1000]",
                  "1 all_reduce + update: stream 0; 1 rows, 1 barrier", "hash "):
         assert part in text, (part, text)
     # A package for elsewhere can be looked at.
@@ -253,6 +266,11 @@ def measure():
 
 def failures():
     """A rank that fails, or is late, is named, and nothing hangs."""
+    # Ranks that should hold the same do not.
+    for how in ([], ["--nproc", 3]):
+        text = run(package("d.ccnpkg", "diverging", 3, 5), *how, code=4)
+        assert re.fullmatch(r"ccrun: error: 'y' should be the same on rank 0 \(dp = 0\) and rank 2 \(dp = 2\), "
+                            r"but element \[0\] is \S+ and \S+\n", text), text
     name = package("f.ccnpkg", "failing", 3, 1)
     np.save("none.npy", np.zeros((3, 1), np.float32))
     sleeper = package("s.ccnpkg", "sleeper", 3)
