@@ -17,6 +17,7 @@
 
 using namespace mlir;
 using namespace ccn;
+using namespace ccn::codegen;
 
 namespace {
 
@@ -117,6 +118,8 @@ void Exporter::exportArgument(plan::ArgumentOp op) {
     argument.shape.push_back(mesh.getAxisSize(axis));
   llvm::append_range(argument.shape, global.getShape());
   argument.leadingDims = static_cast<int64_t>(leading.size());
+  argument.typeName = typeName(global);
+  argument.scattered = op.getScattered();
   Layout layout = Layout::of(global);
   if (mesh)
     for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>())
@@ -217,7 +220,7 @@ std::string Exporter::functionFor(plan::LoopOp op) {
            (isUniform ? "u" : "");
   }
   for (auto [i, view] : llvm::enumerate(op.getOutputs())) {
-    LoopKernel::Output output;
+    LoopOutput output;
     output.element = typeOf(view).getElementType();
     output.innerStep = innerStep(view, false);
     key += "/" + std::to_string(output.innerStep);
@@ -567,7 +570,7 @@ ExportedPlan Exporter::run(StringRef program) {
   return std::move(result);
 }
 
-ExportedPlan ccn::exportPlan(ModuleOp module, StringRef program,
+ExportedPlan codegen::exportPlan(ModuleOp module, StringRef program,
                              StringRef prefix) {
   return Exporter(module, prefix).run(program);
 }

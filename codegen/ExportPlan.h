@@ -12,7 +12,7 @@
 #include "dialect/Plan.h"
 #include "runtime/Plan.h"
 
-namespace ccn {
+namespace ccn::codegen {
 
 struct ExportedPlan {
   runtime::Plan plan;
@@ -25,6 +25,6 @@ struct ExportedPlan {
 ExportedPlan exportPlan(mlir::ModuleOp module, llvm::StringRef program,
                         llvm::StringRef prefix);
 
-} // namespace ccn
+} // namespace ccn::codegen
 
 #endif // CCN_CODEGEN_EXPORTPLAN_H

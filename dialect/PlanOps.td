@@ -148,15 +148,18 @@ def Plan_ArgumentOp : Plan_Op<"argument", [Pure, HasParent<"PlanOp">]> {
   let summary = "What the caller passes for an argument or a result";
   let description = [{
     The part that this rank holds, row-major. `global` is the type of the whole, layout
-    included.
+    included. What is `scattered` the caller has as a list of buffers.
 
     **Constraints**
     - `argument_c1`: it is in the memory `argument`, contiguous, and of the shape of
       the rank's part of `global`.
   }];
-  let arguments = (ins Plan_ArgumentKindAttr:$kind, StrAttr:$name, TypeAttr:$global);
+  let arguments = (ins Plan_ArgumentKindAttr:$kind, StrAttr:$name, TypeAttr:$global,
+                       UnitAttr:$scattered);
   let results = (outs Plan_Buffer:$buffer);
-  let assemblyFormat = "$kind $name `of` $global attr-dict `:` type($buffer)";
+  let assemblyFormat = [{
+    $kind $name `of` $global (`scattered` $scattered^)? attr-dict `:` type($buffer)
+  }];
   let hasVerifier = 1;
 }
 

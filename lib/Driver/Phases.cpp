@@ -371,7 +371,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     for (PassManager *passes : {&before, &after})
       if (options.configure && failed(options.configure(*passes)))
         return CompileStatus::WrongUsage;
-    bool applies = phase == Phase::Schedule && schedules;
+    bool applies =
+        phase == Phase::Schedule && schedules && !options.unscheduled;
     if (failed(before.run(*current)) ||
         (applies && failed(applySchedules(*current, *schedules))) ||
         failed(after.run(*current))) {

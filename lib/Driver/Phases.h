@@ -45,6 +45,8 @@ struct CompileOptions {
   /// A transform script (.mlir) or a file of schedules (.ccn) to apply instead
   /// of a schedule of the program's file.
   const SourceFile *scheduleFile = nullptr;
+  /// Leaves the schedule out, whatever the program or the options say.
+  bool unscheduled = false;
   Phase stopAfter = Phase::Schedule;
   /// The rank that the program is localized for; if none is asked for, 0, and
   /// plans are made for all.

@@ -44,9 +44,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
          "what to write: ast, the syntax tree; mlir, the IR after "
          "--stop-after, or after parse (the default); schedule, what is "
          "applied, as a transform script; scheduled, the IR after it; plan, "
-         "what each rank executes")
+         "what each rank executes; package, that with machine code in one "
+         "file, for ccrun (also with --stop-after emit)")
       ->type_name("KIND")
-      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan"}));
+      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
+                           "package"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
@@ -95,7 +97,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       app.add_flag("--run", options.run, "run the program, one thread a rank");
   run->group("Running");
   app.add_option("--program", options.program,
-                 "the program to run, if the file has several")
+                 "the program to run or to make a package of, if the file "
+                 "has several")
       ->type_name("NAME")
       ->group("Running");
   app.add_option("--input", inputs,
@@ -156,9 +159,20 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     };
     needsRun(!inputs.empty(), "--input");
     needsRun(!outputs.empty(), "--output");
-    needsRun(!options.program.empty(), "--program");
+    needsRun(!options.program.empty() && options.emit != "package",
+             "--program");
     if (options.run && !options.emit.empty())
       throw CLI::ValidationError("--emit", "expected without --run");
+    if (options.stopAfter == "emit") {
+      if (!options.emit.empty() && options.emit != "package")
+        throw CLI::ValidationError("--emit",
+                                   "expected 'package' with --stop-after emit");
+      options.emit = "package";
+      options.stopAfter.clear();
+    } else if (options.emit == "package" && !options.stopAfter.empty()) {
+      throw CLI::ValidationError(
+          "--stop-after", "expected 'emit' or nothing with --emit package");
+    }
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&
         options.emit != "plan")

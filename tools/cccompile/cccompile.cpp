@@ -7,6 +7,7 @@
 
 #include "lib/Driver/Phases.h"
 #include "lib/Frontend/Parser.h"
+#include "tools/cccompile/EmitPackage.h"
 #include "tools/cccompile/Options.h"
 #include "tools/cccompile/Run.h"
 #include "tools/cccompile/Verify.h"
@@ -158,7 +159,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
-  else if (options.emit == "plan")
+  else if (options.emit == "plan" || options.emit == "package")
     compileOptions.stopAfter = Phase::Plan;
   else
     compileOptions.stopAfter = options.run || options.explain ||
@@ -202,6 +203,31 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   if (options.run) {
     printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
+  }
+  if (options.emit == "package") {
+    // What it would do without a schedule.
+    mlir::OwningOpRef<mlir::ModuleOp> reference, unused;
+    std::string name;
+    if (schedules) {
+      CompileOptions plain = compileOptions;
+      plain.unscheduled = true;
+      plain.dumpFolder.clear();
+      plain.explain = false;
+      if (int code = compileTo(source, &context, plain, diagnostics, reference,
+                               unused))
+        return code;
+      name = options.schedule.empty() ? "default" : options.schedule;
+    }
+    int code;
+    std::optional<std::string> bytes =
+        makePackage(*module, reference ? *reference : mlir::ModuleOp(), name,
+                    options, diagnostics, code);
+    if (!bytes)
+      return code;
+    return write(options.output, diagnostics,
+                 [&](llvm::raw_ostream &os) { os << *bytes; })
+               ? 0
+               : 2;
   }
   if (options.emit == "schedule") {
     if (!schedules) {

@@ -1,0 +1,32 @@
+//===- BuildPackage.h - From plans to a package -----------------*- C++ -*-===//
+//
+// The last phase: what the runtime executes, in one file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_BUILDPACKAGE_H
+#define CCN_CODEGEN_BUILDPACKAGE_H
+
+#include "dialect/Plan.h"
+#include "runtime/Package.h"
+
+namespace ccn::codegen {
+
+struct PackageOptions {
+  /// The program that it is for; the module has its plans for all ranks.
+  std::string program;
+  /// The schedule's name; empty is none.
+  std::string schedule;
+  /// The plans of the program without its schedule, to compare with; may be
+  /// null.
+  mlir::ModuleOp reference;
+};
+
+/// Compiles all loops for this machine's CPU. Fails only if the compiler's
+/// parts do, or a name is not UTF-8.
+Result<runtime::Package> buildPackage(mlir::ModuleOp plans,
+                                      const PackageOptions &options);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_BUILDPACKAGE_H

@@ -1,0 +1,63 @@
+//===- EmitPackage.cpp - Packages from the command line -------------------===//
+//
+// Chooses the program, builds its package, and gives the file's bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/cccompile/EmitPackage.h"
+
+#include "codegen/BuildPackage.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace ccn;
+
+std::optional<std::string>
+ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
+                 llvm::StringRef schedule, const Options &options,
+                 Diagnostics &diagnostics, int &code) {
+  code = 2;
+  llvm::SetVector<llvm::StringRef> programs;
+  int64_t ranks = 0;
+  for (auto op : plans.getOps<plan::PlanOp>()) {
+    programs.insert(op.getName());
+    ranks += op.getName() == programs.front();
+  }
+  if (programs.empty()) {
+    diagnostics.error("expected a program to make a package of, found none in "
+                      "the file");
+    return std::nullopt;
+  }
+  std::string program = options.program;
+  std::string names = llvm::join(programs.getArrayRef(), "', '");
+  if (program.empty() && programs.size() > 1) {
+    diagnostics.error("expected --program to say which of '" + names +
+                      "' is made a package of");
+    return std::nullopt;
+  }
+  if (program.empty())
+    program = programs.front().str();
+  if (!programs.contains(program)) {
+    diagnostics.error("the file has no program '" + program +
+                      "'; it has '" + names + "'");
+    return std::nullopt;
+  }
+  MeshOp mesh = getMesh(plans);
+  if (int64_t expected = mesh ? mesh.getNumRanks() : 1; ranks != expected) {
+    diagnostics.error("expected plans for " + std::to_string(expected) +
+                      " ranks, found " + std::to_string(ranks));
+    return std::nullopt;
+  }
+  Result<runtime::Package> package = codegen::buildPackage(
+      plans, {program, schedule.str(), reference});
+  Result<std::string> bytes =
+      package ? runtime::encodePackage(*package) : package.status();
+  if (!bytes) {
+    code = 1;
+    diagnostics.error(bytes.message());
+    return std::nullopt;
+  }
+  code = 0;
+  return *std::move(bytes);
+}

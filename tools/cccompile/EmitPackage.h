@@ -1,0 +1,27 @@
+//===- EmitPackage.h - Packages from the command line -----------*- C++ -*-===//
+//
+// Makes a package of a program's plans.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCCOMPILE_EMITPACKAGE_H
+#define CCN_TOOLS_CCCOMPILE_EMITPACKAGE_H
+
+#include "lib/Driver/Phases.h"
+#include "tools/cccompile/Options.h"
+
+namespace ccn {
+
+/// The bytes of the package of one of the programs in `plans`: the one that
+/// `options` names, or the only one. `reference` has its plans without a
+/// schedule; it is null if there is none. If there is an error, it has been
+/// reported and `code` is the exit code.
+std::optional<std::string> makePackage(mlir::ModuleOp plans,
+                                       mlir::ModuleOp reference,
+                                       llvm::StringRef schedule,
+                                       const Options &options,
+                                       Diagnostics &diagnostics, int &code);
+
+} // namespace ccn
+
+#endif // CCN_TOOLS_CCCOMPILE_EMITPACKAGE_H
