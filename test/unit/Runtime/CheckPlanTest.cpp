@@ -338,8 +338,8 @@ private:
     int64_t steps[] = {0,
                        1,
                        2,
-                       value + 1,
-                       value - 1,
+                       addWrapping(value, int64_t(1)),
+                       addWrapping(value, int64_t(-1)),
                        2 * (value % 1000),
                        extremes[random() % 4]};
     value = steps[random() % 7];
