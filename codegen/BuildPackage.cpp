@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::codegen;
 
-Result<runtime::Package>
-codegen::buildPackage(ModuleOp plans, const PackageOptions &options) {
+Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
+                                               const PackageOptions &options) {
   runtime::Package package;
   package.compiler = "ccn " CCN_VERSION;
   package.program = options.program;

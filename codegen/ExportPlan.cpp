@@ -239,8 +239,7 @@ std::string Exporter::functionFor(plan::LoopOp op) {
   it->second = prefix + std::to_string(functions.size() - 1);
   kernel.name = it->second;
   auto [first, isFirst] = failures.try_emplace(
-      op.getBody().str(),
-      static_cast<int64_t>(result.plan.failures.size()));
+      op.getBody().str(), static_cast<int64_t>(result.plan.failures.size()));
   kernel.firstFailure = first->second;
   if (auto texts = body->getAttrOfType<ArrayAttr>(plan::kFailuresAttr);
       texts && isFirst)
@@ -292,8 +291,7 @@ runtime::RowsPart Exporter::exportRows(plan::RowsOp op) {
 //===----------------------------------------------------------------------===//
 
 int Exporter::groupOf(plan::GroupAttr group) {
-  auto [it, isNew] =
-      groups.try_emplace(group, static_cast<int>(groups.size()));
+  auto [it, isNew] = groups.try_emplace(group, static_cast<int>(groups.size()));
   if (isNew) {
     std::vector<int> ranks;
     for (int64_t rank : group.getRanks())
@@ -356,11 +354,10 @@ static runtime::ChunkSchedule chunksOf(const synth::Schedule &schedule,
   for (const synth::Step &step : schedule.steps) {
     std::vector<runtime::Transfer> transfers;
     for (const synth::Send &send : step.sends) {
-      runtime::TransferOp op = send.op == synth::SendOp::Copy
-                                   ? runtime::TransferOp::Copy
-                               : send.op == synth::SendOp::Reduce
-                                   ? runtime::TransferOp::Reduce
-                                   : runtime::TransferOp::Stash;
+      runtime::TransferOp op =
+          send.op == synth::SendOp::Copy     ? runtime::TransferOp::Copy
+          : send.op == synth::SendOp::Reduce ? runtime::TransferOp::Reduce
+                                             : runtime::TransferOp::Stash;
       transfers.push_back({send.chunk, send.src, send.dst, op, send.sums});
     }
     result.steps.push_back(std::move(transfers));
@@ -372,14 +369,15 @@ int Exporter::scheduleOf(plan::ExchangeOp op) {
   auto algorithm = module.lookupSymbol<AlgorithmOp>(*op.getAlgorithm());
   int64_t inputs = typeOf(op.getFrom()).getNumElements(),
           outputs = typeOf(op.getTo()).getNumElements();
-  std::string key = (algorithm.getSymName() + "/" + Twine(inputs) + "/" +
-                     Twine(outputs))
-                        .str();
+  std::string key =
+      (algorithm.getSymName() + "/" + Twine(inputs) + "/" + Twine(outputs))
+          .str();
   auto [it, isNew] =
       schedules.try_emplace(key, static_cast<int>(schedules.size()));
   if (isNew) {
-    synth::Result<synth::Schedule> schedule = synth::importSchedule(
-        std::string_view(algorithm.getSchedule()), algorithm.getSymName().str());
+    synth::Result<synth::Schedule> schedule =
+        synth::importSchedule(std::string_view(algorithm.getSchedule()),
+                              algorithm.getSymName().str());
     assert(schedule && "algorithms were read when they were chosen");
     result.plan.schedules.push_back(chunksOf(*schedule, inputs, outputs));
   }
@@ -523,10 +521,10 @@ void Exporter::exportRank(plan::PlanOp op) {
     } else if (auto buffer = dyn_cast<plan::BufferOp>(inner)) {
       bool isSymmetric =
           plan::memoryOf(buffer.getBuffer()) == plan::Memory::symmetric;
-      int64_t end = addBuffer(
-          buffer, buffer.getBuffer(),
-          isSymmetric ? runtime::Memory::Symmetric : runtime::Memory::Private,
-          static_cast<int64_t>(buffer.getAt().value_or(0)));
+      int64_t end = addBuffer(buffer, buffer.getBuffer(),
+                              isSymmetric ? runtime::Memory::Symmetric
+                                          : runtime::Memory::Private,
+                              static_cast<int64_t>(buffer.getAt().value_or(0)));
       int64_t &bytes = isSymmetric ? rank.symmetricBytes : rank.privateBytes;
       bytes = std::max(bytes, aligned(end));
     }
@@ -534,19 +532,19 @@ void Exporter::exportRank(plan::PlanOp op) {
   op.walk([&](Operation *part) {
     if (auto barrier = dyn_cast<plan::BarrierOp>(part))
       rank.flags = std::max<int64_t>(
-          rank.flags, static_cast<int64_t>(barrier.getFlags()) +
-                          static_cast<int64_t>(
-                              barrier.getGroup().getRanks().size()));
+          rank.flags,
+          static_cast<int64_t>(barrier.getFlags()) +
+              static_cast<int64_t>(barrier.getGroup().getRanks().size()));
     else if (auto await = dyn_cast<plan::AwaitOp>(part))
-      rank.flags = std::max(rank.flags,
-                            static_cast<int64_t>(await.getFlag()) + 1);
+      rank.flags =
+          std::max(rank.flags, static_cast<int64_t>(await.getFlag()) + 1);
     else if (auto signal = dyn_cast<plan::SignalOp>(part))
-      rank.flags = std::max(rank.flags,
-                            static_cast<int64_t>(signal.getFlag()) + 1);
+      rank.flags =
+          std::max(rank.flags, static_cast<int64_t>(signal.getFlag()) + 1);
   });
   for (auto launch : op.getBody().getOps<plan::LaunchOp>()) {
-    rank.streams = std::max(rank.streams,
-                            static_cast<int>(launch.getStream()) + 1);
+    rank.streams =
+        std::max(rank.streams, static_cast<int>(launch.getStream()) + 1);
     auto number = static_cast<int>(launches.size());
     rank.launches.push_back(exportLaunch(launch));
     launches[launch] = number;
@@ -571,6 +569,6 @@ ExportedPlan Exporter::run(StringRef program) {
 }
 
 ExportedPlan codegen::exportPlan(ModuleOp module, StringRef program,
-                             StringRef prefix) {
+                                 StringRef prefix) {
   return Exporter(module, prefix).run(program);
 }

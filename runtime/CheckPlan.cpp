@@ -167,23 +167,37 @@ Status checkRank(const Plan &plan, int rank) {
 // All ranks together
 //===----------------------------------------------------------------------===//
 
-/// Whether a rank's launches are those of rank 0, but for sizes and offsets.
+/// The parts of a launch in which ranks meet.
+std::vector<const Part *> meetingsOf(const Launch &launch) {
+  std::vector<const Part *> meetings;
+  for (const Part &part : launch.parts)
+    if (std::holds_alternative<BarrierPart>(part) ||
+        std::holds_alternative<ExchangePart>(part))
+      meetings.push_back(&part);
+  return meetings;
+}
+
+/// Whether a rank's launches are those of rank 0, with the same meetings. Other
+/// parts may differ, as one rank may have nothing to compute or to copy.
 Status checkLikeFirst(const Plan &plan, const RankPlan &rank) {
-  const RankPlan &first = plan.ranks[0];
-  if (rank.symmetricBytes != first.symmetricBytes || rank.flags != first.flags)
+  const RankPlan &reference = plan.ranks[0];
+  if (rank.symmetricBytes != reference.symmetricBytes ||
+      rank.flags != reference.flags)
     return error("its symmetric memory or flags differ from those of rank 0");
-  if (rank.launches.size() != first.launches.size())
-    return error("expected the ", first.launches.size(),
+  if (rank.launches.size() != reference.launches.size())
+    return error("expected the ", reference.launches.size(),
                  " launches of rank 0, found ", rank.launches.size());
   for (size_t i = 0; i < rank.launches.size(); ++i) {
-    const Launch &a = first.launches[i], &b = rank.launches[i];
-    if (a.stream != b.stream || a.parts.size() != b.parts.size() ||
-        !std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(),
-                    [](const Part &x, const Part &y) {
-                      return x.index() == y.index();
+    const Launch &a = reference.launches[i], &b = rank.launches[i];
+    std::vector<const Part *> first = meetingsOf(a), own = meetingsOf(b);
+    if (a.stream != b.stream ||
+        !std::equal(first.begin(), first.end(), own.begin(), own.end(),
+                    [](const Part *x, const Part *y) {
+                      return x->index() == y->index();
                     }))
       return error("launch ", i,
-                   " is on another stream or has other parts than on rank 0");
+                   " is on another stream or has other barriers or exchanges "
+                   "than on rank 0");
   }
   return Status();
 }
@@ -192,21 +206,25 @@ Status checkLikeFirst(const Plan &plan, const RankPlan &rank) {
 class FlagChecker {
 public:
   explicit FlagChecker(const Plan &plan)
-      : plan(plan), setters(plan.ranks.size()) {}
+      : plan(plan), setters(plan.ranks.size()) {
+    for (const RankPlan &rank : plan.ranks) {
+      auto &own = meetings.emplace_back();
+      for (const Launch &launch : rank.launches)
+        own.push_back(meetingsOf(launch));
+    }
+  }
 
   Status check() {
     Status status;
-    forEachPart([&](int rank, size_t launch, size_t index, const Part &part) {
-      if (!status)
-        return;
-      if (const auto *barrier = std::get_if<BarrierPart>(&part))
-        status = addBarrier(rank, launch, index, *barrier);
-      if (const auto *signal = std::get_if<SignalPart>(&part))
+    for (size_t rank = 0; rank < meetings.size(); ++rank)
+      for (size_t launch = 0; launch < meetings[rank].size(); ++launch)
+        for (size_t i = 0; i < meetings[rank][launch].size() && status; ++i)
+          status = checkMeeting(static_cast<int>(rank), launch, i);
+    forEachPart([&](int rank, const Part &part) {
+      if (const auto *signal = std::get_if<SignalPart>(&part); signal && status)
         status = add(signal->rank, signal->flag, rank);
-      if (const auto *exchange = std::get_if<ExchangePart>(&part))
-        status = checkExchange(rank, launch, index, *exchange);
     });
-    forEachPart([&](int rank, size_t, size_t, const Part &part) {
+    forEachPart([&](int rank, const Part &part) {
       const auto *await = std::get_if<AwaitPart>(&part);
       if (!status || !await)
         return;
@@ -221,12 +239,10 @@ public:
 
 private:
   template <typename Body> void forEachPart(Body body) {
-    for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
-      const std::vector<Launch> &launches = plan.ranks[rank].launches;
-      for (size_t launch = 0; launch < launches.size(); ++launch)
-        for (size_t i = 0; i < launches[launch].parts.size(); ++i)
-          body(static_cast<int>(rank), launch, i, launches[launch].parts[i]);
-    }
+    for (size_t rank = 0; rank < plan.ranks.size(); ++rank)
+      for (const Launch &launch : plan.ranks[rank].launches)
+        for (const Part &part : launch.parts)
+          body(static_cast<int>(rank), part);
   }
 
   const std::vector<int> &group(int index) const {
@@ -234,8 +250,14 @@ private:
   }
   template <typename Kind>
   const Kind &partOf(int rank, size_t launch, size_t index) const {
-    return std::get<Kind>(
-        plan.ranks[static_cast<size_t>(rank)].launches[launch].parts[index]);
+    return std::get<Kind>(*meetings[static_cast<size_t>(rank)][launch][index]);
+  }
+
+  Status checkMeeting(int rank, size_t launch, size_t index) {
+    const Part &part = *meetings[static_cast<size_t>(rank)][launch][index];
+    if (const auto *barrier = std::get_if<BarrierPart>(&part))
+      return addBarrier(rank, launch, index, *barrier);
+    return checkExchange(rank, launch, index, std::get<ExchangePart>(part));
   }
 
   Status add(int rank, int64_t flag, int setter) {
@@ -250,7 +272,7 @@ private:
     for (size_t i = 0; i < members.size(); ++i) {
       const auto &other = partOf<BarrierPart>(members[i], launch, index);
       if (group(other.group) != members || other.flags != barrier.flags)
-        return error("launch ", launch, " part ", index, ": ranks ", rank,
+        return error("launch ", launch, " meeting ", index, ": ranks ", rank,
                      " and ", members[i], " do not come to one barrier");
       if (Status status =
               add(rank, barrier.flags + static_cast<int64_t>(i), members[i]);
@@ -263,7 +285,7 @@ private:
   Status checkExchange(int rank, size_t launch, size_t index,
                        const ExchangePart &exchange) {
     auto wrong = [&](int other) {
-      return error("launch ", launch, " part ", index, ": ranks ", rank,
+      return error("launch ", launch, " meeting ", index, ": ranks ", rank,
                    " and ", other, " do not take part in one exchange");
     };
     ElementType type = typeOf(rank, exchange);
@@ -294,6 +316,8 @@ private:
 
   const Plan &plan;
   std::vector<std::map<int64_t, int>> setters;
+  /// By rank and launch.
+  std::vector<std::vector<std::vector<const Part *>>> meetings;
 };
 
 } // namespace

@@ -6,8 +6,8 @@
 // once but for what they wait for. A launch is one kernel: parts that are done
 // one after the other.
 //
-// All ranks' plans have the same launches with the same parts in the same
-// order, and the same symmetric buffers; sizes and offsets differ.
+// All ranks' plans have the same launches with the same barriers and exchanges
+// in the same order, and the same symmetric buffers; all else may differ.
 //
 //===----------------------------------------------------------------------===//
 

@@ -39,8 +39,8 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
   if (program.empty())
     program = programs.front().str();
   if (!programs.contains(program)) {
-    diagnostics.error("the file has no program '" + program +
-                      "'; it has '" + names + "'");
+    diagnostics.error("the file has no program '" + program + "'; it has '" +
+                      names + "'");
     return std::nullopt;
   }
   MeshOp mesh = getMesh(plans);
@@ -49,8 +49,8 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
                       " ranks, found " + std::to_string(ranks));
     return std::nullopt;
   }
-  Result<runtime::Package> package = codegen::buildPackage(
-      plans, {program, schedule.str(), reference});
+  Result<runtime::Package> package =
+      codegen::buildPackage(plans, {program, schedule.str(), reference});
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
   if (!bytes) {

@@ -47,8 +47,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
          "what each rank executes; package, that with machine code in one "
          "file, for ccrun (also with --stop-after emit)")
       ->type_name("KIND")
-      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
-                           "package"}));
+      ->check(expectOneOf(
+          {"ast", "mlir", "schedule", "scheduled", "plan", "package"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
