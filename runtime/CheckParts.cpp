@@ -225,7 +225,8 @@ Status PartChecker::numbers(const View &view) const {
   return error("expected numbers, found bool");
 }
 
-/// The first failure of several checks, or success.
+/// The first failure of several checks, or success. All are made, so none may
+/// rely on one before it.
 Status all(std::initializer_list<Status> statuses) {
   for (const Status &status : statuses)
     if (!status)
@@ -429,11 +430,13 @@ Status PartChecker::operator()(const Conv2dPart &part) {
        {&part.xShape, &part.wShape, &part.yShape})
     if (shape->size() != 4)
       return error("expected shapes of 4 dimensions, found ", shape->size());
-  if (Status status =
-          all({rowMajor(part.x, part.xShape, Reads),
-               rowMajor(part.w, part.wShape, Reads),
-               rowMajor(part.y, part.yShape, Writes), sameType(part.x, part.w),
-               sameType(part.x, part.y), numbers(part.x)});
+  if (Status status = all({rowMajor(part.x, part.xShape, Reads),
+                           rowMajor(part.w, part.wShape, Reads),
+                           rowMajor(part.y, part.yShape, Writes)});
+      !status)
+    return status;
+  if (Status status = all({sameType(part.x, part.w), sameType(part.x, part.y),
+                           numbers(part.x)});
       !status)
     return status;
   ConvolutionSizes sizes = convolutionSizes(part);
@@ -452,16 +455,18 @@ Status PartChecker::table(const View &table, const View &indices,
                           const View &rows, const View &to, int64_t tableRows,
                           int64_t rowSize, int64_t count) const {
   const int64_t counts[] = {count};
-  if (Status status = all({buffer(table, Reads), buffer(indices, Reads),
-                           buffer(rows, Reads), buffer(to, Writes),
+  const int64_t tableSizes[] = {tableRows, rowSize};
+  if (Status status = all({rowMajor(table, tableSizes, Reads),
                            rowMajor(indices, counts, Reads),
-                           sameType(table, rows), sameType(table, to)});
+                           buffer(rows, Reads), buffer(to, Writes)});
+      !status)
+    return status;
+  if (Status status = all({sameType(table, rows), sameType(table, to)});
       !status)
     return status;
   if (!isInteger(type(indices)))
     return error("expected integers as indices, found ", name(type(indices)));
-  const int64_t tableSizes[] = {tableRows, rowSize};
-  return rowMajor(table, tableSizes, Reads);
+  return Status();
 }
 
 Status PartChecker::operator()(const GatherRowsPart &part) {

@@ -28,13 +28,13 @@ Plan fullPlan() {
   b.plan.schedules = {schedule};
   int in = b.argument(f32, 24, ArgumentKind::Input), out = b.argument(f32, 24);
   int indices = b.argument(ElementType::I32, 2, ArgumentKind::Input);
-  int shared = b.symmetric(f32, 24), sums = b.symmetric(f32, 24);
+  int shared = b.symmetric(f32, 24), sums = b.symmetric(f32, 48);
   int own = b.buffer(Memory::Private, f32, 48);
   BarrierPart first = b.barrier(), second = b.barrier();
   int64_t full = b.flags(1), free = b.flags(1);
   int start = b.launch("loops", [&](int rank) -> std::vector<Part> {
     LoopOperand reduced{Access::LoadReduced, {shared, 0, {6, 1}}, f32, 0};
-    LoopOperand toAll{Access::StoreAll, {sums, 0, {6, 1}}, f32, 0};
+    LoopOperand toAll{Access::StoreAll, {sums, 24 * rank, {6, 1}}, f32, 0};
     LoopOperand scratch{Access::Scratch, {0, 0, {1, 0}}, f32};
     LoopOperand index{Access::Index, {0, 3, {6, 1}}, ElementType::I64};
     LoopOperand remote{Access::Load, {shared, 0, {6, 1}, 1 - rank}, f32};
@@ -338,8 +338,8 @@ private:
     int64_t steps[] = {0,
                        1,
                        2,
-                       value + 1,
-                       value - 1,
+                       addWrapping(value, int64_t(1)),
+                       addWrapping(value, int64_t(-1)),
                        2 * (value % 1000),
                        extremes[random() % 4]};
     value = steps[random() % 7];
@@ -459,10 +459,15 @@ TEST(CheckPlan, PlansChangedAtRandomNeverCrash) {
     Result<int64_t> bytes = planSymmetricBytes(plan);
     if (!bytes || *bytes > int64_t(1) << 30)
       continue;
+#if __has_feature(thread_sanitizer)
+    continue; // Ranks that do as they are told may write where others do.
+#endif
     // What it computes may be nonsense, and it may fail, but it ends.
-    for (const Status &result : runAccepted(plan, 2))
+    for (const Status &result : runAccepted(plan, 0.5))
       accepted += result.ok();
   }
+#if !__has_feature(thread_sanitizer)
   EXPECT_GT(accepted, 300);
+#endif
   EXPECT_GT(refused, 1000);
 }
