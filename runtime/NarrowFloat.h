@@ -35,13 +35,12 @@ using BF16Format = FloatFormat<8, 7, true>;
 using F8E4M3Format = FloatFormat<4, 3, false>;
 using F8E5M2Format = FloatFormat<5, 2, true>;
 
+/// Without branches, so that loops over it vectorize.
 template <typename Format> float decodeAs(uint32_t bits) {
   uint32_t sign = (bits & Format::signBit) ? 0x80000000u : 0;
   uint32_t magnitude = bits & (Format::signBit - 1);
-  if (magnitude >= Format::overflow) {
-    bool infinite = Format::hasInfinity && magnitude == Format::overflow;
-    return std::bit_cast<float>(sign | (infinite ? 0x7f800000u : 0x7fc00000u));
-  }
+  bool infinite = Format::hasInfinity && magnitude == Format::overflow;
+  uint32_t special = infinite ? 0x7f800000u : 0x7fc00000u;
   // With the mantissa aligned, the pattern is that of a float whose exponent is
   // too small by the difference of the biases. The product is exact and takes
   // care of subnormals.
@@ -49,9 +48,12 @@ template <typename Format> float decodeAs(uint32_t bits) {
       static_cast<uint32_t>(127 + (127 - Format::bias)) << 23);
   float value =
       std::bit_cast<float>(magnitude << (23 - Format::mantissaBits)) * scale;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(value) | sign);
+  uint32_t finite = std::bit_cast<uint32_t>(value);
+  return std::bit_cast<float>(
+      (magnitude >= Format::overflow ? special : finite) | sign);
 }
 
+/// The pattern nearest to a value, ties to even.
 template <typename Format> uint32_t encodeAs(double value) {
   uint64_t bits = std::bit_cast<uint64_t>(value);
   uint32_t sign = (bits >> 63) ? Format::signBit : 0;
@@ -83,6 +85,38 @@ template <typename Format> uint32_t encodeAs(double value) {
   if (magnitude >= Format::overflow)
     return sign | (Format::hasInfinity ? Format::overflow : Format::quietNaN);
   return sign | static_cast<uint32_t>(magnitude);
+}
+
+/// The same of a float, without branches.
+template <typename Format> uint32_t encodeAs(float value) {
+  constexpr uint32_t dropped = 23 - Format::mantissaBits;
+  constexpr uint32_t rebias = 127 - Format::bias;
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t sign = (bits >> 31) ? Format::signBit : 0;
+  uint32_t magnitude = bits & 0x7fffffffu;
+  // Normal results: rounded where the mantissa ends, to even if halfway; the
+  // carry may go into the exponent.
+  uint32_t odd = magnitude >> dropped & 1;
+  uint32_t normal =
+      ((magnitude + ((1u << (dropped - 1)) - 1) + odd) >> dropped) -
+      (rebias << Format::mantissaBits);
+  // Subnormal ones: a sum with a number whose last place is theirs rounds so
+  // too, and their mantissa is that of the sum. A format with the exponents of
+  // float has none.
+  uint32_t result = normal;
+  if constexpr (rebias > 0) {
+    constexpr uint32_t magic = (rebias + dropped + 1) << 23;
+    float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(magic);
+    uint32_t subnormal = std::bit_cast<uint32_t>(sum) - magic;
+    result = magnitude < ((rebias + 1) << 23) ? subnormal : normal;
+  }
+  constexpr uint32_t tooLarge =
+      Format::hasInfinity ? Format::overflow : Format::quietNaN;
+  result = result >= Format::overflow ? tooLarge : result;
+  result = magnitude >= 0x7f800000u
+               ? (magnitude > 0x7f800000u ? Format::quietNaN : tooLarge)
+               : result;
+  return sign | result;
 }
 
 } // namespace ccn::runtime
