@@ -18,18 +18,16 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   package.compiler = "ccn " CCN_VERSION;
   package.program = options.program;
   package.schedule = options.schedule;
-  ExportedPlan exported = exportPlan(plans, options.program, "loop");
-  package.plan = std::move(exported.plan);
-  std::vector<LoopKernel> kernels = std::move(exported.kernels);
-  if (options.reference) {
-    ExportedPlan reference =
-        exportPlan(options.reference, options.program, "reference");
-    package.reference = std::move(reference.plan);
-    llvm::append_range(kernels, reference.kernels);
-  }
-  if (!kernels.empty()) {
+  LoopLibrary library;
+  package.plan = exportPlan(plans, options.program, library);
+  if (options.reference)
+    package.reference = exportPlan(options.reference, options.program, library);
+  package.plan.failures = library.failures;
+  if (package.reference)
+    package.reference->failures = library.failures;
+  if (!library.kernels.empty()) {
     llvm::Expected<CompiledLoops> loops =
-        compileLoops(plans.getContext(), kernels);
+        compileLoops(plans.getContext(), library.kernels);
     if (!loops)
       return error("the loops cannot be compiled: ",
                    llvm::toString(loops.takeError()));

@@ -43,10 +43,10 @@ MemRefType typeOf(Value view) { return cast<MemRefType>(view.getType()); }
 
 class Exporter {
 public:
-  Exporter(ModuleOp module, StringRef prefix)
-      : module(module), mesh(getMesh(module)), prefix(prefix) {}
+  Exporter(ModuleOp module, LoopLibrary &library)
+      : module(module), mesh(getMesh(module)), library(library) {}
 
-  ExportedPlan run(StringRef program);
+  runtime::Plan run(StringRef program);
 
 private:
   void exportArgument(plan::ArgumentOp op);
@@ -59,6 +59,7 @@ private:
   runtime::ExchangePart exportExchange(plan::ExchangeOp op);
   runtime::View viewOf(Value view);
   runtime::LoopOperand operandOf(Value view, plan::AllAttr all, bool isInput);
+  const std::string &textOf(func::FuncOp body);
   std::string functionFor(plan::LoopOp op);
   int groupOf(plan::GroupAttr group);
   int scheduleOf(plan::ExchangeOp op);
@@ -67,12 +68,12 @@ private:
 
   ModuleOp module;
   MeshOp mesh;
-  std::string prefix;
-  ExportedPlan result;
+  LoopLibrary &library;
+  runtime::Plan result;
   llvm::DenseMap<plan::GroupAttr, int> groups;
-  std::map<std::string, std::string> functions;
   std::map<std::string, int> schedules;
-  std::map<std::string, int64_t> failures;
+  /// What bodies compute, as text.
+  llvm::DenseMap<Operation *, std::string> texts;
   // Of the rank at hand.
   llvm::DenseMap<Operation *, int> buffers, launches, scratch;
 };
@@ -126,7 +127,7 @@ void Exporter::exportArgument(plan::ArgumentOp op) {
       argument.replicated |=
           layout.getState(axis).kind == AxisState::Replicated &&
           mesh.getAxisSize(axis) > 1;
-  result.plan.arguments.push_back(std::move(argument));
+  result.arguments.push_back(std::move(argument));
 }
 
 runtime::Placement Exporter::placementOf(plan::ArgumentOp op, int64_t rank) {
@@ -188,6 +189,16 @@ static bool isCopy(func::FuncOp body) {
          end->getOperand(0) == body.getArgument(0);
 }
 
+const std::string &Exporter::textOf(func::FuncOp body) {
+  std::string &text = texts[body];
+  if (text.empty()) {
+    llvm::raw_string_ostream os(text);
+    os << body.getFunctionType() << body->getDiscardableAttrDictionary();
+    body.getBody().front().print(os);
+  }
+  return text;
+}
+
 std::string Exporter::functionFor(plan::LoopOp op) {
   auto body = module.lookupSymbol<func::FuncOp>(op.getBody());
   if (isCopy(body) && !op.getReduced())
@@ -198,7 +209,8 @@ std::string Exporter::functionFor(plan::LoopOp op) {
   kernel.reducedDims = static_cast<int64_t>(op.getReduced());
   if (std::optional<ArrayAttr> indices = op.getIndices())
     kernel.positions = static_cast<int64_t>(indices->size());
-  std::string key = (op.getBody() + "/" + Twine(kernel.dims) + "/" +
+  const std::string &text = textOf(body);
+  std::string key = (text + "/" + Twine(kernel.dims) + "/" +
                      Twine(kernel.reducedDims))
                         .str();
   /// What is known of an operand's strides.
@@ -233,19 +245,19 @@ std::string Exporter::functionFor(plan::LoopOp op) {
     }
     kernel.outputs.push_back(output);
   }
-  auto [it, isNew] = functions.try_emplace(key);
+  auto [it, isNew] = library.names.try_emplace(key);
   if (!isNew)
     return it->second;
-  it->second = prefix + std::to_string(functions.size() - 1);
+  it->second = "loop" + std::to_string(library.names.size() - 1);
   kernel.name = it->second;
-  auto [first, isFirst] = failures.try_emplace(
-      op.getBody().str(), static_cast<int64_t>(result.plan.failures.size()));
+  auto [first, isFirst] = library.firstFailures.try_emplace(
+      text, static_cast<int64_t>(library.failures.size()));
   kernel.firstFailure = first->second;
-  if (auto texts = body->getAttrOfType<ArrayAttr>(plan::kFailuresAttr);
-      texts && isFirst)
-    for (auto text : texts.getAsRange<StringAttr>())
-      result.plan.failures.push_back(text.str());
-  result.kernels.push_back(std::move(kernel));
+  if (auto list = body->getAttrOfType<ArrayAttr>(plan::kFailuresAttr);
+      list && isFirst)
+    for (auto failure : list.getAsRange<StringAttr>())
+      library.failures.push_back(failure.str());
+  library.kernels.push_back(std::move(kernel));
   return it->second;
 }
 
@@ -296,7 +308,7 @@ int Exporter::groupOf(plan::GroupAttr group) {
     std::vector<int> ranks;
     for (int64_t rank : group.getRanks())
       ranks.push_back(static_cast<int>(rank));
-    result.plan.groups.push_back(std::move(ranks));
+    result.groups.push_back(std::move(ranks));
   }
   return it->second;
 }
@@ -379,7 +391,7 @@ int Exporter::scheduleOf(plan::ExchangeOp op) {
         synth::importSchedule(std::string_view(algorithm.getSchedule()),
                               algorithm.getSymName().str());
     assert(schedule && "algorithms were read when they were chosen");
-    result.plan.schedules.push_back(chunksOf(*schedule, inputs, outputs));
+    result.schedules.push_back(chunksOf(*schedule, inputs, outputs));
   }
   return it->second;
 }
@@ -549,13 +561,13 @@ void Exporter::exportRank(plan::PlanOp op) {
     rank.launches.push_back(exportLaunch(launch));
     launches[launch] = number;
   }
-  result.plan.ranks.push_back(std::move(rank));
+  result.ranks.push_back(std::move(rank));
 }
 
-ExportedPlan Exporter::run(StringRef program) {
+runtime::Plan Exporter::run(StringRef program) {
   if (mesh)
     for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>())
-      result.plan.mesh.push_back(
+      result.mesh.push_back(
           {axis.getValue().str(), mesh.getAxisSize(axis)});
   std::map<int64_t, plan::PlanOp> ranks;
   for (auto op : module.getOps<plan::PlanOp>())
@@ -568,7 +580,7 @@ ExportedPlan Exporter::run(StringRef program) {
   return std::move(result);
 }
 
-ExportedPlan codegen::exportPlan(ModuleOp module, StringRef program,
-                                 StringRef prefix) {
-  return Exporter(module, prefix).run(program);
+runtime::Plan codegen::exportPlan(ModuleOp module, StringRef program,
+                                  LoopLibrary &library) {
+  return Exporter(module, library).run(program);
 }

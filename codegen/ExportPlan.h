@@ -12,18 +12,25 @@
 #include "dialect/Plan.h"
 #include "runtime/Plan.h"
 
+#include <map>
+
 namespace ccn::codegen {
 
-struct ExportedPlan {
-  runtime::Plan plan;
-  /// The functions that its loops name, each once.
+/// The functions that the loops of plans need, each once, whichever module the
+/// plans are in; and how those can fail.
+struct LoopLibrary {
   std::vector<LoopKernel> kernels;
+  std::vector<std::string> failures;
+  /// The names of functions by what they compute, and the first failures of
+  /// bodies.
+  std::map<std::string, std::string> names;
+  std::map<std::string, int64_t> firstFailures;
 };
 
 /// The plans of all ranks of a program, from a verified module that has them.
-/// Functions are named `prefix` and a number.
-ExportedPlan exportPlan(mlir::ModuleOp module, llvm::StringRef program,
-                        llvm::StringRef prefix);
+/// Its failures are those of the library when all plans are there.
+runtime::Plan exportPlan(mlir::ModuleOp module, llvm::StringRef program,
+                         LoopLibrary &library);
 
 } // namespace ccn::codegen
 
