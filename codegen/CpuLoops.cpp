@@ -19,7 +19,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -165,6 +166,12 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr(llvm::Attribute::NoUnwind);
+    // A call of libm stays what it is: what LLVM takes for equal, such as
+    // pow(x, 2) and x * x, has other bits.
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+          call && !llvm::isa<llvm::IntrinsicInst>(call))
+        call->addFnAttr(llvm::Attribute::NoBuiltin);
   }
 
   llvm::PipelineTuningOptions tuning;
@@ -173,13 +180,6 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  // A call of libm stays what it is: what LLVM knows to be nearly equal, such
-  // as pow(x, 2) and x * x, has other bits.
-  functions.registerPass([&] {
-    llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
-    library.disableAllFunctions();
-    return llvm::TargetLibraryAnalysis(library);
-  });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
