@@ -1,4 +1,4 @@
-//===- LinkShared.cpp - From an object file to a shared object ------------===//
+//===- LinkShared.cpp - From object files to a shared object ------------===//
 //
 // LLD reads and writes files; they lie in a temporary directory that is gone
 // when the link is done.
@@ -46,9 +46,23 @@ llvm::Expected<std::string> findLibm() {
   return path;
 }
 
+llvm::Error writeFile(const std::string &path, llvm::StringRef content) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (!code) {
+    stream << content;
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  if (code)
+    return failed("cannot write " + path, code);
+  return llvm::Error::success();
+}
+
 } // namespace
 
-llvm::Expected<std::string> linkShared(llvm::StringRef object) {
+llvm::Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects) {
   // LLD keeps its state in global variables.
   static std::mutex mutex;
   static bool usable = true;
@@ -66,29 +80,27 @@ llvm::Expected<std::string> linkShared(llvm::StringRef object) {
     return failed("cannot make a temporary directory", code);
   llvm::scope_exit remove(
       [&] { llvm::sys::fs::remove_directories(directory); });
-  llvm::SmallString<128> input = directory, output = directory;
-  llvm::sys::path::append(input, "loops.o");
-  llvm::sys::path::append(output, "loops.so");
-  {
-    std::error_code code;
-    llvm::raw_fd_ostream stream(input, code);
-    if (!code) {
-      stream << object;
-      stream.close();
-      code = stream.error();
-      stream.clear_error();
-    }
-    if (code)
-      return failed("cannot write " + input, code);
+  auto pathOf = [&](const llvm::Twine &name) {
+    llvm::SmallString<128> path = directory;
+    llvm::sys::path::append(path, name);
+    return path.str().str();
+  };
+  std::vector<std::string> inputs;
+  for (const std::string &object : objects) {
+    inputs.push_back(pathOf(llvm::Twine(inputs.size()) + ".o"));
+    if (llvm::Error error = writeFile(inputs.back(), object))
+      return error;
   }
 
-  const char *arguments[] = {"ld.lld",           "-shared",
-                             "--threads=1",      "--strip-all",
-                             "--no-undefined",   "--no-as-needed",
-                             "--hash-style=gnu", "-z",
-                             "noexecstack",      "-o",
-                             output.c_str(),     input.c_str(),
-                             libm->c_str()};
+  std::string output = pathOf("loops.so");
+  std::vector<const char *> arguments = {"ld.lld",           "-shared",
+                                         "--threads=1",      "--strip-all",
+                                         "--no-undefined",   "--no-as-needed",
+                                         "--hash-style=gnu", "-z",
+                                         "noexecstack",      "-o",
+                                         output.c_str(),     libm->c_str()};
+  for (const std::string &input : inputs)
+    arguments.push_back(input.c_str());
   std::string text;
   llvm::raw_string_ostream messages(text);
   lld::Result result = lld::lldMain(arguments, messages, messages,

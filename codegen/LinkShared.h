@@ -1,4 +1,4 @@
-//===- LinkShared.h - From an object file to a shared object ----*- C++ -*-===//
+//===- LinkShared.h - From object files to a shared object ----*- C++ -*-===//
 //
 // LLD as a library.
 //
@@ -7,16 +7,17 @@
 #ifndef CCN_CODEGEN_LINKSHARED_H
 #define CCN_CODEGEN_LINKSHARED_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 #include <string>
 
 namespace ccn::codegen {
 
-/// Links a relocatable ELF object, which may use libm, to a shared object that
-/// exports its global symbols. Fails if a symbol is defined nowhere. May be
+/// Links relocatable ELF objects, which may use libm, to a shared object that
+/// exports their global symbols. Fails if a symbol is defined nowhere. May be
 /// called by several threads, which take turns.
-llvm::Expected<std::string> linkShared(llvm::StringRef object);
+llvm::Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects);
 
 } // namespace ccn::codegen
 
