@@ -210,9 +210,8 @@ std::string Exporter::functionFor(plan::LoopOp op) {
   if (std::optional<ArrayAttr> indices = op.getIndices())
     kernel.positions = static_cast<int64_t>(indices->size());
   const std::string &text = textOf(body);
-  std::string key = (text + "/" + Twine(kernel.dims) + "/" +
-                     Twine(kernel.reducedDims))
-                        .str();
+  std::string key =
+      (text + "/" + Twine(kernel.dims) + "/" + Twine(kernel.reducedDims)).str();
   /// What is known of an operand's strides.
   auto innerStep = [&](Value view, bool isBlock) -> int64_t {
     int64_t step = plan::stridesOf(view).second.back();
@@ -567,8 +566,7 @@ void Exporter::exportRank(plan::PlanOp op) {
 runtime::Plan Exporter::run(StringRef program) {
   if (mesh)
     for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>())
-      result.mesh.push_back(
-          {axis.getValue().str(), mesh.getAxisSize(axis)});
+      result.mesh.push_back({axis.getValue().str(), mesh.getAxisSize(axis)});
   std::map<int64_t, plan::PlanOp> ranks;
   for (auto op : module.getOps<plan::PlanOp>())
     if (op.getName() == program)

@@ -102,13 +102,14 @@ bool overlap(const Access &a, const Access &b) {
   return false;
 }
 
-/// Everything that a launch accesses. What it accesses in the memory of others,
-/// others access in this rank's.
+/// Everything that a launch accesses in the rank's own memory, and, at the same
+/// places, in that of all of a group. What it accesses in one other rank's is
+/// ordered by barriers and signals, not by this rank's events.
 std::vector<Access> accessesOf(LaunchOp launch) {
   std::vector<Access> accesses;
   auto add = [&](Value view, bool isWrite) {
     Memory memory = memoryOf(view);
-    if (memory == Memory::scratch)
+    if (memory == Memory::scratch || rankOf(view))
       return;
     Access access;
     access.buffer = bufferOf(view);
@@ -191,7 +192,12 @@ LogicalResult verifyOrder(PlanOp plan) {
                          << "expected to be ordered by events with a launch of "
                             "another stream that accesses the same memory";
             error.attachNote(launches[before].getLoc())
-                << "found '" << launches[before].getName() << "'";
+                << "found '" << launches[before].getName() << "': bytes "
+                << a.first() << " to " << a.last() << " of one, " << b.first()
+                << " to " << b.last() << " of the other, "
+                << (isa<ArgumentOp>(a.buffer) ? "of an argument"
+                    : a.isSymmetric           ? "symmetric"
+                                              : "private");
             return error;
           }
     }

@@ -89,24 +89,22 @@ void Emitter::emitBuffers() {
 Value Emitter::view(const Strided &strided, Location loc) {
   Value buffer = buffers[static_cast<size_t>(strided.buffer)];
   auto whole = cast<MemRefType>(buffer.getType());
-  // Strides of dimensions of size 1 do not matter; these print well.
+  // Strides of dimensions of size 1 do not matter; these print well. A view
+  // without elements may still be where a reduction of nothing is stored.
   Sizes strides = strided.strides, natural = rowMajorStrides(strided.sizes);
   for (size_t dim = 0; dim < strides.size(); ++dim)
-    if (strided.sizes[dim] <= 1)
-      strides[dim] =
-          strided.count() == 0 || strided.isRowMajor() ? natural[dim] : 0;
-  int64_t offset = strided.count() == 0 ? 0 : strided.offset;
-  if (strided.count() == 0)
-    strides = natural;
+    if (strided.sizes[dim] == 1 && strides[dim] != 0)
+      strides[dim] = strided.isRowMajor() ? natural[dim] : 0;
   MemRefLayoutAttrInterface layout;
-  if (offset != 0 || strides != natural)
-    layout = StridedLayoutAttr::get(builder.getContext(), offset, strides);
+  if (strided.offset != 0 || strides != natural || strided.count() == 0)
+    layout =
+        StridedLayoutAttr::get(builder.getContext(), strided.offset, strides);
   auto type = MemRefType::get(strided.sizes, whole.getElementType(), layout,
                               whole.getMemorySpace());
   if (type == whole && !strided.rank)
     return buffer;
   auto key = std::tuple(
-      strided.buffer, strided.rank.value_or(-1), offset,
+      strided.buffer, strided.rank.value_or(-1), strided.offset,
       std::vector<int64_t>(strided.sizes.begin(), strided.sizes.end()),
       std::vector<int64_t>(strides.begin(), strides.end()));
   bool isScratch = bufferAt(strided.buffer).memory == Memory::scratch;

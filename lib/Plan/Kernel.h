@@ -134,6 +134,12 @@ private:
   mlir::LogicalResult lowerExchange(CommunicateOp op, const Geometry &geometry,
                                     Exchange exchange);
   bool isPushable(CommunicateOp op);
+  bool isRing() const { return chunk && chunk->flags; }
+  /// In a ring: tells those who read what is staged here, or waits for those
+  /// whose memory is read. `isGiver` and `isTaker` say who they are.
+  void signalRing(const Geometry &geometry,
+                  llvm::function_ref<bool(int64_t)> isGiver,
+                  llvm::function_ref<bool(int64_t)> isTaker);
   mlir::FailureOr<Strided> stage(CommunicateOp op);
   /// A barrier of the group, unless there was one since part `after`.
   void synchronize(GroupAttr group, size_t after);

@@ -125,6 +125,28 @@ FailureOr<Strided> Kernel::stage(CommunicateOp op) {
   return whole;
 }
 
+void Kernel::signalRing(const Geometry &geometry,
+                        llvm::function_ref<bool(int64_t)> isGiver,
+                        llvm::function_ref<bool(int64_t)> isTaker) {
+  // Flag i of a rank is set by member i.
+  ArrayRef<int64_t> group = geometry.group.getRanks();
+  for (auto [i, rank] : llvm::enumerate(group))
+    if (rank != planner.getRank() && isGiver(planner.getRank()) &&
+        isTaker(rank))
+      add(SignalDraft{rank, *chunk->flags + geometry.position});
+  for (auto [i, rank] : llvm::enumerate(group))
+    if (rank != planner.getRank() && isGiver(rank) &&
+        isTaker(planner.getRank()))
+      add(AwaitDraft{rank, *chunk->flags + static_cast<int64_t>(i)});
+}
+
+/// Whether there are elements in boxes.
+static bool hasElements(ArrayRef<TensorPart> boxes) {
+  return llvm::any_of(boxes, [](const TensorPart &box) {
+    return llvm::all_of(box, [](SliceBounds b) { return b.size > 0; });
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Collectives
 //===----------------------------------------------------------------------===//
@@ -134,8 +156,16 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
   FailureOr<Strided> whole = stage(op);
   if (failed(whole))
     return failure();
-  synchronize(geometry.group, staged[op].part);
-  accessOthers(geometry.group);
+  if (isRing()) {
+    signalRing(
+        geometry, [](int64_t) { return true; },
+        [&](int64_t rank) {
+          return hasElements(boxesOf(geometry.to, op.getResult(), rank));
+        });
+  } else {
+    synchronize(geometry.group, staged[op].part);
+    accessOthers(geometry.group);
+  }
   // Who is not the root keeps what it has.
   if (op.getRoot() &&
       static_cast<int64_t>(*op.getRoot()) != geometry.position) {
@@ -191,7 +221,7 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
 /// in the memory of all. The same on all ranks.
 bool Kernel::isPushable(CommunicateOp op) {
   Operation *definer = op.getInput().getDefiningOp();
-  if (op.getCollective() != Collective::all_gather || !definer ||
+  if (op.getCollective() != Collective::all_gather || isRing() || !definer ||
       !ops.contains(definer) || !isElementwise(definer) ||
       Planner::shapeOf(op.getInput()).empty())
     return false;
@@ -229,8 +259,17 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
   FailureOr<Strided> own = stage(op);
   if (failed(own))
     return failure();
-  synchronize(geometry.group, staged[op].part);
-  accessOthers(geometry.group);
+  if (isRing()) {
+    signalRing(
+        geometry,
+        [&](int64_t rank) {
+          return hasElements(boxesOf(geometry.from, input, rank));
+        },
+        [](int64_t) { return true; });
+  } else {
+    synchronize(geometry.group, staged[op].part);
+    accessOthers(geometry.group);
+  }
   int64_t root = static_cast<int64_t>(op.getRoot().value_or(0));
   int64_t first = 0, last = members;
   switch (op.getCollective()) {

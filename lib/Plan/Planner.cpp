@@ -168,40 +168,90 @@ void Planner::planKernel(Operation *op) {
   draft.launches.push_back(std::move(launch));
 }
 
+/// The one collective of a pipeline whose ranks go around a ring, each
+/// beginning with another block: a reduce_scatter, whose own block is needed
+/// last, or an all_gather, whose own block is there first. With more
+/// collectives the ranks would wait for each other in a circle, and go in one
+/// order.
+CommunicateOp Planner::findRing(OverlappedOp op) {
+  SmallVector<CommunicateOp> collectives;
+  op.getBody().walk([&](CommunicateOp inner) { collectives.push_back(inner); });
+  if (!op.getRingAttr() || collectives.size() != 1)
+    return {};
+  CommunicateOp only = collectives.front();
+  bool fits = only.getCollective() == Collective::reduce_scatter ||
+              only.getCollective() == Collective::all_gather;
+  ArrayRef<StringAttr> axes = only.getAxes().getNames();
+  return fits && !exchangeOf(only) && axes.size() == 1 &&
+                 axes.front() == op.getRingAttr()
+             ? only
+             : CommunicateOp();
+}
+
+void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
+  llvm::DenseMap<Operation *, int> made;
+  for (auto [stream, stage] : llvm::enumerate(op.getStages())) {
+    LaunchDraft launch{nameOf(stage), stage->getLoc()};
+    launch.segment = segment;
+    launch.stream = static_cast<int64_t>(stream);
+    failures |=
+        failed(Kernel(*this, launch, &chunk).lower(operationsOf(stage)));
+    if (failures)
+      return;
+    if (isa<FusedOp>(stage))
+      for (auto [result, value] :
+           llvm::zip_equal(stage->getResults(), yieldsOf(stage)))
+        storage[result] = storage.lookup(value);
+    // It waits for the stages whose results it takes.
+    stage->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (auto it = made.find(operand.getDefiningOp());
+            it != made.end() && !llvm::is_contained(launch.waits, it->second))
+          launch.waits.push_back(it->second);
+    });
+    made[stage] = static_cast<int>(draft.launches.size());
+    draft.launches.push_back(std::move(launch));
+  }
+}
+
 void Planner::planOverlapped(OverlappedOp op) {
   Chunking chunking = getChunking(op);
   auto ranges = getChunkRanges(op);
-  SmallVector<Operation *> stages = op.getStages();
   ++segment;
-  for (ArrayRef<SliceBounds> chunkRanges : ranges) {
-    Chunk chunk = {chunking, chunkRanges};
-    llvm::DenseMap<Operation *, int> made;
-    for (auto [stream, stage] : llvm::enumerate(stages)) {
-      LaunchDraft launch{nameOf(stage), stage->getLoc()};
-      launch.segment = segment;
-      launch.stream = static_cast<int64_t>(stream);
-      failures |=
-          failed(Kernel(*this, launch, &chunk).lower(operationsOf(stage)));
-      if (failures)
-        return;
-      if (isa<FusedOp>(stage))
-        for (auto [result, value] :
-             llvm::zip_equal(stage->getResults(), yieldsOf(stage)))
-          storage[result] = storage.lookup(value);
-      // It waits for the stages whose results it takes.
-      stage->walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (auto it = made.find(operand.getDefiningOp());
-              it != made.end() && !llvm::is_contained(launch.waits, it->second))
-            launch.waits.push_back(it->second);
-      });
-      made[stage] = static_cast<int>(draft.launches.size());
-      draft.launches.push_back(std::move(launch));
-    }
+  CommunicateOp ring = findRing(op);
+  size_t first = 0;
+  std::optional<int64_t> flags;
+  GroupAttr group;
+  if (ring) {
+    group = groupOf(ring.getAxes());
+    size_t members = group.getRanks().size();
+    auto position = static_cast<size_t>(
+        llvm::find(group.getRanks(), getRank()) - group.getRanks().begin());
+    if (ring.getCollective() == Collective::reduce_scatter)
+      ++position;
+    first = position % members * (ranges.size() / members);
+    flags = takeFlags(static_cast<int64_t>(ranges.size() * members));
   }
+  for (size_t i = 0; i < ranges.size() && !failures; ++i) {
+    size_t number = (first + i) % ranges.size();
+    Chunk chunk = {chunking, ranges[number]};
+    if (ring)
+      chunk.flags =
+          *flags + static_cast<int64_t>(number * group.getRanks().size());
+    planChunk(op, chunk);
+  }
+  if (failures)
+    return;
   for (auto [result, value] : llvm::zip_equal(op.getResults(), yieldsOf(op)))
     storage[result] = storage.lookup(value);
   ++segment;
+  if (ring) {
+    // Nobody uses the memory that others read before all have read it.
+    LaunchDraft &launch = addLaunch(ring);
+    launch.name = "end of ring";
+    launch.parts.push_back(BarrierDraft{
+        group, takeFlags(static_cast<int64_t>(group.getRanks().size()))});
+  }
 }
 
 //===----------------------------------------------------------------------===//

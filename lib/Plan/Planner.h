@@ -20,6 +20,10 @@ struct Chunk {
   const Chunking &chunking;
   /// Of the chunked dimension, in the coordinates of the chunking.
   llvm::ArrayRef<SliceBounds> ranges;
+  /// In a ring, where each rank takes chunks in an order of its own: the first
+  /// of as many flags as the group has members, by which ranks tell each other
+  /// what is there.
+  std::optional<int64_t> flags = std::nullopt;
 };
 
 class Planner {
@@ -74,6 +78,8 @@ private:
   void planArguments();
   void planKernel(mlir::Operation *op);
   void planOverlapped(OverlappedOp op);
+  void planChunk(OverlappedOp op, const Chunk &chunk);
+  CommunicateOp findRing(OverlappedOp op);
   void planUpdate(UpdateOp op);
   void planReturn(ReturnOp op);
   /// Keeps what values of an argument's old content still needs, as the
