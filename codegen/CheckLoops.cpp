@@ -119,10 +119,10 @@ llvm::Error checkKernel(const LoopKernel &kernel) {
                        llvm::Twine(kernel.dims));
   for (const LoopInput &input : kernel.inputs)
     if (!input.element || !isElement(input.element))
-      return invalid(kernel, "an input has no element type");
+      return invalid(kernel, "expected an element type of each input");
   for (const LoopOutput &output : kernel.outputs)
     if (!output.element || !isElement(output.element))
-      return invalid(kernel, "an output has no element type");
+      return invalid(kernel, "expected an element type of each output");
   if (llvm::Error error = checkReductions(kernel))
     return error;
   return checkBody(kernel);

@@ -32,12 +32,8 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
-#include "llvm/Transforms/Utils/LCSSA.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 
 #include <mutex>
@@ -198,10 +194,6 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::LoopSimplifyPass());
-  passes.addPass(llvm::LCSSAPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
-      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   // Without interleaving: it makes the code larger, and the CPU overlaps
   // iterations anyway.
   passes.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(

@@ -53,6 +53,10 @@ Type accumulatorType(Type element) {
   return isNarrowFloat(element) ? builder.getF32Type() : builder.getF64Type();
 }
 
+/// How many sums of a reduction advance at once. Four hide the latency of an
+/// addition; the code grows with them.
+constexpr int64_t laneCount = 4;
+
 /// Builds one function.
 class NestBuilder {
 public:
@@ -63,7 +67,16 @@ private:
   /// A loop that runs; its body is being built.
   struct OpenLoop {
     Block *block;
-    Value index, size;
+    Value index, end;
+    int64_t step;
+  };
+  /// One of the elements that are computed at once.
+  struct Lane {
+    /// Of each operand the address of the current element; of a position its
+    /// value.
+    llvm::SmallVector<Value> current;
+    /// The body's values.
+    IRMapping values;
   };
 
   Value i64(int64_t value) {
@@ -73,7 +86,7 @@ private:
   Value loadAt(Value array, int64_t index, Type type);
   void loadArguments();
 
-  OpenLoop openLoop(Value size);
+  OpenLoop openLoop(Value begin, Value end, int64_t step);
   void closeLoop(const OpenLoop &loop, bool isInnermost);
 
   // Operands are counted as in `data`: inputs, positions, outputs.
@@ -91,18 +104,24 @@ private:
   }
   Type elementOf(int64_t operand) const;
   int64_t innerStepOf(int64_t operand) const;
-  void step(int64_t dim, Value index);
+  void move(Lane &lane, int64_t dim, Value index);
 
-  Value load(int64_t operand);
-  void store(size_t output, Value value);
-  void computeLevel(int64_t level);
+  Value load(const Lane &lane, int64_t operand);
+  void store(const Lane &lane, size_t output, Value value);
+  void computeLevel(Lane &lane, int64_t level);
 
   Value constant(Type type, double value);
   Value neutral(const LoopOutput &output, bool ofNothing);
   Value accumulate(const LoopOutput &output, Value sum, Value value);
   Value finish(const LoopOutput &output, Value sum);
 
-  void buildNest(bool ofNothing);
+  std::pair<Block *, Block *> branchIf(Value condition);
+  void buildNest(int64_t dim);
+  void buildLoop(int64_t dim, Value begin, Value end, int64_t step);
+  void buildLanes(int64_t dim);
+  void buildElement();
+  void startSums();
+  void finishSums();
   Value anyEmpty(int64_t firstDim, int64_t lastDim);
   void reportFailures();
 
@@ -116,15 +135,18 @@ private:
   func::ReturnOp yield;
 
   llvm::SmallVector<Value> sizes, strides;
-  /// Of each operand the address of the current element; of a position its
-  /// value.
-  llvm::SmallVector<Value> data, current;
+  /// Of each operand the address at index 0; of a position its value there.
+  llvm::SmallVector<Value> data;
   llvm::SmallVector<Value> failures;
   /// The depth of loops at which each value of the body is known: 0 before all
   /// loops, `dims` in the innermost.
   llvm::DenseMap<Value, int64_t> levels;
-  IRMapping mapping;
+  llvm::SmallVector<Lane> lanes;
+  /// The accumulators of each lane, output by output.
   llvm::SmallVector<Value> sums;
+  /// There are no elements: the loops over the kept dimensions write what a
+  /// reduction of nothing gives.
+  bool ofNothing = false;
 };
 
 NestBuilder::NestBuilder(ModuleOp module, const LoopKernel &kernel)
@@ -171,22 +193,25 @@ void NestBuilder::loadArguments() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-NestBuilder::OpenLoop NestBuilder::openLoop(Value size) {
+/// Opens a loop over [begin, end), which is not empty; the step divides its
+/// size.
+NestBuilder::OpenLoop NestBuilder::openLoop(Value begin, Value end,
+                                            int64_t step) {
   Block *before = b.getInsertionBlock();
   Block *block =
       b.createBlock(&function.getBody(), {}, {b.getI64Type()}, {b.getLoc()});
   b.setInsertionPointToEnd(before);
-  LLVM::BrOp::create(b, ValueRange{i64(0)}, block);
+  LLVM::BrOp::create(b, ValueRange{begin}, block);
   b.setInsertionPointToStart(block);
-  return {block, block->getArgument(0), size};
+  return {block, block->getArgument(0), end, step};
 }
 
 void NestBuilder::closeLoop(const OpenLoop &loop, bool isInnermost) {
-  Value next = LLVM::AddOp::create(b, loop.index, i64(1),
+  Value next = LLVM::AddOp::create(b, loop.index, i64(loop.step),
                                    LLVM::IntegerOverflowFlags::nsw |
                                        LLVM::IntegerOverflowFlags::nuw);
   Value more =
-      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, next, loop.size);
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, next, loop.end);
   Block *from = b.getInsertionBlock();
   Block *after = b.createBlock(&function.getBody());
   b.setInsertionPointToEnd(from);
@@ -215,7 +240,7 @@ int64_t NestBuilder::innerStepOf(int64_t operand) const {
 }
 
 /// Moves all operands to `index` of dimension `dim`.
-void NestBuilder::step(int64_t dim, Value index) {
+void NestBuilder::move(Lane &lane, int64_t dim, Value index) {
   for (int64_t operand = 0; operand < operandCount(); ++operand) {
     bool reduced = dim >= kernel.dims - kernel.reducedDims;
     if (reduced && operand >= outputOperand(0))
@@ -230,7 +255,7 @@ void NestBuilder::step(int64_t dim, Value index) {
     if (known != 1)
       offset =
           LLVM::MulOp::create(b, index, strides[operand * kernel.dims + dim]);
-    Value &where = current[operand];
+    Value &where = lane.current[operand];
     if (isPosition(operand))
       where = LLVM::AddOp::create(b, where, offset);
     else
@@ -244,11 +269,12 @@ void NestBuilder::step(int64_t dim, Value index) {
 // Elements
 //===----------------------------------------------------------------------===//
 
-Value NestBuilder::load(int64_t operand) {
+Value NestBuilder::load(const Lane &lane, int64_t operand) {
   if (isPosition(operand))
-    return current[operand];
+    return lane.current[operand];
   Type element = elementOf(operand);
-  auto load = LLVM::LoadOp::create(b, storageType(element), current[operand]);
+  auto load =
+      LLVM::LoadOp::create(b, storageType(element), lane.current[operand]);
   load.setAccessGroupsAttr(b.getArrayAttr({group}));
   if (element.isInteger(1))
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, load,
@@ -258,33 +284,34 @@ Value NestBuilder::load(int64_t operand) {
   return load;
 }
 
-void NestBuilder::store(size_t output, Value value) {
+void NestBuilder::store(const Lane &lane, size_t output, Value value) {
   Type element = kernel.outputs[output].element;
   Type storage = storageType(element);
   if (element.isInteger(1))
     value = arith::ExtUIOp::create(b, storage, value);
   else if (isNarrowFloat(element))
     value = arith::BitcastOp::create(b, storage, value);
-  auto store = LLVM::StoreOp::create(b, value, current[outputOperand(output)]);
+  auto store =
+      LLVM::StoreOp::create(b, value, lane.current[outputOperand(output)]);
   store.setAccessGroupsAttr(b.getArrayAttr({group}));
 }
 
 /// Computes what is known first within `level` loops: inputs, what depends on
 /// them, and failures.
-void NestBuilder::computeLevel(int64_t level) {
+void NestBuilder::computeLevel(Lane &lane, int64_t level) {
   for (BlockArgument argument : body->getArguments())
     if (levels.lookup(argument) == level)
-      mapping.map(argument, load(argument.getArgNumber()));
+      lane.values.map(argument, load(lane, argument.getArgNumber()));
   for (Operation &op : body->without_terminator())
     if (levels.lookup(op.getResult(0)) == level)
-      b.clone(op, mapping);
+      b.clone(op, lane.values);
   for (auto [i, slot] : llvm::enumerate(failures)) {
     Value failed = yield.getOperand(kernel.outputs.size() + i);
     if (levels.lookup(failed) != level)
       continue;
     Value before = LLVM::LoadOp::create(b, b.getI1Type(), slot);
     LLVM::StoreOp::create(
-        b, arith::OrIOp::create(b, before, mapping.lookup(failed)), slot);
+        b, arith::OrIOp::create(b, before, lane.values.lookup(failed)), slot);
   }
 }
 
@@ -392,53 +419,98 @@ Value NestBuilder::anyEmpty(int64_t firstDim, int64_t lastDim) {
   return any;
 }
 
-/// Builds the loops; with `ofNothing` those over the kept dimensions only.
-void NestBuilder::buildNest(bool ofNothing) {
-  current = data;
-  int64_t kept = kernel.dims - kernel.reducedDims;
-  bool reduces = !sums.empty();
-  llvm::SmallVector<OpenLoop> loops;
-  auto startSums = [&] {
-    for (auto [output, sum] : llvm::zip(kernel.outputs, sums))
-      LLVM::StoreOp::create(b, neutral(output, ofNothing), sum);
-  };
-  if (!ofNothing)
-    computeLevel(0);
-  if (reduces && kept == 0)
-    startSums();
-  for (int64_t dim = 0; dim < (ofNothing ? kept : kernel.dims); ++dim) {
-    loops.push_back(openLoop(sizes[dim]));
-    step(dim, loops.back().index);
-    if (!ofNothing)
-      computeLevel(dim + 1);
-    if (reduces && dim + 1 == kept)
-      startSums();
-  }
+/// Branches to the first of two new blocks if the condition holds, else to the
+/// second.
+std::pair<Block *, Block *> NestBuilder::branchIf(Value condition) {
+  Block *from = b.getInsertionBlock();
+  Block *taken = b.createBlock(&function.getBody());
+  Block *rest = b.createBlock(&function.getBody());
+  b.setInsertionPointToEnd(from);
+  LLVM::CondBrOp::create(b, condition, taken, rest);
+  return {taken, rest};
+}
 
-  auto close = [&](int64_t downTo) {
-    while (static_cast<int64_t>(loops.size()) > downTo) {
-      bool isInnermost = static_cast<int64_t>(loops.size()) == kernel.dims;
-      closeLoop(loops.pop_back_val(), isInnermost);
-    }
-  };
-  if (!reduces) {
-    for (size_t i = 0; i < kernel.outputs.size(); ++i)
-      store(i, mapping.lookup(yield.getOperand(i)));
-    return close(0);
-  }
-  if (!ofNothing)
+void NestBuilder::startSums() {
+  for (size_t i = 0; i < lanes.size() * kernel.outputs.size(); ++i)
+    LLVM::StoreOp::create(
+        b, neutral(kernel.outputs[i % kernel.outputs.size()], ofNothing),
+        sums[i]);
+}
+
+void NestBuilder::finishSums() {
+  auto sum = sums.begin();
+  for (const Lane &lane : lanes)
+    for (auto [i, output] : llvm::enumerate(kernel.outputs))
+      store(lane, i,
+            finish(output, LLVM::LoadOp::create(
+                               b, accumulatorType(output.element), *sum++)));
+}
+
+/// What is done for one index of all loops, for all lanes.
+void NestBuilder::buildElement() {
+  auto sum = sums.begin();
+  for (const Lane &lane : lanes)
     for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
+      Value value = lane.values.lookup(yield.getOperand(i));
+      if (!output.reduction) {
+        store(lane, i, value);
+        continue;
+      }
       Value before =
-          LLVM::LoadOp::create(b, accumulatorType(output.element), sums[i]);
-      LLVM::StoreOp::create(
-          b, accumulate(output, before, mapping.lookup(yield.getOperand(i))),
-          sums[i]);
+          LLVM::LoadOp::create(b, accumulatorType(output.element), *sum);
+      LLVM::StoreOp::create(b, accumulate(output, before, value), *sum++);
     }
-  close(kept);
-  for (auto [i, output] : llvm::enumerate(kernel.outputs))
-    store(i, finish(output, LLVM::LoadOp::create(
-                                b, accumulatorType(output.element), sums[i])));
-  close(0);
+}
+
+void NestBuilder::buildLoop(int64_t dim, Value begin, Value end, int64_t step) {
+  OpenLoop loop = openLoop(begin, end, step);
+  llvm::SmallVector<Lane> outer = lanes;
+  lanes.resize(static_cast<size_t>(step) * lanes.size(), lanes.front());
+  for (auto [i, lane] : llvm::enumerate(lanes)) {
+    Value index = loop.index;
+    if (step > 1)
+      index = LLVM::AddOp::create(b, index, i64(static_cast<int64_t>(i)));
+    move(lane, dim, index);
+    if (!ofNothing)
+      computeLevel(lane, dim + 1);
+  }
+  buildNest(dim + 1);
+  lanes = std::move(outer);
+  closeLoop(loop, dim + 1 == kernel.dims);
+}
+
+/// The loop over the last kept dimension of a reduction: several sums advance
+/// at once, as each alone would wait for its additions one by one.
+void NestBuilder::buildLanes(int64_t dim) {
+  Value whole = LLVM::AndOp::create(b, sizes[dim], i64(-laneCount));
+  auto [blocks, afterBlocks] = branchIf(
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sgt, whole, i64(0)));
+  b.setInsertionPointToStart(blocks);
+  buildLoop(dim, i64(0), whole, laneCount);
+  LLVM::BrOp::create(b, ValueRange{}, afterBlocks);
+  b.setInsertionPointToStart(afterBlocks);
+  auto [rest, done] = branchIf(
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, whole, sizes[dim]));
+  b.setInsertionPointToStart(rest);
+  buildLoop(dim, whole, sizes[dim], 1);
+  LLVM::BrOp::create(b, ValueRange{}, done);
+  b.setInsertionPointToStart(done);
+}
+
+/// Builds the loops over the dimensions from `dim` on.
+void NestBuilder::buildNest(int64_t dim) {
+  int64_t kept = kernel.dims - kernel.reducedDims;
+  bool startsSums = !sums.empty() && dim == kept;
+  if (startsSums)
+    startSums();
+  if (dim == kernel.dims)
+    buildElement();
+  else if (dim == kept - 1 && kernel.reducedDims > 0 && !ofNothing)
+    buildLanes(dim);
+  else if (dim < kept || !ofNothing)
+    buildLoop(dim, i64(0), sizes[dim], 1);
+  if (startsSums)
+    finishSums();
 }
 
 void NestBuilder::reportFailures() {
@@ -486,31 +558,29 @@ void NestBuilder::build() {
       levels[result] = level;
   }
 
-  for (const LoopOutput &output : kernel.outputs)
-    if (output.reduction)
-      sums.push_back(LLVM::AllocaOp::create(
-          b, pointer, accumulatorType(output.element), i64(1), 0));
+  for (int64_t lane = 0; lane < laneCount; ++lane)
+    for (const LoopOutput &output : kernel.outputs)
+      if (output.reduction)
+        sums.push_back(LLVM::AllocaOp::create(
+            b, pointer, accumulatorType(output.element), i64(1), 0));
   int64_t kept = kernel.dims - kernel.reducedDims;
-  auto branchIf = [&](Value condition) {
-    Block *from = b.getInsertionBlock();
-    Block *taken = b.createBlock(&function.getBody());
-    Block *rest = b.createBlock(&function.getBody());
-    b.setInsertionPointToEnd(from);
-    LLVM::CondBrOp::create(b, condition, taken, rest);
-    return std::pair(taken, rest);
-  };
   auto [empty, cells] = branchIf(anyEmpty(0, kept));
   b.setInsertionPointToStart(empty);
   LLVM::ReturnOp::create(b, ValueRange{});
   b.setInsertionPointToStart(cells);
+  lanes.emplace_back();
+  lanes.front().current = data;
   if (kernel.reducedDims > 0) {
     auto [nothing, elements] = branchIf(anyEmpty(kept, kernel.dims));
     b.setInsertionPointToStart(nothing);
-    buildNest(/*ofNothing=*/true);
+    ofNothing = true;
+    buildNest(0);
+    ofNothing = false;
     LLVM::ReturnOp::create(b, ValueRange{});
     b.setInsertionPointToStart(elements);
   }
-  buildNest(/*ofNothing=*/false);
+  computeLevel(lanes.front(), 0);
+  buildNest(0);
   reportFailures();
   LLVM::ReturnOp::create(b, ValueRange{});
 }

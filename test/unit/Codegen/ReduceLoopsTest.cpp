@@ -135,5 +135,80 @@ TEST_F(ReduceLoops, EveryKindOfEveryType) {
   }
 }
 
+/// Several reductions of computed values at once, with an operand that the
+/// innermost loop does not move, one that is uniform, and positions: sums of
+/// exp(x - y) of each row, largest x * t + position, and whether x < y was met.
+TEST_F(ReduceLoops, OfComputedValues) {
+  LoopKernel loop = kernel(R"(
+func.func @f(%x: f32, %y: f32, %t: f32, %p: i64) -> (f32, f32, i1, i1) {
+  %d = arith.subf %x, %y : f32
+  %d64 = arith.extf %d : f32 to f64
+  %e64 = math.exp %d64 : f64
+  %e = arith.truncf %e64 : f64 to f32
+  %pf = arith.sitofp %p : i64 to f32
+  %m = arith.mulf %x, %t : f32
+  %s = arith.addf %m, %pf : f32
+  %less = arith.cmpf olt, %x, %y : f32
+  %limit = arith.constant 100.0 : f32
+  %bad = arith.cmpf ogt, %y, %limit : f32
+  return %e, %s, %less, %bad : f32, f32, i1, i1
+})",
+                           3, 2);
+  loop.reducedDims = 1;
+  loop.inputs.pop_back();
+  loop.positions = 1;
+  loop.inputs[1].innerStep = 0;
+  loop.inputs[2].isUniform = true;
+  for (LoopOutput &output : loop.outputs)
+    output.innerStep = 0;
+  loop.outputs[0].reduction = ReductionKind::sum;
+  loop.outputs[1].reduction = loop.outputs[2].reduction = ReductionKind::max;
+  auto object = compile(loop);
+  ASSERT_TRUE(object);
+  for (int64_t rows : {1, 3, 4, 11}) {
+    const int64_t columns = 37;
+    std::vector<float> x(static_cast<size_t>(rows * columns)),
+        y(static_cast<size_t>(rows)), sum(y.size()), largest(y.size());
+    std::vector<uint8_t> less(y.size());
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> values(-2, 2);
+    for (float &value : x)
+      value = values(random);
+    for (float &value : y)
+      value = values(random) - 1.9f;
+    float t = 3;
+    int64_t position = 5, status = 0;
+    auto run = [&] {
+      void *data[] = {x.data(),   y.data(),       &t,         &position,
+                      sum.data(), largest.data(), less.data()};
+      // The position counts down the columns.
+      int64_t strides[] = {columns, 1, 1, 0, 0, 0, 0, -1, 1, 0, 1, 0, 1, 0};
+      int64_t sizes[] = {rows, columns};
+      object->get("loop")(sizes, data, strides, &status);
+    };
+    run();
+    EXPECT_EQ(status, 0);
+    for (int64_t i = 0; i < rows; ++i) {
+      double expected = 0;
+      float most = -INFINITY;
+      bool any = false;
+      auto row = static_cast<size_t>(i);
+      for (int64_t j = 0; j < columns; ++j) {
+        float value = x[static_cast<size_t>(i * columns + j)];
+        expected +=
+            static_cast<float>(std::exp(static_cast<double>(value - y[row])));
+        most = std::max(most, value * t + static_cast<float>(position - j));
+        any = any || value < y[row];
+      }
+      EXPECT_EQ(sum[row], static_cast<float>(expected));
+      EXPECT_EQ(largest[row], most);
+      EXPECT_EQ(less[row], any);
+    }
+    y.back() = 101;
+    run();
+    EXPECT_EQ(status, 1);
+  }
+}
+
 } // namespace
 } // namespace ccn::codegen
