@@ -95,8 +95,11 @@ Value Emitter::view(const Strided &strided, Location loc) {
   for (size_t dim = 0; dim < strides.size(); ++dim)
     if (strided.sizes[dim] == 1 && strides[dim] != 0)
       strides[dim] = strided.isRowMajor() ? natural[dim] : 0;
+  int64_t offset = strided.offset;
+  if (strided.count() == 0 && offset >= bufferAt(strided.buffer).count)
+    offset = 0;
   MemRefLayoutAttrInterface layout;
-  if (strided.offset != 0 || strides != natural || strided.count() == 0)
+  if (offset != 0 || strides != natural || strided.count() == 0)
     layout =
         StridedLayoutAttr::get(builder.getContext(), strided.offset, strides);
   auto type = MemRefType::get(strided.sizes, whole.getElementType(), layout,
@@ -104,7 +107,7 @@ Value Emitter::view(const Strided &strided, Location loc) {
   if (type == whole && !strided.rank)
     return buffer;
   auto key = std::tuple(
-      strided.buffer, strided.rank.value_or(-1), strided.offset,
+      strided.buffer, strided.rank.value_or(-1), offset,
       std::vector<int64_t>(strided.sizes.begin(), strided.sizes.end()),
       std::vector<int64_t>(strides.begin(), strides.end()));
   bool isScratch = bufferAt(strided.buffer).memory == Memory::scratch;

@@ -247,35 +247,6 @@ LogicalResult Kernel::lowerConcat(ConcatOp op) {
   return success();
 }
 
-LogicalResult Kernel::lowerMatmul(MatmulOp op) {
-  Value result = op.getResult();
-  for (size_t i = 0; i < countPieces(result); ++i) {
-    FailureOr<Strided> a = store(op.getLhsMutable(), i),
-                       b = store(op.getRhsMutable(), i);
-    if (failed(a) || failed(b))
-      return failure();
-    Strided c = pieceOf(planner.homeOf(result), result, i);
-    addView(result, c);
-    size_t rank = c.sizes.size();
-    if (b->sizes.size() < rank) {
-      // One product serves all batches, if their rows follow each other.
-      int64_t rows = countOf(ArrayRef<int64_t>(c.sizes).drop_back());
-      std::optional<Strided> flatA = reshape(*a, {rows, a->sizes.back()});
-      std::optional<Strided> flatC = reshape(c, {rows, c.sizes.back()});
-      if (flatA && flatC) {
-        a = *flatA;
-        c = *flatC;
-      } else {
-        Sizes sizes(ArrayRef<int64_t>(c.sizes).drop_back(2));
-        llvm::append_range(sizes, b->sizes);
-        b = broadcastTo(*b, sizes);
-      }
-    }
-    add(MatmulDraft{*a, *b, c});
-  }
-  return success();
-}
-
 /// Where an operation that makes contiguous elements makes those of `home`.
 static Strided contiguousTarget(Planner &planner, const Strided &home,
                                 Type element) {

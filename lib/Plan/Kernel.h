@@ -18,6 +18,14 @@
 
 namespace ccn::plan {
 
+/// The sizes of a box, and the box of a view of `part`.
+Sizes boxSizes(const TensorPart &part);
+Strided boxIn(const Strided &view, const TensorPart &part,
+              const TensorPart &box);
+
+/// Whether there are elements in boxes.
+bool hasElements(llvm::ArrayRef<TensorPart> boxes);
+
 /// The protocol of its own with which a collective runs, if it has one.
 std::optional<Exchange> exchangeOf(CommunicateOp op);
 
@@ -61,6 +69,16 @@ private:
     bool isDone = false;
   };
   using NodeSet = llvm::SmallSetVector<Node *, 8>;
+
+  /// Where the parts of a collective lie.
+  struct Geometry {
+    mlir::RankedTensorType from, to;
+    GroupAttr group;
+    /// This rank's parts of both.
+    TensorPart ownFrom, ownTo;
+    /// This rank's place in the group.
+    int64_t position = 0;
+  };
 
   // Pieces.
   std::optional<unsigned> chunkedDim(mlir::Value value) const;
@@ -122,8 +140,8 @@ private:
   mlir::LogicalResult lowerScatterRows(ScatterRowsOp op);
   mlir::LogicalResult makeOutputs(llvm::ArrayRef<mlir::Operation *> ops);
 
-  // Collectives (KernelCollectives.cpp).
-  struct Geometry;
+  // Collectives (KernelCollectives.cpp), and products with them
+  // (KernelProducts.cpp).
   llvm::SmallVector<TensorPart> boxesOf(mlir::RankedTensorType type,
                                         mlir::Value value, int64_t rank);
   mlir::LogicalResult lowerCommunicate(CommunicateOp op);
@@ -133,13 +151,26 @@ private:
   mlir::LogicalResult lowerPush(CommunicateOp op, const Geometry &geometry);
   mlir::LogicalResult lowerExchange(CommunicateOp op, const Geometry &geometry,
                                     Exchange exchange);
+  mlir::LogicalResult lowerShown(CommunicateOp op, const Geometry &geometry);
   bool isPushable(CommunicateOp op);
+  /// Whether a product here takes what an all_gather gives shard by shard, as
+  /// shards arrive; the same on all ranks.
+  bool isGatheredByProduct(CommunicateOp op);
+  /// The reduce_scatter that alone takes a product, to whose owners its parts
+  /// are signalled as they are made; none if there is no such.
+  CommunicateOp findScatter(MatmulOp op);
+  mlir::LogicalResult lowerGatheredProduct(MatmulOp op, CommunicateOp gather);
+  mlir::LogicalResult lowerScatteredProduct(MatmulOp op, CommunicateOp scatter);
+  /// A product's part for a box of its result.
+  void addProduct(Strided a, Strided b, Strided c);
+  Geometry geometryOf(CommunicateOp op);
   bool isRing() const { return chunk && chunk->flags; }
-  /// In a ring: tells those who read what is staged here, or waits for those
-  /// whose memory is read. `isGiver` and `isTaker` say who they are.
-  void signalRing(const Geometry &geometry,
-                  llvm::function_ref<bool(int64_t)> isGiver,
-                  llvm::function_ref<bool(int64_t)> isTaker);
+  /// Tells those who read what is staged here, or waits for those whose memory
+  /// is read. `isGiver` and `isTaker` say who they are; flag `flags` + i of a
+  /// rank is set by member i.
+  void signal(const Geometry &geometry, int64_t flags,
+              llvm::function_ref<bool(int64_t)> isGiver,
+              llvm::function_ref<bool(int64_t)> isTaker);
   mlir::FailureOr<Strided> stage(CommunicateOp op);
   /// A barrier of the group, unless there was one since part `after`.
   void synchronize(GroupAttr group, size_t after);
@@ -167,6 +198,8 @@ private:
     size_t part;
   };
   llvm::DenseMap<mlir::Operation *, Staged> staged;
+  /// The flags of collectives that a product signals or awaits.
+  llvm::DenseMap<mlir::Operation *, int64_t> productFlags;
 };
 
 } // namespace ccn::plan

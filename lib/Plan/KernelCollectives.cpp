@@ -15,26 +15,15 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
 
-/// Where the parts of a collective lie.
-struct Kernel::Geometry {
-  RankedTensorType from, to;
-  GroupAttr group;
-  /// This rank's parts of both.
-  TensorPart ownFrom, ownTo;
-  /// This rank's place in the group.
-  int64_t position = 0;
-};
-
-static Sizes boxSizes(const TensorPart &part) {
+Sizes plan::boxSizes(const TensorPart &part) {
   Sizes sizes;
   for (SliceBounds bounds : part)
     sizes.push_back(bounds.size);
   return sizes;
 }
 
-/// The box of a view of `part`.
-static Strided boxIn(const Strided &view, const TensorPart &part,
-                     const TensorPart &box) {
+Strided plan::boxIn(const Strided &view, const TensorPart &part,
+                    const TensorPart &box) {
   Sizes offsets;
   for (auto [whole, own] : llvm::zip_equal(part, box))
     offsets.push_back(own.offset - whole.offset);
@@ -125,23 +114,21 @@ FailureOr<Strided> Kernel::stage(CommunicateOp op) {
   return whole;
 }
 
-void Kernel::signalRing(const Geometry &geometry,
-                        llvm::function_ref<bool(int64_t)> isGiver,
-                        llvm::function_ref<bool(int64_t)> isTaker) {
-  // Flag i of a rank is set by member i.
+void Kernel::signal(const Geometry &geometry, int64_t flags,
+                    llvm::function_ref<bool(int64_t)> isGiver,
+                    llvm::function_ref<bool(int64_t)> isTaker) {
   ArrayRef<int64_t> group = geometry.group.getRanks();
-  for (auto [i, rank] : llvm::enumerate(group))
+  for (int64_t rank : group)
     if (rank != planner.getRank() && isGiver(planner.getRank()) &&
         isTaker(rank))
-      add(SignalDraft{rank, *chunk->flags + geometry.position});
+      add(SignalDraft{rank, flags + geometry.position});
   for (auto [i, rank] : llvm::enumerate(group))
     if (rank != planner.getRank() && isGiver(rank) &&
         isTaker(planner.getRank()))
-      add(AwaitDraft{rank, *chunk->flags + static_cast<int64_t>(i)});
+      add(AwaitDraft{rank, flags + static_cast<int64_t>(i)});
 }
 
-/// Whether there are elements in boxes.
-static bool hasElements(ArrayRef<TensorPart> boxes) {
+bool plan::hasElements(ArrayRef<TensorPart> boxes) {
   return llvm::any_of(boxes, [](const TensorPart &box) {
     return llvm::all_of(box, [](SliceBounds b) { return b.size > 0; });
   });
@@ -157,11 +144,19 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
   if (failed(whole))
     return failure();
   if (isRing()) {
-    signalRing(
-        geometry, [](int64_t) { return true; },
+    signal(
+        geometry, *chunk->flags, [](int64_t) { return true; },
         [&](int64_t rank) {
           return hasElements(boxesOf(geometry.to, op.getResult(), rank));
         });
+  } else if (auto flags = productFlags.find(op); flags != productFlags.end()) {
+    // The product has told the owners of its parts that they are there.
+    bool isTaker =
+        hasElements(boxesOf(geometry.to, op.getResult(), planner.getRank()));
+    for (auto [i, rank] : llvm::enumerate(geometry.group.getRanks()))
+      if (isTaker && rank != planner.getRank())
+        add(AwaitDraft{rank, flags->second + static_cast<int64_t>(i)});
+    accessOthers(geometry.group);
   } else {
     synchronize(geometry.group, staged[op].part);
     accessOthers(geometry.group);
@@ -260,8 +255,8 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
   if (failed(own))
     return failure();
   if (isRing()) {
-    signalRing(
-        geometry,
+    signal(
+        geometry, *chunk->flags,
         [&](int64_t rank) {
           return hasElements(boxesOf(geometry.from, input, rank));
         },
@@ -325,7 +320,7 @@ static StringRef choiceOf(CommunicateOp op, StringRef attribute) {
   return name ? name.getValue() : "";
 }
 
-LogicalResult Kernel::lowerCommunicate(CommunicateOp op) {
+Kernel::Geometry Kernel::geometryOf(CommunicateOp op) {
   Geometry geometry;
   geometry.from = op.getSourceType();
   geometry.to = op.getTargetType();
@@ -335,6 +330,11 @@ LogicalResult Kernel::lowerCommunicate(CommunicateOp op) {
   geometry.ownTo = partOf(geometry.to, planner.getMesh(), planner.getRank());
   geometry.position = llvm::find(geometry.group.getRanks(), planner.getRank()) -
                       geometry.group.getRanks().begin();
+  return geometry;
+}
+
+LogicalResult Kernel::lowerCommunicate(CommunicateOp op) {
+  Geometry geometry = geometryOf(op);
   StringRef algorithm = choiceOf(op, kAlgorithmAttr);
   if (std::optional<Exchange> exchange = exchangeOf(op))
     return lowerExchange(op, geometry, *exchange);
@@ -347,8 +347,24 @@ LogicalResult Kernel::lowerCommunicate(CommunicateOp op) {
                ? lowerReducing(op, geometry)
                : lowerTwoShot(op, geometry);
   default:
+    if (isGatheredByProduct(op))
+      return lowerShown(op, geometry);
     return isPushable(op) ? lowerPush(op, geometry) : lowerMoving(op, geometry);
   }
+}
+
+/// Shows its input to the others and tells them; a product takes it from there.
+LogicalResult Kernel::lowerShown(CommunicateOp op, const Geometry &geometry) {
+  if (failed(stage(op)))
+    return failure();
+  ArrayRef<int64_t> group = geometry.group.getRanks();
+  int64_t flags = planner.takeFlags(static_cast<int64_t>(group.size()));
+  productFlags[op] = flags;
+  if (hasElements(boxesOf(geometry.from, op.getInput(), planner.getRank())))
+    for (int64_t rank : group)
+      if (rank != planner.getRank())
+        add(SignalDraft{rank, flags + geometry.position});
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
