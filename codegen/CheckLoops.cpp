@@ -40,6 +40,20 @@ bool takesNarrowFloats(Operation &op) {
              arith::ConstantOp>(op);
 }
 
+/// Whether the conversions give the operation the interpreter's results.
+bool isSupported(Operation &op) {
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+      fast && fast.getFastMathFlagsAttr() &&
+      fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
+    return false;
+  if (isa_and_nonnull<arith::ArithDialect>(op.getDialect()))
+    return !isa<arith::MaxNumFOp, arith::MinNumFOp>(op);
+  return isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::SqrtOp,
+             math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::ErfcOp,
+             math::PowFOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp>(op);
+}
+
 llvm::Error checkReductions(const LoopKernel &kernel) {
   for (const LoopOutput &output : kernel.outputs) {
     if (output.reduction.has_value() !=
@@ -91,9 +105,7 @@ llvm::Error checkBody(const LoopKernel &kernel) {
     auto isScalar = [&](Type type) {
       return isElement(type) && (!isNarrowFloat(type) || takesNarrowFloats(op));
     };
-    bool isKnown = isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
-                       op.getDialect()) &&
-                   op.getNumResults() > 0 &&
+    bool isKnown = isSupported(op) && op.getNumResults() > 0 &&
                    llvm::all_of(op.getOperandTypes(), isScalar) &&
                    llvm::all_of(op.getResultTypes(), isScalar);
     if (isKnown)

@@ -46,9 +46,10 @@ struct LoopKernel {
   /// What is computed of one element: of scalars of the inputs' and then
   /// `positions` of type i64, to scalars of the outputs' types and then an i1
   /// for each way to fail. One block of operations of the arith and math
-  /// dialects. Integers are signless, whatever the elements' sign; arithmetic
-  /// is on f32 and f64, from and to narrower floats there are only arith.extf
-  /// and arith.truncf.
+  /// dialects, without fast-math flags; of math absf, absi, copysign, sqrt,
+  /// exp, log, tanh, erf, erfc, powf, ctlz, cttz and ctpop. Integers are
+  /// signless, whatever the elements' sign; arithmetic is on f32 and f64, from
+  /// and to narrower floats there are only arith.extf and arith.truncf.
   mlir::func::FuncOp body;
   /// The number of dimensions, and how many of them, the last ones, are
   /// reduced; if any are, every output has a reduction.

@@ -434,6 +434,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
                                   : boxesOf(geometry.from, input, member)));
   auto members = static_cast<int64_t>(group.size());
   Type element = Planner::elementOf(input);
+  int64_t most = largest * (blocksIn || blocksOut ? members : 1);
   auto makeBuffer = [&](bool blocks) {
     int64_t count = blocks || blocksIn || blocksOut
                         ? largest * (blocks ? members : 1)
@@ -479,7 +480,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
     from = *reshape(*source, {source->count()});
     to = *reshape(home, {home.count()});
     add(ExchangeDraft{exchange, op.getKind().value_or(ReduceKind::sum),
-                      geometry.group, largest,
+                      geometry.group, most,
                       op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr),
                       from, to});
   } else {
@@ -492,7 +493,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
     else
       copyBoxes(from, 0, given, *source, geometry.ownFrom, true);
     add(ExchangeDraft{exchange, op.getKind().value_or(ReduceKind::sum),
-                      geometry.group, largest,
+                      geometry.group, most,
                       op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr),
                       from, to});
     if (op.getCollective() == Collective::gather &&

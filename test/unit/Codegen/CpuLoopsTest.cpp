@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <random>
+#include <set>
+#include <sstream>
 
 namespace ccn::codegen {
 namespace {
@@ -316,6 +319,40 @@ TEST_F(CpuLoops, FailuresSetTheStatus) {
 }
 
 //===----------------------------------------------------------------------===//
+// Targets
+//===----------------------------------------------------------------------===//
+
+TEST_F(CpuLoops, HostHasWhatItNeeds) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  std::set<std::string> flags;
+  while (flags.empty() && std::getline(file, line))
+    if (line.rfind("flags", 0) == 0) {
+      std::istringstream words(line.substr(line.find(':') + 1));
+      for (std::string word; words >> word;)
+        flags.insert(word);
+    }
+  LoopKernel loop =
+      kernel("func.func @f(%x: f32) -> f32 { return %x : f32 }", 1);
+  size_t previous = 0;
+  for (CpuLevel level :
+       {CpuLevel::X86_64, CpuLevel::X86_64_V3, CpuLevel::X86_64_V4}) {
+    auto loops = compileLoops(&context, loop, {level});
+    ASSERT_TRUE(bool(loops)) << llvm::toString(loops.takeError());
+    if (level == CpuLevel::X86_64)
+      EXPECT_TRUE(loops->cpuFeatures.empty());
+    else
+      EXPECT_GT(loops->cpuFeatures.size(), previous);
+    previous = loops->cpuFeatures.size();
+    bool hasAll =
+        llvm::all_of(loops->cpuFeatures, [&](const std::string &feature) {
+          return flags.count(feature) > 0;
+        });
+    EXPECT_EQ(hasAll, level <= CpuTarget::host().level);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels that are none
 //===----------------------------------------------------------------------===//
 
@@ -363,6 +400,15 @@ TEST_F(InvalidLoops, AreRefused) {
                  1),
           "'arith.addf' is not supported in a loop, of type (bf16, bf16) -> "
           "bf16");
+  for (const char *op : {"math.sin", "arith.negf", "arith.maxnumf"}) {
+    std::string name = op;
+    std::string operands = name == "arith.maxnumf" ? "%x, %x" : "%x";
+    std::string flags = name == "arith.negf" ? " fastmath<fast>" : "";
+    refuses(kernel("func.func @f(%x: f32) -> f32 { %y = " + name + " " +
+                       operands + flags + " : f32\n return %y : f32 }",
+                   1),
+            "'" + name + "' is not supported in a loop");
+  }
   refuses(kernel("func.func private @g(f32) -> f32\n"
                  "func.func @f(%x: f32) -> f32 { %y = call @g(%x) : (f32) -> "
                  "f32\n return %y : f32 }",
