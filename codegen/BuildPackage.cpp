@@ -27,7 +27,7 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
     package.reference->failures = library.failures;
   if (!library.kernels.empty()) {
     llvm::Expected<CompiledLoops> loops =
-        compileLoops(plans.getContext(), library.kernels);
+        compileLoops(plans.getContext(), library.kernels, options.cpu);
     if (!loops)
       return error("the loops cannot be compiled: ",
                    llvm::toString(loops.takeError()));

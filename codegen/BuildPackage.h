@@ -7,6 +7,7 @@
 #ifndef CCN_CODEGEN_BUILDPACKAGE_H
 #define CCN_CODEGEN_BUILDPACKAGE_H
 
+#include "codegen/CpuLoops.h"
 #include "dialect/Plan.h"
 #include "runtime/Package.h"
 
@@ -20,9 +21,10 @@ struct PackageOptions {
   /// The plans of the program without its schedule, to compare with; may be
   /// null.
   mlir::ModuleOp reference;
+  CpuTarget cpu = CpuTarget::host();
 };
 
-/// Compiles all loops for this machine's CPU. Fails only if the compiler's
+/// Compiles all loops. Fails only if the compiler's
 /// parts do, or a name is not UTF-8.
 Result<runtime::Package> buildPackage(mlir::ModuleOp plans,
                                       const PackageOptions &options);

@@ -49,8 +49,16 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
                       " ranks, found " + std::to_string(ranks));
     return std::nullopt;
   }
+  codegen::PackageOptions packageOptions = {program, schedule.str(), reference};
+  using codegen::CpuLevel;
+  if (options.cpu == "x86-64")
+    packageOptions.cpu.level = CpuLevel::X86_64;
+  else if (options.cpu == "x86-64-v3")
+    packageOptions.cpu.level = CpuLevel::X86_64_V3;
+  else if (options.cpu == "x86-64-v4")
+    packageOptions.cpu.level = CpuLevel::X86_64_V4;
   Result<runtime::Package> package =
-      codegen::buildPackage(plans, {program, schedule.str(), reference});
+      codegen::buildPackage(plans, packageOptions);
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
   if (!bytes) {

@@ -28,6 +28,8 @@ struct Options {
   std::string stopAfter;
   /// The rank whose program is made; none if it is not given.
   std::optional<int64_t> rank;
+  /// The CPU that packages are made for: a level of x86-64, or native.
+  std::string cpu = "native";
   std::string dumpFolder;
   std::string schedule;
   std::string program;
