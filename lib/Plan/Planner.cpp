@@ -151,6 +151,31 @@ static OperandRange yieldsOf(Operation *op) {
   return op->getRegion(0).front().getTerminator()->getOperands();
 }
 
+bool Planner::leavesAhead(Operation *op) {
+  if (!op->hasAttr(kPriorityAttr))
+    return false;
+  auto kernel = dyn_cast<FusedOp>(op);
+  return isa<CommunicateOp>(op) ||
+         (kernel && kernel.getSkeleton() == Skeleton::collectives);
+}
+
+void Planner::awaitAhead(LaunchDraft &launch, Operation *op) {
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (auto it = ahead.find(operand);
+          it != ahead.end() && !llvm::is_contained(launch.waits, it->second))
+        launch.waits.push_back(it->second);
+  });
+}
+
+void Planner::awaitAllAhead(LaunchDraft &launch) {
+  for (auto [made, number] : ahead)
+    if (!llvm::is_contained(launch.waits, number))
+      launch.waits.push_back(number);
+  llvm::sort(launch.waits);
+  ahead.clear();
+}
+
 void Planner::planKernel(Operation *op) {
   LaunchDraft launch{nameOf(op), op->getLoc()};
   launch.segment = segment;
@@ -161,8 +186,28 @@ void Planner::planKernel(Operation *op) {
     for (auto [result, value] : llvm::zip_equal(op->getResults(), yieldsOf(op)))
       storage[result] = storage.lookup(value);
   // What only says where elements are, is none.
-  if (launch.parts.empty())
+  if (launch.parts.empty()) {
+    for (Value operand : op->getOperands())
+      if (auto it = ahead.find(operand); it != ahead.end())
+        for (Value result : op->getResults())
+          ahead[result] = it->second;
     return;
+  }
+  auto number = static_cast<int>(draft.launches.size());
+  awaitAhead(launch, op);
+  if (leavesAhead(op)) {
+    // It leaves when all that was launched before it is done, which ends with
+    // what it sends.
+    launch.stream = 1;
+    for (int before = number - 1; before >= 0; --before)
+      if (draft.launches[static_cast<size_t>(before)].stream == 0 &&
+          draft.launches[static_cast<size_t>(before)].segment == segment) {
+        launch.waits.push_back(before);
+        break;
+      }
+    for (Value result : op->getResults())
+      ahead[result] = number;
+  }
   for (Value result : op->getResults())
     makers[result] = draft.launches.size();
   draft.launches.push_back(std::move(launch));
@@ -217,7 +262,9 @@ void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
 void Planner::planOverlapped(OverlappedOp op) {
   Chunking chunking = getChunking(op);
   auto ranges = getChunkRanges(op);
+  // A segment waits for all of the one before.
   ++segment;
+  ahead.clear();
   CommunicateOp ring = findRing(op);
   size_t first = 0;
   std::optional<int64_t> flags;
@@ -285,9 +332,12 @@ void Planner::storeIn(Value value, const Strided &target, Location loc) {
   // The kernel that made the value, if it is the last, stores it too.
   auto it = makers.find(value);
   if (it == makers.end() || it->second + 1 != draft.launches.size() ||
-      draft.launches.back().segment != segment) {
+      draft.launches.back().segment != segment ||
+      draft.launches.back().stream != 0) {
     draft.launches.push_back({"store", loc});
     draft.launches.back().segment = segment;
+    // What has left may still read what is stored to.
+    awaitAllAhead(draft.launches.back());
   }
   draft.launches.back().parts.push_back(CopyDraft{source, target, true});
 }
@@ -322,6 +372,7 @@ void Planner::saveOldValues(UpdateOp op, int buffer) {
            a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
   });
   LaunchDraft &launch = addLaunch(op);
+  awaitAllAhead(launch);
   for (Value value : old) {
     int64_t count = countOf(shapeOf(value));
     Strided copy = Strided::whole(

@@ -77,6 +77,13 @@ public:
 private:
   void planArguments();
   void planKernel(mlir::Operation *op);
+  /// A collective that an order has given a priority leaves on a stream of its
+  /// own, while the launches that follow go on.
+  bool leavesAhead(mlir::Operation *op);
+  /// Makes a launch wait for what it takes, or an operation in it, from
+  /// collectives that have left.
+  void awaitAhead(LaunchDraft &launch, mlir::Operation *op);
+  void awaitAllAhead(LaunchDraft &launch);
   void planOverlapped(OverlappedOp op);
   void planChunk(OverlappedOp op, const Chunk &chunk);
   CommunicateOp findRing(OverlappedOp op);
@@ -96,6 +103,9 @@ private:
   llvm::DenseMap<mlir::Value, int> homes;
   llvm::DenseMap<mlir::Operation *, int> staging;
   std::vector<int> resultBuffers;
+  /// The launches of collectives that have left and that the launches of stream
+  /// 0 have not waited for, by what they make.
+  llvm::DenseMap<mlir::Value, int> ahead;
   /// The launches that values were made in.
   llvm::DenseMap<mlir::Value, size_t> makers;
   int segment = 0;
