@@ -106,10 +106,23 @@ static std::optional<Memory> findMemory(Value view) {
 
 Memory plan::memoryOf(Value view) { return *findMemory(view); }
 
+/// Strides and offset of a type of static shape. MLIR knows none of a row-major
+/// memref without elements.
+static LogicalResult findStrides(MemRefType type, SmallVector<int64_t> &strides,
+                                 int64_t &offset) {
+  if (!type.getLayout().isIdentity())
+    return type.getStridesAndOffset(strides, offset);
+  offset = 0;
+  strides.assign(static_cast<size_t>(type.getRank()), 1);
+  for (size_t i = strides.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(type.getDimSize(i), 1);
+  return success();
+}
+
 std::pair<int64_t, SmallVector<int64_t>> plan::stridesOf(Value view) {
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  LogicalResult status = typeOf(view).getStridesAndOffset(strides, offset);
+  LogicalResult status = findStrides(typeOf(view), strides, offset);
   assert(succeeded(status) && "views are strided");
   (void)status;
   return {offset, strides};
@@ -146,7 +159,7 @@ static bool isContiguous(MemRefType type) {
 static bool isRowMajor(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
+  if (failed(findStrides(type, strides, offset)))
     return false;
   int64_t expected = 1;
   for (size_t i = strides.size(); i-- > 0; expected *= type.getDimSize(i))
@@ -220,8 +233,7 @@ LogicalResult ViewOp::verify() {
            << part;
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!part.hasStaticShape() ||
-      failed(part.getStridesAndOffset(strides, offset)) ||
+  if (!part.hasStaticShape() || failed(findStrides(part, strides, offset)) ||
       ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, [](int64_t s) { return s < 0; }))
     return emitOpError() << "expected static sizes and strides, found " << part;

@@ -13,47 +13,14 @@
 
 #include "llvm/ADT/StringExtras.h"
 
-using ccn::test::PlanTeam;
+using namespace ccn::test;
 
 namespace ccn::verify {
 
 namespace {
 
-using Outputs = std::vector<interp::Output>;
-
 class PlansOfExamples : public testing::TestWithParam<std::filesystem::path> {
 protected:
-  PlansOfExamples()
-      : context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED) {
-    context.loadAllAvailableDialects();
-  }
-
-  static mlir::DialectRegistry makeRegistry() {
-    mlir::DialectRegistry registry;
-    registerDialects(registry);
-    return registry;
-  }
-
-  /// Null, with `messages`, if it is wrong.
-  mlir::OwningOpRef<mlir::ModuleOp> compileTo(Phase phase,
-                                              const std::string &text,
-                                              const Variant &variant,
-                                              std::string &messages) {
-    SourceFile source("test.ccn", text);
-    Diagnostics diagnostics;
-    CompileOptions options;
-    options.lower.mesh = variant.mesh;
-    options.lower.params = variant.params;
-    options.lower.schedule = variant.schedule;
-    options.stopAfter = phase;
-    mlir::OwningOpRef<mlir::ModuleOp> module;
-    compile(source, &context, options, diagnostics, module);
-    llvm::raw_string_ostream os(messages);
-    if (!module)
-      diagnostics.renderText(os);
-    return module;
-  }
-
   /// Compiles and compares. Whether the program and the schedule are legal at
   /// these sizes; they must be if `isLegal`.
   bool compareAll(const Example &example, const Variant &variant, bool isLegal);
@@ -63,30 +30,8 @@ protected:
   static void compareRuns(ProgramOp program, PlanTeam &team, ValueSet values,
                           uint64_t seed);
 
-  mlir::MLIRContext context;
+  PlanCompiler compiler;
 };
-
-/// Says which bits differ.
-testing::AssertionResult haveSameBits(const Outputs &expected,
-                                      const Outputs &found) {
-  if (expected.size() != found.size())
-    return testing::AssertionFailure() << "expected " << expected.size()
-                                       << " outputs, found " << found.size();
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const interp::HostTensor &a = expected[i].tensor, &b = found[i].tensor;
-    if (expected[i].name != found[i].name || a.type() != b.type() ||
-        a.shape() != b.shape())
-      return testing::AssertionFailure()
-             << "expected '" << expected[i].name << "' of " << a.describe()
-             << ", found '" << found[i].name << "' of " << b.describe();
-    if (auto element = interp::firstDifference(a, b))
-      return testing::AssertionFailure()
-             << "element " << interp::describeIndex(a.shape(), *element)
-             << " of '" << expected[i].name << "' is " << b.textAt(*element)
-             << ", expected " << a.textAt(*element);
-  }
-  return testing::AssertionSuccess();
-}
 
 void PlansOfExamples::compareRuns(ProgramOp program, PlanTeam &team,
                                   ValueSet values, uint64_t seed) {
@@ -109,12 +54,13 @@ void PlansOfExamples::compareRuns(ProgramOp program, PlanTeam &team,
 bool PlansOfExamples::compareAll(const Example &example, const Variant &variant,
                                  bool isLegal) {
   std::string messages;
-  auto scheduled = compileTo(Phase::Schedule, example.text, variant, messages);
+  auto scheduled =
+      compiler.compileTo(Phase::Schedule, example.text, variant, messages);
   if (!scheduled) {
     EXPECT_FALSE(isLegal) << messages;
     return false;
   }
-  auto plans = compileTo(Phase::Plan, example.text, variant, messages);
+  auto plans = compiler.compileTo(Phase::Plan, example.text, variant, messages);
   EXPECT_TRUE(plans) << messages;
   if (!plans)
     return true;
