@@ -367,6 +367,14 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifyPlans : Pass<"ccn-verify-plans", "::mlir::ModuleOp"> {
+  let summary = "Checks what holds between the launches and the ranks of plans";
+  let description = [{
+    The constraints `plan_c1` to `plan_c5` of `plan.program`, which no verifier of one
+    operation can check. The phase `plan` checks them too. Changes nothing.
+  }];
+}
+
 def Explain : Pass<"ccn-explain", "::mlir::ModuleOp"> {
   let summary = "Says what a schedule could still do, and what is in the way";
   let description = [{

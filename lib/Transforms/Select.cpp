@@ -66,6 +66,8 @@ public:
   void select(CommunicateOp op);
 
 private:
+  /// How many ranks take part.
+  int64_t countRanks(CommunicateOp op);
   Attribute algorithmFor(CommunicateOp op, bool inKernel, StringRef protocol);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
 
@@ -75,6 +77,20 @@ private:
 };
 
 } // namespace
+
+/// Whether a value of the type can say that nothing has arrived yet, which the
+/// protocol lamport needs.
+static bool hasSentinel(CommunicateOp op) {
+  Type element = op.getSourceType().getElementType();
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
+}
+
+int64_t Selector::countRanks(CommunicateOp op) {
+  int64_t ranks = 1;
+  for (StringAttr axis : op.getAxes().getNames())
+    ranks *= mesh.getAxisSize(axis);
+  return ranks;
+}
 
 Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
                                  StringRef protocol) {
@@ -86,25 +102,22 @@ Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
   if (protocol == "ll" || protocol == "lamport")
     return named(Algorithm::one_shot);
   int64_t bytes = largestPart(op.getSourceType(), mesh);
-  int64_t ranks = 1;
-  for (StringAttr axis : op.getAxes().getNames())
-    ranks *= mesh.getAxisSize(axis);
+  int64_t ranks = countRanks(op);
   int64_t limit = 4 * kibibyte;
-  if (!inKernel && !protocol.empty())
+  if (!inKernel) {
     limit = 64 * kibibyte;
-  else if (!inKernel)
-    limit = ranks <= 2
-                ? kibibyte * kibibyte
-                : std::max(64 * kibibyte, kibibyte * kibibyte / ranks * 4);
+    if (protocol.empty() && ranks <= 2)
+      limit = kibibyte * kibibyte;
+    else if (protocol.empty() && hasSentinel(op))
+      limit = std::max(limit, kibibyte * kibibyte / ranks * 4);
+  }
   return named(bytes <= limit ? Algorithm::one_shot : Algorithm::two_shot);
 }
 
 FlatSymbolRefAttr Selector::ringFor(CommunicateOp op) {
   auto kind =
       synth::parseCollectiveKind(stringifyCollective(op.getCollective()).str());
-  int64_t ranks = 1;
-  for (StringAttr axis : op.getAxes().getNames())
-    ranks *= mesh.getAxisSize(axis);
+  int64_t ranks = countRanks(op);
   std::string name =
       ("ring_" + stringifyCollective(op.getCollective()) + "_" + Twine(ranks))
           .str();
@@ -139,11 +152,9 @@ void Selector::select(CommunicateOp op) {
   if (protocol.empty()) {
     protocol = "simple";
     if (!kernel && name && name.getValue() == "one_shot") {
-      int64_t bytes = largestPart(op.getSourceType(), mesh);
-      Type element = op.getSourceType().getElementType();
-      bool hasSentinel =
-          isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
-      protocol = bytes > 64 * kibibyte && hasSentinel ? "lamport" : "ll";
+      bool isLarge = largestPart(op.getSourceType(), mesh) > 64 * kibibyte;
+      protocol =
+          isLarge && countRanks(op) > 2 && hasSentinel(op) ? "lamport" : "ll";
     }
   }
   op->setAttr(kAlgorithmAttr, algorithm);
