@@ -479,10 +479,9 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
       home.isRowMajor()) {
     from = *reshape(*source, {source->count()});
     to = *reshape(home, {home.count()});
-    add(ExchangeDraft{exchange, op.getKind().value_or(ReduceKind::sum),
-                      geometry.group, most,
-                      op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr),
-                      from, to});
+    add(ExchangeDraft{
+        exchange, op.getKind().value_or(ReduceKind::sum), geometry.group, most,
+        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to});
   } else {
     from = makeBuffer(blocksIn);
     to = makeBuffer(blocksOut);
@@ -492,10 +491,9 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
                   *source, geometry.ownFrom, true);
     else
       copyBoxes(from, 0, given, *source, geometry.ownFrom, true);
-    add(ExchangeDraft{exchange, op.getKind().value_or(ReduceKind::sum),
-                      geometry.group, most,
-                      op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr),
-                      from, to});
+    add(ExchangeDraft{
+        exchange, op.getKind().value_or(ReduceKind::sum), geometry.group, most,
+        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to});
     if (op.getCollective() == Collective::gather &&
         geometry.position != static_cast<int64_t>(*op.getRoot()))
       for (size_t i = 0; i < countPieces(result); ++i)
