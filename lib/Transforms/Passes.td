@@ -291,6 +291,9 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
     - `choose_c8`: there are from 1 to 1024 SMs.
     - `choose_c9`: the synthesizer finds a schedule for the topology, which has as
       many GPUs, in time.
+    - `choose_c10`: a schedule forms a sum or product of floats, which rounds, in
+      the same order for all ranks that get it; else what should be replicated
+      would differ between them.
   }];
   let options = [
     Option<"what", "what", "std::string", /*default=*/"\"algorithm\"",

@@ -28,36 +28,6 @@ int64_t largestPart(RankedTensorType type, MeshOp mesh) {
   return largest * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
 }
 
-/// The collective with its chunks going around a ring of `ranks`: those of a
-/// reduction start at the rank after the one that needs them.
-synth::Schedule makeRing(synth::CollectiveKind kind, int ranks) {
-  using synth::CollectiveKind;
-  bool reduces = kind != CollectiveKind::AllGather;
-  bool gathers = kind != CollectiveKind::ReduceScatter;
-  synth::Schedule ring;
-  int chunks = kind == CollectiveKind::AllReduce ? ranks : 1;
-  ring.collective = *synth::makeCollective(kind, ranks, chunks);
-  ring.topology = "ring";
-  ring.hosts = ranks;
-  auto add = [&](int first, synth::SendOp op) {
-    for (int step = 0; step + 1 < ranks; ++step) {
-      synth::Step sends;
-      for (int chunk = 0; chunk < ranks; ++chunk) {
-        int source = (chunk + first + step) % ranks;
-        sends.sends.push_back(
-            {chunk, source, (source + 1) % ranks, op, -1, {}});
-      }
-      ring.steps.push_back(sends);
-    }
-  };
-  // Chunk c ends at rank c, and goes around from there.
-  if (reduces)
-    add(1, synth::SendOp::Reduce);
-  if (gathers)
-    add(0, synth::SendOp::Copy);
-  return ring;
-}
-
 class Selector {
 public:
   explicit Selector(ModuleOp module)
@@ -124,8 +94,7 @@ FlatSymbolRefAttr Selector::ringFor(CommunicateOp op) {
   if (!module.lookupSymbol(name)) {
     OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
     at.setInsertionPointAfter(mesh);
-    synth::Schedule ring = makeRing(*kind, static_cast<int>(ranks));
-    assert(synth::check(ring).empty() && "a ring is right");
+    synth::Schedule ring = synth::ringSchedule(*kind, static_cast<int>(ranks));
     AlgorithmOp::create(at, op.getLoc(), name,
                         stringifyCollective(op.getCollective()), ranks,
                         synth::writeSchedule(ring));
