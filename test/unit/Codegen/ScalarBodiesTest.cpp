@@ -12,7 +12,6 @@
 #include "test/unit/Codegen/TensorUtil.h"
 
 #include <cstring>
-#include <functional>
 
 namespace ccn::codegen {
 namespace {
@@ -33,9 +32,10 @@ std::vector<double> turningPoints() {
   return values;
 }
 
-/// Elements of any pattern, at least `least` of them: all patterns of a small
-/// type, in an order that depends on `seed`; of a large one special values,
-/// random patterns, and integers of random widths.
+/// Elements of any pattern. Of types of 8 and 16 bits with seed 0 all patterns
+/// in order, with another seed such that two operands of 8 bits meet in all
+/// pairs; of larger types special values, random patterns, and integers of all
+/// widths.
 HostTensor patterns(ElementType type, unsigned seed) {
   std::mt19937_64 random(seed);
   constexpr int64_t count = (1 << 16) + 3;
@@ -47,7 +47,15 @@ HostTensor patterns(ElementType type, unsigned seed) {
       return result;
     for (int64_t i = 0; i < count / 2; ++i) {
       uint64_t bits = random();
-      if (!runtime::isFloat(type) && i % 2)
+      // Next to ties of bf16 and of f32, which rounding to double first misses.
+      if (!runtime::isFloat(type) && i % 4 == 0) {
+        int kept = i % 8 ? 8 : 24;
+        bits = (bits >> (63 - kept) | 1 | uint64_t(1) << kept)
+               << (random() % static_cast<uint64_t>(63 - kept));
+        bits += random() % 3 - 1;
+        if (random() % 2)
+          bits = 0 - bits;
+      } else if (!runtime::isFloat(type) && i % 2)
         bits = static_cast<uint64_t>(static_cast<int64_t>(bits) >>
                                      (random() % 64));
       std::memcpy(data + static_cast<size_t>(i) * size, &bits, size);
@@ -63,7 +71,6 @@ HostTensor patterns(ElementType type, unsigned seed) {
     }
     return result;
   }
-  // With these factors, two operands of 8 bits meet in all pairs.
   HostTensor result = get(HostTensor::uninitialized(type, {count}));
   for (int64_t i = 0; i < count; ++i) {
     bool isByte = runtime::sizeInBytes(type) == 1;
@@ -80,11 +87,10 @@ class ScalarBodies : public CpuLoops {
 protected:
   ScalarBodies() { context.loadDialect<CcnDialect>(); }
 
-  /// An operation as text, on tensors %0, %1, ... of the types; %p is free.
   struct Case {
+    /// An operation as text, of operands %a0, %a1, ...
     std::string op;
-    std::vector<ElementType> operands;
-    /// As the operation's operands; those of rank 0 are scalars.
+    /// Of rank 1, or scalars.
     std::vector<HostTensor> values;
     HostTensor expected;
     bool hasPosition = false;
