@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -50,6 +51,7 @@ void PlanDialect::initialize() {
 LogicalResult
 GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                   ArrayRef<int64_t> ranks) {
+  // group_c1
   llvm::SmallDenseSet<int64_t> seen;
   bool right = !ranks.empty();
   for (int64_t rank : ranks)
@@ -104,15 +106,16 @@ static std::optional<Memory> findMemory(Value view) {
 
 Memory plan::memoryOf(Value view) { return *findMemory(view); }
 
-/// Offset and strides of a type. MLIR knows none of a buffer without elements,
-/// where they do not matter.
+/// Strides and offset of a type of static shape. MLIR knows none of a row-major
+/// memref without elements.
 static LogicalResult findStrides(MemRefType type, SmallVector<int64_t> &strides,
                                  int64_t &offset) {
-  if (!type.hasStaticShape() || type.getNumElements() > 0 ||
-      !type.getLayout().isIdentity())
+  if (!type.hasStaticShape() || !type.getLayout().isIdentity())
     return type.getStridesAndOffset(strides, offset);
   offset = 0;
   strides.assign(static_cast<size_t>(type.getRank()), 1);
+  for (size_t i = strides.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(type.getDimSize(i), 1);
   return success();
 }
 
@@ -209,10 +212,11 @@ LogicalResult BufferOp::verify() {
   if (failed(checkBuffer(*this, getBuffer().getType(), memories)))
     return failure();
   // buffer_c2
-  if (getAt() && (inRows || *getAt() % 64 != 0 || *getAt() < 0))
+  if (std::optional<int64_t> at = getAt();
+      at && (inRows || *at % 64 != 0 || *at < 0))
     return emitOpError() << "expected a place that is a multiple of 64, and "
                             "none of scratch, found "
-                         << *getAt();
+                         << *at;
   return success();
 }
 
@@ -236,18 +240,22 @@ LogicalResult ViewOp::verify() {
   // view_c2
   if (part.getNumElements() > 0) {
     int64_t last = offset;
-    for (auto [size, stride] : llvm::zip_equal(part.getShape(), strides))
-      last += (size - 1) * stride;
-    if (offset < 0 || last >= whole.getNumElements())
+    bool overflows = false;
+    for (auto [size, stride] : llvm::zip_equal(part.getShape(), strides)) {
+      int64_t length;
+      overflows |= llvm::MulOverflow(size - 1, stride, length) ||
+                   llvm::AddOverflow(last, length, last);
+    }
+    if (offset < 0 || overflows || last >= whole.getNumElements())
       return emitOpError() << "expected a part of " << whole.getNumElements()
                            << " elements, found elements " << offset << " to "
                            << last;
   }
   // view_c3
-  if (getRank() &&
-      (*getRank() < 0 || findMemory(getView()) != Memory::symmetric))
+  if (std::optional<int64_t> rank = getRank();
+      rank && (*rank < 0 || findMemory(getView()) != Memory::symmetric))
     return emitOpError() << "expected symmetric memory of a rank, found "
-                         << part << " of rank " << *getRank();
+                         << part << " of rank " << *rank;
   return success();
 }
 
@@ -257,9 +265,8 @@ LogicalResult ViewOp::verify() {
 
 LogicalResult LaunchOp::verify() {
   // launch_c1
-  if (getStream() < 0)
-    return emitOpError() << "expected a stream from 0 on, found "
-                         << static_cast<int64_t>(getStream());
+  if (auto stream = static_cast<int64_t>(getStream()); stream < 0)
+    return emitOpError() << "expected a stream from 0 on, found " << stream;
   // launch_c2
   for (Operation &op : getBody().front())
     if (!isa<RowsOp, CopyOp, BarrierOp, SignalOp, AwaitOp, MatmulPartOp,
@@ -519,8 +526,9 @@ static LogicalResult checkRows(Operation *op, Value table, Value indices,
     return failure();
   ArrayRef<int64_t> whole = typeOf(table).getShape(),
                     part = typeOf(rows).getShape();
-  if (typeOf(indices).getRank() != 1 || whole.empty() || part.empty() ||
-      whole.drop_front() != part.drop_front() ||
+  if (typeOf(indices).getRank() != 1 ||
+      !isa<IntegerType>(typeOf(indices).getElementType()) || whole.empty() ||
+      part.empty() || whole.drop_front() != part.drop_front() ||
       part.front() != typeOf(indices).getNumElements() ||
       !isRowMajor(typeOf(table)) || !isRowMajor(typeOf(indices)) ||
       !isRowMajor(typeOf(rows)))
@@ -537,7 +545,8 @@ LogicalResult GatherRowsPartOp::verify() {
 
 LogicalResult ScatterRowsPartOp::verify() {
   // scatter_rows_c1
-  if (failed(checkRows(*this, getTable(), getIndices(), getRows())))
+  if (failed(checkOneType(*this, {getTable(), getTo()})) ||
+      failed(checkRows(*this, getTable(), getIndices(), getRows())))
     return failure();
   if (getTable().getType().getShape() != getTo().getType().getShape() ||
       !isRowMajor(getTo().getType()))

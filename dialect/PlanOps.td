@@ -116,7 +116,8 @@ def Plan_PlanOp : Plan_Op<"program", [
   let description = [{
     ```mlir
     plan.program "scale" rank(0) {
-      %x = plan.argument inout "x" : memref<8xf32, #plan.memory<argument>>
+      %x = plan.argument inout "x" of tensor<8xf32>
+        : memref<8xf32, #plan.memory<argument>>
       %0 = plan.launch "x" stream(0) {
         plan.rows {
           plan.loop @double ins(%x) outs(%x)
@@ -369,7 +370,7 @@ def Plan_GatherRowsPartOp : Plan_Part<"gather_rows"> {
     As `ccn.gather_rows`; all views are contiguous.
 
     **Constraints**
-    - `gather_rows_c1`: the rows fit.
+    - `gather_rows_c1`: the rows fit, of one element type; the indices are integers.
   }];
   let arguments = (ins Plan_Buffer:$table, Plan_Buffer:$indices, Plan_Buffer:$to);
   let assemblyFormat = [{
@@ -385,7 +386,7 @@ def Plan_ScatterRowsPartOp : Plan_Part<"scatter_rows"> {
     As `ccn.scatter_rows`; all views are contiguous.
 
     **Constraints**
-    - `scatter_rows_c1`: the rows fit.
+    - `scatter_rows_c1`: the rows fit; all but the indices are of one element type.
   }];
   let arguments = (ins Plan_Buffer:$table, Plan_Buffer:$indices, Plan_Buffer:$rows,
                        Plan_Buffer:$to);

@@ -8,6 +8,7 @@
 #include "runtime/CheckParts.h"
 
 #include "runtime/Parts.h"
+#include "runtime/SymmetricHeap.h"
 
 #include <algorithm>
 #include <map>

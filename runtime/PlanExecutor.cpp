@@ -39,7 +39,8 @@ struct PreparedLaunch {
 } // namespace
 
 struct PlanExecutor::State {
-  State(SymmetricHeap &heap, TraceSink *trace) : heap(heap), trace(trace) {}
+  State(Transport &transport, TraceSink *trace)
+      : transport(transport), trace(trace) {}
 
   Status prepare(const Plan &plan, int rank, const ExecutorOptions &options);
   Status allocate();
@@ -50,7 +51,7 @@ struct PlanExecutor::State {
   Status runLaunch(StreamContext &context, PreparedLaunch &launch);
   Status awaitLaunch(const PreparedLaunch &launch, Epoch wanted);
   Status fail(const Status &cause) {
-    Status status = heap.fail(memory.rank, cause.message());
+    Status status = transport.fail(memory.rank, cause.message());
     notify();
     return status;
   }
@@ -62,7 +63,7 @@ struct PlanExecutor::State {
     changed.notify_all();
   }
 
-  SymmetricHeap &heap;
+  Transport &transport;
   TraceSink *trace;
   PlanMemory memory;
   std::vector<ElementType> argumentTypes;
@@ -109,9 +110,9 @@ Status PlanExecutor::State::prepare(const Plan &plan, int rank,
                                     const ExecutorOptions &options) {
   if (Status status = checkPlan(plan); !status)
     return status;
-  if (static_cast<int>(plan.ranks.size()) != heap.ranks())
+  if (static_cast<int>(plan.ranks.size()) != transport.ranks())
     return error("the plan is for ", plan.ranks.size(), " ranks, the team has ",
-                 heap.ranks());
+                 transport.ranks());
   memory.plan = plan.ranks[static_cast<size_t>(rank)];
   memory.groups = plan.groups;
   memory.failures = plan.failures;
@@ -120,7 +121,7 @@ Status PlanExecutor::State::prepare(const Plan &plan, int rank,
   if (Status status = allocate(); !status)
     return status;
   for (int stream = 0; stream < memory.plan.streams; ++stream) {
-    streams.push_back(std::make_unique<StreamContext>(memory, heap, stream,
+    streams.push_back(std::make_unique<StreamContext>(memory, transport, stream,
                                                       options.timeLimit));
     streams.back()->memory.setHook(options.hook);
   }
@@ -153,12 +154,12 @@ Status PlanExecutor::State::allocate() {
     return arena.status();
   memory.arena = *arena;
   Result<int64_t> symmetric =
-      heap.allocate(memory.rank, memory.plan.symmetricBytes);
+      transport.allocate(memory.rank, memory.plan.symmetricBytes);
   if (!symmetric)
     return symmetric.status();
   memory.symmetric = *symmetric;
   Result<int64_t> flags =
-      heap.allocate(memory.rank, Signals::bytes(memory.plan.flags));
+      transport.allocate(memory.rank, Signals::bytes(memory.plan.flags));
   if (flags)
     memory.flags = *flags;
   return flags.status();
@@ -170,18 +171,18 @@ void PlanExecutor::State::startThreads() {
 }
 
 Result<std::unique_ptr<PlanExecutor>>
-PlanExecutor::create(const Plan &plan, int rank, SymmetricHeap &heap,
+PlanExecutor::create(const Plan &plan, int rank, Transport &transport,
                      const ExecutorOptions &options) {
-  if (rank < 0 || rank >= heap.ranks())
-    return error("expected a rank from 0 to ", heap.ranks() - 1, ", found ",
-                 rank);
-  auto state = std::make_unique<State>(heap, options.trace);
+  if (rank < 0 || rank >= transport.ranks())
+    return error("expected a rank from 0 to ", transport.ranks() - 1,
+                 ", found ", rank);
+  auto state = std::make_unique<State>(transport, options.trace);
   state->memory.rank = rank;
   Status status = state->prepare(plan, rank, options);
   // Threads that have started end with the executor.
   std::unique_ptr<PlanExecutor> executor(new PlanExecutor(std::move(state)));
   if (!status)
-    return heap.fail(rank, status.message());
+    return transport.fail(rank, status.message());
   return executor;
 }
 
@@ -223,7 +224,7 @@ Status PlanExecutor::State::checkArguments() const {
 Status PlanExecutor::run(std::span<void *const> arguments) {
   State &s = *state;
   s.memory.arguments = arguments;
-  if (Status status = s.heap.failure(); !status)
+  if (Status status = s.transport.failure(); !status)
     return status;
   if (Status status = s.checkArguments(); !status)
     return s.fail(status);
@@ -237,7 +238,7 @@ Status PlanExecutor::run(std::span<void *const> arguments) {
   s.runStream(*s.streams[0]);
   std::unique_lock lock(s.mutex);
   s.ended.wait(lock, [&] { return s.running == 0; });
-  return s.heap.failure();
+  return s.transport.failure();
 }
 
 /// What the thread of a stream does.
@@ -286,7 +287,7 @@ Status PlanExecutor::State::runLaunch(StreamContext &context,
   event.run = context.epoch;
   int64_t begin = trace ? now() : 0, partBegin = begin;
   for (size_t i = 0; i < launch.parts.size(); ++i) {
-    if (Status status = heap.failure(); !status)
+    if (Status status = transport.failure(); !status)
       return status;
     PartKernel &part = *launch.parts[i];
     if (Status status = part.run(context); !status)
@@ -327,7 +328,7 @@ Status PlanExecutor::State::awaitLaunch(const PreparedLaunch &launch,
   }
   std::unique_lock lock(mutex);
   while (!isDone()) {
-    if (Status status = heap.failure(); !status)
+    if (Status status = transport.failure(); !status)
       return status;
     changed.wait_for(lock, interval);
   }

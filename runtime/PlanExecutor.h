@@ -51,12 +51,12 @@ Result<int64_t> planSymmetricBytes(const Plan &plan);
 class PlanExecutor {
 public:
   /// Prepares the plan of `rank`: checks it, takes memory and starts threads.
-  /// All ranks of the heap call this, with the same plan and in the same order
-  /// if there are several plans; each may wait for the others. `heap` and what
-  /// `options` points to outlive the executor; the plan need not. An error
+  /// All ranks of the team call this, with the same plan and in the same order
+  /// if there are several plans; each may wait for the others. `transport` and
+  /// what `options` points to outlive the executor; the plan need not. An error
   /// fails the team.
   static Result<std::unique_ptr<PlanExecutor>>
-  create(const Plan &plan, int rank, SymmetricHeap &heap,
+  create(const Plan &plan, int rank, Transport &transport,
          const ExecutorOptions &options);
 
   ~PlanExecutor();

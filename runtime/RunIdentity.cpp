@@ -75,16 +75,16 @@ Status compareIdentities(const std::vector<RankIdentity> &all) {
     const char *what;
     Property property;
   } properties[] = {
+      {"program",
+       [](const RunIdentity &run) {
+         return std::string(run.content,
+                            strnlen(run.content, RunIdentity::maxContent));
+       }},
       {"number of ranks",
        [](const RunIdentity &run) { return std::to_string(run.ranks); }},
       {"CCN_TRANSPORT",
        [](const RunIdentity &run) {
          return std::string(name(static_cast<TransportChoice>(run.transport)));
-       }},
-      {"program",
-       [](const RunIdentity &run) {
-         return std::string(run.content,
-                            strnlen(run.content, RunIdentity::maxContent));
        }},
       {"size of symmetric memory",
        [](const RunIdentity &run) { return std::to_string(run.bytesPerRank); }},

@@ -43,11 +43,29 @@ int common(const MemberSet &a, const MemberSet &b) {
   return both.empty() ? -1 : both.front();
 }
 
-/// Where a part of a sum is.
+/// Where a part of a sum is, how many contributions it holds and the lowest
+/// member of them.
 struct Part {
   enum Where { Input, Slot, Scratch } where = Input;
   int index = 0;
+  size_t size = 1;
+  int first = 0;
 };
+
+/// The one part that holds a value of these members.
+Part partFor(Part::Where where, int index, const MemberSet &members) {
+  return {where, index, members.size(), members.front()};
+}
+
+/// Parts in the order in which they are added. It does not depend on when they
+/// arrived, so that members that add the same parts, or each its own half of
+/// them first, have the same sum in all bits.
+std::vector<Part> inOrder(std::vector<Part> parts) {
+  std::sort(parts.begin(), parts.end(), [](const Part &a, const Part &b) {
+    return std::pair(a.size, a.first) < std::pair(b.size, b.first);
+  });
+  return parts;
+}
 
 /// The sum of some parts. `finished`: the body has been applied.
 struct Value {
@@ -173,7 +191,7 @@ Status Planner::plan() {
       Holding &holding = at(chunk, source);
       holding.own.members =
           schedule.combining ? MemberSet{source} : wholeSum(chunk);
-      holding.own.parts = {{Part::Input, chunk}};
+      holding.own.parts = {partFor(Part::Input, chunk, holding.own.members)};
       holding.running = holding.own;
     }
   for (const std::vector<Transfer> &transfers : schedule.steps) {
@@ -207,9 +225,9 @@ Status Planner::planStep(const std::vector<Transfer> &transfers) {
     if (t.source == own) {
       awaitParts(*value);
       actions.push_back(
-          {Action::Send, t.chunk, t.destination, slot, value->parts});
+          {Action::Send, t.chunk, t.destination, slot, inOrder(value->parts)});
     }
-    value->parts = {{Part::Slot, slot}};
+    value->parts = {partFor(Part::Slot, slot, value->members)};
     values.push_back(*std::move(value));
   }
   std::map<std::pair<int, int>, TransferOp> written;
@@ -326,9 +344,10 @@ Value Planner::finished(int member, int chunk, Value value) {
     ++scratches;
     scratchChunk.push_back(chunk);
     awaitParts(value);
-    actions.push_back({Action::Finish, chunk, own, scratch, value.parts});
+    actions.push_back(
+        {Action::Finish, chunk, own, scratch, inOrder(value.parts)});
   }
-  value.parts = {{Part::Scratch, scratch}};
+  value.parts = {partFor(Part::Scratch, scratch, value.members)};
   value.finished = true;
   return value;
 }
@@ -352,7 +371,7 @@ Status Planner::finalValues() {
       if (member != own)
         continue;
       awaitParts(value);
-      actions.push_back({Action::Result, chunk, own, 0, value.parts,
+      actions.push_back({Action::Result, chunk, own, 0, inOrder(value.parts),
                          hasBody && !value.finished});
     }
   }

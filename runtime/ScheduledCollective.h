@@ -8,9 +8,11 @@
 // There is no barrier: each transfer has its own slot and flag in the
 // receiver's memory, over a channel of two buffers, and a rank waits for a
 // chunk only when it needs it, to send it on or at the end. Sums are formed
-// when they are sent, straight into the receiver's slot, in the order in which
-// their parts arrived by step and then by place in the schedule, so results
-// repeat. Between ranks they travel in the element type.
+// when they are sent, straight into the receiver's slot: small parts first, and
+// of parts of as many contributions that with the lowest member. So results
+// repeat, and are the ranks' order where all contributions come one by one.
+// Between ranks they travel in the element type. synth/SumOrder.h says of a
+// schedule whether all get their sums by the same tree.
 //
 //===----------------------------------------------------------------------===//
 

@@ -10,7 +10,6 @@
 #include "runtime/Plan.h"
 #include "runtime/Protocols.h"
 #include "runtime/RemoteCopy.h"
-#include "runtime/SymmetricHeap.h"
 
 namespace ccn::runtime {
 
@@ -22,7 +21,7 @@ struct PlanMemory {
   std::vector<std::string> failures;
   Workspace arenaMemory;
   std::byte *arena = nullptr;
-  /// Offsets in the symmetric heap.
+  /// Offsets in symmetric memory.
   int64_t symmetric = 0, flags = 0;
   /// Of the current run.
   std::span<void *const> arguments;
@@ -43,9 +42,9 @@ struct Traffic {
 };
 
 struct StreamContext {
-  StreamContext(PlanMemory &plan, SymmetricHeap &heap, int stream,
+  StreamContext(PlanMemory &plan, Transport &transport, int stream,
                 double timeLimit)
-      : plan(plan), memory(heap, plan.rank, timeLimit), stream(stream) {}
+      : plan(plan), memory(transport, plan.rank, timeLimit), stream(stream) {}
 
   PlanMemory &plan;
   RankMemory memory;

@@ -81,9 +81,10 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
   if (least.steps < 0)
     return Error{describe(least, fabric)};
   result.bandwidthBound = roundBound(fabric, *smallest).roundsPerChunk;
-  int maxSteps = options.maxSteps > 0 ? options.maxSteps : least.steps + 12;
+  int first = std::max({1, least.steps, options.minSteps});
+  int maxSteps = options.maxSteps > 0 ? options.maxSteps : first + 12;
   const Limits &limits = options.solve.limits;
-  for (int steps = std::max(1, least.steps); steps <= maxSteps; ++steps) {
+  for (int steps = first; steps <= maxSteps; ++steps) {
     auto known =
         std::find_if(options.known.begin(), options.known.end(),
                      [&](const ParetoPoint &p) { return p.steps == steps; });

@@ -51,6 +51,7 @@ struct ParetoPoint {
 struct ParetoOptions {
   SolveOptions solve;
   int maxChunks = 0; ///< 0: 8 a rank's share, 48 of a buffer
+  int minSteps = 0;  ///< fewer are not searched
   int maxSteps = 0;  ///< 0: until bandwidth-optimal, at most 12 more than least
   double secondsPerTry = 20;
   /// Called for each point found, and with a text when work moves on.

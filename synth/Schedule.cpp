@@ -84,6 +84,33 @@ Schedule ccn::synth::concatenate(const Schedule &first, const Schedule &second,
   return result;
 }
 
+Schedule ccn::synth::ringSchedule(CollectiveKind kind, int ranks) {
+  bool reduces = kind != CollectiveKind::AllGather;
+  bool gathers = kind != CollectiveKind::ReduceScatter;
+  Schedule ring;
+  int chunks = kind == CollectiveKind::AllReduce ? ranks : 1;
+  ring.collective = *makeCollective(kind, ranks, chunks);
+  ring.topology = "ring";
+  ring.hosts = ranks;
+  auto add = [&](int first, SendOp op) {
+    for (int step = 0; step + 1 < ranks; ++step) {
+      Step sends;
+      for (int chunk = 0; chunk < ranks; ++chunk) {
+        int source = (chunk + first + step) % ranks;
+        sends.sends.push_back(
+            {chunk, source, (source + 1) % ranks, op, -1, {}});
+      }
+      ring.steps.push_back(sends);
+    }
+  };
+  // Chunk c ends at rank c, and goes around from there.
+  if (reduces)
+    add(1, SendOp::Reduce);
+  if (gathers)
+    add(0, SendOp::Copy);
+  return ring;
+}
+
 std::string ccn::synth::writeSchedule(const Schedule &schedule,
                                       const Fabric *fabric) {
   const Collective &coll = schedule.collective;

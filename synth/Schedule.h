@@ -97,6 +97,11 @@ Result<Schedule> invert(const Schedule &schedule);
 Schedule concatenate(const Schedule &first, const Schedule &second,
                      const Collective &collective);
 
+/// all_gather, reduce_scatter or all_reduce with chunks that go around the ring
+/// of all ranks in their order: one chunk of each rank's share, those of a
+/// reduction from the rank after the one that needs them.
+Schedule ringSchedule(CollectiveKind kind, int ranks);
+
 /// JSON, format in synth/README.md. Sends name their hosts by number; `fabric`
 /// (optional) lets edges be named by the nodes they pass.
 std::string writeSchedule(const Schedule &schedule,

@@ -207,7 +207,8 @@ SolveResult ReduceSearch::run() {
   for (const Group &group : groups)
     actions.push_back(alikeAction(group, coll.chunks.size()));
   int events = static_cast<int>(fabric.edges.size()) * steps;
-  bool canParts = events <= maxPartsEvents;
+  bool canParts =
+      events <= maxPartsEvents && options.mode != ReduceMode::OneSum;
   bool counted = false;
   size_t trivial = groups.size() - 1;
   for (int64_t effort : {3000, 30000, 300000, 3000000, 0}) {

@@ -151,6 +151,9 @@ static OwningOpRef<ModuleOp> resume(const SourceFile &source,
     }
     done = *phase;
   }
+  // What the phase itself has checked of plans may have been changed since.
+  if (done == Phase::Plan && failed(plan::verifyPlans(*module)))
+    return {};
   status = CompileStatus::Done;
   return module;
 }
@@ -232,6 +235,13 @@ static bool checkRank(ModuleOp module, const CompileOptions &options,
         rank && rank != options.rank) {
       diagnostics.error("program '" + program.getSymName() +
                         "' is localized already, for rank " + Twine(*rank));
+      return false;
+    }
+  for (auto plan : module.getOps<plan::PlanOp>())
+    if (auto rank = static_cast<int64_t>(plan.getRank());
+        rank != options.rank) {
+      diagnostics.error("program '" + plan.getName() +
+                        "' is planned already, for rank " + Twine(rank));
       return false;
     }
   return true;

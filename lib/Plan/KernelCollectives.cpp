@@ -505,7 +505,14 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
     else
       copyBoxes(to, 0, taken, home, geometry.ownTo, false);
   }
-  for (size_t i = 0; i < countPieces(result); ++i)
-    addView(result, pieceOf(home, result, i));
+  // Of a reduction who is not the root keeps what it has.
+  bool keeps = op.getCollective() == Collective::reduce &&
+               geometry.position != static_cast<int64_t>(*op.getRoot());
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    if (keeps)
+      addPiece(result, getPiece(input, i));
+    else
+      addView(result, pieceOf(home, result, i));
+  }
   return success();
 }

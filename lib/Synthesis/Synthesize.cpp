@@ -19,7 +19,7 @@ using namespace ccn::synth;
 namespace {
 
 /// Changes whenever the same question may get another answer.
-constexpr const char *version = "ccn schedules 1";
+constexpr const char *version = "ccn schedules 2";
 
 /// Pieces of a tree's data that follow each other.
 constexpr int pieces = 4;
@@ -27,8 +27,9 @@ constexpr int pieces = 4;
 /// One search for a schedule.
 class Searching {
 public:
-  Searching(const SynthRequest &request, const Fabric &fabric)
-      : request(request), fabric(fabric),
+  Searching(const SynthRequest &request, const Fabric &fabric,
+            ReduceMode mode = ReduceMode::Auto)
+      : request(request), fabric(fabric), mode(mode),
         limits(Limits::seconds(request.seconds)) {}
 
   Result<Schedule> run() {
@@ -71,9 +72,11 @@ private:
   }
   Result<Schedule> solvePoint();
   Result<Schedule> searchFrontier();
+  int leastSteps(const Collective &wanted) const;
 
   const SynthRequest &request;
   const Fabric &fabric;
+  const ReduceMode mode;
   Limits limits;
 };
 
@@ -83,6 +86,7 @@ Result<Schedule> Searching::solvePoint() {
     return wanted.error();
   SolveOptions options;
   options.limits = limits;
+  options.mode = mode;
   Result<SolveResult> result =
       solve(fabric, *wanted, static_cast<int>(request.steps),
             static_cast<int>(request.rounds), options);
@@ -95,21 +99,43 @@ Result<Schedule> Searching::solvePoint() {
   return Error{"no schedule was found in time"};
 }
 
+/// The fewest steps of any schedule; in mode OneSum of one in which a rank has
+/// a sum that then goes to the others. -1 where there is none.
+int Searching::leastSteps(const Collective &wanted) const {
+  if (mode != ReduceMode::OneSum)
+    return stepBound(fabric, wanted).steps;
+  int least = -1;
+  for (int root = 0; root < fabric.ranks; ++root) {
+    int steps = 0;
+    for (CollectiveKind kind :
+         {CollectiveKind::Reduce, CollectiveKind::Broadcast}) {
+      int half =
+          stepBound(fabric, *makeCollective(kind, fabric.ranks, 1, root)).steps;
+      if (half < 0)
+        return -1;
+      steps += half;
+    }
+    if (least < 0 || steps < least)
+      least = steps;
+  }
+  return least;
+}
+
 Result<Schedule> Searching::searchFrontier() {
   ParetoOptions options;
   options.solve.limits = limits;
+  options.solve.mode = mode;
   options.secondsPerTry = std::min(20.0, request.seconds);
-  if (request.objective == "latency") {
-    Result<Collective> smallest =
-        collective(request.kind == CollectiveKind::AllToAll
-                       ? static_cast<int>(request.ranks)
-                       : 1);
-    if (!smallest)
-      return smallest.error();
-    options.maxSteps = stepBound(fabric, *smallest).steps;
-    if (options.maxSteps < 0)
-      return Error{"the topology has ranks that cannot reach each other"};
-  }
+  Result<Collective> smallest = collective(
+      request.kind == CollectiveKind::AllToAll ? static_cast<int>(request.ranks)
+                                               : 1);
+  if (!smallest)
+    return smallest.error();
+  options.minSteps = leastSteps(*smallest);
+  if (options.minSteps < 0)
+    return Error{"the topology has ranks that cannot reach each other"};
+  if (request.objective == "latency")
+    options.maxSteps = options.minSteps;
   Result<ParetoResult> frontier = paretoFrontier(
       fabric, [&](int chunks) { return collective(chunks); }, options);
   if (!frontier)
@@ -121,9 +147,39 @@ Result<Schedule> Searching::searchFrontier() {
                        : frontier->points.back().schedule);
 }
 
+/// "2 steps and 3 rounds for 1 chunk".
+std::string sizeOf(const Schedule &schedule) {
+  auto count = [](int number, const char *what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  return count(static_cast<int>(schedule.steps.size()), "step") + " and " +
+         count(schedule.totalRounds(), "round") + " for " +
+         count(schedule.collective.chunksPerNode, "chunk");
+}
+
+/// The best schedule, or where ranks must add in the same order and in it do
+/// not, the best one in which one rank adds for all. The note has one line.
+Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
+                        std::string &note) {
+  Result<Schedule> best = Searching(request, fabric).run();
+  if (!best || !request.rounding)
+    return best;
+  std::string differing = differingSums(*best, *request.rounding);
+  if (differing.empty())
+    return best;
+  Result<Schedule> same = Searching(request, fabric, ReduceMode::OneSum).run();
+  std::string why = "a schedule of " + sizeOf(*best) +
+                    " gives ranks different floats, as " + differing;
+  if (!same)
+    return Error{why + "; of those in which one rank adds for all: " +
+                 same.error().text};
+  note = "took one of " + sizeOf(*same) + ": " + why;
+  return same;
+}
+
 } // namespace
 
-Result<std::string> ccn::synthesize(const SynthRequest &request) {
+Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
   Result<Topology> topology = loadTopology(request.topology);
   if (!topology)
     return topology.error();
@@ -139,14 +195,22 @@ Result<std::string> ccn::synthesize(const SynthRequest &request) {
       std::to_string(request.ranks) + " " + std::to_string(request.root) +
       "\n" + request.objective + " " + std::to_string(request.chunks) + " " +
       std::to_string(request.steps) + " " + std::to_string(request.rounds) +
+      "\n" +
+      (!request.rounding                         ? "any order"
+       : *request.rounding == Rounding::EachStep ? "rounds each step"
+                                                 : "rounds at the end") +
       "\n" + writeTopology(*topology);
+  // An answer is the note, in a line, and the schedule.
   DiskCache cache;
-  if (std::optional<std::string> known = cache.find(question))
-    return *std::move(known);
-  Result<Schedule> schedule = Searching(request, *fabric).run();
+  if (std::optional<std::string> known = cache.find(question)) {
+    size_t end = known->find('\n');
+    return Synthesized{known->substr(end + 1), known->substr(0, end)};
+  }
+  std::string note;
+  Result<Schedule> schedule = search(request, *fabric, note);
   if (!schedule)
     return schedule.error();
   std::string text = writeSchedule(*schedule);
-  cache.keep(question, text);
-  return text;
+  cache.keep(question, note + "\n" + text);
+  return Synthesized{text, note};
 }

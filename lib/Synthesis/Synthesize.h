@@ -8,9 +8,10 @@
 #ifndef CCN_LIB_SYNTHESIS_SYNTHESIZE_H
 #define CCN_LIB_SYNTHESIS_SYNTHESIZE_H
 
-#include "synth/Collective.h"
+#include "synth/SumOrder.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ccn {
@@ -26,15 +27,25 @@ struct SynthRequest {
   /// those apply. Empty where `chunks`, `steps` and `rounds` are given instead.
   std::string objective;
   int64_t chunks = 0, steps = 0, rounds = 0;
-  /// How long to search. What is found in time depends on the machine.
+  /// Given where all ranks must have sums added in the same order.
+  std::optional<synth::Rounding> rounding;
+  /// How long to search. What is found in time depends on the machine. Where
+  /// the best schedule adds in different orders, the search for one that does
+  /// not takes as long again at most.
   double seconds = 60;
 };
 
-/// A schedule in the synthesizer's format, checked, from the cache if it was
-/// asked for before. An error says that the topology is wrong or has another
-/// number of GPUs, that no such schedule exists and why, or that none was found
-/// in time.
-synth::Result<std::string> synthesize(const SynthRequest &request);
+struct Synthesized {
+  /// In the synthesizer's format, checked.
+  std::string schedule;
+  /// Why it is not what the objective alone would have given, or empty.
+  std::string note;
+};
+
+/// A schedule, from the cache if it was asked for before. An error says that
+/// the topology is wrong or has another number of GPUs, that no such schedule
+/// exists and why, or that none was found in time.
+synth::Result<Synthesized> synthesize(const SynthRequest &request);
 
 } // namespace ccn
 

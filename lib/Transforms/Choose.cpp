@@ -12,6 +12,7 @@
 #include "lib/Synthesis/Synthesize.h"
 #include "synth/ScheduleImport.h"
 
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -54,6 +55,18 @@ bool implements(Algorithm algorithm, Operation *op) {
   llvm_unreachable("all algorithms are handled");
 }
 
+/// How what the collective adds or multiplies rounds; none where nothing does,
+/// so that the order does not matter.
+std::optional<synth::Rounding> roundingOf(CollectiveOpInterface collective) {
+  std::optional<ReduceKind> kind = collective.getReduction();
+  auto element = dyn_cast<FloatType>(
+      getElementTypeOrSelf(collective->getOperand(0).getType()));
+  if (!element || !kind || *kind == ReduceKind::max || *kind == ReduceKind::min)
+    return std::nullopt;
+  return element.getWidth() < 32 ? synth::Rounding::AtEnd
+                                 : synth::Rounding::EachStep;
+}
+
 /// What an algorithm for a collective must do.
 SynthRequest requestFor(Operation *op) {
   auto collective = cast<CollectiveOpInterface>(op);
@@ -66,6 +79,7 @@ SynthRequest requestFor(Operation *op) {
   for (StringAttr axis : collective.getMeshAxes().getNames())
     request.ranks *= mesh.getAxisSize(axis);
   request.root = collective.getRootPosition().value_or(0);
+  request.rounding = roundingOf(collective);
   return request;
 }
 
@@ -131,6 +145,24 @@ FailureOr<FlatSymbolRefAttr> addAlgorithm(Operation *op, StringRef text,
                            ? " with root " + Twine(schedule->collective.root)
                            : Twine()),
                   op);
+  if (schedule->hosts > schedule->collective.ranks)
+    return refuse(emit, "choose_c5",
+                  "expected a schedule between ranks, found one that moves "
+                  "chunks through " +
+                      Twine(schedule->hosts - schedule->collective.ranks) +
+                      " CPUs",
+                  op);
+  // choose_c10
+  if (wanted.rounding)
+    if (std::string differing =
+            synth::differingSums(*schedule, *wanted.rounding);
+        !differing.empty())
+      return refuse(emit, "choose_c10",
+                    "the ranks would get different floats from '" + where +
+                        "', as " + differing +
+                        "; take a schedule that forms each sum at one rank, "
+                        "such as reduce_scatter and then all_gather",
+                    op);
   auto module = op->getParentOfType<ModuleOp>();
   std::string line = onOneLine(synth::writeSchedule(*schedule));
   for (auto other : module.getOps<AlgorithmOp>())
@@ -176,11 +208,15 @@ synthesizeAlgorithm(Operation *op, DictionaryAttr wish, EmitRefusal emit) {
   request.rounds = number("rounds", 0);
   request.seconds = static_cast<double>(number("seconds", 60));
   // choose_c9
-  synth::Result<std::string> schedule = synthesize(request);
-  if (!schedule)
-    return refuse(emit, "choose_c9", schedule.error().text, op);
+  synth::Result<Synthesized> found = synthesize(request);
+  if (!found)
+    return refuse(emit, "choose_c9", found.error().text, op);
+  if (!found->note.empty())
+    remark::analysis(op->getLoc(),
+                     remark::RemarkOpts::name("synth").category("schedule"))
+        << found->note;
   return addAlgorithm(
-      op, *schedule,
+      op, found->schedule,
       (op->getName().stripDialect() + "_" + request.topology).str(), emit);
 }
 

@@ -291,6 +291,9 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
     - `choose_c8`: there are from 1 to 1024 SMs.
     - `choose_c9`: the synthesizer finds a schedule for the topology, which has as
       many GPUs, in time.
+    - `choose_c10`: a schedule forms a sum or product of floats, which rounds, in
+      the same order for all ranks that get it; else what should be replicated
+      would differ between them.
   }];
   let options = [
     Option<"what", "what", "std::string", /*default=*/"\"algorithm\"",
@@ -364,6 +367,14 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
 
     All groups choose by the largest part that any of them has, so that all ranks choose
     the same.
+  }];
+}
+
+def VerifyPlans : Pass<"ccn-verify-plans", "::mlir::ModuleOp"> {
+  let summary = "Checks what holds between the launches and the ranks of plans";
+  let description = [{
+    The constraints `plan_c1` to `plan_c5` of `plan.program`, which no verifier of one
+    operation can check. The phase `plan` checks them too. Changes nothing.
   }];
 }
 

@@ -147,20 +147,20 @@ mlir::LogicalResult order(mlir::RewriterBase &rewriter,
 /// (a string: a name or the path of a schedule), `protocol` (a string) or `sms`
 /// (an integer).
 ///
-/// - `choose_c1`: the value holds one collective, or
-///   one kernel that communicates.
+/// - `choose_c1`: the value holds one collective, or one kernel that
+///   communicates.
 /// - `choose_c2`: the algorithm implements that collective; in a kernel, all.
 /// - `choose_c3`: NCCL runs a collective that is not in a kernel.
 /// - `choose_c4`: a schedule's file can be read and is right.
 /// - `choose_c5`: it is for the same collective on as many ranks.
 /// - `choose_c6`: `lamport` marks what has not arrived by a value of its own,
-/// so
-///   that elements are f64, f32, f16 or bf16.
+///   so that elements are f64, f32, f16 or bf16.
 /// - `choose_c7`: NCCL chooses its own protocols.
 /// - `choose_c8`: there are from 1 to 1024 SMs.
 /// - `choose_c9`: the synthesizer finds a schedule for the topology, which has
-/// as
-///   many GPUs, in time.
+///   as many GPUs, in time.
+/// - `choose_c10`: a schedule forms a sum or product of floats in the same
+///   order for all ranks that get it.
 mlir::LogicalResult choose(llvm::StringRef what,
                            llvm::ArrayRef<mlir::Operation *> value,
                            mlir::Attribute choice, EmitRefusal emit);

@@ -28,36 +28,6 @@ int64_t largestPart(RankedTensorType type, MeshOp mesh) {
   return largest * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
 }
 
-/// The collective with its chunks going around a ring of `ranks`: those of a
-/// reduction start at the rank after the one that needs them.
-synth::Schedule makeRing(synth::CollectiveKind kind, int ranks) {
-  using synth::CollectiveKind;
-  bool reduces = kind != CollectiveKind::AllGather;
-  bool gathers = kind != CollectiveKind::ReduceScatter;
-  synth::Schedule ring;
-  int chunks = kind == CollectiveKind::AllReduce ? ranks : 1;
-  ring.collective = *synth::makeCollective(kind, ranks, chunks);
-  ring.topology = "ring";
-  ring.hosts = ranks;
-  auto add = [&](int first, synth::SendOp op) {
-    for (int step = 0; step + 1 < ranks; ++step) {
-      synth::Step sends;
-      for (int chunk = 0; chunk < ranks; ++chunk) {
-        int source = (chunk + first + step) % ranks;
-        sends.sends.push_back(
-            {chunk, source, (source + 1) % ranks, op, -1, {}});
-      }
-      ring.steps.push_back(sends);
-    }
-  };
-  // Chunk c ends at rank c, and goes around from there.
-  if (reduces)
-    add(1, synth::SendOp::Reduce);
-  if (gathers)
-    add(0, synth::SendOp::Copy);
-  return ring;
-}
-
 class Selector {
 public:
   explicit Selector(ModuleOp module)
@@ -66,6 +36,8 @@ public:
   void select(CommunicateOp op);
 
 private:
+  /// How many ranks take part.
+  int64_t countRanks(CommunicateOp op);
   Attribute algorithmFor(CommunicateOp op, bool inKernel, StringRef protocol);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
 
@@ -75,6 +47,20 @@ private:
 };
 
 } // namespace
+
+/// Whether a value of the type can say that nothing has arrived yet, which the
+/// protocol lamport needs.
+static bool hasSentinel(CommunicateOp op) {
+  Type element = op.getSourceType().getElementType();
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
+}
+
+int64_t Selector::countRanks(CommunicateOp op) {
+  int64_t ranks = 1;
+  for (StringAttr axis : op.getAxes().getNames())
+    ranks *= mesh.getAxisSize(axis);
+  return ranks;
+}
 
 Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
                                  StringRef protocol) {
@@ -86,33 +72,29 @@ Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
   if (protocol == "ll" || protocol == "lamport")
     return named(Algorithm::one_shot);
   int64_t bytes = largestPart(op.getSourceType(), mesh);
-  int64_t ranks = 1;
-  for (StringAttr axis : op.getAxes().getNames())
-    ranks *= mesh.getAxisSize(axis);
+  int64_t ranks = countRanks(op);
   int64_t limit = 4 * kibibyte;
-  if (!inKernel && !protocol.empty())
+  if (!inKernel) {
     limit = 64 * kibibyte;
-  else if (!inKernel)
-    limit = ranks <= 2
-                ? kibibyte * kibibyte
-                : std::max(64 * kibibyte, kibibyte * kibibyte / ranks * 4);
+    if (protocol.empty() && ranks <= 2)
+      limit = kibibyte * kibibyte;
+    else if (protocol.empty() && hasSentinel(op))
+      limit = std::max(limit, kibibyte * kibibyte / ranks * 4);
+  }
   return named(bytes <= limit ? Algorithm::one_shot : Algorithm::two_shot);
 }
 
 FlatSymbolRefAttr Selector::ringFor(CommunicateOp op) {
   auto kind =
       synth::parseCollectiveKind(stringifyCollective(op.getCollective()).str());
-  int64_t ranks = 1;
-  for (StringAttr axis : op.getAxes().getNames())
-    ranks *= mesh.getAxisSize(axis);
+  int64_t ranks = countRanks(op);
   std::string name =
       ("ring_" + stringifyCollective(op.getCollective()) + "_" + Twine(ranks))
           .str();
   if (!module.lookupSymbol(name)) {
     OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
     at.setInsertionPointAfter(mesh);
-    synth::Schedule ring = makeRing(*kind, static_cast<int>(ranks));
-    assert(synth::check(ring).empty() && "a ring is right");
+    synth::Schedule ring = synth::ringSchedule(*kind, static_cast<int>(ranks));
     AlgorithmOp::create(at, op.getLoc(), name,
                         stringifyCollective(op.getCollective()), ranks,
                         synth::writeSchedule(ring));
@@ -139,11 +121,9 @@ void Selector::select(CommunicateOp op) {
   if (protocol.empty()) {
     protocol = "simple";
     if (!kernel && name && name.getValue() == "one_shot") {
-      int64_t bytes = largestPart(op.getSourceType(), mesh);
-      Type element = op.getSourceType().getElementType();
-      bool hasSentinel =
-          isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
-      protocol = bytes > 64 * kibibyte && hasSentinel ? "lamport" : "ll";
+      bool isLarge = largestPart(op.getSourceType(), mesh) > 64 * kibibyte;
+      protocol =
+          isLarge && countRanks(op) > 2 && hasSentinel(op) ? "lamport" : "ll";
     }
   }
   op->setAttr(kAlgorithmAttr, algorithm);

@@ -224,14 +224,19 @@ std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
       return std::nullopt;
     }
     FailureOr<Outputs> expected = execute(before, *inputs, failure);
-    if (failed(expected))
+    if (failed(expected)) {
+      if (auto error = checkFails(*inputs))
+        return error;
       continue;
+    }
     std::string why;
     FailureOr<Outputs> found = execute(after, *inputs, why);
     if (failed(found))
       return "the run fails: " + why;
     if (auto error = runLocalized(*inputs, *found))
       return "localized for each rank, " + *error;
+    if (auto error = runExecutor(*inputs, *expected, *found))
+      return "as executed, " + *error;
     Pair native = {*std::move(expected), *std::move(found)};
     Agreement now;
     now.runs = 1;
@@ -322,11 +327,57 @@ Comparison::runLocalized(const interp::NamedTensors &inputs,
   FailureOr<Outputs> found = execute(localized->programs, inputs, why);
   if (failed(found))
     return "the run fails: " + why;
-  for (auto [a, b] : llvm::zip_equal(expected, *found))
+  return compareBits(expected, *found);
+}
+
+std::optional<std::string> Comparison::compareBits(const Outputs &expected,
+                                                   const Outputs &found) {
+  for (auto [a, b] : llvm::zip_equal(expected, found))
     if (std::optional<int64_t> i = interp::firstDifference(a.tensor, b.tensor))
       return llvm::formatv("{0} of '{1}' is {2}, expected {3}",
                            describeElement(after, a.name, *i), a.name,
                            b.tensor.textAt(*i), a.tensor.textAt(*i));
+  return std::nullopt;
+}
+
+std::optional<std::string>
+Comparison::runExecutor(const interp::NamedTensors &inputs,
+                        const Outputs &expected, const Outputs &found) {
+  if (!executor)
+    return std::nullopt;
+  Result<Outputs> executed = executor(inputs);
+  if (!executed)
+    return "the run fails: " + executed.message();
+  if (executed->size() != found.size())
+    return llvm::formatv("there are {0} outputs, expected {1}",
+                         executed->size(), found.size());
+  for (auto [a, b] : llvm::zip_equal(found, *executed))
+    if (a.name != b.name || a.tensor.type() != b.tensor.type() ||
+        a.tensor.shape() != b.tensor.shape())
+      return llvm::formatv("there is an output '{0}' of {1}, expected '{2}' of "
+                           "{3}",
+                           b.name, b.tensor.describe(), a.name,
+                           a.tensor.describe());
+  std::optional<std::string> error = compareBits(found, *executed);
+  if (!error || !executorReordersSums)
+    return error;
+  Result<interp::NamedTensors> wide = toF64(inputs);
+  if (!wide)
+    return "there is no memory for the error bounds";
+  Agreement unused;
+  return compareBounded({expected, *executed}, *wide, Arithmetic::Native,
+                        unused, unused.outputs);
+}
+
+std::optional<std::string>
+Comparison::checkFails(const interp::NamedTensors &inputs) {
+  if (!executor)
+    return std::nullopt;
+  std::string why;
+  if (succeeded(execute(after, inputs, why)))
+    return std::nullopt;
+  if (executor(inputs))
+    return "as executed, the run does not fail: " + why;
   return std::nullopt;
 }
 

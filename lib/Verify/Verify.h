@@ -28,6 +28,7 @@
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
 
+#include <functional>
 #include <map>
 
 namespace ccn::verify {
@@ -84,6 +85,18 @@ public:
   std::optional<std::string> run(ValueSet set, uint64_t seed,
                                  Agreement &agreement);
 
+  /// Another way to execute the program after: gives what it leaves, or why it
+  /// fails.
+  using Executor = std::function<Result<std::vector<interp::Output>>(
+      const interp::NamedTensors &)>;
+  /// Also executes the program after like that, which must leave the same bits
+  /// or fail if the program fails. If it does sums in another order than the
+  /// program says, elements may differ within their bounds.
+  void executeAlso(Executor also, bool reordersSums) {
+    executor = std::move(also);
+    executorReordersSums = reordersSums;
+  }
+
   /// Why the program before the schedule did not run on the last values; empty
   /// if it did.
   const std::string &getFailure() const { return failure; }
@@ -98,6 +111,16 @@ private:
   /// seen, in that reshards move data, is not localized.
   std::optional<std::string> runLocalized(const interp::NamedTensors &inputs,
                                           const Outputs &expected);
+  /// Runs the other executor, if there is one; `found` is what the program
+  /// after left.
+  std::optional<std::string> runExecutor(const interp::NamedTensors &inputs,
+                                         const Outputs &expected,
+                                         const Outputs &found);
+  /// What fails in the program after must fail in the other executor.
+  std::optional<std::string> checkFails(const interp::NamedTensors &inputs);
+  /// Says where outputs have other bits than those of the program after.
+  std::optional<std::string> compareBits(const Outputs &expected,
+                                         const Outputs &found);
   /// What both programs leave in one arithmetic.
   struct Pair {
     Outputs expected, found;
@@ -127,6 +150,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> beforeInF64, afterInF64;
   /// The program after for each rank; made when first needed.
   std::optional<LocalizedPrograms> localized;
+  Executor executor;
+  bool executorReordersSums = false;
 };
 
 } // namespace ccn::verify

@@ -54,6 +54,12 @@ static cl::opt<bool> all("all", cl::desc("Fail unless every primitive is "
                                          "accepted and every condition of the "
                                          "passes' documentation is met"));
 
+static cl::opt<uint64_t>
+    planEvery("plan-every",
+              cl::desc("Compile every so many-th program to plans and execute "
+                       "them; 0 is none"),
+              cl::init(1));
+
 /// Programs that one process goes through.
 static constexpr uint64_t batchSize = 25;
 
@@ -142,6 +148,9 @@ void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
     wrong = session->compare(
         {{random.pick(lastSets), random.pick(lastSets)}, random.chance(0.3)},
         seed + 1);
+  if (wrong.empty() && planEvery && seed % planEvery == 0)
+    wrong = session->comparePlans(
+        {{random.pick(quickSets), random.pick(lastSets)}}, seed);
   if (wrong.empty())
     wrong = session->compileAll();
   for (const auto &[what, count] : session->counts)
@@ -291,7 +300,7 @@ std::string checkApart(const Program &program, unsigned seconds) {
     mlir::MLIRContext context(makeRegistry(),
                               mlir::MLIRContext::Threading::DISABLED);
     context.loadAllAvailableDialects();
-    Depth depth = {quickSets, /*proves=*/true};
+    Depth depth = {quickSets, /*proves=*/true, /*executes=*/planEvery != 0};
     llvm::append_range(depth.sets, lastSets);
     std::string wrong = checkAll(context, program, depth);
     std::fputs(wrong.c_str(), file);

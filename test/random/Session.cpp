@@ -10,6 +10,7 @@
 #include "lib/Driver/ApplySchedule.h"
 #include "lib/Transforms/Rewrites.h"
 #include "lib/Verify/Prove.h"
+#include "test/common/PlanTeam.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Regex.h"
@@ -182,6 +183,57 @@ std::string Session::compare(const Depth &depth, uint64_t seed) {
   return "";
 }
 
+/// Executes twice: epochs go on, and what a run left in memory is there.
+static Result<std::vector<interp::Output>>
+executeTwice(ccn::test::PlanTeam &team, const interp::NamedTensors &inputs) {
+  auto first = team.run(inputs);
+  if (!first)
+    return first;
+  auto second = team.run(inputs);
+  if (!second)
+    return error("the second time, ", second.message());
+  for (size_t i = 0; i < first->size(); ++i)
+    if (auto index =
+            interp::firstDifference((*first)[i].tensor, (*second)[i].tensor))
+      return error("element ", *index, " of '", (*first)[i].name, "' is ",
+                   (*first)[i].tensor.textAt(*index), " the first time, ",
+                   (*second)[i].tensor.textAt(*index), " the second time");
+  return first;
+}
+
+std::string Session::comparePlans(const Depth &depth, uint64_t seed) {
+  SourceFile source("random.ccn", program.text());
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.stopAfter = Phase::Plan;
+  if (!program.lines.empty())
+    options.lower.schedule = "t";
+  Module plans;
+  if (compile(source, &context, options, diagnostics, plans) !=
+      CompileStatus::Done)
+    return "there are no plans: " + messagesOf(diagnostics);
+  auto team = ccn::test::PlanTeam::create(*plans, "f", /*timeLimit=*/20);
+  if (!team)
+    return team.message();
+  Module after = scheduled->clone();
+  if (mlir::failed(run(Phase::Schedule, false, *after)))
+    return "the passes after the schedule fail";
+  Comparison comparison(onlyProgram(*before), onlyProgram(*after));
+  // Synthesized algorithms sum in the order of their sends.
+  bool reordersSums = !(*team)->getPackage().plan.schedules.empty();
+  comparison.executeAlso(
+      [&](const interp::NamedTensors &inputs) {
+        return executeTwice(**team, inputs);
+      },
+      reordersSums);
+  Agreement agreement;
+  for (ValueSet set : depth.sets)
+    if (auto wrong = comparison.run(set, seed, agreement))
+      return "on values '" + name(set).str() + "', " + *wrong;
+  counts["executed"] += agreement.runs;
+  return "";
+}
+
 std::string Session::compileAll() {
   SourceFile source("random.ccn", program.text());
   Diagnostics diagnostics;
@@ -219,5 +271,7 @@ std::string random::checkAll(mlir::MLIRContext &context, const Program &program,
     if (outcome.kind == Outcome::Accepted)
       wrong = session.compare(depth, 1);
   }
+  if (wrong.empty() && depth.executes)
+    wrong = session.comparePlans(depth, 1);
   return wrong.empty() ? session.compileAll() : wrong;
 }

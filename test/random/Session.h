@@ -27,6 +27,8 @@ struct Outcome {
 struct Depth {
   std::vector<verify::ValueSet> sets;
   bool proves = false;
+  /// Whether it is also compiled to plans and executed.
+  bool executes = false;
 };
 
 class Session {
@@ -44,6 +46,9 @@ public:
   /// Compares the program with what it was without the schedule; empty, or how
   /// they differ.
   std::string compare(const Depth &depth, uint64_t seed);
+  /// Compiles the program to plans, executes them as a package, and compares
+  /// what that leaves with what the program leaves; empty, or what is wrong.
+  std::string comparePlans(const Depth &depth, uint64_t seed);
   /// Compiles the whole text as the driver does; empty, or what is wrong.
   std::string compileAll();
 

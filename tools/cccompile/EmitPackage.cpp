@@ -13,17 +13,44 @@
 
 using namespace ccn;
 
+/// Whether there is a plan for each rank of the mesh, with places for buffers;
+/// if not, says so. Plans in a file may lack some.
+static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
+                       Diagnostics &diagnostics) {
+  MeshOp mesh = getMesh(plans);
+  int64_t expected = mesh ? mesh.getNumRanks() : 1, ranks = 0;
+  for (auto op : plans.getOps<plan::PlanOp>()) {
+    if (op.getName() != program)
+      continue;
+    if (auto rank = static_cast<int64_t>(op.getRank());
+        rank < 0 || rank >= expected) {
+      diagnostics.error("expected plans for ranks from 0 to " +
+                        std::to_string(expected - 1) + ", found one for rank " +
+                        std::to_string(rank));
+      return false;
+    }
+    ++ranks;
+    for (auto buffer : op.getBody().getOps<plan::BufferOp>())
+      if (!buffer.getAt()) {
+        diagnostics.error("expected places for all buffers of rank " +
+                          std::to_string(op.getRank()) + ", found one without");
+        return false;
+      }
+  }
+  if (ranks != expected)
+    diagnostics.error("expected plans for " + std::to_string(expected) +
+                      " ranks, found " + std::to_string(ranks));
+  return ranks == expected;
+}
+
 std::optional<std::string>
 ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
                  llvm::StringRef schedule, const Options &options,
                  Diagnostics &diagnostics, int &code) {
   code = 2;
   llvm::SetVector<llvm::StringRef> programs;
-  int64_t ranks = 0;
-  for (auto op : plans.getOps<plan::PlanOp>()) {
+  for (auto op : plans.getOps<plan::PlanOp>())
     programs.insert(op.getName());
-    ranks += op.getName() == programs.front();
-  }
   if (programs.empty()) {
     diagnostics.error("expected a program to make a package of, found none in "
                       "the file");
@@ -43,12 +70,8 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
                       names + "'");
     return std::nullopt;
   }
-  MeshOp mesh = getMesh(plans);
-  if (int64_t expected = mesh ? mesh.getNumRanks() : 1; ranks != expected) {
-    diagnostics.error("expected plans for " + std::to_string(expected) +
-                      " ranks, found " + std::to_string(ranks));
+  if (!checkPlans(plans, program, diagnostics))
     return std::nullopt;
-  }
   codegen::PackageOptions packageOptions = {program, schedule.str(), reference};
   using codegen::CpuLevel;
   if (options.cpu == "x86-64")

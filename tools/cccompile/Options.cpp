@@ -70,9 +70,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
           [](std::string text) { return text == "true" ? "run" : text; }, "")
       ->check(expectOneOf({"run", "prove"}));
   app.add_option("--stop-after", options.stopAfter,
-                 "the last phase: parse, schedule, localize, select or plan")
+                 "the last phase: parse, schedule, localize, select, plan or "
+                 "emit")
       ->type_name("PHASE")
-      ->check(expectOneOf({"parse", "schedule", "localize", "select", "plan"}));
+      ->check(expectOneOf(
+          {"parse", "schedule", "localize", "select", "plan", "emit"}));
   app.add_option("--rank", options.rank,
                  "with --stop-after localize or select, the rank whose program "
                  "is made (default 0); with --emit plan the only one whose "
@@ -165,8 +167,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     };
     needsRun(!inputs.empty(), "--input");
     needsRun(!outputs.empty(), "--output");
-    needsRun(!options.program.empty() && options.emit != "package",
-             "--program");
     if (options.run && !options.emit.empty())
       throw CLI::ValidationError("--emit", "expected without --run");
     if (options.stopAfter == "emit") {
@@ -179,11 +179,19 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       throw CLI::ValidationError(
           "--stop-after", "expected 'emit' or nothing with --emit package");
     }
+    if (options.emit == "plan" && !options.stopAfter.empty() &&
+        options.stopAfter != "plan")
+      throw CLI::ValidationError("--stop-after",
+                                 "expected 'plan' or nothing with --emit plan");
+    if (!options.program.empty() && !options.run && options.emit != "package")
+      throw CLI::ValidationError("--program",
+                                 "expected --run or --emit package beside it");
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&
         options.emit != "plan")
       throw CLI::ValidationError(
-          "--rank", "expected --stop-after localize, select or plan beside it");
+          "--rank", "expected --stop-after localize, select or plan, or "
+                    "--emit plan, beside it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",

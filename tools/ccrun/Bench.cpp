@@ -65,9 +65,9 @@ void ccn::printBench(std::ostream &os, RunMemory &memory) {
      << "\n";
   for (int rank = 0; rank < task.ranks; ++rank) {
     const RankReport &report = memory.report(rank);
-    os << std::setw(6) << rank << std::setw(18) << report.ownBytes
-       << std::setw(18) << report.remoteBytesRead << std::setw(18)
-       << report.remoteBytesWritten << "\n";
+    os << std::setw(6) << rank << std::setw(18) << report.moved.own
+       << std::setw(18) << report.moved.remoteRead << std::setw(18)
+       << report.moved.remoteWritten << "\n";
   }
 }
 
@@ -92,9 +92,9 @@ Status ccn::writeBench(const std::string &path, const Package &package,
   for (int rank = 0; rank < task.ranks; ++rank) {
     const RankReport &report = memory.report(rank);
     json["bytes"].push_back({{"rank", rank},
-                             {"own", report.ownBytes},
-                             {"remoteRead", report.remoteBytesRead},
-                             {"remoteWritten", report.remoteBytesWritten}});
+                             {"own", report.moved.own},
+                             {"remoteRead", report.moved.remoteRead},
+                             {"remoteWritten", report.moved.remoteWritten}});
   }
   std::string text =
       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -21,7 +21,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       "ccrun"};
   app.option_defaults()->always_capture_default(false);
   std::vector<std::string> inputs, outputs;
-  bool threads = false;
   int benchRuns = 0, processes = 0;
   double timeLimit = 0;
 
@@ -29,7 +28,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
                  "what the compiler made of a program")
       ->required()
       ->type_name("");
-  app.add_flag("--threads", threads,
+  app.add_flag("--threads", options.threads,
                "ranks are threads of this process (the default)");
   auto *nproc =
       app.add_option("--nproc", processes,
@@ -100,7 +99,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       options.benchRuns = benchRuns ? benchRuns : 20;
     if (timeout->count())
       options.timeLimit = timeLimit;
-    if (threads && options.processes)
+    if (options.threads && options.processes)
       throw CLI::ValidationError("--threads", "expected without --nproc");
     if (!options.benchFile.empty() && !options.benchRuns)
       throw CLI::ValidationError("--json", "expected --bench beside it");

@@ -18,6 +18,8 @@ struct RunnerOptions {
   std::string package;
   /// How many processes to start; none is one thread for each rank.
   std::optional<int> processes;
+  /// Whether threads were asked for.
+  bool threads = false;
   std::string target;
   runtime::NamedValues inputs, outputs;
   uint64_t seed = 0;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CheckPlan.h"
+#include "runtime/SymmetricHeap.h"
 #include "tools/ccrun/RankRun.h"
 #include "tools/ccrun/Ranks.h"
 
@@ -241,7 +242,9 @@ Status joinAndRun(const Package &package, RunMemory &memory, int rank,
       task.heapName, rank, task.ranks, *bytes, task.timeLimit, package.hash);
   if (!heap)
     return heap.status();
-  return runRank(**code, memory, **heap, rank, trace);
+  Status status = runRank(**code, memory, **heap, rank, trace);
+  (*heap)->leave(rank);
+  return status;
 }
 
 } // namespace

@@ -8,7 +8,7 @@
 #define CCN_TOOLS_CCRUN_RANKRUN_H
 
 #include "runtime/ObjectCode.h"
-#include "runtime/SymmetricHeap.h"
+#include "runtime/Transport.h"
 #include "tools/ccrun/RunMemory.h"
 #include "tools/ccrun/Trace.h"
 
@@ -17,10 +17,10 @@ namespace ccn {
 /// The symmetric memory that each rank of a run needs.
 Result<int64_t> heapBytes(const runtime::Plan &plan);
 
-/// Runs the task of `memory` on one rank of the heap, and reports there how it
-/// ended. A failure fails the team.
+/// Runs the task of `memory` on one rank of a team, and reports there how it
+/// ended. A failure fails the team. The rank has not left it then.
 Status runRank(const runtime::ObjectCode &code, RunMemory &memory,
-               runtime::SymmetricHeap &heap, int rank, Trace &trace);
+               runtime::Transport &transport, int rank, Trace &trace);
 
 /// Says in the rank's report how it ended.
 void reportEnd(RunMemory &memory, int rank, const Status &status);

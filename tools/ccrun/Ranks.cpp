@@ -52,18 +52,19 @@ private:
   std::vector<std::pair<void *, std::string>> saved;
 };
 
-Status execute(const ObjectCode &code, RunMemory &memory, SymmetricHeap &heap,
+Status execute(const ObjectCode &code, RunMemory &memory, Transport &transport,
                int rank, RankTrace *trace) {
   const RunTask &task = memory.task();
-  RankMemory symmetric(heap, rank, task.timeLimit);
+  RankMemory symmetric(transport, rank, task.timeLimit);
   // Ranks start each run together, so that its time is not that of the wait
   // for who comes last.
   Members members;
-  for (int i = 0; i < heap.ranks(); ++i)
+  for (int i = 0; i < transport.ranks(); ++i)
     members.ranks.push_back(i);
   members.position = rank;
   Signals ready{"ready"};
-  Result<int64_t> offset = symmetric.allocate(Signals::bytes(heap.ranks()));
+  Result<int64_t> offset =
+      symmetric.allocate(Signals::bytes(transport.ranks()));
   if (!offset)
     return offset.status();
   ready.offset = *offset;
@@ -72,18 +73,18 @@ Status execute(const ObjectCode &code, RunMemory &memory, SymmetricHeap &heap,
   options.resolve = [&](std::string_view name) { return code.find(name); };
   options.trace = trace;
   Result<std::unique_ptr<PlanExecutor>> executor =
-      PlanExecutor::create(memory.plan(), rank, heap, options);
+      PlanExecutor::create(memory.plan(), rank, transport, options);
   if (!executor)
     return executor.status();
   const Traffic &traffic = (*executor)->traffic();
   RankReport &report = memory.report(rank);
-  report.ownBytes = traffic.ownRead + traffic.ownWritten;
-  report.remoteBytesRead = traffic.othersRead;
-  report.remoteBytesWritten = traffic.othersWritten;
+  report.moved = {traffic.ownRead + traffic.ownWritten, traffic.othersRead,
+                  traffic.othersWritten};
   report.state = RankState::Running;
 
   std::vector<void *> arguments = memory.arguments(rank);
   SavedArguments saved(memory, rank);
+  int64_t first = 0;
   for (int run = 0; run < task.runs; ++run) {
     if (run > 0)
       saved.restore();
@@ -92,14 +93,18 @@ Status execute(const ObjectCode &code, RunMemory &memory, SymmetricHeap &heap,
         !status)
       return status;
     int64_t begin = now();
+    if (run == 0)
+      first = begin;
     if (Status status = (*executor)->run(arguments); !status)
       return status;
     int timed = run - (task.runs - task.timedRuns);
-    if (timed >= 0)
-      memory.time(rank, timed) = {begin, now()};
+    if (timed >= 0) {
+      int64_t zero = task.ownClocks ? begin : 0;
+      memory.time(rank, timed) = {begin - zero, now() - zero};
+    }
   }
   if (trace)
-    trace->finish();
+    trace->finish(task.ownClocks ? first : 0);
   return Status();
 }
 
@@ -114,16 +119,15 @@ Result<int64_t> ccn::heapBytes(const Plan &plan) {
 }
 
 Status ccn::runRank(const ObjectCode &code, RunMemory &memory,
-                    SymmetricHeap &heap, int rank, Trace &trace) {
+                    Transport &transport, int rank, Trace &trace) {
   RankTrace events(rank);
-  Status status = execute(code, memory, heap, rank,
+  Status status = execute(code, memory, transport, rank,
                           memory.task().traced ? &events : nullptr);
   if (status && memory.task().traced)
     status = trace.add(events.text());
   if (!status)
-    status = heap.fail(rank, status.message());
+    status = transport.fail(rank, status.message());
   reportEnd(memory, rank, status);
-  heap.leave(rank);
   return status;
 }
 
@@ -153,8 +157,10 @@ Status ccn::runThreads(const Package &package, RunMemory &memory,
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     try {
-      threads.emplace_back(
-          [&, rank] { (void)runRank(**code, memory, **heap, rank, trace); });
+      threads.emplace_back([&, rank] {
+        (void)runRank(**code, memory, **heap, rank, trace);
+        (*heap)->leave(rank);
+      });
     } catch (const std::system_error &failure) {
       (void)(*heap)->fail(rank, std::string("cannot start a thread: ") +
                                     failure.what());

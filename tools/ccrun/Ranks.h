@@ -1,13 +1,15 @@
 //===- Ranks.h - Runs a plan on ranks ---------------------------*- C++ -*-===//
 //
-// Ranks are threads of this process, or processes that it starts. However a
-// rank ends, the others end too, within seconds, and the cause is said.
+// Ranks are threads of this process, processes that it starts, or processes
+// that MPI started, of which this is one. However a rank ends, the others end
+// too, within seconds, and the cause is said.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_TOOLS_CCRUN_RANKS_H
 #define CCN_TOOLS_CCRUN_RANKS_H
 
+#include "runtime/Bootstrap.h"
 #include "runtime/Package.h"
 #include "tools/ccrun/RunMemory.h"
 #include "tools/ccrun/Trace.h"
@@ -24,6 +26,14 @@ Status runThreads(const runtime::Package &package, RunMemory &memory,
 /// anew. A signal that asks this process to end (SIGINT, SIGTERM, SIGHUP) ends
 /// the ranks, and then this process by that signal.
 Status runProcesses(const std::string &path, RunMemory &memory, Trace &trace);
+
+/// The symmetric memory of each rank of a team that runs a plan.
+Result<int64_t> teamBytes(const runtime::Plan &plan);
+
+/// Likewise with the processes of `team`, as which all of them call this.
+/// `memory` is this rank's; that of rank 0 has the results of all then.
+Status runMpiRank(const runtime::Package &package, RunMemory &memory,
+                  runtime::Team &team, Trace &trace);
 
 /// Gives the symmetric heap of processes a name that is unused so far.
 void nameHeap(RunTask &task);

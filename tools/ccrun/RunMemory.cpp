@@ -50,23 +50,28 @@ CopyDims partDims(const Argument &argument, const Placement &placement,
 
 } // namespace
 
-Status RunMemory::layOut(const Plan &plan, int32_t timedRuns) {
+Status RunMemory::layOut(const Plan &plan, int32_t timedRuns,
+                         std::optional<int> only) {
   usedPlan = &plan;
   auto ranks = static_cast<int64_t>(plan.ranks.size());
   int64_t offset = 0, place = 0;
   bool fits = advance(offset, 1, sizeof(RunTask), place) &&
               advance(offset, ranks, sizeof(RankReport), reportsOffset) &&
               advance(offset, ranks * timedRuns, sizeof(RunTime), timesOffset);
-  for (const RankPlan &rank : plan.ranks) {
+  for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
     std::vector<Place> &own = parts.emplace_back();
     for (size_t i = 0; fits && i < plan.arguments.size(); ++i) {
-      Result<int64_t> count = elementCount(rank.placements[i].sizes);
+      const Argument &argument = plan.arguments[i];
+      Result<int64_t> count =
+          elementCount(plan.ranks[rank].placements[i].sizes);
       if (!count)
-        return error("argument '", plan.arguments[i].name,
-                     "': ", count.message());
-      int64_t size = sizeInBytes(plan.arguments[i].type);
-      fits = advance(offset, *count, size, place);
-      own.push_back({place, *count * size});
+        return error("argument '", argument.name, "': ", count.message());
+      bool isHeld = !only || *only == static_cast<int>(rank) ||
+                    (*only == 0 && argument.kind != ArgumentKind::Input);
+      int64_t held = isHeld ? *count : 0;
+      int64_t size = sizeInBytes(argument.type);
+      fits = advance(offset, held, size, place);
+      own.push_back({place, held * size});
     }
   }
   if (!fits)
@@ -89,9 +94,10 @@ Status RunMemory::map() {
 }
 
 Result<std::unique_ptr<RunMemory>> RunMemory::create(const Plan &plan,
-                                                     const RunTask &task) {
+                                                     const RunTask &task,
+                                                     std::optional<int> only) {
   std::unique_ptr<RunMemory> memory(new RunMemory);
-  if (Status status = memory->layOut(plan, task.timedRuns); !status)
+  if (Status status = memory->layOut(plan, task.timedRuns, only); !status)
     return status;
   memory->descriptor = FileDescriptor(memfd_create("ccrun", MFD_CLOEXEC));
   // Reserves the memory, which could otherwise run out at any later access.
@@ -126,7 +132,8 @@ Result<std::unique_ptr<RunMemory>> RunMemory::open(int file, int rank,
                  ", found ", package.hash);
   const Plan *plan = task.isReference && package.reference ? &*package.reference
                                                            : &package.plan;
-  if (Status status = memory->layOut(*plan, task.timedRuns); !status)
+  if (Status status = memory->layOut(*plan, task.timedRuns, std::nullopt);
+      !status)
     return status;
   if (info.st_size != memory->totalBytes)
     return error("the memory of the run has ", info.st_size,
@@ -163,16 +170,39 @@ std::vector<void *> RunMemory::arguments(int rank) const {
 }
 
 void RunMemory::distribute(size_t argument, const HostTensor &whole) {
+  for (size_t rank = 0; rank < parts.size(); ++rank)
+    setPart(argument, static_cast<int>(rank), whole);
+}
+
+void RunMemory::setPart(size_t argument, int rank, const HostTensor &whole) {
   const Argument &described = usedPlan->arguments[argument];
   int size = sizeInBytes(described.type);
-  for (size_t rank = 0; rank < parts.size(); ++rank) {
-    int64_t first;
-    CopyDims dims =
-        partDims(described, usedPlan->ranks[rank].placements[argument], first);
-    if (!isEmpty(dims))
-      copyStrided(size, dims, whole.data() + first * size,
-                  start + parts[rank][argument].offset);
-  }
+  const RankPlan &plan = usedPlan->ranks[static_cast<size_t>(rank)];
+  int64_t first;
+  CopyDims dims = partDims(described, plan.placements[argument], first);
+  if (!isEmpty(dims))
+    copyStrided(size, dims, whole.data() + first * size,
+                part(argument, rank).data());
+}
+
+std::span<std::byte> RunMemory::part(size_t argument, int rank) const {
+  const Place &place = parts[static_cast<size_t>(rank)][argument];
+  return {start + place.offset, static_cast<size_t>(place.bytes)};
+}
+
+std::vector<std::span<std::byte>> RunMemory::outcome(int rank) {
+  std::vector<std::span<std::byte>> pieces;
+  auto add = [&](auto *first, int32_t count) {
+    pieces.push_back(
+        std::as_writable_bytes(std::span(first, static_cast<size_t>(count))));
+  };
+  add(&report(rank).moved, 1);
+  if (header->timedRuns > 0)
+    add(&time(rank, 0), header->timedRuns);
+  for (size_t i = 0; i < usedPlan->arguments.size(); ++i)
+    if (usedPlan->arguments[i].kind != ArgumentKind::Input)
+      pieces.push_back(part(i, rank));
+  return pieces;
 }
 
 Result<HostTensor> RunMemory::collect(size_t argument) const {

@@ -16,6 +16,8 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <span>
 
 namespace ccn {
 
@@ -25,6 +27,9 @@ struct RunTask {
   /// Whether it is the package's reference plan.
   bool isReference = false;
   bool traced = false;
+  /// Whether each rank has a clock of its own, which says nothing of when
+  /// something happened on another; times are from the rank's first run then.
+  bool ownClocks = false;
   /// Runs; those before the last `timedRuns` are for warming up. Each starts
   /// with the same arguments.
   int32_t runs = 1, timedRuns = 0;
@@ -39,25 +44,32 @@ struct RunTask {
 /// How far a rank is.
 enum class RankState : uint32_t { Starting, Running, Done, Failed };
 
+/// Bytes that one run reads and writes in own memory and in others'.
+struct MovedBytes {
+  int64_t own, remoteRead, remoteWritten;
+};
+
 struct RankReport {
   std::atomic<RankState> state;
   /// Why it failed.
   char message[2000];
-  /// Bytes that one run reads and writes in own memory and in others'.
-  int64_t ownBytes, remoteBytesRead, remoteBytesWritten;
+  MovedBytes moved;
 };
 
-/// Of one run of one rank, by the host's steady clock, in nanoseconds.
+/// Of one run of one rank, by the host's steady clock, in nanoseconds; from the
+/// run's begin if ranks have clocks of their own.
 struct RunTime {
   int64_t begin, end;
 };
 
 class RunMemory {
 public:
-  /// Memory for running `plan`, which checkPlan accepts, as `task` says; for
-  /// threads, or for processes.
-  static Result<std::unique_ptr<RunMemory>> create(const runtime::Plan &plan,
-                                                   const RunTask &task);
+  /// Memory for running `plan`, which checkPlan accepts, as `task` says. It
+  /// holds all ranks' parts; of a process that has it for itself, as `only`
+  /// says, that rank's, and on rank 0 the results of all.
+  static Result<std::unique_ptr<RunMemory>>
+  create(const runtime::Plan &plan, const RunTask &task,
+         std::optional<int> only = std::nullopt);
   /// Of a rank that is a process: the memory in this open file, which it takes.
   /// An error if the package is not the one for which the memory was made.
   static Result<std::unique_ptr<RunMemory>>
@@ -86,8 +98,14 @@ public:
     return parts[static_cast<size_t>(rank)][argument].bytes;
   }
 
-  /// Gives all ranks their parts of an argument, in external form.
+  /// Gives all ranks, or one, their parts of an argument in external form.
   void distribute(size_t argument, const runtime::HostTensor &whole);
+  void setPart(size_t argument, int rank, const runtime::HostTensor &whole);
+  /// Where a rank's part of an argument is, row-major.
+  std::span<std::byte> part(size_t argument, int rank) const;
+  /// All that a rank's runs leave: bytes moved, times, and its parts of
+  /// results.
+  std::vector<std::span<std::byte>> outcome(int rank);
   /// The argument or result in external form, from all ranks' parts. An error
   /// if ranks that should hold the same do not, which names the element.
   Result<runtime::HostTensor> collect(size_t argument) const;
@@ -99,7 +117,8 @@ private:
 
   RunMemory() = default;
   /// Where everything lies; an error if it does not fit 64 bits.
-  Status layOut(const runtime::Plan &plan, int32_t timedRuns);
+  Status layOut(const runtime::Plan &plan, int32_t timedRuns,
+                std::optional<int> only);
   Status map();
 
   FileDescriptor descriptor;

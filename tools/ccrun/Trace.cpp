@@ -34,7 +34,7 @@ void RankTrace::record(const TraceEvent &event) {
   events.push_back(event);
 }
 
-void RankTrace::finish() {
+void RankTrace::finish(int64_t zero) {
   for (const TraceEvent &event : events) {
     bool isPart = event.partIndex >= 0;
     Json json = {{"ph", "X"},
@@ -42,7 +42,7 @@ void RankTrace::finish() {
                  {"tid", event.stream},
                  {"name", isPart ? event.part : event.launch},
                  {"cat", isPart ? "part" : "launch"},
-                 {"ts", event.beginNanoseconds},
+                 {"ts", event.beginNanoseconds - zero},
                  {"dur", event.endNanoseconds - event.beginNanoseconds},
                  {"args",
                   {{"run", event.run},
@@ -81,13 +81,21 @@ Status Trace::add(const std::string &lines) {
   return Status();
 }
 
-Status Trace::write(const std::string &path, const Plan &plan) const {
+Result<std::string> Trace::text() const {
   struct stat info;
   if (fstat(file(), &info) != 0)
     return error("cannot trace: ", systemError());
   std::string lines(static_cast<size_t>(info.st_size), '\0');
   if (readAt(file(), lines.data(), info.st_size, 0) != info.st_size)
     return error("cannot trace: ", systemError());
+  return lines;
+}
+
+Status Trace::write(const std::string &path, const Plan &plan) const {
+  Result<std::string> added = text();
+  if (!added)
+    return added.status();
+  const std::string &lines = *added;
   // By rank, stream and time; a launch before its parts.
   using Key = std::tuple<int, int, int64_t, int64_t, size_t>;
   std::vector<std::pair<Key, Json>> events;
@@ -104,10 +112,10 @@ Status Trace::write(const std::string &path, const Plan &plan) const {
   for (const auto &[key, event] : events)
     first = std::min(first, std::get<2>(key));
 
-  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+  std::string json = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
   auto nameOf = [&](const char *kind, int rank, int stream,
                     const std::string &name) {
-    text += lineOf({{"ph", "M"},
+    json += lineOf({{"ph", "M"},
                     {"name", kind},
                     {"pid", rank},
                     {"tid", stream},
@@ -127,10 +135,10 @@ Status Trace::write(const std::string &path, const Plan &plan) const {
         nanoseconds -= first;
       event[time] = static_cast<double>(nanoseconds) / 1000;
     }
-    text += lineOf(event) + ",\n";
+    json += lineOf(event) + ",\n";
   }
-  if (text.ends_with(",\n"))
-    text.erase(text.size() - 2);
-  text += "\n]}\n";
-  return writeFileAtomically(path, {text});
+  if (json.ends_with(",\n"))
+    json.erase(json.size() - 2);
+  json += "\n]}\n";
+  return writeFileAtomically(path, {json});
 }

@@ -23,8 +23,8 @@ public:
   explicit RankTrace(int rank) : rank(rank) {}
   void record(const runtime::TraceEvent &event) override;
   /// Makes lines of JSON of them, while the executor that reported them is
-  /// there.
-  void finish();
+  /// there. Times are from `zero`, in nanoseconds.
+  void finish(int64_t zero);
   const std::string &text() const { return lines; }
 
 private:
@@ -48,6 +48,9 @@ public:
 
   /// Adds the events of a rank; ranks may do this at once.
   Status add(const std::string &lines);
+
+  /// All that was added.
+  Result<std::string> text() const;
 
   /// Writes all events to `path`.
   Status write(const std::string &path, const runtime::Plan &plan) const;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Bootstrap.h"
 #include "runtime/CheckPlan.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
@@ -13,6 +14,7 @@
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"
 
+#include <cstring>
 #include <iostream>
 
 using namespace ccn;
@@ -23,8 +25,13 @@ namespace {
 constexpr int Done = 0, WrongUsage = 2, RunFailed = 4;
 
 int fail(int code, const std::string &why) {
+  std::string who;
+  // What is wrong may be so on one host only.
+  if (std::optional<MpiLaunch> launch = mpiLaunch();
+      launch && launch->rank > 0 && code == WrongUsage)
+    who = "rank " + std::to_string(launch->rank) + ": ";
   std::cout.flush();
-  std::cerr << "ccrun: error: " << why << "\n";
+  std::cerr << "ccrun: error: " + who + why + "\n";
   return code;
 }
 
@@ -48,8 +55,9 @@ ProgramArrays arraysOf(const Package &package) {
 
 class Runner {
 public:
-  Runner(const RunnerOptions &options, const Package &package, double timeLimit)
-      : options(options), package(package), timeLimit(timeLimit) {}
+  Runner(const RunnerOptions &options, const Package &package,
+         const Environment &environment)
+      : options(options), package(package), environment(environment) {}
 
   int run();
 
@@ -59,42 +67,93 @@ private:
   /// Runs a plan of the package, which is there in `memory` afterwards.
   Status runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
                  std::unique_ptr<RunMemory> &memory);
+  /// Fills `memory` with what ranks start with.
+  Status setArguments(RunMemory &memory, const Inputs &inputs);
+  /// Of ranks that MPI started: runs this one. Rank 0 goes on with the results;
+  /// the others end with the exit code.
+  std::optional<int> runInTeam(const RunTask &task, const Inputs &inputs);
+  /// Runs what is to be run; an exit code if nothing is left to do.
+  std::optional<int> runPlans(const RunTask &task, const Inputs &inputs);
+  /// Prints and writes the results.
+  int report(ProgramArrays &arrays);
   /// Compares the results with those of the reference plan.
-  int check(const RunMemory &memory, const Inputs &inputs);
+  int check();
+  std::string ranksAre() const {
+    return team                ? team->description()
+           : options.processes ? "processes"
+                               : "threads";
+  }
   bool isOutput(const Argument &argument) const {
     return argument.kind != ArgumentKind::Input;
   }
 
   const RunnerOptions &options;
   const Package &package;
-  double timeLimit;
+  const Environment &environment;
+  /// Of ranks that MPI started.
+  std::unique_ptr<Team> team;
+  /// Of the plan, and of the reference plan if that is run too.
+  std::unique_ptr<RunMemory> memory, reference;
 };
 
-Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
-                       std::unique_ptr<RunMemory> &memory) {
-  task.timeLimit = timeLimit;
-  package.hash.copy(task.packageHash, sizeof task.packageHash - 1);
-  if (options.processes)
-    nameHeap(task);
-  Result<std::unique_ptr<RunMemory>> made = RunMemory::create(plan, task);
-  if (!made)
-    return made.status();
-  memory = *std::move(made);
+Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
+  const Plan &plan = made.plan();
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
     const Argument &argument = plan.arguments[i];
     if (argument.kind == ArgumentKind::Result)
       continue;
+    auto fail = [&](const Status &status) {
+      return error("argument '", argument.name, "': ", status.message());
+    };
     auto given = inputs.find(argument.name);
-    Result<HostTensor> tensor =
+    auto draw = [&](const Shape &shape, const Shape &offsets) {
+      return randomFill(argument.type, shape, {argument.shape, offsets},
+                        options.seed, argument.name);
+    };
+    if (team) {
+      int rank = team->rank();
+      if (given != inputs.end()) {
+        made.setPart(i, rank, given->second);
+        continue;
+      }
+      std::span<std::byte> place = made.part(i, rank);
+      const Placement &placement =
+          plan.ranks[static_cast<size_t>(rank)].placements[i];
+      if (place.empty())
+        continue;
+      Result<HostTensor> part = draw(placement.sizes, placement.offsets);
+      if (!part)
+        return fail(part.status());
+      std::memcpy(place.data(), part->data(), place.size());
+      continue;
+    }
+    Result<HostTensor> whole =
         given != inputs.end()
             ? Result<HostTensor>(given->second)
-            : randomFill(argument.type, argument.shape,
-                         {argument.shape, Shape(argument.shape.size(), 0)},
-                         options.seed, argument.name);
-    if (!tensor)
-      return error("argument '", argument.name, "': ", tensor.message());
-    memory->distribute(i, *tensor);
+            : draw(argument.shape, Shape(argument.shape.size(), 0));
+    if (!whole)
+      return fail(whole.status());
+    made.distribute(i, *whole);
   }
+  return Status();
+}
+
+Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
+                       std::unique_ptr<RunMemory> &result) {
+  task.timeLimit = environment.timeLimit;
+  package.hash.copy(task.packageHash, sizeof task.packageHash - 1);
+  if (options.processes)
+    nameHeap(task);
+  std::optional<int> only;
+  if (team) {
+    only = team->rank();
+    task.ownClocks = !team->isOneHost();
+  }
+  Result<std::unique_ptr<RunMemory>> made = RunMemory::create(plan, task, only);
+  if (!made)
+    return made.status();
+  if (Status status = setArguments(**made, inputs); !status)
+    return status;
   Trace trace;
   if (task.traced) {
     Result<Trace> created = Trace::create();
@@ -102,26 +161,81 @@ Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
       return created.status();
     trace = *std::move(created);
   }
-  Status status = options.processes
-                      ? runProcesses(options.package, *memory, trace)
-                      : runThreads(package, *memory, trace);
-  if (status && task.traced)
+  Status status = team ? runMpiRank(package, **made, *team, trace)
+                  : options.processes
+                      ? runProcesses(options.package, **made, trace)
+                      : runThreads(package, **made, trace);
+  if (status && task.traced && (!team || team->rank() == 0))
     status = trace.write(options.traceFile, plan);
+  result = *std::move(made);
   return status;
 }
 
-int Runner::check(const RunMemory &memory, const Inputs &inputs) {
-  RunTask task;
-  task.isReference = true;
-  std::unique_ptr<RunMemory> reference;
-  if (Status status = runPlan(*package.reference, task, inputs, reference);
+std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
+  if (mpiLaunch())
+    return runInTeam(task, inputs);
+  if (Status status = runPlan(package.plan, task, inputs, memory); !status)
+    return fail(RunFailed, status.message());
+  if (!options.check)
+    return std::nullopt;
+  RunTask again;
+  again.isReference = true;
+  if (Status status = runPlan(*package.reference, again, inputs, reference);
       !status)
     return fail(RunFailed, "reference plan: " + status.message());
+  return std::nullopt;
+}
+
+std::optional<int> Runner::runInTeam(const RunTask &task,
+                                     const Inputs &inputs) {
+  TeamOptions wanted;
+  wanted.ranks = static_cast<int>(package.plan.ranks.size());
+  wanted.environment = environment;
+  // What makes ranks do something else than others.
+  wanted.content = package.hash + ", seed " + std::to_string(options.seed) +
+                   ", " + std::to_string(task.runs) + " runs" +
+                   (task.traced ? ", trace" : "") +
+                   (options.check ? ", check" : "");
+  Result<int64_t> bytes = teamBytes(package.plan);
+  Result<int64_t> more = options.check ? teamBytes(*package.reference) : 0;
+  if (!bytes || !more)
+    return fail(WrongUsage, !bytes ? bytes.message() : more.message());
+  if (__builtin_add_overflow(*bytes, *more, &wanted.bytesPerRank))
+    return fail(WrongUsage, "the symmetric memory of both plans overflows");
+  team = Team::join(wanted);
+  Status status = team->joined();
+  int code = team->isWrongSize() ? WrongUsage : RunFailed;
+  if (status) {
+    status = runPlan(package.plan, task, inputs, memory);
+    RunTask again;
+    again.isReference = true;
+    if (status && options.check)
+      status = runPlan(*package.reference, again, inputs, reference);
+    if (!status)
+      status = team->transport().fail(team->rank(), status.message());
+  }
+  bool isSaid = false;
+  auto say = [&] {
+    if (!status && !isSaid && team->speaks()) {
+      isSaid = true;
+      fail(code, status.message());
+    }
+  };
+  say();
+  if (Status end = team->leave(); status)
+    status = end;
+  say();
+  if (!status)
+    return code;
+  return team->rank() == 0 ? std::nullopt : std::optional(Done);
+}
+
+int Runner::check() {
   bool isRight = true;
   for (size_t i = 0; i < package.plan.arguments.size(); ++i) {
     if (!isOutput(package.plan.arguments[i]))
       continue;
-    Result<HostTensor> found = memory.collect(i);
+    Result<HostTensor> found = memory->collect(i);
     Result<HostTensor> expected = reference->collect(i);
     if (!found || !expected)
       return fail(RunFailed, !found ? found.message()
@@ -132,6 +246,30 @@ int Runner::check(const RunMemory &memory, const Inputs &inputs) {
   return isRight ? Done
                  : fail(RunFailed, "the results differ from those of the "
                                    "program without its schedule");
+}
+
+int Runner::report(ProgramArrays &arrays) {
+  if (options.benchRuns)
+    printBench(std::cout, *memory);
+  if (!options.benchFile.empty())
+    if (Status status =
+            writeBench(options.benchFile, package, *memory, ranksAre());
+        !status)
+      return fail(WrongUsage, status.message());
+  for (size_t i = 0; i < package.plan.arguments.size(); ++i) {
+    const Argument &argument = package.plan.arguments[i];
+    if (!isOutput(argument))
+      continue;
+    Result<HostTensor> tensor = memory->collect(i);
+    if (!tensor)
+      return fail(RunFailed, tensor.message());
+    if (!options.benchRuns)
+      arrays.print(std::cout, argument.name, *tensor);
+    if (Status status = arrays.write(argument.name, *tensor, options.outputs);
+        !status)
+      return fail(WrongUsage, status.message());
+  }
+  return options.check ? check() : Done;
 }
 
 int Runner::run() {
@@ -159,30 +297,9 @@ int Runner::run() {
     task.timedRuns = *options.benchRuns;
     task.runs = task.timedRuns + std::min(3, task.timedRuns);
   }
-  std::unique_ptr<RunMemory> memory;
-  if (Status status = runPlan(package.plan, task, *inputs, memory); !status)
-    return fail(RunFailed, status.message());
-  if (options.benchRuns)
-    printBench(std::cout, *memory);
-  if (!options.benchFile.empty())
-    if (Status status = writeBench(options.benchFile, package, *memory,
-                                   options.processes ? "processes" : "threads");
-        !status)
-      return fail(WrongUsage, status.message());
-  for (size_t i = 0; i < package.plan.arguments.size(); ++i) {
-    const Argument &argument = package.plan.arguments[i];
-    if (!isOutput(argument))
-      continue;
-    Result<HostTensor> tensor = memory->collect(i);
-    if (!tensor)
-      return fail(RunFailed, tensor.message());
-    if (!options.benchRuns)
-      arrays.print(std::cout, argument.name, *tensor);
-    if (Status status = arrays.write(argument.name, *tensor, options.outputs);
-        !status)
-      return fail(WrongUsage, status.message());
-  }
-  return options.check ? check(*memory, *inputs) : Done;
+  if (std::optional<int> code = runPlans(task, *inputs))
+    return *code;
+  return report(arrays);
 }
 
 /// What makes a package one that this machine and this tool can run.
@@ -216,6 +333,12 @@ int main(int argc, char **argv) {
     return *code;
   if (!options.worker.empty())
     return runWorker(options.package, options.worker);
+  std::optional<MpiLaunch> launch = mpiLaunch();
+  if (launch && (options.processes || options.threads))
+    return fail(WrongUsage,
+                std::string(options.processes ? "--nproc" : "--threads") +
+                    ": expected without a launcher of MPI, which has started "
+                    "the ranks");
   Result<Environment> environment = Environment::read();
   if (!environment)
     return fail(WrongUsage, environment.message());
@@ -223,12 +346,12 @@ int main(int argc, char **argv) {
   if (!package)
     return fail(WrongUsage, package.message());
   if (options.info) {
-    printInfo(std::cout, *package);
+    if (!launch || launch->rank == 0)
+      printInfo(std::cout, *package);
     return Done;
   }
   if (Status status = checkPackage(*package); !status)
     return fail(WrongUsage, "'" + options.package + "': " + status.message());
-  return Runner(options, *package,
-                options.timeLimit.value_or(environment->timeLimit))
-      .run();
+  environment->timeLimit = options.timeLimit.value_or(environment->timeLimit);
+  return Runner(options, *package, *environment).run();
 }

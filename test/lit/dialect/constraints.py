@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compares the numbered constraints of the dialect's documentation with their
+"""Compares the numbered constraints of a dialect's documentation with their
 checks and their tests.
 
-usage: constraints.py SOURCE_FOLDER GENERATED_DOC
+usage: constraints.py SOURCE_FOLDER GENERATED_DOC [plan]
 
 Every label, such as `add_c1`, in a **Constraints** list
   - follows the one before it in number, without gaps,
@@ -10,6 +10,9 @@ Every label, such as `add_c1`, in a **Constraints** list
   - starts the comment of a test in test/lit/dialect/*-errors.mlir, with an
     expected error.
 A label that the documentation lacks may stand in neither.
+
+With `plan` it is about the plan dialect, whose files in dialect/ have `Plan` in
+their names, and whose tests are in test/lit/plan.
 
 The elementwise operations share their documentation, and so their checks: in C++
 `unary_c1` stands for neg_c1, exp_c1, ..., and `binary_c1` for add_c1, ...
@@ -27,17 +30,23 @@ def read(path):
     return path.read_text(encoding="utf-8")
 
 
-def documented(dialect, generated):
+def find_files(dialect, pattern, is_plan):
+    return sorted(path for path in dialect.glob(pattern) if ("Plan" in path.name) == is_plan)
+
+
+def documented(dialect, generated, is_plan):
     """The labels of all constraints, and the shared ones of those that have one.
 
     TableGen puts some labels together, so those of operations and attributes come
     from the generated page; interfaces are not on it."""
-    text = read(generated) + "".join(map(read, sorted(dialect.glob("*.td"))))
+    text = read(generated) + "".join(map(read, find_files(dialect, "*.td", is_plan)))
     labels = []
     for label in re.findall(rf"^ *- `({LABEL})`:", text, re.M):
         if label not in labels:
             labels.append(label)
     shared = {}
+    if is_plan:
+        return labels, shared
     for kind, name in re.findall(
         r"def \w+Op *: Ccn_(Unary|Binary)\w*<\s*\"(\w+)\"",
         read(dialect / "ElementwiseOps.td"),
@@ -48,12 +57,13 @@ def documented(dialect, generated):
     return labels, shared
 
 
-def main(source, generated):
+def main(source, generated, is_plan):
     dialect = pathlib.Path(source) / "dialect"
-    tests = sorted((pathlib.Path(source) / "test/lit/dialect").glob("*-errors.mlir"))
-    labels, shared = documented(dialect, pathlib.Path(generated))
+    folder = pathlib.Path(source) / "test/lit" / ("plan" if is_plan else "dialect")
+    tests = sorted(folder.glob("*-errors.mlir"))
+    labels, shared = documented(dialect, pathlib.Path(generated), is_plan)
     problems = []
-    if not labels or not shared or not tests:
+    if not labels or not (shared or is_plan) or not tests:
         problems.append("found no constraints or no tests; is the path right?")
 
     numbers = collections.defaultdict(list)
@@ -65,7 +75,7 @@ def main(source, generated):
             problems.append(f"the constraints of '{name}' are numbered {found}")
 
     checked = {}
-    for path in sorted(dialect.glob("*.cpp")) + sorted(dialect.glob("*.h")):
+    for path in find_files(dialect, "*.cpp", is_plan) + find_files(dialect, "*.h", is_plan):
         for comment in re.findall(r"//.*", read(path)):
             for label in re.findall(rf"\b{LABEL}\b", comment):
                 checked.setdefault(label, path.name)
@@ -81,7 +91,7 @@ def main(source, generated):
         if shared.get(label, label) not in checked:
             problems.append(f"'{label}' has no check in dialect/*.cpp or *.h")
         if label not in tested:
-            problems.append(f"'{label}' has no test in {tests[0].parent}")
+            problems.append(f"'{label}' has no test in {folder}")
     known = set(labels) | set(shared.values())
     for label, name in checked.items():
         if label not in known:
@@ -97,6 +107,6 @@ def main(source, generated):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["plan"]):
         sys.exit(__doc__)
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:3], is_plan=len(sys.argv) == 4))

@@ -1,0 +1,26 @@
+//===- VerifyPlans.cpp - Checks the plans of all ranks --------------------===//
+//
+// Makes the checks of a module's plans a pass, for files that are not made by
+// the phase `plan`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Plan.h"
+#include "lib/Transforms/Passes.h"
+
+namespace ccn {
+#define GEN_PASS_DEF_VERIFYPLANS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+namespace {
+
+struct VerifyPlansPass : ccn::impl::VerifyPlansBase<VerifyPlansPass> {
+  void runOnOperation() override {
+    if (mlir::failed(ccn::plan::verifyPlans(getOperation())))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace

@@ -1,0 +1,370 @@
+//===- Bootstrap.cpp - How ranks that MPI starts find each other ----------===//
+//
+// One exchange of messages tells each rank what the others run, where they are,
+// and the name of the shared memory that they would use, so all come to the
+// same decision.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Bootstrap.h"
+
+#include "runtime/MessageTransport.h"
+#include "runtime/MpiNetwork.h"
+#include "runtime/RunIdentity.h"
+#include "runtime/SymmetricHeap.h"
+#include "runtime/TerminationWatch.h"
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fstream>
+#include <random>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace ccn::runtime {
+
+//===----------------------------------------------------------------------===//
+// The launcher
+//===----------------------------------------------------------------------===//
+
+/// An integer from the environment; nothing if there is none.
+static std::optional<int> integerOf(const char *variable) {
+  const char *text = std::getenv(variable);
+  if (!text)
+    return std::nullopt;
+  const char *end = text + std::strlen(text);
+  int value = 0;
+  auto [rest, failed] = std::from_chars(text, end, value);
+  if (failed != std::errc() || rest != end || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+std::optional<MpiLaunch> mpiLaunch() {
+  // Of Open MPI's mpirun; of launchers that speak PMI (MPICH's, Slurm's) or
+  // PMIx, which has no variable for the number: Slurm has one of its own.
+  constexpr const char *variables[][2] = {
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+      {"PMI_RANK", "PMI_SIZE"},
+      {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}};
+  for (auto [rankVariable, ranksVariable] : variables) {
+    std::optional<int> rank = integerOf(rankVariable);
+    if (!rank)
+      continue;
+    std::optional<int> ranks = integerOf(ranksVariable);
+    if (ranks && *ranks <= 1)
+      return std::nullopt;
+    return MpiLaunch{*rank, ranks};
+  }
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<MpiSession>> MpiSession::start(double timeLimit) {
+#if CCN_HAS_MPI
+  // Never closed: MPI leaves threads and handlers behind. Global, since Open
+  // MPI's own modules look for its symbols.
+  void *module = dlopen("libccn-mpi.so", RTLD_NOW | RTLD_GLOBAL);
+  if (!module)
+    return error("MPI cannot be loaded: ", dlerror());
+  auto *startMpi =
+      reinterpret_cast<decltype(&ccnStartMpi)>(dlsym(module, "ccnStartMpi"));
+  if (!startMpi)
+    return error("MPI cannot be loaded: ", dlerror());
+  std::unique_ptr<MpiSession> session;
+  Status status;
+  startMpi(timeLimit, &session, &status);
+  if (!status)
+    return status;
+  return session;
+#else
+  (void)timeLimit;
+  return error("a launcher of MPI has started this process, but this build of "
+               "ccn has no MPI");
+#endif
+}
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Meeting
+//===----------------------------------------------------------------------===//
+
+/// What ranks tell each other when they meet. Plain bytes.
+struct Greeting {
+  RunIdentity identity;
+  int64_t process = 0;
+  /// Equal where processes see each other's numbers and share memory.
+  char host[192] = {};
+  /// The name that the rank would give to shared memory.
+  char name[64] = {};
+};
+
+void setText(char *place, size_t size, const std::string &text) {
+  std::memcpy(place, text.data(), std::min(text.size(), size - 1));
+}
+
+/// The boot of the kernel, the space of process numbers and the place of shared
+/// memory, which containers on one machine may have apart.
+std::string hostName() {
+  std::string name;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
+  char space[64] = {};
+  if (readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0)
+    name += std::string(" ") + space;
+  struct stat memory{};
+  if (stat("/dev/shm", &memory) == 0)
+    name += " " + std::to_string(memory.st_dev) + ":" +
+            std::to_string(memory.st_ino);
+  return name;
+}
+
+/// Whether a process of this host has ended, perhaps without having been waited
+/// for.
+bool hasEnded(int64_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  if (!std::getline(file, text))
+    return true;
+  // The state comes after the name, which may contain anything.
+  size_t end = text.rfind(')');
+  char state =
+      end == std::string::npos || end + 2 >= text.size() ? '?' : text[end + 2];
+  return state == 'Z' || state == 'X';
+}
+
+/// Everybody's greeting.
+Result<std::vector<Greeting>>
+greet(Network &network, const RunIdentity &identity, double timeLimit) {
+  Greeting own;
+  own.identity = identity;
+  own.process = getpid();
+  setText(own.host, sizeof own.host, hostName());
+  std::random_device random;
+  std::ostringstream name;
+  name << "ccn-" << getpid() << "-" << std::hex << random() << random();
+  setText(own.name, sizeof own.name, name.str());
+  Result<std::vector<std::string>> texts = exchange(
+      network, std::string(reinterpret_cast<const char *>(&own), sizeof own),
+      timeLimit);
+  if (!texts)
+    return texts.status();
+  std::vector<Greeting> greetings(texts->size());
+  for (size_t rank = 0; rank < texts->size(); ++rank) {
+    const std::string &text = (*texts)[rank];
+    if (text.size() != sizeof(Greeting))
+      return error("rank ", rank, " runs another version of ccn than rank ",
+                   network.rank());
+    std::memcpy(&greetings[rank], text.data(), sizeof(Greeting));
+  }
+  return greetings;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The team
+//===----------------------------------------------------------------------===//
+
+struct Team::State {
+  Status join(const TeamOptions &options);
+  /// Whether what the ranks have told each other fits; the same on all.
+  Status compare(const TeamOptions &options);
+  bool isElsewhere(int rank) const {
+    return std::strcmp(of(rank).host, of(own).host) != 0;
+  }
+  /// Whether it is known that a rank's process has ended.
+  bool isDead(int rank) const {
+    return !isElsewhere(rank) && hasEnded(of(rank).process);
+  }
+  bool isLost(int rank) const {
+    return !transport().hasLeft(rank) &&
+           (transport().isGone(rank) || isDead(rank));
+  }
+  bool speaks() const;
+  Status awaitOthers();
+  Transport &transport() const {
+    return heap ? static_cast<Transport &>(*heap) : *messages;
+  }
+  const Greeting &of(int rank) const {
+    return greetings[static_cast<size_t>(rank)];
+  }
+
+  std::unique_ptr<MpiSession> session;
+  int own = 0;
+  double timeLimit = 0;
+  std::vector<Greeting> greetings;
+  Status joined;
+  /// That joined() is a failure that all ranks know of.
+  bool isAgreed = false;
+  bool isWrongSize = false;
+  /// Whether this rank has left, and waited for the others.
+  std::atomic<bool> hasWaited = false;
+  bool oneHost = true;
+  std::string description;
+  /// One of them.
+  std::unique_ptr<SymmetricHeap> heap;
+  std::unique_ptr<MessageTransport> messages;
+  std::unique_ptr<TerminationWatch> watch;
+};
+
+Status Team::State::compare(const TeamOptions &options) {
+  std::vector<RankIdentity> identities;
+  for (size_t rank = 0; rank < greetings.size(); ++rank)
+    identities.push_back({static_cast<int>(rank), greetings[rank].identity});
+  if (Status status = compareIdentities(identities); !status)
+    return status;
+  auto started = static_cast<int>(greetings.size());
+  isWrongSize = started != options.ranks;
+  if (isWrongSize)
+    return error("the program's mesh has ", options.ranks,
+                 " ranks, but MPI started ", started);
+  for (int rank = 1; rank < started; ++rank)
+    if (options.environment.transport == TransportChoice::Shared &&
+        std::strcmp(of(rank).host, of(0).host) != 0)
+      return error("CCN_TRANSPORT: 'shared' needs all ranks on one host, where "
+                   "they share memory; rank ",
+                   rank, " is on another than rank 0");
+  return Status();
+}
+
+Status Team::State::join(const TeamOptions &options) {
+  std::optional<MpiLaunch> launch = mpiLaunch();
+  own = launch ? launch->rank : 0;
+  timeLimit = options.environment.timeLimit;
+  Result<RunIdentity> identity =
+      RunIdentity::make(options.ranks, options.bytesPerRank, options.content);
+  if (!identity)
+    return identity.status();
+  identity->transport = static_cast<int32_t>(options.environment.transport);
+  Result<std::unique_ptr<MpiSession>> started = MpiSession::start(timeLimit);
+  if (!started)
+    return started.status();
+  session = *std::move(started);
+  std::unique_ptr<Network> network = session->network();
+  if (launch && launch->ranks.value_or(network->ranks()) != network->ranks())
+    return error("expected ", *launch->ranks, " ranks, as were started, found ",
+                 network->ranks(),
+                 " in MPI: the launcher is of another MPI than ccn was built "
+                 "with");
+  own = network->rank();
+  Result<std::vector<Greeting>> met = greet(*network, *identity, timeLimit);
+  if (!met)
+    return met.status();
+  greetings = *std::move(met);
+  isAgreed = true;
+  if (Status status = compare(options); !status)
+    return status;
+  isAgreed = false;
+  for (size_t rank = 0; rank < greetings.size(); ++rank)
+    oneHost &= !isElsewhere(static_cast<int>(rank));
+  bool byMessages =
+      !oneHost || options.environment.transport == TransportChoice::Messages;
+  description = std::to_string(network->ranks()) + " processes of " +
+                (oneHost ? "one host, " : "several hosts, ") +
+                (byMessages ? "by MPI's messages" : "over shared memory");
+  if (byMessages) {
+    MessageOptions messageOptions;
+    messageOptions.hasEnded = [this](int rank) { return isDead(rank); };
+    auto connected = MessageTransport::start(
+        std::move(network), options.bytesPerRank, messageOptions);
+    if (!connected)
+      return connected.status();
+    messages = *std::move(connected);
+  } else {
+    auto shared =
+        SymmetricHeap::join(of(0).name, own, options.ranks,
+                            options.bytesPerRank, timeLimit, options.content);
+    if (!shared)
+      return shared.status();
+    heap = *std::move(shared);
+  }
+  return Status();
+}
+
+bool Team::State::speaks() const {
+  if (!joined)
+    return !isAgreed || own == 0;
+  for (int other = 0; other < own; ++other)
+    if (!isLost(other) && (!hasWaited || transport().hasLeft(other)))
+      return false;
+  return true;
+}
+
+/// Leaves, and waits until all others have; a failure if somebody did not.
+Status Team::State::awaitOthers() {
+  // Someone who failed may never notice that others did.
+  constexpr double patience = 5;
+  if (messages) {
+    bool clean = messages->close();
+    Status failure = messages->failure();
+    return clean || !failure ? failure
+                             : error("the ranks did not end in good order");
+  }
+  auto start = std::chrono::steady_clock::now();
+  heap->leave(own);
+  for (int other = 0; other < heap->ranks();) {
+    if (heap->hasLeft(other)) {
+      ++other;
+      continue;
+    }
+    std::chrono::duration<double> waited =
+        std::chrono::steady_clock::now() - start;
+    // It may have left just before it was gone.
+    if (heap->isGone(other) && !heap->hasLeft(other))
+      return heap->fail(own, "rank " + std::to_string(other) + " has ended");
+    if (heap->failed() && waited.count() > patience)
+      break;
+    if (waited.count() > timeLimit) {
+      std::ostringstream cause;
+      cause << "the time limit of " << timeLimit << " s passed while rank "
+            << other << " did not end";
+      return heap->fail(own, cause.str());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return heap->failure();
+}
+
+Team::Team(std::unique_ptr<State> state) : state(std::move(state)) {}
+
+Team::~Team() { (void)leave(); }
+
+std::unique_ptr<Team> Team::join(const TeamOptions &options) {
+  auto state = std::make_unique<State>();
+  state->joined = state->join(options);
+  if (state->joined)
+    state->watch = TerminationWatch::start(
+        state->transport(), state->own,
+        [s = state.get()](int rank) { return s->isDead(rank); },
+        [s = state.get()] { return s->speaks(); });
+  return std::unique_ptr<Team>(new Team(std::move(state)));
+}
+
+const Status &Team::joined() const { return state->joined; }
+bool Team::isWrongSize() const { return state->isWrongSize; }
+int Team::rank() const { return state->own; }
+bool Team::isOneHost() const { return state->oneHost; }
+const std::string &Team::description() const { return state->description; }
+Transport &Team::transport() const { return state->transport(); }
+bool Team::speaks() const { return state->speaks(); }
+
+Status Team::leave() {
+  State &s = *state;
+  if (s.hasWaited || !s.session)
+    return s.joined;
+  Status status = s.joined;
+  if (s.joined)
+    status = s.awaitOthers();
+  s.hasWaited = true;
+  s.watch.reset();
+  // What all know makes all end alike.
+  s.session->end(status.ok() || s.isAgreed);
+  return status;
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,89 @@
+//===- Bootstrap.h - How ranks that MPI starts find each other --*- C++ -*-===//
+//
+// One call makes this process one of the ranks that mpirun, or another launcher
+// of MPI, has started on any hosts. They reach each other over shared memory if
+// all are on one host, else by messages; CCN_TRANSPORT chooses another way.
+//
+// Before anything runs, the ranks compare what they are about to run. Who dies
+// later is named by the others, which end in a bounded time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_BOOTSTRAP_H
+#define CCN_RUNTIME_BOOTSTRAP_H
+
+#include "runtime/Environment.h"
+#include "runtime/Transport.h"
+
+#include <memory>
+#include <optional>
+
+namespace ccn::runtime {
+
+/// What a launcher of MPI told this process.
+struct MpiLaunch {
+  int rank = 0;
+  /// How many processes it started, if it says so.
+  std::optional<int> ranks;
+};
+
+/// Nothing if no launcher of MPI has started this process, or only this one.
+std::optional<MpiLaunch> mpiLaunch();
+
+struct TeamOptions {
+  /// How many ranks the program has.
+  int ranks = 1;
+  /// The symmetric memory of each.
+  int64_t bytesPerRank = 0;
+  /// What is run, the same on all ranks: such as a hash of the package. At most
+  /// RunIdentity::maxContent characters.
+  std::string content;
+  Environment environment;
+};
+
+class Team {
+public:
+  /// Makes this process part of the team of all processes that MPI started.
+  /// joined() says whether it has. A failure names the ranks that are missing
+  /// or that run something else.
+  static std::unique_ptr<Team> join(const TeamOptions &options);
+
+  /// Leaves.
+  ~Team();
+
+  const Status &joined() const;
+  /// Whether it has not because MPI started another number of ranks than the
+  /// program has.
+  bool isWrongSize() const;
+  int rank() const;
+  /// Whether all ranks are on one host, and so have one clock.
+  bool isOneHost() const;
+  /// For people: "4 processes of one host, over shared memory".
+  const std::string &description() const;
+
+  /// Of a team that has joined.
+  Transport &transport() const;
+
+  /// Whether it is this rank that should tell the user why the team failed: one
+  /// that all know of is told by the first rank that still can. To be asked
+  /// before leave(), and after it again, when it may have turned out that the
+  /// ranks before this one cannot.
+  bool speaks() const;
+
+  /// Ends this process's part in the team: waits until all others have come to
+  /// their end; if the team has failed, for some seconds only. Returns the
+  /// failure of the team. After one the process should exit with status 4, and
+  /// soon, since MPI has not ended.
+  Status leave();
+
+private:
+  struct State;
+
+  explicit Team(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_BOOTSTRAP_H

@@ -1,0 +1,148 @@
+"""Executes packages of collectives in every algorithm and protocol, and compares them with the interpreter.
+
+    run_algorithms.py TOPIC FOLDER SOURCE CCRUN CCCOMPILE...
+
+The topic is `chosen` (algorithms and protocols by name), `synthesized`, `files` (schedules of ours and of
+others) or `differing` (schedules that add in different orders). SOURCE is the folder with the synthesizer's
+test data. The interpreter adds in the order of the ranks: integers are always equal to its results in all
+bits, floats where the algorithm adds in that order too, else within the rounding of the sum.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+topic, folder, source, ccrun, *cccompile = sys.argv[1:]
+shutil.rmtree(folder, ignore_errors=True)
+os.makedirs(folder)
+os.chdir(folder)
+
+runs = compared = 0
+TYPES = {"f32": 2.0 ** -24, "f64": 2.0 ** -53, "f16": 2.0 ** -11, "i32": 0}
+
+
+class Program:
+    """Collectives on one mesh, each the value of a name, and how they should run."""
+
+    def __init__(self, ranks, mesh=None):
+        self.mesh = mesh or f"dp = {ranks}"
+        self.ranks = ranks
+        self.arguments, self.lets, self.choices = [], [], []
+        self.values = {}
+
+    def add(self, kind, expression, element, sizes, layout, choices, exact):
+        """`expression` is of x. The value has the name v0, v1, ... `kind` names it in messages."""
+        index = len(self.lets)
+        self.arguments.append(f"x{index}: {element}[{', '.join(map(str, sizes))}] {layout}")
+        self.lets.append(f"let v{index} = {re.sub(r'%x', f'x{index}', expression)}")
+        self.choices += [f"{what} v{index} = {choice}" for what, choice in choices]
+        self.values[f"v{index}"] = (f"{kind} {element}{sizes} {layout} {choices}", element, exact)
+
+    def run(self, name):
+        global runs, compared
+        lines = [f"mesh m ({self.mesh})", f"program p({', '.join(self.arguments)}) {{", *self.lets,
+                 f"return {', '.join(self.values)}", "}", "schedule s for p {", *self.choices, "}"]
+        with open(name + ".ccn", "w") as file:
+            file.write("\n".join(lines) + "\n")
+        call(*cccompile, name + ".ccn", "--schedule", "s", "--emit", "package", "--cpu", "x86-64", "-o", name)
+        for seed in (3, 4):
+            outputs = {}
+            for who, command in (("is", [ccrun, name]), ("was", [*cccompile, name + ".ccn", "--schedule", "s", "--run"])):
+                arguments = [a for value in self.values for a in ("--output", f"{value}={who}-{value}.npy")]
+                call(*command, "--seed", str(seed), *arguments)
+                outputs[who] = {value: np.load(f"{who}-{value}.npy") for value in self.values}
+            runs += 1
+            for value, (what, element, exact) in self.values.items():
+                found, expected = outputs["is"][value], outputs["was"][value]
+                compared += 1
+                assert found.shape == expected.shape and found.dtype == expected.dtype, (name, what)
+                if element == "i32" or exact:
+                    equal = found.tobytes() == expected.tobytes()
+                else:
+                    # Arguments drawn at random are below 5 or so; a sum rounds once for each rank.
+                    limit = self.ranks * TYPES[element] * 8 * self.ranks
+                    equal = np.all(np.abs(found.astype(np.float64) - expected.astype(np.float64)) <= limit)
+                assert equal, f"{name}: {what}: found {found}, expected {expected}"
+
+
+def call(*command, code=0, env=None):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **(env or {})})
+    assert done.returncode == code, (command, done.returncode, done.stdout[-2000:], done.stderr[-4000:])
+    return done.stdout + done.stderr
+
+
+def add_all(program, kinds, choices, elements=("f32", "i32"), exact=True, sizes=(1003, 5), widths=(19,)):
+    """Each of the kinds of collectives, at sizes that divide nothing, along each dimension."""
+    root = program.ranks - 1
+    for element in elements:
+        for kind in kinds:
+            if kind in ("all_reduce", "reduce"):
+                call_of = {"all_reduce": "all_reduce(%s, %%x)", "reduce": f"reduce(%s, %%x, {root}, dp)"}[kind]
+                for size in sizes:
+                    program.add(kind, call_of % "sum", element, [size], "local", choices, exact)
+                program.add(kind, call_of % "max", element, [7, 3], "local", choices, True)
+                program.add(kind, call_of % "prod", element, [11], "local", choices, exact)
+            elif kind == "broadcast":
+                for size in sizes:
+                    program.add(kind, f"broadcast(%x, {root}, dp)", element, [size], "local", choices, True)
+            elif kind == "all_to_all":
+                for width in widths:
+                    program.add(kind, "all_to_all(%x, 0 -> 1)", element, [width, 13], "sliced(0)", choices, True)
+                    program.add(kind, "all_to_all(%x, 1 -> 0)", element, [3, 2, width], "sliced(1)", choices, True)
+            else:
+                for dim, shape in ((0, [101]), (0, [5, 4]), (1, [3, 17])):
+                    layout = f"sliced({dim})"
+                    if kind == "all_gather":
+                        program.add(kind, "all_gather(%x)", element, shape, layout, choices, True)
+                    elif kind == "gather":
+                        program.add(kind, f"gather(%x, {root}, dp)", element, shape, layout, choices, True)
+                    elif kind == "scatter":
+                        program.add(kind, f"scatter(%x, {root}, {dim}, dp)", element, shape, "local", choices, True)
+                    else:
+                        program.add(kind, f"reduce_scatter(sum, %x, {dim})", element, shape, "local", choices, exact)
+
+
+ALL = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather", "scatter")
+
+
+def chosen():
+    """Algorithms and protocols by name."""
+    for ranks in (1, 2, 3, 4, 8):
+        program = Program(ranks)
+        sizes = (1003, 5, 1)
+        add_all(program, ("all_reduce",), [("algorithm", "one_shot")], sizes=sizes)
+        for protocol in ("ll", "simple", "lamport"):
+            elements = ("f32", "f16") if protocol == "lamport" else ("f32", "f16", "i32")
+            add_all(program, ("all_reduce",), [("algorithm", "one_shot"), ("protocol", protocol)], elements)
+        add_all(program, ("all_reduce", "reduce_scatter", "all_gather"), [("algorithm", "two_shot")], sizes=sizes)
+        add_all(program, ALL, [("algorithm", "nccl")])
+        add_all(program, ALL[1:], [("algorithm", "direct")])
+        add_all(program, ALL, [])
+        program.run(f"chosen-{ranks}")
+        if ranks > 1:
+            ring = Program(ranks)
+            add_all(ring, ("all_reduce", "reduce_scatter", "all_gather"), [("algorithm", "ring")],
+                    ("f32", "f16", "i32"), exact=False, sizes=sizes)
+            ring.run(f"ring-{ranks}")
+
+
+def synthesized():
+    """Schedules that the synthesizer finds."""
+    topologies = (("line(2)", 2), ("ring(3)", 3), ("ring(4)", 4), ("full(4)", 4), ("hgx-h100-4", 4), ("dgx1", 8))
+    for topology, ranks in topologies:
+        for objective in ("latency", "bandwidth"):
+            program = Program(ranks)
+            choices = [("algorithm", f'synth("{topology}", {objective})')]
+            kinds = ALL if objective == "latency" else ALL[:4]
+            add_all(program, kinds, choices, exact=False)
+            add_all(program, ("all_reduce",), choices, ("f64", "f16"), exact=False)
+            program.run(re.sub(r"\W", "", topology) + "-" + objective)
+
+
+globals()[topic]()
+print(f"{runs} runs, {compared} outputs compared")
+assert compared

@@ -1,0 +1,68 @@
+// Plans that the checks between launches and ranks accept.
+// RUN: ccn-opt %s -ccn-verify-plans -split-input-file | ccn-opt -split-input-file | FileCheck %s
+// CHECK-COUNT-6: plan.program
+
+// Launches of two streams that share nothing but what both read, interleave, or
+// are ordered through a third.
+plan.program "f" rank(0) {
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %y = plan.buffer at 64 : memref<8xf32, #plan.memory<private>>
+  %z = plan.buffer at 128 : memref<8xf32, #plan.memory<private>>
+  %e = plan.view %y : memref<8xf32, #plan.memory<private>> to memref<4xf32, strided<[2]>, #plan.memory<private>>
+  %o = plan.view %y : memref<8xf32, #plan.memory<private>> to memref<4xf32, strided<[2], offset: 1>, #plan.memory<private>>
+  %a = plan.view %x : memref<8xf32, #plan.memory<private>> to memref<4xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    plan.copy %a to %e : memref<4xf32, #plan.memory<private>> to memref<4xf32, strided<[2]>, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %a to %o : memref<4xf32, #plan.memory<private>> to memref<4xf32, strided<[2], offset: 1>, #plan.memory<private>>
+  }
+  %2 = plan.launch "k" stream(2) waits(%0, %1) {
+  }
+  %3 = plan.launch "k" stream(3) waits(%2) {
+    plan.copy %y to %z : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
+  }
+}
+// -----
+
+// Symmetric and private memory are apart, whatever their places; so are
+// arguments and results.
+plan.program "f" rank(0) {
+  %g = plan.argument input "g" of tensor<8xf32> : memref<8xf32, #plan.memory<argument>>
+  %r = plan.argument result "r" of tensor<8xf32> : memref<8xf32, #plan.memory<argument>>
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %y = plan.buffer at 0 : memref<8xf32, #plan.memory<symmetric>>
+  %0 = plan.launch "k" stream(0) {
+    plan.copy %g to %x : memref<8xf32, #plan.memory<argument>> to memref<8xf32, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %g to %y : memref<8xf32, #plan.memory<argument>> to memref<8xf32, #plan.memory<symmetric>>
+  }
+  %2 = plan.launch "k" stream(2) {
+    plan.copy %g to %r : memref<8xf32, #plan.memory<argument>> to memref<8xf32, #plan.memory<argument>>
+  }
+}
+// -----
+
+// Ranks that give and take in different ways; signals; one rank of two.
+plan.program "f" rank(0) {
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<symmetric>>
+  %0 = plan.launch "k" stream(0) {
+    plan.barrier <[0, 1]> flags(0)
+    plan.signal rank(1) flag(2)
+  }
+}
+plan.program "f" rank(1) {
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    plan.copy %y to %x : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<symmetric>>
+    plan.barrier <[0, 1]> flags(0)
+    plan.await rank(0) flag(2)
+  }
+}
+plan.program "g" rank(1) {
+  %0 = plan.launch "k" stream(0) {
+    plan.await rank(0) flag(0)
+  }
+}
