@@ -208,14 +208,16 @@ struct ConvertExtF : ConvertOpToLLVMPattern<arith::ExtFOp> {
   LogicalResult
   matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Type from = op.getIn().getType();
-    if (!isNarrowFloat(from) || isNarrowFloat(op.getType()))
+    Type from = op.getIn().getType(), to = op.getType();
+    if (!isNarrowFloat(from))
       return failure();
     Bits b(op.getLoc(), rewriter);
     Value value = decode(b, FloatFormat::of(from), adaptor.getIn(),
                          from.isF16() && hasF16C);
-    if (op.getType().isF64())
-      value = arith::ExtFOp::create(b, op.getType(), value);
+    if (to.isF64())
+      value = arith::ExtFOp::create(b, to, value);
+    else if (isNarrowFloat(to))
+      value = encode(b, FloatFormat::of(to), value, to.isF16() && hasF16C);
     rewriter.replaceOp(op, value);
     return success();
   }
@@ -229,12 +231,14 @@ struct ConvertTruncF : ConvertOpToLLVMPattern<arith::TruncFOp> {
   matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Type from = op.getIn().getType(), to = op.getType();
-    if (!isNarrowFloat(to) || isNarrowFloat(from))
+    if (!isNarrowFloat(to))
       return failure();
     Bits b(op.getLoc(), rewriter);
     Value value = adaptor.getIn();
     if (from.isF64())
       value = roundToOdd(b, value);
+    else if (isNarrowFloat(from))
+      value = decode(b, FloatFormat::of(from), value, from.isF16() && hasF16C);
     rewriter.replaceOp(
         op, encode(b, FloatFormat::of(to), value, to.isF16() && hasF16C));
     return success();
