@@ -24,12 +24,17 @@ namespace {
 /// A view's elements, in bytes from the start of its memory: `runs` of the same
 /// length.
 struct Access {
-  Operation *buffer = nullptr;
+  Memory memory = Memory::private_;
+  /// The buffer's, among those of the memory; symmetric ones have the same
+  /// number on all ranks.
+  int64_t buffer = 0;
+  bool isPlaced = false;
+  /// The rank in whose memory it is.
+  int64_t owner = 0;
   int64_t base = 0, elementBytes = 1;
   int64_t offset = 0;
   SmallVector<int64_t> sizes, strides;
   bool isWrite = false;
-  bool isSymmetric = false;
 
   int64_t first() const { return base + offset * elementBytes; }
   int64_t last() const {
@@ -102,38 +107,61 @@ bool overlap(const Access &a, const Access &b) {
   return false;
 }
 
-/// Everything that a launch accesses in the rank's own memory, and, at the same
-/// places, in that of all of a group. What it accesses in one other rank's is
-/// ordered by barriers and signals, not by this rank's events.
-std::vector<Access> accessesOf(LaunchOp launch) {
+/// The number of each buffer of a plan, among those of its memory.
+llvm::DenseMap<Operation *, int64_t> numberBuffers(PlanOp plan) {
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  std::map<Memory, int64_t> counts;
+  for (Operation &op : plan.getBody().front())
+    if (isa<ArgumentOp, BufferOp>(op))
+      numbers[&op] = counts[memoryOf(op.getResult(0))]++;
+  return numbers;
+}
+
+/// Everything that a launch of a rank accesses, in whosever memory.
+std::vector<Access>
+accessesOf(LaunchOp launch, int64_t rank,
+           const llvm::DenseMap<Operation *, int64_t> &numbers) {
   std::vector<Access> accesses;
-  auto add = [&](Value view, bool isWrite) {
+  // `all` is the group in whose memories it is, if it is in several;
+  // `reduced` dimensions are written once, even if there is nothing to reduce.
+  auto add = [&](Value view, bool isWrite, AllAttr all = {},
+                 size_t reduced = 0) {
     Memory memory = memoryOf(view);
-    if (memory == Memory::scratch || rankOf(view))
+    if (memory == Memory::scratch)
       return;
     Access access;
-    access.buffer = bufferOf(view);
-    auto buffer = dyn_cast<BufferOp>(access.buffer);
-    // Arguments are apart from everything else.
-    access.base =
-        buffer && buffer.getAt() ? static_cast<int64_t>(*buffer.getAt()) : 0;
-    access.isSymmetric = memory == Memory::symmetric;
+    access.memory = memory;
+    access.buffer = numbers.lookup(bufferOf(view));
+    if (auto buffer = dyn_cast<BufferOp>(bufferOf(view));
+        buffer && buffer.getAt()) {
+      access.isPlaced = true;
+      access.base = static_cast<int64_t>(*buffer.getAt());
+    }
     auto type = cast<MemRefType>(view.getType());
     access.elementBytes = bytesOf(type.getElementType());
     access.sizes.assign(type.getShape().begin(), type.getShape().end());
+    llvm::fill(MutableArrayRef(access.sizes).take_back(reduced), 1);
     auto [offset, strides] = stridesOf(view);
     access.offset = offset;
     access.strides.assign(strides.begin(), strides.end());
     access.isWrite = isWrite;
-    accesses.push_back(std::move(access));
+    access.owner = rankOf(view).value_or(rank);
+    if (!all) {
+      accesses.push_back(std::move(access));
+      return;
+    }
+    for (int64_t member : all.getGroup().getRanks()) {
+      access.owner = member;
+      accesses.push_back(access);
+    }
   };
   for (Operation &part : launch.getBody().front()) {
     if (auto rows = dyn_cast<RowsOp>(part)) {
       for (auto loop : rows.getBody().getOps<LoopOp>()) {
-        for (Value input : loop.getInputs())
-          add(input, false);
-        for (Value output : loop.getOutputs())
-          add(output, true);
+        for (auto [i, input] : llvm::enumerate(loop.getInputs()))
+          add(input, false, loop.getTaken(i));
+        for (auto [i, output] : llvm::enumerate(loop.getOutputs()))
+          add(output, true, loop.getGiven(i), loop.getReduced());
       }
       continue;
     }
@@ -146,61 +174,91 @@ std::vector<Access> accessesOf(LaunchOp launch) {
 }
 
 bool mayMeet(const Access &a, const Access &b) {
-  bool arguments = isa<ArgumentOp>(a.buffer) || isa<ArgumentOp>(b.buffer);
-  return (arguments ? a.buffer == b.buffer : a.isSymmetric == b.isSymmetric) &&
+  // Arguments, and buffers without places, are apart from everything else.
+  return a.memory == b.memory &&
+         ((a.isPlaced && b.isPlaced) || a.buffer == b.buffer) &&
          (a.isWrite || b.isWrite) && overlap(a, b);
 }
 
-/// Checks plan_c2.
-LogicalResult verifyOrder(PlanOp plan) {
-  auto launches = llvm::to_vector(plan.getBody().getOps<LaunchOp>());
-  std::set<int64_t> streams;
-  for (LaunchOp launch : launches)
-    streams.insert(static_cast<int64_t>(launch.getStream()));
-  if (streams.size() < 2)
-    return success();
-  // The last launch of each stream that is done before each launch begins.
+/// The last launch of each stream that is done before each launch begins.
+std::vector<std::map<int64_t, size_t>> findDone(ArrayRef<LaunchOp> launches) {
   std::vector<std::map<int64_t, size_t>> done(launches.size());
   std::map<int64_t, size_t> latest;
   llvm::DenseMap<Operation *, size_t> numbers;
-  std::vector<std::vector<Access>> accesses;
   for (auto [i, launch] : llvm::enumerate(launches)) {
     numbers[launch] = i;
-    accesses.push_back(accessesOf(launch));
     auto include = [&, &own = done[i]](size_t before) {
-      auto stream = static_cast<int64_t>(launches[before].getStream());
+      auto stream =
+          static_cast<int64_t>(LaunchOp(launches[before]).getStream());
       for (auto [s, number] : done[before])
         own[s] = std::max(own.try_emplace(s, number).first->second, number);
       own[stream] =
           std::max(own.try_emplace(stream, before).first->second, before);
     };
-    auto stream = static_cast<int64_t>(launch.getStream());
+    auto stream = static_cast<int64_t>(LaunchOp(launch).getStream());
     if (auto it = latest.find(stream); it != latest.end())
       include(it->second);
-    for (Value event : launch.getWaits())
+    for (Value event : LaunchOp(launch).getWaits())
       include(numbers.lookup(event.getDefiningOp()));
     latest[stream] = i;
+  }
+  return done;
+}
+
+/// Checks plan_c2 in the memory of one rank, by its launches and what all ranks
+/// whose plans are known access there in theirs.
+LogicalResult verifyOrder(ArrayRef<LaunchOp> launches,
+                          ArrayRef<std::map<int64_t, size_t>> done,
+                          ArrayRef<SmallVector<const Access *>> accesses) {
+  for (size_t i = 0; i < launches.size(); ++i)
     for (size_t before = 0; before < i; ++before) {
-      auto other = static_cast<int64_t>(launches[before].getStream());
-      auto it = done[i].find(other);
+      LaunchOp first = launches[before], second = launches[i];
+      auto it = done[i].find(static_cast<int64_t>(first.getStream()));
       if (it != done[i].end() && it->second >= before)
         continue;
-      for (const Access &a : accesses[before])
-        for (const Access &b : accesses[i])
-          if (mayMeet(a, b)) {
-            auto error = launch.emitOpError()
+      for (const Access *a : accesses[before])
+        for (const Access *b : accesses[i])
+          if (mayMeet(*a, *b)) {
+            auto error = second.emitOpError()
                          << "expected to be ordered by events with a launch of "
                             "another stream that accesses the same memory";
-            error.attachNote(launches[before].getLoc())
-                << "found '" << launches[before].getName() << "': bytes "
-                << a.first() << " to " << a.last() << " of one, " << b.first()
-                << " to " << b.last() << " of the other, "
-                << (isa<ArgumentOp>(a.buffer) ? "of an argument"
-                    : a.isSymmetric           ? "symmetric"
-                                              : "private");
+            error.attachNote(first.getLoc())
+                << "found '" << first.getName() << "'";
             return error;
           }
     }
+  return success();
+}
+
+/// Checks plan_c2 of plans that have the same launches.
+LogicalResult verifyOrder(ArrayRef<PlanOp> plans) {
+  auto launchesOf = [](PlanOp plan) {
+    return llvm::to_vector(plan.getBody().getOps<LaunchOp>());
+  };
+  SmallVector<LaunchOp> launches = launchesOf(plans.front());
+  if (llvm::all_of(launches, [&](LaunchOp launch) {
+        return launch.getStream() == launches.front().getStream();
+      }))
+    return success();
+  // By rank and launch.
+  std::vector<std::vector<std::vector<Access>>> accesses;
+  for (PlanOp plan : plans) {
+    auto numbers = numberBuffers(plan);
+    accesses.emplace_back();
+    for (LaunchOp launch : launchesOf(plan))
+      accesses.back().push_back(
+          accessesOf(launch, static_cast<int64_t>(plan.getRank()), numbers));
+  }
+  auto done = findDone(launches);
+  for (PlanOp owner : plans) {
+    std::vector<SmallVector<const Access *>> there(launches.size());
+    for (const auto &rank : accesses)
+      for (auto [i, list] : llvm::enumerate(rank))
+        for (const Access &access : list)
+          if (access.owner == static_cast<int64_t>(owner.getRank()))
+            there[i].push_back(&access);
+    if (failed(verifyOrder(launchesOf(owner), done, there)))
+      return failure();
   }
   return success();
 }
@@ -348,11 +406,11 @@ LogicalResult plan::verifyPlans(ModuleOp module) {
         return plan.emitOpError()
                << "expected one plan for rank " << plan.getRank();
     ranks.push_back(plan);
-    if (failed(verifyPlan(plan)) || failed(verifyOrder(plan)))
+    if (failed(verifyPlan(plan)))
       return failure();
   }
   for (auto &[name, ranks] : programs)
-    if (failed(verifyRanks(ranks)))
+    if (failed(verifyRanks(ranks)) || failed(verifyOrder(ranks)))
       return failure();
   return success();
 }

@@ -246,9 +246,13 @@ Status PartChecker::scratch(const Loop &loop, const LoopOperand &operand,
       std::any_of(view.strides.begin(), view.strides.end(),
                   [](int64_t stride) { return stride < 0; }))
     return error("expected scratch with strides of at least 0");
-  bool empty = std::count(loop.sizes.begin(), loop.sizes.end(), 0) > 0;
+  // What is reduced is made even of nothing.
+  std::vector<int64_t> sizes = loop.sizes;
+  if (!isInput)
+    std::fill(sizes.end() - loop.reducedDims, sizes.end(), 1);
+  bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
   Result<Extent> extent =
-      empty ? Extent{0, -1} : extentOf(view.offset, loop.sizes, view.strides);
+      empty ? Extent{0, -1} : extentOf(view.offset, sizes, view.strides);
   if (!extent)
     return extent.status();
   // Overflows of bytes too, for which 8 is the largest factor.

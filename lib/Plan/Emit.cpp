@@ -31,7 +31,9 @@ private:
   void emitPart(PartDraft &part, Location loc);
   void emitRows(RowsDraft &rows, Location loc);
   void emitLoop(LoopDraft &loop, Location loc);
-  Value view(const Strided &strided, Location loc);
+  /// A view for what is accessed; of what a loop writes, the last `reduced`
+  /// dimensions are reduced.
+  Value view(const Strided &strided, Location loc, size_t reduced = 0);
   BufferDraft &bufferAt(int number) {
     return draft.buffers[static_cast<size_t>(number)];
   }
@@ -86,22 +88,27 @@ void Emitter::emitBuffers() {
   }
 }
 
-Value Emitter::view(const Strided &strided, Location loc) {
+Value Emitter::view(const Strided &strided, Location loc, size_t reduced) {
+  ArrayRef<int64_t> kept = ArrayRef(strided.sizes).drop_back(reduced);
   Value buffer = buffers[static_cast<size_t>(strided.buffer)];
   auto whole = cast<MemRefType>(buffer.getType());
-  // Strides of dimensions of size 1 do not matter; these print well. A view
-  // without elements may still be where a reduction of nothing is stored.
+  // Strides of dimensions of size 1 do not matter; these print well.
   Sizes strides = strided.strides, natural = rowMajorStrides(strided.sizes);
-  for (size_t dim = 0; dim < strides.size(); ++dim)
-    if (strided.sizes[dim] == 1 && strides[dim] != 0)
-      strides[dim] = strided.isRowMajor() ? natural[dim] : 0;
   int64_t offset = strided.offset;
-  if (strided.count() == 0 && offset >= bufferAt(strided.buffer).count)
+  bool isWritten = reduced && countOf(kept) > 0;
+  if (strided.count() == 0 && !isWritten) {
+    strides = natural;
     offset = 0;
+  }
+  for (size_t dim = 0; dim < strides.size(); ++dim)
+    if (strided.sizes[dim] <= 1 && strided.count() > 0)
+      strides[dim] = strided.isRowMajor() ? natural[dim] : 0;
+  // What is made of nothing, or of one element, is written all the same.
+  if (isWritten)
+    std::fill(strides.end() - static_cast<long>(reduced), strides.end(), 0);
   MemRefLayoutAttrInterface layout;
-  if (offset != 0 || strides != natural || strided.count() == 0)
-    layout =
-        StridedLayoutAttr::get(builder.getContext(), strided.offset, strides);
+  if (offset != 0 || strides != natural)
+    layout = StridedLayoutAttr::get(builder.getContext(), offset, strides);
   auto type = MemRefType::get(strided.sizes, whole.getElementType(), layout,
                               whole.getMemorySpace());
   if (type == whole && !strided.rank)
@@ -131,16 +138,16 @@ void Emitter::emitLoop(LoopDraft &loop, Location loc) {
   bool takesAll = false, givesAll = false;
   auto collect = [&](ArrayRef<OperandDraft> operands,
                      SmallVector<Value> &values, SmallVector<Attribute> &alls,
-                     bool &any) {
+                     bool &any, size_t reduced) {
     for (const OperandDraft &operand : operands) {
-      values.push_back(view(operand.view, loc));
+      values.push_back(view(operand.view, loc, reduced));
       alls.push_back(operand.all ? Attribute(operand.all)
                                  : builder.getUnitAttr());
       any |= bool(operand.all);
     }
   };
-  collect(loop.inputs, inputs, takes, takesAll);
-  collect(loop.outputs, outputs, gives, givesAll);
+  collect(loop.inputs, inputs, takes, takesAll, 0);
+  collect(loop.outputs, outputs, gives, givesAll, loop.reduced);
   for (ReductionKind kind : loop.reductions)
     reductions.push_back(ReductionKindAttr::get(builder.getContext(), kind));
   for (const Sizes &index : loop.indices)

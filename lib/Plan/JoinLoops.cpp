@@ -74,7 +74,7 @@ private:
   bool fits(const RowsDraft &rows, const LoopDraft &loop) const;
   void join(LaunchDraft &launch);
   void findScratch();
-  static void collapseRows(RowsDraft &rows);
+  void collapseRows(RowsDraft &rows) const;
 
   PlanDraft &draft;
 };
@@ -162,17 +162,18 @@ void Joiner::findScratch() {
   }
 }
 
-void Joiner::collapseRows(RowsDraft &rows) {
-  // All of it, if then all have the same rows still.
-  std::vector<LoopDraft> flat = rows.loops;
+void Joiner::collapseRows(RowsDraft &rows) const {
+  // All of it, if then all have the same rows still, and share what they share
+  // row by row: of one row they may have shared any of its elements.
+  RowsDraft flat;
   bool same = true;
-  for (LoopDraft &loop : flat) {
+  for (LoopDraft loop : rows.loops) {
     collapseLoop(loop, 0);
-    same &= loop.reduced == 0 && loop.sizes().size() == 1 &&
-            loop.sizes().front() == flat.front().sizes().front();
+    same &= loop.reduced == 0 && loop.sizes().size() == 1 && fits(flat, loop);
+    flat.loops.push_back(std::move(loop));
   }
   if (same || rows.loops.size() == 1) {
-    rows.loops = std::move(flat);
+    rows.loops = std::move(flat.loops);
     return;
   }
   for (LoopDraft &loop : rows.loops)

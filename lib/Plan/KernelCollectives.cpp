@@ -161,6 +161,9 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
     synchronize(geometry.group, staged[op].part);
     accessOthers(geometry.group);
   }
+  // All ranks that need symmetric memory for the result take it now, whatever
+  // they put there and when.
+  planner.homeOf(op.getResult());
   // Who is not the root keeps what it has.
   if (op.getRoot() &&
       static_cast<int64_t>(*op.getRoot()) != geometry.position) {
@@ -265,6 +268,8 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
     synchronize(geometry.group, staged[op].part);
     accessOthers(geometry.group);
   }
+  // Also of who keeps what it has, so that all ranks have the same memory.
+  Strided home = planner.homeOf(result);
   int64_t root = static_cast<int64_t>(op.getRoot().value_or(0));
   int64_t first = 0, last = members;
   switch (op.getCollective()) {
@@ -290,7 +295,6 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
   default:
     break;
   }
-  Strided home = planner.homeOf(result);
   for (size_t i = 0; i < countPieces(result); ++i) {
     addView(result, pieceOf(home, result, i));
     if (last == 0)
@@ -434,7 +438,6 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
                                   : boxesOf(geometry.from, input, member)));
   auto members = static_cast<int64_t>(group.size());
   Type element = Planner::elementOf(input);
-  int64_t most = largest * (blocksIn || blocksOut ? members : 1);
   auto makeBuffer = [&](bool blocks) {
     int64_t count = blocks || blocksIn || blocksOut
                         ? largest * (blocks ? members : 1)
@@ -471,29 +474,29 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
       return failure();
   }
   Strided home = planner.homeOf(result);
-  Strided from, to;
+  auto exchangeIn = [&](const Strided &from, const Strided &to) {
+    // The larger of what goes in and what comes out.
+    add(ExchangeDraft{
+        exchange, op.getKind().value_or(ReduceKind::sum), geometry.group,
+        largest * (blocksIn || blocksOut ? members : 1),
+        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to});
+  };
   SmallVector<TensorPart> given = boxesOf(geometry.from, input, rank),
                           taken = boxesOf(geometry.to, result, rank);
   // Without blocks and chunks the elements may lie in order as they are.
   if (!blocksIn && !blocksOut && !chunkedDim(input) && source->isRowMajor() &&
       home.isRowMajor()) {
-    from = *reshape(*source, {source->count()});
-    to = *reshape(home, {home.count()});
-    add(ExchangeDraft{
-        exchange, op.getKind().value_or(ReduceKind::sum), geometry.group, most,
-        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to});
+    exchangeIn(*reshape(*source, {source->count()}),
+               *reshape(home, {home.count()}));
   } else {
-    from = makeBuffer(blocksIn);
-    to = makeBuffer(blocksOut);
+    Strided from = makeBuffer(blocksIn), to = makeBuffer(blocksOut);
     if (blocksIn)
       for (auto [i, member] : llvm::enumerate(group))
         copyBoxes(from, static_cast<int64_t>(i) * largest, common(rank, member),
                   *source, geometry.ownFrom, true);
     else
       copyBoxes(from, 0, given, *source, geometry.ownFrom, true);
-    add(ExchangeDraft{
-        exchange, op.getKind().value_or(ReduceKind::sum), geometry.group, most,
-        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to});
+    exchangeIn(from, to);
     if (op.getCollective() == Collective::gather &&
         geometry.position != static_cast<int64_t>(*op.getRoot()))
       for (size_t i = 0; i < countPieces(result); ++i)

@@ -83,15 +83,28 @@ plan.program "f" rank(0) {
 // plan_c2
 plan.program "f" rank(0) {
   %x = plan.buffer at 0 : memref<8xf32, #plan.memory<symmetric>>
-  %y = plan.buffer at 64 : memref<8xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %z = plan.buffer at 64 : memref<8xf32, #plan.memory<private>>
   %v = plan.view %x rank(1) : memref<8xf32, #plan.memory<symmetric>> to memref<8xf32, #plan.memory<symmetric>>
   // expected-note @+1 {{found 'first'}}
   %0 = plan.launch "first" stream(0) {
-    plan.copy %y to %v : memref<8xf32, #plan.memory<symmetric>> to memref<8xf32, #plan.memory<symmetric>>
+    plan.copy %y to %v : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<symmetric>>
   }
   // expected-error @+1 {{expected to be ordered by events with a launch of another stream that accesses the same memory}}
   %1 = plan.launch "k" stream(1) {
-    plan.copy %x to %y : memref<8xf32, #plan.memory<symmetric>> to memref<8xf32, #plan.memory<symmetric>>
+    plan.copy %x to %z : memref<8xf32, #plan.memory<symmetric>> to memref<8xf32, #plan.memory<private>>
+  }
+}
+plan.program "f" rank(1) {
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %z = plan.buffer at 64 : memref<8xf32, #plan.memory<private>>
+  %v = plan.view %x rank(0) : memref<8xf32, #plan.memory<symmetric>> to memref<8xf32, #plan.memory<symmetric>>
+  %0 = plan.launch "first" stream(0) {
+    plan.copy %y to %v : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<symmetric>>
+  }
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %x to %z : memref<8xf32, #plan.memory<symmetric>> to memref<8xf32, #plan.memory<private>>
   }
 }
 

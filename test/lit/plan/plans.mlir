@@ -1,6 +1,6 @@
 // Plans that the checks between launches and ranks accept.
 // RUN: ccn-opt %s -ccn-verify-plans -split-input-file | ccn-opt -split-input-file | FileCheck %s
-// CHECK-COUNT-6: plan.program
+// CHECK-COUNT-8: plan.program
 
 // Launches of two streams that share nothing but what both read, interleave, or
 // are ordered through a third.
@@ -21,6 +21,52 @@ plan.program "f" rank(0) {
   }
   %3 = plan.launch "k" stream(3) waits(%2) {
     plan.copy %y to %z : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
+  }
+}
+// -----
+
+// Each takes the first half of what the other has, whose parts are larger or
+// smaller, while it makes the second half of its own.
+plan.program "f" rank(0) {
+  %x = plan.buffer at 0 : memref<12xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<6xf32, #plan.memory<private>>
+  %z = plan.buffer at 64 : memref<6xf32, #plan.memory<private>>
+  %v = plan.view %x rank(1) : memref<12xf32, #plan.memory<symmetric>> to memref<4xf32, #plan.memory<symmetric>>
+  %w = plan.view %x : memref<12xf32, #plan.memory<symmetric>> to memref<6xf32, strided<[1], offset: 6>, #plan.memory<symmetric>>
+  %u = plan.view %z : memref<6xf32, #plan.memory<private>> to memref<4xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    plan.copy %v to %u : memref<4xf32, #plan.memory<symmetric>> to memref<4xf32, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %y to %w : memref<6xf32, #plan.memory<private>> to memref<6xf32, strided<[1], offset: 6>, #plan.memory<symmetric>>
+  }
+}
+plan.program "f" rank(1) {
+  %x = plan.buffer at 0 : memref<12xf32, #plan.memory<symmetric>>
+  %y = plan.buffer at 0 : memref<4xf32, #plan.memory<private>>
+  %z = plan.buffer at 64 : memref<6xf32, #plan.memory<private>>
+  %v = plan.view %x rank(0) : memref<12xf32, #plan.memory<symmetric>> to memref<6xf32, #plan.memory<symmetric>>
+  %w = plan.view %x : memref<12xf32, #plan.memory<symmetric>> to memref<4xf32, strided<[1], offset: 4>, #plan.memory<symmetric>>
+  %u = plan.view %z : memref<6xf32, #plan.memory<private>> to memref<6xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    plan.copy %v to %u : memref<6xf32, #plan.memory<symmetric>> to memref<6xf32, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %y to %w : memref<4xf32, #plan.memory<private>> to memref<4xf32, strided<[1], offset: 4>, #plan.memory<symmetric>>
+  }
+}
+// -----
+
+// Buffers without places are apart.
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<8xf32, #plan.memory<private>>
+  %y = plan.buffer : memref<8xf32, #plan.memory<private>>
+  %z = plan.buffer : memref<8xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    plan.copy %x to %y : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) {
+    plan.copy %x to %z : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
   }
 }
 // -----

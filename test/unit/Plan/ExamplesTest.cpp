@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/unit/Verify/Examples.h"
-#include "test/common/PlanTeam.h"
+#include "PlanUtil.h"
 
 #include "lib/Verify/Values.h"
 
