@@ -185,7 +185,8 @@ struct Team::State {
     return !transport().hasLeft(rank) &&
            (transport().isGone(rank) || isDead(rank));
   }
-  bool speaks() const;
+  bool isFirst() const;
+  bool mayTell() { return isFirst() && !hasTold.exchange(true); }
   Status awaitOthers();
   Transport &transport() const {
     return heap ? static_cast<Transport &>(*heap) : *messages;
@@ -204,6 +205,7 @@ struct Team::State {
   bool isWrongSize = false;
   /// Whether this rank has left, and waited for the others.
   std::atomic<bool> hasWaited = false;
+  std::atomic<bool> hasTold = false;
   bool oneHost = true;
   std::string description;
   /// One of them.
@@ -286,7 +288,8 @@ Status Team::State::join(const TeamOptions &options) {
   return Status();
 }
 
-bool Team::State::speaks() const {
+/// Whether it is known of no rank before this one that it can speak.
+bool Team::State::isFirst() const {
   if (!joined)
     return !isAgreed || own == 0;
   for (int other = 0; other < own; ++other)
@@ -341,7 +344,7 @@ std::unique_ptr<Team> Team::join(const TeamOptions &options) {
     state->watch = TerminationWatch::start(
         state->transport(), state->own,
         [s = state.get()](int rank) { return s->isDead(rank); },
-        [s = state.get()] { return s->speaks(); });
+        [s = state.get()] { return s->mayTell(); });
   return std::unique_ptr<Team>(new Team(std::move(state)));
 }
 
@@ -351,7 +354,7 @@ int Team::rank() const { return state->own; }
 bool Team::isOneHost() const { return state->oneHost; }
 const std::string &Team::description() const { return state->description; }
 Transport &Team::transport() const { return state->transport(); }
-bool Team::speaks() const { return state->speaks(); }
+bool Team::mayTell() { return state->mayTell(); }
 
 Status Team::leave() {
   State &s = *state;

@@ -64,11 +64,11 @@ public:
   /// Of a team that has joined.
   Transport &transport() const;
 
-  /// Whether it is this rank that should tell the user why the team failed: one
-  /// that all know of is told by the first rank that still can. To be asked
-  /// before leave(), and after it again, when it may have turned out that the
-  /// ranks before this one cannot.
-  bool speaks() const;
+  /// Whether the caller should tell the user why the team failed: what all know
+  /// of is told by the first rank that still can. To be asked before leave(),
+  /// and after it again, when it may have turned out that the ranks before this
+  /// one cannot. True once.
+  bool mayTell();
 
   /// Ends this process's part in the team: waits until all others have come to
   /// their end; if the team has failed, for some seconds only. Returns the

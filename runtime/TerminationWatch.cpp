@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
@@ -45,7 +46,7 @@ void setHandler(void (*handler)(int)) {
 std::unique_ptr<TerminationWatch>
 TerminationWatch::start(Transport &transport, int rank,
                         std::function<bool(int)> hasEnded,
-                        std::function<bool()> speaks) {
+                        std::function<bool()> mayTell) {
   struct sigaction current{};
   int ends[2];
   if (sigaction(SIGTERM, nullptr, &current) != 0 ||
@@ -55,14 +56,14 @@ TerminationWatch::start(Transport &transport, int rank,
   writeEnd = ends[1];
   setHandler(onTerminate);
   return std::unique_ptr<TerminationWatch>(new TerminationWatch(
-      transport, rank, std::move(hasEnded), std::move(speaks)));
+      transport, rank, std::move(hasEnded), std::move(mayTell)));
 }
 
 TerminationWatch::TerminationWatch(Transport &transport, int rank,
                                    std::function<bool(int)> hasEnded,
-                                   std::function<bool()> speaks)
+                                   std::function<bool()> mayTell)
     : transport(transport), rank(rank), hasEnded(std::move(hasEnded)),
-      speaks(std::move(speaks)), thread([this] { watch(); }) {}
+      mayTell(std::move(mayTell)), thread([this] { watch(); }) {}
 
 TerminationWatch::~TerminationWatch() {
   setHandler(SIG_DFL);
@@ -112,9 +113,12 @@ void TerminationWatch::explainAndEnd() {
   // compute for long.
   if (endsWithin(300))
     return;
-  if (speaks())
+  if (mayTell())
     std::fprintf(stderr, "%s: error: %s\n", program_invocation_short_name,
                  transport.failure().message().c_str());
+  // So that the others know that it was said.
+  transport.leave(rank);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   _exit(4);
 }
 

@@ -19,17 +19,17 @@ namespace ccn::runtime {
 class TerminationWatch {
 public:
   /// At most one at a time. `hasEnded` tells whether a rank's process has
-  /// ended, where that can be known, `speaks` whether this rank should say why
+  /// ended, where that can be known, `mayTell` whether this rank should say why
   /// the team failed. Null if the program handles or ignores SIGTERM itself.
   static std::unique_ptr<TerminationWatch>
   start(Transport &transport, int rank, std::function<bool(int)> hasEnded,
-        std::function<bool()> speaks);
+        std::function<bool()> mayTell);
   ~TerminationWatch();
 
 private:
   TerminationWatch(Transport &transport, int rank,
                    std::function<bool(int)> hasEnded,
-                   std::function<bool()> speaks);
+                   std::function<bool()> mayTell);
   void watch();
   void explainAndEnd();
   /// Whether the watch ends within so many milliseconds.
@@ -38,7 +38,7 @@ private:
   Transport &transport;
   int rank;
   std::function<bool(int)> hasEnded;
-  std::function<bool()> speaks;
+  std::function<bool()> mayTell;
   std::thread thread;
 };
 

@@ -214,12 +214,9 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
     if (!status)
       status = team->transport().fail(team->rank(), status.message());
   }
-  bool isSaid = false;
   auto say = [&] {
-    if (!status && !isSaid && team->speaks()) {
-      isSaid = true;
+    if (!status && team->mayTell())
       fail(code, status.message());
-    }
   };
   say();
   if (Status end = team->leave(); status)
