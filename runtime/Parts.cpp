@@ -280,9 +280,18 @@ private:
   CollectivePtr collective;
 };
 
-const ExchangePart &exchangeAt(const RankPlan &plan, size_t launch,
-                               size_t index) {
-  return std::get<ExchangePart>(plan.launches[launch].parts[index]);
+/// A launch's exchange of some number, from 0. Ranks make the same exchanges,
+/// but not the same parts between them.
+Result<const ExchangePart *> exchangeAt(const RankPlan &plan, size_t launch,
+                                        size_t number) {
+  size_t found = 0;
+  if (launch < plan.launches.size())
+    for (const Part &part : plan.launches[launch].parts)
+      if (const auto *exchange = std::get_if<ExchangePart>(&part);
+          exchange && found++ == number)
+        return exchange;
+  return error("launch ", launch, ": expected more than ", number,
+               " exchanges, found ", found);
 }
 
 ElementType exchangeType(const RankPlan &plan, const ExchangePart &part) {
@@ -301,12 +310,17 @@ Result<std::unique_ptr<PartKernel>> makeExchange(const Plan &plan,
                                                  const PlanMemory &memory,
                                                  StreamContext &context,
                                                  size_t launch, size_t index) {
-  const ExchangePart &part = exchangeAt(memory.plan, launch, index);
+  const std::vector<Part> &parts = memory.plan.launches[launch].parts;
+  const auto &part = std::get<ExchangePart>(parts[index]);
   ElementType type = exchangeType(memory.plan, part);
   Group group = exchangeGroup(plan, part);
   Result<CollectivePtr> collective = CollectivePtr();
   if (part.exchange == Exchange::Schedule) {
-    Result<ScheduledMemory> largest = largestSchedule(plan, launch, index);
+    auto number = std::count_if(
+        parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(index),
+        [](const Part &p) { return std::holds_alternative<ExchangePart>(p); });
+    Result<ScheduledMemory> largest =
+        largestSchedule(plan, launch, static_cast<size_t>(number));
     if (!largest)
       return largest.status();
     collective = makeScheduled(context.memory, group, type, part.reduction,
@@ -362,12 +376,14 @@ Group exchangeGroup(const Plan &plan, const ExchangePart &part) {
 }
 
 Result<ScheduledMemory> largestSchedule(const Plan &plan, size_t launch,
-                                        size_t index) {
+                                        size_t number) {
   ScheduledMemory largest;
   for (const RankPlan &rank : plan.ranks) {
-    const ExchangePart &part = exchangeAt(rank, launch, index);
+    Result<const ExchangePart *> part = exchangeAt(rank, launch, number);
+    if (!part)
+      return part.status();
     Result<ScheduledMemory> memory =
-        scheduledMemory(scheduleOf(plan, part), exchangeType(rank, part));
+        scheduledMemory(scheduleOf(plan, **part), exchangeType(rank, **part));
     if (!memory)
       return memory.status();
     largest.flags = std::max(largest.flags, memory->flags);
@@ -376,14 +392,17 @@ Result<ScheduledMemory> largestSchedule(const Plan &plan, size_t launch,
   return largest;
 }
 
-Result<int64_t> exchangeBytes(const Plan &plan, size_t launch, size_t index) {
+Result<int64_t> exchangeBytes(const Plan &plan, size_t launch, size_t number) {
   const RankPlan &rank = plan.ranks[0];
-  const ExchangePart &part = exchangeAt(rank, launch, index);
+  Result<const ExchangePart *> found = exchangeAt(rank, launch, number);
+  if (!found)
+    return found.status();
+  const ExchangePart &part = **found;
   Group group = exchangeGroup(plan, part);
   if (part.exchange != Exchange::Schedule)
     return allReduceBytes(group, exchangeType(rank, part), part.inputCount,
                           protocolOf(part));
-  Result<ScheduledMemory> memory = largestSchedule(plan, launch, index);
+  Result<ScheduledMemory> memory = largestSchedule(plan, launch, number);
   if (!memory)
     return memory.status();
   return memory->bytes(static_cast<int>(group.ranks.size()));

@@ -93,16 +93,18 @@ Result<int64_t> planSymmetricBytes(const Plan &plan) {
   const RankPlan &rank = plan.ranks[0];
   int64_t total =
       aligned(rank.symmetricBytes) + aligned(Signals::bytes(rank.flags));
-  for (size_t launch = 0; launch < rank.launches.size(); ++launch)
-    for (size_t i = 0; i < rank.launches[launch].parts.size(); ++i) {
-      if (!std::holds_alternative<ExchangePart>(rank.launches[launch].parts[i]))
+  for (size_t launch = 0; launch < rank.launches.size(); ++launch) {
+    size_t number = 0;
+    for (const Part &part : rank.launches[launch].parts) {
+      if (!std::holds_alternative<ExchangePart>(part))
         continue;
-      Result<int64_t> bytes = exchangeBytes(plan, launch, i);
+      Result<int64_t> bytes = exchangeBytes(plan, launch, number++);
       if (!bytes)
         return bytes;
       if (__builtin_add_overflow(total, *bytes, &total))
         return error("the plan's symmetric memory overflows");
     }
+  }
   return total;
 }
 

@@ -33,7 +33,8 @@ enum class ReduceMode {
   Auto,        ///< composition first where it fits, then direct
   Composition, ///< reduce_scatter, then all_gather
   Direct,      ///< trees or general partial sums, not composed
-  OneSum,      ///< composition or trees, so that one rank forms each sum
+  OneSum,      ///< composition or trees: one rank, or two that exchange their
+               ///< halves, form each sum
 };
 
 struct SolveOptions {

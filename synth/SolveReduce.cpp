@@ -36,6 +36,7 @@ public:
 
 private:
   bool sameForAll() const;
+  bool solveOneStep(SolveResult &result) const;
   bool filterVectors(SolveResult &result);
   bool countSends(SolveResult &result);
   bool attempt(Search search, size_t group, size_t vector, int64_t effort,
@@ -62,6 +63,55 @@ bool ReduceSearch::sameForAll() const {
       coll.chunks.begin(), coll.chunks.end(), [&](const ChunkRelation &c) {
         return c.pre == coll.chunks[0].pre && c.post == coll.chunks[0].pre;
       });
+}
+
+/// In one step every rank sends what it contributes to every other, and nothing
+/// else helps. Decides where that leaves no choice of ways.
+bool ReduceSearch::solveOneStep(SolveResult &result) const {
+  if (steps != 1)
+    return false;
+  Step step;
+  step.rounds = rounds;
+  std::vector<int64_t> load(fabric.edges.size());
+  for (int src : coll.chunks[0].pre)
+    for (int dst : coll.chunks[0].pre) {
+      if (src == dst)
+        continue;
+      std::vector<int> ways;
+      for (int edge : fabric.out[src])
+        if (fabric.edges[edge].dst == dst)
+          ways.push_back(edge);
+      if (ways.size() != 1)
+        return false;
+      for (size_t c = 0; c < coll.chunks.size(); ++c)
+        step.sends.push_back({static_cast<int>(c),
+                              src,
+                              dst,
+                              SendOp::Stash,
+                              ways.front(),
+                              {src}});
+      load[ways.front()] += static_cast<int64_t>(coll.chunks.size());
+    }
+  result.method = "one step";
+  result.answer = Answer::Yes;
+  for (const FabricSet &set : fabric.sets) {
+    int64_t total = 0;
+    for (int edge : set.edges)
+      total += load[edge];
+    if (total <= static_cast<int64_t>(set.cap) * rounds)
+      continue;
+    result.answer = Answer::No;
+    result.certificate = "in one step every rank sends to every other, " +
+                         std::to_string(total) + " chunks over " + set.name +
+                         ", which carries " +
+                         std::to_string(int64_t(set.cap) * rounds);
+    return true;
+  }
+  result.schedule.collective = coll;
+  result.schedule.topology = fabric.topology.name;
+  result.schedule.hosts = fabric.hosts;
+  result.schedule.steps = {step};
+  return true;
 }
 
 /// What one rank contributes must reach everyone, as in a broadcast.
@@ -200,7 +250,7 @@ SolveResult ReduceSearch::run() {
                          "over, and needed by, the same ranks";
     return result;
   }
-  if (filterVectors(result))
+  if (solveOneStep(result) || filterVectors(result))
     return result;
   // All chunks are alike, so a group need not map ranks freely.
   groups = candidateGroups(fabric, coll, 3);

@@ -60,6 +60,7 @@ private:
   /// By their operands; a contribution is -1 less its rank.
   std::map<std::vector<int>, int> numbers;
   std::vector<std::vector<int>> operandsOf;
+  std::vector<int> lowestRank;
 };
 
 void append(Value &value, const Value &more) {
@@ -71,13 +72,22 @@ void append(Value &value, const Value &more) {
 } // namespace
 
 int OrderOfChunk::number(std::vector<int> operands) {
+  auto lowest = [&](int operand) {
+    return operand < 0 ? -1 - operand
+                       : lowestRank[static_cast<size_t>(operand)];
+  };
   // Of the first two it does not matter which comes first.
-  if (operands.size() > 1 && operands[1] < operands[0])
+  if (operands.size() > 1 && lowest(operands[1]) < lowest(operands[0]))
     std::swap(operands[0], operands[1]);
   auto [it, isNew] =
       numbers.emplace(operands, static_cast<int>(operandsOf.size()));
-  if (isNew)
+  if (isNew) {
+    int least = lowest(operands.front());
+    for (int operand : operands)
+      least = std::min(least, lowest(operand));
+    lowestRank.push_back(least);
     operandsOf.push_back(std::move(operands));
+  }
   return it->second;
 }
 

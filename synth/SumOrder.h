@@ -24,10 +24,10 @@ enum class Rounding {
   AtEnd,
 };
 
-/// By which tree each rank that needs a chunk's sum has it formed, as text: a
-/// letter or number for the contribution of each rank, in parentheses what is
-/// added. [c][i] is chunk c at the i-th of its `post`. Texts are equal where
-/// the sums are equal in all bits.
+/// By which tree each rank that needs a chunk's sum has it formed, as text:
+/// the numbers of ranks for their contributions, in parentheses what is added.
+/// [c][i] is chunk c at the i-th of its `post`. Texts are equal where the sums
+/// are equal in all bits.
 ///
 /// Ranks add as the runtime does: what is sent is formed of the parts that the
 /// sender has (its own contribution and what arrived), small parts first and of

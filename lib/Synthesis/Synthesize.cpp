@@ -13,6 +13,8 @@
 #include "synth/Pareto.h"
 #include "synth/TopologyImport.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace ccn;
 using namespace ccn::synth;
 
@@ -99,24 +101,54 @@ Result<Schedule> Searching::solvePoint() {
   return Error{"no schedule was found in time"};
 }
 
-/// The fewest steps of any schedule; in mode OneSum of one in which a rank has
-/// a sum that then goes to the others. -1 where there is none.
+/// The fewest steps of the schedules that `mode` allows; -1 where there are
+/// none.
 int Searching::leastSteps(const Collective &wanted) const {
-  if (mode != ReduceMode::OneSum)
-    return stepBound(fabric, wanted).steps;
-  int least = -1;
-  for (int root = 0; root < fabric.ranks; ++root) {
+  if (mode == ReduceMode::Composition) {
     int steps = 0;
     for (CollectiveKind kind :
-         {CollectiveKind::Reduce, CollectiveKind::Broadcast}) {
+         {CollectiveKind::ReduceScatter, CollectiveKind::AllGather}) {
       int half =
-          stepBound(fabric, *makeCollective(kind, fabric.ranks, 1, root)).steps;
+          stepBound(fabric, *makeCollective(kind, fabric.ranks, 1)).steps;
       if (half < 0)
         return -1;
       steps += half;
     }
-    if (least < 0 || steps < least)
+    return steps;
+  }
+  if (mode != ReduceMode::OneSum)
+    return stepBound(fabric, wanted).steps;
+  // Up to one rank, or to two that exchange their halves, and down again.
+  Fabric back = reversed(fabric);
+  Collective spread;
+  spread.ranks = fabric.ranks;
+  spread.chunks.emplace_back();
+  for (int rank = 0; rank < fabric.ranks; ++rank)
+    spread.chunks[0].post.push_back(rank);
+  auto stepsFrom = [&](std::vector<int> roots) {
+    spread.chunks[0].pre = std::move(roots);
+    int up = stepBound(back, spread).steps;
+    int down = stepBound(fabric, spread).steps;
+    return up < 0 || down < 0 ? -1 : up + down;
+  };
+  auto joins = [&](int src, int dst) {
+    return llvm::any_of(fabric.out[src], [&](int edge) {
+      return fabric.edges[edge].dst == dst;
+    });
+  };
+  int least = -1;
+  auto take = [&](int steps) {
+    if (steps >= 0 && (least < 0 || steps < least))
       least = steps;
+  };
+  for (int root = 0; root < fabric.ranks; ++root) {
+    int steps = stepsFrom({root});
+    if (steps < 0)
+      return -1;
+    take(steps);
+    for (int other = 0; other < root; ++other)
+      if (joins(root, other) && joins(other, root))
+        take(stepsFrom({other, root}) + 1);
   }
   return least;
 }
@@ -167,7 +199,11 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
   std::string differing = differingSums(*best, *request.rounding);
   if (differing.empty())
     return best;
-  Result<Schedule> same = Searching(request, fabric, ReduceMode::OneSum).run();
+  // Two that exchange halves have the same sum only if their own was rounded.
+  ReduceMode mode = *request.rounding == Rounding::EachStep
+                        ? ReduceMode::OneSum
+                        : ReduceMode::Composition;
+  Result<Schedule> same = Searching(request, fabric, mode).run();
   std::string why = "a schedule of " + sizeOf(*best) +
                     " gives ranks different floats, as " + differing;
   if (!same)

@@ -145,13 +145,14 @@ FailureOr<FlatSymbolRefAttr> addAlgorithm(Operation *op, StringRef text,
                            ? " with root " + Twine(schedule->collective.root)
                            : Twine()),
                   op);
-  if (schedule->hosts > schedule->collective.ranks)
-    return refuse(emit, "choose_c5",
-                  "expected a schedule between ranks, found one that moves "
-                  "chunks through " +
-                      Twine(schedule->hosts - schedule->collective.ranks) +
-                      " CPUs",
-                  op);
+  for (const synth::Step &step : schedule->steps)
+    for (const synth::Send &send : step.sends)
+      if (std::max(send.src, send.dst) >= schedule->collective.ranks)
+        return refuse(emit, "choose_c5",
+                      "expected a schedule between ranks, found one with a CPU "
+                      "on the way of chunk " +
+                          Twine(send.chunk),
+                      op);
   // choose_c10
   if (wanted.rounding)
     if (std::string differing =

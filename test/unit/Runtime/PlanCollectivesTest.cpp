@@ -217,9 +217,15 @@ TEST(PlanCollectives, GroupsOfAMesh) {
                           4,       4,     {from, 0, {1}, -1}, {to, 0, {1}, -1},
                           rank / 3};
     };
-    return {exchange(Exchange::LL, rank % 3, in, out),
-            exchange(Exchange::Schedule, 3 + rank / 3, out, out),
-            exchange(Exchange::Lamport, rank % 3, in, in)};
+    std::vector<Part> parts = {
+        exchange(Exchange::LL, rank % 3, in, out),
+        exchange(Exchange::Schedule, 3 + rank / 3, out, out),
+        exchange(Exchange::Lamport, rank % 3, in, in)};
+    // Some have more to do before, as where slices are not equally large.
+    if (rank % 2)
+      parts.insert(parts.begin(),
+                   CopyPart{{4}, {in, 0, {1}, -1}, {out, 0, {1}, -1}});
+    return parts;
   });
   std::unique_ptr<SymmetricHeap> heap = heapFor(b.plan);
   int64_t needed = *planSymmetricBytes(b.plan);

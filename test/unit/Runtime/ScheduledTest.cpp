@@ -9,6 +9,9 @@
 #include "runtime/ScheduledCollective.h"
 #include "runtime/SliceBounds.h"
 #include "synth/Solve.h"
+#include "synth/SumOrder.h"
+
+#include <random>
 
 using namespace ccn;
 using namespace ccn::runtime;
@@ -209,6 +212,89 @@ TEST(Scheduled, PartialSumsKeptApart) {
                       {0, 2, 0, SendOp::Stash, -1, {1}}}}};
   EXPECT_EQ(synth::check(schedule), "");
   expectExecutes(schedule);
+}
+
+namespace {
+
+/// The value of a text of sumOrders, each sum in parentheses rounded to `type`.
+float evaluate(const std::string &text, size_t &at, ElementType type,
+               const std::vector<float> &contributions) {
+  if (text[at] != '(') {
+    size_t used = 0;
+    int rank = std::stoi(text.substr(at), &used);
+    at += used;
+    return contributions[static_cast<size_t>(rank)];
+  }
+  float sum = evaluate(text, ++at, type, contributions);
+  while (text[at] == '+')
+    sum += evaluate(text, ++at, type, contributions);
+  ++at;
+  uint32_t bits = 0;
+  auto *bytes = reinterpret_cast<std::byte *>(&bits);
+  store(type, bytes, 0, 1, &sum);
+  load(type, bytes, 0, 1, &sum);
+  return sum;
+}
+
+/// Every rank has the bits that sumOrders says.
+void expectOrders(const synth::Schedule &schedule, ElementType type) {
+  int ranks = schedule.collective.ranks;
+  auto orders = synth::sumOrders(schedule, type == ElementType::F32
+                                               ? synth::Rounding::EachStep
+                                               : synth::Rounding::AtEnd);
+  constexpr int64_t count = 203;
+  std::vector<std::vector<float>> values(count);
+  std::mt19937 random(3);
+  std::vector<std::vector<std::byte>> inputs(static_cast<size_t>(ranks),
+                                             std::vector<std::byte>(count * 4));
+  for (int64_t i = 0; i < count; ++i)
+    for (std::vector<std::byte> &input : inputs) {
+      float value = std::uniform_real_distribution<float>(-1, 1)(random);
+      store(type, input.data(), i, 1, &value);
+      load(type, input.data(), i, 1, &value);
+      values[static_cast<size_t>(i)].push_back(value);
+    }
+  ChunkSchedule converted = convert(schedule, count);
+  expectTeam(ranks, 8 << 20, [&](RankMemory &memory) {
+    auto collective = makeScheduled(memory, allRanks(ranks), type,
+                                    ReduceKind::Sum, converted);
+    if (!collective)
+      return collective.status();
+    auto rank = static_cast<size_t>(memory.rank());
+    std::vector<std::byte> out(count * 4);
+    if (Status status = (*collective)->run(inputs[rank].data(), out.data());
+        !status)
+      return status;
+    for (size_t c = 0; c < converted.chunks.size(); ++c) {
+      const Chunk &chunk = converted.chunks[c];
+      for (int64_t i = chunk.outputFirst; i < chunk.outputFirst + chunk.count;
+           ++i) {
+        float found;
+        load(type, out.data(), i, 1, &found);
+        size_t at = 0;
+        EXPECT_EQ(found, evaluate(orders[c][rank], at, type,
+                                  values[static_cast<size_t>(i)]))
+            << "chunk " << c << " rank " << rank << " " << orders[c][rank];
+      }
+    }
+    return Status();
+  });
+}
+
+} // namespace
+
+TEST(Scheduled, AddsInTheOrderThatIsSaid) {
+  for (const synth::Schedule &schedule :
+       {solved("ring(4)", Kind::AllReduce, 2, 2, 2),
+        solved("full(4)", Kind::AllReduce, 1, 1, 1),
+        solved("dgx1", Kind::AllReduce, 2, 2, 2),
+        solved("dgx1", Kind::AllReduce, 16, 4, 6)})
+    for (ElementType type : {ElementType::F32, ElementType::F16})
+      expectOrders(schedule, type);
+  // This one forms its sums at several ranks.
+  EXPECT_NE(synth::differingSums(solved("dgx1", Kind::AllReduce, 2, 2, 2),
+                                 synth::Rounding::EachStep),
+            "");
 }
 
 TEST(Scheduled, BodyIsAppliedOnceToEachSum) {

@@ -96,9 +96,9 @@ TEST(SumOrder, NeighborsFirstDiffers) {
   ASSERT_EQ(check(s), "");
   auto orders = sumOrders(s, Rounding::EachStep);
   EXPECT_EQ(orders[0], Texts(3, "(0+(1+2))"));
-  EXPECT_EQ(orders[1], (Texts{"(0+(1+2))", "(1+(0+2))", "(2+(0+1))"}));
+  EXPECT_EQ(orders[1], (Texts{"(0+(1+2))", "((0+2)+1)", "((0+1)+2)"}));
   EXPECT_EQ(differingSums(s, Rounding::EachStep),
-            "chunk 1 is added as (0+(1+2)) for rank 0 and as (1+(0+2)) for "
+            "chunk 1 is added as (0+(1+2)) for rank 0 and as ((0+2)+1) for "
             "rank 1");
 }
 
@@ -118,7 +118,7 @@ TEST(SumOrder, RingsAreRightAndAgree) {
     }
   EXPECT_EQ(sumOrders(ringSchedule(CollectiveKind::AllReduce, 3),
                       Rounding::EachStep)[1],
-            Texts(3, "(1+(0+2))"));
+            Texts(3, "((0+2)+1)"));
 }
 
 } // namespace

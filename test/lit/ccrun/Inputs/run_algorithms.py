@@ -1,9 +1,9 @@
 """Executes packages of collectives in every algorithm and protocol, and compares them with the interpreter.
 
-    run_algorithms.py TOPIC FOLDER SOURCE CCRUN CCCOMPILE...
+    run_algorithms.py TOPIC FOLDER SOURCE CCRUN CCSYNTH CCCOMPILE...
 
-The topic is `chosen` (algorithms and protocols by name), `synthesized`, `files` (schedules of ours and of
-others) or `differing` (schedules that add in different orders). SOURCE is the folder with the synthesizer's
+The topic is `chosen` (algorithms and protocols by name), `synthesized`, `axes` (of a mesh of two) or `files`
+(schedules of ours and of others). SOURCE is the folder with the synthesizer's
 test data. The interpreter adds in the order of the ranks: integers are always equal to its results in all
 bits, floats where the algorithm adds in that order too, else within the rounding of the sum.
 """
@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-topic, folder, source, ccrun, *cccompile = sys.argv[1:]
+topic, folder, source, ccrun, ccsynth, *cccompile = sys.argv[1:]
 shutil.rmtree(folder, ignore_errors=True)
 os.makedirs(folder)
 os.chdir(folder)
@@ -141,6 +141,53 @@ def synthesized():
             add_all(program, kinds, choices, exact=False)
             add_all(program, ("all_reduce",), choices, ("f64", "f16"), exact=False)
             program.run(re.sub(r"\W", "", topology) + "-" + objective)
+
+
+def axes():
+    """Groups along one axis, or two, of which some have more elements than others."""
+    ring = 'synth("ring(4)", latency)'
+    line = 'synth("line(2)", bandwidth)'
+    program = Program(4, "a = 2, b = 4")
+    for element in ("f32", "i32"):
+        for size in (33, 1003, 3):
+            for choices in ([("algorithm", ring)], [("algorithm", "one_shot"), ("protocol", "ll")], []):
+                exact = choices != [("algorithm", ring)]
+                layout = "local(b) sliced(0, a)"
+                program.add("all_reduce", "all_reduce(sum, %x, b)", element, [size, 2], layout, choices, exact)
+                program.add("all_gather", "all_gather(%x, b)", element, [3, size], "sliced(1, b) sliced(0, a)",
+                            choices if not choices or "synth" in choices[0][1] else [], True)
+            for choices in ([("algorithm", line)], [("algorithm", "ring")], [("algorithm", "two_shot")]):
+                layout = "local(a) sliced(1, b)"
+                program.add("all_reduce", "all_reduce(sum, %x, a)", element, [2, size], layout, choices, False)
+                program.add("reduce_scatter", "reduce_scatter(sum, %x, 0, a)", element, [5, size], layout, choices, False)
+            both = [("algorithm", 'synth("ring(8)", bandwidth)')]
+            program.add("all_reduce", "all_reduce(sum, %x, a, b)", element, [size], "local(a) local(b)", both, False)
+    program.run("axes")
+
+
+def files():
+    """Files of MSCCL, of MSCCL++ and of the synthesizer, as they are and converted."""
+    found = (("msccl/ag_hier_4_LL.xml", 4, "all_gather"), ("msccl/ar_tree_12_LL.xml", 4, "all_reduce"),
+             ("msccl/rccl-alltoall-8n-0-9kb.xml", 8, "all_to_all"), ("mscclpp/allreduce_packet.json", 2, "all_reduce"),
+             ("mscclpp/legacy_pairs.json", 2, "all_reduce"), ("mscclpp/reduce.json", 2, "all_reduce"))
+    for path, ranks, kind in found:
+        name = re.sub(r"\W", "-", path)
+        shutil.copy(os.path.join(source, path), name + os.path.splitext(path)[1])
+        call(ccsynth, "convert", name + os.path.splitext(path)[1], "--to", "schedule", "-o", name + "-own.json")
+        program = Program(ranks)
+        for file in (name + os.path.splitext(path)[1], name + "-own.json"):
+            add_all(program, (kind,), [("algorithm", f'"{file}"')], exact=False, sizes=(1003, 24, 1))
+        program.run(name)
+    solved = (("broadcast", "ring(4)", 4, 2, 2, 3), ("reduce", "ring(4)", 4, 2, 2, 3), ("gather", "ring(4)", 4, 2, 2, 4),
+              ("scatter", "ring(4)", 4, 2, 2, 4), ("reduce_scatter", "dgx1", 8, 2, 2, 3),
+              ("all_gather", "dgx1", 8, 6, 3, 7), ("all_to_all", "dgx1", 8, 24, 2, 8))
+    for kind, topology, ranks, chunks, steps, rounds in solved:
+        root = ["--root", str(ranks - 1)] if kind in ("broadcast", "reduce", "gather", "scatter") else []
+        call(ccsynth, "solve", "-q", "-t", topology, "-c", kind, "-C", str(chunks), "-S", str(steps), "-R", str(rounds),
+             *root, "-o", kind + ".json")
+        program = Program(ranks)
+        add_all(program, (kind,), [("algorithm", f'"{kind}.json"')], exact=False, sizes=(1003, 3))
+        program.run(kind)
 
 
 globals()[topic]()
