@@ -229,12 +229,15 @@ struct ConvertTruncF : ConvertOpToLLVMPattern<arith::TruncFOp> {
   matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Type from = op.getIn().getType(), to = op.getType();
-    if (!isNarrowFloat(to) || isNarrowFloat(from))
+    if (!isNarrowFloat(to))
       return failure();
     Bits b(op.getLoc(), rewriter);
     Value value = adaptor.getIn();
     if (from.isF64())
       value = roundToOdd(b, value);
+    // MLIR makes one conversion of f16 to f32 to 8 bits.
+    if (isNarrowFloat(from))
+      value = decode(b, FloatFormat::of(from), value, from.isF16() && hasF16C);
     rewriter.replaceOp(
         op, encode(b, FloatFormat::of(to), value, to.isF16() && hasF16C));
     return success();
