@@ -182,11 +182,14 @@ runtime::LoopOperand Exporter::operandOf(Value view, plan::AllAttr all,
   return operand;
 }
 
-/// Whether a body returns its one argument as it is.
-static bool isCopy(func::FuncOp body) {
+/// Whether a loop stores its one input as it is. A body does not say whether an
+/// integer is signed, so the types in memory may still differ.
+static bool isCopy(plan::LoopOp op, func::FuncOp body) {
   Operation *end = body.getBody().front().getTerminator();
   return body.getNumArguments() == 1 && end->getNumOperands() == 1 &&
-         end->getOperand(0) == body.getArgument(0);
+         end->getOperand(0) == body.getArgument(0) && !op.getReduced() &&
+         typeOf(op.getInputs().front()).getElementType() ==
+             typeOf(op.getOutputs().front()).getElementType();
 }
 
 const std::string &Exporter::textOf(func::FuncOp body) {
@@ -201,7 +204,7 @@ const std::string &Exporter::textOf(func::FuncOp body) {
 
 std::string Exporter::functionFor(plan::LoopOp op) {
   auto body = module.lookupSymbol<func::FuncOp>(op.getBody());
-  if (isCopy(body) && !op.getReduced())
+  if (isCopy(op, body))
     return "";
   LoopKernel kernel;
   kernel.body = body;
@@ -212,6 +215,11 @@ std::string Exporter::functionFor(plan::LoopOp op) {
   const std::string &text = textOf(body);
   std::string key =
       (text + "/" + Twine(kernel.dims) + "/" + Twine(kernel.reducedDims)).str();
+  // Bodies are shared between integers of both kinds, which differ in how they
+  // are reduced.
+  auto addType = [&](Type type) {
+    llvm::raw_string_ostream(key) << "/" << type;
+  };
   /// What is known of an operand's strides.
   auto innerStep = [&](Value view, bool isBlock) -> int64_t {
     int64_t step = plan::stridesOf(view).second.back();
@@ -227,6 +235,7 @@ std::string Exporter::functionFor(plan::LoopOp op) {
                                  [](int64_t stride) { return stride == 0; });
     kernel.inputs.push_back(
         {typeOf(view).getElementType(), innerStep(view, isBlock), isUniform});
+    addType(kernel.inputs.back().element);
     key += "/" + std::to_string(kernel.inputs.back().innerStep) +
            (isUniform ? "u" : "");
   }
@@ -234,6 +243,7 @@ std::string Exporter::functionFor(plan::LoopOp op) {
     LoopOutput output;
     output.element = typeOf(view).getElementType();
     output.innerStep = innerStep(view, false);
+    addType(output.element);
     key += "/" + std::to_string(output.innerStep);
     if (op.getReduced()) {
       output.reduction =

@@ -41,11 +41,12 @@ private:
   Value convert(Value x, Type type) {
     if (x.getType() == type)
       return x;
+    auto isNarrow = [](Type t) { return t.getIntOrFloatBitWidth() < 32; };
+    // Those of 16 and 8 bits are exact in f32, and convert to and from it.
+    if (isNarrow(x.getType()) && isNarrow(type))
+      x = arith::ExtFOp::create(b, b.getF32Type(), x);
     if (x.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
       return arith::ExtFOp::create(b, type, x);
-    // f16 and bf16, or the 8-bit types, do not hold each other.
-    if (x.getType().getIntOrFloatBitWidth() == type.getIntOrFloatBitWidth())
-      x = arith::ExtFOp::create(b, b.getF32Type(), x);
     return arith::TruncFOp::create(b, type, x);
   }
 

@@ -58,7 +58,7 @@ static cl::opt<uint64_t>
     planEvery("plan-every",
               cl::desc("Compile every so many-th program to plans and execute "
                        "them; 0 is none"),
-              cl::init(1));
+              cl::init(10));
 
 /// Programs that one process goes through.
 static constexpr uint64_t batchSize = 25;

@@ -375,12 +375,12 @@ plan.program "f" rank(1) {
 plan.program "f" rank(0) {
   %0 = plan.launch "k" stream(0) {
     plan.signal rank(1) flag(0)
-    // expected-error @+1 {{expected one signal and one await of flag 0 from rank 0 to rank 1}}
     plan.signal rank(1) flag(0)
   }
 }
 plan.program "f" rank(1) {
   %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected one signal and one await of flag 0 from rank 0 to rank 1}}
     plan.await rank(0) flag(0)
   }
 }

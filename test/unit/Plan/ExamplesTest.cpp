@@ -9,6 +9,7 @@
 #include "test/unit/Verify/Examples.h"
 #include "PlanUtil.h"
 
+#include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
 
 #include "llvm/ADT/StringExtras.h"

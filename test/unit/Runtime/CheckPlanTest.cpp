@@ -241,6 +241,8 @@ TEST(CheckPlan, Loops) {
             rows + "loop 1: input 0: scratch 1 is read before it is made");
   EXPECT_EQ(inLoop(1, [](Loop &l) { l.inputs[0].view.strides[1] = 1; }),
             rows + "loop 1: input 0: scratch 0 is read beyond what is made");
+  // A sum of nothing is made all the same.
+  EXPECT_EQ(inLoop(0, [](Loop &l) { l.sizes[1] = 0; }), "");
   EXPECT_EQ(inLoop(1, [](Loop &l) { l.inputs[0].type = ElementType::I8; }),
             rows + "loop 1: input 0: scratch 0 is made as f32 and read as i8");
   EXPECT_EQ(inLoop(1, [](Loop &l) { l.inputs[1].view.buffer = 0; }),

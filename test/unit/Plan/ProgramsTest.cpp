@@ -1,0 +1,189 @@
+//===- ProgramsTest.cpp - Small programs that plans once got wrong --------===//
+//
+// Found by random programs: each is executed as a package and compared with the
+// interpreter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanUtil.h"
+
+#include "lib/Verify/Retype.h"
+#include "lib/Verify/Values.h"
+
+using namespace ccn::test;
+
+namespace ccn::verify {
+
+namespace {
+
+class PlansOfPrograms : public testing::Test {
+protected:
+  /// Compares twice, the second time as the first left the inout arguments.
+  void compare(const std::string &text, const std::string &schedule = {}) {
+    Variant variant = {.phase = Phase::Plan, .schedule = schedule};
+    std::string messages;
+    auto scheduled =
+        compiler.compileTo(Phase::Schedule, text, variant, messages);
+    ASSERT_TRUE(scheduled) << messages;
+    auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
+    ASSERT_TRUE(plans) << messages;
+    ProgramOp program = onlyProgram(*scheduled);
+    auto team = PlanTeam::create(*plans, program.getSymName());
+    ASSERT_TRUE(team) << team.message();
+    auto inputs =
+        drawInputs(program, ValueSet::Signed, Integers::Any, /*seed=*/1);
+    ASSERT_TRUE(mlir::succeeded(inputs));
+    for (bool isFirst : {true, false}) {
+      auto expected = interp::run(program, program.getMesh(), *inputs, {});
+      ASSERT_TRUE(mlir::succeeded(expected));
+      auto found = isFirst ? (*team)->run(*inputs) : (*team)->runAgain();
+      ASSERT_TRUE(found) << found.message();
+      EXPECT_TRUE(haveSameBits(*expected, *found));
+      for (const interp::Output &output : *expected)
+        if (auto input = inputs->find(output.name); input != inputs->end())
+          input->second = output.tensor;
+    }
+  }
+
+  PlanCompiler compiler;
+};
+
+// Who has nothing of a dimension that a sum runs over gives a sum of nothing.
+TEST_F(PlansOfPrograms, ReduceNothing) {
+  compare(R"(mesh m (a = 4)
+program f(x: f32[3, 2] sliced(1), y: f32[0, 0]) {
+  let s = sum(x, 1)
+  let most = max(x * x, 1)
+  let total = all_reduce(max, most)
+  let length = norm(y)
+  return s, total, length
+})");
+}
+
+TEST_F(PlansOfPrograms, MultiplyNothing) {
+  compare(R"(mesh m (a = 4)
+program f(x: f32[2, 3] sliced(1), y: f32[3, 5] sliced(0), z: i32[2, 3, 5] sliced(1)) {
+  let v = all_reduce(sum, matmul(x, y))
+  let w = all_to_all(z, 1 -> 0)
+  return v, w
+})");
+}
+
+// A rank to which nobody sends keeps what it has, and others read it then.
+TEST_F(PlansOfPrograms, ShareWhatWasKept) {
+  compare(R"(mesh m (a = 5)
+program f(x: f64[5, 5] local(a)) {
+  let d = dropout(dropout(x, 0.5, 7), 0.5, 7)
+  let moved = send(d, a, -1)
+  let total = reduce(sum, x, 0, a)
+  let parts = reduce_scatter(sum, moved, 0, a)
+  return total, parts
+})");
+  compare(R"(mesh m (a = 3)
+program f(x: f64[5, 5] local(a)) {
+  let total = reduce(sum, 2 * x, 1, a)
+  let again = reduce(sum, x, 2, a)
+  let most = all_reduce(max, total, a)
+  let sums = reduce_scatter(sum, again, 0, a)
+  return most, sums
+})");
+}
+
+TEST_F(PlansOfPrograms, GoAroundRingsInBlocks) {
+  compare(R"(mesh m (a = 2, b = 2)
+program f(x: i32[2, 5, 4] sliced(2, b), y: i32[4, 5] sliced(0, b), z: i32[3, 3] sliced(0, a)) {
+  let product = matmul(x, y)
+  let sums = reduce_scatter(sum, product, 0, b)
+  let whole = all_gather(z, a)
+  let twice = 2 * all_reduce(sum, product, b)
+  return sums, whole, twice
+}
+schedule t for f {
+  algorithm sums = ring
+  algorithm whole = ring
+  algorithm twice = ring
+})",
+          "t");
+}
+
+// Chunks that are two pieces on some ranks, of one row each.
+TEST_F(PlansOfPrograms, PutPiecesInOneArgument) {
+  compare(R"(mesh m (a = 2, b = 2)
+program f(inout p0: i32[3, 8] sliced(0, a), inout p1: i32[8, 3] sliced(1, a),
+          inout p2: i32[3, 3] sliced(1, a)) {
+  let whole = all_gather(abs(p0), a)
+  let product = matmul(whole, p1)
+  p2 <- p2 + product
+}
+schedule t for f {
+  overlap whole, product, p2
+})",
+          "t");
+}
+
+// Each takes a chunk of what the other has while that makes its next chunk,
+// which lies elsewhere, as its slices have other sizes.
+TEST_F(PlansOfPrograms, OverlapRaggedSlices) {
+  compare(R"(mesh m (a = 2)
+program f(x: i32[4, 5] partial(sum, a), inout p: i32[4, 5]) {
+  let total = all_reduce(sum, x, a)
+  let size = abs(total)
+  let part = slice(size, 1)
+  p <- p + part
+  let both = concat([p, size], 1)
+  return both
+}
+schedule t for f {
+  overlap part, p, both chunks 2
+})",
+          "t");
+}
+
+// What loops compute they share, but not between types that order bits in
+// different ways.
+TEST_F(PlansOfPrograms, TellSignedFromUnsigned) {
+  compare(R"(mesh m (a = 2)
+program f(x: i32[8, 4], y: u32[8, 4], z: i8[5] sliced(0), w: u8[5] sliced(0)) {
+  let v0 = max(x, 0)
+  let v1 = max(y, 0)
+  let v2 = min(x, 1)
+  let v3 = min(y, 1)
+  let v4 = cast(z, u8)
+  let v5 = cast(w, i8)
+  return v0, v1, v2, v3, v4, v5
+})");
+}
+
+// The old value of an argument after it has changed, as itself and as parts.
+TEST_F(PlansOfPrograms, KeepOldValues) {
+  compare(R"(mesh m (a = 2)
+program f(inout p: f32[4, 6], inout q: f32[6, 4], x: f32[4, 6] sliced(0)) {
+  let turned = transpose(p)
+  let part = slice(p, 0, 1, 3)
+  let flat = reshape(p, [24])
+  let old = p
+  p <- all_gather(x) + old
+  q <- turned
+  let late = part + slice(old, 0, 1, 3)
+  p <- old - p
+  let same = x
+  return late, flat, old, same, turned
+})");
+}
+
+TEST_F(PlansOfPrograms, ReturnTheSameTwice) {
+  compare(R"(mesh m (a = 2)
+program f(x: f32[5] sliced(0), inout p: f32[5] sliced(0), s: i64) {
+  let one = cast(1, f32)
+  let same = x
+  let y = x + p
+  p <- y
+  let z = y
+  let seed = s
+  return same, one, y, z, seed
+})");
+}
+
+} // namespace
+
+} // namespace ccn::verify
