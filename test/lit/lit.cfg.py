@@ -1,6 +1,7 @@
 # How lit runs the tests of ccn. With --param roundtrip=1 every tool writes its IR
 # as text and as bytecode and reads it back at each step.
 import os
+import shutil
 
 import lit.formats
 
@@ -42,6 +43,9 @@ config.substitutions += [
 ]
 if config.sanitizer:
     config.available_features.add("sanitizer")
+# MPI's library leaks on purpose, and its processes have limited time.
+elif shutil.which("mpirun") and os.path.exists(config.ccn_binary_dir + "/lib/libccn-mpi.so"):
+    config.available_features.add("mpi")
     # LLVM's allocators, inlined in our code, mark free memory for the sanitizer;
     # those in the shared library, not instrumented, use it all the same.
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")

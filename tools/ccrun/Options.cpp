@@ -17,7 +17,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   CLI::App app{
       "Runs compiled programs over distributed tensors.\n\n"
       "  ccrun adam.ccnpkg --input g=g.npy --input lr=0.001 --output p=p.npy\n"
-      "  ccrun adam.ccnpkg --nproc 4 --bench\n",
+      "  ccrun adam.ccnpkg --nproc 4 --bench\n"
+      "  mpirun -n 4 ccrun adam.ccnpkg\n",
       "ccrun"};
   app.option_defaults()->always_capture_default(false);
   std::vector<std::string> inputs, outputs;

@@ -1,8 +1,9 @@
 //===- ccrun.cpp - Runs packages ------------------------------------------===//
 //
-// Reads a package and arrays, runs the ranks, prints and writes what they
-// leave. Exit codes: 0 done; 2 usage, or a package that cannot be run here; 4
-// the run failed or gave another result than the reference plan.
+// Reads a package and arrays, runs the ranks, or one that mpirun started,
+// prints and writes what they leave. Exit codes: 0 done; 2 usage, or a package
+// that cannot be run here; 4 the run failed or gave another result than the
+// reference plan.
 //
 //===----------------------------------------------------------------------===//
 

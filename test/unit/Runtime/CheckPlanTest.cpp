@@ -163,8 +163,8 @@ TEST(CheckPlan, WhatRanksShare) {
   EXPECT_EQ(refusal([](Plan &p) { p.ranks[1].launches.pop_back(); }),
             "rank 1: expected the 3 launches of rank 0, found 2");
   EXPECT_EQ(refusal([](Plan &p) { p.ranks[1].launches[0].parts.pop_back(); }),
-            "rank 1: launch 0 is on another stream or has other parts than on "
-            "rank 0");
+            "rank 1: launch 0 is on another stream or has other barriers or "
+            "exchanges than on rank 0");
 }
 
 TEST(CheckPlan, MemoryOfARank) {
@@ -203,7 +203,7 @@ TEST(CheckPlan, LaunchesAndFlags) {
             }),
             "flag 0 of rank 0 is set twice in a run");
   EXPECT_EQ(refusal([](Plan &p) { part<BarrierPart>(p, 0, 1).flags = 4; }),
-            "launch 0 part 1: ranks 0 and 1 do not come to one barrier");
+            "launch 0 meeting 0: ranks 0 and 1 do not come to one barrier");
   EXPECT_EQ(refusal([](Plan &p) { part<AwaitPart>(p, 1, 1).flag = 0; }),
             "rank 0 awaits flag 0, which rank 1 does not signal");
   EXPECT_EQ(refusal([](Plan &p) { part<SignalPart>(p, 1, 0).rank = 2; }),

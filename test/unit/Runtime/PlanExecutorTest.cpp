@@ -256,25 +256,27 @@ Plan failingPlan(int ranks) {
 } // namespace
 
 TEST(PlanExecutor, AFailureInOneRankEndsAllAndNamesIt) {
-  auto start = std::chrono::steady_clock::now();
-  std::vector<Status> statuses = runPlan(
-      failingPlan(4),
-      [&](PlanExecutor &executor, int rank) {
-        for (int run = 0; run < 3; ++run) {
-          float in = rank == 2 && run == 1 ? 1.f : 0.f, out = 0;
-          void *arguments[] = {&in, &out};
-          if (Status status = executor.run(arguments); !status) {
-            // It stays so.
-            EXPECT_EQ(executor.run(arguments).message(), status.message());
-            return status;
+  for (Over over : {Over::Memory, Over::Messages}) {
+    auto start = std::chrono::steady_clock::now();
+    std::vector<Status> statuses = runPlan(
+        failingPlan(4),
+        [&](PlanExecutor &executor, int rank) {
+          for (int run = 0; run < 3; ++run) {
+            float in = rank == 2 && run == 1 ? 1.f : 0.f, out = 0;
+            void *arguments[] = {&in, &out};
+            if (Status status = executor.run(arguments); !status) {
+              // It stays so.
+              EXPECT_EQ(executor.run(arguments).message(), status.message());
+              return status;
+            }
           }
-        }
-        return Status();
-      },
-      withFunctions());
-  EXPECT_LT(secondsSince(start), 1);
-  for (const Status &status : statuses)
-    EXPECT_EQ(status.message(), "rank 2: division by zero at adam.ccn:7:3");
+          return Status();
+        },
+        withFunctions(), over);
+    EXPECT_LT(secondsSince(start), 1);
+    for (const Status &status : statuses)
+      EXPECT_EQ(status.message(), "rank 2: division by zero at adam.ccn:7:3");
+  }
 }
 
 TEST(PlanExecutor, ACodeThatThePlanDoesNotExplain) {
@@ -291,30 +293,32 @@ TEST(PlanExecutor, ACodeThatThePlanDoesNotExplain) {
 }
 
 TEST(PlanExecutor, ARankThatDoesNotComeIsNamed) {
-  ExecutorOptions options = withFunctions();
-  options.timeLimit = 0.3;
-  std::atomic<int> ended{0};
-  std::vector<Status> statuses = runPlan(
-      failingPlan(3),
-      [&](PlanExecutor &executor, int rank) {
-        auto start = std::chrono::steady_clock::now();
-        while (rank == 1 && ended < 2 && secondsSince(start) < 10)
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        if (rank == 1)
-          return Status();
-        float in = 0, out = 0;
-        void *arguments[] = {&in, &out};
-        Status status = executor.run(arguments);
-        ++ended;
-        return status;
-      },
-      options);
-  for (int rank : {0, 2})
-    EXPECT_NE(statuses[static_cast<size_t>(rank)].message().find(
-                  "the time limit of 0.3 s passed while waiting for rank 1: "
-                  "'arrival' of call 1 of update"),
-              std::string::npos)
-        << statuses[static_cast<size_t>(rank)].message();
+  for (Over over : {Over::Memory, Over::Messages}) {
+    ExecutorOptions options = withFunctions();
+    options.timeLimit = 0.3;
+    std::atomic<int> ended{0};
+    std::vector<Status> statuses = runPlan(
+        failingPlan(3),
+        [&](PlanExecutor &executor, int rank) {
+          auto start = std::chrono::steady_clock::now();
+          while (rank == 1 && ended < 2 && secondsSince(start) < 10)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          if (rank == 1)
+            return Status();
+          float in = 0, out = 0;
+          void *arguments[] = {&in, &out};
+          Status status = executor.run(arguments);
+          ++ended;
+          return status;
+        },
+        options, over);
+    for (int rank : {0, 2})
+      EXPECT_NE(statuses[static_cast<size_t>(rank)].message().find(
+                    "the time limit of 0.3 s passed while waiting for rank 1: "
+                    "'arrival' of call 1 of update"),
+                std::string::npos)
+          << statuses[static_cast<size_t>(rank)].message();
+  }
 }
 
 TEST(PlanExecutor, RefusesWhatItCannotRun) {

@@ -162,7 +162,7 @@ TEST(PlanExecutor, TracesLaunchesAndParts) {
   Recorder recorder;
   ExecutorOptions options = withFunctions();
   options.trace = &recorder;
-  expectPlan(
+  std::vector<Status> statuses = runPlan(
       pipelinePlan(1, 8, 2),
       [&](PlanExecutor &executor, int) {
         std::vector<float> a(16), c(16);
@@ -171,6 +171,7 @@ TEST(PlanExecutor, TracesLaunchesAndParts) {
         return status ? executor.run(arguments) : status;
       },
       options);
+  EXPECT_TRUE(statuses[0].ok()) << statuses[0].message();
   // stage and its copy, two reductions of three parts, two loops; twice.
   ASSERT_EQ(recorder.events.size(), 2u * (2 + 2 * 4 + 2 * 2));
   std::map<std::pair<uint64_t, int>, TraceEvent> launches;

@@ -1,7 +1,7 @@
 //===- PlanUtil.h - Plans made by hand --------------------------*- C++ -*-===//
 //
 // Builds plans of which all ranks have the same buffers and launches, and runs
-// them on ranks that are threads.
+// them on ranks that are threads, over each of the transports.
 //
 //===----------------------------------------------------------------------===//
 
@@ -130,24 +130,46 @@ inline std::unique_ptr<SymmetricHeap> heapFor(const Plan &plan) {
   return *std::move(heap);
 }
 
-/// Makes an executor on each rank in a thread, and calls body.
-inline std::vector<Status>
-runPlan(const Plan &plan,
-        const std::function<Status(PlanExecutor &, int rank)> &body,
-        const ExecutorOptions &options = {}) {
-  std::unique_ptr<SymmetricHeap> heap = heapFor(plan);
-  return runTeam(*heap, [&](RankMemory &memory) {
-    auto executor = PlanExecutor::create(plan, memory.rank(), *heap, options);
+using ExecutorBody = std::function<Status(PlanExecutor &, int rank)>;
+
+/// Makes an executor on each rank in a thread, with its transport, and calls
+/// body.
+inline std::vector<Status> runPlan(const Plan &plan, const ExecutorBody &body,
+                                   const ExecutorOptions &options,
+                                   const std::vector<Transport *> &transports) {
+  return runTeam(transports, [&](RankMemory &memory) {
+    Transport &transport = *transports[static_cast<size_t>(memory.rank())];
+    auto executor =
+        PlanExecutor::create(plan, memory.rank(), transport, options);
     return executor ? body(**executor, memory.rank()) : executor.status();
   });
 }
 
-inline void
-expectPlan(const Plan &plan,
-           const std::function<Status(PlanExecutor &, int rank)> &body,
-           const ExecutorOptions &options = {}) {
-  for (const Status &status : runPlan(plan, body, options))
-    EXPECT_TRUE(status.ok()) << status.message();
+enum class Over { Memory, Messages };
+
+/// Likewise over shared memory or by messages.
+inline std::vector<Status> runPlan(const Plan &plan, const ExecutorBody &body,
+                                   const ExecutorOptions &options = {},
+                                   Over over = Over::Memory) {
+  if (over == Over::Memory) {
+    std::unique_ptr<SymmetricHeap> heap = heapFor(plan);
+    return runPlan(plan, body, options,
+                   std::vector<Transport *>(plan.ranks.size(), heap.get()));
+  }
+  Result<int64_t> bytes = planSymmetricBytes(plan);
+  EXPECT_TRUE(bytes.ok()) << bytes.message();
+  auto ranks = static_cast<int>(plan.ranks.size());
+  MessageTeam team(std::make_shared<FakeWires>(ranks, 1), bytes ? *bytes : 0,
+                   ranks % 2 ? MessageOptions() : smallMessages());
+  return runPlan(plan, body, options, team.transports);
+}
+
+/// Over shared memory, and then by messages; every rank must succeed.
+inline void expectPlan(const Plan &plan, const ExecutorBody &body,
+                       const ExecutorOptions &options = {}) {
+  for (Over over : {Over::Memory, Over::Messages})
+    for (const Status &status : runPlan(plan, body, options, over))
+      EXPECT_TRUE(status.ok()) << status.message();
 }
 
 } // namespace ccn::runtime
