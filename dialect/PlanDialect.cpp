@@ -161,6 +161,8 @@ static bool isRowMajor(MemRefType type) {
   int64_t offset;
   if (failed(findStrides(type, strides, offset)))
     return false;
+  if (type.getNumElements() == 0)
+    return true;
   int64_t expected = 1;
   for (size_t i = strides.size(); i-- > 0; expected *= type.getDimSize(i))
     if (type.getDimSize(i) > 1 && strides[i] != expected)

@@ -59,8 +59,8 @@ struct RowsDraft {
 struct CopyDraft {
   Strided from, to;
   /// Whether it stores what an argument or a result is to hold; it may then be
-  /// made there in the first place.
-  bool isStore = false;
+  /// made there in the first place, and then is not copied.
+  bool isStore = false, isDropped = false;
 };
 
 struct BarrierDraft {

@@ -195,10 +195,31 @@ LogicalResult Kernel::lowerElementwise(Operation *op) {
   return success();
 }
 
+std::pair<size_t, int64_t> Kernel::locate(Value input, Value result,
+                                          size_t index) const {
+  auto beginOf = [&](Value value, SliceBounds range) {
+    return chunk->chunking.offsets.lookup(value) + range.offset;
+  };
+  SliceBounds wanted = rangesOf(result)[index];
+  for (auto [i, range] : llvm::enumerate(rangesOf(input)))
+    if (int64_t begin = beginOf(result, wanted) - beginOf(input, range);
+        begin >= 0 && begin + wanted.size <= range.size && wanted.size > 0)
+      return {i, begin};
+  assert(wanted.size == 0 && "a part of what is cut is in one of its pieces");
+  return {0, 0};
+}
+
 LogicalResult Kernel::lowerMovement(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
   for (size_t i = 0; i < countPieces(result); ++i) {
-    FailureOr<Strided> view = store(input, i);
+    size_t from = i;
+    int64_t begin = 0;
+    if (auto extract = dyn_cast<ExtractOp>(op)) {
+      begin = static_cast<int64_t>(extract.getBegin());
+      if (auto dim = chunkedDim(input); dim && *dim == extract.getDim())
+        std::tie(from, begin) = locate(input, result, i);
+    }
+    FailureOr<Strided> view = store(input, from);
     if (failed(view))
       return failure();
     Sizes sizes = sizesOf(result, i);
@@ -206,7 +227,7 @@ LogicalResult Kernel::lowerMovement(Operation *op) {
       addView(result, permute(*view, transpose.getPermutation()));
     } else if (auto extract = dyn_cast<ExtractOp>(op)) {
       Sizes offsets(sizes.size());
-      offsets[extract.getDim()] = static_cast<int64_t>(extract.getBegin());
+      offsets[extract.getDim()] = begin;
       addView(result, subBox(*view, offsets, sizes));
     } else if (isa<BroadcastToOp>(op)) {
       addView(result, broadcastTo(*view, sizes));

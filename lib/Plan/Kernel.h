@@ -88,6 +88,11 @@ private:
   Sizes sizesOf(mlir::Value value, size_t index) const;
   Sizes offsetsOf(mlir::Value value, size_t index) const;
   Strided pieceOf(const Strided &whole, mlir::Value value, size_t index) const;
+  /// Of a result that is cut from its input along the chunked dimension: the
+  /// input's piece in which a piece of the result lies, and where it begins
+  /// there.
+  std::pair<size_t, int64_t> locate(mlir::Value input, mlir::Value result,
+                                    size_t index) const;
   Piece getPiece(mlir::Value value, size_t index);
   void addPiece(mlir::Value value, Piece piece) {
     pieces[value].push_back(std::move(piece));

@@ -32,10 +32,10 @@ public:
 
   /// Where the stores are, in order; as many on all ranks.
   std::vector<Position> findStores();
-  /// Whether what a store copies can be made where it is copied to.
-  bool canForward(Position at);
-  void forward(Position at);
-  void removeStores();
+  /// Whether a store needs no copy: what it copies is there, or can be made
+  /// there.
+  bool canDrop(Position at) { return isThere(at) || canForward(at); }
+  void drop(Position at);
 
 private:
   bool isWhole(const Strided &view) const {
@@ -43,6 +43,8 @@ private:
            view.count() ==
                draft.buffers[static_cast<size_t>(view.buffer)].count;
   }
+  bool isThere(Position at);
+  bool canForward(Position at);
   bool isSafe(const CopyDraft &store, Position at);
   CopyDraft &storeAt(Position at) {
     return std::get<CopyDraft>(draft.launches[at.launch].parts[at.part]);
@@ -145,32 +147,55 @@ bool Forwarder::canForward(Position at) {
          isWhole(store.to) && isSafe(store, at);
 }
 
-void Forwarder::forward(Position at) {
-  int from = storeAt(at).from.buffer, to = storeAt(at).to.buffer;
+bool Forwarder::isThere(Position at) {
+  const Strided &from = storeAt(at).from, &to = storeAt(at).to;
+  if (from.count() == 0)
+    return true;
+  bool same = from.buffer == to.buffer && from.offset == to.offset &&
+              from.rank == to.rank;
+  for (auto [size, a, b] :
+       llvm::zip_equal(from.sizes, from.strides, to.strides))
+    same &= a == b || size == 1;
+  return same;
+}
+
+void Forwarder::drop(Position at) {
+  CopyDraft &store = storeAt(at);
+  store.isDropped = true;
+  if (isThere(at))
+    return;
+  int from = store.from.buffer, to = store.to.buffer;
   visitAll(draft, [&](Strided &view, AllAttr, bool, Position) {
     if (view.buffer == from)
       view.buffer = to;
   });
 }
 
-void Forwarder::removeStores() {
-  SmallVector<int> moved;
-  std::vector<LaunchDraft> kept;
-  for (LaunchDraft &launch : draft.launches) {
-    llvm::erase_if(launch.parts, [](PartDraft &part) {
-      auto *copy = std::get_if<CopyDraft>(&part);
-      return copy && copy->from == copy->to;
-    });
-    moved.push_back(launch.parts.empty() ? -1 : static_cast<int>(kept.size()));
-    if (!launch.parts.empty())
-      kept.push_back(std::move(launch));
+/// Removes launches that do nothing on any rank and that nothing waits for.
+void removeEmpty(llvm::MutableArrayRef<PlanDraft> ranks) {
+  std::vector<bool> kept(ranks.front().launches.size());
+  for (PlanDraft &draft : ranks) {
+    assert(draft.launches.size() == kept.size() &&
+           "all ranks have the same launches");
+    for (auto [i, launch] : llvm::enumerate(draft.launches)) {
+      kept[i] = kept[i] || !launch.parts.empty();
+      for (int wait : launch.waits)
+        kept[static_cast<size_t>(wait)] = true;
+    }
   }
-  for (LaunchDraft &launch : kept) {
-    for (int &wait : launch.waits)
-      wait = moved[static_cast<size_t>(wait)];
-    llvm::erase(launch.waits, -1);
+  for (PlanDraft &draft : ranks) {
+    SmallVector<int> moved;
+    std::vector<LaunchDraft> rest;
+    for (auto [i, launch] : llvm::enumerate(draft.launches)) {
+      moved.push_back(static_cast<int>(rest.size()));
+      if (!kept[i])
+        continue;
+      for (int &wait : launch.waits)
+        wait = moved[static_cast<size_t>(wait)];
+      rest.push_back(std::move(launch));
+    }
+    draft.launches = std::move(rest);
   }
-  draft.launches = std::move(kept);
 }
 
 } // namespace
@@ -185,13 +210,18 @@ void plan::forwardStores(llvm::MutableArrayRef<PlanDraft> ranks) {
   for (size_t i = 0; i < stores.front().size(); ++i) {
     bool all = true;
     for (auto [forwarder, own] : llvm::zip_equal(forwarders, stores))
-      all &= forwarder.canForward(own[i]);
+      all &= forwarder.canDrop(own[i]);
     for (auto [forwarder, own] : llvm::zip_equal(forwarders, stores))
       if (all)
-        forwarder.forward(own[i]);
+        forwarder.drop(own[i]);
   }
-  for (Forwarder &forwarder : forwarders)
-    forwarder.removeStores();
+  for (PlanDraft &draft : ranks)
+    for (LaunchDraft &launch : draft.launches)
+      llvm::erase_if(launch.parts, [](PartDraft &part) {
+        auto *copy = std::get_if<CopyDraft>(&part);
+        return copy && copy->isDropped;
+      });
+  removeEmpty(ranks);
 }
 
 //===----------------------------------------------------------------------===//

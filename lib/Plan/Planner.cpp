@@ -185,8 +185,11 @@ void Planner::planKernel(Operation *op) {
   if (isa<FusedOp>(op))
     for (auto [result, value] : llvm::zip_equal(op->getResults(), yieldsOf(op)))
       storage[result] = storage.lookup(value);
-  // What only says where elements are, is none.
-  if (launch.parts.empty()) {
+  // What only says where elements are, is none. Whether a reshape must copy
+  // depends on the rank's shapes.
+  bool isViews = llvm::all_of(
+      operationsOf(op), llvm::IsaPred<TransposeOp, ExtractOp, BroadcastToOp>);
+  if (launch.parts.empty() && isViews) {
     for (Value operand : op->getOperands())
       if (auto it = ahead.find(operand); it != ahead.end())
         for (Value result : op->getResults())
@@ -327,8 +330,6 @@ void Planner::storeIn(Value value, const Strided &target, Location loc) {
   if (!findStorage(value))
     planKernel(value.getDefiningOp());
   Strided source = storage.lookup(value);
-  if (source == target)
-    return;
   // The kernel that made the value, if it is the last, stores it too.
   auto it = makers.find(value);
   if (it == makers.end() || it->second + 1 != draft.launches.size() ||
@@ -342,20 +343,44 @@ void Planner::storeIn(Value value, const Strided &target, Location loc) {
   draft.launches.back().parts.push_back(CopyDraft{source, target, true});
 }
 
-void Planner::saveOldValues(UpdateOp op, int buffer) {
+/// Whether a value may lie in the memory of an argument, on some rank: it is
+/// what that holds or held, or a view of it, or was kept when others got what
+/// was sent. The same on all ranks.
+static bool mayLieIn(Value value, BlockArgument argument) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return value == argument;
+  if (auto update = dyn_cast<UpdateOp>(op))
+    return mayLieIn(update.getTarget(), argument);
+  if (auto communicate = dyn_cast<CommunicateOp>(op))
+    return (communicate.getCollective() == Collective::send ||
+            communicate.getCollective() == Collective::reduce) &&
+           mayLieIn(communicate.getInput(), argument);
+  if (isa<FusedOp>(op))
+    return mayLieIn(yieldsOf(op)[cast<OpResult>(value).getResultNumber()],
+                    argument);
+  return isa<TransposeOp, ExtractOp, BroadcastToOp, ReshapeOp>(op) &&
+         mayLieIn(op->getOperand(0), argument);
+}
+
+void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
   auto isUsedLater = [&](Value value) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       Operation *top = op->getBlock()->findAncestorOpInBlock(*user);
       return top && op->isBeforeInBlock(top);
     });
   };
+  auto buffer = static_cast<int>(argument.getArgNumber());
   SmallVector<Value> old;
-  for (auto &[value, view] : storage)
-    if (view.buffer == buffer && value != op.getValue() && isUsedLater(value))
+  for (auto &[value, view] : storage) {
+    bool may = mayLieIn(value, argument);
+    assert((may || view.buffer != buffer) && "nothing else is put there");
+    // What is stored must not lie there in another order.
+    bool isMoved = value == op.getValue() && value.getDefiningOp() &&
+                   !value.getDefiningOp<UpdateOp>();
+    if (may && (isMoved || isUsedLater(value)))
       old.push_back(value);
-  if (const Strided *stored = findStorage(op.getValue());
-      stored && stored->buffer == buffer && isUsedLater(op.getValue()))
-    old.push_back(op.getValue());
+  }
   if (old.empty())
     return;
   // In the program's order, whatever the map's.
@@ -371,9 +396,12 @@ void Planner::saveOldValues(UpdateOp op, int buffer) {
            a.getDefiningOp()->getBlock() == b.getDefiningOp()->getBlock() &&
            a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
   });
+  // All ranks have the launch, even if some have nothing to save.
   LaunchDraft &launch = addLaunch(op);
   awaitAllAhead(launch);
   for (Value value : old) {
+    if (storage[value].buffer != buffer)
+      continue;
     int64_t count = countOf(shapeOf(value));
     Strided copy = Strided::whole(
         addBuffer(Memory::private_, elementOf(value), count, count),
@@ -384,15 +412,14 @@ void Planner::saveOldValues(UpdateOp op, int buffer) {
 }
 
 void Planner::planUpdate(UpdateOp op) {
-  Strided target = storage.lookup(op.getTarget());
   // The target is where the argument is, even if its old value was saved.
-  Value argument = op.getTarget();
-  while (auto update = argument.getDefiningOp<UpdateOp>())
-    argument = update.getTarget();
-  target = Strided::whole(
-      static_cast<int>(cast<BlockArgument>(argument).getArgNumber()),
-      shapeOf(argument));
-  saveOldValues(op, target.buffer);
+  Value first = op.getTarget();
+  while (auto update = first.getDefiningOp<UpdateOp>())
+    first = update.getTarget();
+  auto argument = cast<BlockArgument>(first);
+  Strided target = Strided::whole(static_cast<int>(argument.getArgNumber()),
+                                  shapeOf(argument));
+  saveOldValues(op, argument);
   storeIn(op.getValue(), target, op.getLoc());
   storage[op.getResult()] = target;
 }

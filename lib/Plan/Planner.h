@@ -91,7 +91,7 @@ private:
   void planReturn(ReturnOp op);
   /// Keeps what values of an argument's old content still needs, as the
   /// argument is about to change.
-  void saveOldValues(UpdateOp op, int buffer);
+  void saveOldValues(UpdateOp op, mlir::BlockArgument argument);
   void storeIn(mlir::Value value, const Strided &target, mlir::Location loc);
   LaunchDraft &addLaunch(mlir::Operation *op);
 

@@ -12,6 +12,7 @@
 #include "runtime/ObjectCode.h"
 #include "runtime/Package.h"
 #include "runtime/PlanExecutor.h"
+#include "runtime/SymmetricHeap.h"
 #include "tools/ccrun/RunMemory.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -171,6 +171,74 @@ program f(inout p: f32[4, 6], inout q: f32[6, 4], x: f32[4, 6] sliced(0)) {
 })");
 }
 
+TEST_F(PlansOfPrograms, StoreAnArgumentInAnotherOrder) {
+  compare(R"(mesh m (a = 3)
+program f(inout p: f32[4, 4], inout q: f32[3, 3] local(a), inout r: f32[2, 5] sliced(1)) {
+  p <- transpose(p)
+  q <- send(transpose(q), a, +1)
+  r <- r
+})");
+}
+
+// Some ranks keep what lies in an argument, which then changes; others got what
+// lies elsewhere.
+TEST_F(PlansOfPrograms, KeepWhatLiesInAnArgument) {
+  compare(R"(mesh m (a = 4)
+program f(inout p: f32[4, 3] local(a), x: f32[4, 3] local(a)) {
+  let sent = send(p, a, +1)
+  let summed = reduce(sum, p, 2, a)
+  p <- 0.5 * p + sent * x
+  let late = 2 * summed
+  return sent, late
+})");
+}
+
+// A copy on ranks whose slices are matrices, none where they are vectors.
+TEST_F(PlansOfPrograms, ReshapeSlices) {
+  compare(R"(mesh m (a = 4)
+program f(x: f32[5, 4] sliced(0), y: f64[1, 1] sliced(1), z: f64[1, 1] sliced(0)) {
+  let turned = transpose(x)
+  let flat = reshape(turned, [2, 2, 5])
+  let product = matmul(y, z)
+  let sums = reduce_scatter(sum, product, 1)
+  let difference = sums - sums
+  let last = transpose(difference)
+  return flat, last
+})");
+}
+
+// In chunks, a slice of what is whole is cut from the pieces that are there.
+TEST_F(PlansOfPrograms, SliceChunks) {
+  const char *text = R"(mesh m (a = 4, b = 2)
+program f(x: f32[5, 2] local(b), inout p: f32[5, 2] sliced(0, b), y: f32[6] sliced(0, a), z: f32[6]) {
+  let most = all_reduce(max, x, b)
+  let half = -1.5 * tanh(most)
+  p <- 0.9 * p + half
+  let whole = all_gather(y, a)
+  let size = log(abs(whole) + 1)
+  let parts = neg(y) * size
+  return parts
+}
+schedule t for f {
+  overlap most, half, p chunks 2
+  overlap whole, size, parts chunks 2
+})";
+  compare(text, "t");
+}
+
+TEST_F(PlansOfPrograms, GatherNoColumns) {
+  compare(R"(mesh m (a = 2, b = 2)
+program f(x: f64[3, 3] sliced(0, a), i: i32[3]) {
+  let whole = all_gather(x, a)
+  let rows = gather_rows(whole, i)
+  return rows
+}
+schedule t for f {
+  overlap whole, rows
+})",
+          "t");
+}
+
 TEST_F(PlansOfPrograms, ReturnTheSameTwice) {
   compare(R"(mesh m (a = 2)
 program f(x: f32[5] sliced(0), inout p: f32[5] sliced(0), s: i64) {
