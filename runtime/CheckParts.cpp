@@ -199,9 +199,13 @@ Status PartChecker::rowMajor(const View &view, std::span<const int64_t> sizes,
                              Use use) const {
   if (Status status = buffer(view, use); !status)
     return status;
-  // Strides say nothing here; if there are some, they are those.
-  if (!view.strides.empty() && (view.strides.size() != sizes.size() ||
-                                !isContiguous(sizes, view.strides)))
+  // Strides say nothing here; if there are some, they are those, or of no
+  // elements any.
+  bool isEmpty =
+      std::find(sizes.begin(), sizes.end(), int64_t(0)) != sizes.end();
+  if (!view.strides.empty() &&
+      (view.strides.size() != sizes.size() ||
+       (!isEmpty && !isContiguous(sizes, view.strides))))
     return error("expected a row-major view, found strides");
   Result<int64_t> count = elementCount(sizes);
   if (!count)
