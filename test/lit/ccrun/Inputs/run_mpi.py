@@ -40,7 +40,7 @@ def command(ranks, *arguments):
 
 
 def finished(arguments, env):
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=env)
+    return subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=env)
 
 
 def run(ranks, *arguments, transport="auto", code=0):
@@ -161,6 +161,32 @@ def runs():
                                           for launch in ("publish", "all_reduce + update", "slice")), launches
 
 
+def hosts():
+    """Ranks that share no memory, as on other hosts, send messages."""
+    name = package("a.ccnpkg", "average", 4, 1003)
+    # A rank with a /dev/shm of its own, where this user may give it one.
+    elsewhere = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
+    if subprocess.run([*elsewhere, "true"], capture_output=True).returncode != 0:
+        print("skipped: no permission to make a mount namespace")
+        return
+    start = lambda *arguments: [*MPIRUN, "--mca", "btl", "tcp,self", "-n", "3", ccrun, name, *arguments, ":", "-n", "1",
+                                *elsewhere, ccrun, name, *arguments]
+    expected = subprocess.run([ccrun, name, "--seed", "3"], capture_output=True, text=True, check=True).stdout
+    done = finished(start("--seed", "3", "--trace", "t.json"), environment("auto"))
+    assert done.returncode == 0 and done.stdout == expected, done
+    # Each rank's times are from its own first run.
+    spans = [e for e in json.load(open("t.json"))["traceEvents"] if e["ph"] == "X"]
+    assert {e["pid"] for e in spans} == set(range(4)) and max(e["ts"] for e in spans) < 60e6, spans
+    done = finished(start("--bench", "3", "--json", "b.json"), environment("auto"))
+    bench = json.load(open("b.json"))
+    assert done.returncode == 0 and 0 < bench["seconds"]["min"] <= bench["seconds"]["max"] < 60, (done, bench)
+    assert bench["ranksAre"] == "4 processes of several hosts, by MPI's messages", bench
+    done = finished(start(), environment("shared"))
+    assert done.returncode == 4 and messages(done.stderr) == \
+        ["CCN_TRANSPORT: 'shared' needs all ranks on one host, where they share memory; rank 3 is on another than "
+         "rank 0"], done
+
+
 def misuse():
     """Ranks that do not fit each other, or the program, are refused before anything runs."""
     one = package("one.ccnpkg", "average", 3, 10)
@@ -245,20 +271,26 @@ def has_signal_handler(pid):
 
 def lose(name, count, victim, how, transport, *arguments):
     """What is said when something is done to a rank that has joined, and how long that takes."""
-    process = subprocess.Popen(command(count, name, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env=environment(transport))
-    ranks = ranks_of(process, count)
-    deadline = time.monotonic() + 30
-    while not all(map(has_signal_handler, ranks.values())):
-        assert time.monotonic() < deadline, "the ranks did not join"
-        time.sleep(0.02)
-    time.sleep(0.2)
-    begin = time.monotonic()
-    os.kill(ranks[victim], how)
-    out, err = process.communicate(timeout=60)
-    seconds = time.monotonic() - begin
-    assert out == "" and process.returncode != 0, (out, err)
-    assert not any(map(is_running, ranks.values())), "ranks still run"
+    process = subprocess.Popen(command(count, name, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=environment(transport))
+    ranks = {}
+    try:
+        ranks = ranks_of(process, count)
+        deadline = time.monotonic() + 30
+        while not all(map(has_signal_handler, ranks.values())):
+            assert time.monotonic() < deadline, "the ranks did not join"
+            time.sleep(0.02)
+        time.sleep(0.2)
+        begin = time.monotonic()
+        os.kill(ranks[victim], how)
+        out, err = process.communicate(timeout=60)
+        seconds = time.monotonic() - begin
+        assert out == "" and process.returncode != 0, (out, err)
+        assert not any(map(is_running, ranks.values())), "ranks still run"
+    except BaseException:
+        for pid in [process.pid, *filter(is_running, ranks.values())]:
+            os.kill(pid, signal.SIGKILL)
+        raise
     return messages(err), seconds, process.returncode, err
 
 
