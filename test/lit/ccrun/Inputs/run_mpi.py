@@ -40,7 +40,7 @@ def command(ranks, *arguments):
 
 
 def finished(arguments, env):
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=env)
+    return subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=env)
 
 
 def run(ranks, *arguments, transport="auto", code=0):
@@ -271,20 +271,26 @@ def has_signal_handler(pid):
 
 def lose(name, count, victim, how, transport, *arguments):
     """What is said when something is done to a rank that has joined, and how long that takes."""
-    process = subprocess.Popen(command(count, name, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env=environment(transport))
-    ranks = ranks_of(process, count)
-    deadline = time.monotonic() + 30
-    while not all(map(has_signal_handler, ranks.values())):
-        assert time.monotonic() < deadline, "the ranks did not join"
-        time.sleep(0.02)
-    time.sleep(0.2)
-    begin = time.monotonic()
-    os.kill(ranks[victim], how)
-    out, err = process.communicate(timeout=60)
-    seconds = time.monotonic() - begin
-    assert out == "" and process.returncode != 0, (out, err)
-    assert not any(map(is_running, ranks.values())), "ranks still run"
+    process = subprocess.Popen(command(count, name, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=environment(transport))
+    ranks = {}
+    try:
+        ranks = ranks_of(process, count)
+        deadline = time.monotonic() + 30
+        while not all(map(has_signal_handler, ranks.values())):
+            assert time.monotonic() < deadline, "the ranks did not join"
+            time.sleep(0.02)
+        time.sleep(0.2)
+        begin = time.monotonic()
+        os.kill(ranks[victim], how)
+        out, err = process.communicate(timeout=60)
+        seconds = time.monotonic() - begin
+        assert out == "" and process.returncode != 0, (out, err)
+        assert not any(map(is_running, ranks.values())), "ranks still run"
+    except BaseException:
+        for pid in [process.pid, *filter(is_running, ranks.values())]:
+            os.kill(pid, signal.SIGKILL)
+        raise
     return messages(err), seconds, process.returncode, err
 
 
