@@ -296,6 +296,7 @@ def lose(name, count, victim, how, transport, *arguments):
 
 def lost():
     """A rank that fails, is killed or stopped ends the others, with its name."""
+    before = set(glob.glob("/dev/shm/ccn-*"))
     failing = package("f.ccnpkg", "failing", 3, 1)
     diverging = package("d.ccnpkg", "diverging", 3, 5)
     sleeper = package("s.ccnpkg", "sleeper", 3)
@@ -322,7 +323,8 @@ def lost():
                                         "--timeout", 1)
         assert said and all("rank 1" in line for line in said) and seconds < 15 and code == 4, (said, seconds, code, err)
     # Nothing stays behind of processes that have ended.
-    left = [name for name in glob.glob("/dev/shm/ccn-*") if not os.path.exists("/proc/" + name.split("-")[1])]
+    left = [name for name in set(glob.glob("/dev/shm/ccn-*")) - before
+            if not os.path.exists("/proc/" + name.split("-")[1])]
     assert not left, left
 
 
