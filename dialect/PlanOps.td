@@ -282,7 +282,7 @@ def Plan_LoopOp : Plan_Op<"loop", [HasParent<"RowsOp">, AttrSizedOperandSegments
     $body `ins` `(` $inputs `)` `outs` `(` $outputs `)`
     (`reduced` `(` $reduced^ `)`)? (`by` $reductions^ `over` $divisors)?
     (`takes` $takes^)? (`gives` $gives^)? (`indices` $indices^)? attr-dict
-    `:` type($inputs) `->` type($outputs)
+    (`:` type($inputs)^)? `->` type($outputs)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
