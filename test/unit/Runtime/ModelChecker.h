@@ -4,7 +4,10 @@
 // delayed included: the memory model of this checker has, for each rank, a
 // buffer of stores that become visible in any order, but for stores to one
 // place, which stay in order, and for release stores and fences, which wait for
-// what was stored before. Loads happen in program order.
+// what was stored before. Loads happen in program order. In the order of
+// messages a rank's stores to its own memory are visible at once, and those to
+// another's in their order, but nothing orders those to one rank with those to
+// another: what a flag says is then true of the memory of two ranks only.
 //
 // Programs are ordinary code over the interface of RankMemory, so what is
 // checked is the code that runs. A rank's program is deterministic, so its
@@ -41,6 +44,9 @@ struct Mutation {
   /// Stores of this value are not done.
   std::optional<uint64_t> droppedValue = {};
 };
+
+/// Which stores of a rank stay in their order.
+enum class Order { SharedMemory, Messages };
 
 /// A place in memory: rank and offset.
 using Place = std::pair<int, int64_t>;
@@ -168,10 +174,10 @@ class Checker {
 public:
   /// Memory is zero but for `memory`.
   Checker(int ranks, Program program, std::map<Place, uint64_t> memory,
-          Mutation mutation)
+          Mutation mutation, Order order = Order::SharedMemory)
       : ranks(ranks), program(std::move(program)),
         startMemory(std::move(memory)), mutation(std::move(mutation)),
-        nodes(static_cast<size_t>(ranks)) {}
+        order(order), nodes(static_cast<size_t>(ranks)) {}
 
   /// Explores all states, at most `limit`.
   Outcome run(size_t limit = 20000000) {
@@ -221,7 +227,13 @@ private:
     state.at[static_cast<size_t>(rank)] = index;
     Node &n = node(rank, index);
     auto &buffer = state.buffers[static_cast<size_t>(rank)];
-    buffer.insert(buffer.end(), n.stores.begin(), n.stores.end());
+    for (const Store &store : n.stores)
+      if (order == Order::SharedMemory)
+        buffer.push_back(store);
+      else if (store.kind != Store::Fence && store.place.first != rank)
+        buffer.push_back(store);
+      else if (store.kind != Store::Fence)
+        state.memory[store.place] = store.value;
     dropLeadingFences(buffer);
     if (n.kind == Node::Wrong)
       problem = n.text;
@@ -233,7 +245,13 @@ private:
   }
 
   /// Whether store `i` of a buffer may become visible before those before it.
-  static bool mayFlush(const std::vector<Store> &buffer, size_t i) {
+  bool mayFlush(const std::vector<Store> &buffer, size_t i) const {
+    if (order == Order::Messages) {
+      for (size_t j = 0; j < i; ++j)
+        if (buffer[j].place.first == buffer[i].place.first)
+          return false;
+      return true;
+    }
     if (buffer[i].kind == Store::Fence)
       return false;
     if (buffer[i].kind == Store::Release)
@@ -330,6 +348,7 @@ private:
   Program program;
   std::map<Place, uint64_t> startMemory;
   Mutation mutation;
+  Order order;
   std::vector<std::vector<std::unique_ptr<Node>>> nodes;
   std::unordered_set<std::string> seen;
   std::vector<State> open;

@@ -151,11 +151,16 @@ template <uint32_t buffers> Case channelCase(int ranks, Epoch calls) {
 }
 
 void expectRight(const Case &c, size_t leastStates) {
+  Outcome byMessages =
+      Checker(c.ranks, c.program, c.memory, {}, Order::Messages).run();
+  EXPECT_EQ(byMessages.problem, "") << c.ranks << " ranks, by messages";
+  EXPECT_GE(byMessages.states, 10u);
   Outcome outcome = Checker(c.ranks, c.program, c.memory, {}).run();
   EXPECT_EQ(outcome.problem, "") << c.ranks << " ranks";
   // That much was explored; else the model would be void.
   EXPECT_GE(outcome.states, leastStates);
-  std::printf("%d ranks: %zu states\n", c.ranks, outcome.states);
+  std::printf("%d ranks: %zu states, %zu by messages\n", c.ranks,
+              outcome.states, byMessages.states);
 }
 
 void expectWrong(const Case &c, const std::string &problem,
@@ -255,4 +260,49 @@ TEST(ProtocolModel, LamportMutationsAreCaught) {
   // Slots are filled with the sentinel after data has arrived.
   expectWrong(exchangeCase<LamportExchange<>>(2, 1, true), "hang",
               withoutWait("preparation"));
+}
+
+/// Rank 0 stores into rank 2's memory and tells rank 1, which tells rank 2.
+TEST(ProtocolModel, MessagesHandNothingOnThroughAThirdRank) {
+  Signals signals{"relay", 1024};
+  auto relay = [=](ModelMemory &memory) {
+    switch (memory.rank()) {
+    case 0:
+      putWord(memory, 2, 0, valueOf(0, 1));
+      signals.set(memory, 1, 0, 1);
+      break;
+    case 1:
+      (void)signals.await(memory, 0, 0, "test", 1);
+      signals.set(memory, 2, 0, 1);
+      break;
+    default:
+      (void)signals.await(memory, 1, 0, "test", 1);
+      expectValue(memory, readWord(memory, 2, 0), 0, 1);
+    }
+  };
+  EXPECT_EQ(Checker(3, relay, {}, {}).run().problem, "");
+  Outcome byMessages = Checker(3, relay, {}, {}, Order::Messages).run();
+  EXPECT_NE(byMessages.problem.find(wrongValue), std::string::npos)
+      << byMessages.problem;
+}
+
+/// Without its waits no protocol is right over messages either.
+TEST(ProtocolModel, MutationsAreCaughtByMessagesToo) {
+  auto problem = [](const Case &c, const char *wait) {
+    return Checker(c.ranks, c.program, c.memory, withoutWait(wait),
+                   Order::Messages)
+        .run()
+        .problem;
+  };
+  for (int ranks : {2, 3}) {
+    EXPECT_NE(problem(twoShotCase(ranks, 2), "input"), "");
+    EXPECT_NE(problem(twoShotCase(ranks, 2), "results"), "");
+    EXPECT_NE(problem(channelCase<1>(ranks, 2), "acknowledgement"), "");
+    EXPECT_NE(problem(channelCase<2>(ranks, 3), "acknowledgement"), "");
+    EXPECT_NE(problem(channelCase<2>(ranks, 1), "data"), "");
+    EXPECT_NE(problem(exchangeCase<LowLatencyExchange<>>(ranks, 2), "LL data"),
+              "");
+    EXPECT_NE(
+        problem(exchangeCase<LamportExchange<>>(ranks, 2), "Lamport data"), "");
+  }
 }
