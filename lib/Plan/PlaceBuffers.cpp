@@ -186,12 +186,20 @@ void removeEmpty(llvm::MutableArrayRef<PlanDraft> ranks) {
   for (PlanDraft &draft : ranks) {
     SmallVector<int> moved;
     std::vector<LaunchDraft> rest;
+    // What those that go wait for, by stream: what follows there waits for it.
+    std::map<int64_t, SmallVector<int>> inherited;
     for (auto [i, launch] : llvm::enumerate(draft.launches)) {
       moved.push_back(static_cast<int>(rest.size()));
+      SmallVector<int> &left = inherited[launch.stream];
+      for (int wait : launch.waits)
+        if (int at = moved[static_cast<size_t>(wait)];
+            !llvm::is_contained(left, at))
+          left.push_back(at);
       if (!kept[i])
         continue;
-      for (int &wait : launch.waits)
-        wait = moved[static_cast<size_t>(wait)];
+      llvm::sort(left);
+      launch.waits = std::move(left);
+      left.clear();
       rest.push_back(std::move(launch));
     }
     draft.launches = std::move(rest);

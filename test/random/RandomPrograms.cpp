@@ -60,6 +60,11 @@ static cl::opt<uint64_t>
                        "them; 0 is none"),
               cl::init(10));
 
+/// What two of them say, which every program needs: LLD, which links what a
+/// package holds, resets all options of the process.
+static uint64_t executedEvery = 0;
+static unsigned secondsPerProgram = 0;
+
 /// Programs that one process goes through.
 static constexpr uint64_t batchSize = 25;
 
@@ -148,7 +153,7 @@ void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
     wrong = session->compare(
         {{random.pick(lastSets), random.pick(lastSets)}, random.chance(0.3)},
         seed + 1);
-  if (wrong.empty() && planEvery && seed % planEvery == 0)
+  if (wrong.empty() && executedEvery && seed % executedEvery == 0)
     wrong = session->comparePlans(
         {{random.pick(quickSets), random.pick(lastSets)}}, seed);
   if (wrong.empty())
@@ -300,7 +305,7 @@ std::string checkApart(const Program &program, unsigned seconds) {
     mlir::MLIRContext context(makeRegistry(),
                               mlir::MLIRContext::Threading::DISABLED);
     context.loadAllAvailableDialects();
-    Depth depth = {quickSets, /*proves=*/true, /*executes=*/planEvery != 0};
+    Depth depth = {quickSets, /*proves=*/true, /*executes=*/executedEvery != 0};
     llvm::append_range(depth.sets, lastSets);
     std::string wrong = checkAll(context, program, depth);
     std::fputs(wrong.c_str(), file);
@@ -340,7 +345,7 @@ void runBatch(uint64_t begin, uint64_t end, const std::set<uint64_t> &finished,
   for (uint64_t seed = begin; seed < end; ++seed) {
     if (finished.count(seed))
       continue;
-    limitTime(timeLimit);
+    limitTime(secondsPerProgram);
     runProgram(context, seed, Log(file));
   }
 }
@@ -402,6 +407,8 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv,
                               "random programs under random schedules\n");
+  executedEvery = planEvery;
+  secondsPerProgram = timeLimit;
   if (shownSeed >= 0)
     return show(static_cast<uint64_t>(int64_t(shownSeed)));
   auto start = std::chrono::steady_clock::now();
