@@ -75,9 +75,9 @@ void Emitter::emitBuffers() {
       RankedTensorType global =
           isResult ? program.getGlobalResultType(number - arguments)
                    : program.getGlobalArgumentType(number);
-      buffers[i] =
-          ArgumentOp::create(builder, draft.loc, typeOf(buffer, own.getShape()),
-                             kind, name.getValue(), global);
+      buffers[i] = ArgumentOp::create(
+          builder, draft.loc, typeOf(buffer, own.getShape()), kind,
+          name.getValue(), global, !isResult && program.isScattered(number));
     } else if (places[i] >= 0) {
       // Of symmetric buffers what the rank with the most needs.
       int64_t count =
