@@ -302,6 +302,18 @@ SmallVector<StringAttr> ccn::findBlockAxes(const Chunking &chunking) {
   return axes;
 }
 
+SmallVector<SliceBounds> ccn::clipRanges(ArrayRef<SliceBounds> ranges,
+                                         int64_t begin, int64_t size) {
+  SmallVector<SliceBounds> clipped;
+  for (SliceBounds range : ranges) {
+    int64_t first = std::max(range.offset - begin, int64_t(0));
+    int64_t end = std::min(range.offset + range.size - begin, size);
+    if (first < end)
+      clipped.push_back({first, end - first});
+  }
+  return clipped;
+}
+
 SmallVector<SmallVector<SliceBounds>> ccn::getChunkRanges(OverlappedOp op) {
   Chunking chunking = getChunking(op);
   MeshOp mesh = getMesh(op);

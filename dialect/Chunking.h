@@ -65,6 +65,11 @@ Chunking getChunking(OverlappedOp op);
 llvm::SmallVector<llvm::SmallVector<SliceBounds>>
 getChunkRanges(OverlappedOp op);
 
+/// The parts of `ranges` that lie in the `size` elements from `begin` on,
+/// counted from there; none of them empty.
+llvm::SmallVector<SliceBounds> clipRanges(llvm::ArrayRef<SliceBounds> ranges,
+                                          int64_t begin, int64_t size);
+
 /// The mesh axes that cut the chunked dimension of any value into blocks,
 /// outermost first, in a global program.
 llvm::SmallVector<mlir::StringAttr> findBlockAxes(const Chunking &chunking);

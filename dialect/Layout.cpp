@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -132,6 +133,10 @@ SliceBounds ccn::sliceBounds(int64_t size, ArrayRef<int64_t> axisSizes,
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
+
+int64_t ccn::elementBytes(Type type) {
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
 
 std::string ccn::elementTypeName(Type type) {
   if (isa<Float8E4M3FNType>(type))

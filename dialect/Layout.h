@@ -119,6 +119,9 @@ SliceBounds sliceBounds(int64_t size, llvm::ArrayRef<int64_t> axisSizes,
 
 /// `f16`, `u8`, `bool`: an element type as the language writes it.
 std::string elementTypeName(mlir::Type type);
+
+/// The bytes that an element takes in memory.
+int64_t elementBytes(mlir::Type type);
 /// The element type of that name, null if there is none.
 mlir::Type elementTypeByName(mlir::MLIRContext *context, llvm::StringRef name);
 /// `f32[8, 4] sliced(0, tp)`: a type as the language writes it.

@@ -39,6 +39,13 @@ RankedTensorType ccn::localType(RankedTensorType type, MeshOp mesh,
   return RankedTensorType::get(sizes, type.getElementType());
 }
 
+int64_t ccn::largestPart(RankedTensorType type, MeshOp mesh) {
+  int64_t largest = 0;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    largest = std::max(largest, localType(type, mesh, rank).getNumElements());
+  return largest;
+}
+
 static Layout layoutOf(Value value) {
   return Layout::of(cast<RankedTensorType>(value.getType()));
 }

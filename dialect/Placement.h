@@ -27,6 +27,9 @@ TensorPart partOf(mlir::RankedTensorType type, MeshOp mesh, int64_t rank);
 mlir::RankedTensorType localType(mlir::RankedTensorType type, MeshOp mesh,
                                  int64_t rank);
 
+/// The most elements that any rank holds of a tensor.
+int64_t largestPart(mlir::RankedTensorType type, MeshOp mesh);
+
 /// The layout that an operand of a verified operation has once it is sliced for
 /// free: that of its type, but for the axes that cut the operation's loops in
 /// other operands too.

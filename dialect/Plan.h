@@ -42,8 +42,6 @@ mlir::Operation *bufferOf(mlir::Value view);
 std::optional<int64_t> rankOf(mlir::Value view);
 /// The signless scalar type that stands in bodies for an element type.
 mlir::Type scalarOf(mlir::Type element);
-/// Bytes of an element in memory.
-int64_t bytesOf(mlir::Type element);
 
 /// Checks plan_c1 to plan_c5, which concern all plans of a module: those that
 /// it has, of all ranks or of some.

@@ -146,10 +146,6 @@ Type plan::scalarOf(Type element) {
   return element;
 }
 
-int64_t plan::bytesOf(Type element) {
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
-
 /// Whether it is row-major, without gaps, from the buffer's start on.
 static bool isContiguous(MemRefType type) {
   return type.getLayout().isIdentity();
@@ -320,17 +316,14 @@ LogicalResult RowsOp::verifyRegions() {
                << i << " of type " << input.getType();
     }
     for (Value output : loop.getOutputs()) {
-      // The elements of a row: rows lie one after the other, or else (0)
-      // nothing is known.
-      auto [offset, strides] = stridesOf(output);
-      int64_t rowSize = size <= 1 ? typeOf(output).getNumElements() + 0 * offset
-                                  : strides.front();
-      if (size <= 1)
-        rowSize = std::max<int64_t>(
-            cast<MemRefType>(bufferOf(output)->getResult(0).getType())
-                .getNumElements(),
-            1);
-      auto [it, isNew] = written.try_emplace(bufferOf(output), rowSize);
+      // The elements of a row, of one row all of the buffer: rows lie one
+      // after the other, or else (0) nothing is known.
+      Operation *buffer = bufferOf(output);
+      int64_t rowSize =
+          size > 1 ? stridesOf(output).second.front()
+                   : std::max<int64_t>(
+                         typeOf(buffer->getResult(0)).getNumElements(), 1);
+      auto [it, isNew] = written.try_emplace(buffer, rowSize);
       if (!isNew && it->second != rowSize)
         it->second = 0;
     }

@@ -138,7 +138,7 @@ accessesOf(LaunchOp launch, int64_t rank,
       access.base = static_cast<int64_t>(*buffer.getAt());
     }
     auto type = cast<MemRefType>(view.getType());
-    access.elementBytes = bytesOf(type.getElementType());
+    access.elementBytes = elementBytes(type.getElementType());
     access.sizes.assign(type.getShape().begin(), type.getShape().end());
     llvm::fill(MutableArrayRef(access.sizes).take_back(reduced), 1);
     auto [offset, strides] = stridesOf(view);
@@ -308,7 +308,8 @@ struct Signature {
         add(buffer,
             "a buffer of " +
                 Twine(buffer.getBuffer().getType().getNumElements() *
-                      bytesOf(buffer.getBuffer().getType().getElementType())) +
+                      elementBytes(
+                          buffer.getBuffer().getType().getElementType())) +
                 " bytes at " +
                 Twine(static_cast<int64_t>(buffer.getAt().value_or(0))));
     llvm::DenseMap<Operation *, size_t> numbers;

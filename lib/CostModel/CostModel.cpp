@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace ccn;
 
 int64_t ccn::bytesOnRank(RankedTensorType type, MeshOp mesh) {
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t bytes = elementBytes(type.getElementType());
   for (SliceBounds bounds : partOf(type, mesh, /*rank=*/0)) {
     bytes = llvm::SaturatingMultiply<uint64_t>(bytes, bounds.size);
     bytes = std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max());

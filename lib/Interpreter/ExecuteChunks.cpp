@@ -10,39 +10,22 @@
 
 namespace ccn::interp {
 
-namespace {
-
-/// The indices, on one rank, of the elements along the chunked dimension.
-std::vector<SliceBounds> rangesOnRank(llvm::ArrayRef<SliceBounds> ranges,
-                                      int64_t offset, int64_t size) {
-  std::vector<SliceBounds> local;
-  for (SliceBounds range : ranges) {
-    int64_t begin = std::max(range.offset - offset, int64_t(0));
-    int64_t end = std::min(range.offset + range.size - offset, size);
-    if (begin < end)
-      local.push_back({begin, end - begin});
-  }
-  return local;
-}
-
-} // namespace
-
 ChunkPlan::ChunkPlan(OverlappedOp op)
     : op(op), chunking(getChunking(op)), ranges(getChunkRanges(op)) {
   appendOrder(op.getBody().front(), ChunkPlans(), order);
 }
 
-std::vector<SliceBounds>
+llvm::SmallVector<SliceBounds>
 RankExecutor::chunkOf(mlir::Value value, const ChunkPlan &plan, size_t chunk) {
   unsigned dim = plan.chunking.dims.lookup(value);
   Box box = boxOf(value);
   int64_t offset = box.offsets[dim] + plan.chunking.offsets.lookup(value);
-  return rangesOnRank(plan.ranges[chunk], offset, box.sizes[dim]);
+  return clipRanges(plan.ranges[chunk], offset, box.sizes[dim]);
 }
 
 RankExecutor::Tensor
 RankExecutor::spoilOutside(mlir::Type type, const HostTensor &x, int64_t dim,
-                           const std::vector<SliceBounds> &ranges) {
+                           llvm::ArrayRef<SliceBounds> ranges) {
   // A rank that has no part in the chunk keeps what it has, as nothing says
   // what may stand there.
   if (ranges.empty())

@@ -93,11 +93,11 @@ private:
   std::optional<Tensor> executeTensorOp(mlir::Operation *op);
   /// ExecuteChunks.cpp.
   /// The rank's rows of a value that a chunk has.
-  std::vector<SliceBounds> chunkOf(mlir::Value value, const ChunkPlan &plan,
-                                   size_t chunk);
+  llvm::SmallVector<SliceBounds> chunkOf(mlir::Value value,
+                                         const ChunkPlan &plan, size_t chunk);
   /// `x` with all rows outside of the ranges spoiled.
   Tensor spoilOutside(mlir::Type type, const HostTensor &x, int64_t dim,
-                      const std::vector<SliceBounds> &ranges);
+                      llvm::ArrayRef<SliceBounds> ranges);
   /// Spoils what a chunk does not have of a value.
   Status spoil(mlir::Value value, const ChunkPlan &plan, size_t chunk);
   /// ExecuteCollective.cpp.

@@ -110,6 +110,12 @@ struct LaunchDraft {
   /// waits let them; those of different segments follow each other.
   int segment = 0;
   std::vector<PartDraft> parts = {};
+
+  /// Waits for an earlier launch, once.
+  void waitFor(int number) {
+    if (!llvm::is_contained(waits, number))
+      waits.push_back(number);
+  }
 };
 
 struct PlanDraft {

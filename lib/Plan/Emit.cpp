@@ -6,8 +6,6 @@
 
 #include "lib/Plan/Finish.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-
 #include <map>
 
 using namespace mlir;

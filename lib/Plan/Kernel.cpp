@@ -32,15 +32,9 @@ std::optional<unsigned> Kernel::chunkedDim(Value value) const {
 }
 
 SmallVector<SliceBounds> Kernel::rangesOf(Value value) const {
-  int64_t offset = chunk->chunking.offsets.lookup(value);
-  int64_t size = Planner::shapeOf(value)[*chunkedDim(value)];
-  SmallVector<SliceBounds> ranges;
-  for (SliceBounds range : chunk->ranges) {
-    int64_t begin = std::max(range.offset - offset, int64_t(0));
-    int64_t end = std::min(range.offset + range.size - offset, size);
-    if (begin < end)
-      ranges.push_back({begin, end - begin});
-  }
+  SmallVector<SliceBounds> ranges =
+      clipRanges(chunk->ranges, chunk->chunking.offsets.lookup(value),
+                 Planner::shapeOf(value)[*chunkedDim(value)]);
   // A rank without a part in the chunk does the same with nothing.
   if (ranges.empty())
     ranges.push_back({0, 0});
@@ -268,14 +262,19 @@ LogicalResult Kernel::lowerConcat(ConcatOp op) {
   return success();
 }
 
-/// Where an operation that makes contiguous elements makes those of `home`.
-static Strided contiguousTarget(Planner &planner, const Strided &home,
-                                Type element) {
-  if (home.isRowMajor())
-    return home;
-  return Strided::whole(
-      planner.addBuffer(Memory::private_, element, home.count(), home.count()),
-      home.sizes);
+void Kernel::addContiguous(
+    Value result, size_t index,
+    llvm::function_ref<PartDraft(const Strided &)> make) {
+  Strided home = pieceOf(planner.homeOf(result), result, index), made = home;
+  if (!home.isRowMajor())
+    made = Strided::whole(planner.addBuffer(Memory::private_,
+                                            Planner::elementOf(result),
+                                            home.count(), home.count()),
+                          home.sizes);
+  add(make(made));
+  if (made != home)
+    add(CopyDraft{made, home});
+  addView(result, home);
 }
 
 LogicalResult Kernel::lowerConv2d(Conv2dOp op) {
@@ -285,13 +284,10 @@ LogicalResult Kernel::lowerConv2d(Conv2dOp op) {
                        w = storeContiguous(op.getFilterMutable(), i);
     if (failed(x) || failed(w))
       return failure();
-    Strided home = pieceOf(planner.homeOf(result), result, i);
-    Strided y = contiguousTarget(planner, home, Planner::elementOf(result));
-    add(Conv2dDraft{*x, *w, y, static_cast<int64_t>(op.getStride()),
-                    static_cast<int64_t>(op.getPadding())});
-    if (y != home)
-      add(CopyDraft{y, home});
-    addView(result, home);
+    addContiguous(result, i, [&](const Strided &y) {
+      return Conv2dDraft{*x, *w, y, static_cast<int64_t>(op.getStride()),
+                         static_cast<int64_t>(op.getPadding())};
+    });
   }
   return success();
 }
@@ -303,12 +299,9 @@ LogicalResult Kernel::lowerGatherRows(GatherRowsOp op) {
                        indices = storeContiguous(op.getIndicesMutable(), i);
     if (failed(table) || failed(indices))
       return failure();
-    Strided home = pieceOf(planner.homeOf(result), result, i);
-    Strided to = contiguousTarget(planner, home, Planner::elementOf(result));
-    add(GatherRowsDraft{*table, *indices, to});
-    if (to != home)
-      add(CopyDraft{to, home});
-    addView(result, home);
+    addContiguous(result, i, [&](const Strided &to) {
+      return GatherRowsDraft{*table, *indices, to};
+    });
   }
   return success();
 }
@@ -321,12 +314,9 @@ LogicalResult Kernel::lowerScatterRows(ScatterRowsOp op) {
                        rows = storeContiguous(op.getRowsMutable(), i);
     if (failed(table) || failed(indices) || failed(rows))
       return failure();
-    Strided home = pieceOf(planner.homeOf(result), result, i);
-    Strided to = contiguousTarget(planner, home, Planner::elementOf(result));
-    add(ScatterRowsDraft{*table, *indices, *rows, to});
-    if (to != home)
-      add(CopyDraft{to, home});
-    addView(result, home);
+    addContiguous(result, i, [&](const Strided &to) {
+      return ScatterRowsDraft{*table, *indices, *rows, to};
+    });
   }
   return success();
 }

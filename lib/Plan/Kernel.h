@@ -107,6 +107,10 @@ private:
   mlir::FailureOr<Strided> storeContiguous(mlir::OpOperand &operand,
                                            size_t index);
   Strided copyOf(const Strided &view, mlir::Type element);
+  /// Adds the part that makes a piece at home in contiguous memory, if need be
+  /// in some from where it is copied there.
+  void addContiguous(mlir::Value result, size_t index,
+                     llvm::function_ref<PartDraft(const Strided &)> make);
 
   // Loops (KernelLoops.cpp).
   void findDomains();
@@ -170,12 +174,13 @@ private:
   void addProduct(Strided a, Strided b, Strided c);
   Geometry geometryOf(CommunicateOp op);
   bool isRing() const { return chunk && chunk->flags; }
-  /// Tells those who read what is staged here, or waits for those whose memory
-  /// is read. `isGiver` and `isTaker` say who they are; flag `flags` + i of a
-  /// rank is set by member i.
-  void signal(const Geometry &geometry, int64_t flags,
-              llvm::function_ref<bool(int64_t)> isGiver,
-              llvm::function_ref<bool(int64_t)> isTaker);
+  /// Tells those of the others who take it that what they take is there; waits
+  /// for those of the others who give. Flag `flags` + i of a rank is set by
+  /// member i.
+  void tell(const Geometry &geometry, int64_t flags,
+            llvm::function_ref<bool(int64_t)> isTaker);
+  void await(const Geometry &geometry, int64_t flags,
+             llvm::function_ref<bool(int64_t)> isGiver);
   mlir::FailureOr<Strided> stage(CommunicateOp op);
   /// A barrier of the group, unless there was one since part `after`.
   void synchronize(GroupAttr group, size_t after);

@@ -56,15 +56,12 @@ SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
   int64_t shift =
       chunk->chunking.offsets.lookup(value) -
       partOf(type, planner.getMesh(), planner.getRank())[*dim].offset;
+  SliceBounds own = part[*dim];
   SmallVector<TensorPart> boxes;
-  for (SliceBounds range : chunk->ranges) {
-    int64_t begin = std::max(range.offset - shift, part[*dim].offset);
-    int64_t end = std::min(range.offset - shift + range.size,
-                           part[*dim].offset + part[*dim].size);
-    if (begin >= end)
-      continue;
+  for (SliceBounds range :
+       clipRanges(chunk->ranges, own.offset + shift, own.size)) {
     boxes.push_back(part);
-    boxes.back()[*dim] = {begin, end - begin};
+    boxes.back()[*dim] = {own.offset + range.offset, range.size};
   }
   if (boxes.empty()) {
     boxes.push_back(part);
@@ -114,19 +111,21 @@ FailureOr<Strided> Kernel::stage(CommunicateOp op) {
   return whole;
 }
 
-void Kernel::signal(const Geometry &geometry, int64_t flags,
-                    llvm::function_ref<bool(int64_t)> isGiver,
-                    llvm::function_ref<bool(int64_t)> isTaker) {
-  ArrayRef<int64_t> group = geometry.group.getRanks();
-  for (int64_t rank : group)
-    if (rank != planner.getRank() && isGiver(planner.getRank()) &&
-        isTaker(rank))
+void Kernel::tell(const Geometry &geometry, int64_t flags,
+                  llvm::function_ref<bool(int64_t)> isTaker) {
+  for (int64_t rank : geometry.group.getRanks())
+    if (rank != planner.getRank() && isTaker(rank))
       add(SignalDraft{rank, flags + geometry.position});
-  for (auto [i, rank] : llvm::enumerate(group))
-    if (rank != planner.getRank() && isGiver(rank) &&
-        isTaker(planner.getRank()))
+}
+
+void Kernel::await(const Geometry &geometry, int64_t flags,
+                   llvm::function_ref<bool(int64_t)> isGiver) {
+  for (auto [i, rank] : llvm::enumerate(geometry.group.getRanks()))
+    if (rank != planner.getRank() && isGiver(rank))
       add(AwaitDraft{rank, flags + static_cast<int64_t>(i)});
 }
+
+static bool anyRank(int64_t) { return true; }
 
 bool plan::hasElements(ArrayRef<TensorPart> boxes) {
   return llvm::any_of(boxes, [](const TensorPart &box) {
@@ -143,19 +142,20 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
   FailureOr<Strided> whole = stage(op);
   if (failed(whole))
     return failure();
+  // Others take it; this rank takes theirs if it has a part of the result.
+  auto isTaker = [&](int64_t rank) {
+    return hasElements(boxesOf(geometry.to, op.getResult(), rank));
+  };
+  auto awaitParts = [&](int64_t flags) {
+    if (isTaker(planner.getRank()))
+      await(geometry, flags, anyRank);
+  };
   if (isRing()) {
-    signal(
-        geometry, *chunk->flags, [](int64_t) { return true; },
-        [&](int64_t rank) {
-          return hasElements(boxesOf(geometry.to, op.getResult(), rank));
-        });
+    tell(geometry, *chunk->flags, isTaker);
+    awaitParts(*chunk->flags);
   } else if (auto flags = productFlags.find(op); flags != productFlags.end()) {
     // The product has told the owners of its parts that they are there.
-    bool isTaker =
-        hasElements(boxesOf(geometry.to, op.getResult(), planner.getRank()));
-    for (auto [i, rank] : llvm::enumerate(geometry.group.getRanks()))
-      if (isTaker && rank != planner.getRank())
-        add(AwaitDraft{rank, flags->second + static_cast<int64_t>(i)});
+    awaitParts(flags->second);
     accessOthers(geometry.group);
   } else {
     synchronize(geometry.group, staged[op].part);
@@ -258,12 +258,12 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
   if (failed(own))
     return failure();
   if (isRing()) {
-    signal(
-        geometry, *chunk->flags,
-        [&](int64_t rank) {
-          return hasElements(boxesOf(geometry.from, input, rank));
-        },
-        [](int64_t) { return true; });
+    auto isGiver = [&](int64_t rank) {
+      return hasElements(boxesOf(geometry.from, input, rank));
+    };
+    if (isGiver(planner.getRank()))
+      tell(geometry, *chunk->flags, anyRank);
+    await(geometry, *chunk->flags, isGiver);
   } else {
     synchronize(geometry.group, staged[op].part);
     accessOthers(geometry.group);
@@ -361,13 +361,11 @@ LogicalResult Kernel::lowerCommunicate(CommunicateOp op) {
 LogicalResult Kernel::lowerShown(CommunicateOp op, const Geometry &geometry) {
   if (failed(stage(op)))
     return failure();
-  ArrayRef<int64_t> group = geometry.group.getRanks();
-  int64_t flags = planner.takeFlags(static_cast<int64_t>(group.size()));
+  int64_t flags =
+      planner.takeFlags(static_cast<int64_t>(geometry.group.getRanks().size()));
   productFlags[op] = flags;
   if (hasElements(boxesOf(geometry.from, op.getInput(), planner.getRank())))
-    for (int64_t rank : group)
-      if (rank != planner.getRank())
-        add(SignalDraft{rank, flags + geometry.position});
+    tell(geometry, flags, anyRank);
   return success();
 }
 

@@ -249,8 +249,8 @@ void plan::connectSegments(PlanDraft &draft) {
     }
     if (!current.contains(launch.stream))
       for (auto [stream, last] : before)
-        if (stream != launch.stream && !llvm::is_contained(launch.waits, last))
-          launch.waits.push_back(last);
+        if (stream != launch.stream)
+          launch.waitFor(last);
     current[launch.stream] = static_cast<int>(i);
     llvm::sort(launch.waits);
   }
@@ -334,7 +334,7 @@ void place(SmallVector<Block> blocks, Places &places) {
 }
 
 int64_t alignedBytes(const BufferDraft &buffer, int64_t count) {
-  int64_t bytes = count * plan::bytesOf(buffer.element);
+  int64_t bytes = count * elementBytes(buffer.element);
   return (bytes + alignment - 1) / alignment * alignment;
 }
 

@@ -66,19 +66,11 @@ static CommunicateOp findReader(Value value) {
   return {};
 }
 
-/// The most elements that any rank has of a tensor.
-static int64_t largestOf(RankedTensorType global, MeshOp mesh) {
-  int64_t largest = 0;
-  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    largest = std::max(largest, localType(global, mesh, rank).getNumElements());
-  return largest;
-}
-
 Strided Planner::symmetricHomeOf(Value value, RankedTensorType global) {
   auto [it, isNew] = homes.try_emplace(outermost(value), -1);
   if (isNew)
     it->second = addBuffer(Memory::symmetric, elementOf(value),
-                           countOf(shapeOf(value)), largestOf(global, mesh));
+                           countOf(shapeOf(value)), largestPart(global, mesh));
   return Strided::whole(it->second, shapeOf(value));
 }
 
@@ -102,7 +94,7 @@ Strided Planner::stagingOf(CommunicateOp op) {
   if (isNew)
     it->second =
         addBuffer(Memory::symmetric, elementOf(input), countOf(shapeOf(input)),
-                  largestOf(op.getSourceType(), mesh));
+                  largestPart(op.getSourceType(), mesh));
   return Strided::whole(it->second, shapeOf(input));
 }
 
@@ -162,29 +154,36 @@ bool Planner::leavesAhead(Operation *op) {
 void Planner::awaitAhead(LaunchDraft &launch, Operation *op) {
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (auto it = ahead.find(operand);
-          it != ahead.end() && !llvm::is_contained(launch.waits, it->second))
-        launch.waits.push_back(it->second);
+      if (auto it = ahead.find(operand); it != ahead.end())
+        launch.waitFor(it->second);
   });
 }
 
 void Planner::awaitAllAhead(LaunchDraft &launch) {
   for (auto [made, number] : ahead)
-    if (!llvm::is_contained(launch.waits, number))
-      launch.waits.push_back(number);
+    launch.waitFor(number);
   llvm::sort(launch.waits);
   ahead.clear();
 }
 
-void Planner::planKernel(Operation *op) {
+void Planner::takeYields(Operation *op) {
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), yieldsOf(op)))
+    storage[result] = storage.lookup(value);
+}
+
+LaunchDraft Planner::makeLaunch(Operation *op, const Chunk *chunk) {
   LaunchDraft launch{nameOf(op), op->getLoc()};
   launch.segment = segment;
-  failures |= failed(Kernel(*this, launch, nullptr).lower(operationsOf(op)));
+  failures |= failed(Kernel(*this, launch, chunk).lower(operationsOf(op)));
+  if (!failures && isa<FusedOp>(op))
+    takeYields(op);
+  return launch;
+}
+
+void Planner::planKernel(Operation *op) {
+  LaunchDraft launch = makeLaunch(op, nullptr);
   if (failures)
     return;
-  if (isa<FusedOp>(op))
-    for (auto [result, value] : llvm::zip_equal(op->getResults(), yieldsOf(op)))
-      storage[result] = storage.lookup(value);
   // What only says where elements are, is none. Whether a reshape must copy
   // depends on the rank's shapes.
   bool isViews = llvm::all_of(
@@ -239,23 +238,15 @@ CommunicateOp Planner::findRing(OverlappedOp op) {
 void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
   llvm::DenseMap<Operation *, int> made;
   for (auto [stream, stage] : llvm::enumerate(op.getStages())) {
-    LaunchDraft launch{nameOf(stage), stage->getLoc()};
-    launch.segment = segment;
-    launch.stream = static_cast<int64_t>(stream);
-    failures |=
-        failed(Kernel(*this, launch, &chunk).lower(operationsOf(stage)));
+    LaunchDraft launch = makeLaunch(stage, &chunk);
     if (failures)
       return;
-    if (isa<FusedOp>(stage))
-      for (auto [result, value] :
-           llvm::zip_equal(stage->getResults(), yieldsOf(stage)))
-        storage[result] = storage.lookup(value);
+    launch.stream = static_cast<int64_t>(stream);
     // It waits for the stages whose results it takes.
     stage->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (auto it = made.find(operand.getDefiningOp());
-            it != made.end() && !llvm::is_contained(launch.waits, it->second))
-          launch.waits.push_back(it->second);
+        if (auto it = made.find(operand.getDefiningOp()); it != made.end())
+          launch.waitFor(it->second);
     });
     made[stage] = static_cast<int>(draft.launches.size());
     draft.launches.push_back(std::move(launch));
@@ -292,8 +283,7 @@ void Planner::planOverlapped(OverlappedOp op) {
   }
   if (failures)
     return;
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), yieldsOf(op)))
-    storage[result] = storage.lookup(value);
+  takeYields(op);
   ++segment;
   if (ring) {
     // Nobody uses the memory that others read before all have read it.

@@ -76,6 +76,11 @@ public:
 
 private:
   void planArguments();
+  /// A region's results lie where what it yields does.
+  void takeYields(mlir::Operation *op);
+  /// The kernel of an operation, or of a fused region, not yet among the
+  /// launches; for `chunk` or, if it is null, for all.
+  LaunchDraft makeLaunch(mlir::Operation *op, const Chunk *chunk);
   void planKernel(mlir::Operation *op);
   /// A collective that an order has given a priority leaves on a stream of its
   /// own, while the launches that follow go on.

@@ -20,12 +20,10 @@ namespace {
 
 constexpr int64_t kibibyte = 1024;
 
-/// The bytes of the largest part of a tensor that any rank has.
-int64_t largestPart(RankedTensorType type, MeshOp mesh) {
-  int64_t largest = 0;
-  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    largest = std::max(largest, localType(type, mesh, rank).getNumElements());
-  return largest * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+/// The bytes of the largest part of what a collective takes on any rank.
+int64_t largestBytes(CommunicateOp op, MeshOp mesh) {
+  RankedTensorType type = op.getSourceType();
+  return largestPart(type, mesh) * elementBytes(type.getElementType());
 }
 
 class Selector {
@@ -71,7 +69,7 @@ Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
     return named(Algorithm::direct);
   if (protocol == "ll" || protocol == "lamport")
     return named(Algorithm::one_shot);
-  int64_t bytes = largestPart(op.getSourceType(), mesh);
+  int64_t bytes = largestBytes(op, mesh);
   int64_t ranks = countRanks(op);
   int64_t limit = 4 * kibibyte;
   if (!inKernel) {
@@ -121,7 +119,7 @@ void Selector::select(CommunicateOp op) {
   if (protocol.empty()) {
     protocol = "simple";
     if (!kernel && name && name.getValue() == "one_shot") {
-      bool isLarge = largestPart(op.getSourceType(), mesh) > 64 * kibibyte;
+      bool isLarge = largestBytes(op, mesh) > 64 * kibibyte;
       protocol =
           isLarge && countRanks(op) > 2 && hasSentinel(op) ? "lamport" : "ll";
     }
