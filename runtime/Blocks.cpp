@@ -88,58 +88,17 @@ void storeFloats(ElementType type, std::byte *data, int64_t first, int64_t n,
 template <typename Compute>
 void loadIntegers(ElementType type, const std::byte *data, int64_t first,
                   int64_t n, Compute *out) {
-  switch (type) {
-  case ElementType::I8:
-    return loadAs<int8_t>(data, first, n, out);
-  case ElementType::I16:
-    return loadAs<int16_t>(data, first, n, out);
-  case ElementType::I32:
-    return loadAs<int32_t>(data, first, n, out);
-  case ElementType::I64:
-    return loadAs<int64_t>(data, first, n, out);
-  case ElementType::U8:
-  case ElementType::Bool:
-    return loadAs<uint8_t>(data, first, n, out);
-  case ElementType::U16:
-    return loadAs<uint16_t>(data, first, n, out);
-  case ElementType::U32:
-    return loadAs<uint32_t>(data, first, n, out);
-  case ElementType::U64:
-    return loadAs<uint64_t>(data, first, n, out);
-  default:
-    assert(false && "not an integer type or bool");
-  }
+  withInteger(type,
+              [&](auto zero) { loadAs<decltype(zero)>(data, first, n, out); });
 }
 
 template <typename Compute>
 void storeIntegers(ElementType type, std::byte *data, int64_t first, int64_t n,
                    const Compute *in) {
-  switch (type) {
-  case ElementType::I8:
-    return storeAs<int8_t>(data, first, n, in);
-  case ElementType::I16:
-    return storeAs<int16_t>(data, first, n, in);
-  case ElementType::I32:
-    return storeAs<int32_t>(data, first, n, in);
-  case ElementType::I64:
-    return storeAs<int64_t>(data, first, n, in);
-  case ElementType::U8:
-    return storeAs<uint8_t>(data, first, n, in);
-  case ElementType::U16:
-    return storeAs<uint16_t>(data, first, n, in);
-  case ElementType::U32:
-    return storeAs<uint32_t>(data, first, n, in);
-  case ElementType::U64:
-    return storeAs<uint64_t>(data, first, n, in);
-  case ElementType::Bool: {
-    uint8_t *out = reinterpret_cast<uint8_t *>(data) + first;
-    for (int64_t i = 0; i < n; ++i)
-      out[i] = in[i] != 0;
-    return;
-  }
-  default:
-    assert(false && "not an integer type or bool");
-  }
+  if (type == ElementType::Bool)
+    return storeBools(data, first, n, in);
+  withInteger(type,
+              [&](auto zero) { storeAs<decltype(zero)>(data, first, n, in); });
 }
 
 } // namespace

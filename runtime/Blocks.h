@@ -13,6 +13,7 @@
 #include "runtime/ElementType.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -87,6 +88,39 @@ template <typename Body> auto withBits(ElementType type, Body body) {
   default:
     return body(uint64_t());
   }
+}
+
+/// Calls body with a value of the C++ type in which elements of an integer type
+/// are stored; of bool, which takes a byte, uint8_t.
+template <typename Body> auto withInteger(ElementType type, Body body) {
+  switch (type) {
+  case ElementType::I8:
+    return body(int8_t());
+  case ElementType::I16:
+    return body(int16_t());
+  case ElementType::I32:
+    return body(int32_t());
+  case ElementType::I64:
+    return body(int64_t());
+  case ElementType::U8:
+  case ElementType::Bool:
+    return body(uint8_t());
+  case ElementType::U16:
+    return body(uint16_t());
+  case ElementType::U32:
+    return body(uint32_t());
+  default:
+    assert(type == ElementType::U64 && "not an integer type or bool");
+    return body(uint64_t());
+  }
+}
+
+/// Stores to elements [first, first + n) of bool whether each value is not 0.
+template <typename Compute>
+void storeBools(std::byte *data, int64_t first, int64_t n, const Compute *in) {
+  uint8_t *out = reinterpret_cast<uint8_t *>(data) + first;
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = in[i] != 0;
 }
 
 /// Sums and products: of floats as usual, of integers modulo 2^64.

@@ -8,7 +8,6 @@
 
 #include "runtime/Blocks.h"
 
-#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -31,42 +30,16 @@ template <typename Integer> Integer saturate(double value) {
   return static_cast<Integer>(value);
 }
 
-template <typename Integer>
-void saturateBlock(std::byte *data, int64_t first, int64_t n,
-                   const double *in) {
-  Integer *out = reinterpret_cast<Integer *>(data) + first;
-  for (int64_t i = 0; i < n; ++i)
-    out[i] = saturate<Integer>(in[i]);
-}
-
 void storeSaturated(ElementType type, std::byte *data, int64_t first, int64_t n,
                     const double *in) {
-  switch (type) {
-  case ElementType::I8:
-    return saturateBlock<int8_t>(data, first, n, in);
-  case ElementType::I16:
-    return saturateBlock<int16_t>(data, first, n, in);
-  case ElementType::I32:
-    return saturateBlock<int32_t>(data, first, n, in);
-  case ElementType::I64:
-    return saturateBlock<int64_t>(data, first, n, in);
-  case ElementType::U8:
-    return saturateBlock<uint8_t>(data, first, n, in);
-  case ElementType::U16:
-    return saturateBlock<uint16_t>(data, first, n, in);
-  case ElementType::U32:
-    return saturateBlock<uint32_t>(data, first, n, in);
-  case ElementType::U64:
-    return saturateBlock<uint64_t>(data, first, n, in);
-  case ElementType::Bool: {
-    uint8_t *out = reinterpret_cast<uint8_t *>(data) + first;
+  if (type == ElementType::Bool)
+    return storeBools(data, first, n, in);
+  withInteger(type, [&](auto zero) {
+    using Integer = decltype(zero);
+    Integer *out = reinterpret_cast<Integer *>(data) + first;
     for (int64_t i = 0; i < n; ++i)
-      out[i] = in[i] != 0;
-    return;
-  }
-  default:
-    assert(false && "not an integer type or bool");
-  }
+      out[i] = saturate<Integer>(in[i]);
+  });
 }
 
 /// A double that rounds to every narrower format (f32 included) as `value`

@@ -178,20 +178,38 @@ template <uint32_t buffers = 2> struct Channel {
 // One-shot exchanges: every member's data to every other
 //===----------------------------------------------------------------------===//
 
-/// LL. Two buffers suffice: a member that writes into a buffer again has, in
-/// the call between, heard from every other that it had finished the call
-/// before.
-template <uint32_t buffers = 2> class LowLatencyExchange {
+/// Where the words of one-shot exchanges lie: in `buffers` buffers in turn, in
+/// each `words` words of each of `members` members, from `offset` on as
+/// allocated.
+template <uint32_t buffers> class ExchangeSlots {
 public:
-  /// The data that one word carries.
-  using Data = uint32_t;
-
-  /// For `words` words of each of `members` members; `offset` as allocated.
-  LowLatencyExchange(int64_t offset, int members, int64_t words)
+  ExchangeSlots(int64_t offset, int members, int64_t words)
       : offset(offset), members(members), words(words) {}
   static int64_t bytes(int members, int64_t words) {
     return buffers * members * words * 8;
   }
+
+protected:
+  int64_t place(Epoch epoch, int member, int64_t word) const {
+    auto buffer = static_cast<int64_t>(epoch % buffers);
+    return offset + ((buffer * members + member) * words + word) * 8;
+  }
+
+  int64_t offset;
+  int members;
+  int64_t words;
+};
+
+/// LL. Two buffers suffice: a member that writes into a buffer again has, in
+/// the call between, heard from every other that it had finished the call
+/// before.
+template <uint32_t buffers = 2>
+class LowLatencyExchange : public ExchangeSlots<buffers> {
+public:
+  /// The data that one word carries.
+  using Data = uint32_t;
+
+  using ExchangeSlots<buffers>::ExchangeSlots;
 
   /// Memory as allocated, all zero, is what the first epoch, 1, needs.
   template <typename Memory> void prepare(Memory &) const {}
@@ -232,14 +250,7 @@ public:
   void finish(Memory &, const Members &, Epoch) const {}
 
 private:
-  int64_t place(Epoch epoch, int member, int64_t word) const {
-    auto buffer = static_cast<int64_t>(epoch % buffers);
-    return offset + ((buffer * members + member) * words + word) * 8;
-  }
-
-  int64_t offset;
-  int members;
-  int64_t words;
+  using ExchangeSlots<buffers>::place, ExchangeSlots<buffers>::words;
 };
 
 /// Lamport. The call that has read a buffer's successor clears it: of three,
@@ -247,16 +258,14 @@ private:
 /// third nobody writes before all have finished this call. The fence keeps the
 /// clearing before the next call's data, which lets others write into what was
 /// cleared.
-template <uint32_t buffers = 3> class LamportExchange {
+template <uint32_t buffers = 3>
+class LamportExchange : public ExchangeSlots<buffers> {
 public:
   using Data = uint64_t;
   static constexpr Data sentinel = ~uint64_t(0);
 
-  LamportExchange(int64_t offset, int members, int64_t words)
-      : offset(offset), members(members), words(words) {}
-  static int64_t bytes(int members, int64_t words) {
-    return buffers * members * words * 8;
-  }
+  using ExchangeSlots<buffers>::ExchangeSlots;
+  using ExchangeSlots<buffers>::bytes;
 
   /// Fills the own slots with the sentinel. Before the first call all members
   /// must have done so.
@@ -306,14 +315,8 @@ public:
   }
 
 private:
-  int64_t place(Epoch epoch, int member, int64_t word) const {
-    auto buffer = static_cast<int64_t>(epoch % buffers);
-    return offset + ((buffer * members + member) * words + word) * 8;
-  }
-
-  int64_t offset;
-  int members;
-  int64_t words;
+  using ExchangeSlots<buffers>::members, ExchangeSlots<buffers>::offset,
+      ExchangeSlots<buffers>::place, ExchangeSlots<buffers>::words;
 };
 
 } // namespace ccn::runtime

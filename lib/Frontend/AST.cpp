@@ -13,9 +13,6 @@ using namespace ccn::frontend;
 using namespace ccn::frontend::ast;
 
 // Each table is indexed by its enumeration.
-static constexpr llvm::StringLiteral elementNames[] = {
-    "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "i16",
-    "i32", "i64", "u8",  "u16",  "u32",    "u64",    "bool"};
 static constexpr llvm::StringLiteral reductionNames[] = {"sum", "prod", "max",
                                                          "min"};
 static constexpr llvm::StringLiteral unaryNames[] = {"-", "+"};
@@ -47,7 +44,7 @@ static std::optional<Enum> find(const llvm::StringLiteral (&table)[size],
 }
 
 llvm::StringRef ast::getSpelling(ElementType type) {
-  return lookUp(elementNames, type);
+  return runtime::name(type);
 }
 llvm::StringRef ast::getSpelling(Reduction reduction) {
   return lookUp(reductionNames, reduction);
@@ -70,7 +67,7 @@ llvm::StringRef ast::getSpelling(ProtocolKind protocol) {
 }
 
 std::optional<ElementType> ast::getElementType(llvm::StringRef spelling) {
-  return find<ElementType>(elementNames, spelling);
+  return runtime::parseElementType(spelling);
 }
 std::optional<Reduction> ast::getReduction(llvm::StringRef spelling) {
   return find<Reduction>(reductionNames, spelling);

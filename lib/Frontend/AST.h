@@ -26,6 +26,7 @@
 #define CCN_LIB_FRONTEND_AST_H
 
 #include "lib/Frontend/Source.h"
+#include "runtime/ElementType.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -43,23 +44,7 @@ inline constexpr unsigned maxNesting = 256;
 /// Height of an expression tree, and so the length of an operator chain.
 inline constexpr unsigned maxHeight = 10000;
 
-enum class ElementType : uint8_t {
-  F64,
-  F32,
-  F16,
-  BF16,
-  F8E4M3,
-  F8E5M2,
-  I8,
-  I16,
-  I32,
-  I64,
-  U8,
-  U16,
-  U32,
-  U64,
-  Bool
-};
+using runtime::ElementType;
 enum class Reduction : uint8_t { Sum, Prod, Max, Min };
 
 /// As written in the language: "f32", "sum".

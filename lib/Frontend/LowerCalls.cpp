@@ -320,7 +320,7 @@ Operand ProgramLowering::callCast(const ast::CallExpr &call) {
   if (operand.isError())
     return {};
   Type elementType =
-      elementTypeByName(file.context, getSpelling(type->element));
+      elementTypeByName(file.context, ast::getSpelling(type->element));
   if (operand.isConstant()) {
     Operand constant = materialize(operand, elementType);
     constant.range = call.range;

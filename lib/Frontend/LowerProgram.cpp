@@ -130,7 +130,7 @@ RankedTensorType ProgramLowering::lowerType(const ast::TypeSpec &spec) {
   if (!lowerStates(spec.states, layout))
     return {};
   return layout.getType(
-      shape, elementTypeByName(file.context, getSpelling(spec.element)));
+      shape, elementTypeByName(file.context, ast::getSpelling(spec.element)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,7 +8,7 @@
 #define CCN_TEST_UNIT_CODEGEN_LOOPSUTIL_H
 
 #include "codegen/CpuLoops.h"
-#include "runtime/Plan.h"
+#include "runtime/ObjectCode.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,40 +16,28 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 namespace ccn::codegen {
 
-/// A shared object in memory.
+/// A shared object that is loaded as ccrun loads it.
 class LoadedObject {
 public:
   explicit LoadedObject(const std::string &object) {
-    int file = memfd_create("loops", MFD_CLOEXEC);
-    if (file >= 0 && write(file, object.data(), object.size()) ==
-                         static_cast<ssize_t>(object.size()))
-      handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(),
-                      RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-      ADD_FAILURE() << dlerror();
-    close(file);
-  }
-  LoadedObject(const LoadedObject &) = delete;
-  LoadedObject &operator=(const LoadedObject &) = delete;
-  ~LoadedObject() {
-    if (handle)
-      dlclose(handle);
+    Result<std::unique_ptr<runtime::ObjectCode>> loaded =
+        runtime::ObjectCode::load(object);
+    if (loaded)
+      code = *std::move(loaded);
+    else
+      ADD_FAILURE() << loaded.message();
   }
 
   runtime::LoopFunction get(const std::string &name) const {
-    void *symbol = handle ? dlsym(handle, name.c_str()) : nullptr;
-    EXPECT_NE(symbol, nullptr) << "no " << name;
-    return reinterpret_cast<runtime::LoopFunction>(symbol);
+    runtime::LoopFunction function = code ? code->find(name) : nullptr;
+    EXPECT_NE(function, nullptr) << "no " << name;
+    return function;
   }
 
 private:
-  void *handle = nullptr;
+  std::unique_ptr<runtime::ObjectCode> code;
 };
 
 /// A test that compiles kernels whose bodies are text.
