@@ -6,7 +6,6 @@
 
 #include "codegen/ExportPlan.h"
 
-#include "dialect/Placement.h"
 #include "lib/Interpreter/Placement.h"
 #include "synth/Schedule.h"
 #include "synth/ScheduleImport.h"
@@ -44,14 +43,14 @@ MemRefType typeOf(Value view) { return cast<MemRefType>(view.getType()); }
 class Exporter {
 public:
   Exporter(ModuleOp module, LoopLibrary &library)
-      : module(module), mesh(getMesh(module)), library(library) {}
+      : module(module), mesh(getMesh(module)), rankMesh(mesh),
+        library(library) {}
 
   runtime::Plan run(StringRef program);
 
 private:
   void exportArgument(plan::ArgumentOp op);
   void exportRank(plan::PlanOp op);
-  runtime::Placement placementOf(plan::ArgumentOp op, int64_t rank);
   runtime::Launch exportLaunch(plan::LaunchOp op);
   runtime::Part exportPart(Operation &op);
   runtime::RowsPart exportRows(plan::RowsOp op);
@@ -63,11 +62,10 @@ private:
   std::string functionFor(plan::LoopOp op);
   int groupOf(plan::GroupAttr group);
   int scheduleOf(plan::ExchangeOp op);
-  static std::vector<StringAttr> leadingAxes(RankedTensorType type,
-                                             MeshOp mesh);
 
   ModuleOp module;
   MeshOp mesh;
+  interp::RankMesh rankMesh;
   LoopLibrary &library;
   runtime::Plan result;
   llvm::DenseMap<plan::GroupAttr, int> groups;
@@ -83,20 +81,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
-
-std::vector<StringAttr> Exporter::leadingAxes(RankedTensorType type,
-                                              MeshOp mesh) {
-  std::vector<StringAttr> axes;
-  if (!mesh)
-    return axes;
-  Layout layout = Layout::of(type);
-  for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>()) {
-    AxisState::Kind kind = layout.getState(axis).kind;
-    if (kind == AxisState::Partial || kind == AxisState::Local)
-      axes.push_back(axis);
-  }
-  return axes;
-}
 
 void Exporter::exportArgument(plan::ArgumentOp op) {
   auto global = cast<RankedTensorType>(op.getGlobal());
@@ -114,11 +98,9 @@ void Exporter::exportArgument(plan::ArgumentOp op) {
     break;
   }
   argument.type = interp::elementTypeOf(global.getElementType());
-  std::vector<StringAttr> leading = leadingAxes(global, mesh);
-  for (StringAttr axis : leading)
-    argument.shape.push_back(mesh.getAxisSize(axis));
-  llvm::append_range(argument.shape, global.getShape());
-  argument.leadingDims = static_cast<int64_t>(leading.size());
+  argument.shape = rankMesh.externalShape(global);
+  argument.leadingDims =
+      static_cast<int64_t>(rankMesh.leadingAxes(global).size());
   argument.typeName = typeName(global);
   argument.scattered = op.getScattered();
   Layout layout = Layout::of(global);
@@ -128,21 +110,6 @@ void Exporter::exportArgument(plan::ArgumentOp op) {
           layout.getState(axis).kind == AxisState::Replicated &&
           mesh.getAxisSize(axis) > 1;
   result.arguments.push_back(std::move(argument));
-}
-
-runtime::Placement Exporter::placementOf(plan::ArgumentOp op, int64_t rank) {
-  auto global = cast<RankedTensorType>(op.getGlobal());
-  runtime::Placement placement;
-  for (StringAttr axis : leadingAxes(global, mesh)) {
-    placement.offsets.push_back(
-        mesh.getCoordinates(rank)[*mesh.getAxisIndex(axis)]);
-    placement.sizes.push_back(1);
-  }
-  for (SliceBounds bounds : partOf(global, mesh, rank)) {
-    placement.offsets.push_back(bounds.offset);
-    placement.sizes.push_back(bounds.size);
-  }
-  return placement;
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,9 +292,8 @@ int Exporter::groupOf(plan::GroupAttr group) {
 /// The schedule of an algorithm, with the place of each chunk in input and
 /// output: a block for each member, or all of the tensor in one.
 static runtime::ChunkSchedule chunksOf(const synth::Schedule &schedule,
-                                       int64_t inputCount,
+                                       Collective what, int64_t inputCount,
                                        int64_t outputCount) {
-  using synth::CollectiveKind;
   const synth::Collective &collective = schedule.collective;
   runtime::ChunkSchedule result;
   result.name = synth::kindName(collective.kind);
@@ -335,28 +301,13 @@ static runtime::ChunkSchedule chunksOf(const synth::Schedule &schedule,
   result.combining = collective.combining;
   auto ranks = static_cast<int64_t>(collective.ranks);
   auto total = static_cast<int64_t>(collective.chunks.size());
-  // Of every kind chunks lie in order; these are the blocks, by what they are
-  // in the input and in the output.
-  bool blocksIn = false, blocksOut = false;
-  switch (collective.kind) {
-  case CollectiveKind::AllGather:
-  case CollectiveKind::Gather:
-    blocksOut = true;
-    break;
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::Scatter:
-    blocksIn = true;
-    break;
-  case CollectiveKind::AllToAll:
-    blocksIn = blocksOut = true;
-    break;
-  default:
-    break;
-  }
+  // Of every kind chunks lie in order.
+  bool blocksIn = plan::hasBlocks(what, /*isInput=*/true);
+  bool blocksOut = plan::hasBlocks(what, /*isInput=*/false);
   int64_t blocks = blocksIn || blocksOut ? ranks : 1;
   int64_t blockCount = blocksIn ? inputCount / ranks : inputCount;
   // all_to_all has blocks for each pair.
-  bool isPairs = collective.kind == CollectiveKind::AllToAll;
+  bool isPairs = what == Collective::all_to_all;
   int64_t perBlock = total / (isPairs ? ranks * ranks : blocks);
   for (int64_t chunk = 0; chunk < total; ++chunk) {
     int64_t block = chunk / perBlock, within = chunk % perBlock;
@@ -400,7 +351,9 @@ int Exporter::scheduleOf(plan::ExchangeOp op) {
         synth::importSchedule(std::string_view(algorithm.getSchedule()),
                               algorithm.getSymName().str());
     assert(schedule && "algorithms were read when they were chosen");
-    result.schedules.push_back(chunksOf(*schedule, inputs, outputs));
+    result.schedules.push_back(
+        chunksOf(*schedule, *symbolizeCollective(algorithm.getCollective()),
+                 inputs, outputs));
   }
   return it->second;
 }
@@ -537,8 +490,10 @@ void Exporter::exportRank(plan::PlanOp op) {
     if (auto argument = dyn_cast<plan::ArgumentOp>(inner)) {
       addBuffer(argument, argument.getBuffer(), runtime::Memory::Argument,
                 arguments++);
-      rank.placements.push_back(
-          placementOf(argument, static_cast<int64_t>(op.getRank())));
+      interp::Box box =
+          rankMesh.externalBox(cast<RankedTensorType>(argument.getGlobal()),
+                               static_cast<int64_t>(op.getRank()));
+      rank.placements.push_back({box.offsets, box.sizes});
     } else if (auto buffer = dyn_cast<plan::BufferOp>(inner)) {
       bool isSymmetric =
           plan::memoryOf(buffer.getBuffer()) == plan::Memory::symmetric;

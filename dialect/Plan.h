@@ -43,6 +43,10 @@ std::optional<int64_t> rankOf(mlir::Value view);
 /// The signless scalar type that stands in bodies for an element type.
 mlir::Type scalarOf(mlir::Type element);
 
+/// Whether the input of an exchange, or its output, is a block for each member,
+/// in their order, each as large as the largest; else it is all of it in one.
+bool hasBlocks(Collective what, bool isInput);
+
 /// Checks plan_c1 to plan_c5, which concern all plans of a module: those that
 /// it has, of all ranks or of some.
 mlir::LogicalResult verifyPlans(mlir::ModuleOp module);

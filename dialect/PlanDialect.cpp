@@ -550,6 +550,21 @@ LogicalResult ScatterRowsPartOp::verify() {
   return success();
 }
 
+bool plan::hasBlocks(Collective what, bool isInput) {
+  switch (what) {
+  case Collective::all_to_all:
+    return true;
+  case Collective::reduce_scatter:
+  case Collective::scatter:
+    return isInput;
+  case Collective::all_gather:
+  case Collective::gather:
+    return !isInput;
+  default:
+    return false;
+  }
+}
+
 LogicalResult ExchangeOp::verify() {
   // exchange_c1
   if (failed(checkOneType(*this, {getFrom(), getTo()})))

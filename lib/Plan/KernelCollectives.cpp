@@ -393,29 +393,13 @@ static int64_t countBoxes(ArrayRef<TensorPart> boxes) {
   return count;
 }
 
-/// Whether an exchange's input, or its output, is a block for each member, in
-/// their order, each as large as the largest; else it is all of it in one.
-static bool hasBlocks(CommunicateOp op, bool isInput) {
-  switch (op.getCollective()) {
-  case Collective::all_to_all:
-    return true;
-  case Collective::reduce_scatter:
-  case Collective::scatter:
-    return isInput;
-  case Collective::all_gather:
-  case Collective::gather:
-    return !isInput;
-  default:
-    return false;
-  }
-}
-
 LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
                                     Exchange exchange) {
   Value input = op.getInput(), result = op.getResult();
   int64_t rank = planner.getRank();
   ArrayRef<int64_t> group = geometry.group.getRanks();
-  bool blocksIn = hasBlocks(op, true), blocksOut = hasBlocks(op, false);
+  bool blocksIn = hasBlocks(op.getCollective(), /*isInput=*/true),
+       blocksOut = hasBlocks(op.getCollective(), /*isInput=*/false);
   // What `giver` has that `taker` needs, in elements of the whole.
   auto common = [&](int64_t giver, int64_t taker) {
     SmallVector<TensorPart> boxes;
