@@ -99,6 +99,25 @@ Case exchangeCase(int ranks, Epoch calls, bool prepares = false) {
   return {ranks, program, prepares ? Memory() : prepared<Exchange>(ranks)};
 }
 
+/// What a plan says of a two-shot all_reduce: stage() puts the own input where
+/// others can read it, reduce() combines the own slice of everybody's input and
+/// stores the result to all, after which the results of all are there. Between
+/// calls nothing else is needed: who is in the next call has heard from all
+/// that they read its input, and from nobody that it may store results before
+/// all have come.
+template <typename Memory, typename Stage, typename Reduce>
+Status twoShot(Memory &memory, const Members &members, const Signals &staged,
+               const Signals &stored, const char *operation, Epoch epoch,
+               Stage stage, Reduce reduce) {
+  stage();
+  if (Status status = barrier(memory, members, staged, operation, epoch);
+      !status)
+    return status;
+  if (Status status = reduce(); !status)
+    return status;
+  return barrier(memory, members, stored, operation, epoch);
+}
+
 /// The two-shot all_reduce of one word a rank: rank r owns word r and gives all
 /// what it found there, from one source after the other.
 Case twoShotCase(int ranks, Epoch calls) {
