@@ -109,34 +109,14 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "has several")
       ->type_name("NAME")
       ->group("Running");
-  app.add_option("--input", inputs,
-                 "an argument: a .npy file, or the number itself of a scalar; "
-                 "a file for each buffer of a scattered one. What is not given "
-                 "is drawn at random")
-      ->type_name("NAME=FILE")
-      ->expected(1)
-      ->take_all()
-      ->group("Running");
-  app.add_option("--output", outputs,
-                 "where to write an inout argument or result, as .npy")
-      ->type_name("NAME=FILE")
-      ->expected(1)
-      ->take_all()
-      ->group("Running");
-  app.add_option("--seed", options.seed,
-                 "the seed of what is drawn at random (default 0)")
-      ->type_name("N")
-      ->check(expect("an integer from 0 to 2^64 - 1", isSeed))
-      ->group("Running");
+  addArrayOptions(app, inputs, outputs, options.seed, "Running");
   app.add_option("--time-limit", options.timeLimit,
                  "how many seconds a rank waits for another (default 600)")
       ->type_name("SECONDS")
       ->check(expect("seconds from 0.001 to 1e9", isNumberFrom(0.001, 1e9)))
       ->group("Running");
   app.footer(
-      "Arrays have the global shape of a replicated or sliced tensor; a local "
-      "or\npartial one has a leading dimension for each mesh axis it is local "
-      "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n"
+      std::string(arraysNote) +
       "Options of MLIR pass through, with '=': --mlir-timing, "
       "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
       "With CCN_VERIFY=1 in the environment (and in debug builds, unless it is "

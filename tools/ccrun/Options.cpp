@@ -42,22 +42,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
                  "what executes the package: cpu (the only one so far)")
       ->type_name("TARGET")
       ->check(cli::expectOneOf({"cpu"}));
-  app.add_option("--input", inputs,
-                 "an argument: a .npy file, or the number itself of a scalar; "
-                 "a file for each buffer of a scattered one. What is not given "
-                 "is drawn at random")
-      ->type_name("NAME=FILE")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--output", outputs,
-                 "where to write an inout argument or result, as .npy")
-      ->type_name("NAME=FILE")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--seed", options.seed,
-                 "the seed of what is drawn at random (default 0)")
-      ->type_name("N")
-      ->check(cli::expect("an integer from 0 to 2^64 - 1", cli::isSeed));
+  cli::addArrayOptions(app, inputs, outputs, options.seed, "Options");
   app.add_flag("--check", options.check,
                "run the program without its schedule too, and compare: floats "
                "within a bound that is said, all else bit by bit");
@@ -85,9 +70,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   app.add_flag("--info", options.info, "say what the package is, and end");
   app.add_option("--worker", options.worker)->group("");
   app.footer(
-      "Arrays have the global shape of a replicated or sliced tensor; a local "
-      "or\npartial one has a leading dimension for each mesh axis it is local "
-      "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n"
+      std::string(cli::arraysNote) +
       "Exit codes: 0 done; 2 usage, or a package that this machine cannot "
       "run; 4 the\nrun failed, or --check found a difference.");
 

@@ -97,6 +97,35 @@ std::function<bool(const std::string &)> cli::isNumberFrom(double least,
   };
 }
 
+void cli::addArrayOptions(CLI::App &app, std::vector<std::string> &inputs,
+                          std::vector<std::string> &outputs, uint64_t &seed,
+                          const std::string &group) {
+  app.add_option("--input", inputs,
+                 "an argument: a .npy file, or the number itself of a scalar; "
+                 "a file for each buffer of a scattered one. What is not given "
+                 "is drawn at random")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all()
+      ->group(group);
+  app.add_option("--output", outputs,
+                 "where to write an inout argument or result, as .npy")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all()
+      ->group(group);
+  app.add_option("--seed", seed,
+                 "the seed of what is drawn at random (default 0)")
+      ->type_name("N")
+      ->check(expect("an integer from 0 to 2^64 - 1", isSeed))
+      ->group(group);
+}
+
+const char *const cli::arraysNote =
+    "Arrays have the global shape of a replicated or sliced tensor; a local "
+    "or\npartial one has a leading dimension for each mesh axis it is local "
+    "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n";
+
 std::optional<int> cli::parse(CLI::App &app, int argc, char **argv,
                               const std::string &file,
                               const std::function<void()> &check) {

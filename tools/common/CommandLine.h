@@ -36,6 +36,14 @@ std::function<bool(const std::string &)> isIntegerFrom(int64_t least,
 std::function<bool(const std::string &)> isNumberFrom(double least,
                                                       double most);
 
+/// `--input`, `--output` and `--seed` of tools that run programs, in a group of
+/// the help. What is given goes where the references say.
+void addArrayOptions(CLI::App &app, std::vector<std::string> &inputs,
+                     std::vector<std::string> &outputs, uint64_t &seed,
+                     const std::string &group);
+/// How arrays travel, for the end of the help.
+extern const char *const arraysNote;
+
 /// Reads the command line, then calls `check`, which may throw a
 /// CLI::ValidationError. If the tool is to end at once, after `--help` or a
 /// mistake, which is printed, the result is its exit code. `file` is what the
