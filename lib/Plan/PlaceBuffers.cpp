@@ -8,6 +8,7 @@
 #include "lib/Plan/Finish.h"
 
 #include <map>
+#include <utility>
 
 using namespace ccn;
 using namespace ccn::plan;
@@ -198,8 +199,7 @@ void removeEmpty(llvm::MutableArrayRef<PlanDraft> ranks) {
       if (!kept[i])
         continue;
       llvm::sort(left);
-      launch.waits = std::move(left);
-      left.clear();
+      launch.waits = std::exchange(left, {});
       rest.push_back(std::move(launch));
     }
     draft.launches = std::move(rest);
