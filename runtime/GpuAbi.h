@@ -1,0 +1,78 @@
+//===- GpuAbi.h - What the host passes to generated kernels -----*- C++ -*-===//
+//
+// Shared by the executor and by the generated CUDA C++, in which this file is
+// pasted: plain structures, no includes.
+//
+// A kernel has three parameters by value: a CcnContext, an array of the
+// addresses of the plan's arguments, and an array of its numbers (what differs
+// between the launches that share the kernel), both of at least one element.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_GPUABI_H
+#define CCN_RUNTIME_GPUABI_H
+
+/// The most ranks whose memory a kernel can address: those of one host.
+#define CCN_MAX_RANKS 16
+/// The most blocks of a kernel whose blocks wait for each other or for other
+/// ranks.
+#define CCN_MAX_BLOCKS 512
+/// The most signals of one kernel.
+#define CCN_MAX_SIGNALS 64
+
+enum CcnFaultKind {
+  CCN_NO_FAULT = 0,
+  /// A flag of `peer` did not reach `expected` within the time limit.
+  CCN_TIMED_OUT = 1,
+  /// Something could not be computed: `code` is 1 + the index in
+  /// Plan::failures, or negative: -1 is an index outside of a table.
+  CCN_FAILED = 2,
+  /// The host asked to stop.
+  CCN_STOPPED = 3,
+};
+
+/// In host memory that the device can access; the first fault stays.
+struct CcnFault {
+  /// A CcnFaultKind; set last.
+  unsigned kind;
+  /// The launch's number in the plan.
+  int launch;
+  int peer;
+  int code;
+  /// What was waited for: the flag's number, and the epochs.
+  unsigned flag, expected, seen;
+};
+
+/// Device memory of one launch of one rank; zero before the first run. Nothing
+/// is ever reset, so a captured graph can be replayed.
+struct CcnControl {
+  /// Of barriers between all blocks.
+  unsigned arrived;
+  /// How many blocks have come to each signal, in all runs.
+  unsigned signals[CCN_MAX_SIGNALS];
+  /// The number of the last run, by block.
+  unsigned long long epochs[CCN_MAX_BLOCKS];
+};
+
+struct CcnContext {
+  /// Each rank's symmetric memory as this device sees it, by rank.
+  unsigned char *symmetric[CCN_MAX_RANKS];
+  /// Where in it the flags are: flag f of block b is the 32-bit word
+  /// f * CCN_MAX_BLOCKS + b.
+  unsigned long long flags;
+  unsigned char *privateMemory;
+  /// Of this launch: GpuLaunch::workspaceBytes, then GpuKernel::blockBytes for
+  /// each block.
+  unsigned char *workspace;
+  CcnControl *control;
+  CcnFault *fault;
+  /// In host memory; not zero asks kernels to stop.
+  const volatile unsigned *stop;
+  /// In nanoseconds.
+  unsigned long long timeLimit;
+  int rank;
+  /// The launch's number in the plan.
+  int launch;
+};
+
+#endif // CCN_RUNTIME_GPUABI_H

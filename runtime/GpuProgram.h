@@ -1,0 +1,66 @@
+//===- GpuProgram.h - The kernels of a plan for GPUs ------------*- C++ -*-===//
+//
+// What a package for NVIDIA GPUs holds beside its plan: CUDA C++ that NVRTC
+// compiles on the machine where it runs, and which kernel does what each launch
+// of the plan says. GpuAbi.h has the kernels' parameters.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_GPUPROGRAM_H
+#define CCN_RUNTIME_GPUPROGRAM_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ccn::runtime {
+
+/// An `extern "C"` kernel of the source.
+struct GpuKernel {
+  std::string name;
+  /// The threads of a block.
+  int64_t threads = 256;
+  /// The dynamic shared memory of a block.
+  int64_t sharedBytes = 0;
+  /// The workspace of each block, in device memory; a multiple of 64.
+  int64_t blockBytes = 0;
+  /// Whether blocks wait for each other or for other ranks: then all blocks
+  /// must be on the device at once, and be as many on all ranks.
+  bool waits = false;
+  /// The length of the array of numbers, at least 1.
+  int64_t numbers = 1;
+};
+
+/// How a launch of the plan runs.
+struct GpuLaunch {
+  /// An index into GpuProgram::kernels.
+  int kernel = 0;
+  /// How many blocks have something to do; fewer do it too, in turns.
+  int64_t blocks = 1;
+  /// Device memory that all blocks share while it runs; a multiple of 64.
+  int64_t workspaceBytes = 0;
+  std::vector<int64_t> numbers;
+};
+
+/// Symmetric memory that is not zero before the first run.
+struct GpuFill {
+  int64_t offset = 0, bytes = 0;
+  /// Of every byte.
+  int value = 0;
+};
+
+struct GpuProgram {
+  /// One translation unit without includes.
+  std::string source;
+  std::vector<GpuKernel> kernels;
+  /// Of each rank, of each launch of its plan.
+  std::vector<std::vector<GpuLaunch>> launches;
+  /// The plan's symmetric memory and, behind it, that of exchanges; flags not
+  /// included.
+  int64_t symmetricBytes = 0;
+  std::vector<GpuFill> fills;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_GPUPROGRAM_H
