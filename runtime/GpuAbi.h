@@ -46,6 +46,8 @@ struct CcnFault {
 /// Device memory of one launch of one rank; zero before the first run. Nothing
 /// is ever reset, so a captured graph can be replayed.
 struct CcnControl {
+  /// Not zero: a fault has been reported.
+  unsigned faulted;
   /// Of barriers between all blocks.
   unsigned arrived;
   /// How many blocks have come to each signal, in all runs.

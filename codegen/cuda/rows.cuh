@@ -1,0 +1,137 @@
+//===- rows.cuh - Who works on which rows ---------------------------------===//
+//
+// Loops over the same rows are executed by teams: a thread, a warp, a block or
+// the whole grid takes a row through all loops before the next. What is reduced
+// is summed in an order that depends on the sizes and the number of threads
+// alone.
+//
+//===----------------------------------------------------------------------===//
+
+/// This thread among all of the grid.
+__device__ inline i64 threadInGrid() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
+
+struct ThreadTeam {
+  __device__ i64 first() const { return threadInGrid(); }
+  __device__ i64 count() const { return threadsInGrid(); }
+  /// Which of the block's teams this is.
+  __device__ int inBlock() const { return threadIdx.x; }
+  __device__ int lane() const { return 0; }
+  __device__ int lanes() const { return 1; }
+  __device__ void sync() const {}
+};
+struct WarpTeam {
+  __device__ i64 first() const { return threadInGrid() / 32; }
+  __device__ i64 count() const { return threadsInGrid() / 32; }
+  __device__ int inBlock() const { return threadIdx.x / 32; }
+  __device__ int lane() const { return threadIdx.x % 32; }
+  __device__ int lanes() const { return 32; }
+  __device__ void sync() const { __syncwarp(); }
+};
+struct BlockTeam {
+  __device__ i64 first() const { return blockIdx.x; }
+  __device__ i64 count() const { return gridDim.x; }
+  __device__ int inBlock() const { return 0; }
+  __device__ int lane() const { return threadIdx.x; }
+  __device__ int lanes() const { return blockDim.x; }
+  __device__ void sync() const { __syncthreads(); }
+};
+
+//===----------------------------------------------------------------------===//
+// Reductions within a rank
+//===----------------------------------------------------------------------===//
+
+/// The type in which elements of T accumulate within a rank.
+template <class T> struct Accumulator {
+  using Type = T;
+};
+template <> struct Accumulator<float> {
+  using Type = double;
+};
+template <> struct Accumulator<f16> {
+  using Type = float;
+};
+template <> struct Accumulator<bf16> {
+  using Type = float;
+};
+template <> struct Accumulator<f8e4m3> {
+  using Type = float;
+};
+template <> struct Accumulator<f8e5m2> {
+  using Type = float;
+};
+
+template <class T> struct IsFloating {
+  static constexpr bool value = false;
+};
+template <> struct IsFloating<float> {
+  static constexpr bool value = true;
+};
+template <> struct IsFloating<double> {
+  static constexpr bool value = true;
+};
+
+/// The reduction of elements of type T.
+template <class T, Kind kind> struct Sum1 {
+  using Type = typename Accumulator<T>::Type;
+  Type value;
+
+  /// What a reduction begins with; `largest` is T's largest value, of a format
+  /// without infinity the largest finite one. Sums begin with -0, which changes
+  /// nothing, but those of nothing are 0.
+  __device__ void begin(Type smallest, Type largest, bool ofNothing) {
+    if constexpr (kind == Kind::Max)
+      value = smallest;
+    else if constexpr (kind == Kind::Min)
+      value = largest;
+    else if constexpr (kind == Kind::Prod)
+      value = Type(1);
+    else if constexpr (IsFloating<Type>::value)
+      value = ofNothing ? Type(0.0) : Type(-0.0);
+    else
+      value = Type(0);
+  }
+  __device__ void add(Type other) { value = combine<kind>(value, other); }
+};
+
+template <class T> __device__ inline T shuffleXor(T value, int mask) {
+  static_assert(sizeof(T) % 4 == 0);
+  u32 words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T) / 4); ++i)
+    words[i] = __shfl_xor_sync(0xffffffffu, words[i], mask);
+  memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+/// Merges what the lanes of a team have: all of a warp get the result, of a
+/// block its first warp.
+template <class Sums> __device__ inline void merge(const ThreadTeam &, Sums &) {}
+template <class Sums> __device__ inline void merge(const WarpTeam &, Sums &sums) {
+  // The lower lane is always the first operand, so that all lanes agree.
+#pragma unroll
+  for (int mask = 1; mask < 32; mask *= 2) {
+    Sums other = shuffleXor(sums, mask);
+    if (threadIdx.x & mask) {
+      other.add(sums);
+      sums = other;
+    } else {
+      sums.add(other);
+    }
+  }
+}
+template <class Sums> __device__ inline void merge(const BlockTeam &, Sums &sums) {
+  __shared__ alignas(16) Byte memory[sizeof(Sums) * 32];
+  Sums *parts = reinterpret_cast<Sums *>(memory);
+  merge(WarpTeam(), sums);
+  if (threadIdx.x % 32 == 0)
+    parts[threadIdx.x / 32] = sums;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    sums = parts[0];
+    for (int warp = 1; warp < int(blockDim.x / 32); ++warp)
+      sums.add(parts[warp]);
+  }
+  __syncthreads();
+}
