@@ -58,6 +58,8 @@ struct GpuProgram {
   /// The plan's symmetric memory and, behind it, that of exchanges; flags not
   /// included.
   int64_t symmetricBytes = 0;
+  /// The flags of the plan and of exchanges; each has CCN_MAX_BLOCKS words.
+  int64_t flags = 0;
   std::vector<GpuFill> fills;
 };
 

@@ -23,6 +23,7 @@
 #ifndef CCN_RUNTIME_PACKAGE_H
 #define CCN_RUNTIME_PACKAGE_H
 
+#include "runtime/GpuProgram.h"
 #include "runtime/Plan.h"
 #include "runtime/Status.h"
 
@@ -35,7 +36,7 @@ struct Package {
   std::string compiler;
   /// The program's name, and the schedule's: empty is none.
   std::string program, schedule;
-  /// What executes it: "cpu".
+  /// What executes it: "cpu" or "cuda".
   std::string target = "cpu";
   Plan plan;
   /// The plan of the program without its schedule, to compare with. Its loops
@@ -46,6 +47,8 @@ struct Package {
   std::string objectCode;
   /// What the object code needs of the CPU, by the names in /proc/cpuinfo.
   std::vector<std::string> cpuFeatures;
+  /// The kernels of the plan for GPUs, if the target is cuda.
+  std::optional<GpuProgram> gpu;
   /// Of what was read: the hash of the content, 64 hexadecimal digits.
   std::string hash;
 };

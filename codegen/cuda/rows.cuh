@@ -41,39 +41,21 @@ struct BlockTeam {
 // Reductions within a rank
 //===----------------------------------------------------------------------===//
 
-/// The type in which elements of T accumulate within a rank.
-template <class T> struct Accumulator {
-  using Type = T;
-};
-template <> struct Accumulator<float> {
-  using Type = double;
-};
-template <> struct Accumulator<f16> {
-  using Type = float;
-};
-template <> struct Accumulator<bf16> {
-  using Type = float;
-};
-template <> struct Accumulator<f8e4m3> {
-  using Type = float;
-};
-template <> struct Accumulator<f8e5m2> {
-  using Type = float;
-};
+/// What is added up of T: an element as a body returns it, integers without
+/// their sign.
+template <class T, class U>
+__device__ inline typename Accumulate<T>::Type toAccumulator(U value) {
+  return Accumulate<T>::load(T(value));
+}
+template <class T> __device__ inline T fromAccumulator(typename Accumulate<T>::Type value) {
+  return Accumulate<T>::store(value);
+}
 
-template <class T> struct IsFloating {
-  static constexpr bool value = false;
-};
-template <> struct IsFloating<float> {
-  static constexpr bool value = true;
-};
-template <> struct IsFloating<double> {
-  static constexpr bool value = true;
-};
+constexpr double infinity = __builtin_huge_val();
 
 /// The reduction of elements of type T.
 template <class T, Kind kind> struct Sum1 {
-  using Type = typename Accumulator<T>::Type;
+  using Type = typename Accumulate<T>::Type;
   Type value;
 
   /// What a reduction begins with; `largest` is T's largest value, of a format
@@ -86,7 +68,7 @@ template <class T, Kind kind> struct Sum1 {
       value = largest;
     else if constexpr (kind == Kind::Prod)
       value = Type(1);
-    else if constexpr (IsFloating<Type>::value)
+    else if constexpr (IsFloat<Type>::value)
       value = ofNothing ? Type(0.0) : Type(-0.0);
     else
       value = Type(0);
@@ -95,12 +77,11 @@ template <class T, Kind kind> struct Sum1 {
 };
 
 template <class T> __device__ inline T shuffleXor(T value, int mask) {
-  static_assert(sizeof(T) % 4 == 0);
-  u32 words[sizeof(T) / 4];
+  u32 words[(sizeof(T) + 3) / 4] = {};
   memcpy(words, &value, sizeof(T));
 #pragma unroll
-  for (int i = 0; i < int(sizeof(T) / 4); ++i)
-    words[i] = __shfl_xor_sync(0xffffffffu, words[i], mask);
+  for (u32 &word : words)
+    word = __shfl_xor_sync(0xffffffffu, word, mask);
   memcpy(&value, words, sizeof(T));
   return value;
 }
