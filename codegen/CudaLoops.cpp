@@ -10,6 +10,7 @@
 #include "codegen/CudaLoops.h"
 
 #include "codegen/CudaScalars.h"
+#include "runtime/GpuAbi.h"
 #include "runtime/ElementType.h"
 
 #include "llvm/Support/Error.h"
@@ -208,7 +209,7 @@ std::pair<std::string, std::string> extremes(runtime::ElementType type) {
   if (type == ElementType::F8E4M3)
     return {"-448.0f", "448.0f"};
   if (runtime::isFloat(type))
-    return {"-infinity", "infinity"};
+    return {"-infinity()", "infinity()"};
   if (type == ElementType::Bool)
     return {"0", "1"};
   int bits = runtime::sizeInBytes(type) * 8;
@@ -435,23 +436,27 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
       text << ("[" + Twine(operand.members.size()) + "]");
     text << ";\n";
   }
-  const char *places =
-      "const CcnContext &c, const A &a, const N &n, Byte *scratch";
+  // Of the kernel's own types.
+  CudaText places;
+  (places << "const CcnContext &c, const A_").kernelName()
+      << " &a, const N_";
+  places.kernelName() << " &n, Byte *scratch";
   // What is combined once, before the body is made.
   for (const Operand &operand : operands) {
     if (!operand.uniform || operand.members.empty())
       continue;
-    text << ("  template <class A, class N> __device__ static " +
-             operand.type() + " " + operand.name + "(" + places +
-             ") {\n    Vector<" + operand.type() + ", 1> parts[" +
+    text << ("  __device__ static " + operand.type() + " " + operand.name +
+             "(")
+         << places
+         << (") {\n    Vector<" + operand.type() + ", 1> parts[" +
              Twine(operand.members.size()) + "] = {");
     for (int member : operand.members)
       text << "{{*" << address(operand, member) << "}}, ";
     text << ("};\n    return combineAll<" +
              cudaKind(operand.info->reduction) + ">(parts).at[0];\n  }\n");
   }
-  (text << "  template <class A, class N> __device__ " << name()).kernelName()
-      << (Twine("(") + places + ")\n      : c(c)");
+  (text << "  __device__ " << name()).kernelName()
+      << "(" << places << ")\n      : c(c), n(n)";
   if (!functor.empty()) {
     text << ", body(";
     bool first = true;
@@ -655,7 +660,9 @@ llvm::Error LoopWriter::write() {
       operand.uniform = false;
   }
   CudaText &text = part.kernel.declarations;
-  (text << "struct " << name()).kernelName() << " {\n  const CcnContext &c;\n";
+  (text << "struct " << name()).kernelName()
+      << " {\n  const CcnContext &c;\n  const N_";
+  text.kernelName() << " &n;\n";
   if (kernel)
     text << ("  " + functor + " body;\n");
   if (isReduced())
@@ -751,7 +758,7 @@ CudaText overIndices(const LoopWriter &loop, const Dims &dims, StringRef prefix,
   text << ("if (" + l + ".aligned()) {\n")
        << pass(first, vectors, loop.width);
   // Only one dimension may have a rest.
-  if (dims.size() == 1) {
+  if (dims.size() == 1 && product(dims) % loop.width != 0) {
     text << "for (i64 i = " << (product(dims) / loop.width * loop.width)
          << (" + " + first + "; i < ") << total << ("; i += " + step + ") {\n")
           << indicesOf("i", dims, prefix, 1) << call(1) << "}\n";

@@ -256,16 +256,15 @@ Function functionOf(Operation *op) {
       .Case([](arith::RemFOp) { return Function{"fmod", false, true}; })
       .Case([](math::SqrtOp) { return Function{"sqrt", false, true}; })
       .Case([](math::AbsFOp) { return Function{"fabs", false, true}; })
-      .Case([](math::CopySignOp) {
-        return Function{"copysign", false, true};
-      })
+      .Case([](math::CopySignOp) { return Function{"copysign", false, true}; })
       .Default([](Operation *) { return Function(); });
 }
 
 /// The operator of an operation on floats, or on integers whatever their sign.
 const char *operatorOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, const char *>(op)
-      .Case<arith::AddFOp, arith::AddIOp, arith::AddUIExtendedOp>([](auto) { return "+"; })
+      .Case<arith::AddFOp, arith::AddIOp, arith::AddUIExtendedOp>(
+          [](auto) { return "+"; })
       .Case<arith::SubFOp, arith::SubIOp>([](auto) { return "-"; })
       .Case<arith::MulFOp, arith::MulIOp, arith::MulUIExtendedOp,
             arith::MulSIExtendedOp>([](auto) { return "*"; })
@@ -443,8 +442,10 @@ Text convertBits(Type from, Type to, const Text &x) {
   }
   if (fromFloat == toFloat)
     return x;
-  return (!toFloat ? "asBits(" : to.isF32() ? "asFloat(" : "asDouble(") + x +
-         ")";
+  return (!toFloat     ? "asBits("
+          : to.isF32() ? "asFloat("
+                       : "asDouble(") +
+         x + ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -485,7 +486,8 @@ private:
   bool takesSingle(Operation *op);
   void need(Operation *op);
   Text use(Value value, bool isSingle, bool inConstructor);
-  void define(Form &form, Value value, bool isSingle, const Text &expression);
+  void define(Form &form, const Text &type, bool isUniform,
+              const Text &expression);
   llvm::Error define(Operation *op);
 
   llvm::StringRef name;
@@ -494,6 +496,8 @@ private:
   llvm::DenseMap<Value, State> states;
   std::vector<Statement> constructor;
   Text body;
+  /// Of names that values have got.
+  int count = 0;
 };
 
 bool isSingleConstant(Value value) {
@@ -535,9 +539,9 @@ bool Emitter::computesInSingle(Operation *op) {
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isF64())
     return false;
   Function function = functionOf(op);
-  bool isExact = function.isExact ||
-                 isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(
-                     op);
+  bool isExact =
+      function.isExact ||
+      isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(op);
   auto isRounding = [&](Operation *user) {
     auto rounding = dyn_cast<arith::TruncFOp>(user);
     return rounding && (function.isAccurate || rounding.getType().isF32());
@@ -584,7 +588,140 @@ Text Emitter::use(Value value, bool isSingle, bool inConstructor) {
   return form.text;
 }
 
-void Emitter::define(Form &form, Value value, bool isSingle,
+void Emitter::define(Form &form, const Text &type, bool isUniform,
                      const Text &expression) {
-  form.text = "v" + std::to_string(states.size());
+  form.text = "v" + std::to_string(count++);
+  if (!isUniform) {
+    body += "    const " + type + " " + form.text + " = " + expression + ";\n";
+    return;
+  }
+  form.statement = static_cast<int>(constructor.size());
+  constructor.push_back({type, form.text, expression});
 }
+
+llvm::Error Emitter::define(Operation *op) {
+  llvm::SmallVector<Text> x;
+  bool takesSingles = takesSingle(op);
+  for (Value operand : op->getOperands())
+    x.push_back(use(operand, takesSingles, states[op->getResult(0)].isUniform));
+  for (OpResult result : op->getResults()) {
+    State &state = states[result];
+    Form &plain = state.plain, &single = state.single;
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      plain.text = literal(result.getType(), constant.getValue());
+      if (result.getType().isF64())
+        single.text =
+            floatLiteral(cast<FloatAttr>(constant.getValue()).getValue(), true);
+      continue;
+    }
+    Type type = result.getType();
+    auto textOf = [&](bool isSingle) -> Text {
+      if (result.getResultNumber() == 1)
+        return secondResult(op, x);
+      if (auto convert = dyn_cast<arith::ExtFOp>(op))
+        return convertFloat(convert.getIn().getType(), type, x[0], isSingle);
+      if (auto convert = dyn_cast<arith::TruncFOp>(op))
+        return convertFloat(convert.getIn().getType(), type, x[0], isSingle);
+      if (auto convert = dyn_cast<arith::BitcastOp>(op))
+        return convertBits(convert.getIn().getType(), type, x[0]);
+      return expression(op, x, isSingle);
+    };
+    bool isSingle = type.isF64() ? single.isNeeded : takesSingles;
+    Text text = textOf(isSingle);
+    if (text.empty())
+      return unsupportedScalar(name, *op);
+    if (single.isNeeded) {
+      define(single, "float", state.isUniform, text);
+      text = "(double)" + single.text;
+    }
+    if (plain.isNeeded)
+      define(plain, cudaType(type).str(), state.isUniform, text);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Text> Emitter::emit() {
+  for (Operation &op : block) {
+    if (&op == block.getTerminator())
+      break;
+    if (llvm::Error error = checkScalar(name, op))
+      return error;
+    if (auto rounding = dyn_cast<arith::TruncFOp>(op);
+        rounding && rounding.getRoundingmode().value_or(
+                        arith::RoundingMode::to_nearest_even) !=
+                        arith::RoundingMode::to_nearest_even)
+      return unsupportedScalar(name, op);
+  }
+  for (BlockArgument argument : block.getArguments()) {
+    size_t number = argument.getArgNumber();
+    states[argument].isUniform = number < isUniform.size() && isUniform[number];
+  }
+  for (Operation &op : block.without_terminator())
+    classify(&op);
+  Operation *yield = block.getTerminator();
+  for (Value result : yield->getOperands())
+    states[result].plain.isNeeded = true;
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    need(&op);
+
+  llvm::SmallVector<Text> given, parameters;
+  for (BlockArgument argument : block.getArguments()) {
+    State &state = states[argument];
+    bool isPosition = argument.getArgNumber() >= isUniform.size();
+    Text type = cudaType(argument.getType()).str();
+    Text parameter = "a" + std::to_string(argument.getArgNumber());
+    (state.isUniform ? given : parameters)
+        .push_back((isPosition ? "long long" : type) + " " + parameter);
+    if (state.plain.isNeeded)
+      define(state.plain, type, state.isUniform,
+             isPosition ? "(" + type + ")" + parameter : parameter);
+  }
+  for (Operation &op : block.without_terminator()) {
+    auto isNeeded = [&](Value x) {
+      return states[x].plain.isNeeded || states[x].single.isNeeded;
+    };
+    if (llvm::any_of(op.getResults(), isNeeded))
+      if (llvm::Error error = define(&op))
+        return error;
+  }
+  for (auto [number, result] : llvm::enumerate(yield->getOperands())) {
+    Text reference = "r" + std::to_string(number);
+    parameters.push_back(cudaType(result.getType()).str() + " &" + reference);
+    body += "    " + reference + " = " + use(result, false, false) + ";\n";
+  }
+
+  Text text = "struct " + name.str() + " {\n";
+  for (const Statement &statement : constructor)
+    if (statement.isMember)
+      text += "  " + statement.type + " " + statement.name + ";\n";
+  text += "  __device__ explicit " + name.str() + "(" +
+          llvm::join(given, ", ") + ") {\n";
+  for (const Statement &statement : constructor)
+    text += "    " +
+            (statement.isMember ? Text() : "const " + statement.type + " ") +
+            statement.name + " = " + statement.expression + ";\n";
+  text += "  }\n  __device__ void operator()(" + llvm::join(parameters, ", ") +
+          ") const {\n" + body + "  }\n};\n";
+  return text;
+}
+
+} // namespace
+
+llvm::Expected<std::string> emitBody(llvm::StringRef name, func::FuncOp body,
+                                     llvm::ArrayRef<bool> isUniform,
+                                     int64_t positions) {
+  if (!body || !body.getBody().hasOneBlock() ||
+      !isa<func::ReturnOp>(body.getBody().front().getTerminator()))
+    return llvm::createStringError(
+        "loop '" + name +
+        "': expected a body of one block that ends with func.return");
+  Block &block = body.getBody().front();
+  size_t expected = isUniform.size() + static_cast<size_t>(positions);
+  if (block.getNumArguments() != expected)
+    return llvm::createStringError("loop '" + name + "': expected a body of " +
+                                   llvm::Twine(expected) + " operands, found " +
+                                   llvm::Twine(block.getNumArguments()));
+  return Emitter(name, block, isUniform).emit();
+}
+
+} // namespace ccn::codegen

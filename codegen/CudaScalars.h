@@ -37,8 +37,8 @@ llvm::StringRef cudaType(mlir::Type type);
 /// inputs and constants alone is computed once, by the constructor.
 ///
 /// Where a function of f64 is applied to values of f32 and only rounded to f32
-/// or less, it is CUDA's function of f32 if its error, by NVIDIA's tables, is at
-/// most 2 units in the last place.
+/// or less, it is CUDA's function of f32 if its error, by NVIDIA's tables, is
+/// at most 2 units in the last place.
 ///
 /// An error names the first operation that has no translation.
 llvm::Expected<std::string> emitBody(llvm::StringRef name,

@@ -24,10 +24,6 @@ namespace ccn::codegen {
 /// Text with numbers in it that may differ between kernels.
 class CudaText {
 public:
-  CudaText &operator<<(llvm::StringRef more) {
-    text += more;
-    return *this;
-  }
   CudaText &operator<<(const llvm::Twine &more) {
     text += more.str();
     return *this;

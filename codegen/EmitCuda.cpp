@@ -392,6 +392,10 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   return llvm::Error::success();
 }
 
+static llvm::Error emitProduct(CudaPart &, const Part &) {
+  return llvm::createStringError("products have no kernel yet");
+}
+
 llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
                               size_t exchange) {
   CudaText &text = out.kernel.body;

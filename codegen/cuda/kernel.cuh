@@ -21,6 +21,10 @@ template <int count> struct Numbers {
   i64 at[count];
 };
 
+/// This thread among all of the grid.
+__device__ inline i64 threadInGrid() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

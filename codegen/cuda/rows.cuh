@@ -7,10 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// This thread among all of the grid.
-__device__ inline i64 threadInGrid() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
-
 struct ThreadTeam {
   __device__ i64 first() const { return threadInGrid(); }
   __device__ i64 count() const { return threadsInGrid(); }
@@ -51,7 +47,7 @@ template <class T> __device__ inline T fromAccumulator(typename Accumulate<T>::T
   return Accumulate<T>::store(value);
 }
 
-constexpr double infinity = __builtin_huge_val();
+__device__ inline double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
 
 /// The reduction of elements of type T.
 template <class T, Kind kind> struct Sum1 {
