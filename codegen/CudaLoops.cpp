@@ -99,11 +99,23 @@ CudaText CudaPlaces::address(const runtime::View &view, int of) const {
       own().buffers[static_cast<size_t>(view.buffer)];
   int64_t offset = view.offset * runtime::sizeInBytes(buffer.type);
   CudaText text;
+  // The text is the same on all ranks, also where it means the own memory.
+  bool isOwn = of < 0 && view.rank < 0;
   if (of < 0)
     of = view.rank >= 0 ? view.rank : rank;
   switch (buffer.memory) {
   case runtime::Memory::Argument:
-    text << ("(a.at[" + Twine(buffer.offset) + "] + ") << offset << ")";
+    text << "(a.at[";
+    if (isOwn) {
+      text << Twine(buffer.offset);
+    } else {
+      auto place = llvm::find(shared, static_cast<int>(buffer.offset));
+      text << static_cast<int64_t>(plan.arguments.size() +
+                                   static_cast<size_t>(place - shared.begin()) *
+                                       plan.ranks.size()) +
+                  of;
+    }
+    text << "] + " << offset << ")";
     break;
   case runtime::Memory::Private:
     text << "(c.privateMemory + " << (buffer.offset + offset) << ")";

@@ -41,7 +41,9 @@ std::string cudaKind(runtime::ReduceKind kind);
 /// Where things are, as expressions.
 class CudaPlaces {
 public:
-  CudaPlaces(const runtime::Plan &plan, int rank) : plan(plan), rank(rank) {}
+  /// `shared` are the arguments that ranks access of each other.
+  CudaPlaces(const runtime::Plan &plan, llvm::ArrayRef<int> shared, int rank)
+      : plan(plan), shared(shared), rank(rank) {}
 
   const runtime::RankPlan &own() const {
     return plan.ranks[static_cast<size_t>(rank)];
@@ -59,6 +61,7 @@ public:
   CudaText group(int group) const;
 
   const runtime::Plan &plan;
+  llvm::ArrayRef<int> shared;
   int rank;
 };
 

@@ -8,6 +8,11 @@ using namespace ccn;
 using namespace ccn::codegen;
 
 void CudaKernels::add(size_t rank, CudaKernel kernel) {
+  launches.resize(std::max(launches.size(), rank + 1));
+  if (kernel.body.text.empty()) {
+    launches[rank].push_back({-1, 1, 0, {}});
+    return;
+  }
   const runtime::GpuKernel &properties = kernel.properties;
   std::string key = kernel.declarations.text + kernel.body.text;
   for (int64_t property :
@@ -15,7 +20,6 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
         static_cast<int64_t>(properties.waits)})
     key += "/" + std::to_string(property);
   auto [it, isNew] = known.try_emplace(std::move(key), kernels.size());
-  launches.resize(std::max(launches.size(), rank + 1));
   std::vector<runtime::GpuLaunch> &own = launches[rank];
   own.push_back(kernel.launch);
   own.back().kernel = static_cast<int>(it->second);
@@ -74,7 +78,7 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
       }
     };
     std::string types = "Pointers<" +
-                        std::to_string(std::max<size_t>(arguments, 1)) + ">";
+                        std::to_string(std::max<size_t>(addresses, 1)) + ">";
     std::string numberType = "Numbers<" + std::to_string(properties.numbers) + ">";
     program.source += "\nusing A_" + properties.name + " = " + types +
                       ";\nusing N_" + properties.name + " = " + numberType +

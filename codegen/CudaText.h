@@ -62,7 +62,8 @@ struct CudaKernel {
 /// Gathers kernels.
 class CudaKernels {
 public:
-  explicit CudaKernels(size_t arguments) : arguments(arguments) {}
+  /// Kernels get so many addresses of arguments.
+  explicit CudaKernels(size_t addresses) : addresses(addresses) {}
 
   /// Adds the kernel of the next launch of a rank.
   void add(size_t rank, CudaKernel kernel);
@@ -79,7 +80,7 @@ private:
     std::vector<Use> uses;
   };
 
-  size_t arguments;
+  size_t addresses;
   std::map<std::string, size_t> known;
   std::vector<Shared> kernels;
   std::vector<std::vector<runtime::GpuLaunch>> launches;

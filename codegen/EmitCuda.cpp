@@ -10,6 +10,7 @@
 
 #include "codegen/CudaLoops.h"
 #include "codegen/CudaSource.h"
+#include "codegen/ShareArguments.h"
 #include "runtime/GpuAbi.h"
 #include "runtime/Parts.h"
 #include "runtime/ScheduleActions.h"
@@ -32,7 +33,7 @@ using namespace ccn::runtime;
 /// Bytes of one memory.
 struct Region {
   Memory memory;
-  /// Of arguments the number, of symmetric memory the rank.
+  /// Of symmetric memory the rank, of arguments their number too.
   int64_t which;
   int64_t begin, end;
 
@@ -149,15 +150,15 @@ private:
                   (view.offset + elements) * size};
     if (elements == 0)
       return;
+    if (of < 0)
+      of = view.rank >= 0 ? view.rank : places.rank;
     if (buffer.memory == Memory::Argument) {
-      region.which = buffer.offset;
+      region.which = buffer.offset * CCN_MAX_RANKS + of;
     } else {
       region.begin += buffer.offset;
       region.end += buffer.offset;
       if (buffer.memory == Memory::Symmetric)
-        region.which = of >= 0          ? of
-                       : view.rank >= 0 ? view.rank
-                                        : places.rank;
+        region.which = of;
     }
     (writes ? touched.writes : touched.reads).push_back(region);
   }
@@ -199,8 +200,10 @@ int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 class Emitter {
 public:
-  Emitter(const Plan &plan, ArrayRef<LoopKernel> loops)
-      : plan(plan), bodies(loops), kernels(plan.arguments.size()) {}
+  /// Arguments take the place of buffers in `plan`.
+  Emitter(Plan &plan, ArrayRef<LoopKernel> loops)
+      : plan(plan), shared(shareArguments(plan)), bodies(loops),
+        kernels(plan.arguments.size() + shared.size() * plan.ranks.size()) {}
 
   llvm::Expected<GpuProgram> run();
 
@@ -221,6 +224,7 @@ private:
                                    const ExchangeMemory &memory);
 
   const Plan &plan;
+  std::vector<int> shared;
   CudaBodies bodies;
   CudaKernels kernels;
   GpuProgram program;
@@ -430,7 +434,7 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
 }
 
 llvm::Error Emitter::emitLaunch(int rank, size_t index) {
-  CudaPlaces places(plan, rank);
+  CudaPlaces places(plan, shared, rank);
   const Launch &launch = places.own().launches[index];
   CudaKernel kernel;
   kernel.properties.threads = threadsPerBlock;
@@ -444,7 +448,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       continue;
     auto number = static_cast<int>(&other - plan.ranks.data());
     std::vector<bool> theirs =
-        findBarriers(CudaPlaces(plan, number), other.launches[index]);
+        findBarriers(CudaPlaces(plan, shared, number),
+                     other.launches[index]);
     for (size_t i = 0; i < barriers.size(); ++i)
       barriers[i] = barriers[i] || theirs[i];
   }
@@ -519,6 +524,7 @@ llvm::Expected<GpuProgram> Emitter::run() {
     program.source += "};\n";
   }
   program.source += bodies.text();
+  program.sharedArguments = shared;
   kernels.finish(program);
   if (program.launches.empty())
     program.launches.resize(plan.ranks.size());
@@ -529,5 +535,6 @@ llvm::Expected<GpuProgram> Emitter::run() {
 
 llvm::Expected<GpuProgram> codegen::emitCuda(const Plan &plan,
                                              ArrayRef<LoopKernel> loops) {
-  return Emitter(plan, loops).run();
+  Plan own = plan;
+  return Emitter(own, loops).run();
 }
