@@ -125,9 +125,8 @@ llvm::Error checkScalar(llvm::StringRef loop, Operation &op) {
 
 llvm::Error unsupportedScalar(llvm::StringRef loop, Operation &op) {
   std::string types;
-  llvm::raw_string_ostream(types)
-      << FunctionType::get(op.getContext(), op.getOperandTypes(),
-                           op.getResultTypes());
+  llvm::raw_string_ostream(types) << FunctionType::get(
+      op.getContext(), op.getOperandTypes(), op.getResultTypes());
   return invalid(loop, "'" + op.getName().getStringRef() +
                            "' is not supported in a loop, of type " + types);
 }

@@ -10,8 +10,8 @@
 #include "codegen/CudaLoops.h"
 
 #include "codegen/CudaScalars.h"
-#include "runtime/GpuAbi.h"
 #include "runtime/ElementType.h"
+#include "runtime/GpuAbi.h"
 
 #include "llvm/Support/Error.h"
 
@@ -323,8 +323,8 @@ void LoopWriter::prepare() {
       operand.info = &info;
       operand.index = operands.size();
       operand.isOutput = list == &loop.outputs;
-      operand.name = (operand.isOutput ? "o" : "i") +
-                     std::to_string(operand.index);
+      operand.name =
+          (operand.isOutput ? "o" : "i") + std::to_string(operand.index);
       operand.size = runtime::sizeInBytes(info.type);
       if (info.access == Access::LoadReduced ||
           info.access == Access::StoreAll) {
@@ -450,22 +450,20 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
   }
   // Of the kernel's own types.
   CudaText places;
-  (places << "const CcnContext &c, const A_").kernelName()
-      << " &a, const N_";
+  (places << "const CcnContext &c, const A_").kernelName() << " &a, const N_";
   places.kernelName() << " &n, Byte *scratch";
   // What is combined once, before the body is made.
   for (const Operand &operand : operands) {
     if (!operand.uniform || operand.members.empty())
       continue;
-    text << ("  __device__ static " + operand.type() + " " + operand.name +
-             "(")
+    text << ("  __device__ static " + operand.type() + " " + operand.name + "(")
          << places
          << (") {\n    Vector<" + operand.type() + ", 1> parts[" +
              Twine(operand.members.size()) + "] = {");
     for (int member : operand.members)
       text << "{{*" << address(operand, member) << "}}, ";
-    text << ("};\n    return combineAll<" +
-             cudaKind(operand.info->reduction) + ">(parts).at[0];\n  }\n");
+    text << ("};\n    return combineAll<" + cudaKind(operand.info->reduction) +
+             ">(parts).at[0];\n  }\n");
   }
   (text << "  __device__ " << name()).kernelName()
       << "(" << places << ")\n      : c(c), n(n)";
@@ -530,8 +528,7 @@ void LoopWriter::writeElements(CudaText &text) {
   }
   auto element = [&](const Operand &operand) {
     bool vector = operand.step == 1 && width > 1;
-    return "v" + std::to_string(operand.index) +
-           (vector ? ".at[j]" : ".at[0]");
+    return "v" + std::to_string(operand.index) + (vector ? ".at[j]" : ".at[0]");
   };
   if (!isReduced())
     for (const Operand &operand : operands)
@@ -587,17 +584,16 @@ void LoopWriter::writeElements(CudaText &text) {
       text << ("      sums.s" + Twine(i) + ".add(toAccumulator<" +
                operand.type() + ">(" + value + "));\n");
     else
-      text << ("      w" + Twine(operand.index) + ".at[j] = " +
-               operand.type() + "(" + value + ");\n");
+      text << ("      w" + Twine(operand.index) + ".at[j] = " + operand.type() +
+               "(" + value + ");\n");
   }
   text << "    }\n";
   if (!isReduced())
     for (const Operand &operand : operands) {
       if (!operand.isOutput)
         continue;
-      std::string store = ("store<" + operand.type() + ", V>(" +
-                           operand.name + (operand.members.empty() ? "" : "[m]") +
-                           " + ")
+      std::string store = ("store<" + operand.type() + ", V>(" + operand.name +
+                           (operand.members.empty() ? "" : "[m]") + " + ")
                               .str();
       if (!operand.members.empty())
         text << ("#pragma unroll\n    for (int m = 0; m < " +
@@ -613,8 +609,8 @@ void LoopWriter::writeSums(CudaText &text) {
   text << "  struct Sums {\n";
   for (size_t i = 0; i < loop.outputs.size(); ++i) {
     auto kind = static_cast<runtime::ReduceKind>(*kernel->outputs[i].reduction);
-    text << ("    Sum1<" + operands[inputs + i].type() + ", " +
-             cudaKind(kind) + "> s" + Twine(i) + ";\n");
+    text << ("    Sum1<" + operands[inputs + i].type() + ", " + cudaKind(kind) +
+             "> s" + Twine(i) + ";\n");
   }
   text << "    __device__ void add(const Sums &other) {\n";
   for (size_t i = 0; i < loop.outputs.size(); ++i)
@@ -661,8 +657,7 @@ llvm::Error LoopWriter::write() {
     for (const Operand &operand : operands)
       if (!operand.isOutput && !operand.isPosition())
         isUniform.push_back(operand.uniform);
-    llvm::Expected<std::string> made =
-        part.bodies.functor(*kernel, isUniform);
+    llvm::Expected<std::string> made = part.bodies.functor(*kernel, isUniform);
     if (!made)
       return made.takeError();
     functor = std::move(*made);
@@ -767,13 +762,12 @@ CudaText overIndices(const LoopWriter &loop, const Dims &dims, StringRef prefix,
     return scalars;
   CudaText text, vectors;
   vectors << product(dims) / loop.width;
-  text << ("if (" + l + ".aligned()) {\n")
-       << pass(first, vectors, loop.width);
+  text << ("if (" + l + ".aligned()) {\n") << pass(first, vectors, loop.width);
   // Only one dimension may have a rest.
   if (dims.size() == 1 && product(dims) % loop.width != 0) {
     text << "for (i64 i = " << (product(dims) / loop.width * loop.width)
          << (" + " + first + "; i < ") << total << ("; i += " + step + ") {\n")
-          << indicesOf("i", dims, prefix, 1) << call(1) << "}\n";
+         << indicesOf("i", dims, prefix, 1) << call(1) << "}\n";
   }
   text << "} else {\n" << scalars << "}\n";
   return text;
@@ -796,9 +790,10 @@ CudaText reduceRow(const LoopWriter &loop) {
   std::string finish =
       l + ".finish(sums" + (list.empty() ? "" : ", " + list) + ");\n";
   if (loop.kept.empty()) {
-    text << "{\n" << begin
-         << overIndices(loop, loop.reduced, "y", "team.lane()",
-                        "team.lanes()", call)
+    text << "{\n"
+         << begin
+         << overIndices(loop, loop.reduced, "y", "team.lane()", "team.lanes()",
+                        call)
          << ("merge(team, sums);\nif (team.lane() == 0)\n  " + finish + "}\n");
     return text;
   }
@@ -992,9 +987,9 @@ void RowsWriter::writeGrid(std::vector<LoopWriter> &loops) {
     text << "{\n" << loop.name();
     text.kernelName() << (" " + l + "(c, a, n, ") << scratchBase << ");\n";
     if (rows.loops[i].reducedDims == 0) {
-      text << countedLoop("r", "0", count, "1",
-                          elementsOfRow(loop, "threadInGrid()",
-                                        "threadsInGrid()"));
+      text << countedLoop(
+          "r", "0", count, "1",
+          elementsOfRow(loop, "threadInGrid()", "threadsInGrid()"));
       needBlocks(ceilDiv(product(loop.kept), threads() * loop.width));
       text << "}\n";
       continue;
@@ -1003,8 +998,7 @@ void RowsWriter::writeGrid(std::vector<LoopWriter> &loops) {
                        threads() * loop.width * 4));
     if (!loop.kept.empty()) {
       // Many sums: each by a warp, or by a thread where they are short.
-      StringRef type =
-          product(loop.reduced) >= 32 ? "WarpTeam" : "ThreadTeam";
+      StringRef type = product(loop.reduced) >= 32 ? "WarpTeam" : "ThreadTeam";
       std::string list = loop.indices(false);
       auto call = [&](int width) {
         CudaText text;
@@ -1043,14 +1037,13 @@ void RowsWriter::writeGrid(std::vector<LoopWriter> &loops) {
       return text;
     };
     CudaText begin, partial, whole;
-    begin << ("typename decltype(" + l + ")::Sums sums; " + l +
-              ".begin(sums, ")
+    begin << ("typename decltype(" + l + ")::Sums sums; " + l + ".begin(sums, ")
           << product(loop.reduced) << " == 0);\n";
     partial << begin
             << overIndices(loop, loop.reduced, "y", "threadInGrid()",
                            "threadsInGrid()", call)
-            << "merge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  ("
-            << place << ")[blockIdx.x] = sums;\n";
+            << "merge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  (" << place
+            << ")[blockIdx.x] = sums;\n";
     text << countedLoop("r", "0", count, "1", partial);
     barrier();
     whole << begin
@@ -1070,8 +1063,7 @@ llvm::Error RowsWriter::write() {
       return error;
     part.kernel.body << "{\n"
                      << loop.construct("nullptr")
-                     << elementsOfRow(loop, "threadInGrid()",
-                                      "threadsInGrid()")
+                     << elementsOfRow(loop, "threadInGrid()", "threadsInGrid()")
                      << "}\n";
     needBlocks(ceilDiv(product(loop.kept), threads() * loop.width));
     return llvm::Error::success();

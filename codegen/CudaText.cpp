@@ -28,7 +28,8 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
                  kernel.body.numbers.end());
   if (isNew)
     kernels.push_back({std::move(kernel), {}});
-  kernels[it->second].uses.push_back({rank, own.size() - 1, std::move(numbers)});
+  kernels[it->second].uses.push_back(
+      {rank, own.size() - 1, std::move(numbers)});
 }
 
 /// A literal of type i64.
@@ -61,7 +62,8 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
           launches[use.rank][use.index].numbers.push_back(use.numbers[i]);
       spelled.push_back("n.at[" + std::to_string(place->second) + "]");
     }
-    properties.numbers = std::max<int64_t>(1, static_cast<int64_t>(places.size()));
+    properties.numbers =
+        std::max<int64_t>(1, static_cast<int64_t>(places.size()));
     for (const Use &use : shared.uses)
       launches[use.rank][use.index].numbers.resize(
           static_cast<size_t>(properties.numbers));
@@ -77,9 +79,10 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
           program.source += c;
       }
     };
-    std::string types = "Pointers<" +
-                        std::to_string(std::max<size_t>(addresses, 1)) + ">";
-    std::string numberType = "Numbers<" + std::to_string(properties.numbers) + ">";
+    std::string types =
+        "Pointers<" + std::to_string(std::max<size_t>(addresses, 1)) + ">";
+    std::string numberType =
+        "Numbers<" + std::to_string(properties.numbers) + ">";
     program.source += "\nusing A_" + properties.name + " = " + types +
                       ";\nusing N_" + properties.name + " = " + numberType +
                       ";\n";

@@ -303,9 +303,10 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
   };
   auto rankOf = [&](int member) { return ranks[static_cast<size_t>(member)]; };
   auto slot = [&](int member, int index) {
-    return memory.slots + planned->slots[static_cast<size_t>(member)]
-                                        [static_cast<size_t>(index)]
-                                            .offset;
+    return memory.slots +
+           planned
+               ->slots[static_cast<size_t>(member)][static_cast<size_t>(index)]
+               .offset;
   };
   std::vector<bool> mayWrite(ranks.size());
   for (const ScheduleAction &action : planned->actions) {
@@ -331,8 +332,7 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     for (const SumPart &sum : action.parts) {
       bool isInput = sum.where == SumPart::Input;
       tables.push_back(isInput ? 0 : 1);
-      tables.push_back(isInput ? chunk.inputFirst
-                               : slot(position, sum.index));
+      tables.push_back(isInput ? chunk.inputFirst : slot(position, sum.index));
     }
   }
   for (int sender : planned->sendersTo(position))
@@ -377,7 +377,8 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   // Results may not overwrite what others are still made of.
   Toucher toucher(places);
   toucher(part);
-  bool inPlace = toucher.touched.reads.size() && toucher.touched.writes.size() &&
+  bool inPlace = toucher.touched.reads.size() &&
+                 toucher.touched.writes.size() &&
                  toucher.touched.reads[0].meets(toucher.touched.writes[0]);
   if (inPlace) {
     int64_t &workspace = out.kernel.launch.workspaceBytes;
@@ -390,7 +391,8 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
          << ")[i];\ngridBarrier(c);\n";
     from = kept;
   }
-  text << ("executeSchedule<" + element + ", " + kind + ">(c, scheduleTables + ")
+  text << ("executeSchedule<" + element + ", " + kind +
+           ">(c, scheduleTables + ")
        << *table << ", " << memory.bufferBytes << ", " << from << ", " << to
        << ", epoch);\n";
   return llvm::Error::success();
@@ -448,8 +450,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       continue;
     auto number = static_cast<int>(&other - plan.ranks.data());
     std::vector<bool> theirs =
-        findBarriers(CudaPlaces(plan, shared, number),
-                     other.launches[index]);
+        findBarriers(CudaPlaces(plan, shared, number), other.launches[index]);
     for (size_t i = 0; i < barriers.size(); ++i)
       barriers[i] = barriers[i] || theirs[i];
   }
@@ -504,10 +505,10 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
 
 llvm::Expected<GpuProgram> Emitter::run() {
   if (plan.ranks.size() > CCN_MAX_RANKS)
-    return llvm::createStringError(
-        "kernels address the memory of at most " +
-        std::to_string(CCN_MAX_RANKS) + " ranks, found " +
-        std::to_string(plan.ranks.size()));
+    return llvm::createStringError("kernels address the memory of at most " +
+                                   std::to_string(CCN_MAX_RANKS) +
+                                   " ranks, found " +
+                                   std::to_string(plan.ranks.size()));
   if (llvm::Error error = placeExchanges())
     return error;
   for (size_t rank = 0; rank < plan.ranks.size(); ++rank)

@@ -18,8 +18,8 @@ namespace ccn::codegen {
 /// from sm_80 on, with the options --std=c++17 --fmad=false. Fails if the mesh
 /// has more than CCN_MAX_RANKS ranks, or if something of the plan has no
 /// translation.
-llvm::Expected<runtime::GpuProgram>
-emitCuda(const runtime::Plan &plan, llvm::ArrayRef<LoopKernel> loops);
+llvm::Expected<runtime::GpuProgram> emitCuda(const runtime::Plan &plan,
+                                             llvm::ArrayRef<LoopKernel> loops);
 
 } // namespace ccn::codegen
 

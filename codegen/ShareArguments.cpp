@@ -96,9 +96,8 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
   auto add = [&](const View &view, const std::vector<int64_t> &sizes,
                  bool writes, int owner = -1, size_t loop = 0,
                  bool isElementwise = false, const View *other = nullptr) {
-    BufferAccess access{rank,  launch, number,  loop,  writes,
-                   owner, 0,      0,       nullptr, other,
-                   isElementwise};
+    BufferAccess access{rank, launch, number,  loop,  writes,       owner,
+                        0,    0,      nullptr, other, isElementwise};
     addView(access, view, sizes);
   };
   if (const auto *part = std::get_if<RowsPart>(&any)) {
@@ -109,15 +108,13 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
               operand.access == Access::Index)
             continue;
           bool writes = list == &loop.outputs;
-          bool isElementwise =
-              loop.reducedDims == 0 && part->loops.size() == 1;
+          bool isElementwise = loop.reducedDims == 0 && part->loops.size() == 1;
           if (operand.access == Access::Load ||
               operand.access == Access::Store) {
             add(operand.view, loop.sizes, writes, -1, l, isElementwise);
             continue;
           }
-          for (int member :
-               plan.groups[static_cast<size_t>(operand.group)])
+          for (int member : plan.groups[static_cast<size_t>(operand.group)])
             add(operand.view, loop.sizes, writes, member, l, isElementwise);
         }
   } else if (const auto *part = std::get_if<CopyPart>(&any)) {
@@ -138,9 +135,10 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
     // Contiguous ones; what they touch of a buffer is taken for all of it.
     auto whole = [&](const View &view, bool writes) {
       int64_t count = bufferOf(rank, view.buffer).count;
-      BufferAccess access{rank, launch, number, 0, writes,
-                     view.rank >= 0 ? view.rank : rank, 0, count, &view,
-                     nullptr, false};
+      BufferAccess access{rank,    launch, number,
+                          0,       writes, view.rank >= 0 ? view.rank : rank,
+                          0,       count,  &view,
+                          nullptr, false};
       byBuffer[{rank, view.buffer}].push_back(access);
     };
     if (const auto *part = std::get_if<Conv2dPart>(&any)) {
@@ -194,15 +192,15 @@ std::vector<BufferKey> Sharer::buffersIn(Memory memory) const {
 
 /// Whether a copy has the same elements of the buffer and of the argument, both
 /// in the own memory.
-bool Sharer::isSameCopy(const BufferAccess &copy, int buffer, int argument) const {
-  return copy.other && copy.owner == copy.rank &&
-         copy.view->buffer == buffer && copy.other->buffer == argument &&
-         copy.other->rank < 0 && copy.other->offset == copy.view->offset &&
+bool Sharer::isSameCopy(const BufferAccess &copy, int buffer,
+                        int argument) const {
+  return copy.other && copy.owner == copy.rank && copy.view->buffer == buffer &&
+         copy.other->buffer == argument && copy.other->rank < 0 &&
+         copy.other->offset == copy.view->offset &&
          copy.other->strides == copy.view->strides;
 }
 
-bool Sharer::isInput(const BufferKey &buffer,
-                     const BufferKey &argument) const {
+bool Sharer::isInput(const BufferKey &buffer, const BufferKey &argument) const {
   bool any = false;
   for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
     auto r = static_cast<size_t>(rank);

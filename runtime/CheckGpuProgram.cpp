@@ -44,7 +44,8 @@ Status checkWorkspace(int64_t bytes, int64_t most) {
   return Status();
 }
 
-Status checkKernel(const Plan &plan, const GpuKernel &kernel) {
+Status checkKernel(const Plan &plan, const GpuProgram &program,
+                   const GpuKernel &kernel) {
   if (!isIdentifier(kernel.name))
     return error("expected a name that is an identifier of C");
   if (kernel.threads < warp || kernel.threads > maxThreads ||
@@ -56,8 +57,8 @@ Status checkKernel(const Plan &plan, const GpuKernel &kernel) {
                  " bytes of shared memory, found ", kernel.sharedBytes);
   if (Status status = checkWorkspace(kernel.blockBytes, maxBlockBytes); !status)
     return status;
-  auto others = static_cast<int64_t>(
-      sizeof(CcnContext) + 8 * std::max<size_t>(plan.arguments.size(), 1));
+  auto others = static_cast<int64_t>(sizeof(CcnContext) +
+                                     8 * addressCount(plan, program));
   if (kernel.numbers < 1 || kernel.numbers > (maxParameterBytes - others) / 8)
     return error("expected 1 to ",
                  std::max<int64_t>((maxParameterBytes - others) / 8, 1),
@@ -67,8 +68,8 @@ Status checkKernel(const Plan &plan, const GpuKernel &kernel) {
 
 Status checkLaunch(const GpuProgram &program, const GpuLaunch &launch) {
   auto kernels = static_cast<int>(program.kernels.size());
-  if (launch.kernel < 0 || launch.kernel >= kernels)
-    return error("expected a kernel below ", kernels, ", found ",
+  if (launch.kernel < -1 || launch.kernel >= kernels)
+    return error("expected a kernel below ", kernels, ", or -1, found ",
                  launch.kernel);
   if (launch.blocks < 0 || launch.blocks > maxBlocks)
     return error("expected 0 to ", maxBlocks, " blocks, found ", launch.blocks);
@@ -76,6 +77,8 @@ Status checkLaunch(const GpuProgram &program, const GpuLaunch &launch) {
           checkWorkspace(launch.workspaceBytes, SymmetricHeap::maxBytes);
       !status)
     return status;
+  if (launch.kernel < 0)
+    return Status();
   const GpuKernel &kernel = program.kernels[static_cast<size_t>(launch.kernel)];
   if (static_cast<int64_t>(launch.numbers.size()) != kernel.numbers)
     return error("expected the ", kernel.numbers, " numbers of kernel '",
@@ -101,6 +104,10 @@ Status checkMemory(const Plan &plan, const GpuProgram &program) {
       program.symmetricBytes > SymmetricHeap::maxBytes)
     return error("expected ", least, " to ", SymmetricHeap::maxBytes,
                  " bytes of symmetric memory, found ", program.symmetricBytes);
+  constexpr int64_t mostFlags = int64_t(1) << 24;
+  if (program.flags < plan.ranks[0].flags || program.flags > mostFlags)
+    return error("expected ", plan.ranks[0].flags, " to ", mostFlags,
+                 " flags, found ", program.flags);
   for (size_t i = 0; i < program.fills.size(); ++i)
     if (Status status = checkFill(program, program.fills[i]); !status)
       return error("fill ", i, ": ", status.message());
@@ -109,6 +116,13 @@ Status checkMemory(const Plan &plan, const GpuProgram &program) {
 
 } // namespace
 
+size_t addressCount(const Plan &plan, const GpuProgram &program) {
+  return std::max<size_t>(plan.arguments.size() +
+                              program.sharedArguments.size() *
+                                  plan.ranks.size(),
+                          1);
+}
+
 Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
   size_t ranks = plan.ranks.size();
   if (ranks > CCN_MAX_RANKS)
@@ -116,10 +130,16 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
                  " ranks, whose memory a kernel can address, found ", ranks);
   if (program.source.find('\0') != std::string::npos)
     return error("the source of the kernels is not text");
+  std::set<int> shared;
+  for (int argument : program.sharedArguments)
+    if (argument < 0 || argument >= static_cast<int>(plan.arguments.size()) ||
+        !shared.insert(argument).second)
+      return error("expected shared arguments below ", plan.arguments.size(),
+                   ", each once, found ", argument);
   std::set<std::string> names;
   for (size_t i = 0; i < program.kernels.size(); ++i) {
     const GpuKernel &kernel = program.kernels[i];
-    if (Status status = checkKernel(plan, kernel); !status)
+    if (Status status = checkKernel(plan, program, kernel); !status)
       return error("kernel ", i, " ('", kernel.name, "'): ", status.message());
     if (!names.insert(kernel.name).second)
       return error("kernel ", i, " ('", kernel.name,

@@ -21,6 +21,9 @@ namespace ccn::runtime {
 /// plan's or in numbers from their kernel's, fills outside of symmetric memory.
 Status checkGpuProgram(const Plan &plan, const GpuProgram &program);
 
+/// How many addresses of arguments kernels get (GpuAbi.h).
+size_t addressCount(const Plan &plan, const GpuProgram &program);
+
 } // namespace ccn::runtime
 
 #endif // CCN_RUNTIME_CHECKGPUPROGRAM_H

@@ -263,10 +263,12 @@ void fields(auto &a, Is<GpuFill> auto &v) {
 }
 
 void fields(auto &a, Is<GpuProgram> auto &v) {
+  a("sharedArguments", v.sharedArguments);
   a("source", v.source);
   a("kernels", v.kernels);
   a("launches", v.launches);
   a("symmetricBytes", v.symmetricBytes);
+  a("flags", v.flags);
   a("fills", v.fills);
 }
 

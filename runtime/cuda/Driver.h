@@ -42,6 +42,8 @@ namespace ccn::runtime {
   X(memsetD8Async, cuMemsetD8Async)                                            \
   X(memcpyHtoDAsync, cuMemcpyHtoDAsync)                                        \
   X(memcpyDtoHAsync, cuMemcpyDtoHAsync)                                        \
+  X(memcpyDtoDAsync, cuMemcpyDtoDAsync)                                        \
+  X(memGetAddressRange, cuMemGetAddressRange)                                  \
   X(ipcGetMemHandle, cuIpcGetMemHandle)                                        \
   X(ipcOpenMemHandle, cuIpcOpenMemHandle)                                      \
   X(ipcCloseMemHandle, cuIpcCloseMemHandle)                                    \

@@ -117,13 +117,16 @@ Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
       return status;
   void *parameters[] = {&launch.context, arguments.data(),
                         launch.numbers.data()};
-  if (Status status = device->check(
-          driver.launchKernel(launch.function, launch.blocks, 1, 1,
-                              launch.threads, 1, 1, launch.sharedBytes, stream,
-                              parameters, nullptr),
-          "cuLaunchKernel");
-      !status)
-    return status;
+  Status launched =
+      !launch.function
+          ? Status()
+          : device->check(driver.launchKernel(launch.function, launch.blocks, 1,
+                                              1, launch.threads, 1, 1,
+                                              launch.sharedBytes, stream,
+                                              parameters, nullptr),
+                          "cuLaunchKernel");
+  if (!launched)
+    return launched;
   if (isTraced)
     if (Status status = record(launch.end); !status)
       return status;
@@ -147,6 +150,8 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
     return status;
   bool isCaptured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
   bool isTraced = options.trace && !isCaptured;
+  if (Status status = stage(true, stream); !status)
+    return status;
   if (streams.size() > 1) {
     if (Status status = record(fork, stream); !status)
       return status;
@@ -173,6 +178,8 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
     if (!status)
       return status;
   }
+  if (Status status = stage(false, stream); !status)
+    return status;
   isTraceReady = isTraced;
   if (isCaptured)
     return Status();
@@ -180,7 +187,44 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
   return record(last, stream);
 }
 
-Status GpuExecutor::State::start(std::span<void *const> given,
+Status GpuExecutor::State::stage(bool before, CUstream stream) {
+  for (const SharedArgument &argument : shared) {
+    auto caller = reinterpret_cast<CUdeviceptr>(given[argument.number]);
+    CUdeviceptr place = ownPlace(argument);
+    if (caller == place || argument.bytes == 0 ||
+        !(before ? argument.isInput : argument.isOutput))
+      continue;
+    if (Status status =
+            device->check(device->driver.memcpyDtoDAsync(
+                              before ? place : caller, before ? caller : place,
+                              static_cast<size_t>(argument.bytes), stream),
+                          "cuMemcpyDtoDAsync");
+        !status)
+      return status;
+  }
+  return Status();
+}
+
+Status GpuExecutor::State::bind(std::span<void *const> bound) {
+  Status status = checkArguments(plan, argumentCount, bound);
+  CurrentContext current(device->driver, device->context);
+  if (status)
+    status = current.status();
+  for (SharedArgument &argument : shared) {
+    if (!status)
+      break;
+    Result<std::vector<CUdeviceptr>> places = team->share(
+        *exchange, reinterpret_cast<CUdeviceptr>(bound[argument.number]));
+    status = places.status();
+    if (status)
+      argument.places = *std::move(places);
+  }
+  if (status)
+    status = exchange->barrier("binding of arguments");
+  return status ? status : fail(status);
+}
+
+Status GpuExecutor::State::start(std::span<void *const> addresses,
                                  CUstream stream) {
   if (transport.failed()) {
     stopKernels();
@@ -188,9 +232,16 @@ Status GpuExecutor::State::start(std::span<void *const> given,
   }
   Status status = fault();
   if (status)
-    status = checkArguments(plan, argumentCount, given);
+    status = checkArguments(plan, argumentCount, addresses);
   if (status) {
+    given.assign(addresses.begin(), addresses.end());
     std::copy(given.begin(), given.end(), arguments.begin());
+    size_t next = argumentCount;
+    for (const SharedArgument &argument : shared) {
+      arguments[argument.number] = reinterpret_cast<void *>(ownPlace(argument));
+      for (CUdeviceptr place : argument.places)
+        arguments[next++] = reinterpret_cast<void *>(place);
+    }
     CurrentContext current(device->driver, device->context);
     status = current.status();
     ++runs;
@@ -345,6 +396,10 @@ GpuExecutor::~GpuExecutor() {
   std::unique_ptr<GpuDevice> device = std::move(state->device);
   CurrentContext current(device->driver, device->context);
   state.reset();
+}
+
+Status GpuExecutor::bind(std::span<void *const> arguments) {
+  return state->bind(arguments);
 }
 
 Status GpuExecutor::run(std::span<void *const> arguments, GpuStream stream) {

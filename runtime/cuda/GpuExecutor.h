@@ -65,6 +65,12 @@ public:
   GpuExecutor(const GpuExecutor &) = delete;
   GpuExecutor &operator=(const GpuExecutor &) = delete;
 
+  /// Lets the other ranks access arguments where the caller has them; else runs
+  /// copy what others access. All ranks call this at the same point, with
+  /// addresses in memory that cuMemAlloc gave and that stays until the executor
+  /// is destroyed. Runs may still be given other addresses.
+  Status bind(std::span<void *const> arguments);
+
   /// Starts the plan once, as all ranks do, on `stream`, which is of this
   /// rank's device. `arguments` are addresses in its memory, as
   /// PlanExecutor::run has them. Does not wait and allocates nothing; the

@@ -54,7 +54,7 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   plan = whole.ranks[static_cast<size_t>(rank)];
   failures = whole.failures;
   argumentCount = whole.arguments.size();
-  arguments.resize(std::max<size_t>(argumentCount, 1));
+  arguments.resize(addressCount(whole, program));
   for (const Launch &launch : plan.launches)
     launchNames.push_back(launch.name);
 
@@ -67,7 +67,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   CurrentContext current(device->driver, device->context);
   if (Status status = current.status(); !status)
     return status;
-  Result<GpuKernels> loaded = GpuKernels::load(*device, program, argumentCount);
+  Result<GpuKernels> loaded =
+      GpuKernels::load(*device, program, arguments.size());
   if (!loaded)
     return loaded.status();
   kernels = *std::move(loaded);
@@ -79,12 +80,16 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   exchange = *std::move(made);
   int64_t flags = (program.symmetricBytes + 255) / 256 * 256;
   int64_t flagBytes =
-      plan.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));
-  Result<std::unique_ptr<GpuTeam>> joined = GpuTeam::create(
-      *device, *exchange, rank, flags + flagBytes, program.fills);
+      program.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));
+  int64_t end = placeShared(whole, program, flags + flagBytes);
+  Result<std::unique_ptr<GpuTeam>> joined =
+      GpuTeam::create(*device, *exchange, rank, end, program.fills);
   if (!joined)
     return joined.status();
   team = *std::move(joined);
+  for (SharedArgument &argument : shared)
+    for (size_t other = 0; other < argument.places.size(); ++other)
+      argument.places[other] += team->address(static_cast<int>(other));
 
   launches = std::vector<PreparedGpuLaunch>(plan.launches.size());
   for (PreparedGpuLaunch &launch : launches)
@@ -101,6 +106,33 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   return exchange->barrier("set-up of GPUs");
 }
 
+/// Places of shared arguments in symmetric memory, from `offset` on; where they
+/// end.
+int64_t GpuExecutor::State::placeShared(const Plan &whole,
+                                        const GpuProgram &program,
+                                        int64_t offset) {
+  for (int number : program.sharedArguments) {
+    auto index = static_cast<size_t>(number);
+    const Argument &argument = whole.arguments[index];
+    int64_t own = 0, most = 0;
+    for (size_t other = 0; other < whole.ranks.size(); ++other) {
+      int64_t bytes = sizeInBytes(argument.type);
+      for (int64_t size : whole.ranks[other].placements[index].sizes)
+        bytes *= size;
+      most = std::max(most, bytes);
+      if (other == static_cast<size_t>(rank))
+        own = bytes;
+    }
+    shared.push_back(
+        {index, own, argument.kind != ArgumentKind::Result,
+         argument.kind != ArgumentKind::Input,
+         std::vector<CUdeviceptr>(whole.ranks.size(),
+                                  static_cast<CUdeviceptr>(offset))});
+    offset += (most + 255) / 256 * 256;
+  }
+  return offset;
+}
+
 /// Decides the grid of each launch.
 Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   const std::vector<GpuLaunch> &own =
@@ -111,6 +143,10 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   share.streams = streamCount(plan);
   std::vector<LaunchNeeds> needs;
   for (const GpuLaunch &launch : own) {
+    if (launch.kernel < 0) {
+      needs.push_back({1, 0});
+      continue;
+    }
     const GpuKernel &kernel =
         program.kernels[static_cast<size_t>(launch.kernel)];
     share.blocksEach = kernels.kernel(launch.kernel).blocksEach;
@@ -121,6 +157,8 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   if (!all)
     return all.status();
   for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].kernel < 0)
+      continue;
     const GpuKernel &kernel =
         program.kernels[static_cast<size_t>(own[i].kernel)];
     std::vector<LaunchNeeds> ofLaunch;
@@ -171,6 +209,8 @@ Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
   std::vector<int64_t> bytes(static_cast<size_t>(plan.streams));
   for (size_t i = 0; i < launches.size(); ++i) {
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
+    if (launch.kernel < 0)
+      continue;
     const GpuKernel &kernel =
         program.kernels[static_cast<size_t>(launch.kernel)];
     int64_t &most = bytes[static_cast<size_t>(plan.launches[i].stream)];
@@ -205,12 +245,14 @@ Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
     PreparedGpuLaunch &made = launches[i];
     const Launch &planned = plan.launches[i];
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
-    const GpuKernel &kernel =
-        program.kernels[static_cast<size_t>(launch.kernel)];
-    made.function = kernels.kernel(launch.kernel).function;
-    made.threads = static_cast<unsigned>(kernel.threads);
-    made.sharedBytes = static_cast<unsigned>(kernel.sharedBytes);
     made.stream = planned.stream;
+    if (launch.kernel >= 0) {
+      const GpuKernel &kernel =
+          program.kernels[static_cast<size_t>(launch.kernel)];
+      made.function = kernels.kernel(launch.kernel).function;
+      made.threads = static_cast<unsigned>(kernel.threads);
+      made.sharedBytes = static_cast<unsigned>(kernel.sharedBytes);
+    }
     made.numbers = launch.numbers;
 
     auto pointer = [](CUdeviceptr address) {

@@ -76,9 +76,10 @@ Status GpuRuns::State::prepare(const Plan &plan, int rank) {
     events.push_back(*std::move(event));
   }
   Result<Stream> made = createStream(device);
-  if (made)
-    stream = *std::move(made);
-  return made.status();
+  if (!made)
+    return made.status();
+  stream = *std::move(made);
+  return executor.bind(addresses);
 }
 
 Result<std::unique_ptr<GpuRuns>> GpuRuns::create(GpuExecutor &executor,

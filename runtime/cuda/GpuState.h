@@ -37,11 +37,24 @@ struct HostWords {
   alignas(256) unsigned stop;
 };
 
+/// An argument that ranks access of each other.
+struct SharedArgument {
+  size_t number;
+  /// Of the own part.
+  int64_t bytes;
+  /// Whether it comes from the caller, and goes to it.
+  bool isInput, isOutput;
+  /// Where the ranks have it, by rank: in symmetric memory, or where the
+  /// callers bound it.
+  std::vector<CUdeviceptr> places;
+};
+
 struct GpuExecutor::State {
   State(Transport &transport, int rank, const GpuExecutorOptions &options)
       : transport(transport), rank(rank), options(options) {}
 
   Status prepare(const Plan &plan, const GpuProgram &program);
+  Status bind(std::span<void *const> arguments);
   Status start(std::span<void *const> arguments, CUstream stream);
   Status finishStream(CUstream stream);
   /// Waits until all that this rank has started is done, and all in `stream`,
@@ -72,6 +85,7 @@ struct GpuExecutor::State {
   std::vector<DeviceMemory> workspaces;
   std::unique_ptr<HostExchange> exchange;
   std::unique_ptr<GpuTeam> team;
+  std::vector<SharedArgument> shared;
   std::vector<PreparedGpuLaunch> launches;
   /// By stream; none of stream 0, which is the caller's, and of those without
   /// launches.
@@ -87,6 +101,14 @@ private:
   /// Before the others may use this rank's memory.
   Status zero(const DeviceMemory &memory, int64_t bytes);
 
+  int64_t placeShared(const Plan &plan, const GpuProgram &program,
+                      int64_t offset);
+  CUdeviceptr ownPlace(const SharedArgument &argument) const {
+    return argument.places[static_cast<size_t>(rank)];
+  }
+  /// Copies what the caller has elsewhere than it was bound, before or after
+  /// the run.
+  Status stage(bool before, CUstream stream);
   Status launchAll(CUstream stream);
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
   /// What a kernel has reported; success if none has.
@@ -108,8 +130,9 @@ private:
   int64_t traceZeroTime = 0;
   /// When to look again whether the others are there, by the steady clock.
   int64_t nextLook = 0;
-  /// Of the run that is being started.
-  std::vector<void *> arguments;
+  /// Of the run that is being started: what the caller gave, and what kernels
+  /// get.
+  std::vector<void *> given, arguments;
 };
 
 } // namespace ccn::runtime

@@ -50,8 +50,10 @@ struct GpuTeam::Record {
   /// By this process's count.
   int deviceNumber;
   CUdeviceptr address;
-  /// Whether there is a handle.
+  /// Whether there is a handle: of the allocation that `address` is in, so many
+  /// bytes before.
   int isShareable;
+  uint64_t offset;
   CUipcMemHandle handle;
 };
 
@@ -124,13 +126,13 @@ Result<CUdeviceptr> GpuTeam::reachByHandle(const Record &own,
                  status.message(),
                  "; each process must see all GPUs (CUDA_VISIBLE_DEVICES)");
   opened.push_back(address);
-  return address;
+  return address + peer.offset;
 }
 
 Result<CUdeviceptr> GpuTeam::reach(const Record &own, const Record &peer,
                                    int other) {
-  if (other == rank)
-    return memory.get();
+  if (other == rank || peer.address == 0)
+    return peer.address;
   if (std::strncmp(own.host, peer.host, sizeof own.host) != 0)
     return error("expected all ranks on one host, found rank ", other,
                  " on another; kernels of GPUs reach the memory of one host "
@@ -149,30 +151,57 @@ GpuTeam::create(const GpuDevice &device, HostExchange &exchange, int rank,
   std::unique_ptr<GpuTeam> team(new GpuTeam(device, rank));
   if (Status status = team->prepareMemory(bytes, fills); !status)
     return status;
-  Record own;
-  std::memset(static_cast<void *>(&own), 0, sizeof own);
-  hostIdentity(own.host, sizeof own.host);
-  own.process = processToken();
-  own.device = device.uuid;
-  own.deviceNumber = device.number;
-  own.address = team->memory.get();
-  own.isShareable =
-      device.driver.ipcGetMemHandle(&own.handle, own.address) == CUDA_SUCCESS;
-  Result<std::vector<Record>> all = exchange.gather(own);
+  Result<std::vector<CUdeviceptr>> addresses =
+      team->share(exchange, team->memory.get());
+  if (!addresses)
+    return addresses.status();
+  team->addresses = *std::move(addresses);
+  return team;
+}
+
+Result<GpuTeam::Record> GpuTeam::describe(CUdeviceptr address) const {
+  Record record;
+  std::memset(static_cast<void *>(&record), 0, sizeof record);
+  hostIdentity(record.host, sizeof record.host);
+  record.process = processToken();
+  record.device = device.uuid;
+  record.deviceNumber = device.number;
+  record.address = address;
+  if (address == 0)
+    return record;
+  CUdeviceptr base = 0;
+  size_t size = 0;
+  if (Status status =
+          device.check(device.driver.memGetAddressRange(&base, &size, address),
+                       "cuMemGetAddressRange");
+      !status)
+    return status;
+  record.offset = address - base;
+  record.isShareable =
+      device.driver.ipcGetMemHandle(&record.handle, base) == CUDA_SUCCESS;
+  return record;
+}
+
+Result<std::vector<CUdeviceptr>> GpuTeam::share(HostExchange &exchange,
+                                                CUdeviceptr address) {
+  Result<Record> own = describe(address);
+  if (!own)
+    return own.status();
+  Result<std::vector<Record>> all = exchange.gather(*own);
   if (!all)
     return all.status();
-  team->sharing = 0;
+  sharing = 0;
+  std::vector<CUdeviceptr> reached;
   for (size_t other = 0; other < all->size(); ++other) {
     const Record &peer = (*all)[other];
-    Result<CUdeviceptr> address =
-        team->reach(own, peer, static_cast<int>(other));
+    Result<CUdeviceptr> address = reach(*own, peer, static_cast<int>(other));
     if (!address)
       return address.status();
-    team->addresses.push_back(*address);
-    if (std::memcmp(&peer.device, &own.device, sizeof own.device) == 0)
-      ++team->sharing;
+    reached.push_back(*address);
+    if (std::memcmp(&peer.device, &own->device, sizeof own->device) == 0)
+      ++sharing;
   }
-  return team;
+  return reached;
 }
 
 void GpuTeam::closePeers() {

@@ -39,6 +39,13 @@ public:
   CUdeviceptr address(int rank) const {
     return addresses[static_cast<size_t>(rank)];
   }
+  /// The places in the memory of the ranks' devices that all agree to share, as
+  /// this device sees them: each rank gives its own, 0 if it has none. What
+  /// they lie in was taken with cuMemAlloc and stays until this is destroyed.
+  /// All ranks call this at the same point.
+  Result<std::vector<CUdeviceptr>> share(HostExchange &exchange,
+                                         CUdeviceptr own);
+
   /// How many ranks are on this rank's device.
   int ranksOnDevice() const { return sharing; }
 
@@ -50,6 +57,7 @@ private:
 
   GpuTeam(const GpuDevice &device, int rank) : device(device), rank(rank) {}
   Status prepareMemory(int64_t bytes, std::span<const GpuFill> fills);
+  Result<Record> describe(CUdeviceptr address) const;
   Result<CUdeviceptr> reach(const Record &own, const Record &peer, int other);
   Result<CUdeviceptr> reachInProcess(const Record &peer);
   Result<CUdeviceptr> reachByHandle(const Record &own, const Record &peer);

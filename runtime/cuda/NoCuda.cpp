@@ -31,6 +31,7 @@ GpuExecutor::create(const Plan &, const GpuProgram &, int rank,
   return transport.fail(rank, missing().message());
 }
 GpuExecutor::~GpuExecutor() = default;
+Status GpuExecutor::bind(std::span<void *const>) { return missing(); }
 Status GpuExecutor::run(std::span<void *const>, GpuStream) { return missing(); }
 Status GpuExecutor::synchronize(GpuStream) { return missing(); }
 int GpuExecutor::device() const { return 0; }
