@@ -79,6 +79,10 @@ struct CudaPart {
 /// Adds loops over rows to a kernel. The kernel's threads per block are known.
 llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows);
 
+/// Adds a product of matrices, a convolution, or rows taken from a table or
+/// added to one.
+void emitProduct(CudaPart &part, const runtime::Part &product);
+
 } // namespace ccn::codegen
 
 #endif // CCN_CODEGEN_CUDALOOPS_H
