@@ -15,8 +15,11 @@ namespace ccn::codegen {
 
 namespace {
 
+llvm::Error invalid(llvm::StringRef loop, const llvm::Twine &what) {
+  return llvm::createStringError("loop '" + loop + "': " + what);
+}
 llvm::Error invalid(const LoopKernel &kernel, const llvm::Twine &what) {
-  return llvm::createStringError("loop '" + kernel.name + "': " + what);
+  return invalid(kernel.name, what);
 }
 
 std::string text(Type type) {
@@ -101,26 +104,32 @@ llvm::Error checkBody(const LoopKernel &kernel) {
     return invalid(kernel, "expected a body of type " + text(expected) +
                                ", found " + text(found));
 
-  for (Operation &op : block.without_terminator()) {
-    auto isScalar = [&](Type type) {
-      return isElement(type) && (!isNarrowFloat(type) || takesNarrowFloats(op));
-    };
-    bool isKnown = isSupported(op) && op.getNumResults() > 0 &&
-                   llvm::all_of(op.getOperandTypes(), isScalar) &&
-                   llvm::all_of(op.getResultTypes(), isScalar);
-    if (isKnown)
-      continue;
-    std::string types;
-    llvm::raw_string_ostream(types)
-        << builder.getFunctionType(op.getOperandTypes(), op.getResultTypes());
-    return invalid(kernel, "'" + op.getName().getStringRef() +
-                               "' is not supported in a loop, of type " +
-                               types);
-  }
+  for (Operation &op : block.without_terminator())
+    if (llvm::Error error = checkScalar(kernel.name, op))
+      return error;
   return llvm::Error::success();
 }
 
 } // namespace
+
+llvm::Error checkScalar(llvm::StringRef loop, Operation &op) {
+  auto isScalar = [&](Type type) {
+    return isElement(type) && (!isNarrowFloat(type) || takesNarrowFloats(op));
+  };
+  if (isSupported(op) && op.getNumResults() > 0 &&
+      llvm::all_of(op.getOperandTypes(), isScalar) &&
+      llvm::all_of(op.getResultTypes(), isScalar))
+    return llvm::Error::success();
+  return unsupportedScalar(loop, op);
+}
+
+llvm::Error unsupportedScalar(llvm::StringRef loop, Operation &op) {
+  std::string types;
+  llvm::raw_string_ostream(types) << FunctionType::get(
+      op.getContext(), op.getOperandTypes(), op.getResultTypes());
+  return invalid(loop, "'" + op.getName().getStringRef() +
+                           "' is not supported in a loop, of type " + types);
+}
 
 llvm::Error checkKernel(const LoopKernel &kernel) {
   if (kernel.reducedDims < 0 || kernel.reducedDims > kernel.dims ||

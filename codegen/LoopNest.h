@@ -18,6 +18,12 @@ bool isNarrowFloat(mlir::Type type);
 /// The type of scalars of that element type: integers lose their sign.
 mlir::Type scalarType(mlir::Type element);
 
+/// Whether an operation of the body of a loop of that name is allowed there.
+llvm::Error checkScalar(llvm::StringRef loop, mlir::Operation &op);
+
+/// That it is not.
+llvm::Error unsupportedScalar(llvm::StringRef loop, mlir::Operation &op);
+
 /// Whether the kernel's parts fit together and its body has only operations
 /// that are allowed there.
 llvm::Error checkKernel(const LoopKernel &kernel);
