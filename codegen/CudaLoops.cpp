@@ -843,8 +843,15 @@ private:
     most = std::max(most, blocks);
   }
   int64_t threads() const { return part.kernel.properties.threads; }
-  bool isOneLoop() const {
-    return rows.loops.size() == 1 && rows.loops.front().reducedDims == 0;
+  /// Whether every element is for itself.
+  bool isElementwise() const {
+    const runtime::Loop &loop = rows.loops.front();
+    auto isScratch = [](const LoopOperand &operand) {
+      return operand.access == Access::Scratch;
+    };
+    return rows.loops.size() == 1 && loop.reducedDims == 0 &&
+           llvm::none_of(loop.inputs, isScratch) &&
+           llvm::none_of(loop.outputs, isScratch);
   }
   bool dependsOnEarlier(size_t loop) const;
   void writeTeams(std::vector<LoopWriter> &loops);
@@ -1057,7 +1064,7 @@ void RowsWriter::writeGrid(std::vector<LoopWriter> &loops) {
 }
 
 llvm::Error RowsWriter::write() {
-  if (isOneLoop()) {
+  if (isElementwise()) {
     LoopWriter loop(part, rows.loops.front(), false, scratch);
     if (llvm::Error error = loop.write())
       return error;

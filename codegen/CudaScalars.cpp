@@ -572,6 +572,10 @@ void Emitter::need(Operation *op) {
   };
   if (llvm::none_of(op->getResults(), isNeeded))
     return;
+  if (auto compare = dyn_cast<arith::CmpFOp>(op);
+      compare && (compare.getPredicate() == arith::CmpFPredicate::AlwaysFalse ||
+                  compare.getPredicate() == arith::CmpFPredicate::AlwaysTrue))
+    return;
   bool isSingle = takesSingle(op);
   for (Value x : op->getOperands()) {
     State &state = states[x];
@@ -672,7 +676,9 @@ llvm::Expected<Text> Emitter::emit() {
     Text parameter = "a" + std::to_string(argument.getArgNumber());
     (state.isUniform ? given : parameters)
         .push_back((isPosition ? "long long" : type) + " " + parameter);
-    if (state.plain.isNeeded)
+    if (!state.isUniform && !isPosition)
+      state.plain.text = parameter;
+    else if (state.plain.isNeeded)
       define(state.plain, type, state.isUniform,
              isPosition ? "(" + type + ")" + parameter : parameter);
   }

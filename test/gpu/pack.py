@@ -3,8 +3,8 @@
 
     pack.py FOLDER [--bin BUILD/bin] [--only REGEX]
 
-FOLDER gets a package for each case, `cases.json`, which says what they are, and what runs them: ccrun and its
-libraries. `run.py` there checks and measures everything.
+FOLDER gets `packages.tar.xz` with a package for each case, `cases.json`, which says what they are, and what runs
+them: ccrun and its libraries. `run.py` there checks and measures everything.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import os
 import re
 import shutil
 import subprocess
+import tarfile
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -55,10 +57,10 @@ def collectives(element):
             if protocol == "lamport" and element in INTEGERS:
                 continue
             add(f"all_reduce({kind}, x)", [("algorithm", algorithm)] + ([("protocol", protocol)] if protocol else []))
-        add(f"reduce_scatter({kind}, 0, y)")
+        add(f"reduce_scatter({kind}, y, 0)")
     add("all_gather(s)")
-    add("broadcast(0, x)")
-    add("all_to_all(0, 1, s)")
+    add("broadcast(x, 1)")
+    add("all_to_all(s, 0 -> 1)")
     return "\n".join(["mesh m (dp = 4)", "param N = 5", "param M = 7",
                       f"program collectives(x: {element}[N] local, y: {element}[N, M] local, "
                       f"s: {element}[N, M] sliced(0)) {{", *lines, f"  return {', '.join(names)}", "}",
@@ -118,15 +120,19 @@ def main():
     options = parser.parse_args()
     folder = os.path.abspath(options.folder)
     os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory() as packages:
+        return pack(folder, packages, options)
 
+
+def pack(folder, packages, options):
     def compile_one(case):
         command = [f"{options.bin}/cccompile", case["file"], *case["options"], "--emit", "package", "--target",
-                   "sm_90a", "--cpu", "x86-64-v3", "-o", f"{folder}/{case['name']}.ccnpkg"]
+                   "sm_90a", "--cpu", "x86-64-v3", "-o", f"{packages}/{case['name']}.ccnpkg"]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CCN_VERIFY": "0"})
         return case, done
 
     packed, failed = [], 0
-    wanted = [case for case in cases(folder) if re.search(options.only, case["name"])]
+    wanted = [case for case in cases(packages) if re.search(options.only, case["name"])]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case, done in pool.map(compile_one, wanted):
             if done.returncode:
@@ -136,6 +142,10 @@ def main():
                 packed.append({key: value for key, value in case.items() if key != "file"})
     with open(f"{folder}/cases.json", "w") as out:
         json.dump(packed, out, indent=1)
+    # What they have in common is most of them.
+    with tarfile.open(f"{folder}/packages.tar.xz", "w:xz", preset=1) as archive:
+        for case in packed:
+            archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
     shutil.copy(f"{HERE}/run.py", folder)
     for library in re.findall(r"=> (\S*/libmd\S*)", subprocess.run(["ldd", f"{options.bin}/ccrun"], capture_output=True,

@@ -1,0 +1,184 @@
+//===- CudaUtil.cpp - Generated CUDA C++ in tests -------------------------===//
+
+#include "test/unit/Codegen/CudaUtil.h"
+
+#include "codegen/CudaScalars.h"
+#include "codegen/CudaSource.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <dlfcn.h>
+
+namespace ccn::codegen {
+
+namespace {
+
+/// The functions of nvrtc.h that are used.
+struct Nvrtc {
+  using Program = void *;
+  int (*create)(Program *, const char *source, const char *name, int,
+                const char *const *, const char *const *) = nullptr;
+  int (*compile)(Program, int, const char *const *options) = nullptr;
+  int (*logSize)(Program, size_t *) = nullptr;
+  int (*log)(Program, char *) = nullptr;
+  int (*destroy)(Program *) = nullptr;
+  const char *(*errorText)(int) = nullptr;
+
+  static const Nvrtc *get() {
+    static const Nvrtc nvrtc;
+    return nvrtc.errorText ? &nvrtc : nullptr;
+  }
+
+private:
+  Nvrtc() {
+    void *library = nullptr;
+    for (const char *name :
+         {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
+      if (!library)
+        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      return;
+    auto find = [&](auto &function, const char *name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(
+          dlsym(library, name));
+    };
+    find(create, "nvrtcCreateProgram");
+    find(compile, "nvrtcCompileProgram");
+    find(logSize, "nvrtcGetProgramLogSize");
+    find(log, "nvrtcGetProgramLog");
+    find(destroy, "nvrtcDestroyProgram");
+    find(errorText, "nvrtcGetErrorString");
+  }
+};
+
+/// The loop around a functor.
+std::string loopText(LoopKernel kernel) {
+  std::string given, operands, results, references;
+  size_t operand = 0;
+  auto pointer = [&](mlir::Type element) {
+    return "(" + cudaType(element).str() + " *)data[" +
+           std::to_string(operand) + "]";
+  };
+  auto append = [](std::string &list, const std::string &item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  llvm::ArrayRef<mlir::Type> types = kernel.body.getArgumentTypes();
+  for (size_t i = 0; i < kernel.inputs.size(); ++i, ++operand) {
+    if (kernel.inputs[i].isUniform)
+      append(given, "*" + pointer(types[i]));
+    else
+      append(operands, "(" + pointer(types[i]) + ")[i * strides[" +
+                           std::to_string(operand) + "]]");
+  }
+  for (int64_t i = 0; i < kernel.positions; ++i, ++operand)
+    append(operands, "*(long *)data[" + std::to_string(operand) +
+                         "] + i * strides[" + std::to_string(operand) + "]");
+  std::string failures;
+  for (auto [i, type] : llvm::enumerate(kernel.body.getResultTypes())) {
+    if (i < kernel.outputs.size()) {
+      append(operands, "(" + pointer(type) + ")[i * strides[" +
+                           std::to_string(operand) + "]]");
+      ++operand;
+      continue;
+    }
+    std::string name = "failed" + std::to_string(i);
+    append(operands, name);
+    results += "    bool " + name + ";\n";
+    failures +=
+        "    if (" + name + ")\n      *status = " +
+        std::to_string(kernel.firstFailure + 1 +
+                       static_cast<int64_t>(i - kernel.outputs.size())) +
+        ";\n";
+  }
+  return "extern \"C\" void " + kernel.name +
+         "(const long *sizes, void *const *data, const long *strides, long "
+         "*status) {\n  const Body_" +
+         kernel.name + " body{" + given +
+         "};\n  for (long i = 0; i < *sizes; ++i) {\n" + results + "    body(" +
+         operands + ");\n" + failures + "  }\n}\n";
+}
+
+} // namespace
+
+bool hasNvrtc() { return Nvrtc::get() != nullptr; }
+
+std::string compileCuda(const std::string &source, const std::string &target) {
+  const Nvrtc *nvrtc = Nvrtc::get();
+  if (!nvrtc)
+    return "no NVRTC";
+  Nvrtc::Program program = nullptr;
+  if (int error = nvrtc->create(&program, source.c_str(), "test.cu", 0, nullptr,
+                                nullptr))
+    return nvrtc->errorText(error);
+  std::string architecture = "--gpu-architecture=" + target;
+  const char *options[] = {architecture.c_str(), "--std=c++17", "--fmad=false",
+                           "-default-device"};
+  int error = nvrtc->compile(program, std::size(options), options);
+  size_t size = 0;
+  nvrtc->logSize(program, &size);
+  std::string text(size, '\0');
+  nvrtc->log(program, text.data());
+  text.resize(size ? size - 1 : 0);
+  if (error && text.empty())
+    text = nvrtc->errorText(error);
+  nvrtc->destroy(&program);
+  return text;
+}
+
+llvm::Expected<std::string> emitFunctors(llvm::ArrayRef<LoopKernel> kernels) {
+  std::string text = cudaSource("scalars.cuh").str();
+  for (const LoopKernel &kernel : kernels) {
+    llvm::SmallVector<bool> isUniform;
+    for (const LoopInput &input : kernel.inputs)
+      isUniform.push_back(input.isUniform);
+    llvm::Expected<std::string> functor = emitBody(
+        "Body_" + kernel.name, kernel.body, isUniform, kernel.positions);
+    if (!functor)
+      return functor.takeError();
+    text += *functor;
+  }
+  return text;
+}
+
+llvm::Expected<std::string>
+compileFunctors(llvm::ArrayRef<LoopKernel> kernels) {
+  llvm::Expected<std::string> functors = emitFunctors(kernels);
+  if (!functors)
+    return functors.takeError();
+  llvm::SmallString<64> source, object;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("functors", "cpp", source))
+    return llvm::createStringError(error.message());
+  llvm::FileRemover removeSource(source);
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("functors", "so", object))
+    return llvm::createStringError(error.message());
+  llvm::FileRemover removeObject(object);
+  {
+    std::error_code error;
+    llvm::raw_fd_ostream out(source, error);
+    out << *functors;
+    for (const LoopKernel &kernel : kernels)
+      out << loopText(kernel);
+  }
+  llvm::StringRef arguments[] = {
+      CCN_CXX_COMPILER,    "-std=c++17", "-O1",     "-w",
+      "-ffp-contract=off", "-fPIC",      "-shared", "-include",
+      CCN_CUDA_HOST,       source,       "-o",      object};
+  std::string message;
+  if (llvm::sys::ExecuteAndWait(CCN_CXX_COMPILER, arguments, std::nullopt, {},
+                                0, 0, &message))
+    return llvm::createStringError("the compiler fails: " + message + "\n" +
+                                   *functors);
+  auto buffer = llvm::MemoryBuffer::getFile(object);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError().message());
+  return (*buffer)->getBuffer().str();
+}
+
+} // namespace ccn::codegen
