@@ -95,21 +95,22 @@ def cases(folder):
                 yield case(f"collectives-{element}-{size[2:]}-{ranks}", file, [f"-D{size}", "--schedule", "chosen"],
                            {"dp": ranks})
     bench = f"{ROOT}/test/bench/gpu"
-    for lg in range(10, 31, 2):
-        for schedule in ("ll", "lamport", "two_shot"):
-            if lg > (20 if schedule == "ll" else 24) and schedule != "two_shot":
-                continue
-            yield case(f"all_reduce-{schedule}-{lg}", f"{bench}/all_reduce.ccn",
-                       [f"-DN={2 ** lg // 2}", "--schedule", schedule], {"dp": 4}, "bench", bytes=2 ** lg)
-    for tokens in (1, 8, 64, 512, 2048, 8192):
-        for schedule in ("split", "oneshot", "compute"):
-            yield case(f"norm-{schedule}-{tokens}", f"{bench}/norm.ccn", [f"-DT={tokens}", "--schedule", schedule],
-                       {"tp": 4}, "bench", tokens=tokens)
-    for lg in (16, 20, 24, 28):
-        for schedule in (None, "compute", "split", "fused"):
-            options = [f"-DN={2 ** lg}"] + (["--schedule", schedule] if schedule else [])
-            yield case(f"adam-{schedule or 'plain'}-{lg}", f"{bench}/adam.ccn", options, {"dp": 4}, "bench",
-                       elements=2 ** lg)
+    for ranks in (2, 4):
+        for lg in range(10, 31, 2):
+            for schedule in ("ll", "lamport", "two_shot"):
+                if lg > (20 if schedule == "ll" else 24) and schedule != "two_shot":
+                    continue
+                yield case(f"all_reduce-{schedule}-{lg}-r{ranks}", f"{bench}/all_reduce.ccn",
+                           [f"-DN={2 ** lg // 2}", "--schedule", schedule], {"dp": ranks}, "bench", bytes=2 ** lg)
+        for tokens in (1, 8, 64, 512, 2048, 8192):
+            for schedule in ("split", "oneshot", "compute"):
+                yield case(f"norm-{schedule}-{tokens}-r{ranks}", f"{bench}/norm.ccn",
+                           [f"-DT={tokens}", "--schedule", schedule], {"tp": ranks}, "bench", tokens=tokens)
+        for lg in (16, 20, 24, 28):
+            for schedule in (None, "compute", "split", "fused"):
+                options = [f"-DN={2 ** lg}"] + (["--schedule", schedule] if schedule else [])
+                yield case(f"adam-{schedule or 'plain'}-{lg}-r{ranks}", f"{bench}/adam.ccn", options, {"dp": ranks},
+                           "bench", elements=2 ** lg)
 
 
 def main():
