@@ -201,7 +201,7 @@ def misuse():
     changed[len(data) // 2] ^= 4
     open("changed.ccnpkg", "wb").write(changed)
     assert "corrupt: expected content of hash" in refused("changed.ccnpkg")
-    assert "expected a package for target 'cpu', found one for 'sm_90a'" in \
+    assert "expected a package for target 'cpu' or 'cuda', found one for 'sm_90a'" in \
         refused(package("t.ccnpkg", "foreign", "target"))
     assert "expected a CPU with 'warp_drive'" in refused(package("f.ccnpkg", "foreign", "feature"))
     assert "expected object code in ELF" in refused(package("g.ccnpkg", "foreign", "garbage"))
