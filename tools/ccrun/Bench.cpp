@@ -114,7 +114,8 @@ Status ccn::writeBench(const std::string &path, const Package &package,
   if (task.onGpus) {
     json["runsPerGraph"] = task.runsPerGraph;
     json["launchedSeconds"] = launchedSeconds(memory);
-    json.erase("bytes");
+    for (const char *key : {"bytes", "warmUpRuns"})
+      json.erase(key);
   }
   for (int rank = 0; rank < task.ranks && !task.onGpus; ++rank) {
     const RankReport &report = memory.report(rank);

@@ -171,7 +171,7 @@ def misuse():
     assert refused(name, "--nproc", 3) == "--nproc: program 'average' has a mesh of 4 ranks, found 3"
     assert "expected a number of ranks from 1 to 1024, found '0'" in refused(name, "--nproc", 0)
     assert "expected without --nproc" in refused(name, "--nproc", 4, "--threads")
-    assert "expected 'cpu', found 'sm_90a'" in refused(name, "--target", "sm_90a")
+    assert "expected 'cpu' or 'cuda', found 'sm_90a'" in refused(name, "--target", "sm_90a")
     assert refused(name, "--what") == "unknown argument '--what'; see --help"
     assert refused(name, "--input", "z=1") == "program 'average' has no argument 'z'"
     assert refused(name, "--input", "scal=1") == \
