@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <ucontext.h>
 #include <vector>
@@ -19,6 +20,11 @@ struct Copy {
   void *to;
   const void *from;
   int bytes;
+
+  void run() const {
+    std::memset(to, 0, 16);
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
 };
 
 struct Thread {
@@ -38,6 +44,7 @@ struct Thread {
 std::vector<Thread> threads;
 ucontext_t scheduler;
 const std::function<void()> *kernel;
+std::mt19937 random32(1);
 
 Thread &current() { return threads[threadIdx.x]; }
 /// A thread of the current one's warp.
@@ -68,35 +75,50 @@ bool release(size_t begin, size_t end, Thread::State state) {
   return true;
 }
 
-void runBlock(size_t count, std::mt19937 &random) {
-  constexpr size_t stackBytes = 128 << 10;
-  threads = std::vector<Thread>(count);
-  std::vector<unsigned> order(count);
-  for (size_t i = 0; i < count; ++i) {
-    order[i] = static_cast<unsigned>(i);
-    threads[i].stack.reset(new char[stackBytes]);
-    getcontext(&threads[i].context);
-    threads[i].context.uc_stack.ss_sp = threads[i].stack.get();
-    threads[i].context.uc_stack.ss_size = stackBytes;
-    threads[i].context.uc_link = &scheduler;
-    makecontext(&threads[i].context, threadMain, 0);
-  }
-  for (;;) {
-    std::shuffle(order.begin(), order.end(), random);
+/// Runs the threads of a warp, in a random order, until all of them wait for
+/// the block or are done; false if none could run.
+bool runWarp(size_t begin, std::mt19937 &random) {
+  bool hasRun = false;
+  unsigned order[32];
+  std::iota(std::begin(order), std::end(order), static_cast<unsigned>(begin));
+  do {
+    std::shuffle(std::begin(order), std::end(order), random);
     for (unsigned i : order)
       if (threads[i].state == Thread::Runs) {
+        hasRun = true;
         threadIdx.x = i;
         swapcontext(&scheduler, &threads[i].context);
       }
-    bool isReleased = release(0, count, Thread::AwaitsBlock);
-    for (size_t warp = 0; warp < count; warp += 32)
-      isReleased |= release(warp, warp + 32, Thread::AwaitsWarp);
-    if (isReleased)
-      continue;
-    for (const Thread &thread : threads)
-      ASSERT_EQ(thread.state, Thread::Done) << "a thread waits for ever";
-    return;
+  } while (release(begin, begin + 32, Thread::AwaitsWarp));
+  return hasRun;
+}
+
+void runBlock(size_t count) {
+  constexpr size_t stackBytes = 128 << 10;
+  threads = std::vector<Thread>(count);
+  for (Thread &thread : threads) {
+    thread.stack.reset(new char[stackBytes]);
+    getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack.get();
+    thread.context.uc_stack.ss_size = stackBytes;
+    thread.context.uc_link = &scheduler;
+    makecontext(&thread.context, threadMain, 0);
   }
+  // A warp goes as far as it can before the next: what is not ordered by
+  // barriers happens in the wrong order.
+  std::vector<size_t> warps(count / 32);
+  for (size_t i = 0; i < warps.size(); ++i)
+    warps[i] = 32 * i;
+  bool hasRun = true;
+  while (hasRun) {
+    hasRun = false;
+    std::shuffle(warps.begin(), warps.end(), random32);
+    for (size_t warp : warps)
+      hasRun |= runWarp(warp, random32);
+    release(0, count, Thread::AwaitsBlock);
+  }
+  for (const Thread &thread : threads)
+    ASSERT_EQ(thread.state, Thread::Done) << "a thread waits for ever";
 }
 
 unsigned short elementOf(const void *row, unsigned number) {
@@ -124,11 +146,10 @@ void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
 
 void runBlocks(int blocks, int threadCount,
                const std::function<void()> &function) {
-  static std::mt19937 random(1);
   kernel = &function;
   gridDim.x = static_cast<unsigned>(blocks);
   for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
-    runBlock(static_cast<size_t>(threadCount), random);
+    runBlock(static_cast<size_t>(threadCount));
 }
 
 void __syncthreads() { await(Thread::AwaitsBlock); }
@@ -180,7 +201,11 @@ void multiplyTiles(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
 }
 
 void copyAsync(void *to, const void *from, int bytes) {
-  current().copies.back().push_back({to, from, bytes});
+  Copy copy = {to, from, bytes};
+  if (random32() % 2)
+    copy.run();
+  else
+    current().copies.back().push_back(copy);
 }
 
 void commitCopies() { current().copies.emplace_back(); }
@@ -189,10 +214,8 @@ void awaitCopies() {
   auto &groups = current().copies;
   // The last group of all is open.
   while (groups.size() > 2) {
-    for (const Copy &copy : groups.front()) {
-      std::memset(copy.to, 0, 16);
-      std::memcpy(copy.to, copy.from, static_cast<size_t>(copy.bytes));
-    }
+    for (const Copy &copy : groups.front())
+      copy.run();
     groups.erase(groups.begin());
   }
 }

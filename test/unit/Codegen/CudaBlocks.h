@@ -1,9 +1,10 @@
 //===- CudaBlocks.h - Blocks of CUDA threads on the CPU ---------*- C++ -*-===//
 //
 // Runs kernels on the CPU: the blocks one after the other, the threads of a
-// block as contexts of their own that take turns, in a random order, wherever
-// they wait for each other. Instructions of a warp are done as their
-// documentation says; copies to shared memory happen as late as they may.
+// block as contexts of their own that take turns wherever they wait for each
+// other, as far out of order as the barriers allow. Instructions of a warp are
+// done as their documentation says; asynchronous copies at once or as late as
+// may be.
 // Included before the files of codegen/cuda.
 //
 //===----------------------------------------------------------------------===//
