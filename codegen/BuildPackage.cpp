@@ -6,6 +6,7 @@
 
 #include "codegen/BuildPackage.h"
 
+#include "codegen/EmitCuda.h"
 #include "codegen/ExportPlan.h"
 
 using namespace mlir;
@@ -20,6 +21,14 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   package.schedule = options.schedule;
   LoopLibrary library;
   package.plan = exportPlan(plans, options.program, library);
+  if (options.gpu) {
+    llvm::Expected<runtime::GpuProgram> gpu =
+        emitCuda(package.plan, library.kernels);
+    if (!gpu)
+      return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
+    package.gpu = std::move(*gpu);
+    package.target = "cuda";
+  }
   if (options.reference)
     package.reference = exportPlan(options.reference, options.program, library);
   package.plan.failures = library.failures;

@@ -22,6 +22,8 @@ struct PackageOptions {
   /// null.
   mlir::ModuleOp reference;
   CpuTarget cpu = CpuTarget::host();
+  /// Whether GPUs execute it too.
+  bool gpu = false;
 };
 
 /// Compiles all loops. Fails only if the compiler's

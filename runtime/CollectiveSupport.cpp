@@ -74,6 +74,24 @@ Status checkBuffer(const void *buffer, int64_t bytes, ElementType type,
   return Status();
 }
 
+Status checkArguments(const RankPlan &plan, size_t count,
+                      std::span<void *const> arguments) {
+  if (arguments.size() != count)
+    return error("expected ", count, " arguments, found ", arguments.size());
+  for (const Buffer &buffer : plan.buffers) {
+    if (buffer.memory != Memory::Argument)
+      continue;
+    std::string what = "argument " + std::to_string(buffer.offset);
+    if (Status status =
+            checkBuffer(arguments[static_cast<size_t>(buffer.offset)],
+                        buffer.count * sizeInBytes(buffer.type), buffer.type,
+                        "the plan", what.c_str());
+        !status)
+      return status;
+  }
+  return Status();
+}
+
 Status allocateSignals(RankMemory &memory, const Members &members,
                        Signals &signals) {
   Result<int64_t> offset = memory.allocate(Signals::bytes(members.count()));

@@ -1,7 +1,7 @@
 //===- CollectiveSupport.h - What collectives check and share ---*- C++ -*-===//
 //
 // Checks of arguments, and symmetric allocation.
-// Used by the collectives and the executor of plans.
+// Used by the collectives and the executors of plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #define CCN_RUNTIME_COLLECTIVESUPPORT_H
 
 #include "runtime/Collectives.h"
+#include "runtime/Plan.h"
 #include "runtime/Protocols.h"
 
 namespace ccn::runtime {
@@ -35,6 +36,11 @@ int64_t aligned(int64_t bytes);
 /// An error if a buffer that is used is null or not aligned for `type`.
 Status checkBuffer(const void *buffer, int64_t bytes, ElementType type,
                    const char *operation, const char *what);
+
+/// An error if these are not the addresses of the program's `count` arguments,
+/// as far as the plan uses them.
+Status checkArguments(const RankPlan &plan, size_t count,
+                      std::span<void *const> arguments);
 
 /// Allocates flags, one of each member.
 Status allocateSignals(RankMemory &memory, const Members &members,

@@ -3,9 +3,11 @@
 // Shared by the executor and by the generated CUDA C++, in which this file is
 // pasted: plain structures, no includes.
 //
-// A kernel has three parameters by value: a CcnContext, an array of the
-// addresses of the plan's arguments, and an array of its numbers (what differs
-// between the launches that share the kernel), both of at least one element.
+// A kernel has three parameters by value: a CcnContext; an array of the
+// addresses of the plan's arguments and then, for each argument that ranks
+// access of each other, of every rank's, as this device sees it; and an array
+// of its numbers (what differs between the launches that share the kernel). The
+// arrays have at least one element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +48,8 @@ struct CcnFault {
 /// Device memory of one launch of one rank; zero before the first run. Nothing
 /// is ever reset, so a captured graph can be replayed.
 struct CcnControl {
+  /// Not zero: a fault has been reported.
+  unsigned faulted;
   /// Of barriers between all blocks.
   unsigned arrived;
   /// How many blocks have come to each signal, in all runs.

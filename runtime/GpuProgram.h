@@ -33,7 +33,7 @@ struct GpuKernel {
 
 /// How a launch of the plan runs.
 struct GpuLaunch {
-  /// An index into GpuProgram::kernels.
+  /// An index into GpuProgram::kernels; -1 if nothing is to do.
   int kernel = 0;
   /// How many blocks have something to do; fewer do it too, in turns.
   int64_t blocks = 1;
@@ -50,6 +50,10 @@ struct GpuFill {
 };
 
 struct GpuProgram {
+  /// The arguments that ranks access of each other, by number. After the
+  /// addresses of all arguments a kernel gets, for each of these, those of all
+  /// ranks.
+  std::vector<int> sharedArguments;
   /// One translation unit without includes.
   std::string source;
   std::vector<GpuKernel> kernels;
@@ -58,6 +62,8 @@ struct GpuProgram {
   /// The plan's symmetric memory and, behind it, that of exchanges; flags not
   /// included.
   int64_t symmetricBytes = 0;
+  /// The flags of the plan and of exchanges; each has CCN_MAX_BLOCKS words.
+  int64_t flags = 0;
   std::vector<GpuFill> fills;
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93"
                                    "CCNPKG\n";
-constexpr uint32_t formatVersion = 1;
+constexpr uint32_t formatVersion = 2;
 constexpr size_t headerSize = 64;
 constexpr size_t hashOffset = 32, hashSize = 32;
 /// Keeps a header of garbage from asking for the machine's memory.
@@ -35,7 +35,7 @@ constexpr uint64_t maxFileSize = uint64_t(1) << 31;
 struct Description {
   std::string compiler, program, schedule, target;
   std::vector<std::string> cpuFeatures;
-  RawJson plan, reference;
+  RawJson plan, reference, gpu;
 };
 
 void fields(auto &a, Is<Description> auto &v) {
@@ -46,6 +46,7 @@ void fields(auto &a, Is<Description> auto &v) {
   a("cpuFeatures", v.cpuFeatures);
   a("plan", v.plan);
   a("reference", v.reference);
+  a("gpu", v.gpu);
 }
 
 template <typename T> T readNumber(std::string_view bytes, size_t offset) {
@@ -91,12 +92,14 @@ Status checkHeader(std::string_view header, uint64_t size) {
 } // namespace
 
 Result<std::string> encodePackage(const Package &package) {
-  Json plan = planToJson(package.plan), reference;
+  Json plan = planToJson(package.plan), reference, gpu;
   if (package.reference)
     reference = planToJson(*package.reference);
+  if (package.gpu)
+    gpu = JsonWriter().write(*package.gpu);
   Description description{
       package.compiler,    package.program, package.schedule, package.target,
-      package.cpuFeatures, {&plan},         {&reference}};
+      package.cpuFeatures, {&plan},         {&reference},     {&gpu}};
   std::string json;
   try {
     json = JsonWriter().write(description).dump();
@@ -161,6 +164,12 @@ Result<Package> decodePackage(std::string_view bytes) {
     if (!reference)
       return reference.status();
     package.reference = *std::move(reference);
+  }
+  if (!description.gpu.json->is_null()) {
+    JsonReader gpuReader("gpu");
+    gpuReader.read(*description.gpu.json, package.gpu.emplace());
+    if (!gpuReader.status())
+      return error("corrupt: ", gpuReader.status().message());
   }
   package.compiler = std::move(description.compiler);
   package.program = std::move(description.program);
@@ -232,10 +241,18 @@ std::set<std::string> cpuFeatures() {
 
 } // namespace
 
-Status checkMachine(const Package &package) {
-  if (package.target != "cpu")
-    return error("expected a package for target 'cpu', found one for '",
+Status checkTarget(const Package &package) {
+  if (package.target != "cpu" && package.target != "cuda")
+    return error("expected a package for target 'cpu' or 'cuda', found one "
+                 "for '",
                  package.target, "'");
+  if (package.gpu.has_value() != (package.target == "cuda"))
+    return error("a package for target '", package.target, "' ",
+                 package.gpu ? "holds" : "lacks", " kernels for GPUs");
+  return Status();
+}
+
+Status checkMachine(const Package &package) {
   if (!package.objectCode.empty())
     if (Status status = checkObjectCode(package.objectCode); !status)
       return status;

@@ -1,7 +1,8 @@
 //===- Package.h - A compiled program in one file ---------------*- C++ -*-===//
 //
 // What the compiler leaves and every user of the runtime takes: the plan of
-// each rank, the object code of its loops, and what is needed to use them.
+// each rank, the object code of its loops, its kernels for GPUs if it is for
+// them, and what is needed to use them.
 //
 // A file is
 //
@@ -23,6 +24,7 @@
 #ifndef CCN_RUNTIME_PACKAGE_H
 #define CCN_RUNTIME_PACKAGE_H
 
+#include "runtime/GpuProgram.h"
 #include "runtime/Plan.h"
 #include "runtime/Status.h"
 
@@ -35,9 +37,11 @@ struct Package {
   std::string compiler;
   /// The program's name, and the schedule's: empty is none.
   std::string program, schedule;
-  /// What executes it: "cpu".
+  /// What executes it: "cpu", or "cuda", which the CPU can execute too.
   std::string target = "cpu";
   Plan plan;
+  /// How GPUs execute the plan, of target "cuda".
+  std::optional<GpuProgram> gpu;
   /// The plan of the program without its schedule, to compare with. Its loops
   /// are in the same object code.
   std::optional<Plan> reference;
@@ -57,7 +61,7 @@ Result<std::string> encodePackage(const Package &package);
 /// The package in `bytes`. What is no package, of another version of the
 /// format, truncated or corrupt is an error that says so; where it came from is
 /// for the caller to add. Takes any bytes. Whether the plans make sense is for
-/// checkPlan to say.
+/// checkPlan and checkGpuProgram to say.
 Result<Package> decodePackage(std::string_view bytes);
 
 /// Reads a file. Errors name the path.
@@ -66,8 +70,12 @@ Result<Package> readPackage(const std::string &path);
 /// Writes a file, which appears when it is complete (see writeFileAtomically).
 Status writePackage(const std::string &path, const Package &package);
 
-/// Whether this machine can execute the package: an error if it is for another
-/// target or CPU architecture, or needs features that this CPU lacks.
+/// An error if the package's target is unknown, or is not the one for which it
+/// holds kernels.
+Status checkTarget(const Package &package);
+
+/// Whether this machine's CPU can execute the package: an error if its object
+/// code is for another architecture, or needs features that this CPU lacks.
 Status checkMachine(const Package &package);
 
 } // namespace ccn::runtime

@@ -44,7 +44,6 @@ struct PlanExecutor::State {
 
   Status prepare(const Plan &plan, int rank, const ExecutorOptions &options);
   Status allocate();
-  Status checkArguments() const;
   void startThreads();
   void workOn(size_t stream);
   void runStream(StreamContext &context);
@@ -66,7 +65,7 @@ struct PlanExecutor::State {
   Transport &transport;
   TraceSink *trace;
   PlanMemory memory;
-  std::vector<ElementType> argumentTypes;
+  size_t argumentCount = 0;
   std::vector<std::unique_ptr<StreamContext>> streams;
   std::vector<PreparedLaunch> launches;
   Traffic traffic;
@@ -118,8 +117,7 @@ Status PlanExecutor::State::prepare(const Plan &plan, int rank,
   memory.plan = plan.ranks[static_cast<size_t>(rank)];
   memory.groups = plan.groups;
   memory.failures = plan.failures;
-  for (const Argument &argument : plan.arguments)
-    argumentTypes.push_back(argument.type);
+  argumentCount = plan.arguments.size();
   if (Status status = allocate(); !status)
     return status;
   for (int stream = 0; stream < memory.plan.streams; ++stream) {
@@ -205,30 +203,13 @@ PlanExecutor::~PlanExecutor() {
 // Execution
 //===----------------------------------------------------------------------===//
 
-Status PlanExecutor::State::checkArguments() const {
-  if (memory.arguments.size() != argumentTypes.size())
-    return error("expected ", argumentTypes.size(), " arguments, found ",
-                 memory.arguments.size());
-  for (const Buffer &buffer : memory.plan.buffers) {
-    if (buffer.memory != Memory::Argument)
-      continue;
-    int64_t bytes = buffer.count * sizeInBytes(buffer.type);
-    std::string what = "argument " + std::to_string(buffer.offset);
-    if (Status status =
-            checkBuffer(memory.arguments[static_cast<size_t>(buffer.offset)],
-                        bytes, buffer.type, "the plan", what.c_str());
-        !status)
-      return status;
-  }
-  return Status();
-}
-
 Status PlanExecutor::run(std::span<void *const> arguments) {
   State &s = *state;
   s.memory.arguments = arguments;
   if (Status status = s.transport.failure(); !status)
     return status;
-  if (Status status = s.checkArguments(); !status)
+  if (Status status = checkArguments(s.memory.plan, s.argumentCount, arguments);
+      !status)
     return s.fail(status);
   ++s.epoch;
   {

@@ -1,14 +1,16 @@
 //===- PlanFields.h - What plans consist of, by name ------------*- C++ -*-===//
 //
-// The one list of the fields of each struct of a plan, which is both written
-// and read: fields(archive, struct) calls archive(name, field) for each. And
-// the names of enumerators and of kinds of parts.
+// The one list of the fields of each struct of a plan and of its program for
+// GPUs, which is both written and read: fields(archive, struct) calls
+// archive(name, field) for each. And the names of enumerators and of kinds of
+// parts.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_RUNTIME_PLANFIELDS_H
 #define CCN_RUNTIME_PLANFIELDS_H
 
+#include "runtime/GpuProgram.h"
 #include "runtime/Plan.h"
 
 #include <array>
@@ -236,6 +238,38 @@ void fields(auto &a, Is<Plan> auto &v) {
   a("schedules", v.schedules);
   a("failures", v.failures);
   a.sharedEach("ranks", v.ranks);
+}
+
+void fields(auto &a, Is<GpuKernel> auto &v) {
+  a("name", v.name);
+  a("threads", v.threads);
+  a("sharedBytes", v.sharedBytes);
+  a("blockBytes", v.blockBytes);
+  a("waits", v.waits);
+  a("numbers", v.numbers);
+}
+
+void fields(auto &a, Is<GpuLaunch> auto &v) {
+  a("kernel", v.kernel);
+  a("blocks", v.blocks);
+  a("workspaceBytes", v.workspaceBytes);
+  a("numbers", v.numbers);
+}
+
+void fields(auto &a, Is<GpuFill> auto &v) {
+  a("offset", v.offset);
+  a("bytes", v.bytes);
+  a("value", v.value);
+}
+
+void fields(auto &a, Is<GpuProgram> auto &v) {
+  a("sharedArguments", v.sharedArguments);
+  a("source", v.source);
+  a("kernels", v.kernels);
+  a("launches", v.launches);
+  a("symmetricBytes", v.symmetricBytes);
+  a("flags", v.flags);
+  a("fills", v.fills);
 }
 
 } // namespace ccn::runtime

@@ -156,7 +156,7 @@ private:
       operand.view.sizes = Sizes(domain);
       operand.view.strides.assign(domain.size(), 0);
     }
-    assert(ArrayRef<int64_t>(operand.view.sizes) == domain &&
+    assert(llvm::equal(operand.view.sizes, domain) &&
            "operands have the loop's sizes");
     for (auto [i, input] : llvm::enumerate(inputs))
       if (input.view == operand.view && input.all == operand.all)

@@ -7,14 +7,14 @@
 
 #include "lib/Synthesis/DiskCache.h"
 
+#include "runtime/CacheFolder.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <cstdlib>
 
 using namespace ccn;
 using llvm::StringRef;
@@ -34,21 +34,7 @@ std::string bodyOf(StringRef question, StringRef answer) {
 
 } // namespace
 
-DiskCache::DiskCache() {
-  if (const char *own = std::getenv("CCN_CACHE_DIR")) {
-    folder = own;
-    return;
-  }
-  llvm::SmallString<128> path;
-  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base)
-    path = base;
-  else if (llvm::sys::path::home_directory(path))
-    llvm::sys::path::append(path, ".cache");
-  if (path.empty())
-    return;
-  llvm::sys::path::append(path, "ccn");
-  folder = path.str();
-}
+DiskCache::DiskCache() : folder(cacheFolder()) {}
 
 std::string DiskCache::pathOf(StringRef question) const {
   llvm::SmallString<128> path(folder);

@@ -17,9 +17,7 @@ namespace ccn {
 
 class DiskCache {
 public:
-  /// The folder that the environment names: CCN_CACHE_DIR, else ccn in
-  /// XDG_CACHE_HOME, else .cache/ccn in the home folder. CCN_CACHE_DIR set to
-  /// nothing turns the cache off.
+  /// In cacheFolder(). CCN_CACHE_DIR set to nothing turns the cache off.
   DiskCache();
   /// A folder, which is made when something is kept; empty: no cache.
   explicit DiskCache(std::string folder) : folder(std::move(folder)) {}

@@ -80,8 +80,13 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
     packageOptions.cpu.level = CpuLevel::X86_64_V3;
   else if (options.cpu == "x86-64-v4")
     packageOptions.cpu.level = CpuLevel::X86_64_V4;
+  packageOptions.gpu = options.target != "cpu";
   Result<runtime::Package> package =
       codegen::buildPackage(plans, packageOptions);
+  if (package && options.emit == "cuda") {
+    code = 0;
+    return std::move(package->gpu->source);
+  }
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
   if (!bytes) {

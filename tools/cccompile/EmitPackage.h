@@ -12,9 +12,9 @@
 
 namespace ccn {
 
-/// The bytes of the package of one of the programs in `plans`: the one that
-/// `options` names, or the only one. `reference` has its plans without a
-/// schedule; it is null if there is none. If there is an error, it has been
+/// What --emit package or cuda writes of one of the programs in `plans`: the
+/// one that `options` names, or the only one. `reference` has its plans without
+/// a schedule; it is null if there is none. If there is an error, it has been
 /// reported and `code` is the exit code.
 std::optional<std::string> makePackage(mlir::ModuleOp plans,
                                        mlir::ModuleOp reference,

@@ -45,10 +45,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
          "--stop-after, or after parse (the default); schedule, what is "
          "applied, as a transform script; scheduled, the IR after it; plan, "
          "what each rank executes; package, that with machine code in one "
-         "file, for ccrun (also with --stop-after emit)")
+         "file, for ccrun (also with --stop-after emit); cuda, the kernels for "
+         "GPUs")
       ->type_name("KIND")
       ->check(expectOneOf(
-          {"ast", "mlir", "schedule", "scheduled", "plan", "package"}));
+          {"ast", "mlir", "schedule", "scheduled", "plan", "package", "cuda"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
@@ -87,6 +88,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "with AVX2; x86-64-v4, with AVX-512")
       ->type_name("LEVEL")
       ->check(expectOneOf({"native", "x86-64", "x86-64-v3", "x86-64-v4"}));
+  app.add_option("--target", options.target,
+                 "with --emit package or cuda, what executes it: cpu (the "
+                 "default), or GPUs (and the CPU): sm_80, sm_90a")
+      ->type_name("TARGET")
+      ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
   app.add_option("--dump-phases", options.dumpFolder,
                  "write the IR after each phase into this folder")
       ->type_name("DIR");
@@ -155,17 +161,27 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                                    "expected 'package' with --stop-after emit");
       options.emit = "package";
       options.stopAfter.clear();
-    } else if (options.emit == "package" && !options.stopAfter.empty()) {
-      throw CLI::ValidationError(
-          "--stop-after", "expected 'emit' or nothing with --emit package");
     }
+    bool packages = options.emit == "package" || options.emit == "cuda";
+    if (packages && !options.stopAfter.empty())
+      throw CLI::ValidationError("--stop-after",
+                                 "expected 'emit' or nothing with --emit " +
+                                     options.emit);
+    if (!options.target.empty() && !packages)
+      throw CLI::ValidationError(
+          "--target", "expected --emit package or cuda beside it");
+    if (options.emit == "cuda" && options.target == "cpu")
+      throw CLI::ValidationError("--target",
+                                 "expected GPUs with --emit cuda, found 'cpu'");
+    if (options.target.empty())
+      options.target = options.emit == "cuda" ? "sm_90a" : "cpu";
     if (options.emit == "plan" && !options.stopAfter.empty() &&
         options.stopAfter != "plan")
       throw CLI::ValidationError("--stop-after",
                                  "expected 'plan' or nothing with --emit plan");
-    if (!options.program.empty() && !options.run && options.emit != "package")
-      throw CLI::ValidationError("--program",
-                                 "expected --run or --emit package beside it");
+    if (!options.program.empty() && !options.run && !packages)
+      throw CLI::ValidationError(
+          "--program", "expected --run or --emit package or cuda beside it");
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&
         options.emit != "plan")

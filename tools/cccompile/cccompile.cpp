@@ -159,7 +159,8 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
-  else if (options.emit == "plan" || options.emit == "package")
+  else if (options.emit == "plan" || options.emit == "package" ||
+           options.emit == "cuda")
     compileOptions.stopAfter = Phase::Plan;
   else
     compileOptions.stopAfter = options.run || options.explain ||
@@ -204,7 +205,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
   }
-  if (options.emit == "package") {
+  if (options.emit == "package" || options.emit == "cuda") {
     // What it would do without a schedule.
     mlir::OwningOpRef<mlir::ModuleOp> reference, unused;
     std::string name;

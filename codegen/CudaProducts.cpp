@@ -1,0 +1,141 @@
+//===- CudaProducts.cpp - Products, convolutions and tables as CUDA C++ ---===//
+//
+// Calls of the functions in cuda/products.cuh.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CudaLoops.h"
+#include "runtime/ElementType.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace {
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= size;
+  return result;
+}
+
+class ProductWriter {
+public:
+  explicit ProductWriter(CudaPart &part) : part(part) {}
+
+  void write(const runtime::MatmulPart &product);
+  void write(const runtime::Conv2dPart &convolution);
+  void write(const runtime::GatherRowsPart &rows);
+  void write(const runtime::ScatterRowsPart &rows);
+
+private:
+  CudaText &text() { return part.kernel.body; }
+  std::string element(const runtime::View &view) const {
+    return cudaStorage(part.places.type(view)).str();
+  }
+  std::string threads() const {
+    return std::to_string(part.kernel.properties.threads);
+  }
+  CudaText pointer(const runtime::View &view, StringRef qualifier) const {
+    CudaText result;
+    result << ("reinterpret_cast<" + qualifier + element(view) + " *>(")
+           << part.places.address(view) << ")";
+    return result;
+  }
+  CudaText matrix(const runtime::View &view, StringRef qualifier) const {
+    ArrayRef<int64_t> strides = ArrayRef(view.strides).take_back(2);
+    CudaText result;
+    result << ("Matrix<" + qualifier + element(view) + ">{")
+           << pointer(view, qualifier) << ", " << strides[0] << ", "
+           << strides[1] << "}";
+    return result;
+  }
+  static CudaText list(ArrayRef<int64_t> numbers) {
+    CudaText result;
+    result << "{";
+    for (auto [i, number] : llvm::enumerate(numbers))
+      result << (i ? ", " : "") << number;
+    result << "}";
+    return result;
+  }
+  void needTiles(int64_t m, int64_t n, int64_t batches) {
+    constexpr int64_t processors = 128;
+    int64_t large = ceilDiv(m, 128) * ceilDiv(n, 128) * batches;
+    int64_t blocks = large >= processors
+                         ? large
+                         : ceilDiv(m, 64) * ceilDiv(n, 64) * batches;
+    need(blocks);
+  }
+  void need(int64_t blocks) {
+    int64_t &most = part.kernel.launch.blocks;
+    most = std::max(most, blocks);
+  }
+
+  CudaPart &part;
+};
+
+void ProductWriter::write(const runtime::MatmulPart &p) {
+  size_t dims = p.batch.size();
+  text() << ("matmul<" + element(p.c) + ", " + threads() + ">(Batch<" +
+             Twine(dims) + ">{");
+  if (dims > 0) {
+    text() << list(p.batch);
+    for (const runtime::View *view : {&p.a, &p.b, &p.c})
+      text() << ", " << list(ArrayRef(view->strides).drop_back(2));
+  }
+  text() << "}, " << p.m << ", " << p.n << ", " << p.k << ", "
+         << matrix(p.a, "const ") << ", " << matrix(p.b, "const ") << ", "
+         << matrix(p.c, "") << ");\n";
+  needTiles(p.m, p.n, product(p.batch));
+}
+
+void ProductWriter::write(const runtime::Conv2dPart &p) {
+  text() << ("conv2d<" + element(p.y) + ", " + threads() +
+             ">(ConvolutionShape{")
+         << p.xShape[0] << ", " << p.xShape[1] << ", " << p.xShape[2] << ", "
+         << p.xShape[3] << ", " << p.wShape[0] << ", " << p.wShape[2] << ", "
+         << p.wShape[3] << ", " << p.yShape[2] << ", " << p.yShape[3] << ", "
+         << p.stride << ", " << p.padding << "}, " << pointer(p.x, "const ")
+         << ", " << pointer(p.w, "const ") << ", " << pointer(p.y, "")
+         << ");\n";
+  needTiles(p.yShape[1], p.yShape[2] * p.yShape[3], p.yShape[0]);
+}
+
+void ProductWriter::write(const runtime::GatherRowsPart &p) {
+  text() << ("gatherRows<" + element(p.table) + ", " + element(p.indices) +
+             ", " + threads() + ">(c, ")
+         << p.tableRows << ", " << p.rowSize << ", " << p.count << ", "
+         << pointer(p.table, "const ") << ", " << pointer(p.indices, "const ")
+         << ", " << pointer(p.to, "") << ");\n";
+  need(ceilDiv(p.count * p.rowSize, part.kernel.properties.threads * 4));
+}
+
+void ProductWriter::write(const runtime::ScatterRowsPart &p) {
+  text() << ("scatterRows<" + element(p.table) + ", " + element(p.indices) +
+             ", " + threads() + ">(c, ")
+         << p.tableRows << ", " << p.rowSize << ", " << p.count << ", "
+         << pointer(p.indices, "const ") << ", " << pointer(p.rows, "const ")
+         << ", " << pointer(p.to, "") << ");\n";
+  need(p.count);
+}
+
+} // namespace
+
+void codegen::emitProduct(CudaPart &part, const runtime::Part &any) {
+  ProductWriter writer(part);
+  if (const auto *product = std::get_if<runtime::MatmulPart>(&any))
+    writer.write(*product);
+  else if (const auto *convolution = std::get_if<runtime::Conv2dPart>(&any))
+    writer.write(*convolution);
+  else if (const auto *rows = std::get_if<runtime::GatherRowsPart>(&any))
+    writer.write(*rows);
+  else
+    writer.write(std::get<runtime::ScatterRowsPart>(any));
+}

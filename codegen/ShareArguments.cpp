@@ -1,0 +1,347 @@
+//===- ShareArguments.cpp - Arguments that other ranks access -------------===//
+//
+// Lists who accesses which buffer, tries every symmetric buffer against every
+// argument that it is copied from or to, and replaces one by the other on all
+// ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/ShareArguments.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using namespace ccn::runtime;
+
+namespace {
+
+/// One access of a part to a buffer.
+struct BufferAccess {
+  int rank;
+  size_t launch, part, loop;
+  bool writes;
+  /// Whose memory it is; the elements [begin, end).
+  int owner;
+  int64_t begin, end;
+  const View *view;
+  /// What a copy has at its other end; null of other parts.
+  const View *other = nullptr;
+  bool isElementwise = false;
+  /// Whether all of [begin, end) is accessed.
+  bool isContiguous = true;
+
+  bool meets(const BufferAccess &o) const {
+    return owner == o.owner && begin < o.end && o.begin < end;
+  }
+};
+
+/// A buffer on all ranks: its index on each.
+using BufferKey = std::vector<int>;
+
+class Sharer {
+public:
+  explicit Sharer(Plan &plan) : plan(plan) {}
+
+  std::vector<int> run();
+
+private:
+  void gather();
+  void addView(BufferAccess access, const View &view,
+               const std::vector<int64_t> &sizes);
+  void addPart(int rank, size_t launch, size_t part);
+  const Buffer &bufferOf(int rank, int index) const {
+    return plan.ranks[static_cast<size_t>(rank)]
+        .buffers[static_cast<size_t>(index)];
+  }
+  const std::vector<BufferAccess> &accesses(int rank, int buffer) const {
+    static const std::vector<BufferAccess> none;
+    auto it = byBuffer.find({rank, buffer});
+    return it == byBuffer.end() ? none : it->second;
+  }
+  std::vector<BufferKey> buffersIn(Memory memory) const;
+  bool isSameCopy(const BufferAccess &copy, int buffer, int argument) const;
+  bool isInput(const BufferKey &buffer, const BufferKey &argument) const;
+  bool isOutput(const BufferKey &buffer, const BufferKey &argument) const;
+  void replace(const BufferKey &buffer, const BufferKey &argument);
+
+  Plan &plan;
+  std::map<std::pair<int, int>, std::vector<BufferAccess>> byBuffer;
+};
+
+void Sharer::addView(BufferAccess access, const View &view,
+                     const std::vector<int64_t> &sizes) {
+  int64_t last = 0, elements = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0)
+      return;
+    elements *= sizes[i];
+    last += (sizes[i] - 1) * (i < view.strides.size() ? view.strides[i] : 0);
+  }
+  access.view = &view;
+  access.begin = view.offset;
+  access.end = view.offset + last + 1;
+  access.isContiguous = elements == last + 1;
+  if (access.owner < 0)
+    access.owner = view.rank >= 0 ? view.rank : access.rank;
+  byBuffer[{access.rank, view.buffer}].push_back(access);
+}
+
+void Sharer::addPart(int rank, size_t launch, size_t number) {
+  const Part &any =
+      plan.ranks[static_cast<size_t>(rank)].launches[launch].parts[number];
+  auto add = [&](const View &view, const std::vector<int64_t> &sizes,
+                 bool writes, int owner = -1, size_t loop = 0,
+                 bool isElementwise = false, const View *other = nullptr) {
+    BufferAccess access{rank, launch, number,  loop,  writes,       owner,
+                        0,    0,      nullptr, other, isElementwise};
+    addView(access, view, sizes);
+  };
+  if (const auto *part = std::get_if<RowsPart>(&any)) {
+    for (auto [l, loop] : llvm::enumerate(part->loops))
+      for (const auto *list : {&loop.inputs, &loop.outputs})
+        for (const LoopOperand &operand : *list) {
+          if (operand.access == Access::Scratch ||
+              operand.access == Access::Index)
+            continue;
+          bool writes = list == &loop.outputs;
+          bool isElementwise = loop.reducedDims == 0 && part->loops.size() == 1;
+          if (operand.access == Access::Load ||
+              operand.access == Access::Store) {
+            add(operand.view, loop.sizes, writes, -1, l, isElementwise);
+            continue;
+          }
+          for (int member : plan.groups[static_cast<size_t>(operand.group)])
+            add(operand.view, loop.sizes, writes, member, l, isElementwise);
+        }
+  } else if (const auto *part = std::get_if<CopyPart>(&any)) {
+    add(part->from, part->sizes, false, -1, 0, false, &part->to);
+    add(part->to, part->sizes, true, -1, 0, false, &part->from);
+  } else if (const auto *part = std::get_if<MatmulPart>(&any)) {
+    auto matrix = [&](const View &view, int64_t rows, int64_t columns,
+                      bool writes) {
+      std::vector<int64_t> sizes = part->batch;
+      sizes.push_back(rows);
+      sizes.push_back(columns);
+      add(view, sizes, writes);
+    };
+    matrix(part->a, part->m, part->k, false);
+    matrix(part->b, part->k, part->n, false);
+    matrix(part->c, part->m, part->n, true);
+  } else {
+    // Contiguous ones; what they touch of a buffer is taken for all of it.
+    auto whole = [&](const View &view, bool writes) {
+      int64_t count = bufferOf(rank, view.buffer).count;
+      BufferAccess access{rank,    launch, number,
+                          0,       writes, view.rank >= 0 ? view.rank : rank,
+                          0,       count,  &view,
+                          nullptr, false};
+      byBuffer[{rank, view.buffer}].push_back(access);
+    };
+    if (const auto *part = std::get_if<Conv2dPart>(&any)) {
+      whole(part->x, false);
+      whole(part->w, false);
+      whole(part->y, true);
+    } else if (const auto *part = std::get_if<GatherRowsPart>(&any)) {
+      whole(part->table, false);
+      whole(part->indices, false);
+      whole(part->to, true);
+    } else if (const auto *part = std::get_if<ScatterRowsPart>(&any)) {
+      whole(part->table, false);
+      whole(part->indices, false);
+      whole(part->rows, false);
+      whole(part->to, true);
+    } else if (const auto *part = std::get_if<ExchangePart>(&any)) {
+      whole(part->from, false);
+      whole(part->to, true);
+    }
+  }
+}
+
+void Sharer::gather() {
+  byBuffer.clear();
+  for (auto [rank, own] : llvm::enumerate(plan.ranks))
+    for (auto [l, launch] : llvm::enumerate(own.launches))
+      for (size_t part = 0; part < launch.parts.size(); ++part)
+        addPart(static_cast<int>(rank), l, part);
+}
+
+/// The buffers of a memory, in the order that they have on all ranks; none if
+/// ranks differ.
+std::vector<BufferKey> Sharer::buffersIn(Memory memory) const {
+  std::vector<BufferKey> keys;
+  for (auto [rank, own] : llvm::enumerate(plan.ranks)) {
+    size_t number = 0;
+    for (auto [i, buffer] : llvm::enumerate(own.buffers)) {
+      if (buffer.memory != memory)
+        continue;
+      if (rank == 0)
+        keys.emplace_back();
+      if (number == keys.size())
+        return {};
+      keys[number++].push_back(static_cast<int>(i));
+    }
+    if (number != keys.size())
+      return {};
+  }
+  return keys;
+}
+
+/// Whether a copy has the same elements of the buffer and of the argument, both
+/// in the own memory.
+bool Sharer::isSameCopy(const BufferAccess &copy, int buffer,
+                        int argument) const {
+  return copy.other && copy.owner == copy.rank && copy.view->buffer == buffer &&
+         copy.other->buffer == argument && copy.other->rank < 0 &&
+         copy.other->offset == copy.view->offset &&
+         copy.other->strides == copy.view->strides;
+}
+
+bool Sharer::isInput(const BufferKey &buffer, const BufferKey &argument) const {
+  bool any = false;
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
+    auto r = static_cast<size_t>(rank);
+    for (const BufferAccess &access : accesses(rank, buffer[r])) {
+      if (!access.writes)
+        continue;
+      if (!isSameCopy(access, buffer[r], argument[r]))
+        return false;
+      any = true;
+    }
+    for (const BufferAccess &access : accesses(rank, argument[r]))
+      if (access.writes)
+        return false;
+  }
+  return any;
+}
+
+bool Sharer::isOutput(const BufferKey &buffer,
+                      const BufferKey &argument) const {
+  std::vector<BufferAccess> writes;
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank)
+    for (const BufferAccess &access :
+         accesses(rank, buffer[static_cast<size_t>(rank)]))
+      if (access.writes)
+        writes.push_back(access);
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
+    auto r = static_cast<size_t>(rank);
+    // All of it is copied, and nothing else is written to the argument.
+    int64_t copied = 0;
+    for (const BufferAccess &access : accesses(rank, argument[r])) {
+      if (!access.writes)
+        continue;
+      if (!isSameCopy(access, argument[r], buffer[r]) || !access.isContiguous)
+        return false;
+      copied += access.end - access.begin;
+    }
+    if (copied != bufferOf(rank, argument[r]).count)
+      return false;
+    // What is read of the argument is what it was before.
+    for (const BufferAccess &read : accesses(rank, argument[r])) {
+      if (read.writes)
+        continue;
+      for (const BufferAccess &write : writes) {
+        if (!write.meets(read))
+          continue;
+        if (write.rank != rank || write.launch != read.launch)
+          return false;
+        bool isSame = write.part == read.part && write.isElementwise &&
+                      write.view->offset == read.view->offset &&
+                      write.view->strides == read.view->strides;
+        if (read.part > write.part || (read.part == write.part && !isSame))
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Calls change(View&) for all views of a part.
+template <typename Change> void forEachView(Part &any, Change change) {
+  if (auto *part = std::get_if<RowsPart>(&any)) {
+    for (Loop &loop : part->loops)
+      for (auto *list : {&loop.inputs, &loop.outputs})
+        for (LoopOperand &operand : *list)
+          if (operand.access != Access::Scratch &&
+              operand.access != Access::Index)
+            change(operand.view);
+  } else if (auto *part = std::get_if<CopyPart>(&any)) {
+    change(part->from);
+    change(part->to);
+  } else if (auto *part = std::get_if<MatmulPart>(&any)) {
+    change(part->a);
+    change(part->b);
+    change(part->c);
+  } else if (auto *part = std::get_if<Conv2dPart>(&any)) {
+    change(part->x);
+    change(part->w);
+    change(part->y);
+  } else if (auto *part = std::get_if<GatherRowsPart>(&any)) {
+    change(part->table);
+    change(part->indices);
+    change(part->to);
+  } else if (auto *part = std::get_if<ScatterRowsPart>(&any)) {
+    change(part->table);
+    change(part->indices);
+    change(part->rows);
+    change(part->to);
+  } else if (auto *part = std::get_if<ExchangePart>(&any)) {
+    change(part->from);
+    change(part->to);
+  }
+}
+
+void Sharer::replace(const BufferKey &buffer, const BufferKey &argument) {
+  for (auto [r, rank] : llvm::enumerate(plan.ranks)) {
+    for (Launch &launch : rank.launches) {
+      for (Part &part : launch.parts)
+        forEachView(part, [&, r = r](View &view) {
+          if (view.buffer == buffer[r])
+            view.buffer = argument[r];
+        });
+      // Copies to themselves.
+      llvm::erase_if(launch.parts, [&, r = r](const Part &any) {
+        const auto *copy = std::get_if<CopyPart>(&any);
+        return copy && copy->from.buffer == argument[r] &&
+               copy->to.buffer == argument[r] && copy->from.rank < 0 &&
+               copy->to.rank < 0 && copy->from.offset == copy->to.offset &&
+               copy->from.strides == copy->to.strides;
+      });
+    }
+  }
+  gather();
+}
+
+std::vector<int> Sharer::run() {
+  std::vector<int> shared;
+  gather();
+  std::vector<BufferKey> arguments = buffersIn(Memory::Argument);
+  for (const BufferKey &buffer : buffersIn(Memory::Symmetric))
+    for (auto [number, argument] : llvm::enumerate(arguments)) {
+      bool fits = true;
+      for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
+        auto r = static_cast<size_t>(rank);
+        const Buffer &a = bufferOf(rank, buffer[r]);
+        const Buffer &b = bufferOf(rank, argument[r]);
+        fits &= a.type == b.type && a.count >= b.count &&
+                b.offset == static_cast<int64_t>(number);
+      }
+      // Others take the place of this rank's for that of theirs.
+      if (!fits || llvm::is_contained(shared, static_cast<int>(number)) ||
+          !(isInput(buffer, argument) || isOutput(buffer, argument)))
+        continue;
+      replace(buffer, argument);
+      shared.push_back(static_cast<int>(number));
+      break;
+    }
+  return shared;
+}
+
+} // namespace
+
+std::vector<int> codegen::shareArguments(Plan &plan) {
+  return Sharer(plan).run();
+}

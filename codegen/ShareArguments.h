@@ -1,0 +1,29 @@
+//===- ShareArguments.h - Arguments that other ranks access -----*- C++ -*-===//
+//
+// Plans copy what others read from an argument into symmetric memory, and what
+// others have written from there into an argument. Where ranks can address each
+// other's arguments, as GPUs of one host can, these copies are left out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_SHAREARGUMENTS_H
+#define CCN_CODEGEN_SHAREARGUMENTS_H
+
+#include "runtime/Plan.h"
+
+namespace ccn::codegen {
+
+/// Puts arguments in the place of symmetric buffers that are nothing but copies
+/// of them, and drops the copies. Views of these arguments may then be in
+/// another's memory. Returns which arguments ranks access of each other, by
+/// number.
+///
+/// A buffer is a copy of an input if all that is written to it is copied from
+/// the same place of the argument, which nobody writes; and of an output if all
+/// of it is copied there, which is all that is written to the argument, and no
+/// rank reads there what others write, nor after it has written itself.
+std::vector<int> shareArguments(runtime::Plan &plan);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_SHAREARGUMENTS_H

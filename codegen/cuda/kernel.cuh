@@ -1,0 +1,276 @@
+//===- kernel.cuh - How blocks and ranks wait for each other --------------===//
+//
+// The protocols of runtime/Protocols.h for the blocks of a kernel: flags are
+// 32-bit epochs, monotone and never reset; whoever waits counts, and past the
+// time limit says whom it misses and ends.
+//
+// A kernel that waits has as many blocks on all ranks, all on the device at
+// once. Each block has flags of its own.
+//
+//===----------------------------------------------------------------------===//
+
+using i64 = long long;
+using u64 = unsigned long long;
+using u32 = unsigned;
+using Byte = unsigned char;
+
+template <int count> struct Pointers {
+  Byte *at[count];
+};
+template <int count> struct Numbers {
+  i64 at[count];
+};
+
+/// This thread among all of the grid.
+__device__ inline i64 threadInGrid() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+__device__ inline u32 loadAcquire(const u32 *from) {
+  u32 value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ inline u32 loadAcquireOwn(const u32 *from) {
+  u32 value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ inline void storeRelease(u32 *to, u32 value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+__device__ inline u64 nanoseconds() {
+  u64 value;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(value));
+  return value;
+}
+
+/// `count` elements that are loaded and stored at once.
+template <class T, int count> struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
+  T at[count];
+};
+
+template <class T, int count> __device__ inline Vector<T, count> load(const T *from) {
+  using V = Vector<T, count>;
+  V result;
+  if constexpr (sizeof(V) % 16 == 0) {
+    const uint4 *words = reinterpret_cast<const uint4 *>(from);
+    uint4 *to = reinterpret_cast<uint4 *>(&result);
+#pragma unroll
+    for (int i = 0; i < int(sizeof(V) / 16); ++i)
+      to[i] = words[i];
+  } else if constexpr (sizeof(V) == 8) {
+    *reinterpret_cast<uint2 *>(&result) = *reinterpret_cast<const uint2 *>(from);
+  } else {
+    result = *reinterpret_cast<const V *>(from);
+  }
+  return result;
+}
+template <class T, int count> __device__ inline void store(T *to, const Vector<T, count> &value) {
+  using V = Vector<T, count>;
+  if constexpr (sizeof(V) % 16 == 0) {
+    const uint4 *words = reinterpret_cast<const uint4 *>(&value);
+#pragma unroll
+    for (int i = 0; i < int(sizeof(V) / 16); ++i)
+      reinterpret_cast<uint4 *>(to)[i] = words[i];
+  } else if constexpr (sizeof(V) == 8) {
+    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(&value);
+  } else {
+    *reinterpret_cast<V *>(to) = value;
+  }
+}
+
+/// Whether vectors of `bytes` bytes can be at an address.
+__device__ inline bool isAligned(const void *address, int bytes) {
+  return (reinterpret_cast<u64>(address) & u64((bytes < 16 ? bytes : 16) - 1)) == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+__device__ inline void report(const CcnContext &c, u32 kind, int peer, int code, u32 flag,
+                              u32 expected, u32 seen) {
+  if (atomicCAS(&c.control->faulted, 0u, 1u) != 0)
+    return;
+  volatile CcnFault *fault = c.fault;
+  fault->launch = c.launch;
+  fault->peer = peer;
+  fault->code = code;
+  fault->flag = flag;
+  fault->expected = expected;
+  fault->seen = seen;
+  __threadfence_system();
+  fault->kind = kind;
+  __threadfence_system();
+}
+
+/// Reports that something cannot be computed; the kernel goes on.
+__device__ inline void fail(const CcnContext &c, int code) {
+  report(c, CCN_FAILED, c.rank, code, 0, 0, 0);
+}
+
+/// Counts the turns of a loop that waits. Looking at the clock and at the
+/// host's memory takes as long as many turns.
+class Patience {
+public:
+  __device__ explicit Patience(const CcnContext &c) : c(c) {}
+  /// Ends the thread when the time is up, or the host asks for it.
+  __device__ void wait(int peer, u32 flag, u32 expected, u32 seen) {
+    if (++turns & 1023)
+      return;
+    u64 now = nanoseconds();
+    if (begin == 0)
+      begin = now;
+    bool late = now - begin > c.timeLimit;
+    if (!late && *c.stop == 0)
+      return;
+    report(c, late ? CCN_TIMED_OUT : CCN_STOPPED, peer, 0, flag, expected, seen);
+    asm volatile("exit;");
+  }
+
+private:
+  const CcnContext &c;
+  u32 turns = 0;
+  u64 begin = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Flags
+//===----------------------------------------------------------------------===//
+
+/// The number of this run, the same in all blocks of all ranks.
+__device__ inline u64 beginRun(const CcnContext &c) { return c.control->epochs[blockIdx.x] + 1; }
+__device__ inline void endRun(const CcnContext &c, u64 epoch) {
+  __syncthreads();
+  if (threadIdx.x == 0)
+    c.control->epochs[blockIdx.x] = epoch;
+}
+
+/// Flag `flag` of block `block` in the memory of `rank`.
+__device__ inline u32 *flagOf(const CcnContext &c, int rank, u32 flag, u32 block) {
+  return reinterpret_cast<u32 *>(c.symmetric[rank] + c.flags) + u64(flag) * CCN_MAX_BLOCKS + block;
+}
+
+/// Waits until an own flag, which `peer` sets, has reached an epoch.
+__device__ inline void awaitFlag(const CcnContext &c, int peer, u32 flag, u32 block, u32 epoch) {
+  const u32 *word = flagOf(c, c.rank, flag, block);
+  Patience patience(c);
+  for (u32 seen; int((seen = loadAcquire(word)) - epoch) < 0;)
+    patience.wait(peer, flag, epoch, seen);
+}
+
+template <int count> struct Group {
+  int ranks[count];
+  /// Which of them this rank is.
+  int position;
+};
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+constexpr u32 barrierBit = 0x80000000u;
+
+/// Waits for the other blocks, as cooperative groups do: the last one flips the
+/// highest bit of the count, and the others are 0 again.
+template <bool seenByOthers = false> __device__ inline void gridBarrier(const CcnContext &c) {
+  __syncthreads();
+  if (threadIdx.x == 0 && gridDim.x > 1) {
+    if (seenByOthers)
+      __threadfence_system();
+    else
+      __threadfence();
+    u32 before = atomicAdd(&c.control->arrived,
+                           blockIdx.x == 0 ? barrierBit - (gridDim.x - 1) : 1);
+    Patience patience(c);
+    for (u32 seen; (((seen = loadAcquireOwn(&c.control->arrived)) ^ before) & barrierBit) == 0;)
+      patience.wait(c.rank, 0, before, seen);
+  }
+  __syncthreads();
+}
+
+/// Tells the members that this block has come to `epoch`, and waits for theirs:
+/// flag `flags` + i is member i's.
+template <int count>
+__device__ inline void meet(const CcnContext &c, const Group<count> &group, u32 flags, u32 block,
+                            u32 epoch) {
+  if (threadIdx.x < count && int(threadIdx.x) != group.position) {
+    int peer = group.ranks[threadIdx.x];
+    storeRelease(flagOf(c, peer, flags + group.position, block), epoch);
+    awaitFlag(c, peer, flags + threadIdx.x, block, epoch);
+  }
+}
+
+/// A barrier of the group before anything else: it is enough that each block
+/// meets those of the others, which say that the kernels before theirs are over.
+/// At the end likewise: a kernel is over when all its blocks are.
+template <int count>
+__device__ inline void edgeBarrier(const CcnContext &c, const Group<count> &group, u32 flags,
+                                   u64 epoch) {
+  __syncthreads();
+  meet(c, group, flags, blockIdx.x, u32(epoch));
+  __syncthreads();
+}
+
+/// A barrier of all blocks of the group.
+template <int count>
+__device__ inline void groupBarrier(const CcnContext &c, const Group<count> &group, u32 flags,
+                                    u64 epoch) {
+  if (gridDim.x == 1)
+    return edgeBarrier(c, group, flags, epoch);
+  __syncthreads();
+  if (blockIdx.x != 0) {
+    if (threadIdx.x == 0) {
+      __threadfence_system();
+      u32 before = atomicAdd(&c.control->arrived, 1u);
+      Patience patience(c);
+      for (u32 seen; (((seen = loadAcquireOwn(&c.control->arrived)) ^ before) & barrierBit) == 0;)
+        patience.wait(c.rank, flags, u32(epoch), seen);
+    }
+    __syncthreads();
+    return;
+  }
+  if (threadIdx.x == 0) {
+    Patience patience(c);
+    for (u32 seen;
+         ((seen = loadAcquireOwn(&c.control->arrived)) & ~barrierBit) != gridDim.x - 1;)
+      patience.wait(c.rank, flags, u32(epoch), seen);
+    __threadfence_system();
+  }
+  __syncthreads();
+  meet(c, group, flags, 0, u32(epoch));
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(&c.control->arrived, barrierBit - (gridDim.x - 1));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+/// Tells `rank` that all blocks have come here; the last one does. `number` is
+/// the signal's in the kernel.
+__device__ inline void signal(const CcnContext &c, int number, int rank, u32 flag, u64 epoch) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence_system();
+    u32 come = atomicAdd(&c.control->signals[number], 1u) + 1;
+    if (come == u32(epoch) * gridDim.x) {
+      __threadfence_system();
+      storeRelease(flagOf(c, rank, flag, 0), u32(epoch));
+    }
+  }
+}
+
+/// Waits for a signal of `rank`, each block for itself.
+__device__ inline void await(const CcnContext &c, int rank, u32 flag, u64 epoch) {
+  if (threadIdx.x == 0)
+    awaitFlag(c, rank, flag, 0, u32(epoch));
+  __syncthreads();
+}

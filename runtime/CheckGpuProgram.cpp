@@ -1,0 +1,165 @@
+//===- CheckGpuProgram.cpp - Whether kernels fit their plan ---------------===//
+//
+// The limits are those of CUDA's programming guide for compute capability 9.0,
+// which none of the earlier ones exceeds. What the device at hand can do less
+// is for the executor to say.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/CheckGpuProgram.h"
+
+#include "runtime/GpuAbi.h"
+#include "runtime/SymmetricHeap.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ccn::runtime {
+
+namespace {
+
+constexpr int64_t warp = 32, maxThreads = 1024;
+constexpr int64_t maxSharedBytes = 227 * 1024;
+/// Of a kernel, in all.
+constexpr int64_t maxParameterBytes = 32764;
+constexpr int64_t maxBlocks = INT32_MAX;
+/// Times the blocks of any device this stays far from an overflow.
+constexpr int64_t maxBlockBytes = int64_t(1) << 30;
+
+bool isIdentifier(const std::string &name) {
+  auto isLetter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && isLetter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) {
+           return isLetter(c) || (c >= '0' && c <= '9');
+         });
+}
+
+Status checkWorkspace(int64_t bytes, int64_t most) {
+  if (bytes < 0 || bytes > most || bytes % Transport::alignment != 0)
+    return error("expected a workspace of 0 to ", most,
+                 " bytes, a multiple of ", Transport::alignment, ", found ",
+                 bytes);
+  return Status();
+}
+
+Status checkKernel(const Plan &plan, const GpuProgram &program,
+                   const GpuKernel &kernel) {
+  if (!isIdentifier(kernel.name))
+    return error("expected a name that is an identifier of C");
+  if (kernel.threads < warp || kernel.threads > maxThreads ||
+      kernel.threads % warp != 0)
+    return error("expected ", warp, " to ", maxThreads,
+                 " threads, a multiple of ", warp, ", found ", kernel.threads);
+  if (kernel.sharedBytes < 0 || kernel.sharedBytes > maxSharedBytes)
+    return error("expected at most ", maxSharedBytes,
+                 " bytes of shared memory, found ", kernel.sharedBytes);
+  if (Status status = checkWorkspace(kernel.blockBytes, maxBlockBytes); !status)
+    return status;
+  auto others = static_cast<int64_t>(sizeof(CcnContext) +
+                                     8 * addressCount(plan, program));
+  if (kernel.numbers < 1 || kernel.numbers > (maxParameterBytes - others) / 8)
+    return error("expected 1 to ",
+                 std::max<int64_t>((maxParameterBytes - others) / 8, 1),
+                 " numbers, found ", kernel.numbers);
+  return Status();
+}
+
+Status checkLaunch(const GpuProgram &program, const GpuLaunch &launch) {
+  auto kernels = static_cast<int>(program.kernels.size());
+  if (launch.kernel < -1 || launch.kernel >= kernels)
+    return error("expected a kernel below ", kernels, ", or -1, found ",
+                 launch.kernel);
+  if (launch.blocks < 0 || launch.blocks > maxBlocks)
+    return error("expected 0 to ", maxBlocks, " blocks, found ", launch.blocks);
+  if (Status status =
+          checkWorkspace(launch.workspaceBytes, SymmetricHeap::maxBytes);
+      !status)
+    return status;
+  if (launch.kernel < 0)
+    return Status();
+  const GpuKernel &kernel = program.kernels[static_cast<size_t>(launch.kernel)];
+  if (static_cast<int64_t>(launch.numbers.size()) != kernel.numbers)
+    return error("expected the ", kernel.numbers, " numbers of kernel '",
+                 kernel.name, "', found ", launch.numbers.size());
+  return Status();
+}
+
+Status checkFill(const GpuProgram &program, const GpuFill &fill) {
+  if (fill.offset < 0 || fill.bytes < 0 ||
+      fill.offset > program.symmetricBytes ||
+      fill.bytes > program.symmetricBytes - fill.offset)
+    return error(fill.bytes, " bytes at ", fill.offset,
+                 " are not inside of the ", program.symmetricBytes,
+                 " of symmetric memory");
+  if (fill.value < 0 || fill.value > 255)
+    return error("expected a byte, found ", fill.value);
+  return Status();
+}
+
+Status checkMemory(const Plan &plan, const GpuProgram &program) {
+  int64_t least = plan.ranks[0].symmetricBytes;
+  if (program.symmetricBytes < least ||
+      program.symmetricBytes > SymmetricHeap::maxBytes)
+    return error("expected ", least, " to ", SymmetricHeap::maxBytes,
+                 " bytes of symmetric memory, found ", program.symmetricBytes);
+  constexpr int64_t mostFlags = int64_t(1) << 24;
+  if (program.flags < plan.ranks[0].flags || program.flags > mostFlags)
+    return error("expected ", plan.ranks[0].flags, " to ", mostFlags,
+                 " flags, found ", program.flags);
+  for (size_t i = 0; i < program.fills.size(); ++i)
+    if (Status status = checkFill(program, program.fills[i]); !status)
+      return error("fill ", i, ": ", status.message());
+  return Status();
+}
+
+} // namespace
+
+size_t addressCount(const Plan &plan, const GpuProgram &program) {
+  return std::max<size_t>(plan.arguments.size() +
+                              program.sharedArguments.size() *
+                                  plan.ranks.size(),
+                          1);
+}
+
+Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
+  size_t ranks = plan.ranks.size();
+  if (ranks > CCN_MAX_RANKS)
+    return error("expected at most ", CCN_MAX_RANKS,
+                 " ranks, whose memory a kernel can address, found ", ranks);
+  if (program.source.find('\0') != std::string::npos)
+    return error("the source of the kernels is not text");
+  std::set<int> shared;
+  for (int argument : program.sharedArguments)
+    if (argument < 0 || argument >= static_cast<int>(plan.arguments.size()) ||
+        !shared.insert(argument).second)
+      return error("expected shared arguments below ", plan.arguments.size(),
+                   ", each once, found ", argument);
+  std::set<std::string> names;
+  for (size_t i = 0; i < program.kernels.size(); ++i) {
+    const GpuKernel &kernel = program.kernels[i];
+    if (Status status = checkKernel(plan, program, kernel); !status)
+      return error("kernel ", i, " ('", kernel.name, "'): ", status.message());
+    if (!names.insert(kernel.name).second)
+      return error("kernel ", i, " ('", kernel.name,
+                   "'): another one has the same name");
+  }
+  if (program.launches.size() != ranks)
+    return error("expected the launches of ", ranks, " ranks, found ",
+                 program.launches.size());
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    const std::vector<GpuLaunch> &launches = program.launches[rank];
+    const std::vector<Launch> &planned = plan.ranks[rank].launches;
+    if (launches.size() != planned.size())
+      return error("rank ", rank, ": expected the plan's ", planned.size(),
+                   " launches, found ", launches.size());
+    for (size_t i = 0; i < launches.size(); ++i)
+      if (Status status = checkLaunch(program, launches[i]); !status)
+        return error("rank ", rank, ": launch ", i, " ('", planned[i].name,
+                     "'): ", status.message());
+  }
+  return checkMemory(plan, program);
+}
+
+} // namespace ccn::runtime

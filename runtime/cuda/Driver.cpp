@@ -1,0 +1,68 @@
+//===- Driver.cpp - CUDA's driver -----------------------------------------===//
+//
+// Opened by the name that its package installs, as CUDA's runtime does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/Driver.h"
+
+#include "runtime/cuda/Library.h"
+
+namespace ccn::runtime {
+
+namespace {
+
+#define CCN_NAME(function) #function
+/// Of the version that cuda.h declares.
+#define CCN_VERSIONED_NAME(function) CCN_NAME(function)
+
+Result<Driver> load() {
+  Result<Library> library =
+      Library::open("the driver of CUDA", {"libcuda.so.1", "libcuda.so"});
+  if (!library)
+    return error(library.message(),
+                 "; a GPU of NVIDIA and its driver are needed");
+  Driver driver;
+  std::string missing;
+  auto find = [&](auto &member, const char *name) {
+    member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(
+        library->find(name));
+    return member != nullptr;
+  };
+#define CCN_FIND(member, function)                                             \
+  if (!find(driver.member, CCN_VERSIONED_NAME(function)))                      \
+    missing += std::string(" ") + CCN_VERSIONED_NAME(function);
+  CCN_DRIVER_FUNCTIONS(CCN_FIND)
+#undef CCN_FIND
+  if (!find(driver.eventElapsedTime, "cuEventElapsedTime"))
+    missing += " cuEventElapsedTime";
+  if (!missing.empty())
+    return error("the driver of CUDA is too old: it lacks", missing);
+  find(driver.funcLoad, "cuFuncLoad");
+  find(driver.funcGetParamInfo, "cuFuncGetParamInfo");
+  if (Status status = driver.check(driver.init(0), "cuInit"); !status)
+    return status;
+  return driver;
+}
+
+} // namespace
+
+Result<const Driver *> Driver::get() {
+  static const Result<Driver> driver = load();
+  if (!driver)
+    return driver.status();
+  return &*driver;
+}
+
+Status Driver::check(CUresult result, const char *call) const {
+  if (result == CUDA_SUCCESS)
+    return Status();
+  const char *name = nullptr, *text = nullptr;
+  (void)getErrorName(result, &name);
+  (void)getErrorString(result, &text);
+  if (!name || !text)
+    return error(call, " failed: error ", static_cast<int>(result));
+  return error(call, " failed: ", text, " (", name, ")");
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,137 @@
+//===- GpuDevice.cpp - A device and what is taken from it -----------------===//
+//
+// Waits are loops that look, since the driver's own cannot be interrupted.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/GpuDevice.h"
+
+#include "runtime/cuda/Compiler.h"
+
+#include <chrono>
+#include <thread>
+
+namespace ccn::runtime {
+
+Result<int> gpuDeviceCount(const Driver &driver) {
+  int count = 0;
+  if (Status status =
+          driver.check(driver.deviceGetCount(&count), "cuDeviceGetCount");
+      !status)
+    return status;
+  if (count < 1)
+    return error("there is no GPU that this process may use");
+  return count;
+}
+
+Result<std::unique_ptr<GpuDevice>> GpuDevice::open(int number) {
+  Result<const Driver *> driver = Driver::get();
+  if (!driver)
+    return driver.status();
+  Result<int> count = gpuDeviceCount(**driver);
+  if (!count)
+    return count.status();
+  if (number < 0 || number >= *count)
+    return error("expected a GPU from 0 to ", *count - 1, ", found ", number);
+  std::unique_ptr<GpuDevice> made(new GpuDevice(**driver));
+  made->number = number;
+  if (Status status = made->check((*driver)->deviceGet(&made->device, number),
+                                  "cuDeviceGet");
+      !status)
+    return status;
+  if (Status status =
+          made->check((*driver)->deviceGetUuid(&made->uuid, made->device),
+                      "cuDeviceGetUuid");
+      !status)
+    return status;
+  if (Status status = made->check(
+          (*driver)->devicePrimaryCtxRetain(&made->context, made->device),
+          "cuDevicePrimaryCtxRetain");
+      !status)
+    return error("GPU ", number, ": ", status.message());
+  return made;
+}
+
+Result<std::unique_ptr<GpuDevice>> GpuDevice::openForRank(int rank) {
+  Result<const Driver *> driver = Driver::get();
+  if (!driver)
+    return driver.status();
+  Result<int> count = gpuDeviceCount(**driver);
+  if (!count)
+    return count.status();
+  return open(rank % *count);
+}
+
+GpuDevice::~GpuDevice() {
+  if (context)
+    (void)driver.devicePrimaryCtxRelease(device);
+}
+
+Result<int> GpuDevice::attribute(CUdevice_attribute which) const {
+  int value = 0;
+  if (Status status = check(driver.deviceGetAttribute(&value, which, device),
+                            "cuDeviceGetAttribute");
+      !status)
+    return status;
+  return value;
+}
+
+Result<std::string> GpuDevice::architecture() const {
+  Result<int> major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  Result<int> minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  if (!major || !minor)
+    return !major ? major.status() : minor.status();
+  return architectureOf(*major, *minor);
+}
+
+Result<DeviceMemory> allocateMemory(const GpuDevice &device, int64_t bytes,
+                                    const char *what) {
+  CUdeviceptr address = 0;
+  size_t size = bytes > 0 ? static_cast<size_t>(bytes) : 1;
+  if (Status status =
+          device.check(device.driver.memAlloc(&address, size), "cuMemAlloc");
+      !status)
+    return error("cannot take ", bytes, " bytes of GPU ", device.number,
+                 " for ", what, ": ", status.message());
+  return DeviceMemory(address, device.driver.memFree);
+}
+
+Result<Stream> createStream(const GpuDevice &device) {
+  CUstream stream = nullptr;
+  if (Status status = device.check(
+          device.driver.streamCreate(&stream, CU_STREAM_NON_BLOCKING),
+          "cuStreamCreate");
+      !status)
+    return status;
+  return Stream(stream, device.driver.streamDestroy);
+}
+
+Result<Event> createEvent(const GpuDevice &device, bool isTimed) {
+  CUevent event = nullptr;
+  if (Status status = device.check(
+          device.driver.eventCreate(&event, isTimed ? CU_EVENT_DEFAULT
+                                                    : CU_EVENT_DISABLE_TIMING),
+          "cuEventCreate");
+      !status)
+    return status;
+  return Event(event, device.driver.eventDestroy);
+}
+
+Status awaitStream(const GpuDevice &device, CUstream stream,
+                   const std::function<Status()> &look) {
+  constexpr int yields = 2000;
+  for (int i = 0;; ++i) {
+    CUresult result = device.driver.streamQuery(stream);
+    if (result != CUDA_ERROR_NOT_READY)
+      return device.check(result, "cuStreamQuery");
+    if (look)
+      if (Status status = look(); !status)
+        return status;
+    if (i < yields)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,104 @@
+//===- GpuDevice.h - A device and what is taken from it ---------*- C++ -*-===//
+//
+// A device with its primary context, which is the one that CUDA's runtime and
+// so PyTorch use; and memory, streams and events that are given back when they
+// go. Everything is made for one device and used with its context current.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_GPUDEVICE_H
+#define CCN_RUNTIME_CUDA_GPUDEVICE_H
+
+#include "runtime/cuda/Driver.h"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace ccn::runtime {
+
+/// Keeps a device's primary context.
+class GpuDevice {
+public:
+  /// The device of that number among those that this process sees.
+  static Result<std::unique_ptr<GpuDevice>> open(int number);
+  /// The device on which a rank runs by default: they take turns.
+  static Result<std::unique_ptr<GpuDevice>> openForRank(int rank);
+
+  ~GpuDevice();
+  GpuDevice(const GpuDevice &) = delete;
+  GpuDevice &operator=(const GpuDevice &) = delete;
+
+  /// An attribute, such as the number of multiprocessors.
+  Result<int> attribute(CUdevice_attribute which) const;
+  /// "sm_90a".
+  Result<std::string> architecture() const;
+  Status check(CUresult result, const char *call) const {
+    return driver.check(result, call);
+  }
+
+  const Driver &driver;
+  int number = 0;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUuuid uuid{};
+
+private:
+  explicit GpuDevice(const Driver &driver) : driver(driver) {}
+};
+
+/// How many devices this process sees, at least one.
+Result<int> gpuDeviceCount(const Driver &driver);
+
+/// Something of a device, given back by a function of the driver. Move-only.
+template <typename Handle> class DeviceObject {
+public:
+  using Free = CUresult (*)(Handle);
+
+  DeviceObject() = default;
+  DeviceObject(Handle handle, Free free) : handle(handle), free(free) {}
+  DeviceObject(DeviceObject &&other) noexcept
+      : handle(std::exchange(other.handle, Handle())), free(other.free) {}
+  DeviceObject &operator=(DeviceObject &&other) noexcept {
+    std::swap(handle, other.handle);
+    std::swap(free, other.free);
+    return *this;
+  }
+  ~DeviceObject() {
+    if (handle)
+      (void)free(handle);
+  }
+
+  Handle get() const { return handle; }
+  explicit operator bool() const { return handle != Handle(); }
+  /// Gives it up without giving it back.
+  Handle release() { return std::exchange(handle, Handle()); }
+
+private:
+  Handle handle = Handle();
+  Free free = nullptr;
+};
+
+using DeviceMemory = DeviceObject<CUdeviceptr>;
+using Stream = DeviceObject<CUstream>;
+using Event = DeviceObject<CUevent>;
+
+/// Memory of the device; of no bytes too, so that it has an address. `what` is
+/// for the error.
+Result<DeviceMemory> allocateMemory(const GpuDevice &device, int64_t bytes,
+                                    const char *what);
+
+/// A stream that does not wait for the legacy default stream.
+Result<Stream> createStream(const GpuDevice &device);
+
+/// An event; a timed one tells when it happened.
+Result<Event> createEvent(const GpuDevice &device, bool isTimed);
+
+/// Looks at a stream until all in it is done. Calls `look`, if there is one, in
+/// between, and ends with its error.
+Status awaitStream(const GpuDevice &device, CUstream stream,
+                   const std::function<Status()> &look = nullptr);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_GPUDEVICE_H

@@ -1,0 +1,419 @@
+//===- GpuExecutor.cpp - Executes plans on GPUs ---------------------------===//
+//
+// A run forks the caller's stream into the plan's, by events, and joins them
+// again, which a stream that captures a graph records as it is. Whoever waits
+// for the device looks at it, at what kernels report and at the team in turn,
+// so that no failure makes it hang; kernels that wait for ranks that will never
+// come are stopped by a word in host memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/GpuExecutor.h"
+
+#include "runtime/CollectiveSupport.h"
+#include "runtime/cuda/GpuFault.h"
+#include "runtime/cuda/GpuState.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace ccn::runtime {
+
+namespace {
+
+/// How long kernels have to end after they were told to, in seconds.
+constexpr double graceSeconds = 5;
+/// How long an error of CUDA waits for a better explanation.
+constexpr double explanationSeconds = 0.5;
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Calls isTrue() until it is, at most for so many seconds; whether it is.
+template <typename Condition>
+bool becomesTrue(double seconds, Condition isTrue) {
+  int64_t start = now();
+  while (!isTrue()) {
+    if (static_cast<double>(now() - start) > seconds * 1e9)
+      return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return true;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Failures
+//===----------------------------------------------------------------------===//
+
+void GpuExecutor::State::stopKernels() {
+  if (words)
+    std::atomic_ref(words->stop).store(1, std::memory_order_release);
+}
+
+Status GpuExecutor::State::fail(const Status &cause) {
+  stopKernels();
+  return transport.fail(rank, cause.message());
+}
+
+Status GpuExecutor::State::fault() const {
+  if (!words ||
+      std::atomic_ref(words->fault.kind).load(std::memory_order_acquire) ==
+          CCN_NO_FAULT)
+    return Status();
+  // Kernels are stopped when the team has failed, and that is the cause.
+  if (words->fault.kind == CCN_STOPPED && transport.failed())
+    return transport.failure();
+  return Status::failure(
+      describeFault(words->fault, launchNames, failures, options.timeLimit));
+}
+
+Status GpuExecutor::State::lostRank() const {
+  for (int other = 0; other < transport.ranks(); ++other)
+    if (other != rank && transport.isGone(other) && !transport.failed())
+      return error("rank ", other,
+                   " has ended while this rank waited for its GPU");
+  return Status();
+}
+
+Status GpuExecutor::State::trouble() {
+  constexpr int64_t interval = 50'000'000;
+  if (Status status = fault(); !status)
+    return status;
+  if (transport.failed())
+    return transport.failure();
+  int64_t time = now();
+  if (time < nextLook)
+    return Status();
+  nextLook = time + interval;
+  return lostRank();
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
+                                  bool isTraced) {
+  const Driver &driver = device->driver;
+  for (int other : launch.waits)
+    if (Status status = device->check(
+            driver.streamWaitEvent(
+                stream, launches[static_cast<size_t>(other)].done.get(), 0),
+            "cuStreamWaitEvent");
+        !status)
+      return status;
+  auto record = [&](const Event &event) {
+    return device->check(driver.eventRecord(event.get(), stream),
+                         "cuEventRecord");
+  };
+  if (isTraced)
+    if (Status status = record(launch.begin); !status)
+      return status;
+  void *parameters[] = {&launch.context, arguments.data(),
+                        launch.numbers.data()};
+  Status launched =
+      !launch.function
+          ? Status()
+          : device->check(driver.launchKernel(launch.function, launch.blocks, 1,
+                                              1, launch.threads, 1, 1,
+                                              launch.sharedBytes, stream,
+                                              parameters, nullptr),
+                          "cuLaunchKernel");
+  if (!launched)
+    return launched;
+  if (isTraced)
+    if (Status status = record(launch.end); !status)
+      return status;
+  return launch.done ? record(launch.done) : Status();
+}
+
+Status GpuExecutor::State::launchAll(CUstream stream) {
+  const Driver &driver = device->driver;
+  auto record = [&](const Event &event, CUstream where) {
+    return device->check(driver.eventRecord(event.get(), where),
+                         "cuEventRecord");
+  };
+  auto wait = [&](CUstream where, const Event &event) {
+    return device->check(driver.streamWaitEvent(where, event.get(), 0),
+                         "cuStreamWaitEvent");
+  };
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (Status status = device->check(driver.streamIsCapturing(stream, &capture),
+                                    "cuStreamIsCapturing");
+      !status)
+    return status;
+  bool isCaptured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
+  bool isTraced = options.trace && !isCaptured;
+  if (Status status = stage(true, stream); !status)
+    return status;
+  if (streams.size() > 1) {
+    if (Status status = record(fork, stream); !status)
+      return status;
+    for (const Stream &own : streams)
+      if (own)
+        if (Status status = wait(own.get(), fork); !status)
+          return status;
+  }
+  for (PreparedGpuLaunch &prepared : launches) {
+    const Stream &own = streams[static_cast<size_t>(prepared.stream)];
+    if (Status status = launch(prepared, own ? own.get() : stream, isTraced);
+        !status)
+      return error(
+          "launch '",
+          launchNames[static_cast<size_t>(&prepared - launches.data())],
+          "': ", status.message());
+  }
+  for (size_t i = 1; i < streams.size(); ++i) {
+    if (!streams[i])
+      continue;
+    Status status = record(joins[i], streams[i].get());
+    if (status)
+      status = wait(stream, joins[i]);
+    if (!status)
+      return status;
+  }
+  if (Status status = stage(false, stream); !status)
+    return status;
+  isTraceReady = isTraced;
+  if (isCaptured)
+    return Status();
+  hasRun = true;
+  return record(last, stream);
+}
+
+Status GpuExecutor::State::stage(bool before, CUstream stream) {
+  for (const SharedArgument &argument : shared) {
+    auto caller = reinterpret_cast<CUdeviceptr>(given[argument.number]);
+    CUdeviceptr place = ownPlace(argument);
+    if (caller == place || argument.bytes == 0 ||
+        !(before ? argument.isInput : argument.isOutput))
+      continue;
+    if (Status status =
+            device->check(device->driver.memcpyDtoDAsync(
+                              before ? place : caller, before ? caller : place,
+                              static_cast<size_t>(argument.bytes), stream),
+                          "cuMemcpyDtoDAsync");
+        !status)
+      return status;
+  }
+  return Status();
+}
+
+Status GpuExecutor::State::bind(std::span<void *const> bound) {
+  Status status = checkArguments(plan, argumentCount, bound);
+  CurrentContext current(device->driver, device->context);
+  if (status)
+    status = current.status();
+  for (SharedArgument &argument : shared) {
+    if (!status)
+      break;
+    Result<std::vector<CUdeviceptr>> places = team->share(
+        *exchange, reinterpret_cast<CUdeviceptr>(bound[argument.number]));
+    status = places.status();
+    if (status)
+      argument.places = *std::move(places);
+  }
+  if (status)
+    status = exchange->barrier("binding of arguments");
+  return status ? status : fail(status);
+}
+
+Status GpuExecutor::State::start(std::span<void *const> addresses,
+                                 CUstream stream) {
+  if (transport.failed()) {
+    stopKernels();
+    return transport.failure();
+  }
+  Status status = fault();
+  if (status)
+    status = checkArguments(plan, argumentCount, addresses);
+  if (status) {
+    given.assign(addresses.begin(), addresses.end());
+    std::copy(given.begin(), given.end(), arguments.begin());
+    size_t next = argumentCount;
+    for (const SharedArgument &argument : shared) {
+      arguments[argument.number] = reinterpret_cast<void *>(ownPlace(argument));
+      for (CUdeviceptr place : argument.places)
+        arguments[next++] = reinterpret_cast<void *>(place);
+    }
+    CurrentContext current(device->driver, device->context);
+    status = current.status();
+    ++runs;
+    if (status)
+      status = launchAll(stream);
+  }
+  return status ? status : fail(status);
+}
+
+Status GpuExecutor::State::finishStream(CUstream stream) {
+  CurrentContext current(device->driver, device->context);
+  if (Status status = current.status(); !status)
+    return fail(status);
+  bool hasTrouble = false;
+  Status status = awaitStream(*device, stream, [&] {
+    Status found = trouble();
+    hasTrouble = !found;
+    return found;
+  });
+  if (status)
+    status = fault();
+  if (status)
+    return isTraceReady ? reportTrace() : Status();
+  // What CUDA says of memory that is gone is less than why it is gone.
+  if (!hasTrouble)
+    (void)becomesTrue(explanationSeconds, [&] {
+      Status better = fault();
+      if (better && transport.failed())
+        better = transport.failure();
+      if (better)
+        better = lostRank();
+      if (!better)
+        status = better;
+      return !better;
+    });
+  status = fail(status);
+  (void)isIdleWithin(graceSeconds, stream);
+  return status;
+}
+
+Status GpuExecutor::State::reportTrace() {
+  isTraceReady = false;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const PreparedGpuLaunch &launch = launches[i];
+    TraceEvent event;
+    event.launch = plan.launches[i].name;
+    event.index = static_cast<int>(i);
+    event.stream = launch.stream;
+    event.run = runs;
+    for (auto [at, time] : {std::pair(&launch.begin, &event.beginNanoseconds),
+                            std::pair(&launch.end, &event.endNanoseconds)}) {
+      float milliseconds = 0;
+      if (Status status =
+              device->check(device->driver.eventElapsedTime(
+                                &milliseconds, traceZero.get(), at->get()),
+                            "cuEventElapsedTime");
+          !status)
+        return fail(status);
+      *time = traceZeroTime +
+              static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+    }
+    options.trace->record(event);
+  }
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+bool GpuExecutor::State::isBusy(CUstream stream) const {
+  const Driver &driver = device->driver;
+  if (hasRun && driver.eventQuery(last.get()) == CUDA_ERROR_NOT_READY)
+    return true;
+  auto isStreamBusy = [&](CUstream stream) {
+    return stream && driver.streamQuery(stream) == CUDA_ERROR_NOT_READY;
+  };
+  for (const Stream &own : streams)
+    if (isStreamBusy(own.get()))
+      return true;
+  return isStreamBusy(stream);
+}
+
+bool GpuExecutor::State::isIdleWithin(double seconds, CUstream stream) {
+  return becomesTrue(seconds, [&] { return !isBusy(stream); });
+}
+
+bool GpuExecutor::State::settle(CUstream stream) {
+  CurrentContext current(device->driver, device->context);
+  (void)becomesTrue(options.timeLimit,
+                    [&] { return !isBusy(stream) || transport.failed(); });
+  if (!isBusy(stream))
+    return true;
+  stopKernels();
+  isStuck = !isIdleWithin(graceSeconds, stream);
+  return !isStuck;
+}
+
+bool GpuExecutor::State::finish() {
+  if (isStuck || !settle())
+    return false;
+  CurrentContext current(device->driver, device->context);
+  if (team)
+    team->closePeers();
+  return !mayBeUsed || exchange->meetAtEnd(graceSeconds);
+}
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
+
+Status checkGpus() {
+  Result<const Driver *> driver = Driver::get();
+  return driver ? gpuDeviceCount(**driver).status() : driver.status();
+}
+
+Result<std::string> gpuArchitecture(int number) {
+  Result<std::unique_ptr<GpuDevice>> device = GpuDevice::open(number);
+  if (!device)
+    return device.status();
+  return (*device)->architecture();
+}
+
+GpuExecutor::GpuExecutor(std::unique_ptr<State> state)
+    : state(std::move(state)) {}
+
+Result<std::unique_ptr<GpuExecutor>>
+GpuExecutor::create(const Plan &plan, const GpuProgram &program, int rank,
+                    Transport &transport, const GpuExecutorOptions &options) {
+  if (rank < 0 || rank >= transport.ranks())
+    return error("expected a rank from 0 to ", transport.ranks() - 1,
+                 ", found ", rank);
+  auto state = std::make_unique<State>(transport, rank, options);
+  Status status = state->prepare(plan, program);
+  if (!status)
+    status = state->fail(status);
+  // What was taken is given back with the executor.
+  std::unique_ptr<GpuExecutor> executor(new GpuExecutor(std::move(state)));
+  if (!status)
+    return status;
+  return executor;
+}
+
+GpuExecutor::~GpuExecutor() {
+  if (!state->device)
+    return;
+  if (!state->finish()) {
+    // Kernels, or other ranks, may still use all of it.
+    (void)state.release();
+    return;
+  }
+  std::unique_ptr<GpuDevice> device = std::move(state->device);
+  CurrentContext current(device->driver, device->context);
+  state.reset();
+}
+
+Status GpuExecutor::bind(std::span<void *const> arguments) {
+  return state->bind(arguments);
+}
+
+Status GpuExecutor::run(std::span<void *const> arguments, GpuStream stream) {
+  return state->start(arguments, stream);
+}
+
+Status GpuExecutor::synchronize(GpuStream stream) {
+  return state->finishStream(stream);
+}
+
+int GpuExecutor::device() const { return state->device->number; }
+
+int64_t GpuExecutor::blocks(int launch) const {
+  return state->launches[static_cast<size_t>(launch)].blocks;
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,102 @@
+//===- GpuExecutor.h - Executes plans on GPUs -------------------*- C++ -*-===//
+//
+// What PlanExecutor is on the CPU: runs the plan of one rank, on one device,
+// with the kernels of its program for GPUs. Ranks are threads or processes of
+// one host. Needs no headers of CUDA, and no CUDA to be built: then everything
+// here answers that it is missing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_GPUEXECUTOR_H
+#define CCN_RUNTIME_CUDA_GPUEXECUTOR_H
+
+#include "runtime/GpuProgram.h"
+#include "runtime/PlanExecutor.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+/// A stream of CUDA, as cuda.h declares it.
+struct CUstream_st;
+
+namespace ccn::runtime {
+
+using GpuStream = CUstream_st *;
+
+struct GpuExecutorOptions {
+  /// How long to wait for another rank at a time, in seconds.
+  double timeLimit = 60;
+  /// The device's number in this process; else ranks take turns.
+  std::optional<int> device;
+  /// What ran when, of the last run before each synchronize(). Tracing makes
+  /// runs somewhat slower.
+  TraceSink *trace = nullptr;
+};
+
+/// An error if there is no driver of CUDA, or no device.
+Status checkGpus();
+
+/// The architecture of the device `number`: "sm_90a".
+Result<std::string> gpuArchitecture(int number);
+
+/// The bytes of the transport's memory, per rank, that the executors of a plan
+/// allocate in all: it carries addresses, never the program's data.
+int64_t gpuTransportBytes(const Plan &plan);
+
+class GpuExecutor {
+public:
+  /// Prepares the plan of `rank`: checks plan and program, compiles the kernels
+  /// or takes them from the cache, takes all memory of the device that runs
+  /// need. All ranks of the team call this, with the same plan and in the same
+  /// order if there are several; each may wait for the others. `transport` and
+  /// what `options` points to outlive the executor; plan and program need not.
+  /// An error fails the team.
+  static Result<std::unique_ptr<GpuExecutor>>
+  create(const Plan &plan, const GpuProgram &program, int rank,
+         Transport &transport, const GpuExecutorOptions &options);
+
+  /// Waits for this rank's last run and then for the other ranks to come to
+  /// their end, as they still use this rank's memory. If the team has failed it
+  /// does so for seconds only; memory that may still be in use is kept then.
+  /// Graphs that were captured must have ended.
+  ~GpuExecutor();
+  GpuExecutor(const GpuExecutor &) = delete;
+  GpuExecutor &operator=(const GpuExecutor &) = delete;
+
+  /// Lets the other ranks access arguments where the caller has them; else runs
+  /// copy what others access. All ranks call this at the same point, with
+  /// addresses in memory that cuMemAlloc gave and that stays until the executor
+  /// is destroyed. Runs may still be given other addresses.
+  Status bind(std::span<void *const> arguments);
+
+  /// Starts the plan once, as all ranks do, on `stream`, which is of this
+  /// rank's device. `arguments` are addresses in its memory, as
+  /// PlanExecutor::run has them. Does not wait and allocates nothing; the
+  /// stream may be capturing a graph, which can be run any number of times, as
+  /// often on each rank. An error is the team's failure.
+  Status run(std::span<void *const> arguments, GpuStream stream);
+
+  /// Waits until all in `stream` is done. An error is the team's failure: what
+  /// a kernel reports, that another rank has failed or ended, CUDA's. After
+  /// one, every run fails.
+  Status synchronize(GpuStream stream);
+
+  /// The rank's device, by the number that this process gives it.
+  int device() const;
+  /// The blocks of a launch.
+  int64_t blocks(int launch) const;
+
+private:
+  friend class GpuRuns;
+  struct State;
+
+  explicit GpuExecutor(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_GPUEXECUTOR_H

@@ -1,0 +1,167 @@
+//===- GpuKernels.cpp - The kernels of a program on a device --------------===//
+//
+// Everything that a first launch would otherwise do is done here: loading a
+// kernel, or making room for its stack, may have to wait for kernels that run,
+// which may wait for the one that is to be launched.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/GpuKernels.h"
+
+#include "runtime/GpuAbi.h"
+#include "runtime/cuda/KernelCache.h"
+
+#include <algorithm>
+
+namespace ccn::runtime {
+
+namespace {
+
+/// Of one kernel.
+class Loader {
+public:
+  Loader(const GpuDevice &device, CUfunction function, const GpuKernel &kernel)
+      : device(device), driver(device.driver), function(function),
+        kernel(kernel) {}
+
+  Status load() {
+    // What is loaded later otherwise.
+    if (driver.funcLoad)
+      if (Status status = device.check(driver.funcLoad(function), "cuFuncLoad");
+          !status)
+        return status;
+    int threads = 0;
+    if (Status status = get(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, threads);
+        !status)
+      return status;
+    if (kernel.threads > threads)
+      return error("it can have blocks of at most ", threads,
+                   " threads on this GPU, expected ", kernel.threads);
+    if (kernel.sharedBytes > 0)
+      if (Status status = device.check(
+              driver.funcSetAttribute(
+                  function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                  static_cast<int>(kernel.sharedBytes)),
+              "cuFuncSetAttribute");
+          !status)
+        return error(kernel.sharedBytes,
+                     " bytes of shared memory: ", status.message());
+    return get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, stackBytes);
+  }
+
+  /// Whether its parameters have the expected sizes, as far as the driver can
+  /// tell.
+  Status checkParameters(size_t arguments) {
+    const size_t expected[] = {
+        sizeof(CcnContext), sizeof(void *) * std::max<size_t>(arguments, 1),
+        sizeof(int64_t) * static_cast<size_t>(kernel.numbers)};
+    for (size_t i = 0; driver.funcGetParamInfo && i < std::size(expected);
+         ++i) {
+      size_t offset = 0, size = 0;
+      if (Status status =
+              device.check(driver.funcGetParamInfo(function, i, &offset, &size),
+                           "cuFuncGetParamInfo");
+          !status)
+        return error("parameter ", i, ": ", status.message());
+      if (size != expected[i])
+        return error("parameter ", i, ": expected ", expected[i],
+                     " bytes, found ", size);
+    }
+    return Status();
+  }
+
+  Status countBlocks(int &blocks) {
+    if (Status status = device.check(
+            driver.occupancy(&blocks, function,
+                             static_cast<int>(kernel.threads),
+                             static_cast<size_t>(kernel.sharedBytes)),
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+        !status)
+      return status;
+    if (blocks < 1)
+      return error("a block of ", kernel.threads, " threads and ",
+                   kernel.sharedBytes,
+                   " bytes of dynamic shared memory does not fit this GPU");
+    return Status();
+  }
+
+  int stackBytes = 0;
+
+private:
+  Status get(CUfunction_attribute which, int &value) {
+    return device.check(driver.funcGetAttribute(&value, which, function),
+                        "cuFuncGetAttribute");
+  }
+
+  const GpuDevice &device;
+  const Driver &driver;
+  CUfunction function;
+  const GpuKernel &kernel;
+};
+
+/// Makes room for the stacks of all threads.
+Status reserveStacks(const GpuDevice &device, size_t bytes) {
+  size_t now = 0;
+  if (Status status =
+          device.check(device.driver.ctxGetLimit(&now, CU_LIMIT_STACK_SIZE),
+                       "cuCtxGetLimit");
+      !status || now >= bytes)
+    return status;
+  return device.check(device.driver.ctxSetLimit(CU_LIMIT_STACK_SIZE, bytes),
+                      "cuCtxSetLimit");
+}
+
+} // namespace
+
+Result<GpuKernels> GpuKernels::load(const GpuDevice &device,
+                                    const GpuProgram &program,
+                                    size_t arguments) {
+  GpuKernels loaded;
+  Result<int> processors =
+      device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  if (!processors)
+    return processors.status();
+  loaded.processors = *processors;
+  if (program.kernels.empty())
+    return loaded;
+  Result<std::string> architecture = device.architecture();
+  if (!architecture)
+    return architecture.status();
+  Result<CompiledKernels> compiled =
+      KernelCache::shared().get(program.source, *architecture);
+  if (!compiled)
+    return compiled.status();
+  CUmodule module = nullptr;
+  if (Status status = device.check(
+          device.driver.moduleLoadData(&module, compiled->cubin.data()),
+          "cuModuleLoadData");
+      !status)
+    return error("cannot load the kernels for ", *architecture, ": ",
+                 status.message());
+  loaded.module = DeviceObject<CUmodule>(module, device.driver.moduleUnload);
+  int stackBytes = 0;
+  for (const GpuKernel &kernel : program.kernels) {
+    Kernel &made = loaded.kernels.emplace_back();
+    Status status =
+        device.check(device.driver.moduleGetFunction(&made.function, module,
+                                                     kernel.name.c_str()),
+                     "cuModuleGetFunction");
+    if (status) {
+      Loader loader(device, made.function, kernel);
+      status = loader.load();
+      if (status)
+        status = loader.checkParameters(arguments);
+      if (status)
+        status = loader.countBlocks(made.blocksEach);
+      stackBytes = std::max(stackBytes, loader.stackBytes);
+    }
+    if (!status)
+      return error("kernel '", kernel.name, "': ", status.message());
+  }
+  if (Status status = reserveStacks(device, static_cast<size_t>(stackBytes));
+      !status)
+    return status;
+  return loaded;
+}
+
+} // namespace ccn::runtime

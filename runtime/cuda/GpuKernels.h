@@ -1,0 +1,44 @@
+//===- GpuKernels.h - The kernels of a program on a device ------*- C++ -*-===//
+//
+// Compiled, loaded, and known by how many of their blocks fit the device.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_GPUKERNELS_H
+#define CCN_RUNTIME_CUDA_GPUKERNELS_H
+
+#include "runtime/GpuProgram.h"
+#include "runtime/cuda/GpuDevice.h"
+
+#include <vector>
+
+namespace ccn::runtime {
+
+class GpuKernels {
+public:
+  struct Kernel {
+    CUfunction function = nullptr;
+    /// How many blocks a multiprocessor can hold, at least 1.
+    int blocksEach = 0;
+  };
+
+  /// Loads the kernels of `program`, for a plan of `arguments` arguments. The
+  /// device's context is current. An error if one does not compile, has other
+  /// parameters than GpuAbi.h says, or needs more than the device has.
+  static Result<GpuKernels> load(const GpuDevice &device,
+                                 const GpuProgram &program, size_t arguments);
+
+  const Kernel &kernel(int index) const {
+    return kernels[static_cast<size_t>(index)];
+  }
+  int64_t multiprocessors() const { return processors; }
+
+private:
+  DeviceObject<CUmodule> module;
+  std::vector<Kernel> kernels;
+  int64_t processors = 1;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_GPUKERNELS_H

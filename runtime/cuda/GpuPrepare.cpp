@@ -1,0 +1,344 @@
+//===- GpuPrepare.cpp - Makes a plan ready for a GPU ----------------------===//
+//
+// Everything that takes memory, loads or waits is done here, so that runs do
+// none of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/CheckGpuProgram.h"
+#include "runtime/CheckPlan.h"
+#include "runtime/cuda/GpuState.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <set>
+
+namespace ccn::runtime {
+
+namespace {
+
+/// Of what each launch has in device memory.
+constexpr int64_t controlBytes = (sizeof(CcnControl) + 255) / 256 * 256;
+
+int64_t recordBytes(size_t launches) {
+  return std::max(GpuTeam::recordBytes(),
+                  static_cast<int64_t>(launches * sizeof(LaunchNeeds)));
+}
+
+int64_t streamCount(const RankPlan &plan) {
+  std::set<int> used;
+  for (const Launch &launch : plan.launches)
+    used.insert(launch.stream);
+  return std::max<int64_t>(static_cast<int64_t>(used.size()), 1);
+}
+
+} // namespace
+
+int64_t gpuTransportBytes(const Plan &plan) {
+  if (plan.ranks.empty())
+    return 0;
+  return HostExchange::bytes(static_cast<int>(plan.ranks.size()),
+                             recordBytes(plan.ranks[0].launches.size()));
+}
+
+Status GpuExecutor::State::prepare(const Plan &whole,
+                                   const GpuProgram &program) {
+  if (Status status = checkPlan(whole); !status)
+    return status;
+  if (Status status = checkGpuProgram(whole, program); !status)
+    return error("program for GPUs: ", status.message());
+  if (static_cast<int>(whole.ranks.size()) != transport.ranks())
+    return error("the plan is for ", whole.ranks.size(),
+                 " ranks, the team has ", transport.ranks());
+  plan = whole.ranks[static_cast<size_t>(rank)];
+  failures = whole.failures;
+  argumentCount = whole.arguments.size();
+  arguments.resize(addressCount(whole, program));
+  for (const Launch &launch : plan.launches)
+    launchNames.push_back(launch.name);
+
+  Result<std::unique_ptr<GpuDevice>> opened =
+      options.device ? GpuDevice::open(*options.device)
+                     : GpuDevice::openForRank(rank);
+  if (!opened)
+    return opened.status();
+  device = *std::move(opened);
+  CurrentContext current(device->driver, device->context);
+  if (Status status = current.status(); !status)
+    return status;
+  Result<GpuKernels> loaded =
+      GpuKernels::load(*device, program, arguments.size());
+  if (!loaded)
+    return loaded.status();
+  kernels = *std::move(loaded);
+
+  Result<std::unique_ptr<HostExchange>> made = HostExchange::create(
+      transport, rank, options.timeLimit, recordBytes(plan.launches.size()));
+  if (!made)
+    return made.status();
+  exchange = *std::move(made);
+  int64_t flags = (program.symmetricBytes + 255) / 256 * 256;
+  int64_t flagBytes =
+      program.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));
+  int64_t end = placeShared(whole, program, flags + flagBytes);
+  Result<std::unique_ptr<GpuTeam>> joined =
+      GpuTeam::create(*device, *exchange, rank, end, program.fills);
+  if (!joined)
+    return joined.status();
+  team = *std::move(joined);
+  for (SharedArgument &argument : shared)
+    for (size_t other = 0; other < argument.places.size(); ++other)
+      argument.places[other] += team->address(static_cast<int>(other));
+
+  launches = std::vector<PreparedGpuLaunch>(plan.launches.size());
+  for (PreparedGpuLaunch &launch : launches)
+    launch.context.flags = static_cast<unsigned long long>(flags);
+  if (Status status = agreeOnBlocks(program); !status)
+    return status;
+  if (Status status = prepareMemory(program); !status)
+    return status;
+  if (Status status = prepareLaunches(program); !status)
+    return status;
+  if (Status status = prepareStreams(); !status)
+    return status;
+  mayBeUsed = true;
+  return exchange->barrier("set-up of GPUs");
+}
+
+/// Places of shared arguments in symmetric memory, from `offset` on; where they
+/// end.
+int64_t GpuExecutor::State::placeShared(const Plan &whole,
+                                        const GpuProgram &program,
+                                        int64_t offset) {
+  for (int number : program.sharedArguments) {
+    auto index = static_cast<size_t>(number);
+    const Argument &argument = whole.arguments[index];
+    int64_t own = 0, most = 0;
+    for (size_t other = 0; other < whole.ranks.size(); ++other) {
+      int64_t bytes = sizeInBytes(argument.type);
+      for (int64_t size : whole.ranks[other].placements[index].sizes)
+        bytes *= size;
+      most = std::max(most, bytes);
+      if (other == static_cast<size_t>(rank))
+        own = bytes;
+    }
+    shared.push_back(
+        {index, own, argument.kind != ArgumentKind::Result,
+         argument.kind != ArgumentKind::Input,
+         std::vector<CUdeviceptr>(whole.ranks.size(),
+                                  static_cast<CUdeviceptr>(offset))});
+    offset += (most + 255) / 256 * 256;
+  }
+  return offset;
+}
+
+/// Decides the grid of each launch.
+Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
+  const std::vector<GpuLaunch> &own =
+      program.launches[static_cast<size_t>(rank)];
+  DeviceShare share;
+  share.multiprocessors = kernels.multiprocessors();
+  share.ranks = team->ranksOnDevice();
+  share.streams = streamCount(plan);
+  std::vector<LaunchNeeds> needs;
+  for (const GpuLaunch &launch : own) {
+    if (launch.kernel < 0) {
+      needs.push_back({1, 0});
+      continue;
+    }
+    const GpuKernel &kernel =
+        program.kernels[static_cast<size_t>(launch.kernel)];
+    share.blocksEach = kernels.kernel(launch.kernel).blocksEach;
+    needs.push_back({launch.blocks, kernel.waits ? residentBlocks(share) : 0});
+  }
+  Result<std::vector<LaunchNeeds>> all =
+      exchange->gatherAll(std::span<const LaunchNeeds>(needs));
+  if (!all)
+    return all.status();
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].kernel < 0)
+      continue;
+    const GpuKernel &kernel =
+        program.kernels[static_cast<size_t>(own[i].kernel)];
+    std::vector<LaunchNeeds> ofLaunch;
+    for (size_t at = i; at < all->size(); at += own.size())
+      ofLaunch.push_back((*all)[at]);
+    share.blocksEach = kernels.kernel(own[i].kernel).blocksEach;
+    launches[i].blocks = static_cast<unsigned>(
+        kernel.waits
+            ? waitingBlocks(ofLaunch)
+            : independentBlocks(own[i].blocks, kernel.blockBytes > 0, share));
+  }
+  return Status();
+}
+
+Status GpuExecutor::State::zero(const DeviceMemory &memory, int64_t bytes) {
+  if (bytes == 0)
+    return Status();
+  Result<Stream> stream = createStream(*device);
+  if (!stream)
+    return stream.status();
+  if (Status status = device->check(
+          device->driver.memsetD8Async(
+              memory.get(), 0, static_cast<size_t>(bytes), stream->get()),
+          "cuMemsetD8Async");
+      !status)
+    return status;
+  return awaitStream(*device, stream->get());
+}
+
+Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
+  auto take = [&](DeviceMemory &memory, int64_t bytes, const char *what) {
+    Result<DeviceMemory> taken = allocateMemory(*device, bytes, what);
+    if (!taken)
+      return taken.status();
+    memory = *std::move(taken);
+    return zero(memory, bytes);
+  };
+  if (Status status = take(privateMemory, plan.privateBytes, "private memory");
+      !status)
+    return status;
+  if (Status status =
+          take(controls, static_cast<int64_t>(launches.size()) * controlBytes,
+               "the state of launches");
+      !status)
+    return status;
+
+  // Launches of one stream run one after the other, so they share.
+  std::vector<int64_t> bytes(static_cast<size_t>(plan.streams));
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
+    if (launch.kernel < 0)
+      continue;
+    const GpuKernel &kernel =
+        program.kernels[static_cast<size_t>(launch.kernel)];
+    int64_t &most = bytes[static_cast<size_t>(plan.launches[i].stream)];
+    most = std::max(most, launch.workspaceBytes +
+                              kernel.blockBytes * launches[i].blocks);
+  }
+  workspaces.resize(bytes.size());
+  for (size_t stream = 0; stream < bytes.size(); ++stream)
+    if (bytes[stream] > 0)
+      if (Status status =
+              take(workspaces[stream], bytes[stream], "a workspace");
+          !status)
+        return status;
+
+  void *host = nullptr;
+  if (Status status = device->check(
+          device->driver.memHostAlloc(&host, sizeof(HostWords),
+                                      CU_MEMHOSTALLOC_PORTABLE |
+                                          CU_MEMHOSTALLOC_DEVICEMAP),
+          "cuMemHostAlloc");
+      !status)
+    return status;
+  hostMemory = DeviceObject<void *>(host, device->driver.memFreeHost);
+  words = new (host) HostWords{};
+  return device->check(
+      device->driver.memHostGetDevicePointer(&deviceWords, host, 0),
+      "cuMemHostGetDevicePointer");
+}
+
+Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
+  for (size_t i = 0; i < launches.size(); ++i) {
+    PreparedGpuLaunch &made = launches[i];
+    const Launch &planned = plan.launches[i];
+    const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
+    made.stream = planned.stream;
+    if (launch.kernel >= 0) {
+      const GpuKernel &kernel =
+          program.kernels[static_cast<size_t>(launch.kernel)];
+      made.function = kernels.kernel(launch.kernel).function;
+      made.threads = static_cast<unsigned>(kernel.threads);
+      made.sharedBytes = static_cast<unsigned>(kernel.sharedBytes);
+    }
+    made.numbers = launch.numbers;
+
+    auto pointer = [](CUdeviceptr address) {
+      return reinterpret_cast<unsigned char *>(address);
+    };
+    CcnContext &context = made.context;
+    for (int other = 0; other < transport.ranks(); ++other)
+      context.symmetric[other] = pointer(team->address(other));
+    context.privateMemory = pointer(privateMemory.get());
+    context.workspace =
+        pointer(workspaces[static_cast<size_t>(planned.stream)].get());
+    context.control = reinterpret_cast<CcnControl *>(
+        controls.get() + static_cast<CUdeviceptr>(i) * controlBytes);
+    context.fault =
+        reinterpret_cast<CcnFault *>(deviceWords + offsetof(HostWords, fault));
+    context.stop = reinterpret_cast<const volatile unsigned *>(
+        deviceWords + offsetof(HostWords, stop));
+    context.timeLimit = static_cast<unsigned long long>(
+        std::clamp(options.timeLimit, 1e-3, 1e9) * 1e9);
+    context.rank = rank;
+    context.launch = static_cast<int>(i);
+
+    for (int other : planned.waits) {
+      PreparedGpuLaunch &awaited = launches[static_cast<size_t>(other)];
+      if (awaited.stream == made.stream)
+        continue;
+      made.waits.push_back(other);
+      if (awaited.done)
+        continue;
+      Result<Event> event = createEvent(*device, false);
+      if (!event)
+        return event.status();
+      awaited.done = *std::move(event);
+    }
+    for (Event *event : {&made.begin, &made.end}) {
+      if (!options.trace)
+        continue;
+      Result<Event> timed = createEvent(*device, true);
+      if (!timed)
+        return timed.status();
+      *event = *std::move(timed);
+    }
+  }
+  return Status();
+}
+
+Status GpuExecutor::State::prepareStreams() {
+  auto make = [&](Event &event, bool isTimed) {
+    Result<Event> made = createEvent(*device, isTimed);
+    if (made)
+      event = *std::move(made);
+    return made.status();
+  };
+  streams.resize(static_cast<size_t>(plan.streams));
+  joins.resize(streams.size());
+  for (const PreparedGpuLaunch &launch : launches) {
+    auto index = static_cast<size_t>(launch.stream);
+    if (index == 0 || streams[index])
+      continue;
+    Result<Stream> stream = createStream(*device);
+    if (!stream)
+      return stream.status();
+    streams[index] = *std::move(stream);
+    if (Status status = make(joins[index], false); !status)
+      return status;
+  }
+  if (Status status = make(fork, false); !status)
+    return status;
+  if (Status status = make(last, false); !status || !options.trace)
+    return status;
+
+  // The time by both clocks.
+  if (Status status = make(traceZero, true); !status)
+    return status;
+  Result<Stream> stream = createStream(*device);
+  if (!stream)
+    return stream.status();
+  Status status =
+      device->check(device->driver.eventRecord(traceZero.get(), stream->get()),
+                    "cuEventRecord");
+  if (status)
+    status = awaitStream(*device, stream->get());
+  traceZeroTime = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::steady_clock::now().time_since_epoch())
+                      .count();
+  return status;
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,57 @@
+//===- GpuRuns.h - Runs a plan on a GPU from host memory --------*- C++ -*-===//
+//
+// For tools, whose arrays are on the host: copies arguments to the device and
+// results back, runs on a stream of its own, and measures.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_GPURUNS_H
+#define CCN_RUNTIME_CUDA_GPURUNS_H
+
+#include "runtime/cuda/GpuExecutor.h"
+
+#include <vector>
+
+namespace ccn::runtime {
+
+class GpuRuns {
+public:
+  /// Takes memory for the arguments and results of `rank`. The executor
+  /// outlives this.
+  static Result<std::unique_ptr<GpuRuns>> create(GpuExecutor &executor,
+                                                 const Plan &plan, int rank);
+
+  ~GpuRuns();
+  GpuRuns(const GpuRuns &) = delete;
+  GpuRuns &operator=(const GpuRuns &) = delete;
+
+  /// Copies the arguments, of which `host` has the addresses as
+  /// PlanExecutor::run has them, to the device. Those of results too, so that
+  /// what the plan leaves is as it was.
+  Status upload(std::span<void *const> host);
+  /// Copies results and what the plan has changed back.
+  Status download(std::span<void *const> host);
+
+  /// Runs the plan once, and waits.
+  Status run();
+
+  /// Runs it `count` times, launch by launch, after once more to warm up.
+  /// Returns the seconds of each, from end to end. All ranks do so at once;
+  /// each run starts with what the one before has left.
+  Result<std::vector<double>> timeRuns(int count);
+  /// Makes a graph of `runs` runs, for timeGraph. Executes none.
+  Status captureGraph(int runs);
+  /// Like timeRuns with replays of the graph; the seconds are of one run of it.
+  Result<std::vector<double>> timeGraph(int count);
+
+private:
+  struct State;
+
+  explicit GpuRuns(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_GPURUNS_H

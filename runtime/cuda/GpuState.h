@@ -1,0 +1,140 @@
+//===- GpuState.h - What an executor for GPUs holds -------------*- C++ -*-===//
+//
+// Shared by the parts of its implementation.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_GPUSTATE_H
+#define CCN_RUNTIME_CUDA_GPUSTATE_H
+
+#include "runtime/GpuAbi.h"
+#include "runtime/cuda/GpuExecutor.h"
+#include "runtime/cuda/GpuGrid.h"
+#include "runtime/cuda/GpuKernels.h"
+#include "runtime/cuda/GpuTeam.h"
+
+namespace ccn::runtime {
+
+/// A launch that is ready to run.
+struct PreparedGpuLaunch {
+  CUfunction function = nullptr;
+  unsigned blocks = 1, threads = 1, sharedBytes = 0;
+  int stream = 0;
+  CcnContext context{};
+  std::vector<int64_t> numbers;
+  /// Launches on other streams that must be done.
+  std::vector<int> waits;
+  /// Says that it is done, if a launch on another stream waits for it.
+  Event done;
+  /// Of traces.
+  Event begin, end;
+};
+
+/// Host memory that the device accesses: what it reports, and what stops it.
+struct HostWords {
+  CcnFault fault;
+  /// In another cache line.
+  alignas(256) unsigned stop;
+};
+
+/// An argument that ranks access of each other.
+struct SharedArgument {
+  size_t number;
+  /// Of the own part.
+  int64_t bytes;
+  /// Whether it comes from the caller, and goes to it.
+  bool isInput, isOutput;
+  /// Where the ranks have it, by rank: in symmetric memory, or where the
+  /// callers bound it.
+  std::vector<CUdeviceptr> places;
+};
+
+struct GpuExecutor::State {
+  State(Transport &transport, int rank, const GpuExecutorOptions &options)
+      : transport(transport), rank(rank), options(options) {}
+
+  Status prepare(const Plan &plan, const GpuProgram &program);
+  Status bind(std::span<void *const> arguments);
+  Status start(std::span<void *const> arguments, CUstream stream);
+  Status finishStream(CUstream stream);
+  /// Waits until all that this rank has started is done, and all in `stream`,
+  /// or stops it if the team has failed; whether it has ended.
+  bool settle(CUstream stream = nullptr);
+  /// Ends this rank's part; whether what it used may be freed.
+  bool finish();
+
+  /// Fails the team, and stops the kernels of this rank.
+  Status fail(const Status &cause);
+
+  /// Kernels did not end, so nothing may be freed.
+  bool isStuck = false;
+
+  Transport &transport;
+  int rank;
+  GpuExecutorOptions options;
+  RankPlan plan;
+  size_t argumentCount = 0;
+  std::vector<std::string> launchNames, failures;
+
+  // What comes later is given back first.
+  std::unique_ptr<GpuDevice> device;
+  GpuKernels kernels;
+  DeviceObject<void *> hostMemory;
+  DeviceMemory privateMemory, controls;
+  /// By stream.
+  std::vector<DeviceMemory> workspaces;
+  std::unique_ptr<HostExchange> exchange;
+  std::unique_ptr<GpuTeam> team;
+  std::vector<SharedArgument> shared;
+  std::vector<PreparedGpuLaunch> launches;
+  /// By stream; none of stream 0, which is the caller's, and of those without
+  /// launches.
+  std::vector<Stream> streams;
+  std::vector<Event> joins;
+  Event fork, last, traceZero;
+
+private:
+  Status prepareMemory(const GpuProgram &program);
+  Status agreeOnBlocks(const GpuProgram &program);
+  Status prepareLaunches(const GpuProgram &program);
+  Status prepareStreams();
+  /// Before the others may use this rank's memory.
+  Status zero(const DeviceMemory &memory, int64_t bytes);
+
+  int64_t placeShared(const Plan &plan, const GpuProgram &program,
+                      int64_t offset);
+  CUdeviceptr ownPlace(const SharedArgument &argument) const {
+    return argument.places[static_cast<size_t>(rank)];
+  }
+  /// Copies what the caller has elsewhere than it was bound, before or after
+  /// the run.
+  Status stage(bool before, CUstream stream);
+  Status launchAll(CUstream stream);
+  Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
+  /// What a kernel has reported; success if none has.
+  Status fault() const;
+  /// What makes waiting for the device pointless.
+  Status trouble();
+  /// Who has ended, though this rank still waits.
+  Status lostRank() const;
+  void stopKernels();
+  /// Whether all that was started is done within so many seconds.
+  bool isIdleWithin(double seconds, CUstream stream);
+  bool isBusy(CUstream stream) const;
+  Status reportTrace();
+
+  HostWords *words = nullptr;
+  CUdeviceptr deviceWords = 0;
+  bool mayBeUsed = false, hasRun = false, isTraceReady = false;
+  uint64_t runs = 0;
+  int64_t traceZeroTime = 0;
+  /// When to look again whether the others are there, by the steady clock.
+  int64_t nextLook = 0;
+  /// Of the run that is being started: what the caller gave, and what kernels
+  /// get.
+  std::vector<void *> given, arguments;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_GPUSTATE_H

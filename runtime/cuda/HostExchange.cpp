@@ -1,0 +1,98 @@
+//===- HostExchange.cpp - What ranks tell each other when they set up -----===//
+//
+// Each rank puts its record into the memory of all, and all meet before they
+// read and again before the memory is used anew.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/HostExchange.h"
+
+#include <chrono>
+#include <thread>
+
+namespace ccn::runtime {
+
+static int64_t alignedRecord(int64_t bytes) {
+  return (bytes + Transport::alignment - 1) / Transport::alignment *
+         Transport::alignment;
+}
+
+int64_t HostExchange::bytes(int ranks, int64_t recordBytes) {
+  return 2 * Signals::bytes(ranks) + ranks * alignedRecord(recordBytes);
+}
+
+HostExchange::HostExchange(Transport &transport, int rank, double timeLimit)
+    : transport(transport), memory(transport, rank, timeLimit),
+      timeLimit(timeLimit) {
+  for (int i = 0; i < transport.ranks(); ++i)
+    members.ranks.push_back(i);
+  members.position = rank;
+}
+
+Result<std::unique_ptr<HostExchange>>
+HostExchange::create(Transport &transport, int rank, double timeLimit,
+                     int64_t recordBytes) {
+  std::unique_ptr<HostExchange> exchange(
+      new HostExchange(transport, rank, timeLimit));
+  int ranks = transport.ranks();
+  Result<int64_t> offset = exchange->memory.allocate(bytes(ranks, recordBytes));
+  if (!offset)
+    return offset.status();
+  exchange->recordBytes = alignedRecord(recordBytes);
+  exchange->met.offset = *offset;
+  exchange->ended.offset = exchange->met.offset + Signals::bytes(ranks);
+  exchange->records = exchange->ended.offset + Signals::bytes(ranks);
+  return exchange;
+}
+
+Status HostExchange::barrier(const char *what) {
+  return runtime::barrier(memory, members, met, what, ++epoch);
+}
+
+Status HostExchange::gatherBytes(std::span<const std::byte> own,
+                                 std::span<std::byte> all) {
+  auto size = static_cast<int64_t>(own.size());
+  if (size > recordBytes)
+    return memory.fail("a record of " + std::to_string(size) +
+                       " bytes does not fit " + std::to_string(recordBytes));
+  for (int rank = 0; rank < memory.ranks(); ++rank)
+    memory.put(rank, records + memory.rank() * recordBytes, own.data(), size);
+  if (Status status = barrier("set-up of GPUs"); !status)
+    return status;
+  for (int rank = 0; rank < memory.ranks() && size > 0; ++rank)
+    std::memcpy(all.data() + rank * size,
+                memory.at(memory.rank(), records + rank * recordBytes),
+                own.size());
+  return barrier("set-up of GPUs");
+}
+
+bool HostExchange::hasEnded(int rank) {
+  std::byte *flag =
+      memory.at(memory.rank(), ended.offset + rank * Signals::stride);
+  return std::atomic_ref(*reinterpret_cast<uint32_t *>(flag))
+             .load(std::memory_order_acquire) != 0;
+}
+
+bool HostExchange::meetAtEnd(double graceSeconds) {
+  using Clock = std::chrono::steady_clock;
+  signalAll(memory, members, ended, 1);
+  Clock::time_point start = Clock::now(), failed{};
+  auto secondsSince = [](Clock::time_point time) {
+    return std::chrono::duration<double>(Clock::now() - time).count();
+  };
+  for (int other = 0; other < memory.ranks(); ++other) {
+    while (other != memory.rank() && !hasEnded(other) &&
+           !transport.isGone(other)) {
+      if (transport.failed() && failed == Clock::time_point())
+        failed = Clock::now();
+      if (secondsSince(start) > timeLimit ||
+          (failed != Clock::time_point() &&
+           secondsSince(failed) > graceSeconds))
+        return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
+  return true;
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,74 @@
+//===- HostExchange.h - What ranks tell each other when they set up -*- C++
+//-*-//
+//
+// Small records from every rank to every other, and meetings, over the host's
+// transport, for what GPUs cannot tell each other yet.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_HOSTEXCHANGE_H
+#define CCN_RUNTIME_CUDA_HOSTEXCHANGE_H
+
+#include "runtime/Protocols.h"
+#include "runtime/RankMemory.h"
+
+#include <memory>
+#include <span>
+
+namespace ccn::runtime {
+
+class HostExchange {
+public:
+  /// The symmetric memory of each of `ranks` ranks, for records of at most
+  /// `recordBytes` bytes.
+  static int64_t bytes(int ranks, int64_t recordBytes);
+
+  /// All ranks of the team call this at the same point, as they do each of the
+  /// others below. `transport` outlives this.
+  static Result<std::unique_ptr<HostExchange>>
+  create(Transport &transport, int rank, double timeLimit, int64_t recordBytes);
+
+  /// The records of all ranks, of the same type.
+  template <typename Record>
+  Result<std::vector<Record>> gather(const Record &own) {
+    Result<std::vector<Record>> all = gatherAll(std::span(&own, 1));
+    return all;
+  }
+  /// Likewise of equally many records of each; those of a rank are next to each
+  /// other.
+  template <typename Record>
+  Result<std::vector<Record>> gatherAll(std::span<const Record> own) {
+    static_assert(std::is_trivially_copyable_v<Record>);
+    std::vector<Record> all(own.size() * static_cast<size_t>(memory.ranks()));
+    Status status =
+        gatherBytes(std::as_bytes(own), std::as_writable_bytes(std::span(all)));
+    if (!status)
+      return status;
+    return all;
+  }
+
+  /// Nobody goes on before all have come. `what` is for messages.
+  Status barrier(const char *what);
+
+  /// Says that this rank has come to its end, and waits until the others have,
+  /// or are gone: at most for the time limit, and after the team's failure for
+  /// `graceSeconds` only. Whether all have; a failure it does not make.
+  bool meetAtEnd(double graceSeconds);
+
+private:
+  HostExchange(Transport &transport, int rank, double timeLimit);
+  Status gatherBytes(std::span<const std::byte> own, std::span<std::byte> all);
+  bool hasEnded(int rank);
+
+  Transport &transport;
+  RankMemory memory;
+  Members members;
+  double timeLimit;
+  Signals met{"meeting"}, ended{"end"};
+  int64_t records = 0, recordBytes = 0;
+  Epoch epoch = 0;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_HOSTEXCHANGE_H

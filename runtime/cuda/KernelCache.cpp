@@ -1,0 +1,113 @@
+//===- KernelCache.cpp - Compiled kernels, kept on disk -------------------===//
+//
+// An entry is a line with the hash of what follows it, a line with the size of
+// the log, the log, and the machine code. Its name is the hash of what it was
+// made of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/KernelCache.h"
+
+#include "runtime/CacheFolder.h"
+#include "runtime/File.h"
+#include "runtime/Hash.h"
+
+#include <charconv>
+#include <filesystem>
+
+namespace ccn::runtime {
+
+namespace {
+
+/// What an entry holds; nothing if it is damaged.
+std::optional<CompiledKernels> parseEntry(std::string_view entry) {
+  size_t end = entry.find('\n');
+  if (end == entry.npos)
+    return std::nullopt;
+  std::string_view hash = entry.substr(0, end), body = entry.substr(end + 1);
+  if (toHex(sha256({body})) != hash)
+    return std::nullopt;
+  end = body.find('\n');
+  if (end == body.npos)
+    return std::nullopt;
+  size_t size = 0;
+  auto [rest, failed] = std::from_chars(body.data(), body.data() + end, size);
+  body.remove_prefix(end + 1);
+  if (failed != std::errc() || size > body.size())
+    return std::nullopt;
+  CompiledKernels kernels;
+  kernels.log = body.substr(0, size);
+  kernels.cubin = body.substr(size);
+  return kernels;
+}
+
+std::optional<CompiledKernels> readEntry(const std::string &path) {
+  int64_t size = 0;
+  Result<FileDescriptor> file = openRegularFile(path, "kernels", size);
+  if (!file)
+    return std::nullopt;
+  std::string entry(static_cast<size_t>(size), '\0');
+  if (readAt(file->get(), entry.data(), size, 0) != size)
+    return std::nullopt;
+  return parseEntry(entry);
+}
+
+void writeEntry(const std::string &path, const CompiledKernels &kernels) {
+  std::string head = std::to_string(kernels.log.size()) + "\n";
+  std::string hash = toHex(sha256({head, kernels.log, kernels.cubin})) + "\n";
+  (void)writeFileAtomically(path, {hash, head, kernels.log, kernels.cubin});
+}
+
+} // namespace
+
+KernelCache &KernelCache::shared() {
+  static KernelCache cache(cacheFolder());
+  return cache;
+}
+
+Result<std::string> KernelCache::pathOf(const std::string &source,
+                                        std::string_view architecture) const {
+  Result<std::string> version = compilerVersion();
+  if (!version)
+    return version;
+  std::string options;
+  for (const std::string &option : compilerOptions(architecture))
+    options += option + "\n";
+  return folder + "/" + toHex(sha256({*version, "\n", options, source})) +
+         ".kernels";
+}
+
+Result<std::optional<CompiledKernels>>
+KernelCache::find(const std::string &source,
+                  std::string_view architecture) const {
+  Result<std::string> path = pathOf(source, architecture);
+  if (!path)
+    return path.status();
+  return folder.empty() ? std::nullopt : readEntry(*path);
+}
+
+Result<CompiledKernels> KernelCache::get(const std::string &source,
+                                         std::string_view architecture) {
+  std::lock_guard lock(mutex);
+  Result<std::string> path = pathOf(source, architecture);
+  if (!path)
+    return path.status();
+  if (auto known = used.find(*path); known != used.end())
+    return known->second;
+  std::optional<CompiledKernels> kept;
+  if (!folder.empty())
+    kept = readEntry(*path);
+  if (!kept) {
+    Result<CompiledKernels> made = compileKernels(source, architecture);
+    if (!made)
+      return made;
+    kept = *std::move(made);
+    std::error_code ignored;
+    if (!folder.empty() &&
+        (std::filesystem::create_directories(folder, ignored), !ignored))
+      writeEntry(*path, *kept);
+  }
+  return used.emplace(*path, *std::move(kept)).first->second;
+}
+
+} // namespace ccn::runtime

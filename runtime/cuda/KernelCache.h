@@ -1,0 +1,51 @@
+//===- KernelCache.h - Compiled kernels, kept on disk -----------*- C++ -*-===//
+//
+// Compiling takes seconds and is done once for a source, an architecture and a
+// version of the compiler. Processes and threads may share a cache.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_KERNELCACHE_H
+#define CCN_RUNTIME_CUDA_KERNELCACHE_H
+
+#include "runtime/cuda/Compiler.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace ccn::runtime {
+
+class KernelCache {
+public:
+  /// In `folder`, which is made when something is kept; empty keeps nothing.
+  explicit KernelCache(std::string folder) : folder(std::move(folder)) {}
+
+  /// Of this process, in cacheFolder().
+  static KernelCache &shared();
+
+  /// What compileKernels gives, from the cache if it is there. An entry that is
+  /// damaged counts as none; one that cannot be written is compiled again next
+  /// time. Threads that call this at once get theirs one after the other, so
+  /// those that want the same compile it once.
+  Result<CompiledKernels> get(const std::string &source,
+                              std::string_view architecture);
+
+  /// What is there already. An error only if there is no compiler.
+  Result<std::optional<CompiledKernels>>
+  find(const std::string &source, std::string_view architecture) const;
+
+  /// The file for a source and an architecture. An error as of find().
+  Result<std::string> pathOf(const std::string &source,
+                             std::string_view architecture) const;
+
+private:
+  std::string folder;
+  std::mutex mutex;
+  /// What this process has used, by the entry's file.
+  std::map<std::string, CompiledKernels> used;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_KERNELCACHE_H

@@ -1,0 +1,52 @@
+//===- NoCuda.cpp - The runtime for GPUs where CUDA is not ----------------===//
+//
+// Built instead of what needs CUDA's headers when they are not installed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/Compiler.h"
+#include "runtime/cuda/GpuRuns.h"
+
+namespace ccn::runtime {
+
+static Status missing() {
+  return error("this ccn was built without CUDA, so it cannot use GPUs");
+}
+
+struct GpuExecutor::State {};
+struct GpuRuns::State {};
+
+Result<std::string> compilerVersion() { return missing(); }
+Result<CompiledKernels> compileKernels(const std::string &, std::string_view) {
+  return missing();
+}
+
+Status checkGpus() { return missing(); }
+Result<std::string> gpuArchitecture(int) { return missing(); }
+int64_t gpuTransportBytes(const Plan &) { return 0; }
+
+Result<std::unique_ptr<GpuExecutor>>
+GpuExecutor::create(const Plan &, const GpuProgram &, int rank,
+                    Transport &transport, const GpuExecutorOptions &) {
+  return transport.fail(rank, missing().message());
+}
+GpuExecutor::~GpuExecutor() = default;
+Status GpuExecutor::bind(std::span<void *const>) { return missing(); }
+Status GpuExecutor::run(std::span<void *const>, GpuStream) { return missing(); }
+Status GpuExecutor::synchronize(GpuStream) { return missing(); }
+int GpuExecutor::device() const { return 0; }
+int64_t GpuExecutor::blocks(int) const { return 0; }
+
+Result<std::unique_ptr<GpuRuns>> GpuRuns::create(GpuExecutor &, const Plan &,
+                                                 int) {
+  return missing();
+}
+GpuRuns::~GpuRuns() = default;
+Status GpuRuns::upload(std::span<void *const>) { return missing(); }
+Status GpuRuns::download(std::span<void *const>) { return missing(); }
+Status GpuRuns::run() { return missing(); }
+Result<std::vector<double>> GpuRuns::timeRuns(int) { return missing(); }
+Status GpuRuns::captureGraph(int) { return missing(); }
+Result<std::vector<double>> GpuRuns::timeGraph(int) { return missing(); }
+
+} // namespace ccn::runtime

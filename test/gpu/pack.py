@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Compiles what is run on a machine with GPUs, where there is no compiler.
+
+    pack.py FOLDER [--bin BUILD/bin] [--only REGEX]
+
+FOLDER gets `packages.tar.xz` with a package for each case, `cases.json`, which says what they are, and what runs
+them: ccrun and its libraries. `run.py` there checks and measures everything.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+LINE = lambda axis: [{axis: 1}, {axis: 2}, {axis: 3}, {axis: 4}]
+PLANE = lambda a, b: [{a: 1, b: 1}, {a: 2, b: 1}, {a: 1, b: 3}, {a: 2, b: 2}]
+
+# By example: sizes (odd ones, and ones that vectors divide), and meshes.
+EXAMPLES = {
+    "adam": (["N=103", "N=65536", "N=1000003"], LINE("dp")),
+    "allreduce": (["N=7", "N=100003", "N=1048576"], LINE("dp")),
+    "attention_tp": (["B=3 S=5 H=7", "B=2 S=64 H=256"], LINE("tp")),
+    "dp_tp": (["B=7 H=9 F=11", "B=64 H=128 F=256"], PLANE("dp", "tp")),
+    "lamb": (["N=103", "N=65536", "N=1000003"], LINE("dp")),
+    "mlp_tp": (["T=7 H=5 F=11", "T=128 H=256 F=512"], LINE("tp")),
+    "moe": (["E=7 C=5 H=3 F=9", "E=8 C=16 H=64 F=128"], LINE("ep")),
+    "pipeline": (["B=7 H=5", "B=64 H=128"], PLANE("pp", "tp")),
+    "rmsnorm_tp": (["T=5 H=9", "T=64 H=1024", "T=7 H=8192"], LINE("tp")),
+    "sgd": (["N=101", "N=65536"], LINE("dp")),
+}
+
+FLOATS = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2"]
+INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
+
+
+def collectives(element):
+    """A program with every collective and every way to reduce, of one type."""
+    lines, names, choices = [], [], []
+    kinds = ["max", "min"] if element == "bool" else ["sum", "prod", "max", "min"]
+
+    def add(expression, choice=()):
+        name = f"v{len(names)}"
+        lines.append(f"  let {name} = {expression}")
+        names.append(name)
+        choices.extend(f"  {what} {name} = {value}" for what, value in choice)
+
+    for kind in kinds:
+        for algorithm, protocol in [("one_shot", "ll"), ("one_shot", "lamport"), ("two_shot", None), ("ring", None)]:
+            if protocol == "lamport" and element not in ("f64", "f32", "f16", "bf16"):
+                continue
+            add(f"all_reduce({kind}, x)", [("algorithm", algorithm)] + ([("protocol", protocol)] if protocol else []))
+        add(f"reduce_scatter({kind}, y, 0)")
+    add("all_gather(s)")
+    add("broadcast(x, 1)")
+    add("all_to_all(s, 0 -> 1)")
+    return "\n".join(["mesh m (dp = 4)", "param N = 5", "param M = 7",
+                      f"program collectives(x: {element}[N] local, y: {element}[N, M] local, "
+                      f"s: {element}[N, M] sliced(0)) {{", *lines, f"  return {', '.join(names)}", "}",
+                      "schedule chosen for collectives {", *choices, "}", ""])
+
+
+def cases(folder):
+    """Every case: name, file, options, kind, and number of ranks."""
+    def case(name, file, options, mesh, kind="check", **more):
+        ranks = 1
+        for size in mesh.values():
+            ranks *= size
+        options = [*options, "--mesh=" + ",".join(f"{axis}={size}" for axis, size in mesh.items())]
+        return {"name": name, "file": file, "options": options, "ranks": ranks, "kind": kind, **more}
+
+    for example, (sizes, meshes) in EXAMPLES.items():
+        file = f"{ROOT}/examples/{example}.ccn"
+        schedules = re.findall(r"^schedule (\w+) for", open(file).read(), re.M)
+        for schedule in [None, *schedules]:
+            for s, size in enumerate(sizes):
+                for mesh in meshes:
+                    label = "x".join(str(n) for n in mesh.values())
+                    options = [f"-D{value}" for value in size.split()]
+                    options += ["--schedule", schedule] if schedule else []
+                    yield case(f"{example}-{schedule or 'plain'}-{s}-{label}", file, options, mesh)
+    for element in FLOATS + INTEGERS + ["bool"]:
+        file = f"{folder}/collectives-{element}.ccn"
+        with open(file, "w") as out:
+            out.write(collectives(element))
+        for size in ("N=5", "N=1027"):
+            for ranks in (2, 3, 4):
+                yield case(f"collectives-{element}-{size[2:]}-{ranks}", file, [f"-D{size}", "--schedule", "chosen"],
+                           {"dp": ranks})
+    bench = f"{ROOT}/test/bench/gpu"
+    for ranks in (2, 4):
+        for lg in range(10, 31, 2):
+            for schedule in ("ll", "lamport", "two_shot"):
+                if lg > (20 if schedule == "ll" else 24) and schedule != "two_shot":
+                    continue
+                yield case(f"all_reduce-{schedule}-{lg}-r{ranks}", f"{bench}/all_reduce.ccn",
+                           [f"-DN={2 ** lg // 2}", "--schedule", schedule], {"dp": ranks}, "bench", bytes=2 ** lg)
+        for tokens in (1, 8, 64, 512, 2048, 8192):
+            for schedule in ("split", "oneshot", "compute"):
+                yield case(f"norm-{schedule}-{tokens}-r{ranks}", f"{bench}/norm.ccn",
+                           [f"-DT={tokens}", "--schedule", schedule], {"tp": ranks}, "bench", tokens=tokens)
+        for lg in (16, 20, 24, 28):
+            for schedule in (None, "compute", "split", "fused"):
+                options = [f"-DN={2 ** lg}"] + (["--schedule", schedule] if schedule else [])
+                yield case(f"adam-{schedule or 'plain'}-{lg}-r{ranks}", f"{bench}/adam.ccn", options, {"dp": ranks},
+                           "bench", elements=2 ** lg)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("--bin", default=f"{ROOT}/build/bin", help="where cccompile and ccrun are")
+    parser.add_argument("--only", default="", help="a regular expression that names of cases match")
+    options = parser.parse_args()
+    folder = os.path.abspath(options.folder)
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory() as packages:
+        return pack(folder, packages, options)
+
+
+def pack(folder, packages, options):
+    def compile_one(case):
+        command = [f"{options.bin}/cccompile", case["file"], *case["options"], "--emit", "package", "--target",
+                   "sm_90a", "--cpu", "x86-64-v3", "-o", f"{packages}/{case['name']}.ccnpkg"]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CCN_VERIFY": "0"})
+        return case, done
+
+    packed, failed = [], 0
+    wanted = [case for case in cases(packages) if re.search(options.only, case["name"])]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, done in pool.map(compile_one, wanted):
+            if done.returncode:
+                failed += 1
+                print(f"{case['name']}: {done.stderr.strip().splitlines()[0]}")
+            else:
+                packed.append({key: value for key, value in case.items() if key != "file"})
+    with open(f"{folder}/cases.json", "w") as out:
+        json.dump(packed, out, indent=1)
+    # What they have in common is most of them.
+    with tarfile.open(f"{folder}/packages.tar.xz", "w:xz", preset=1) as archive:
+        for case in packed:
+            archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
+    shutil.copy(f"{options.bin}/ccrun", folder)
+    shutil.copy(f"{HERE}/run.py", folder)
+    for library in re.findall(r"=> (\S*/libmd\S*)", subprocess.run(["ldd", f"{options.bin}/ccrun"], capture_output=True,
+                                                                   text=True, check=True).stdout):
+        shutil.copy(library, folder)
+    print(f"{len(packed)} packages, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
