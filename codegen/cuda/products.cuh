@@ -206,18 +206,35 @@ template <class T, class Index> struct ImageOperand {
     };
     return {placed(position / width), placed(position % width)};
   }
-  __device__ T at(Line line, long long k) const {
-    auto tap = static_cast<Index>(k);
+  /// A tap of a filter, and what a line sees there.
+  struct Tap {
+    long long channel, row, column;
+  };
+  __device__ Tap tap(long long k) const {
+    auto number = static_cast<Index>(k);
     auto width = static_cast<Index>(shape.filterWidth);
     auto height = static_cast<Index>(shape.filterHeight);
-    Index rest = tap / width;
-    long long row = line.row + static_cast<long long>(rest % height);
-    long long column = line.column + static_cast<long long>(tap % width);
+    Index rest = number / width;
+    return {static_cast<long long>(rest / height),
+            static_cast<long long>(rest % height),
+            static_cast<long long>(number % width)};
+  }
+  __device__ void advance(Tap &tap) const {
+    if (++tap.column < shape.filterWidth)
+      return;
+    tap.column = 0;
+    if (++tap.row < shape.filterHeight)
+      return;
+    tap.row = 0;
+    ++tap.channel;
+  }
+  __device__ T at(Line line, Tap tap) const {
+    long long row = line.row + tap.row, column = line.column + tap.column;
     if (row < 0 || row >= shape.height || column < 0 || column >= shape.width)
       return T{};
-    auto channel = static_cast<long long>(rest / height);
-    return image[(channel * shape.height + row) * shape.width + column];
+    return image[(tap.channel * shape.height + row) * shape.width + column];
   }
+  __device__ T at(Line line, long long k) const { return at(line, tap(k)); }
   __device__ bool isAlongK() const { return false; }
   __device__ bool isAligned() const { return false; }
 };
@@ -484,13 +501,21 @@ __device__ inline void copyPart(const Operand &operand, bool isAligned,
       }
     }
     alignas(16) unsigned short values[8];
-    auto first = operand.line(isInside ? line : 0);
+    if constexpr (Operand::isStrided) {
+      const auto *from = operand.line(line) + k * operand.kStride;
+      long long step = isAlongK ? operand.kStride : operand.lineStride;
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      values[i] = 0;
-      if (i < valid)
-        values[i] = isAlongK ? operand.at(first, k + i).bits
-                             : operand.at(operand.line(line + i), k).bits;
+      for (int i = 0; i < 8; ++i)
+        values[i] = i < valid ? from[i * step].bits : 0;
+    } else {
+      static_assert(isAlongK, "each row has one line");
+      auto tap = operand.tap(k);
+      auto from = operand.line(line);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        values[i] = i < valid ? operand.at(from, tap).bits : 0;
+        operand.advance(tap);
+      }
     }
     *reinterpret_cast<Words *>(to) = *reinterpret_cast<Words *>(values);
   }

@@ -1,0 +1,221 @@
+//===- CudaBlocks.cpp - Blocks of CUDA threads on the CPU -----------------===//
+
+#include "test/unit/Codegen/CudaBlocks.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <ucontext.h>
+#include <vector>
+
+CudaIndex threadIdx, blockIdx, gridDim;
+
+namespace {
+
+struct Copy {
+  void *to;
+  const void *from;
+  int bytes;
+
+  void run() const {
+    std::memset(to, 0, 16);
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+};
+
+struct Thread {
+  enum State { Runs, AwaitsWarp, AwaitsBlock, Done };
+
+  State state = Runs;
+  ucontext_t context;
+  std::unique_ptr<char[]> stack;
+  /// Groups of copies that have not happened; the last one is open.
+  std::vector<std::vector<Copy>> copies{1};
+  /// What it shows to the other threads of its warp or block.
+  const void *pointer = nullptr;
+  unsigned registers[6] = {};
+  bool predicate = false;
+};
+
+std::vector<Thread> threads;
+ucontext_t scheduler;
+const std::function<void()> *kernel;
+std::mt19937 random32(1);
+
+Thread &current() { return threads[threadIdx.x]; }
+/// A thread of the current one's warp.
+Thread &lane(unsigned number) {
+  return threads[threadIdx.x / 32 * 32 + number];
+}
+unsigned ownLane() { return threadIdx.x % 32; }
+
+void await(Thread::State state) {
+  unsigned own = threadIdx.x;
+  threads[own].state = state;
+  swapcontext(&threads[own].context, &scheduler);
+}
+void awaitWarp() { await(Thread::AwaitsWarp); }
+
+void threadMain() {
+  (*kernel)();
+  current().state = Thread::Done;
+}
+
+/// Lets the threads of [begin, end) go on if all are in `state`.
+bool release(size_t begin, size_t end, Thread::State state) {
+  for (size_t i = begin; i < end; ++i)
+    if (threads[i].state != state)
+      return false;
+  for (size_t i = begin; i < end; ++i)
+    threads[i].state = Thread::Runs;
+  return true;
+}
+
+/// Runs the threads of a warp, in a random order, until all of them wait for
+/// the block or are done; false if none could run.
+bool runWarp(size_t begin, std::mt19937 &random) {
+  bool hasRun = false;
+  unsigned order[32];
+  std::iota(std::begin(order), std::end(order), static_cast<unsigned>(begin));
+  do {
+    std::shuffle(std::begin(order), std::end(order), random);
+    for (unsigned i : order)
+      if (threads[i].state == Thread::Runs) {
+        hasRun = true;
+        threadIdx.x = i;
+        swapcontext(&scheduler, &threads[i].context);
+      }
+  } while (release(begin, begin + 32, Thread::AwaitsWarp));
+  return hasRun;
+}
+
+void runBlock(size_t count) {
+  constexpr size_t stackBytes = 128 << 10;
+  threads = std::vector<Thread>(count);
+  for (Thread &thread : threads) {
+    thread.stack.reset(new char[stackBytes]);
+    getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack.get();
+    thread.context.uc_stack.ss_size = stackBytes;
+    thread.context.uc_link = &scheduler;
+    makecontext(&thread.context, threadMain, 0);
+  }
+  // A warp goes as far as it can before the next: what is not ordered by
+  // barriers happens in the wrong order.
+  std::vector<size_t> warps(count / 32);
+  for (size_t i = 0; i < warps.size(); ++i)
+    warps[i] = 32 * i;
+  bool hasRun = true;
+  while (hasRun) {
+    hasRun = false;
+    std::shuffle(warps.begin(), warps.end(), random32);
+    for (size_t warp : warps)
+      hasRun |= runWarp(warp, random32);
+    release(0, count, Thread::AwaitsBlock);
+  }
+  for (const Thread &thread : threads)
+    ASSERT_EQ(thread.state, Thread::Done) << "a thread waits for ever";
+}
+
+unsigned short elementOf(const void *row, unsigned number) {
+  unsigned short element;
+  std::memcpy(&element, static_cast<const char *>(row) + 2 * number, 2);
+  return element;
+}
+
+void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
+  current().pointer = row;
+  awaitWarp();
+  unsigned line = ownLane() / 4, pair = ownLane() % 4 * 2;
+  for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    auto element = [&](unsigned i, unsigned j) {
+      return unsigned(elementOf(lane(8 * matrix + i).pointer, j));
+    };
+    to[matrix] = isTransposed
+                     ? element(pair, line) | element(pair + 1, line) << 16
+                     : element(line, pair) | element(line, pair + 1) << 16;
+  }
+  awaitWarp();
+}
+
+} // namespace
+
+void runBlocks(int blocks, int threadCount,
+               const std::function<void()> &function) {
+  kernel = &function;
+  gridDim.x = static_cast<unsigned>(blocks);
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
+    runBlock(static_cast<size_t>(threadCount));
+}
+
+void __syncthreads() { await(Thread::AwaitsBlock); }
+
+int __syncthreads_or(int predicate) {
+  current().predicate = predicate != 0;
+  __syncthreads();
+  int any = 0;
+  for (const Thread &thread : threads)
+    any |= thread.predicate;
+  __syncthreads();
+  return any;
+}
+
+unsigned __ballot_sync(unsigned, int predicate) {
+  current().predicate = predicate != 0;
+  awaitWarp();
+  unsigned bits = 0;
+  for (unsigned i = 0; i < 32; ++i)
+    bits |= unsigned(lane(i).predicate) << i;
+  awaitWarp();
+  return bits;
+}
+
+void loadMatrices(unsigned (&to)[4], const void *row) {
+  loadFour(to, row, false);
+}
+void loadTransposed(unsigned (&to)[4], const void *row) {
+  loadFour(to, row, true);
+}
+
+void multiplyTiles(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
+                   float (*decode)(unsigned short)) {
+  std::copy_n(a, 4, current().registers);
+  std::copy_n(b, 2, current().registers + 4);
+  awaitWarp();
+  auto half = [&](const Thread &thread, unsigned number, unsigned k) {
+    return decode(
+        static_cast<unsigned short>(thread.registers[number] >> (k % 2 * 16)));
+  };
+  for (unsigned i = 0; i < 4; ++i) {
+    unsigned row = ownLane() / 4 + i / 2 * 8,
+             column = ownLane() % 4 * 2 + i % 2;
+    for (unsigned k = 0; k < 16; ++k)
+      sums[i] += half(lane(row % 8 * 4 + k % 8 / 2), row / 8 + k / 8 * 2, k) *
+                 half(lane(column * 4 + k % 8 / 2), 4 + k / 8, k);
+  }
+  awaitWarp();
+}
+
+void copyAsync(void *to, const void *from, int bytes) {
+  Copy copy = {to, from, bytes};
+  if (random32() % 2)
+    copy.run();
+  else
+    current().copies.back().push_back(copy);
+}
+
+void commitCopies() { current().copies.emplace_back(); }
+
+void awaitCopies() {
+  auto &groups = current().copies;
+  // The last group of all is open.
+  while (groups.size() > 2) {
+    for (const Copy &copy : groups.front())
+      copy.run();
+    groups.erase(groups.begin());
+  }
+}
