@@ -266,7 +266,8 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     after.addNestedPass<ProgramOp>(createLocalize({options.rank.value_or(0)}));
     break;
   case Phase::Select:
-    after.addPass(createSelect());
+    after.addPass(createSelect(
+        {options.topology, options.searchSeconds, options.explain}));
     break;
   case Phase::Plan:
     // No pass: makePlans takes several modules.
@@ -289,6 +290,8 @@ static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
     ranks.push_back(*others.back());
     CompileOptions own = options;
     own.rank = rank;
+    // What the first has said is so for all.
+    own.explain = false;
     PassManager passes(scheduled.getContext());
     for (Phase phase : {Phase::Localize, Phase::Select}) {
       OpPassManager unused;
@@ -358,6 +361,11 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongProgram;
   }
 
+  if (!options.topology.empty() && done >= Phase::Select) {
+    diagnostics.error("'" + source.getName() +
+                      "' has algorithms for all collectives already");
+    return CompileStatus::WrongUsage;
+  }
   if (options.stopAfter >= Phase::Localize &&
       !checkRank(*current, options, diagnostics))
     return CompileStatus::WrongUsage;

@@ -7,6 +7,7 @@
 
 #include "lib/Driver/Phases.h"
 #include "lib/Frontend/Parser.h"
+#include "synth/TopologyImport.h"
 #include "tools/cccompile/EmitPackage.h"
 #include "tools/cccompile/Options.h"
 #include "tools/cccompile/Run.h"
@@ -142,6 +143,13 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   };
   compileOptions.dumpFolder = options.dumpFolder;
   compileOptions.rank = options.rank;
+  compileOptions.topology = options.topology;
+  compileOptions.searchSeconds = options.searchSeconds;
+  if (!options.topology.empty())
+    if (auto topology = synth::loadTopology(options.topology); !topology) {
+      diagnostics.error("--topology: " + topology.error().text);
+      return 2;
+    }
   if (llvm::StringRef(options.schedule).ends_with(".mlir") ||
       llvm::StringRef(options.schedule).ends_with(".ccn")) {
     auto buffer = llvm::MemoryBuffer::getFile(options.schedule);
@@ -205,18 +213,20 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     return runProgram(*module, options, diagnostics);
   }
   if (options.emit == "package") {
-    // What it would do without a schedule.
+    // What it would do without a schedule, and without those of a topology.
     mlir::OwningOpRef<mlir::ModuleOp> reference, unused;
     std::string name;
-    if (schedules) {
+    if (schedules || !options.topology.empty()) {
       CompileOptions plain = compileOptions;
       plain.unscheduled = true;
+      plain.topology.clear();
       plain.dumpFolder.clear();
       plain.explain = false;
       if (int code = compileTo(source, &context, plain, diagnostics, reference,
                                unused))
         return code;
-      name = options.schedule.empty() ? "default" : options.schedule;
+      if (schedules)
+        name = options.schedule.empty() ? "default" : options.schedule;
     }
     int code;
     std::optional<std::string> bytes =
