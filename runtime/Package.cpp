@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93"
                                    "CCNPKG\n";
-constexpr uint32_t formatVersion = 1;
+constexpr uint32_t formatVersion = 2;
 constexpr size_t headerSize = 64;
 constexpr size_t hashOffset = 32, hashSize = 32;
 /// Keeps a header of garbage from asking for the machine's memory.
@@ -35,7 +35,8 @@ constexpr uint64_t maxFileSize = uint64_t(1) << 31;
 struct Description {
   std::string compiler, program, schedule, target;
   std::vector<std::string> cpuFeatures;
-  RawJson plan, reference;
+  RawJson plan, reference, bounds;
+  std::vector<int> bounded;
 };
 
 void fields(auto &a, Is<Description> auto &v) {
@@ -46,6 +47,8 @@ void fields(auto &a, Is<Description> auto &v) {
   a("cpuFeatures", v.cpuFeatures);
   a("plan", v.plan);
   a("reference", v.reference);
+  a("bounds", v.bounds);
+  a("bounded", v.bounded);
 }
 
 template <typename T> T readNumber(std::string_view bytes, size_t offset) {
@@ -91,12 +94,15 @@ Status checkHeader(std::string_view header, uint64_t size) {
 } // namespace
 
 Result<std::string> encodePackage(const Package &package) {
-  Json plan = planToJson(package.plan), reference;
+  Json plan = planToJson(package.plan), reference, bounds;
   if (package.reference)
     reference = planToJson(*package.reference);
+  if (package.bounds)
+    bounds = planToJson(*package.bounds);
   Description description{
-      package.compiler,    package.program, package.schedule, package.target,
-      package.cpuFeatures, {&plan},         {&reference}};
+      package.compiler, package.program,     package.schedule,
+      package.target,   package.cpuFeatures, {&plan},
+      {&reference},     {&bounds},           package.bounded};
   std::string json;
   try {
     json = JsonWriter().write(description).dump();
@@ -156,12 +162,24 @@ Result<Package> decodePackage(std::string_view bytes) {
   if (!plan)
     return plan.status();
   package.plan = *std::move(plan);
-  if (!description.reference.json->is_null()) {
-    Result<Plan> reference = readPlan(*description.reference.json, "reference");
-    if (!reference)
-      return reference.status();
-    package.reference = *std::move(reference);
-  }
+  auto readOptional = [&](const Json &from, const char *where,
+                          std::optional<Plan> &to) {
+    if (from.is_null())
+      return Status();
+    Result<Plan> read = readPlan(from, where);
+    if (read)
+      to = *std::move(read);
+    return read ? Status() : read.status();
+  };
+  if (Status status = readOptional(*description.reference.json, "reference",
+                                   package.reference);
+      !status)
+    return status;
+  if (Status status =
+          readOptional(*description.bounds.json, "bounds", package.bounds);
+      !status)
+    return status;
+  package.bounded = std::move(description.bounded);
   package.compiler = std::move(description.compiler);
   package.program = std::move(description.program);
   package.schedule = std::move(description.schedule);

@@ -98,6 +98,11 @@ CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,
                       mlir::OwningOpRef<mlir::ModuleOp> *schedules = nullptr);
 
+/// Takes programs that are scheduled on through the phases to the plans of all
+/// ranks. Null, with an error reported, if that fails.
+mlir::OwningOpRef<mlir::ModuleOp> planScheduled(mlir::ModuleOp scheduled,
+                                                const CompileOptions &options);
+
 } // namespace ccn
 
 #endif // CCN_LIB_DRIVER_PHASES_H

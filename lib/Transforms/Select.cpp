@@ -52,10 +52,6 @@ public:
   void select(CommunicateOp op);
 
 private:
-  struct Choice {
-    Attribute algorithm;
-    StringRef protocol;
-  };
   /// A schedule and its predicted time in microseconds.
   struct Candidate {
     synth::Schedule schedule;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Ccn.h"
 #include "lib/Driver/Phases.h"
 #include "lib/Frontend/Parser.h"
 #include "synth/TopologyImport.h"
@@ -92,6 +93,14 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
   if (failure)
     diagnostics.error("cannot write '" + path + "': " + failure.message());
   return !failure;
+}
+
+/// Whether a module holds what one rank executes.
+bool isLocalized(mlir::ModuleOp module) {
+  auto programs = module.getOps<ProgramOp>();
+  return llvm::any_of(programs, [](ProgramOp program) {
+    return program.getRank().has_value();
+  });
 }
 
 /// Compiles; the exit code if that fails, else 0.
@@ -214,7 +223,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   }
   if (options.emit == "package") {
     // What it would do without a schedule, and without those of a topology.
-    mlir::OwningOpRef<mlir::ModuleOp> reference, unused;
+    mlir::OwningOpRef<mlir::ModuleOp> reference, plainModule, unused;
     std::string name;
     if (schedules || !options.topology.empty()) {
       CompileOptions plain = compileOptions;
@@ -222,15 +231,26 @@ int compileAndEmit(const Options &options, const SourceFile &source,
       plain.topology.clear();
       plain.dumpFolder.clear();
       plain.explain = false;
-      if (int code = compileTo(source, &context, plain, diagnostics, reference,
-                               unused))
+      plain.stopAfter = Phase::Schedule;
+      if (int code = compileTo(source, &context, plain, diagnostics,
+                               plainModule, unused))
         return code;
+      // What a file holds of one rank cannot be taken back.
+      if (isLocalized(*plainModule)) {
+        plainModule = {};
+      } else {
+        plain.stopAfter = Phase::Plan;
+        if (int code = compileTo(source, &context, plain, diagnostics,
+                                 reference, unused))
+          return code;
+      }
       if (schedules)
         name = options.schedule.empty() ? "default" : options.schedule;
     }
     int code;
     std::optional<std::string> bytes =
-        makePackage(*module, reference ? *reference : mlir::ModuleOp(), name,
+        makePackage(*module, reference ? *reference : mlir::ModuleOp(),
+                    plainModule ? *plainModule : mlir::ModuleOp(), name,
                     options, diagnostics, code);
     if (!bytes)
       return code;

@@ -21,11 +21,13 @@
 
 namespace ccn {
 
+/// Which plan of a package.
+enum class PlanKind : int32_t { Scheduled, Reference, Bounds };
+
 /// What the ranks are to do.
 struct RunTask {
   int32_t ranks = 1;
-  /// Whether it is the package's reference plan.
-  bool isReference = false;
+  PlanKind plan = PlanKind::Scheduled;
   bool traced = false;
   /// Whether each rank has a clock of its own, which says nothing of when
   /// something happened on another; times are from the rank's first run then.

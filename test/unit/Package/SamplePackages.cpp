@@ -100,6 +100,9 @@ Package everything() {
   package.plan.failures = {"division by zero at adam.ccn:7:3"};
   package.reference = package.plan;
   package.reference->ranks.pop_back();
+  package.bounds = package.plan;
+  package.bounds->arguments.clear();
+  package.bounded = {3, 1};
   return package;
 }
 
