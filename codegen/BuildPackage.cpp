@@ -31,9 +31,14 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   }
   if (options.reference)
     package.reference = exportPlan(options.reference, options.program, library);
+  if (options.bounds)
+    package.bounds = exportPlan(options.bounds, options.program, library);
+  package.bounded = options.bounded;
   package.plan.failures = library.failures;
-  if (package.reference)
-    package.reference->failures = library.failures;
+  for (std::optional<runtime::Plan> *other :
+       {&package.reference, &package.bounds})
+    if (*other)
+      (*other)->failures = library.failures;
   if (!library.kernels.empty()) {
     llvm::Expected<CompiledLoops> loops =
         compileLoops(plans.getContext(), library.kernels, options.cpu);

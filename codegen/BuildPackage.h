@@ -20,7 +20,11 @@ struct PackageOptions {
   std::string schedule;
   /// The plans of the program without its schedule, to compare with; may be
   /// null.
-  mlir::ModuleOp reference;
+  mlir::ModuleOp reference = {};
+  /// The plans of the program that bounds the reference's errors, and of which
+  /// arguments (see runtime::Package); may be null.
+  mlir::ModuleOp bounds = {};
+  std::vector<int> bounded = {};
   CpuTarget cpu = CpuTarget::host();
   /// Whether GPUs execute it too.
   bool gpu = false;

@@ -35,7 +35,8 @@ constexpr uint64_t maxFileSize = uint64_t(1) << 31;
 struct Description {
   std::string compiler, program, schedule, target;
   std::vector<std::string> cpuFeatures;
-  RawJson plan, reference, gpu;
+  RawJson plan, reference, bounds, gpu;
+  std::vector<int> bounded;
 };
 
 void fields(auto &a, Is<Description> auto &v) {
@@ -46,6 +47,8 @@ void fields(auto &a, Is<Description> auto &v) {
   a("cpuFeatures", v.cpuFeatures);
   a("plan", v.plan);
   a("reference", v.reference);
+  a("bounds", v.bounds);
+  a("bounded", v.bounded);
   a("gpu", v.gpu);
 }
 
@@ -92,14 +95,18 @@ Status checkHeader(std::string_view header, uint64_t size) {
 } // namespace
 
 Result<std::string> encodePackage(const Package &package) {
-  Json plan = planToJson(package.plan), reference, gpu;
+  Json plan = planToJson(package.plan), reference, bounds, gpu;
   if (package.reference)
     reference = planToJson(*package.reference);
+  if (package.bounds)
+    bounds = planToJson(*package.bounds);
   if (package.gpu)
     gpu = JsonWriter().write(*package.gpu);
   Description description{
-      package.compiler,    package.program, package.schedule, package.target,
-      package.cpuFeatures, {&plan},         {&reference},     {&gpu}};
+      package.compiler, package.program,     package.schedule,
+      package.target,   package.cpuFeatures, {&plan},
+      {&reference},     {&bounds},           {&gpu},
+      package.bounded};
   std::string json;
   try {
     json = JsonWriter().write(description).dump();
@@ -159,12 +166,24 @@ Result<Package> decodePackage(std::string_view bytes) {
   if (!plan)
     return plan.status();
   package.plan = *std::move(plan);
-  if (!description.reference.json->is_null()) {
-    Result<Plan> reference = readPlan(*description.reference.json, "reference");
-    if (!reference)
-      return reference.status();
-    package.reference = *std::move(reference);
-  }
+  auto readOptional = [&](const Json &from, const char *where,
+                          std::optional<Plan> &to) {
+    if (from.is_null())
+      return Status();
+    Result<Plan> read = readPlan(from, where);
+    if (read)
+      to = *std::move(read);
+    return read ? Status() : read.status();
+  };
+  if (Status status = readOptional(*description.reference.json, "reference",
+                                   package.reference);
+      !status)
+    return status;
+  if (Status status =
+          readOptional(*description.bounds.json, "bounds", package.bounds);
+      !status)
+    return status;
+  package.bounded = std::move(description.bounded);
   if (!description.gpu.json->is_null()) {
     JsonReader gpuReader("gpu");
     gpuReader.read(*description.gpu.json, package.gpu.emplace());

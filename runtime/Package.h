@@ -45,6 +45,14 @@ struct Package {
   /// The plan of the program without its schedule, to compare with. Its loops
   /// are in the same object code.
   std::optional<Plan> reference;
+  /// The plan of a program that computes how far rounding may lead the
+  /// reference, to judge differences by (see Comparison.h); not there if none
+  /// is known, so that nothing may differ. It takes what `plan` takes, in
+  /// order, with floats in f64.
+  std::optional<Plan> bounds;
+  /// Of which arguments of `plan`, by number, the results of `bounds` are those
+  /// of; outputs that are not among them are exact.
+  std::vector<int> bounded;
   /// An ELF shared object with the functions that the loops name; empty if
   /// there are none.
   std::string objectCode;

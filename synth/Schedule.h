@@ -87,6 +87,18 @@ struct Timing {
 Result<Timing> simulate(const Schedule &schedule, const Fabric &fabric,
                         double bytes);
 
+/// What one host sends another, as a whole.
+struct Message {
+  int src = 0, dst = 0;
+};
+
+/// Predicted microseconds until messages of `bytes` each, which all start at
+/// once, have arrived, as events (see Timing). Each goes the way of the fewest
+/// edges, and who is on it passes on what is there. An error says that there is
+/// no way.
+Result<double> simulateMessages(const std::vector<Message> &messages,
+                                const Fabric &fabric, double bytes);
+
 /// The schedule backwards in time and space, for the dual collective: sends of
 /// a copying schedule become reductions and the reverse. `fabric` is the one
 /// of the given schedule or its reverse; edge indices stay valid.

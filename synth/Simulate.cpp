@@ -179,3 +179,42 @@ Result<Timing> ccn::synth::simulate(const Schedule &schedule,
                  " hosts, found " + std::to_string(fabric.hosts)};
   return Simulator(schedule, fabric, bytes).run();
 }
+
+Result<double>
+ccn::synth::simulateMessages(const std::vector<Message> &messages,
+                             const Fabric &fabric, double bytes) {
+  // Distances to a host are those from it where all edges are turned round.
+  Fabric back = reversed(fabric);
+  std::vector<std::vector<int>> distances(fabric.hosts);
+  Schedule schedule;
+  schedule.hosts = fabric.hosts;
+  // Each is a chunk of its own, so that none waits for another.
+  schedule.collective.chunks.resize(messages.size());
+  for (size_t i = 0; i < messages.size(); ++i) {
+    auto [src, dst] = messages[i];
+    std::vector<int> &left = distances[dst];
+    if (left.empty())
+      left = back.distancesFrom(dst);
+    if (left[src] < 0)
+      return Error{"the topology has no way from rank " + std::to_string(src) +
+                   " to rank " + std::to_string(dst)};
+    for (size_t hop = 0; src != dst; ++hop) {
+      if (hop == schedule.steps.size())
+        schedule.steps.emplace_back();
+      for (int edge : fabric.out[src])
+        if (left[fabric.edges[edge].dst] + 1 == left[src]) {
+          Send send;
+          send.chunk = static_cast<int>(i);
+          send.src = src;
+          send.dst = src = fabric.edges[edge].dst;
+          send.edge = edge;
+          schedule.steps[hop].sends.push_back(send);
+          break;
+        }
+    }
+  }
+  Result<Timing> timing = simulate(schedule, fabric, bytes);
+  if (!timing)
+    return timing.error();
+  return timing->eventUs;
+}

@@ -1,8 +1,8 @@
 //===- CostModel.h - What operations move -----------------------*- C++ -*-===//
 //
 // Bytes that pass between ranks and through memory: the measure by which
-// schedules are explained and layouts chosen. Times are not here; they are
-// measured.
+// schedules are explained and layouts chosen. Times are not here: they are
+// measured, or predicted for a topology (CollectiveTime.h).
 //
 //===----------------------------------------------------------------------===//
 

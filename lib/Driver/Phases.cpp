@@ -266,12 +266,29 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     after.addNestedPass<ProgramOp>(createLocalize({options.rank.value_or(0)}));
     break;
   case Phase::Select:
-    after.addPass(createSelect());
+    after.addPass(createSelect(
+        {options.topology, options.searchSeconds, options.explain}));
     break;
   case Phase::Plan:
     // No pass: makePlans takes several modules.
     break;
   }
+}
+
+/// A scheduled module as a rank has it before it is planned; null if that
+/// fails.
+static OwningOpRef<ModuleOp> selectFor(int64_t rank, ModuleOp scheduled,
+                                       CompileOptions options) {
+  OwningOpRef<ModuleOp> module(scheduled.clone());
+  options.rank = rank;
+  PassManager passes(scheduled.getContext());
+  for (Phase phase : {Phase::Localize, Phase::Select}) {
+    OpPassManager unused;
+    addPhasePasses(phase, options, unused, passes);
+  }
+  if (failed(passes.run(*module)))
+    return {};
+  return module;
 }
 
 /// Takes a scheduled module through the phases before the plan for each rank
@@ -285,19 +302,23 @@ static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
   MeshOp mesh = getMesh(*first);
   int64_t count = scheduled && !options.rank && mesh ? mesh.getNumRanks() : 1;
   for (int64_t rank = 1; rank < count; ++rank) {
-    others.emplace_back(scheduled.clone());
-    ranks.push_back(*others.back());
-    CompileOptions own = options;
-    own.rank = rank;
-    PassManager passes(scheduled.getContext());
-    for (Phase phase : {Phase::Localize, Phase::Select}) {
-      OpPassManager unused;
-      addPhasePasses(phase, own, unused, passes);
-    }
-    if (failed(passes.run(*others.back())))
+    // What the first has said is so for all.
+    CompileOptions silent = options;
+    silent.explain = false;
+    others.push_back(selectFor(rank, scheduled, silent));
+    if (!others.back())
       return {};
+    ranks.push_back(*others.back());
   }
   return plan::makePlans(ranks);
+}
+
+OwningOpRef<ModuleOp> ccn::planScheduled(ModuleOp scheduled,
+                                         const CompileOptions &options) {
+  OwningOpRef<ModuleOp> first =
+      selectFor(options.rank.value_or(0), scheduled, options);
+  return first ? planAll(std::move(first), scheduled, options)
+               : OwningOpRef<ModuleOp>();
 }
 
 CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
@@ -358,6 +379,11 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongProgram;
   }
 
+  if (!options.topology.empty() && done >= Phase::Select) {
+    diagnostics.error("'" + source.getName() +
+                      "' has algorithms for all collectives already");
+    return CompileStatus::WrongUsage;
+  }
   if (options.stopAfter >= Phase::Localize &&
       !checkRank(*current, options, diagnostics))
     return CompileStatus::WrongUsage;

@@ -51,6 +51,10 @@ struct CompileOptions {
   /// The rank that the program is localized for; if none is asked for, 0, and
   /// plans are made for all.
   std::optional<int64_t> rank;
+  /// The machine that collectives get schedules for, by name or file (see the
+  /// pass ccn-select); none if empty. Each search may take `searchSeconds`.
+  std::string topology;
+  double searchSeconds = 10;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.
   std::string dumpFolder;
@@ -93,6 +97,11 @@ CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       const CompileOptions &options, Diagnostics &diagnostics,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,
                       mlir::OwningOpRef<mlir::ModuleOp> *schedules = nullptr);
+
+/// Takes programs that are scheduled on through the phases to the plans of all
+/// ranks. Null, with an error reported, if that fails.
+mlir::OwningOpRef<mlir::ModuleOp> planScheduled(mlir::ModuleOp scheduled,
+                                                const CompileOptions &options);
 
 } // namespace ccn
 

@@ -31,6 +31,13 @@ std::optional<unsigned> Kernel::chunkedDim(Value value) const {
                                           : std::optional(it->second);
 }
 
+bool Kernel::isSameForAllChunks(Operation *op) const {
+  // A constant is made wherever it is used.
+  return chunk && !isa<ConstantOp>(op) &&
+         llvm::none_of(op->getResults(),
+                       [&](Value result) { return chunkedDim(result); });
+}
+
 SmallVector<SliceBounds> Kernel::rangesOf(Value value) const {
   SmallVector<SliceBounds> ranges =
       clipRanges(chunk->ranges, chunk->chunking.offsets.lookup(value),
@@ -344,8 +351,10 @@ LogicalResult Kernel::makeOutputs(ArrayRef<Operation *> list) {
   SmallVector<Value> outputs;
   for (Operation *op : list)
     for (Value value : op->getResults())
-      if (llvm::any_of(value.getUsers(),
-                       [&](Operation *user) { return !ops.contains(user); }))
+      if (llvm::any_of(value.getUsers(), [&](Operation *user) {
+            return !ops.contains(user) ||
+                   (isSameForAllChunks(op) && !isSameForAllChunks(user));
+          }))
         outputs.push_back(value);
   for (Value value : outputs) {
     size_t count = countPieces(value);
@@ -370,7 +379,10 @@ LogicalResult Kernel::makeOutputs(ArrayRef<Operation *> list) {
   return success();
 }
 
-LogicalResult Kernel::lower(ArrayRef<Operation *> list) {
+LogicalResult Kernel::lower(ArrayRef<Operation *> all) {
+  SmallVector<Operation *> list(all);
+  if (chunk && !chunk->isFirst)
+    llvm::erase_if(list, [&](Operation *op) { return isSameForAllChunks(op); });
   ops.insert_range(list);
   findDomains();
   // What comes from outside is shown to the others before the first meeting.

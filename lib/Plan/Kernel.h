@@ -82,6 +82,9 @@ private:
 
   // Pieces.
   std::optional<unsigned> chunkedDim(mlir::Value value) const;
+  /// Whether an operation in a chunk makes what is the same for all chunks, and
+  /// so is made with the first: others may still read it then.
+  bool isSameForAllChunks(mlir::Operation *op) const;
   llvm::SmallVector<SliceBounds> rangesOf(mlir::Value value) const;
   size_t countPieces(mlir::Value value) const;
   /// Sizes, and offsets in the value, of a piece.

@@ -220,14 +220,15 @@ void Planner::planKernel(Operation *op) {
 /// last, or an all_gather, whose own block is there first. With more
 /// collectives the ranks would wait for each other in a circle, and go in one
 /// order.
-CommunicateOp Planner::findRing(OverlappedOp op) {
+CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
   SmallVector<CommunicateOp> collectives;
   op.getBody().walk([&](CommunicateOp inner) { collectives.push_back(inner); });
   if (!op.getRingAttr() || collectives.size() != 1)
     return {};
   CommunicateOp only = collectives.front();
-  bool fits = only.getCollective() == Collective::reduce_scatter ||
-              only.getCollective() == Collective::all_gather;
+  bool fits = (only.getCollective() == Collective::reduce_scatter ||
+               only.getCollective() == Collective::all_gather) &&
+              chunking.dims.contains(only.getInput());
   ArrayRef<StringAttr> axes = only.getAxes().getNames();
   return fits && !exchangeOf(only) && axes.size() == 1 &&
                  axes.front() == op.getRingAttr()
@@ -259,7 +260,7 @@ void Planner::planOverlapped(OverlappedOp op) {
   // A segment waits for all of the one before.
   ++segment;
   ahead.clear();
-  CommunicateOp ring = findRing(op);
+  CommunicateOp ring = findRing(op, chunking);
   size_t first = 0;
   std::optional<int64_t> flags;
   GroupAttr group;
@@ -276,6 +277,7 @@ void Planner::planOverlapped(OverlappedOp op) {
   for (size_t i = 0; i < ranges.size() && !failures; ++i) {
     size_t number = (first + i) % ranges.size();
     Chunk chunk = {chunking, ranges[number]};
+    chunk.isFirst = i == 0;
     if (ring)
       chunk.flags =
           *flags + static_cast<int64_t>(number * group.getRanks().size());

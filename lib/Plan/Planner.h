@@ -24,6 +24,9 @@ struct Chunk {
   /// of as many flags as the group has members, by which ranks tell each other
   /// what is there.
   std::optional<int64_t> flags = std::nullopt;
+  /// Whether it is the first that the rank makes, and with it what is the same
+  /// for all chunks.
+  bool isFirst = false;
 };
 
 class Planner {
@@ -91,7 +94,7 @@ private:
   void awaitAllAhead(LaunchDraft &launch);
   void planOverlapped(OverlappedOp op);
   void planChunk(OverlappedOp op, const Chunk &chunk);
-  CommunicateOp findRing(OverlappedOp op);
+  CommunicateOp findRing(OverlappedOp op, const Chunking &chunking);
   void planUpdate(UpdateOp op);
   void planReturn(ReturnOp op);
   /// Keeps what values of an argument's old content still needs, as the

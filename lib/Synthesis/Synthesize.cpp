@@ -15,8 +15,21 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+#include <mutex>
+#include <tuple>
+
 using namespace ccn;
 using namespace ccn::synth;
+
+std::string ccn::describeSize(const Schedule &schedule) {
+  auto count = [](int number, const char *what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  return count(static_cast<int>(schedule.steps.size()), "step") + " and " +
+         count(schedule.totalRounds(), "round") + " for " +
+         count(schedule.collective.chunksPerNode, "chunk");
+}
 
 namespace {
 
@@ -179,16 +192,6 @@ Result<Schedule> Searching::searchFrontier() {
                        : frontier->points.back().schedule);
 }
 
-/// "2 steps and 3 rounds for 1 chunk".
-std::string sizeOf(const Schedule &schedule) {
-  auto count = [](int number, const char *what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-  };
-  return count(static_cast<int>(schedule.steps.size()), "step") + " and " +
-         count(schedule.totalRounds(), "round") + " for " +
-         count(schedule.collective.chunksPerNode, "chunk");
-}
-
 /// The best schedule, or where ranks must add in the same order and in it do
 /// not, the best one in which one rank adds for all. The note has one line.
 Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
@@ -204,12 +207,12 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
                         ? ReduceMode::OneSum
                         : ReduceMode::Composition;
   Result<Schedule> same = Searching(request, fabric, mode).run();
-  std::string why = "a schedule of " + sizeOf(*best) +
+  std::string why = "a schedule of " + describeSize(*best) +
                     " gives ranks different floats, as " + differing;
   if (!same)
     return Error{why + "; of those in which one rank adds for all: " +
                  same.error().text};
-  note = "took one of " + sizeOf(*same) + ": " + why;
+  note = "took one of " + describeSize(*same) + ": " + why;
   return same;
 }
 
@@ -249,4 +252,18 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
   std::string text = writeSchedule(*schedule);
   cache.keep(question, note + "\n" + text);
   return Synthesized{text, note};
+}
+
+Result<Synthesized> ccn::synthesizeOnce(const SynthRequest &request) {
+  auto key = std::make_tuple(request.kind, request.ranks, request.root,
+                             request.topology, request.objective,
+                             request.chunks, request.steps, request.rounds,
+                             request.rounding, request.seconds);
+  static std::mutex mutex;
+  static std::map<decltype(key), Result<Synthesized>> known;
+  std::lock_guard lock(mutex);
+  auto it = known.find(key);
+  if (it == known.end())
+    it = known.emplace(key, synthesize(request)).first;
+  return it->second;
 }

@@ -47,6 +47,14 @@ struct Synthesized {
 /// exists and why, or that none was found in time.
 synth::Result<Synthesized> synthesize(const SynthRequest &request);
 
+/// The same, asked once in a process: who asks again gets the same answer, and
+/// at once if it is an error. So all ranks of a program take the same schedule
+/// even where the cache is off or the search is cut off by its time.
+synth::Result<Synthesized> synthesizeOnce(const SynthRequest &request);
+
+/// "2 steps and 3 rounds for 1 chunk".
+std::string describeSize(const synth::Schedule &schedule);
+
 } // namespace ccn
 
 #endif // CCN_LIB_SYNTHESIS_SYNTHESIZE_H

@@ -6,16 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
-#include "lib/Synthesis/Synthesize.h"
 #include "synth/ScheduleImport.h"
 
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -55,34 +53,6 @@ bool implements(Algorithm algorithm, Operation *op) {
   llvm_unreachable("all algorithms are handled");
 }
 
-/// How what the collective adds or multiplies rounds; none where nothing does,
-/// so that the order does not matter.
-std::optional<synth::Rounding> roundingOf(CollectiveOpInterface collective) {
-  std::optional<ReduceKind> kind = collective.getReduction();
-  auto element = dyn_cast<FloatType>(
-      getElementTypeOrSelf(collective->getOperand(0).getType()));
-  if (!element || !kind || *kind == ReduceKind::max || *kind == ReduceKind::min)
-    return std::nullopt;
-  return element.getWidth() < 32 ? synth::Rounding::AtEnd
-                                 : synth::Rounding::EachStep;
-}
-
-/// What an algorithm for a collective must do.
-SynthRequest requestFor(Operation *op) {
-  auto collective = cast<CollectiveOpInterface>(op);
-  MeshOp mesh = getMesh(op);
-  SynthRequest request;
-  std::optional<synth::CollectiveKind> kind = synth::parseCollectiveKind(
-      stringifyCollective(collective.getCollective()).str());
-  request.kind = kind.value_or(synth::CollectiveKind::Custom);
-  request.ranks = 1;
-  for (StringAttr axis : collective.getMeshAxes().getNames())
-    request.ranks *= mesh.getAxisSize(axis);
-  request.root = collective.getRootPosition().value_or(0);
-  request.rounding = roundingOf(collective);
-  return request;
-}
-
 FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
                                   EmitRefusal emit) {
   // choose_c1
@@ -94,34 +64,16 @@ FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
                 value.empty() ? nullptr : value.back());
 }
 
-/// A symbol of the module that is not taken, from a name or a file's.
-std::string freeSymbol(ModuleOp module, StringRef text) {
-  std::string stem;
-  for (char c : llvm::sys::path::stem(text))
-    stem += llvm::isAlnum(c) ? c : '_';
-  std::string name = stem;
-  for (unsigned i = 1; module.lookupSymbol(name); ++i)
-    name = stem + "_" + std::to_string(i);
-  return name;
-}
+/// A schedule for one of the collectives that were chosen for.
+struct Chosen {
+  Operation *op;
+  synth::Schedule schedule;
+  /// What it is called in messages, and the algorithm after it.
+  std::string where;
+};
 
-/// JSON on one line.
-std::string onOneLine(StringRef text) {
-  std::string line;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
-      inString = !inString;
-    if (inString || !llvm::isSpace(text[i]))
-      line += text[i];
-  }
-  return line;
-}
-
-/// Makes a schedule an algorithm of the module that `op` may refer to. `where`
-/// is what it is called in messages.
-FailureOr<FlatSymbolRefAttr> addAlgorithm(Operation *op, StringRef text,
-                                          StringRef where, EmitRefusal emit) {
+FailureOr<synth::Schedule> readSchedule(StringRef text, StringRef where,
+                                        EmitRefusal emit) {
   // choose_c4
   synth::Result<synth::Schedule> schedule =
       synth::importSchedule(std::string_view(text), where.str());
@@ -130,70 +82,73 @@ FailureOr<FlatSymbolRefAttr> addAlgorithm(Operation *op, StringRef text,
   if (std::string wrong = synth::check(*schedule); !wrong.empty())
     return refuse(emit, "choose_c4", "'" + where + "' is not right: " + wrong,
                   nullptr);
+  return std::move(*schedule);
+}
+
+LogicalResult checkSchedule(const Chosen &chosen, EmitRefusal emit) {
+  const synth::Schedule &schedule = chosen.schedule;
+  auto collective = cast<CollectiveOpInterface>(chosen.op);
   // choose_c5
-  SynthRequest wanted = requestFor(op);
-  std::string found = synth::kindName(schedule->collective.kind).data();
-  if (schedule->collective.kind != wanted.kind ||
-      schedule->collective.ranks != wanted.ranks ||
-      (schedule->collective.rooted() &&
-       schedule->collective.root != wanted.root))
+  SynthRequest wanted = requestFor(collective);
+  if (!isFor(schedule, wanted))
     return refuse(emit, "choose_c5",
-                  "expected a schedule of " + op->getName().stripDialect() +
-                      " on " + Twine(wanted.ranks) + " ranks, found one of " +
-                      found + " on " + Twine(schedule->collective.ranks) +
-                      (schedule->collective.rooted()
-                           ? " with root " + Twine(schedule->collective.root)
+                  "expected a schedule of " +
+                      stringifyCollective(collective.getCollective()) + " on " +
+                      Twine(wanted.ranks) + " ranks, found one of " +
+                      synth::kindName(schedule.collective.kind).data() +
+                      " on " + Twine(schedule.collective.ranks) +
+                      (schedule.collective.rooted()
+                           ? " with root " + Twine(schedule.collective.root)
                            : Twine()),
-                  op);
-  for (const synth::Step &step : schedule->steps)
-    for (const synth::Send &send : step.sends)
-      if (std::max(send.src, send.dst) >= schedule->collective.ranks)
-        return refuse(emit, "choose_c5",
-                      "expected a schedule between ranks, found one with a CPU "
-                      "on the way of chunk " +
-                          Twine(send.chunk),
-                      op);
+                  chosen.op);
+  if (std::optional<int> chunk = findChunkThroughCpu(schedule))
+    return refuse(emit, "choose_c5",
+                  "expected a schedule between ranks, found one with a CPU on "
+                  "the way of chunk " +
+                      Twine(*chunk),
+                  chosen.op);
   // choose_c10
   if (wanted.rounding)
     if (std::string differing =
-            synth::differingSums(*schedule, *wanted.rounding);
+            synth::differingSums(schedule, *wanted.rounding);
         !differing.empty())
       return refuse(emit, "choose_c10",
-                    "the ranks would get different floats from '" + where +
-                        "', as " + differing +
+                    "the ranks would get different floats from '" +
+                        chosen.where + "', as " + differing +
                         "; take a schedule that forms each sum at one rank, "
                         "such as reduce_scatter and then all_gather",
-                    op);
-  auto module = op->getParentOfType<ModuleOp>();
-  std::string line = onOneLine(synth::writeSchedule(*schedule));
-  for (auto other : module.getOps<AlgorithmOp>())
-    if (other.getSchedule() == line)
-      return FlatSymbolRefAttr::get(other.getSymNameAttr());
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  if (MeshOp mesh = getMesh(module))
-    builder.setInsertionPointAfter(mesh);
-  auto algorithm =
-      AlgorithmOp::create(builder, op->getLoc(), freeSymbol(module, where),
-                          found, wanted.ranks, line);
-  return FlatSymbolRefAttr::get(algorithm.getSymNameAttr());
+                    chosen.op);
+  return success();
 }
 
-/// The schedule in a file.
-FailureOr<FlatSymbolRefAttr> loadAlgorithm(Operation *op, StringRef path,
-                                           EmitRefusal emit) {
+/// The schedule in a file, for those of the collectives that it implements; if
+/// it implements none, for the first, which it then does not fit.
+FailureOr<SmallVector<Chosen>> loadSchedule(ArrayRef<Operation *> collectives,
+                                            StringRef path, EmitRefusal emit) {
   // choose_c4
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return refuse(emit, "choose_c4",
                   "cannot read '" + path + "': " + buffer.getError().message(),
                   nullptr);
-  return addAlgorithm(op, (*buffer)->getBuffer(), path, emit);
+  FailureOr<synth::Schedule> schedule =
+      readSchedule((*buffer)->getBuffer(), path, emit);
+  if (failed(schedule))
+    return failure();
+  SmallVector<Chosen> chosen;
+  for (Operation *op : collectives)
+    if (isFor(*schedule, requestFor(cast<CollectiveOpInterface>(op))))
+      chosen.push_back({op, *schedule, path.str()});
+  if (chosen.empty())
+    chosen.push_back({collectives.front(), *schedule, path.str()});
+  return chosen;
 }
 
 /// A schedule that the synthesizer finds.
-FailureOr<FlatSymbolRefAttr>
-synthesizeAlgorithm(Operation *op, DictionaryAttr wish, EmitRefusal emit) {
-  SynthRequest request = requestFor(op);
+FailureOr<Chosen> synthesizeSchedule(Operation *op, DictionaryAttr wish,
+                                     EmitRefusal emit) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  SynthRequest request = requestFor(collective);
   auto text = [&](StringRef key) {
     auto attr = wish.getAs<StringAttr>(key);
     return attr ? attr.str() : std::string();
@@ -216,9 +171,51 @@ synthesizeAlgorithm(Operation *op, DictionaryAttr wish, EmitRefusal emit) {
     remark::analysis(op->getLoc(),
                      remark::RemarkOpts::name("synth").category("schedule"))
         << found->note;
-  return addAlgorithm(
-      op, found->schedule,
-      (op->getName().stripDialect() + "_" + request.topology).str(), emit);
+  std::string where = algorithmName(collective, request.topology);
+  FailureOr<synth::Schedule> schedule =
+      readSchedule(found->schedule, where, emit);
+  if (failed(schedule))
+    return failure();
+  return Chosen{op, *std::move(schedule), where};
+}
+
+/// Gives the collectives in `op`, or those of them that a file is for, a
+/// schedule each.
+LogicalResult chooseSchedules(Operation *op, Attribute choice,
+                              EmitRefusal emit) {
+  SmallVector<Operation *> collectives = collectivesOf(op);
+  // choose_c2
+  for (Operation *inner : collectives)
+    if (auto collective = cast<CollectiveOpInterface>(inner);
+        requestFor(collective).kind == synth::CollectiveKind::Custom)
+      return refuse(emit, "choose_c2",
+                    "no schedule implements '" +
+                        stringifyCollective(collective.getCollective()) + "'",
+                    inner);
+  SmallVector<Chosen> all;
+  if (auto wish = dyn_cast<DictionaryAttr>(choice)) {
+    for (Operation *inner : collectives) {
+      FailureOr<Chosen> chosen = synthesizeSchedule(inner, wish, emit);
+      if (failed(chosen))
+        return failure();
+      all.push_back(*std::move(chosen));
+    }
+  } else {
+    FailureOr<SmallVector<Chosen>> loaded =
+        loadSchedule(collectives, cast<StringAttr>(choice).getValue(), emit);
+    if (failed(loaded))
+      return failure();
+    all = *std::move(loaded);
+  }
+  for (const Chosen &chosen : all)
+    if (failed(checkSchedule(chosen, emit)))
+      return failure();
+  auto module = op->getParentOfType<ModuleOp>();
+  for (const Chosen &chosen : all)
+    chosen.op->setAttr(kAlgorithmAttr,
+                       addAlgorithm(module, chosen.schedule, chosen.where,
+                                    chosen.op->getLoc()));
+  return success();
 }
 
 } // namespace
@@ -231,27 +228,8 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
   auto wish = dyn_cast<DictionaryAttr>(choice);
   StringRef name = wish ? "synth" : cast<StringAttr>(choice).getValue();
   std::optional<Algorithm> algorithm = symbolizeAlgorithm(name);
-  if (!algorithm) {
-    // choose_c2
-    auto collective = dyn_cast<CollectiveOpInterface>(*op);
-    if (!collective)
-      return refuse(emit, "choose_c2",
-                    "expected one of " + algorithmNames() +
-                        " for a kernel, found '" + name + "'",
-                    *op);
-    if (requestFor(*op).kind == synth::CollectiveKind::Custom)
-      return refuse(emit, "choose_c2",
-                    "no schedule implements '" +
-                        (*op)->getName().stripDialect() + "'",
-                    *op);
-    FailureOr<FlatSymbolRefAttr> symbol =
-        wish ? synthesizeAlgorithm(*op, wish, emit)
-             : loadAlgorithm(*op, name, emit);
-    if (failed(symbol))
-      return failure();
-    (*op)->setAttr(kAlgorithmAttr, *symbol);
-    return success();
-  }
+  if (!algorithm)
+    return chooseSchedules(*op, choice, emit);
   // choose_c2
   for (Operation *collective : collectivesOf(*op))
     if (!implements(*algorithm, collective))
@@ -263,12 +241,16 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
               "'",
           collective);
   // choose_c3
-  if (*algorithm == Algorithm::nccl && !isa<CollectiveOpInterface>(*op))
+  if (*algorithm == Algorithm::nccl &&
+      (!isa<CollectiveOpInterface>(*op) || isa<FusedOp>((*op)->getParentOp())))
     return refuse(emit, "choose_c3",
                   "NCCL runs collectives that are not in a kernel", *op);
   // choose_c7
   if (*algorithm == Algorithm::nccl && (*op)->hasAttr(kProtocolAttr))
     return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
+  // What was chosen for a part before is no more.
+  for (Operation *collective : collectivesOf(*op))
+    collective->removeAttr(kAlgorithmAttr);
   (*op)->setAttr(kAlgorithmAttr, choice);
   return success();
 }

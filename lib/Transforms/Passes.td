@@ -281,7 +281,7 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
     **Conditions**
     - `choose_c1`: the value holds one collective, or one kernel that communicates.
     - `choose_c2`: the algorithm implements that collective; in a kernel, all. A
-      schedule is for a collective that is not in a kernel.
+      schedule in a file is for those in the kernel that it implements.
     - `choose_c3`: NCCL runs a collective that is not in a kernel.
     - `choose_c4`: a schedule's file can be read and is right.
     - `choose_c5`: it is for the same collective on as many ranks.
@@ -367,7 +367,31 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
 
     All groups choose by the largest part that any of them has, so that all ranks choose
     the same.
+
+    With a `topology`, of as many GPUs as the mesh has ranks, a collective of all ranks
+    without a choice runs by a schedule of the synthesizer if that is predicted to take
+    less time than what the table says. Two are looked for, that of the least latency
+    and that of the most bandwidth, `seconds` each at most; what is found is kept on
+    disk, as with `synth(...)`, and so serves all sizes. Times are those of the
+    alpha-beta model: a schedule's as events on the topology's links, the built-in
+    algorithms' as the messages that they send at once and, with `simple`, a meeting
+    before and after (`lib/CostModel/CollectiveTime.h`). A schedule of floats forms each
+    sum in one order for all ranks. Where none is found in time the table holds; remarks
+    say so. Collectives along some axes of the mesh, those in chunks and those in a
+    kernel with a product stay with the table, too.
+
+    **Conditions**
+    - `select_c1`: the topology is one of the synthesizer's, by name, or a right file.
+    - `select_c2`: it has as many GPUs as the mesh has ranks.
   }];
+  let options = [
+    Option<"topology", "topology", "std::string", /*default=*/"",
+           "The machine, by name or file, that collectives get schedules for">,
+    Option<"seconds", "seconds", "double", /*default=*/"10",
+           "How long each search for a schedule may take">,
+    Option<"explains", "explains", "bool", /*default=*/"true",
+           "Whether remarks say what was chosen">
+  ];
 }
 
 def VerifyPlans : Pass<"ccn-verify-plans", "::mlir::ModuleOp"> {

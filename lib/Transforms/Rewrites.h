@@ -149,7 +149,8 @@ mlir::LogicalResult order(mlir::RewriterBase &rewriter,
 ///
 /// - `choose_c1`: the value holds one collective, or one kernel that
 ///   communicates.
-/// - `choose_c2`: the algorithm implements that collective; in a kernel, all.
+/// - `choose_c2`: the algorithm implements that collective; in a kernel, all. A
+///   schedule in a file is for those in the kernel that it implements.
 /// - `choose_c3`: NCCL runs a collective that is not in a kernel.
 /// - `choose_c4`: a schedule's file can be read and is right.
 /// - `choose_c5`: it is for the same collective on as many ranks.

@@ -1,12 +1,19 @@
 //===- Select.cpp - How every collective runs -----------------------------===//
 //
-// What a schedule left open is decided by the sizes.
+// What a schedule left open is decided by the sizes and, where the topology is
+// known, by what the synthesizer finds for it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Placement.h"
+#include "lib/CostModel/CollectiveTime.h"
+#include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
-#include "synth/Schedule.h"
+#include "lib/Transforms/Rewrites.h"
+#include "synth/TopologyImport.h"
+
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -20,27 +27,63 @@ namespace {
 
 constexpr int64_t kibibyte = 1024;
 
-/// The bytes of the largest part of what a collective takes on any rank.
-int64_t largestBytes(CommunicateOp op, MeshOp mesh) {
-  RankedTensorType type = op.getSourceType();
+/// The bytes of the largest part of a tensor on any rank.
+int64_t largestBytes(RankedTensorType type, MeshOp mesh) {
   return largestPart(type, mesh) * elementBytes(type.getElementType());
 }
 
+/// The machine that collectives may have algorithms of their own for.
+struct Machine {
+  /// As the option names it.
+  std::string topology;
+  synth::Fabric fabric;
+  /// How long each search may take.
+  double seconds = 0;
+  /// Whether remarks say what was chosen.
+  bool explains = false;
+};
+
 class Selector {
 public:
-  explicit Selector(ModuleOp module)
-      : module(module), mesh(getMesh(module)), builder(module.getContext()) {}
+  Selector(ModuleOp module, const Machine *machine)
+      : module(module), mesh(getMesh(module)), machine(machine),
+        builder(module.getContext()) {}
 
   void select(CommunicateOp op);
 
 private:
+  /// A schedule and its predicted time in microseconds.
+  struct Candidate {
+    synth::Schedule schedule;
+    double time = 0;
+  };
+
   /// How many ranks take part.
-  int64_t countRanks(CommunicateOp op);
-  Attribute algorithmFor(CommunicateOp op, bool inKernel, StringRef protocol);
+  int64_t countRanks(CommunicateOp op) {
+    return requestFor(collectiveOf(op)).ranks;
+  }
+  static CollectiveOpInterface collectiveOf(CommunicateOp op) {
+    return cast<CollectiveOpInterface>(op.getOperation());
+  }
+  /// The bytes of the largest part of what it takes.
+  int64_t bytesTaken(CommunicateOp op) {
+    return largestBytes(op.getSourceType(), mesh);
+  }
+  Algorithm builtinFor(CommunicateOp op, bool inKernel, StringRef protocol);
+  StringRef protocolFor(CommunicateOp op, bool inKernel, Attribute algorithm);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
+  /// A schedule for the machine, if one is predicted to be faster than what is
+  /// built in.
+  FlatSymbolRefAttr synthesizedFor(CommunicateOp op, FusedOp kernel,
+                                   Algorithm builtin, Protocol protocol);
+  /// Why the topology says nothing about a collective; empty if it does.
+  std::string whyNoSchedule(CommunicateOp op, FusedOp kernel);
+  std::optional<Candidate> findFastest(CommunicateOp op, double bytes,
+                                       std::string &why);
 
   ModuleOp module;
   MeshOp mesh;
+  const Machine *machine;
   Builder builder;
 };
 
@@ -53,23 +96,12 @@ static bool hasSentinel(CommunicateOp op) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
 }
 
-int64_t Selector::countRanks(CommunicateOp op) {
-  int64_t ranks = 1;
-  for (StringAttr axis : op.getAxes().getNames())
-    ranks *= mesh.getAxisSize(axis);
-  return ranks;
-}
-
-Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
-                                 StringRef protocol) {
-  auto named = [&](Algorithm algorithm) {
-    return builder.getStringAttr(stringifyAlgorithm(algorithm));
-  };
+Algorithm Selector::builtinFor(CommunicateOp op, bool inKernel,
+                               StringRef protocol) {
   if (op.getCollective() != Collective::all_reduce)
-    return named(Algorithm::direct);
+    return Algorithm::direct;
   if (protocol == "ll" || protocol == "lamport")
-    return named(Algorithm::one_shot);
-  int64_t bytes = largestBytes(op, mesh);
+    return Algorithm::one_shot;
   int64_t ranks = countRanks(op);
   int64_t limit = 4 * kibibyte;
   if (!inKernel) {
@@ -79,25 +111,149 @@ Attribute Selector::algorithmFor(CommunicateOp op, bool inKernel,
     else if (protocol.empty() && hasSentinel(op))
       limit = std::max(limit, kibibyte * kibibyte / ranks * 4);
   }
-  return named(bytes <= limit ? Algorithm::one_shot : Algorithm::two_shot);
+  return bytesTaken(op) <= limit ? Algorithm::one_shot : Algorithm::two_shot;
+}
+
+StringRef Selector::protocolFor(CommunicateOp op, bool inKernel,
+                                Attribute algorithm) {
+  auto name = dyn_cast<StringAttr>(algorithm);
+  if (inKernel || !name ||
+      name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
+    return stringifyProtocol(Protocol::simple);
+  bool isLarge = bytesTaken(op) > 64 * kibibyte;
+  return stringifyProtocol(isLarge && countRanks(op) > 2 && hasSentinel(op)
+                               ? Protocol::lamport
+                               : Protocol::ll);
 }
 
 FlatSymbolRefAttr Selector::ringFor(CommunicateOp op) {
-  auto kind =
-      synth::parseCollectiveKind(stringifyCollective(op.getCollective()).str());
-  int64_t ranks = countRanks(op);
-  std::string name =
-      ("ring_" + stringifyCollective(op.getCollective()) + "_" + Twine(ranks))
-          .str();
-  if (!module.lookupSymbol(name)) {
-    OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
-    at.setInsertionPointAfter(mesh);
-    synth::Schedule ring = synth::ringSchedule(*kind, static_cast<int>(ranks));
-    AlgorithmOp::create(at, op.getLoc(), name,
-                        stringifyCollective(op.getCollective()), ranks,
-                        synth::writeSchedule(ring));
+  SynthRequest request = requestFor(collectiveOf(op));
+  return addAlgorithm(
+      module,
+      synth::ringSchedule(request.kind, static_cast<int>(request.ranks)),
+      ("ring_" + stringifyCollective(op.getCollective()) + "_" +
+       Twine(request.ranks))
+          .str(),
+      op.getLoc());
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules for a topology
+//===----------------------------------------------------------------------===//
+
+std::string Selector::whyNoSchedule(CommunicateOp op, FusedOp kernel) {
+  SynthRequest request = requestFor(collectiveOf(op));
+  if (request.kind == synth::CollectiveKind::Custom)
+    return ("no schedule implements '" +
+            stringifyCollective(op.getCollective()) + "'")
+        .str();
+  if (request.ranks < 2)
+    return "one rank takes part";
+  // The groups of some axes share the machine, and each sees a part of it.
+  if (request.ranks != mesh.getNumRanks())
+    return "it goes along some axes of the mesh, and the topology is of all";
+  SmallVector<int64_t> group =
+      mesh.getGroup(/*rank=*/0, op.getAxes().getNames());
+  if (!llvm::is_sorted(group))
+    return "its ranks are not in the order of the topology's GPUs";
+  // Its chunks, or its products, go on while others are on their way.
+  if (op->getParentOfType<OverlappedOp>())
+    return "it runs in chunks, at once with others";
+  if (kernel && kernel.getSkeleton() == Skeleton::matmul_collective)
+    return "it runs at once with a product";
+  return "";
+}
+
+std::optional<Selector::Candidate>
+Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
+  std::optional<Candidate> fastest;
+  for (const char *objective : {"latency", "bandwidth"}) {
+    SynthRequest request = requestFor(collectiveOf(op));
+    request.topology = machine->topology;
+    request.objective = objective;
+    request.seconds = machine->seconds;
+    synth::Result<Synthesized> found = synthesizeOnce(request);
+    if (!found) {
+      why = found.error().text;
+      continue;
+    }
+    synth::Result<synth::Schedule> schedule =
+        synth::parseSchedule(found->schedule, machine->topology);
+    std::string wrong =
+        schedule ? synth::check(*schedule) : schedule.error().text;
+    if (!wrong.empty()) {
+      why = wrong;
+      continue;
+    }
+    if (findChunkThroughCpu(*schedule)) {
+      why = "chunks would pass through a CPU";
+      continue;
+    }
+    synth::Result<synth::Timing> timing =
+        synth::simulate(*schedule, machine->fabric, bytes);
+    if (!timing)
+      why = timing.error().text;
+    else if (!fastest || timing->eventUs < fastest->time)
+      fastest = Candidate{std::move(*schedule), timing->eventUs};
   }
-  return FlatSymbolRefAttr::get(op.getContext(), name);
+  return fastest;
+}
+
+FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
+                                           Algorithm builtin,
+                                           Protocol protocol) {
+  auto options = [&] {
+    return remark::RemarkOpts::name("select")
+        .category("schedule")
+        .function(op->getParentOfType<ProgramOp>().getSymName());
+  };
+  std::string what =
+      (stringifyCollective(op.getCollective()) + " of " +
+       Twine(bytesTaken(op)) + " B on " + Twine(countRanks(op)) + " ranks")
+          .str();
+  auto keep = [&](const std::string &why) {
+    if (machine->explains)
+      remark::missed(op.getLoc(), options())
+          << "a schedule for " + what
+          << remark::detail::Remark::Arg("Reason", why)
+          << remark::detail::Remark::Arg("Suggestion",
+                                         "it runs as " +
+                                             stringifyAlgorithm(builtin).str());
+    return FlatSymbolRefAttr();
+  };
+  if (std::string why = whyNoSchedule(op, kernel); !why.empty())
+    return keep(why);
+  double bytes = std::max<double>(
+      static_cast<double>(bytesTaken(op)),
+      static_cast<double>(largestBytes(op.getTargetType(), mesh)));
+  if (bytes == 0)
+    return keep("nothing is sent");
+  std::string why;
+  std::optional<Candidate> found = findFastest(op, bytes, why);
+  if (!found)
+    return keep(why);
+  auto microseconds = [](double time) {
+    return llvm::formatv("{0:f2} us", time).str();
+  };
+  synth::Result<double> builtinTime = predictBuiltin(
+      builtin, protocol, op.getCollective(),
+      static_cast<int>(op.getRoot().value_or(0)), machine->fabric, bytes);
+  std::string size = describeSize(found->schedule);
+  if (builtinTime && *builtinTime <= found->time)
+    return keep("one of " + size + " is predicted to take " +
+                microseconds(found->time) + ", " +
+                stringifyAlgorithm(builtin).str() + " " +
+                microseconds(*builtinTime));
+  if (machine->explains)
+    remark::passed(op.getLoc(), options())
+        << what + " takes a schedule of " + size + ", predicted to take " +
+               microseconds(found->time) + "; " +
+               stringifyAlgorithm(builtin).str() + ": " +
+               (builtinTime ? microseconds(*builtinTime)
+                            : builtinTime.error().text);
+  return addAlgorithm(module, found->schedule,
+                      algorithmName(collectiveOf(op), machine->topology),
+                      op.getLoc());
 }
 
 void Selector::select(CommunicateOp op) {
@@ -113,17 +269,17 @@ void Selector::select(CommunicateOp op) {
   if (name && name.getValue() == "ring") {
     algorithm = ringFor(op);
   } else if (!algorithm) {
-    algorithm = algorithmFor(op, kernel, protocol);
+    Algorithm builtin = builtinFor(op, kernel, protocol);
+    algorithm = builder.getStringAttr(stringifyAlgorithm(builtin));
+    // A protocol is one of the built-in algorithms'.
+    if (machine && protocol.empty())
+      if (FlatSymbolRefAttr symbol = synthesizedFor(
+              op, kernel, builtin,
+              *symbolizeProtocol(protocolFor(op, kernel, algorithm))))
+        algorithm = symbol;
   }
-  name = dyn_cast<StringAttr>(algorithm);
-  if (protocol.empty()) {
-    protocol = "simple";
-    if (!kernel && name && name.getValue() == "one_shot") {
-      bool isLarge = largestBytes(op, mesh) > 64 * kibibyte;
-      protocol =
-          isLarge && countRanks(op) > 2 && hasSentinel(op) ? "lamport" : "ll";
-    }
-  }
+  if (protocol.empty())
+    protocol = protocolFor(op, kernel, algorithm);
   op->setAttr(kAlgorithmAttr, algorithm);
   op->setAttr(kProtocolAttr, builder.getStringAttr(protocol));
 }
@@ -131,9 +287,40 @@ void Selector::select(CommunicateOp op) {
 namespace {
 
 struct SelectPass : ccn::impl::SelectBase<SelectPass> {
+  using SelectBase::SelectBase;
+
   void runOnOperation() override {
-    Selector selector(getOperation());
-    getOperation().walk([&](CommunicateOp op) { selector.select(op); });
+    ModuleOp module = getOperation();
+    std::optional<Machine> machine;
+    // Without a mesh nothing communicates.
+    if (MeshOp mesh = getMesh(module); mesh && !topology.empty()) {
+      FailureOr<Machine> found = findMachine(mesh);
+      if (failed(found))
+        return signalPassFailure();
+      machine = *std::move(found);
+    }
+    Selector selector(module, machine ? &*machine : nullptr);
+    module.walk([&](CommunicateOp op) { selector.select(op); });
+  }
+
+private:
+  FailureOr<Machine> findMachine(MeshOp mesh) {
+    auto emit = [&] { return mesh.emitError(); };
+    // select_c1
+    synth::Result<synth::Topology> found = synth::loadTopology(topology);
+    if (!found)
+      return refuse(emit, "select_c1", found.error().text, nullptr);
+    synth::Result<synth::Fabric> fabric = synth::makeFabric(*found);
+    if (!fabric)
+      return refuse(emit, "select_c1", fabric.error().text, nullptr);
+    // select_c2
+    if (fabric->ranks != mesh.getNumRanks())
+      return refuse(emit, "select_c2",
+                    "expected a topology of " + Twine(mesh.getNumRanks()) +
+                        " GPUs, one for each rank of the mesh, found '" +
+                        topology + "' with " + Twine(fabric->ranks),
+                    nullptr);
+    return Machine{topology, std::move(*fabric), seconds, explains};
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "lib/Interpreter/Placement.h"
 #include "lib/Transforms/Localize.h"
+#include "runtime/Comparison.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -275,22 +276,18 @@ std::optional<std::string> Comparison::compareElements(
     const HostTensor *bound, Arithmetic arithmetic, Agreement::Closest &closest,
     Agreement::Counts &counts) {
   const HostTensor &a = expected.tensor, &b = found.tensor;
-  bool isReal = interp::isFloat(a.type());
+  using runtime::ElementComparison;
   for (int64_t i = 0; i < a.count(); ++i) {
-    double x = a.doubleAt(i), y = b.doubleAt(i);
-    // As bits: all of an integer, and NaN as NaN.
-    bool same = isReal ? x == y || (x != x && y != y)
-                       : a.integerAt(i) == b.integerAt(i);
-    double error = bound ? bound->doubleAt(i) : 0;
-    if (!same && !std::isfinite(error)) {
+    ElementComparison result = runtime::compareElement(b, a, bound, i);
+    if (result.verdict == ElementComparison::Unknown) {
       ++counts.unbounded;
       continue;
     }
     ++counts.compared;
-    if (same)
+    if (result.verdict == ElementComparison::Same)
       continue;
-    Agreement::Closest here = {std::fabs(x - y), boundFactor * error};
-    if (isReal && here.difference <= here.bound) {
+    Agreement::Closest here = {result.difference, result.limit};
+    if (result.verdict == ElementComparison::Within) {
       closest.add(here);
       continue;
     }
@@ -299,7 +296,7 @@ std::optional<std::string> Comparison::compareElements(
                                      expected.name, b.textAt(i), a.textAt(i));
     if (arithmetic == Arithmetic::Wide)
       text += " (all in f64)";
-    if (isReal && here.bound > 0 && y == y)
+    if (here.bound > 0 && here.difference == here.difference)
       text += llvm::formatv(", which is off by {0:e2} where rounding makes at "
                             "most {1:e2}",
                             here.difference, here.bound);

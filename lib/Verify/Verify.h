@@ -33,9 +33,6 @@
 
 namespace ccn::verify {
 
-/// How many times the bound of one program two may differ.
-inline constexpr double boundFactor = 4;
-
 /// How well two programs agree, over all values and sizes they were run on.
 struct Agreement {
   /// Runs in which both programs gave a result.

@@ -271,7 +271,7 @@ std::string Statistics::findMissing() const {
   // here, and localizing is no primitive.
   static const std::set<std::string> unreachable = {
       "slice_state_c1", "choose_c9", "localize_c1", "localize_c2",
-      "localize_c3"};
+      "localize_c3",    "select_c1", "select_c2"};
   std::string missing;
   for (const char *name : {"split", "reorder", "slice_state", "fuse", "overlap",
                            "bucket", "order", "algorithm", "protocol", "sms"})

@@ -7,6 +7,7 @@
 #include "tools/cccompile/EmitPackage.h"
 
 #include "codegen/BuildPackage.h"
+#include "lib/Verify/BoundPlans.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -45,8 +46,8 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
 
 std::optional<std::string>
 ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
-                 llvm::StringRef schedule, const Options &options,
-                 Diagnostics &diagnostics, int &code) {
+                 mlir::ModuleOp plain, llvm::StringRef schedule,
+                 const Options &options, Diagnostics &diagnostics, int &code) {
   code = 2;
   llvm::SetVector<llvm::StringRef> programs;
   for (auto op : plans.getOps<plan::PlanOp>())
@@ -73,6 +74,17 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
   if (!checkPlans(plans, program, diagnostics))
     return std::nullopt;
   codegen::PackageOptions packageOptions = {program, schedule.str(), reference};
+  verify::BoundPlans bounds;
+  if (plain) {
+    auto made =
+        verify::makeBoundPlans(cast<ProgramOp>(plain.lookupSymbol(program)));
+    // Without bounds nothing may differ.
+    if (mlir::succeeded(made)) {
+      bounds = *std::move(made);
+      packageOptions.bounds = *bounds.plans;
+      packageOptions.bounded = bounds.outputs;
+    }
+  }
   using codegen::CpuLevel;
   if (options.cpu == "x86-64")
     packageOptions.cpu.level = CpuLevel::X86_64;

@@ -58,6 +58,19 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "schedules (.ccn) or a transform script (.mlir); without it "
                  "'default', if there is one")
       ->type_name("NAME|FILE");
+  auto *topology = app.add_option(
+      "--topology", options.topology,
+      "the machine, one GPU for each rank of the mesh: collectives without an "
+      "algorithm run by a schedule that is synthesized for it where that is "
+      "predicted to be faster (--explain says where). A name of `ccsynth "
+      "topologies`, as dgx1 or 'ring(8)', or a file");
+  topology->type_name("NAME|FILE");
+  auto *search = app.add_option(
+      "--search-time", options.searchSeconds,
+      "with --topology, how many seconds each search for a schedule may take "
+      "(default 10); two are searched for each kind of collective, once");
+  search->type_name("SECONDS")->check(
+      expect("seconds from 0.001 to 1e6", isNumberFrom(0.001, 1e6)));
   app.add_flag(
          "--verify", options.verify,
          "compare the program with and without the schedule, on all ranks "
@@ -127,8 +140,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
       "With CCN_VERIFY=1 in the environment (and in debug builds, unless it is "
       "0) every\nschedule that is applied is verified briefly. What synth(...) "
-      "finds is "
-      "kept in\nCCN_CACHE_DIR, else ~/.cache/ccn.\n\n"
+      "and --topology\nfind is kept in CCN_CACHE_DIR, else ~/.cache/ccn.\n\n"
       "Exit codes: 0 done; 1 the program or schedule is wrong; 2 usage; 4 a "
       "run failed,\nor --verify found a difference.");
   app.allow_extras();
@@ -188,6 +200,20 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       throw CLI::ValidationError(
           "--rank", "expected --stop-after localize, select or plan, or "
                     "--emit plan, beside it");
+    // It is read several times, which standard input cannot be.
+    if (*topology && (options.topology.empty() || options.topology == "-"))
+      throw CLI::ValidationError("--topology",
+                                 "expected a name or a file, found '" +
+                                     options.topology + "'");
+    if (*search && !*topology)
+      throw CLI::ValidationError("--search-time",
+                                 "expected --topology beside it");
+    if (*topology && options.stopAfter != "select" &&
+        options.stopAfter != "plan" && options.emit != "plan" &&
+        options.emit != "package")
+      throw CLI::ValidationError(
+          "--topology", "expected --stop-after select or plan, or --emit plan "
+                        "or package, beside it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",

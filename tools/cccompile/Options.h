@@ -34,6 +34,10 @@ struct Options {
   std::string target;
   std::string dumpFolder;
   std::string schedule;
+  /// The machine that collectives get schedules for; none if empty.
+  std::string topology;
+  /// How long each search for one may take.
+  double searchSeconds = 10;
   std::string program;
   /// How to verify the schedule: by `run` or `prove`; not if empty.
   std::string verify;

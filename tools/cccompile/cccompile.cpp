@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Ccn.h"
 #include "lib/Driver/Phases.h"
 #include "lib/Frontend/Parser.h"
+#include "synth/TopologyImport.h"
 #include "tools/cccompile/EmitPackage.h"
 #include "tools/cccompile/Options.h"
 #include "tools/cccompile/Run.h"
@@ -93,6 +95,14 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
   return !failure;
 }
 
+/// Whether a module holds what one rank executes.
+bool isLocalized(mlir::ModuleOp module) {
+  auto programs = module.getOps<ProgramOp>();
+  return llvm::any_of(programs, [](ProgramOp program) {
+    return program.getRank().has_value();
+  });
+}
+
 /// Compiles; the exit code if that fails, else 0.
 int compileTo(const SourceFile &source, mlir::MLIRContext *context,
               const CompileOptions &options, Diagnostics &diagnostics,
@@ -142,6 +152,13 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   };
   compileOptions.dumpFolder = options.dumpFolder;
   compileOptions.rank = options.rank;
+  compileOptions.topology = options.topology;
+  compileOptions.searchSeconds = options.searchSeconds;
+  if (!options.topology.empty())
+    if (auto topology = synth::loadTopology(options.topology); !topology) {
+      diagnostics.error("--topology: " + topology.error().text);
+      return 2;
+    }
   if (llvm::StringRef(options.schedule).ends_with(".mlir") ||
       llvm::StringRef(options.schedule).ends_with(".ccn")) {
     auto buffer = llvm::MemoryBuffer::getFile(options.schedule);
@@ -206,22 +223,36 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     return runProgram(*module, options, diagnostics);
   }
   if (options.emit == "package" || options.emit == "cuda") {
-    // What it would do without a schedule.
-    mlir::OwningOpRef<mlir::ModuleOp> reference, unused;
+    // What it would do without a schedule, and without those of a topology:
+    // what GPUs compute is always compared with that.
+    mlir::OwningOpRef<mlir::ModuleOp> reference, plainModule, unused;
     std::string name;
-    if (schedules) {
+    if (schedules || !options.topology.empty() || options.target != "cpu") {
       CompileOptions plain = compileOptions;
       plain.unscheduled = true;
+      plain.topology.clear();
       plain.dumpFolder.clear();
       plain.explain = false;
-      if (int code = compileTo(source, &context, plain, diagnostics, reference,
-                               unused))
+      plain.stopAfter = Phase::Schedule;
+      if (int code = compileTo(source, &context, plain, diagnostics,
+                               plainModule, unused))
         return code;
-      name = options.schedule.empty() ? "default" : options.schedule;
+      // What a file holds of one rank cannot be taken back.
+      if (isLocalized(*plainModule)) {
+        plainModule = {};
+      } else {
+        plain.stopAfter = Phase::Plan;
+        if (int code = compileTo(source, &context, plain, diagnostics,
+                                 reference, unused))
+          return code;
+      }
+      if (schedules)
+        name = options.schedule.empty() ? "default" : options.schedule;
     }
     int code;
     std::optional<std::string> bytes =
-        makePackage(*module, reference ? *reference : mlir::ModuleOp(), name,
+        makePackage(*module, reference ? *reference : mlir::ModuleOp(),
+                    plainModule ? *plainModule : mlir::ModuleOp(), name,
                     options, diagnostics, code);
     if (!bytes)
       return code;

@@ -64,7 +64,8 @@ void ccn::printInfo(std::ostream &os, const Package &package) {
     os << " " << axis.name << " = " << axis.size << ",";
   os << " " << plan.ranks.size()
      << (plan.ranks.size() == 1 ? " rank" : " ranks") << "\nreference plan "
-     << (package.reference ? "yes" : "no") << "\n";
+     << (package.reference ? "yes" : "no") << "\nerror bounds "
+     << (package.bounds ? "yes" : "no") << "\n";
 
   os << "arguments\n";
   for (const Argument &argument : plan.arguments) {

@@ -31,17 +31,16 @@ Status writeBench(const std::string &path, const runtime::Package &package,
 /// Of at least one value.
 double median(std::vector<double> values);
 
-/// How far two arrays of a type may be apart: this times the largest magnitude
-/// of the expected array. Schedules may sum in another order, and round in
-/// between. 0 for all but floats.
-double tolerance(runtime::ElementType type);
-
-/// Compares an array with that of the reference plan, prints the largest
-/// difference, and returns whether it is within the tolerance. NaNs are equal,
-/// infinities equal only to themselves.
+/// Compares an array with that of the reference plan, element by element by the
+/// bounds of the reference's errors (see runtime/Comparison.h; null if it is
+/// exact), and returns whether none differs by more. Prints that they are the
+/// same or, of the element that comes closest to its bound or exceeds it most,
+/// by how much it differs and how much it may; and how many differ where no
+/// bound is known.
 bool printComparison(std::ostream &os, const std::string &name,
                      const runtime::HostTensor &found,
-                     const runtime::HostTensor &expected);
+                     const runtime::HostTensor &expected,
+                     const runtime::HostTensor *bound);
 
 } // namespace ccn
 

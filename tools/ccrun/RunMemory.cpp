@@ -130,8 +130,11 @@ Result<std::unique_ptr<RunMemory>> RunMemory::open(int file, int rank,
   if (package.hash != task.packageHash)
     return error("rank ", rank, " was to run package ", task.packageHash,
                  ", found ", package.hash);
-  const Plan *plan = task.isReference && package.reference ? &*package.reference
-                                                           : &package.plan;
+  const Plan *plan = &package.plan;
+  if (task.plan == PlanKind::Reference && package.reference)
+    plan = &*package.reference;
+  if (task.plan == PlanKind::Bounds && package.bounds)
+    plan = &*package.bounds;
   if (Status status = memory->layOut(*plan, task.timedRuns, std::nullopt);
       !status)
     return status;

@@ -21,11 +21,13 @@
 
 namespace ccn {
 
+/// Which plan of a package.
+enum class PlanKind : int32_t { Scheduled, Reference, Bounds };
+
 /// What the ranks are to do.
 struct RunTask {
   int32_t ranks = 1;
-  /// Whether it is the package's reference plan.
-  bool isReference = false;
+  PlanKind plan = PlanKind::Scheduled;
   /// Whether GPUs execute it.
   bool onGpus = false;
   bool traced = false;

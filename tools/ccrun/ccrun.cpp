@@ -10,6 +10,7 @@
 #include "runtime/Bootstrap.h"
 #include "runtime/CheckGpuProgram.h"
 #include "runtime/CheckPlan.h"
+#include "runtime/Convert.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
 #include "tools/ccrun/Options.h"
@@ -79,6 +80,8 @@ private:
   /// Runs a plan of the package, which is there in `memory` afterwards.
   Status runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
                  std::unique_ptr<RunMemory> &memory);
+  /// Runs the plans to compare with in the same way.
+  Status runOthers(const Inputs &inputs);
   /// Fills `memory` with what ranks start with.
   Status setArguments(RunMemory &memory, const Inputs &inputs);
   /// Of ranks that MPI started: runs this one. Rank 0 goes on with the results;
@@ -100,6 +103,14 @@ private:
            : options.processes ? "processes"
                                : "threads";
   }
+  /// The arguments that are no results.
+  size_t countInputs() const {
+    return static_cast<size_t>(std::count_if(
+        package.plan.arguments.begin(), package.plan.arguments.end(),
+        [](const Argument &argument) {
+          return argument.kind != ArgumentKind::Result;
+        }));
+  }
   bool isOutput(const Argument &argument) const {
     return argument.kind != ArgumentKind::Input;
   }
@@ -110,8 +121,9 @@ private:
   bool onGpus;
   /// Of ranks that MPI started.
   std::unique_ptr<Team> team;
-  /// Of the plan, and of the reference plan if that is run too.
-  std::unique_ptr<RunMemory> memory, reference;
+  /// Of the plan and, if they are run too, of the reference plan and of the
+  /// plan that bounds its errors.
+  std::unique_ptr<RunMemory> memory, reference, bounds;
 };
 
 Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
@@ -124,14 +136,29 @@ Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
       return error("argument '", argument.name, "': ", status.message());
     };
     auto given = inputs.find(argument.name);
+    // A plan may take in f64 what the program takes in another type.
+    auto converted = [&](Result<HostTensor> tensor) -> Result<HostTensor> {
+      if (!tensor || tensor->type() == argument.type)
+        return tensor;
+      Result<HostTensor> wide =
+          HostTensor::uninitialized(argument.type, tensor->shape());
+      if (wide)
+        convert(tensor->type(), tensor->data(), argument.type,
+                wide->mutableData(), tensor->count());
+      return wide;
+    };
     auto draw = [&](const Shape &shape, const Shape &offsets) {
-      return randomFill(argument.type, shape, {argument.shape, offsets},
-                        options.seed, argument.name);
+      return converted(randomFill(package.plan.arguments[i].type, shape,
+                                  {argument.shape, offsets}, options.seed,
+                                  argument.name));
     };
     if (team) {
       int rank = team->rank();
       if (given != inputs.end()) {
-        made.setPart(i, rank, given->second);
+        Result<HostTensor> whole = converted(given->second);
+        if (!whole)
+          return fail(whole.status());
+        made.setPart(i, rank, *whole);
         continue;
       }
       std::span<std::byte> place = made.part(i, rank);
@@ -147,7 +174,7 @@ Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
     }
     Result<HostTensor> whole =
         given != inputs.end()
-            ? Result<HostTensor>(given->second)
+            ? converted(given->second)
             : draw(argument.shape, Shape(argument.shape.size(), 0));
     if (!whole)
       return fail(whole.status());
@@ -189,6 +216,19 @@ Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
   return status;
 }
 
+Status Runner::runOthers(const Inputs &inputs) {
+  RunTask task;
+  task.plan = PlanKind::Reference;
+  Status status = runPlan(referencePlan(), task, inputs, reference);
+  if (!status)
+    return error("reference plan: ", status.message());
+  if (!package.bounds)
+    return status;
+  task.plan = PlanKind::Bounds;
+  status = runPlan(*package.bounds, task, inputs, bounds);
+  return status ? status : error("error bounds: ", status.message());
+}
+
 std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
   if (mpiLaunch())
     return runInTeam(task, inputs);
@@ -196,11 +236,8 @@ std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
     return fail(RunFailed, status.message());
   if (!options.check)
     return std::nullopt;
-  RunTask again;
-  again.isReference = true;
-  if (Status status = runPlan(referencePlan(), again, inputs, reference);
-      !status)
-    return fail(RunFailed, "reference plan: " + status.message());
+  if (Status status = runOthers(inputs); !status)
+    return fail(RunFailed, status.message());
   return std::nullopt;
 }
 
@@ -214,21 +251,26 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
       package.hash + ", seed " + std::to_string(options.seed) + ", " +
       std::to_string(task.runs) + " runs" + (onGpus ? ", on GPUs" : "") +
       (task.traced ? ", trace" : "") + (options.check ? ", check" : "");
-  Result<int64_t> bytes = teamBytes(package.plan, onGpus);
-  Result<int64_t> more = options.check ? teamBytes(referencePlan(), false) : 0;
-  if (!bytes || !more)
-    return fail(WrongUsage, !bytes ? bytes.message() : more.message());
-  if (__builtin_add_overflow(*bytes, *more, &wanted.bytesPerRank))
-    return fail(WrongUsage, "the symmetric memory of both plans overflows");
+  std::vector<const Plan *> plans = {&package.plan};
+  if (options.check)
+    plans.push_back(&referencePlan());
+  if (options.check && package.bounds)
+    plans.push_back(&*package.bounds);
+  for (size_t i = 0; i < plans.size(); ++i) {
+    Result<int64_t> bytes = teamBytes(*plans[i], onGpus && i == 0);
+    if (!bytes)
+      return fail(WrongUsage, bytes.message());
+    if (__builtin_add_overflow(wanted.bytesPerRank, *bytes,
+                               &wanted.bytesPerRank))
+      return fail(WrongUsage, "the symmetric memory of all plans overflows");
+  }
   team = Team::join(wanted);
   Status status = team->joined();
   int code = team->isWrongSize() ? WrongUsage : RunFailed;
   if (status) {
     status = runPlan(package.plan, task, inputs, memory);
-    RunTask again;
-    again.isReference = true;
     if (status && options.check)
-      status = runPlan(referencePlan(), again, inputs, reference);
+      status = runOthers(inputs);
     if (!status)
       status = team->transport().fail(team->rank(), status.message());
   }
@@ -255,8 +297,18 @@ int Runner::check() {
     if (!found || !expected)
       return fail(RunFailed, !found ? found.message()
                                     : "reference plan: " + expected.message());
+    std::optional<HostTensor> bound;
+    auto it = std::find(package.bounded.begin(), package.bounded.end(),
+                        static_cast<int>(i));
+    if (bounds && it != package.bounded.end()) {
+      Result<HostTensor> collected = bounds->collect(
+          static_cast<size_t>(it - package.bounded.begin()) + countInputs());
+      if (!collected)
+        return fail(RunFailed, "error bounds: " + collected.message());
+      bound = *std::move(collected);
+    }
     isRight &= printComparison(std::cout, package.plan.arguments[i].name,
-                               *found, *expected);
+                               *found, *expected, bound ? &*bound : nullptr);
   }
   return isRight ? Done
                  : fail(RunFailed,
@@ -301,7 +353,7 @@ int Runner::run() {
     return fail(WrongUsage,
                 "--check: '" + options.package +
                     "' holds no reference plan to compare with; expected one "
-                    "that was compiled with a schedule");
+                    "that was compiled with a schedule or for a topology");
   ProgramArrays arrays = arraysOf(package);
   Result<Inputs> inputs = arrays.read(options.inputs);
   if (!inputs)
@@ -320,6 +372,40 @@ int Runner::run() {
   if (std::optional<int> code = runPlans(task, *inputs))
     return *code;
   return report(arrays);
+}
+
+/// Whether the plan of bounds takes what the program takes, and gives what it
+/// is said to.
+Status checkBounds(const Package &package) {
+  const Plan &plan = package.plan, &bounds = *package.bounds;
+  if (Status status = checkPlan(bounds); !status)
+    return error("error bounds: ", status.message());
+  auto wide = [](ElementType type) {
+    return isFloat(type) ? ElementType::F64 : type;
+  };
+  bool fits = package.reference && plan.ranks.size() == bounds.ranks.size();
+  size_t inputs = 0;
+  for (; fits && inputs < plan.arguments.size() &&
+         plan.arguments[inputs].kind != ArgumentKind::Result;
+       ++inputs) {
+    const Argument &a = plan.arguments[inputs];
+    fits = inputs < bounds.arguments.size();
+    if (!fits)
+      break;
+    const Argument &b = bounds.arguments[inputs];
+    fits = a.name == b.name && b.kind == ArgumentKind::Input &&
+           b.type == wide(a.type) && a.shape == b.shape;
+  }
+  fits = fits && bounds.arguments.size() == inputs + package.bounded.size();
+  for (size_t i = 0; fits && i < package.bounded.size(); ++i) {
+    auto number = static_cast<size_t>(package.bounded[i]);
+    const Argument &b = bounds.arguments[inputs + i];
+    fits = package.bounded[i] >= 0 && number < plan.arguments.size() &&
+           plan.arguments[number].kind != ArgumentKind::Input &&
+           b.kind == ArgumentKind::Result && b.type == ElementType::F64 &&
+           b.shape == plan.arguments[number].shape;
+  }
+  return fits ? Status() : error("the error bounds are of another program");
 }
 
 /// What makes a package one that this machine and this tool can run, on its CPU
@@ -349,7 +435,7 @@ Status checkPackage(const Package &package, bool onCpu) {
     if (!isAlike)
       return error("the reference plan has other arguments or ranks");
   }
-  return Status();
+  return package.bounds ? checkBounds(package) : Status();
 }
 
 } // namespace

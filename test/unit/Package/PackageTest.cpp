@@ -166,6 +166,9 @@ TEST(Package, ReadsWhatItWrote) {
   EXPECT_EQ(read->plan.ranks[1].launches[2].name, "fused \"1\"\n\xc3\xa9");
   ASSERT_TRUE(read->reference.has_value());
   EXPECT_EQ(read->reference->ranks.size(), 1u);
+  ASSERT_TRUE(read->bounds.has_value());
+  EXPECT_TRUE(read->bounds->arguments.empty());
+  EXPECT_EQ(read->bounded, (std::vector<int>{3, 1}));
   const auto &part =
       std::get<MatmulPart>(read->plan.ranks[0].launches[0].parts[5]);
   EXPECT_EQ(part.batch, (std::vector<int64_t>{1, 2}));
@@ -323,6 +326,10 @@ TEST(Package, ErrorsNameTheField) {
             "corrupt: plan.mesh[0]: unexpected field 'siez'");
   EXPECT_EQ(whyNotWith([](Json &j) { j["plan"]["ranks"][1] = 2; }),
             "corrupt: plan.ranks[1]: expected an index below 2, found 2");
+  EXPECT_EQ(whyNotWith([](Json &j) { j["bounds"] = 1; }).substr(0, 17),
+            "corrupt: bounds: ");
+  EXPECT_EQ(whyNotWith([](Json &j) { j["bounded"] = "p"; }),
+            "corrupt: bounded: expected a list, found \"p\"");
   EXPECT_EQ(whyNotWith([](Json &j) { j["reference"]["ranks"] = nullptr; }),
             "corrupt: reference.ranks: expected a list, found null");
   EXPECT_EQ(whyNotWith([](Json &j) { j["gpu"]["kernels"][1]["waits"] = 1; }),

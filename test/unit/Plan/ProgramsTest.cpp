@@ -7,6 +7,7 @@
 
 #include "PlanUtil.h"
 
+#include "dialect/Plan.h"
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
 
@@ -223,6 +224,68 @@ schedule t for f {
   overlap most, half, p chunks 2
   overlap whole, size, parts chunks 2
 })";
+  compare(text, "t");
+}
+
+// A value that is the same for all chunks is made with the first: others may
+// still read it when the next chunk is made.
+TEST_F(PlansOfPrograms, MakeOnceWhatAllChunksTake) {
+  compare(R"(mesh m (a = 6)
+program f(inout p0: i32[5, 3] sliced(1, a), x1: i32[3, 5] sliced(0, a),
+          x2: i32[5, 5]) {
+  let v0 = matmul(p0, x1)
+  let v1 = all_reduce(sum, v0)
+  let v2 = v1 * x2
+  let v3 = matmul(v2, v1)
+  return v3
+}
+schedule t for f {
+  let k3 = fuse v0, v1, v2
+  let o4 = overlap k3, v3
+})",
+          "t");
+  // Combined from the memory of others, elementwise, a scalar, views, a
+  // reduction; taken by the kernel alone and by the next stage too.
+  const char *text = R"(mesh m (a = 3)
+program f(x: f32[7, 4] local(a), y: f32[7, 4], z: f32[4] local(a), s: f32) {
+  let row = all_reduce(sum, z, a)
+  let most = max(abs(row))
+  let scaled = row / (most + s)
+  let whole = all_reduce(sum, x, a)
+  let t = whole + y * broadcast_to(scaled, [7, 4]) + most
+  let w = transpose(broadcast_to(reshape(row, [1, 4]), [3, 4]))
+  let u = matmul(t, w)
+  return t, u
+}
+schedule t for f {
+  let k = fuse row, most, scaled, whole, t, w
+  overlap k, u chunks 3
+})";
+  compare(text, "t");
+}
+
+TEST_F(PlansOfPrograms, MakeWhatAllChunksTakeInOnePart) {
+  const char *text = R"(mesh m (a = 2)
+program f(x: f32[8, 3] sliced(1), y: f32[3, 8] sliced(0), z: f32[8, 8]) {
+  let square = all_reduce(sum, matmul(x, y))
+  let scaled = square * z
+  let product = matmul(scaled, square)
+  return product
+}
+schedule t for f {
+  let k = fuse square, scaled
+  overlap k, product chunks 4
+})";
+  std::string messages;
+  auto plans = compiler.compileTo(
+      Phase::Plan, text, {.phase = Phase::Plan, .schedule = "t"}, messages);
+  ASSERT_TRUE(plans) << messages;
+  // One of x and y, and one in each chunk.
+  for (auto program : plans->getOps<plan::PlanOp>()) {
+    int products = 0;
+    program.walk([&](plan::MatmulPartOp) { ++products; });
+    EXPECT_EQ(products, 1 + 4);
+  }
   compare(text, "t");
 }
 

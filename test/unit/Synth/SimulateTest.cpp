@@ -70,3 +70,34 @@ TEST(Simulate, ChunksPipelineDownALine) {
   EXPECT_NEAR(t->eventUs, 3 * 0.7 + 12 * transfer(1e6), 1e-6);
   EXPECT_NEAR(t->stepwiseUs, 12 * (0.7 + transfer(1e6)), 1e-6);
 }
+
+TEST(Simulate, MessagesPassThroughOthers) {
+  // From end to end over three links, one hop after the other; each way has its
+  // own links.
+  Fabric line = fabricOf("line(4)");
+  double hop = 0.7 + transfer(1e6);
+  Result<double> time = simulateMessages({{0, 3}, {3, 0}}, line, 1e6);
+  ASSERT_TRUE(bool(time));
+  EXPECT_NEAR(*time, 3 * hop, 1e-6);
+  // The middle link carries all four messages to the right, one by one.
+  time = simulateMessages({{0, 2}, {0, 3}, {1, 2}, {1, 3}}, line, 1e6);
+  ASSERT_TRUE(bool(time));
+  EXPECT_GE(*time, 4 * transfer(1e6) + 2 * 0.7);
+  EXPECT_LE(*time, 6 * hop);
+  time = simulateMessages({}, line, 1e6);
+  ASSERT_TRUE(bool(time));
+  EXPECT_EQ(*time, 0);
+}
+
+TEST(Simulate, MessagesNeedAWay) {
+  Topology topology;
+  for (const char *name : {"a", "b"})
+    topology.addNode(name, NodeKind::Gpu);
+  topology.addLink(0, 1, 25, 0.7);
+  Result<Fabric> oneWay = makeFabric(topology);
+  ASSERT_TRUE(bool(oneWay));
+  EXPECT_TRUE(bool(simulateMessages({{0, 1}}, *oneWay, 1e6)));
+  Result<double> back = simulateMessages({{1, 0}}, *oneWay, 1e6);
+  ASSERT_FALSE(bool(back));
+  EXPECT_EQ(back.error().text, "the topology has no way from rank 1 to rank 0");
+}

@@ -2,9 +2,9 @@
 
     run_algorithms.py TOPIC FOLDER SOURCE CCRUN CCSYNTH CCCOMPILE...
 
-The topic is `chosen` (algorithms and protocols by name), `synthesized`, `axes` (of a mesh of two) or `files`
-(schedules of ours and of others). SOURCE is the folder with the synthesizer's
-test data. The interpreter adds in the order of the ranks: integers are always equal to its results in all
+The topic is `chosen` (algorithms and protocols by name), `synthesized`, `axes` (of a mesh of two), `files`
+(schedules of ours and of others), `kernels` (in kernels that compute too) or `topology` (chosen for a machine). SOURCE
+is the folder with the synthesizer's test data. The interpreter adds in the order of the ranks: integers are always equal to its results in all
 bits, floats where the algorithm adds in that order too, else within the rounding of the sum.
 """
 
@@ -29,18 +29,24 @@ TYPES = {"f32": 2.0 ** -24, "f64": 2.0 ** -53, "f16": 2.0 ** -11, "i32": 0}
 class Program:
     """Collectives on one mesh, each the value of a name, and how they should run."""
 
-    def __init__(self, ranks, mesh=None):
+    def __init__(self, ranks, mesh=None, options=()):
         self.mesh = mesh or f"dp = {ranks}"
+        self.options = options
         self.ranks = ranks
         self.arguments, self.lets, self.choices = [], [], []
         self.values = {}
 
-    def add(self, kind, expression, element, sizes, layout, choices, exact):
-        """`expression` is of x. The value has the name v0, v1, ... `kind` names it in messages."""
+    def add(self, kind, expression, element, sizes, layout, choices, exact, kernel=None):
+        """`expression` is of x. The value has the name v0, v1, ... `kind` names it in messages. What it consists of
+        becomes a kernel, if that is to have a name: the choices are then its."""
         index = len(self.lets)
         self.arguments.append(f"x{index}: {element}[{', '.join(map(str, sizes))}] {layout}")
         self.lets.append(f"let v{index} = {re.sub(r'%x', f'x{index}', expression)}")
-        self.choices += [f"{what} v{index} = {choice}" for what, choice in choices]
+        name = f"v{index}"
+        if kernel:
+            name = kernel.replace("%v", name)
+            self.choices.append((f"let {name} = " if name != f"v{index}" else "") + f"fuse v{index}")
+        self.choices += [f"{what} {name} = {choice}" for what, choice in choices]
         self.values[f"v{index}"] = (f"{kind} {element}{sizes} {layout} {choices}", element, exact)
 
     def run(self, name):
@@ -49,7 +55,8 @@ class Program:
                  f"return {', '.join(self.values)}", "}", "schedule s for p {", *self.choices, "}"]
         with open(name + ".ccn", "w") as file:
             file.write("\n".join(lines) + "\n")
-        call(*cccompile, name + ".ccn", "--schedule", "s", "--emit", "package", "--cpu", "x86-64", "-o", name)
+        call(*cccompile, name + ".ccn", "--schedule", "s", "--emit", "package", "--cpu", "x86-64", "-o", name,
+             *self.options)
         for seed in (3, 4):
             outputs = {}
             for who, command in (("is", [ccrun, name]), ("was", [*cccompile, name + ".ccn", "--schedule", "s", "--run"])):
@@ -188,6 +195,102 @@ def files():
         program = Program(ranks)
         add_all(program, (kind,), [("algorithm", f'"{kind}.json"')], exact=False, sizes=(1003, 3))
         program.run(kind)
+
+
+def kernels():
+    """Schedules in kernels that also make what they take, and compute with what they give."""
+    topologies = (("line(2)", 2), ("ring(3)", 3), ("ring(4)", 4), ("full(4)", 4), ("hgx-h100-4", 4))
+    for topology, ranks in topologies:
+        for objective in ("latency", "bandwidth"):
+            program = Program(ranks)
+            choices = [("algorithm", f'synth("{topology}", {objective})')]
+            for element in ("f32", "i32", "f16"):
+                for kernel in ("%v", "k%v"):
+                    for sizes in ([1003], [7, 3], [1]):
+                        def add(kind, expression, layout="local", exact=False):
+                            program.add(kind, expression, element, sizes, layout, choices, exact, kernel)
+                        add("after", "2 * all_reduce(sum, %x) + 1")
+                        add("before", "all_reduce(max, abs(3 - %x))", exact=True)
+                        add("both", "1 + all_reduce(sum, %x + 2) * 3")
+                        add("gather", "1 + all_gather(1 + %x)", "sliced(0)", True)
+                        add("scatter", "2 * reduce_scatter(sum, 1 + %x, 0)")
+                        if len(sizes) == 2:
+                            add("turn", "2 * all_to_all(1 + %x, 0 -> 1)", "sliced(0)", True)
+            program.run("kernels-" + re.sub(r"\W", "", topology) + "-" + objective)
+            for size in (1003, 3):
+                updates(f"updates-{ranks}-{objective}-{size}", size, ranks, choices[0][1])
+        products(f"products-{ranks}", ranks, choices[0][1])
+
+
+def compare(name, text, values):
+    """A program of integers: the package's results are the interpreter's, in all bits."""
+    global runs, compared
+    with open(name + ".ccn", "w") as file:
+        file.write(text)
+    call(*cccompile, name + ".ccn", "--schedule", "s", "--emit", "package", "--cpu", "x86-64", "-o", name)
+    for who, command in (("is", [ccrun, name]), ("was", [*cccompile, name + ".ccn", "--schedule", "s", "--run"])):
+        call(*command, *(a for value in values for a in ("--output", f"{value}={who}-{value}.npy")))
+    runs += 1
+    for value in values:
+        found, expected = np.load(f"is-{value}.npy"), np.load(f"was-{value}.npy")
+        compared += 1
+        assert found.tobytes() == expected.tobytes(), f"{name}: {value}: found {found}, expected {expected}"
+
+
+def updates(name, size, ranks, choice):
+    """reduce_scatter, what is computed on the slices, all_gather: one kernel with two schedules."""
+    compare(name, f"""mesh m (dp = {ranks})
+program p(g: i32[{size}] local, inout p: i32[{size}], inout s: i32[{size}] sliced(0)) {{
+  let total = all_reduce(sum, 2 * g)
+  s <- 3 * s + total
+  p <- p - s * 5
+}}
+schedule s for p {{
+  let (rs, ag) = split total
+  let (part, agp) = reorder ag after p
+  let k = fuse rs, part, agp
+  algorithm k = {choice}
+}}
+""", ("p", "s"))
+
+
+def products(name, ranks, choice):
+    """Beside matrix products, and in chunks."""
+    compare(name, f"""mesh m (dp = {ranks})
+program p(x: i32[7, 5] sliced(0), w: i32[5, 4], y: i32[6, 7] sliced(1), z: i32[7, 4] sliced(0)) {{
+  let whole = all_gather(x)
+  let a = 2 * matmul(whole, w)
+  let b = reduce_scatter(sum, matmul(y, z), 0) + 1
+  let c = 1 + all_gather(x)
+  let d = matmul(c, w)
+  return a, b, d
+}}
+schedule s for p {{
+  let ka = fuse whole, a
+  algorithm ka = {choice}
+  let kb = fuse b
+  algorithm kb = {choice}
+  let kc = fuse c
+  algorithm kc = {choice}
+  overlap kc, d chunks 3
+}}
+""", ("a", "b", "d"))
+
+
+def topology():
+    """What is chosen for a machine, with what is chosen by name beside it."""
+    topologies = (("line(2)", 2), ("ring(3)", 3), ("ring(4)", 4), ("hub(4)", 4), ("hgx-h100-4", 4))
+    for name, ranks in topologies:
+        program = Program(ranks, options=["--topology", name])
+        add_all(program, ALL, [], ("f32", "i32", "f16"), exact=False)
+        add_all(program, ("all_reduce",), [("protocol", "ll")])
+        add_all(program, ("all_reduce",), [("algorithm", "two_shot")])
+        for element in ("f32", "i32"):
+            program.add("kernel", "1 + all_reduce(sum, %x + 2) * 3", element, [1003], "local", [], False, "%v")
+        file = "topology-" + re.sub(r"\W", "", name)
+        program.run(file)
+        plan = call(*cccompile, file + ".ccn", "--schedule", "s", "--emit", "plan", "--rank", "0", *program.options)
+        assert plan.count(" schedule schedule @") > 10, name
 
 
 globals()[topic]()

@@ -1,0 +1,36 @@
+//===- CollectiveTime.h - How long collectives take -------------*- C++ -*-===//
+//
+// Predictions for a topology, so that algorithms can be compared before
+// anything runs. They are of the alpha-beta model (synth/Schedule.h), and serve
+// to choose, not to promise.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_COSTMODEL_COLLECTIVETIME_H
+#define CCN_LIB_COSTMODEL_COLLECTIVETIME_H
+
+#include "dialect/Ccn.h"
+#include "synth/Schedule.h"
+
+namespace ccn {
+
+/// Predicted microseconds of a collective of all GPUs by a built-in algorithm,
+/// `one_shot`, `two_shot` or `direct`. `bytes` is what the rank that has or
+/// gets most, has or gets. Of B bytes on n ranks,
+///
+/// - one_shot: each rank sends B to each other;
+/// - two_shot: each sends B / n to each other, twice, one after the other;
+/// - direct: reduce_scatter, all_gather and all_to_all as two_shot, but once;
+///   broadcast and reduce send B, gather and scatter B / n, between the root
+///   and each other rank.
+///
+/// Ranks without a link send by way of others. With the protocol `simple` all
+/// ranks meet before and after: a message without bytes from each to each.
+/// Fails where there is no way between two ranks.
+synth::Result<double> predictBuiltin(Algorithm algorithm, Protocol protocol,
+                                     Collective collective, int root,
+                                     const synth::Fabric &fabric, double bytes);
+
+} // namespace ccn
+
+#endif // CCN_LIB_COSTMODEL_COLLECTIVETIME_H

@@ -1,0 +1,102 @@
+//===- Algorithms.cpp - Schedules of the synthesizer in programs ----------===//
+//
+// Schedules stand in the module as text on one line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Algorithms.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace ccn;
+
+/// How what the collective adds or multiplies rounds; none where nothing does,
+/// so that the order does not matter.
+static std::optional<synth::Rounding>
+roundingOf(CollectiveOpInterface collective) {
+  std::optional<ReduceKind> kind = collective.getReduction();
+  auto element = dyn_cast<FloatType>(
+      getElementTypeOrSelf(collective.getSource().getType()));
+  if (!element || !kind || *kind == ReduceKind::max || *kind == ReduceKind::min)
+    return std::nullopt;
+  return element.getWidth() < 32 ? synth::Rounding::AtEnd
+                                 : synth::Rounding::EachStep;
+}
+
+SynthRequest ccn::requestFor(CollectiveOpInterface collective) {
+  MeshOp mesh = getMesh(collective);
+  SynthRequest request;
+  std::optional<synth::CollectiveKind> kind = synth::parseCollectiveKind(
+      stringifyCollective(collective.getCollective()).str());
+  request.kind = kind.value_or(synth::CollectiveKind::Custom);
+  request.ranks = 1;
+  for (StringAttr axis : collective.getMeshAxes().getNames())
+    request.ranks *= mesh.getAxisSize(axis);
+  request.root = collective.getRootPosition().value_or(0);
+  request.rounding = roundingOf(collective);
+  return request;
+}
+
+bool ccn::isFor(const synth::Schedule &schedule, const SynthRequest &wanted) {
+  const synth::Collective &collective = schedule.collective;
+  return collective.kind == wanted.kind && collective.ranks == wanted.ranks &&
+         (!collective.rooted() || collective.root == wanted.root);
+}
+
+std::optional<int> ccn::findChunkThroughCpu(const synth::Schedule &schedule) {
+  for (const synth::Step &step : schedule.steps)
+    for (const synth::Send &send : step.sends)
+      if (std::max(send.src, send.dst) >= schedule.collective.ranks)
+        return send.chunk;
+  return std::nullopt;
+}
+
+std::string ccn::algorithmName(CollectiveOpInterface collective,
+                               StringRef topology) {
+  return (stringifyCollective(collective.getCollective()) + "_" +
+          llvm::sys::path::stem(topology))
+      .str();
+}
+
+/// A symbol of the module that is not taken, from a name or a file's.
+static std::string freeSymbol(ModuleOp module, StringRef text) {
+  std::string stem;
+  for (char c : llvm::sys::path::stem(text))
+    stem += llvm::isAlnum(c) ? c : '_';
+  std::string name = stem;
+  for (unsigned i = 1; module.lookupSymbol(name); ++i)
+    name = stem + "_" + std::to_string(i);
+  return name;
+}
+
+/// JSON on one line.
+static std::string onOneLine(StringRef text) {
+  std::string line;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
+      inString = !inString;
+    if (inString || !llvm::isSpace(text[i]))
+      line += text[i];
+  }
+  return line;
+}
+
+FlatSymbolRefAttr ccn::addAlgorithm(ModuleOp module,
+                                    const synth::Schedule &schedule,
+                                    StringRef name, Location loc) {
+  std::string line = onOneLine(synth::writeSchedule(schedule));
+  for (auto other : module.getOps<AlgorithmOp>())
+    if (other.getSchedule() == line)
+      return FlatSymbolRefAttr::get(other.getSymNameAttr());
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  if (MeshOp mesh = getMesh(module))
+    builder.setInsertionPointAfter(mesh);
+  auto algorithm = AlgorithmOp::create(
+      builder, loc, freeSymbol(module, name),
+      synth::kindName(schedule.collective.kind).data(),
+      static_cast<int64_t>(schedule.collective.ranks), line);
+  return FlatSymbolRefAttr::get(algorithm.getSymNameAttr());
+}

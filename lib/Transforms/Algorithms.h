@@ -1,0 +1,39 @@
+//===- Algorithms.h - Schedules of the synthesizer in programs --*- C++ -*-===//
+//
+// What choosing and selecting have in common: what a schedule must do for a
+// collective, and how it becomes an algorithm of the module.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_TRANSFORMS_ALGORITHMS_H
+#define CCN_LIB_TRANSFORMS_ALGORITHMS_H
+
+#include "dialect/Ccn.h"
+#include "lib/Synthesis/Synthesize.h"
+
+namespace ccn {
+
+/// What an algorithm for a collective, of a global or a localized program, must
+/// do. The kind is Custom if no schedule implements it.
+SynthRequest requestFor(CollectiveOpInterface collective);
+
+/// Whether a schedule, which is right, is of that collective on as many ranks
+/// and with the same root.
+bool isFor(const synth::Schedule &schedule, const SynthRequest &wanted);
+
+/// Of a send to or from what is no rank: its chunk.
+std::optional<int> findChunkThroughCpu(const synth::Schedule &schedule);
+
+/// What the algorithm of a collective that is made for a topology is called.
+std::string algorithmName(CollectiveOpInterface collective,
+                          llvm::StringRef topology);
+
+/// Makes a schedule an algorithm of the module, called `name` or alike, and
+/// gives the symbol by which collectives refer to it. Equal schedules are one.
+mlir::FlatSymbolRefAttr addAlgorithm(mlir::ModuleOp module,
+                                     const synth::Schedule &schedule,
+                                     llvm::StringRef name, mlir::Location loc);
+
+} // namespace ccn
+
+#endif // CCN_LIB_TRANSFORMS_ALGORITHMS_H

@@ -1,0 +1,45 @@
+//===- BoundPlans.cpp - Bounds of errors as ranks compute them ------------===//
+//
+// The program of bounds goes through the phases like any other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Verify/BoundPlans.h"
+
+#include "lib/Driver/Phases.h"
+#include "lib/Verify/ErrorBound.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::verify;
+
+FailureOr<BoundPlans> verify::makeBoundPlans(ProgramOp program) {
+  MLIRContext *context = program.getContext();
+  ScopedDiagnosticHandler silent(context,
+                                 [](mlir::Diagnostic &) { return success(); });
+  FailureOr<BoundProgram> bounds =
+      makeBoundProgram(program, Arithmetic::Native);
+  if (failed(bounds))
+    return failure();
+  CompileOptions options;
+  PassManager passes(context);
+  addPhasePasses(Phase::Schedule, options, passes, passes);
+  if (failed(passes.run(*bounds->module)))
+    return failure();
+  BoundPlans result;
+  result.plans = planScheduled(*bounds->module, options);
+  if (!result.plans)
+    return failure();
+  SmallVector<int> outputs;
+  auto arguments = static_cast<int>(program.getNumArguments());
+  for (int i = 0; i < arguments; ++i)
+    if (program.isInout(static_cast<unsigned>(i)))
+      outputs.push_back(i);
+  for (int i = 0, end = static_cast<int>(program.getResultTypes().size());
+       i < end; ++i)
+    outputs.push_back(arguments + i);
+  for (auto [output, isExact] : llvm::zip_equal(outputs, bounds->exact))
+    if (!isExact)
+      result.outputs.push_back(output);
+  return result;
+}
