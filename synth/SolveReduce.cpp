@@ -261,6 +261,13 @@ SolveResult ReduceSearch::run() {
       events <= maxPartsEvents && options.mode != ReduceMode::OneSum;
   bool counted = false;
   size_t trivial = groups.size() - 1;
+  // Without symmetry, for all round vectors.
+  auto deadEverywhere = [&](Search search) {
+    for (size_t v = 0; v < vectors.size(); ++v)
+      if (!dead.count({search, trivial, v}))
+        return false;
+    return true;
+  };
   for (int64_t effort : {3000, 30000, 300000, 3000000, 0}) {
     if (effort == 0 && !options.exhaustive)
       break;
@@ -288,9 +295,14 @@ SolveResult ReduceSearch::run() {
       if (countSends(result))
         return result;
     }
-    bool refuted = canParts && allVectors;
-    for (size_t v = 0; v < vectors.size(); ++v)
-      refuted &= dead.count({Search::AllParts, trivial, v}) > 0;
+    // Of what may be searched for nothing is left.
+    if (options.mode == ReduceMode::OneSum && allVectors &&
+        deadEverywhere(Search::Trees)) {
+      result.certificate = "no trees do it, and other sums are formed by "
+                           "several ranks";
+      return result;
+    }
+    bool refuted = canParts && allVectors && deadEverywhere(Search::AllParts);
     if (refuted) {
       result.answer = Answer::No;
       result.method = satSolverName(options.engine);

@@ -158,6 +158,12 @@ Result<Schedule> Searching::searchFrontier() {
   options.solve.limits = limits;
   options.solve.mode = mode;
   options.secondsPerTry = std::min(20.0, request.seconds);
+  // Nothing proves early that few ranks cannot form the sums in so few rounds,
+  // so not so many chunks are tried, and not for long.
+  if (mode != ReduceMode::Auto) {
+    options.maxChunks = fabric.ranks;
+    options.secondsPerTry = std::min(3.0, request.seconds);
+  }
   Result<Collective> smallest = collective(
       request.kind == CollectiveKind::AllToAll ? static_cast<int>(request.ranks)
                                                : 1);
@@ -190,7 +196,8 @@ std::string sizeOf(const Schedule &schedule) {
 }
 
 /// The best schedule, or where ranks must add in the same order and in it do
-/// not, the best one in which one rank adds for all. The note has one line.
+/// not, the best one in which one or two ranks add for all. The note has one
+/// line.
 Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
                         std::string &note) {
   Result<Schedule> best = Searching(request, fabric).run();
@@ -207,7 +214,9 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
   std::string why = "a schedule of " + sizeOf(*best) +
                     " gives ranks different floats, as " + differing;
   if (!same)
-    return Error{why + "; of those in which one rank adds for all: " +
+    return Error{why +
+                 "; of those in which one rank, or two that exchange "
+                 "their halves, add for all: " +
                  same.error().text};
   note = "took one of " + sizeOf(*same) + ": " + why;
   return same;
