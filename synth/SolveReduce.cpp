@@ -18,7 +18,9 @@ using namespace ccn::synth;
 
 namespace {
 
-constexpr size_t maxVectors = 5000;
+/// Ways to share the rounds among the steps: how many are looked at, and how
+/// many of these are searched.
+constexpr size_t maxCandidates = 100000, maxVectors = 5000;
 /// Parts models with more send events than this for a chunk are not built.
 constexpr int maxPartsEvents = 200;
 
@@ -30,7 +32,7 @@ public:
   ReduceSearch(const Fabric &fabric, const Collective &collective, int steps,
                int rounds, const SolveOptions &options)
       : fabric(fabric), coll(collective), steps(steps), rounds(rounds),
-        options(options) {}
+        options(options), spend(options) {}
 
   SolveResult run();
 
@@ -50,6 +52,7 @@ private:
   const Collective &coll;
   int steps, rounds;
   const SolveOptions &options;
+  Effort spend;
   std::vector<Group> groups;
   std::vector<ChunkAction> actions;
   std::vector<std::vector<int>> vectors;
@@ -116,33 +119,11 @@ bool ReduceSearch::solveOneStep(SolveResult &result) const {
 
 /// What one rank contributes must reach everyone, as in a broadcast.
 bool ReduceSearch::filterVectors(SolveResult &result) {
-  size_t refuted = 0;
-  std::string why;
+  std::vector<std::vector<int>> candidates;
   allVectors = forEachRoundVector(steps, rounds, [&](const auto &vector) {
-    if (options.limits.expired() || vectors.size() + refuted >= maxVectors)
-      return false;
-    for (int r : coll.chunks[0].pre) {
-      Collective part = coll;
-      part.combining = false;
-      for (ChunkRelation &chunk : part.chunks)
-        chunk.pre = {r};
-      if (auto cut = findStepCut(fabric, part, vector)) {
-        ++refuted;
-        if (refuted <= 20)
-          why += (why.empty() ? "" : "\n") + std::string("contributions of ") +
-                 "rank " + std::to_string(r) + ": " + cut->str(fabric);
-        return true;
-      }
-    }
-    vectors.push_back(vector);
-    return true;
+    candidates.push_back(vector);
+    return candidates.size() < maxCandidates;
   });
-  if (vectors.empty() && allVectors) {
-    result.answer = Answer::No;
-    result.method = "step cut";
-    result.certificate = why;
-    return true;
-  }
   // Up and down mirror each other in most schedules: palindromes first, then
   // even ones.
   auto badness = [](const std::vector<int> &v) {
@@ -154,8 +135,44 @@ bool ReduceSearch::filterVectors(SolveResult &result) {
     return std::pair(off, squares);
   };
   std::stable_sort(
-      vectors.begin(), vectors.end(),
+      candidates.begin(), candidates.end(),
       [&](const auto &a, const auto &b) { return badness(a) < badness(b); });
+  // A search that is bounded comes to few of them.
+  bool bounded = options.maxConflicts > 0;
+  size_t mostKept = bounded ? 20 : maxVectors;
+  size_t mostTried = bounded ? 200 : maxVectors;
+  size_t refuted = 0;
+  std::string why;
+  for (const std::vector<int> &vector : candidates) {
+    if (options.limits.expired() || vectors.size() >= mostKept ||
+        vectors.size() + refuted >= mostTried) {
+      allVectors = false;
+      break;
+    }
+    std::optional<StepCut> cut;
+    for (int r : coll.chunks[0].pre) {
+      Collective part = coll;
+      part.combining = false;
+      for (ChunkRelation &chunk : part.chunks)
+        chunk.pre = {r};
+      cut = findStepCut(fabric, part, vector);
+      if (!cut)
+        continue;
+      ++refuted;
+      if (refuted <= 20)
+        why += (why.empty() ? "" : "\n") + std::string("contributions of ") +
+               "rank " + std::to_string(r) + ": " + cut->str(fabric);
+      break;
+    }
+    if (!cut)
+      vectors.push_back(vector);
+  }
+  if (vectors.empty() && allVectors) {
+    result.answer = Answer::No;
+    result.method = "step cut";
+    result.certificate = why;
+    return true;
+  }
   return false;
 }
 
@@ -227,6 +244,8 @@ bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
                              options.limits, effort, options.seed);
   if (sat.answer == Answer::No)
     dead.insert(key);
+  if (sat.answer == Answer::Unknown)
+    spend.undecidedAfter(effort);
   if (sat.answer != Answer::Yes)
     return false;
   result.answer = Answer::Yes;
@@ -269,7 +288,7 @@ SolveResult ReduceSearch::run() {
     return true;
   };
   for (int64_t effort : {3000, 30000, 300000, 3000000, 0}) {
-    if (effort == 0 && !options.exhaustive)
+    if (!spend.allows(effort))
       break;
     // Few steps need overlapping sums, many have good trees.
     std::vector<Search> order = {Search::SpreadTrees, Search::Trees,
@@ -279,7 +298,7 @@ SolveResult ReduceSearch::run() {
     for (Search kind : order)
       for (size_t g = 0; g < groups.size(); ++g)
         for (size_t v = 0; v < vectors.size(); ++v) {
-          if (options.limits.expired())
+          if (options.limits.expired() || !spend.allows(effort))
             return result;
           if ((effort == 0 && g != trivial) ||
               (kind == Search::Parts && !canParts))

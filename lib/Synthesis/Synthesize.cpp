@@ -21,7 +21,7 @@ using namespace ccn::synth;
 namespace {
 
 /// Changes whenever the same question may get another answer.
-constexpr const char *version = "ccn schedules 2";
+constexpr const char *version = "ccn schedules 3";
 
 /// Pieces of a tree's data that follow each other.
 constexpr int pieces = 4;
@@ -158,12 +158,10 @@ Result<Schedule> Searching::searchFrontier() {
   options.solve.limits = limits;
   options.solve.mode = mode;
   options.secondsPerTry = std::min(20.0, request.seconds);
-  // Nothing proves early that few ranks cannot form the sums in so few rounds,
-  // so not so many chunks are tried, and not for long.
-  if (mode != ReduceMode::Auto) {
-    options.maxChunks = fabric.ranks;
-    options.secondsPerTry = std::min(3.0, request.seconds);
-  }
+  // Nothing proves early that few ranks cannot form the sums in so few rounds:
+  // by conflicts, not by the clock, each try is a short one.
+  if (mode == ReduceMode::OneSum)
+    options.solve.maxConflicts = 30000;
   Result<Collective> smallest = collective(
       request.kind == CollectiveKind::AllToAll ? static_cast<int>(request.ranks)
                                                : 1);
