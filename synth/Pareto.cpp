@@ -34,9 +34,9 @@ namespace {
 /// Times the bound beyond which nothing is worth trying.
 constexpr double hopeless = 4;
 
-/// Where few ranks add nothing proves early that a candidate is none: that many
-/// are tried besides those with as many chunks as there are ranks.
-constexpr size_t fewCandidates = 12;
+/// Where conflicts are bounded, so many candidates with more chunks are tried
+/// in vain.
+constexpr int fewInVain = 4;
 
 /// More are never tried.
 int maxRounds(int chunks) { return 64 * chunks; }
@@ -66,17 +66,6 @@ std::vector<std::pair<int, int>> candidates(int steps, int granule,
   return result;
 }
 
-/// The same rate with fewer chunks, the fewest first.
-std::vector<std::pair<int, int>> reduced(const ParetoPoint &point,
-                                         int granule) {
-  std::vector<std::pair<int, int>> result;
-  for (int by = point.chunks; by > 1; --by)
-    if (point.chunks % by == 0 && point.rounds % by == 0 &&
-        point.chunks / by % granule == 0 && point.rounds / by >= point.steps)
-      result.push_back({point.chunks / by, point.rounds / by});
-  return result;
-}
-
 /// The search for the best rate in one number of steps. Its functions return
 /// what went wrong, or nothing.
 class StepSweep {
@@ -89,8 +78,8 @@ public:
 
   /// Takes the first of `list` that is found.
   std::string takeFirst(const std::vector<std::pair<int, int>> &list);
-  /// Takes the fewest rounds that are found for `chunks`.
-  std::string halveRounds(int chunks);
+  /// Takes what is found by a few tries.
+  std::string findSome(int granule, int maxChunks);
   /// What is proved about `found` when nothing else is tried.
   Proof proof() const {
     return found->rate() == least ? Proof::Optimal
@@ -102,6 +91,10 @@ public:
 
 private:
   std::string attempt(int chunks, int rounds, bool &yes);
+  /// Takes the fewest rounds that are found for `chunks`.
+  std::string halveRounds(int chunks);
+  /// Takes more chunks, and then rounds, as long as that gains.
+  std::string climb(int granule, int maxChunks);
 
   const Fabric &fabric;
   const std::function<Result<Collective>(int chunks)> &collective;
@@ -162,22 +155,59 @@ std::string StepSweep::takeFirst(const std::vector<std::pair<int, int>> &list) {
 }
 
 std::string StepSweep::halveRounds(int chunks) {
-  // `low` rounds are too few, and `high`, once there are some, enough. Few
-  // rounds have few ways to share them among the steps: up in small leaps,
-  // from the bound.
+  // `low` rounds are too few, and `high`, where there are some, are enough or
+  // no gain. Few rounds have few ways to share them among the steps: up in
+  // small leaps, from the bound.
   int low = steps - 1, high = 0;
   if (least.num > 0)
     low = std::max(low, static_cast<int>((least.num * chunks - 1) / least.den));
-  for (int rounds = low + 1; rounds > low && rounds <= maxRounds(chunks);
-       rounds = high > 0 ? low + (high - low) / 2 : low + low / 4 + 1) {
-    if (options.solve.limits.expired())
-      break;
+  if (found)
+    high = static_cast<int>(
+        (int64_t(found->rounds) * chunks + found->chunks - 1) / found->chunks);
+  // One chunk may use each link once where the chunks of all ranks would.
+  double most = std::max<double>(steps, fabric.ranks * least.value() * chunks);
+  int rounds = low + 1;
+  while (low < rounds && (high > 0 ? rounds < high : rounds <= most) &&
+         !options.solve.limits.expired()) {
     bool yes = false;
     if (std::string wrong = attempt(chunks, rounds, yes); !wrong.empty())
       return wrong;
     (yes ? high : low) = rounds;
+    rounds = high > 0 ? low + (high - low) / 2 : low + low / 4 + 1;
   }
   return "";
+}
+
+std::string StepSweep::climb(int granule, int maxChunks) {
+  int inVain = 0;
+  for (int rounds = found ? found->rounds : 0;
+       found && inVain < fewInVain && least < found->rate(); ++rounds)
+    for (bool yes = true; yes && !options.solve.limits.expired();) {
+      // The fewest that gain.
+      int64_t chunks =
+          (int64_t(rounds) * found->chunks / found->rounds / granule + 1) *
+          granule;
+      if (chunks > maxChunks)
+        return "";
+      if (Fraction(rounds, chunks) < least)
+        break;
+      if (std::string wrong = attempt(static_cast<int>(chunks), rounds, yes);
+          !wrong.empty())
+        return wrong;
+      inVain += !yes;
+    }
+  return "";
+}
+
+std::string StepSweep::findSome(int granule, int maxChunks) {
+  std::string wrong = halveRounds(granule);
+  if (wrong.empty())
+    wrong = climb(granule, maxChunks);
+  // As many chunks as ranks are often found where fewer are not: each rank adds
+  // one.
+  if (wrong.empty() && options.solve.mode == ReduceMode::OneSum)
+    wrong = halveRounds(maxChunks);
+  return wrong;
 }
 
 } // namespace
@@ -195,13 +225,13 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
     if (!smallest)
       return smallest.error();
   }
-  const bool fewRanksAdd = options.solve.mode == ReduceMode::OneSum;
+  const bool bounded = options.solve.maxConflicts > 0;
   int maxChunks = options.maxChunks;
   if (maxChunks == 0)
-    maxChunks = fewRanksAdd                   ? fabric.ranks
-                : granule > 1                 ? 4 * granule
-                : smallest->bufferChunks == 1 ? 48
-                                              : 8;
+    maxChunks = options.solve.mode == ReduceMode::OneSum ? fabric.ranks
+                : granule > 1                            ? 4 * granule
+                : smallest->bufferChunks == 1            ? 48
+                                                         : 8;
   ParetoResult result;
   StepBound least = stepBound(fabric, *smallest);
   if (least.steps < 0)
@@ -234,21 +264,12 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
       RateBound bound = rateBound(fabric, *smallest, steps, limits);
       StepSweep sweep(fabric, collective, options, steps, bound.rate);
       std::string wrong;
-      if (fewRanksAdd)
-        wrong = sweep.halveRounds(maxChunks);
-      std::optional<Fraction> beat;
-      if (!result.points.empty())
-        beat = best;
-      if (sweep.found && (!beat || sweep.found->rate() < *beat))
-        beat = sweep.found->rate();
-      std::vector<std::pair<int, int>> better = candidates(
-          steps, granule, maxChunks, bound.rate, beat ? &*beat : nullptr);
-      if (fewRanksAdd && better.size() > fewCandidates)
-        better.resize(fewCandidates);
-      if (wrong.empty())
-        wrong = sweep.takeFirst(better);
-      if (wrong.empty() && fewRanksAdd && sweep.found)
-        wrong = sweep.takeFirst(reduced(*sweep.found, granule));
+      if (bounded)
+        wrong = sweep.findSome(granule, maxChunks);
+      else
+        wrong = sweep.takeFirst(
+            candidates(steps, granule, maxChunks, bound.rate,
+                       result.points.empty() ? nullptr : &best));
       if (!wrong.empty())
         return Error{wrong};
       if (sweep.found) {

@@ -49,6 +49,9 @@ struct ParetoPoint {
 };
 
 struct ParetoOptions {
+  /// With a bound of conflicts, some schedule is found first and then those
+  /// that would be better are tried, only so many: the search ends soon, and
+  /// the best that was found counts.
   SolveOptions solve;
   int maxChunks = 0; ///< 0: 8 a rank's share, 48 of a buffer, where few ranks
                      ///< add as many as there are ranks

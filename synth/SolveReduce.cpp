@@ -9,6 +9,7 @@
 #include "synth/Flow.h"
 #include "synth/ReduceEncoding.h"
 #include "synth/SolveImpl.h"
+#include "synth/SumOrder.h"
 
 #include <algorithm>
 #include <memory>
@@ -21,6 +22,8 @@ namespace {
 /// Ways to share the rounds among the steps: how many are looked at, and how
 /// many of these are searched.
 constexpr size_t maxCandidates = 100000, maxVectors = 5000;
+/// How many schedules with different orders of sums a model may give.
+constexpr int maxDiffering = 20;
 /// Parts models with more send events than this for a chunk are not built.
 constexpr int maxPartsEvents = 200;
 
@@ -41,6 +44,9 @@ private:
   bool solveOneStep(SolveResult &result) const;
   bool filterVectors(SolveResult &result);
   bool countSends(SolveResult &result);
+  static bool forbidDiffering(const Schedule &schedule,
+                              const std::vector<char> &values,
+                              TreeEncoding &trees);
   bool attempt(Search search, size_t group, size_t vector, int64_t effort,
                SolveResult &result);
   void say(const std::string &text) const {
@@ -216,6 +222,22 @@ bool ReduceSearch::countSends(SolveResult &result) {
   return true;
 }
 
+/// Forbids the trees by which ranks add a chunk's contributions in different
+/// orders. Returns whether there were any.
+bool ReduceSearch::forbidDiffering(const Schedule &schedule,
+                                   const std::vector<char> &values,
+                                   TreeEncoding &trees) {
+  bool any = false;
+  std::vector<std::vector<std::string>> orders =
+      sumOrders(schedule, Rounding::EachStep);
+  for (size_t c = 0; c < orders.size(); ++c)
+    if (std::set(orders[c].begin(), orders[c].end()).size() > 1) {
+      trees.forbidSum(static_cast<int>(c), values);
+      any = true;
+    }
+  return any;
+}
+
 /// Returns true when `result` holds a schedule.
 bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
                            int64_t effort, SolveResult &result) {
@@ -234,22 +256,33 @@ bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
     return false;
   }
   std::unique_ptr<ReduceEncoding> encoding;
+  TreeEncoding *trees = nullptr;
   if (parts)
     encoding =
         std::make_unique<PartsEncoding>(problem, search == Search::AllParts);
   else
-    encoding =
-        std::make_unique<TreeEncoding>(problem, search == Search::SpreadTrees);
-  SatResult sat = solveModel(encoding->model(), satSolverOf(options.engine),
-                             options.limits, effort, options.seed);
-  if (sat.answer == Answer::No)
-    dead.insert(key);
-  if (sat.answer == Answer::Unknown)
-    spend.undecidedAfter(effort);
-  if (sat.answer != Answer::Yes)
-    return false;
+    encoding.reset(
+        trees = new TreeEncoding(problem, search == Search::SpreadTrees));
+  bool wanted = false;
+  for (int tries = 0; !wanted; ++tries) {
+    SatResult sat =
+        tries < maxDiffering
+            ? solveModel(encoding->model(), satSolverOf(options.engine),
+                         options.limits, effort, options.seed)
+            : SatResult();
+    if (sat.answer == Answer::No)
+      dead.insert(key);
+    if (sat.answer == Answer::Unknown)
+      spend.undecidedAfter(effort);
+    if (sat.answer != Answer::Yes)
+      return false;
+    result.schedule = encoding->decode(sat.values);
+    // Two that exchange halves may each have them in parts, and then add them
+    // in different orders.
+    wanted = options.mode != ReduceMode::OneSum || !trees ||
+             !forbidDiffering(result.schedule, sat.values, *trees);
+  }
   result.answer = Answer::Yes;
-  result.schedule = encoding->decode(sat.values);
   result.method = std::string("direct ") + (parts ? "partial sums" : "trees") +
                   " (" + satSolverName(options.engine);
   if (groups[group].size() > 1)

@@ -158,10 +158,9 @@ Result<Schedule> Searching::searchFrontier() {
   options.solve.limits = limits;
   options.solve.mode = mode;
   options.secondsPerTry = std::min(20.0, request.seconds);
-  // Nothing proves early that few ranks cannot form the sums in so few rounds:
-  // by conflicts, not by the clock, each try is a short one.
-  if (mode == ReduceMode::OneSum)
-    options.solve.maxConflicts = 30000;
+  // Few candidates can be refuted: by conflicts, not by the clock, each try is
+  // a short one.
+  options.solve.maxConflicts = 30000;
   Result<Collective> smallest = collective(
       request.kind == CollectiveKind::AllToAll ? static_cast<int>(request.ranks)
                                                : 1);
@@ -199,6 +198,15 @@ std::string sizeOf(const Schedule &schedule) {
 Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
                         std::string &note) {
   Result<Schedule> best = Searching(request, fabric).run();
+  // Large machines have sums in few steps that no search finds.
+  bool fallsBack = request.kind == CollectiveKind::AllReduce &&
+                   request.objective == "latency";
+  if (!best && fallsBack) {
+    Result<Schedule> trees =
+        Searching(request, fabric, ReduceMode::OneSum).run();
+    if (trees)
+      best = std::move(trees);
+  }
   if (!best || !request.rounding)
     return best;
   std::string differing = differingSums(*best, *request.rounding);
