@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <sstream>
 
 using namespace ccn::synth;
@@ -30,21 +31,30 @@ std::string_view ccn::synth::proofName(Proof proof) {
 
 namespace {
 
+/// Times the bound beyond which nothing is worth trying.
+constexpr double hopeless = 4;
+
+/// Where conflicts are bounded, so many candidates with more chunks are tried
+/// in vain.
+constexpr int fewInVain = 4;
+
+/// More are never tried.
+int maxRounds(int chunks) { return 64 * chunks; }
+
 /// Candidates (C, R) of one number of steps, the best rate first.
 std::vector<std::pair<int, int>> candidates(int steps, int granule,
                                             int maxChunks, Fraction least,
                                             const Fraction *best) {
   std::vector<std::pair<int, int>> result;
   for (int c = granule; c <= maxChunks; c += granule)
-    for (int r = steps; r <= 64 * maxChunks; ++r) {
+    for (int r = steps; r <= maxRounds(maxChunks); ++r) {
       Fraction rate(r, c);
       if (best && !(rate < *best))
         break;
       if (rate < least)
         continue;
       result.push_back({c, r});
-      // Beyond four times the bound nothing is worth trying.
-      if (!best && rate.value() > 4 * least.value() && r > steps)
+      if (!best && rate.value() > hopeless * least.value() && r > steps)
         break;
     }
   std::sort(result.begin(), result.end(), [](auto a, auto b) {
@@ -54,6 +64,150 @@ std::vector<std::pair<int, int>> candidates(int steps, int granule,
     return a.first < b.first;
   });
   return result;
+}
+
+/// The search for the best rate in one number of steps. Its functions return
+/// what went wrong, or nothing.
+class StepSweep {
+public:
+  StepSweep(const Fabric &fabric,
+            const std::function<Result<Collective>(int chunks)> &collective,
+            const ParetoOptions &options, int steps, Fraction least)
+      : fabric(fabric), collective(collective), options(options), steps(steps),
+        least(least) {}
+
+  /// Takes the first of `list` that is found.
+  std::string takeFirst(const std::vector<std::pair<int, int>> &list);
+  /// Takes what is found by a few tries.
+  std::string findSome(int granule, int maxChunks);
+  /// What is proved about `found` when nothing else is tried.
+  Proof proof() const {
+    return found->rate() == least ? Proof::Optimal
+           : undecided            ? Proof::Open
+                                  : Proof::UpToChunks;
+  }
+
+  std::optional<ParetoPoint> found;
+
+private:
+  std::string attempt(int chunks, int rounds, bool &yes);
+  /// Takes the fewest rounds that are found for `chunks`.
+  std::string halveRounds(int chunks);
+  /// Takes more chunks, and then rounds, as long as that gains.
+  std::string climb(int granule, int maxChunks);
+
+  const Fabric &fabric;
+  const std::function<Result<Collective>(int chunks)> &collective;
+  const ParetoOptions &options;
+  int steps;
+  Fraction least;
+  bool undecided = false;
+  /// Those that were tried in vain.
+  std::set<std::pair<int, int>> failed;
+};
+
+/// If there is a schedule, sets `yes` and `found`.
+std::string StepSweep::attempt(int chunks, int rounds, bool &yes) {
+  yes = false;
+  if (failed.count({chunks, rounds}))
+    return "";
+  Result<Collective> problem = collective(chunks);
+  if (!problem)
+    return problem.error().text;
+  const Limits &limits = options.solve.limits;
+  SolveOptions solveOptions = options.solve;
+  solveOptions.limits = Limits::seconds(
+      std::min(options.secondsPerTry, limits.remaining()), limits.interrupt);
+  if (options.solve.progress)
+    options.solve.progress("(" + std::to_string(chunks) + "," +
+                           std::to_string(steps) + "," +
+                           std::to_string(rounds) + ")");
+  Result<SolveResult> solved =
+      solve(fabric, *problem, steps, rounds, solveOptions);
+  if (!solved)
+    return solved.error().text;
+  undecided |= solved->answer == Answer::Unknown;
+  if (solved->answer != Answer::Yes) {
+    failed.insert({chunks, rounds});
+    return "";
+  }
+  yes = true;
+  ParetoPoint point;
+  point.chunks = chunks;
+  point.steps = steps;
+  point.rounds = rounds;
+  point.lowerBound = least;
+  point.method = solved->method;
+  point.schedule = std::move(solved->schedule);
+  found = std::move(point);
+  return "";
+}
+
+std::string StepSweep::takeFirst(const std::vector<std::pair<int, int>> &list) {
+  bool yes = false;
+  for (auto [chunks, rounds] : list) {
+    if (options.solve.limits.expired() || yes)
+      break;
+    if (std::string wrong = attempt(chunks, rounds, yes); !wrong.empty())
+      return wrong;
+  }
+  return "";
+}
+
+std::string StepSweep::halveRounds(int chunks) {
+  // `low` rounds are too few, and `high`, where there are some, are enough or
+  // no gain. Few rounds have few ways to share them among the steps: up in
+  // small leaps, from the bound.
+  int low = steps - 1, high = 0;
+  if (least.num > 0)
+    low = std::max(low, static_cast<int>((least.num * chunks - 1) / least.den));
+  if (found)
+    high = static_cast<int>(
+        (int64_t(found->rounds) * chunks + found->chunks - 1) / found->chunks);
+  // One chunk may use each link once where the chunks of all ranks would.
+  double most = std::max<double>(steps, fabric.ranks * least.value() * chunks);
+  int rounds = low + 1;
+  while (low < rounds && (high > 0 ? rounds < high : rounds <= most) &&
+         !options.solve.limits.expired()) {
+    bool yes = false;
+    if (std::string wrong = attempt(chunks, rounds, yes); !wrong.empty())
+      return wrong;
+    (yes ? high : low) = rounds;
+    rounds = high > 0 ? low + (high - low) / 2 : low + low / 4 + 1;
+  }
+  return "";
+}
+
+std::string StepSweep::climb(int granule, int maxChunks) {
+  int inVain = 0;
+  for (int rounds = found ? found->rounds : 0;
+       found && inVain < fewInVain && least < found->rate(); ++rounds)
+    for (bool yes = true; yes && !options.solve.limits.expired();) {
+      // The fewest that gain.
+      int64_t chunks =
+          (int64_t(rounds) * found->chunks / found->rounds / granule + 1) *
+          granule;
+      if (chunks > maxChunks)
+        return "";
+      if (Fraction(rounds, chunks) < least)
+        break;
+      if (std::string wrong = attempt(static_cast<int>(chunks), rounds, yes);
+          !wrong.empty())
+        return wrong;
+      inVain += !yes;
+    }
+  return "";
+}
+
+std::string StepSweep::findSome(int granule, int maxChunks) {
+  std::string wrong = halveRounds(granule);
+  if (wrong.empty())
+    wrong = climb(granule, maxChunks);
+  // As many chunks as ranks are often found where fewer are not: each rank adds
+  // one.
+  if (wrong.empty() && options.solve.mode == ReduceMode::OneSum)
+    wrong = halveRounds(maxChunks);
+  return wrong;
 }
 
 } // namespace
@@ -71,11 +225,13 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
     if (!smallest)
       return smallest.error();
   }
+  const bool bounded = options.solve.maxConflicts > 0;
   int maxChunks = options.maxChunks;
   if (maxChunks == 0)
-    maxChunks = granule > 1                   ? 4 * granule
-                : smallest->bufferChunks == 1 ? 48
-                                              : 8;
+    maxChunks = options.solve.mode == ReduceMode::OneSum ? fabric.ranks
+                : granule > 1                            ? 4 * granule
+                : smallest->bufferChunks == 1            ? 48
+                                                         : 8;
   ParetoResult result;
   StepBound least = stepBound(fabric, *smallest);
   if (least.steps < 0)
@@ -106,41 +262,19 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
         break;
       }
       RateBound bound = rateBound(fabric, *smallest, steps, limits);
-      bool undecided = false;
-      for (auto [c, r] : candidates(steps, granule, maxChunks, bound.rate,
-                                    result.points.empty() ? nullptr : &best)) {
-        if (limits.expired())
-          break;
-        Result<Collective> problem = collective(c);
-        if (!problem)
-          return problem.error();
-        SolveOptions solveOptions = options.solve;
-        solveOptions.limits =
-            Limits::seconds(std::min(options.secondsPerTry, limits.remaining()),
-                            limits.interrupt);
-        if (options.solve.progress)
-          options.solve.progress("(" + std::to_string(c) + "," +
-                                 std::to_string(steps) + "," +
-                                 std::to_string(r) + ")");
-        Result<SolveResult> solved =
-            solve(fabric, *problem, steps, r, solveOptions);
-        if (!solved)
-          return solved.error();
-        undecided |= solved->answer == Answer::Unknown;
-        if (solved->answer != Answer::Yes)
-          continue;
-        ParetoPoint point;
-        point.chunks = c;
-        point.steps = steps;
-        point.rounds = r;
-        point.lowerBound = bound.rate;
-        point.method = solved->method;
-        point.proof = point.rate() == bound.rate ? Proof::Optimal
-                      : undecided                ? Proof::Open
-                                                 : Proof::UpToChunks;
-        point.schedule = std::move(solved->schedule);
-        accept(point);
-        break;
+      StepSweep sweep(fabric, collective, options, steps, bound.rate);
+      std::string wrong;
+      if (bounded)
+        wrong = sweep.findSome(granule, maxChunks);
+      else
+        wrong = sweep.takeFirst(
+            candidates(steps, granule, maxChunks, bound.rate,
+                       result.points.empty() ? nullptr : &best));
+      if (!wrong.empty())
+        return Error{wrong};
+      if (sweep.found) {
+        sweep.found->proof = sweep.proof();
+        accept(*sweep.found);
       }
     }
     if (!result.points.empty() &&

@@ -49,8 +49,12 @@ struct ParetoPoint {
 };
 
 struct ParetoOptions {
+  /// With a bound of conflicts, some schedule is found first and then those
+  /// that would be better are tried, only so many: the search ends soon, and
+  /// the best that was found counts.
   SolveOptions solve;
-  int maxChunks = 0; ///< 0: 8 a rank's share, 48 of a buffer
+  int maxChunks = 0; ///< 0: 8 a rank's share, 48 of a buffer, where few ranks
+                     ///< add as many as there are ranks
   int minSteps = 0;  ///< fewer are not searched
   int maxSteps = 0;  ///< 0: until bandwidth-optimal, at most 12 more than least
   double secondsPerTry = 20;

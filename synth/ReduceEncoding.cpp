@@ -320,6 +320,17 @@ void TreeEncoding::addChunk(int c, int onlyRoot) {
   }
 }
 
+void TreeEncoding::forbidSum(int chunk, const std::vector<char> &values) {
+  std::vector<int> other;
+  const Vars &v = vars[first[chunk]];
+  for (auto what : {&Vars::up, &Vars::exchange})
+    for (const std::vector<int> &steps : v.*what)
+      for (int x : steps)
+        if (x && values[x])
+          other.push_back(-x);
+  m.clause(std::move(other));
+}
+
 Schedule TreeEncoding::decode(const std::vector<char> &values) const {
   Schedule schedule = emptySchedule();
   for (int s = 0; s < steps; ++s)

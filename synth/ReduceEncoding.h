@@ -68,6 +68,8 @@ public:
   TreeEncoding(const ReduceProblem &problem, bool spreadRoots);
   static bool canSpread(const ReduceProblem &problem);
   Schedule decode(const std::vector<char> &values) const override;
+  /// From now on the chunk's sum is not formed by the trees of `values`.
+  void forbidSum(int chunk, const std::vector<char> &values);
 
 private:
   struct Vars {

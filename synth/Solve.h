@@ -45,6 +45,10 @@ struct SolveOptions {
   /// Whether to prove "none" by search where bounds and cuts do not: off, the
   /// answer is then "out of time" at once.
   bool exhaustive = true;
+  /// The most conflicts that Boolean models are searched for in vain, whatever
+  /// the clock says; 0: no bound. Where they do not do, the answer is "out of
+  /// time". Trying many numbers of chunks and rounds ends soon so.
+  int64_t maxConflicts = 0;
   /// What a sketch demands besides; see Sketch.h. Must outlive the search.
   const Restriction *restriction = nullptr;
   /// Called with a short text when the search turns to something else.

@@ -163,8 +163,9 @@ SolveResult CopySearch::bySat() {
   // Z3 depends much on its seed: what the first level of effort did not find
   // is looked for with another.
   uint64_t seed = options.seed;
+  Effort spend(options);
   for (int64_t effort : {2000, 30000, 400000, 0}) {
-    if (effort == 0 && !options.exhaustive)
+    if (!spend.allows(effort))
       break;
     if (effort != 2000 && solver == SatSolver::Z3)
       seed = options.seed + 3;
@@ -173,7 +174,7 @@ SolveResult CopySearch::bySat() {
         bool trivial = g + 1 == groups.size();
         if (dead.count({v, g}) || refuted.count(v) || (effort == 0 && !trivial))
           continue;
-        if (options.limits.expired())
+        if (options.limits.expired() || !spend.allows(effort))
           return result;
         say(std::string(satSolverName(options.engine)) + ", group of " +
             std::to_string(groups[g].size()) + ", round vector " +
@@ -181,6 +182,8 @@ SolveResult CopySearch::bySat() {
         CopyEncoding encoding(fabric, coll, vectors[v], groups[g], forbidden);
         SatResult sat =
             solveModel(encoding.model(), solver, options.limits, effort, seed);
+        if (sat.answer == Answer::Unknown)
+          spend.undecidedAfter(effort);
         if (sat.answer == Answer::Yes) {
           result.answer = Answer::Yes;
           result.schedule = encoding.decode(sat.values);

@@ -31,6 +31,24 @@ SolveResult solveReduceDirect(const Fabric &fabric,
                               const Collective &collective, int steps,
                               int rounds, const SolveOptions &options);
 
+/// What the searches for one schedule may spend on models that they leave
+/// undecided, in conflicts; see SolveOptions.
+class Effort {
+public:
+  explicit Effort(const SolveOptions &options) : options(options) {}
+  /// Whether a model may be searched with so many conflicts (0: any number).
+  bool allows(int64_t conflicts) const {
+    if (options.maxConflicts > 0)
+      return conflicts > 0 && spent + conflicts <= options.maxConflicts;
+    return conflicts > 0 || options.exhaustive;
+  }
+  void undecidedAfter(int64_t conflicts) { spent += conflicts; }
+
+private:
+  const SolveOptions &options;
+  int64_t spent = 0;
+};
+
 inline SatSolver satSolverOf(Engine engine) {
   return engine == Engine::Z3 ? SatSolver::Z3 : SatSolver::Cadical;
 }

@@ -9,6 +9,7 @@
 #include "synth/Flow.h"
 #include "synth/ReduceEncoding.h"
 #include "synth/SolveImpl.h"
+#include "synth/SumOrder.h"
 
 #include <algorithm>
 #include <memory>
@@ -18,7 +19,11 @@ using namespace ccn::synth;
 
 namespace {
 
-constexpr size_t maxVectors = 5000;
+/// Ways to share the rounds among the steps: how many are looked at, and how
+/// many of these are searched.
+constexpr size_t maxCandidates = 100000, maxVectors = 5000;
+/// How many schedules with different orders of sums a model may give.
+constexpr int maxDiffering = 20;
 /// Parts models with more send events than this for a chunk are not built.
 constexpr int maxPartsEvents = 200;
 
@@ -30,7 +35,7 @@ public:
   ReduceSearch(const Fabric &fabric, const Collective &collective, int steps,
                int rounds, const SolveOptions &options)
       : fabric(fabric), coll(collective), steps(steps), rounds(rounds),
-        options(options) {}
+        options(options), spend(options) {}
 
   SolveResult run();
 
@@ -39,6 +44,9 @@ private:
   bool solveOneStep(SolveResult &result) const;
   bool filterVectors(SolveResult &result);
   bool countSends(SolveResult &result);
+  static bool forbidDiffering(const Schedule &schedule,
+                              const std::vector<char> &values,
+                              TreeEncoding &trees);
   bool attempt(Search search, size_t group, size_t vector, int64_t effort,
                SolveResult &result);
   void say(const std::string &text) const {
@@ -50,6 +58,7 @@ private:
   const Collective &coll;
   int steps, rounds;
   const SolveOptions &options;
+  Effort spend;
   std::vector<Group> groups;
   std::vector<ChunkAction> actions;
   std::vector<std::vector<int>> vectors;
@@ -116,33 +125,11 @@ bool ReduceSearch::solveOneStep(SolveResult &result) const {
 
 /// What one rank contributes must reach everyone, as in a broadcast.
 bool ReduceSearch::filterVectors(SolveResult &result) {
-  size_t refuted = 0;
-  std::string why;
+  std::vector<std::vector<int>> candidates;
   allVectors = forEachRoundVector(steps, rounds, [&](const auto &vector) {
-    if (options.limits.expired() || vectors.size() + refuted >= maxVectors)
-      return false;
-    for (int r : coll.chunks[0].pre) {
-      Collective part = coll;
-      part.combining = false;
-      for (ChunkRelation &chunk : part.chunks)
-        chunk.pre = {r};
-      if (auto cut = findStepCut(fabric, part, vector)) {
-        ++refuted;
-        if (refuted <= 20)
-          why += (why.empty() ? "" : "\n") + std::string("contributions of ") +
-                 "rank " + std::to_string(r) + ": " + cut->str(fabric);
-        return true;
-      }
-    }
-    vectors.push_back(vector);
-    return true;
+    candidates.push_back(vector);
+    return candidates.size() < maxCandidates;
   });
-  if (vectors.empty() && allVectors) {
-    result.answer = Answer::No;
-    result.method = "step cut";
-    result.certificate = why;
-    return true;
-  }
   // Up and down mirror each other in most schedules: palindromes first, then
   // even ones.
   auto badness = [](const std::vector<int> &v) {
@@ -154,8 +141,44 @@ bool ReduceSearch::filterVectors(SolveResult &result) {
     return std::pair(off, squares);
   };
   std::stable_sort(
-      vectors.begin(), vectors.end(),
+      candidates.begin(), candidates.end(),
       [&](const auto &a, const auto &b) { return badness(a) < badness(b); });
+  // A search that is bounded comes to few of them.
+  bool bounded = options.maxConflicts > 0;
+  size_t mostKept = bounded ? 20 : maxVectors;
+  size_t mostTried = bounded ? 200 : maxVectors;
+  size_t refuted = 0;
+  std::string why;
+  for (const std::vector<int> &vector : candidates) {
+    if (options.limits.expired() || vectors.size() >= mostKept ||
+        vectors.size() + refuted >= mostTried) {
+      allVectors = false;
+      break;
+    }
+    std::optional<StepCut> cut;
+    for (int r : coll.chunks[0].pre) {
+      Collective part = coll;
+      part.combining = false;
+      for (ChunkRelation &chunk : part.chunks)
+        chunk.pre = {r};
+      cut = findStepCut(fabric, part, vector);
+      if (!cut)
+        continue;
+      ++refuted;
+      if (refuted <= 20)
+        why += (why.empty() ? "" : "\n") + std::string("contributions of ") +
+               "rank " + std::to_string(r) + ": " + cut->str(fabric);
+      break;
+    }
+    if (!cut)
+      vectors.push_back(vector);
+  }
+  if (vectors.empty() && allVectors) {
+    result.answer = Answer::No;
+    result.method = "step cut";
+    result.certificate = why;
+    return true;
+  }
   return false;
 }
 
@@ -199,6 +222,22 @@ bool ReduceSearch::countSends(SolveResult &result) {
   return true;
 }
 
+/// Forbids the trees by which ranks add a chunk's contributions in different
+/// orders. Returns whether there were any.
+bool ReduceSearch::forbidDiffering(const Schedule &schedule,
+                                   const std::vector<char> &values,
+                                   TreeEncoding &trees) {
+  bool any = false;
+  std::vector<std::vector<std::string>> orders =
+      sumOrders(schedule, Rounding::EachStep);
+  for (size_t c = 0; c < orders.size(); ++c)
+    if (std::set(orders[c].begin(), orders[c].end()).size() > 1) {
+      trees.forbidSum(static_cast<int>(c), values);
+      any = true;
+    }
+  return any;
+}
+
 /// Returns true when `result` holds a schedule.
 bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
                            int64_t effort, SolveResult &result) {
@@ -217,20 +256,33 @@ bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
     return false;
   }
   std::unique_ptr<ReduceEncoding> encoding;
+  TreeEncoding *trees = nullptr;
   if (parts)
     encoding =
         std::make_unique<PartsEncoding>(problem, search == Search::AllParts);
   else
-    encoding =
-        std::make_unique<TreeEncoding>(problem, search == Search::SpreadTrees);
-  SatResult sat = solveModel(encoding->model(), satSolverOf(options.engine),
-                             options.limits, effort, options.seed);
-  if (sat.answer == Answer::No)
-    dead.insert(key);
-  if (sat.answer != Answer::Yes)
-    return false;
+    encoding.reset(
+        trees = new TreeEncoding(problem, search == Search::SpreadTrees));
+  bool wanted = false;
+  for (int tries = 0; !wanted; ++tries) {
+    SatResult sat =
+        tries < maxDiffering
+            ? solveModel(encoding->model(), satSolverOf(options.engine),
+                         options.limits, effort, options.seed)
+            : SatResult();
+    if (sat.answer == Answer::No)
+      dead.insert(key);
+    if (sat.answer == Answer::Unknown)
+      spend.undecidedAfter(effort);
+    if (sat.answer != Answer::Yes)
+      return false;
+    result.schedule = encoding->decode(sat.values);
+    // Two that exchange halves may each have them in parts, and then add them
+    // in different orders.
+    wanted = options.mode != ReduceMode::OneSum || !trees ||
+             !forbidDiffering(result.schedule, sat.values, *trees);
+  }
   result.answer = Answer::Yes;
-  result.schedule = encoding->decode(sat.values);
   result.method = std::string("direct ") + (parts ? "partial sums" : "trees") +
                   " (" + satSolverName(options.engine);
   if (groups[group].size() > 1)
@@ -261,8 +313,15 @@ SolveResult ReduceSearch::run() {
       events <= maxPartsEvents && options.mode != ReduceMode::OneSum;
   bool counted = false;
   size_t trivial = groups.size() - 1;
+  // Without symmetry, for all round vectors.
+  auto deadEverywhere = [&](Search search) {
+    for (size_t v = 0; v < vectors.size(); ++v)
+      if (!dead.count({search, trivial, v}))
+        return false;
+    return true;
+  };
   for (int64_t effort : {3000, 30000, 300000, 3000000, 0}) {
-    if (effort == 0 && !options.exhaustive)
+    if (!spend.allows(effort))
       break;
     // Few steps need overlapping sums, many have good trees.
     std::vector<Search> order = {Search::SpreadTrees, Search::Trees,
@@ -272,7 +331,7 @@ SolveResult ReduceSearch::run() {
     for (Search kind : order)
       for (size_t g = 0; g < groups.size(); ++g)
         for (size_t v = 0; v < vectors.size(); ++v) {
-          if (options.limits.expired())
+          if (options.limits.expired() || !spend.allows(effort))
             return result;
           if ((effort == 0 && g != trivial) ||
               (kind == Search::Parts && !canParts))
@@ -288,9 +347,14 @@ SolveResult ReduceSearch::run() {
       if (countSends(result))
         return result;
     }
-    bool refuted = canParts && allVectors;
-    for (size_t v = 0; v < vectors.size(); ++v)
-      refuted &= dead.count({Search::AllParts, trivial, v}) > 0;
+    // Of what may be searched for nothing is left.
+    if (options.mode == ReduceMode::OneSum && allVectors &&
+        deadEverywhere(Search::Trees)) {
+      result.certificate = "no trees do it, and other sums are formed by "
+                           "several ranks";
+      return result;
+    }
+    bool refuted = canParts && allVectors && deadEverywhere(Search::AllParts);
     if (refuted) {
       result.answer = Answer::No;
       result.method = satSolverName(options.engine);

@@ -34,7 +34,7 @@ std::string ccn::describeSize(const Schedule &schedule) {
 namespace {
 
 /// Changes whenever the same question may get another answer.
-constexpr const char *version = "ccn schedules 2";
+constexpr const char *version = "ccn schedules 3";
 
 /// Pieces of a tree's data that follow each other.
 constexpr int pieces = 4;
@@ -171,6 +171,9 @@ Result<Schedule> Searching::searchFrontier() {
   options.solve.limits = limits;
   options.solve.mode = mode;
   options.secondsPerTry = std::min(20.0, request.seconds);
+  // Few candidates can be refuted: by conflicts, not by the clock, each try is
+  // a short one.
+  options.solve.maxConflicts = 30000;
   Result<Collective> smallest = collective(
       request.kind == CollectiveKind::AllToAll ? static_cast<int>(request.ranks)
                                                : 1);
@@ -193,10 +196,20 @@ Result<Schedule> Searching::searchFrontier() {
 }
 
 /// The best schedule, or where ranks must add in the same order and in it do
-/// not, the best one in which one rank adds for all. The note has one line.
+/// not, the best one in which one or two ranks add for all. The note has one
+/// line.
 Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
                         std::string &note) {
   Result<Schedule> best = Searching(request, fabric).run();
+  // Large machines have sums in few steps that no search finds.
+  bool fallsBack = request.kind == CollectiveKind::AllReduce &&
+                   request.objective == "latency";
+  if (!best && fallsBack) {
+    Result<Schedule> trees =
+        Searching(request, fabric, ReduceMode::OneSum).run();
+    if (trees)
+      best = std::move(trees);
+  }
   if (!best || !request.rounding)
     return best;
   std::string differing = differingSums(*best, *request.rounding);
@@ -210,7 +223,9 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
   std::string why = "a schedule of " + describeSize(*best) +
                     " gives ranks different floats, as " + differing;
   if (!same)
-    return Error{why + "; of those in which one rank adds for all: " +
+    return Error{why +
+                 "; of those in which one rank, or two that exchange "
+                 "their halves, add for all: " +
                  same.error().text};
   note = "took one of " + describeSize(*same) + ": " + why;
   return same;

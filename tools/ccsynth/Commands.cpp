@@ -72,6 +72,7 @@ int runSolve(const SolveCommand &c) {
   options.engine = *parseEngine(c.engine);
   options.mode = c.mode == "direct"        ? ReduceMode::Direct
                  : c.mode == "composition" ? ReduceMode::Composition
+                 : c.mode == "one-sum"     ? ReduceMode::OneSum
                                            : ReduceMode::Auto;
   options.seed = c.seed;
   options.limits = Limits::seconds(c.timeLimit, &interrupted);

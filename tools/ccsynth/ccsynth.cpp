@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   solveApp->add_option("--engine", solveCommand.engine, "what searches")
       ->check(CLI::IsMember({"auto", "z3", "sat", "flow"}));
   solveApp->add_option("--mode", solveCommand.mode, "how all_reduce is made")
-      ->check(CLI::IsMember({"auto", "direct", "composition"}));
+      ->check(CLI::IsMember({"auto", "direct", "composition", "one-sum"}));
   solveApp
       ->add_option("--time-limit", solveCommand.timeLimit, "seconds; 0: none")
       ->check(CLI::NonNegativeNumber);

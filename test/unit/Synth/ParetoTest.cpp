@@ -69,3 +69,25 @@ TEST(Pareto, FilesResume) {
   ASSERT_TRUE(bool(svg));
   EXPECT_NE(svg->find("<polyline"), std::string::npos);
 }
+
+TEST(Pareto, BoundedConflictsFindSomeSoon) {
+  for (auto [spec, mode, steps, expected] :
+       {std::tuple("dgx1", ReduceMode::OneSum, 3, "4 3"),
+        // A rank must get seven others..
+        std::tuple("dgx-a100", ReduceMode::OneSum, 2, "8 14"),
+        std::tuple("hypercube(3)", ReduceMode::Auto, 3, "3 3")}) {
+    ParetoOptions options;
+    options.solve.mode = mode;
+    options.solve.maxConflicts = 30000;
+    options.minSteps = options.maxSteps = steps;
+    Fabric fabric = fabricOf(spec);
+    ParetoResult result = frontier(fabric, "all_reduce", options);
+    ASSERT_EQ(result.points.size(), 1u) << spec;
+    const ParetoPoint &point = result.points[0];
+    EXPECT_EQ(std::to_string(point.chunks) + " " + std::to_string(point.rounds),
+              expected)
+        << spec;
+    EXPECT_EQ(paretoJson(frontier(fabric, "all_reduce", options), fabric),
+              paretoJson(result, fabric));
+  }
+}

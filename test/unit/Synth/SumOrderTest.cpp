@@ -6,6 +6,7 @@
 
 #include "synth/SumOrder.h"
 #include "Common.h"
+#include "synth/Solve.h"
 
 using namespace ccn::synth;
 
@@ -119,6 +120,33 @@ TEST(SumOrder, RingsAreRightAndAgree) {
   EXPECT_EQ(sumOrders(ringSchedule(CollectiveKind::AllReduce, 3),
                       Rounding::EachStep)[1],
             Texts(3, "((0+2)+1)"));
+}
+
+TEST(SumOrder, TreesOfFewRanksAgree) {
+  // On meshes, two ranks that exchange halves may have theirs in parts.
+  for (auto [spec, c, steps, rounds] :
+       {std::tuple("dgx1", 4, 3, 3), std::tuple("hypercube(3)", 4, 5, 5),
+        std::tuple("ring(8)", 8, 7, 7), std::tuple("mesh(2,4)", 2, 5, 5),
+        std::tuple("mesh(2,3)", 3, 5, 5)}) {
+    Fabric fabric = fabricOf(spec);
+    SolveOptions options;
+    options.mode = ReduceMode::OneSum;
+    Result<SolveResult> solved =
+        solve(fabric, collectiveOf("all_reduce", fabric.ranks, c), steps,
+              rounds, options);
+    ASSERT_TRUE(solved && solved->answer == Answer::Yes) << spec;
+    EXPECT_EQ(differingSums(solved->schedule, Rounding::EachStep), "") << spec;
+  }
+  // In two steps no rank of a DGX-1 can add for all.
+  Fabric fabric = fabricOf("dgx1");
+  SolveOptions options;
+  options.mode = ReduceMode::OneSum;
+  Result<SolveResult> none =
+      solve(fabric, collectiveOf("all_reduce", 8, 1), 2, 2, options);
+  ASSERT_TRUE(bool(none));
+  EXPECT_EQ(none->answer, Answer::Unknown);
+  EXPECT_EQ(none->certificate,
+            "no trees do it, and other sums are formed by several ranks");
 }
 
 } // namespace

@@ -139,7 +139,8 @@ def chosen():
 
 def synthesized():
     """Schedules that the synthesizer finds."""
-    topologies = (("line(2)", 2), ("ring(3)", 3), ("ring(4)", 4), ("full(4)", 4), ("hgx-h100-4", 4))
+    topologies = (("line(2)", 2), ("ring(3)", 3), ("ring(4)", 4), ("full(4)", 4), ("hgx-h100-4", 4),
+                  ("dgx1", 8))
     for topology, ranks in topologies:
         for objective in ("latency", "bandwidth"):
             program = Program(ranks)
