@@ -584,8 +584,8 @@ void LoopWriter::writeElements(CudaText &text) {
       text << ("      sums.s" + Twine(i) + ".add(toAccumulator<" +
                operand.type() + ">(" + value + "));\n");
     else
-      text << ("      w" + Twine(operand.index) + ".at[j] = " + operand.type() +
-               "(" + value + ");\n");
+      text << ("      w" + Twine(operand.index) + ".at[j] = static_cast<" +
+               operand.type() + ">(" + value + ");\n");
   }
   text << "    }\n";
   if (!isReduced())

@@ -190,6 +190,20 @@ std::vector<bool> findBarriers(const CudaPlaces &places, const Launch &launch) {
   return result;
 }
 
+/// Which barriers of ranks in a launch come before all other parts, or after.
+std::vector<bool> findEdges(const Launch &launch) {
+  size_t first = 0, last = launch.parts.size();
+  while (first < last && isBarrier(launch.parts[first]))
+    ++first;
+  while (last > first && isBarrier(launch.parts[last - 1]))
+    --last;
+  std::vector<bool> edges;
+  for (auto [i, part] : llvm::enumerate(launch.parts))
+    if (isBarrier(part))
+      edges.push_back(i < first || i >= last);
+  return edges;
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -454,7 +468,12 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
 
   std::vector<bool> barriers = findBarriers(places, launch);
   // What one rank needs all do, so that they share kernels.
+  std::vector<bool> edges = findEdges(launch);
   for (const RankPlan &other : plan.ranks) {
+    // What one block of a rank waits for, those of the others tell it.
+    std::vector<bool> theirEdges = findEdges(other.launches[index]);
+    for (size_t i = 0; i < std::min(edges.size(), theirEdges.size()); ++i)
+      edges[i] = edges[i] && theirEdges[i];
     if (other.launches[index].parts.size() != launch.parts.size())
       continue;
     auto number = static_cast<int>(&other - plan.ranks.data());
@@ -463,14 +482,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     for (size_t i = 0; i < barriers.size(); ++i)
       barriers[i] = barriers[i] || theirs[i];
   }
-  size_t first = 0, last = launch.parts.size();
-  while (first < last && isBarrier(launch.parts[first]))
-    ++first;
-  while (last > first && isBarrier(launch.parts[last - 1]))
-    --last;
-
   bool usesEpoch = false;
-  size_t exchange = 0;
+  size_t exchange = 0, nextBarrier = 0;
   CudaText body;
   std::swap(body, kernel.body);
   for (auto [i, part] : llvm::enumerate(launch.parts)) {
@@ -478,8 +491,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     if (isFlagPart(part) || isExchange)
       usesEpoch = kernel.properties.waits = true;
     if (const auto *barrier = std::get_if<BarrierPart>(&part)) {
-      bool isEdge = i < first || i >= last;
-      kernel.body << (isEdge ? "edgeBarrier(c, " : "groupBarrier(c, ")
+      kernel.body << (edges[nextBarrier++] ? "edgeBarrier(c, "
+                                           : "groupBarrier(c, ")
                   << places.group(barrier->group) << ", u32(" << barrier->flags
                   << "), epoch);\n";
       continue;
