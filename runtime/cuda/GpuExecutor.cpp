@@ -331,6 +331,10 @@ bool GpuExecutor::State::isIdleWithin(double seconds, CUstream stream) {
 
 bool GpuExecutor::State::settle(CUstream stream) {
   CurrentContext current(device->driver, device->context);
+  // Without it nothing can be known.
+  isStuck = !current.status();
+  if (isStuck)
+    return false;
   (void)becomesTrue(options.timeLimit,
                     [&] { return !isBusy(stream) || transport.failed(); });
   if (!isBusy(stream))

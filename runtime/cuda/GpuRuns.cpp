@@ -86,6 +86,8 @@ Result<std::unique_ptr<GpuRuns>> GpuRuns::create(GpuExecutor &executor,
                                                  const Plan &plan, int rank) {
   auto state = std::make_unique<State>(executor);
   CurrentContext current(state->device.driver, state->device.context);
+  if (Status status = current.status(); !status)
+    return status;
   if (Status status = state->prepare(plan, rank); !status)
     return status;
   return std::unique_ptr<GpuRuns>(new GpuRuns(std::move(state)));
@@ -107,6 +109,8 @@ GpuRuns::~GpuRuns() {
 Status GpuRuns::upload(std::span<void *const> host) {
   const GpuDevice &device = state->device;
   CurrentContext current(device.driver, device.context);
+  if (Status status = current.status(); !status)
+    return status;
   for (size_t i = 0; i < state->bytes.size(); ++i)
     if (state->bytes[i] > 0)
       if (Status status = device.check(device.driver.memcpyHtoDAsync(
@@ -122,6 +126,8 @@ Status GpuRuns::upload(std::span<void *const> host) {
 Status GpuRuns::download(std::span<void *const> host) {
   const GpuDevice &device = state->device;
   CurrentContext current(device.driver, device.context);
+  if (Status status = current.status(); !status)
+    return status;
   for (size_t i = 0; i < state->bytes.size(); ++i)
     if (state->bytes[i] > 0 && state->isOutput[i])
       if (Status status = device.check(device.driver.memcpyDtoHAsync(
@@ -176,6 +182,8 @@ GpuRuns::State::time(int count, const std::function<Status()> &start) {
 
 Result<std::vector<double>> GpuRuns::timeRuns(int count) {
   CurrentContext current(state->device.driver, state->device.context);
+  if (Status status = current.status(); !status)
+    return status;
   return state->time(count, [&] { return state->runOnce(); });
 }
 
@@ -183,6 +191,8 @@ Status GpuRuns::captureGraph(int runs) {
   const GpuDevice &device = state->device;
   const Driver &driver = device.driver;
   CurrentContext current(driver, device.context);
+  if (Status status = current.status(); !status)
+    return status;
   // Other threads may do what a capture forbids its own.
   if (Status status = device.check(
           driver.streamBeginCapture(state->stream.get(),
@@ -212,6 +222,8 @@ Status GpuRuns::captureGraph(int runs) {
 Result<std::vector<double>> GpuRuns::timeGraph(int count) {
   const GpuDevice &device = state->device;
   CurrentContext current(device.driver, device.context);
+  if (Status status = current.status(); !status)
+    return status;
   Result<std::vector<double>> seconds = state->time(count, [&] {
     return device.check(
         device.driver.graphLaunch(state->runner.get(), state->stream.get()),

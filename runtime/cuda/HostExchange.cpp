@@ -85,7 +85,8 @@ bool HostExchange::meetAtEnd(double graceSeconds) {
            !transport.isGone(other)) {
       if (transport.failed() && failed == Clock::time_point())
         failed = Clock::now();
-      if (secondsSince(start) > timeLimit ||
+      // Others may find out only at the time limit that they wait in vain.
+      if (secondsSince(start) > timeLimit + graceSeconds ||
           (failed != Clock::time_point() &&
            secondsSince(failed) > graceSeconds))
         return false;

@@ -51,8 +51,9 @@ public:
   Status barrier(const char *what);
 
   /// Says that this rank has come to its end, and waits until the others have,
-  /// or are gone: at most for the time limit, and after the team's failure for
-  /// `graceSeconds` only. Whether all have; a failure it does not make.
+  /// or are gone: at most `graceSeconds` longer than the time limit or, once it
+  /// has failed, than the team's failure. Whether all have; a failure it does
+  /// not make.
   bool meetAtEnd(double graceSeconds);
 
 private:

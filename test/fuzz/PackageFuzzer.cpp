@@ -18,6 +18,7 @@ static void read(std::string_view bytes) {
   Result<Package> package = decodePackage(bytes);
   if (!package)
     return;
+  (void)checkTarget(*package);
   (void)checkMachine(*package);
   Result<std::string> first = encodePackage(*package);
   if (!first)

@@ -41,6 +41,8 @@ config.substitutions += [
     ("%source", config.ccn_source_dir),
     ("%build", config.ccn_binary_dir),
 ]
+if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
+    config.available_features.add("fake-cuda")
 if config.sanitizer:
     config.available_features.add("sanitizer")
 # MPI's library leaks on purpose, and its processes have limited time.

@@ -36,29 +36,51 @@ struct Summary {
   double median, least, most;
 };
 
-Summary summarize(std::vector<double> seconds) {
-  std::sort(seconds.begin(), seconds.end());
-  size_t half = seconds.size() / 2;
-  double median = seconds.size() % 2 ? seconds[half]
-                                     : (seconds[half - 1] + seconds[half]) / 2;
-  return {median, seconds.front(), seconds.back()};
+Summary summarize(const std::vector<double> &seconds) {
+  auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+  return {median(seconds), *least, *most};
+}
+
+/// On GPUs: that of a run whose kernels are launched, of the slowest rank.
+double launchedSeconds(RunMemory &memory) {
+  double most = 0;
+  for (int rank = 0; rank < memory.task().ranks; ++rank)
+    most = std::max(most, memory.report(rank).launchedSeconds);
+  return most;
 }
 
 } // namespace
+
+double ccn::median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half]
+                           : (values[half - 1] + values[half]) / 2;
+}
 
 void ccn::printBench(std::ostream &os, RunMemory &memory) {
   const RunTask &task = memory.task();
   Summary summary = summarize(secondsOf(memory));
   auto milliseconds = [&](double seconds) {
-    os << std::setw(14) << std::fixed << std::setprecision(3) << seconds * 1e3;
+    os << std::setw(14) << std::fixed << std::setprecision(task.onGpus ? 5 : 3)
+       << seconds * 1e3;
   };
-  os << "time of a run in ms, of " << task.timedRuns << " after "
-     << task.runs - task.timedRuns << " to warm up\n"
-     << std::setw(14) << "median" << std::setw(14) << "min" << std::setw(14)
+  os << "time of a run in ms, of " << task.timedRuns;
+  if (task.onGpus)
+    os << " replays of a graph of " << task.runsPerGraph << " runs\n";
+  else
+    os << " after " << task.runs - task.timedRuns << " to warm up\n";
+  os << std::setw(14) << "median" << std::setw(14) << "min" << std::setw(14)
      << "max" << "\n";
   milliseconds(summary.median);
   milliseconds(summary.least);
   milliseconds(summary.most);
+  if (task.onGpus) {
+    os << "\nlaunched rather than replayed, median\n";
+    milliseconds(launchedSeconds(memory));
+    os << "\n";
+    return;
+  }
   os << "\nbytes that a run moves\n"
      << std::setw(6) << "rank" << std::setw(18) << "own memory" << std::setw(18)
      << "read remotely" << std::setw(18) << "written remotely"
@@ -79,7 +101,7 @@ Status ccn::writeBench(const std::string &path, const Package &package,
   nlohmann::ordered_json json = {{"program", package.program},
                                  {"schedule", package.schedule},
                                  {"hash", package.hash},
-                                 {"target", package.target},
+                                 {"target", task.onGpus ? "cuda" : "cpu"},
                                  {"ranks", task.ranks},
                                  {"ranksAre", ranksAre},
                                  {"warmUpRuns", task.runs - task.timedRuns},
@@ -89,7 +111,13 @@ Status ccn::writeBench(const std::string &path, const Package &package,
                                    {"max", summary.most},
                                    {"all", seconds}}},
                                  {"bytes", nlohmann::ordered_json::array()}};
-  for (int rank = 0; rank < task.ranks; ++rank) {
+  if (task.onGpus) {
+    json["runsPerGraph"] = task.runsPerGraph;
+    json["launchedSeconds"] = launchedSeconds(memory);
+    for (const char *key : {"bytes", "warmUpRuns"})
+      json.erase(key);
+  }
+  for (int rank = 0; rank < task.ranks && !task.onGpus; ++rank) {
     const RankReport &report = memory.report(rank);
     json["bytes"].push_back({{"rank", rank},
                              {"own", report.moved.own},

@@ -7,12 +7,50 @@
 #include "tools/ccrun/Report.h"
 
 #include "runtime/PlanFields.h"
+#include "runtime/cuda/KernelCache.h"
 
 #include <algorithm>
 #include <ostream>
 
 using namespace ccn;
 using namespace ccn::runtime;
+
+/// The kernels, with what the compiler said of them if this machine has
+/// compiled them.
+static void printKernels(std::ostream &os, const GpuProgram &gpu) {
+  std::vector<KernelResources> resources;
+  std::string architecture;
+  for (const char *known : {"sm_90a", "sm_80"}) {
+    architecture = known;
+    Result<std::optional<CompiledKernels>> kept =
+        KernelCache::shared().find(gpu.source, architecture);
+    if (kept && *kept)
+      resources = kernelResources(**kept);
+    if (!resources.empty())
+      break;
+  }
+  os << "kernels";
+  if (!resources.empty())
+    os << ", as compiled for " << architecture;
+  os << "\n";
+  for (const GpuKernel &kernel : gpu.kernels) {
+    os << "  " << kernel.name << ": " << kernel.threads << " threads, "
+       << kernel.sharedBytes << " bytes of dynamic shared memory";
+    if (kernel.blockBytes > 0)
+      os << ", " << kernel.blockBytes << " bytes of workspace a block";
+    if (kernel.waits)
+      os << ", waits";
+    for (const KernelResources &found : resources)
+      if (found.name == kernel.name)
+        os << "; " << found.registers << " registers, " << found.sharedBytes
+           << " bytes of static shared memory, " << found.stackBytes
+           << " of stack, " << found.spillStores << " and " << found.spillLoads
+           << " of spill stores and loads";
+    os << "\n";
+  }
+  os << "memory of a rank on GPUs: " << gpu.symmetricBytes
+     << " bytes symmetric, flags not included\n";
+}
 
 void ccn::printInfo(std::ostream &os, const Package &package) {
   const Plan &plan = package.plan;
@@ -76,4 +114,6 @@ void ccn::printInfo(std::ostream &os, const Package &package) {
   for (size_t i = 0; i < package.cpuFeatures.size(); ++i)
     os << (i ? ", " : "; needs ") << package.cpuFeatures[i];
   os << "\n";
+  if (package.gpu)
+    printKernels(os, *package.gpu);
 }

@@ -12,8 +12,8 @@
 using namespace ccn;
 using namespace ccn::runtime;
 
-Result<int64_t> ccn::teamBytes(const Plan &plan) {
-  Result<int64_t> bytes = heapBytes(plan);
+Result<int64_t> ccn::teamBytes(const Plan &plan, bool onGpus) {
+  Result<int64_t> bytes = heapBytes(plan, onGpus);
   if (!bytes)
     return bytes;
   return *bytes + Gather::bytes(static_cast<int>(plan.ranks.size()));
@@ -70,11 +70,10 @@ Status ccn::runMpiRank(const Package &package, RunMemory &memory, Team &team,
                        Trace &trace) {
   int rank = team.rank();
   Transport &transport = team.transport();
-  Result<std::unique_ptr<ObjectCode>> code =
-      ObjectCode::load(package.objectCode);
+  Result<RankCode> code = loadCode(package, memory.task().onGpus);
   if (!code)
     return transport.fail(rank, code.message());
-  if (Status status = runRank(**code, memory, transport, rank, trace); !status)
+  if (Status status = runRank(*code, memory, transport, rank, trace); !status)
     return status;
   Status status = gather(memory, transport, rank, trace);
   return status ? status : transport.fail(rank, status.message());

@@ -39,16 +39,19 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
           ->check(cli::expect("a number of ranks from 1 to 1024",
                               cli::isIntegerFrom(1, 1024)));
   app.add_option("--target", options.target,
-                 "what executes the package: cpu (the only one so far)")
+                 "what executes the package: cpu or cuda, which is GPUs of "
+                 "NVIDIA (default: what it was compiled for)")
       ->type_name("TARGET")
-      ->check(cli::expectOneOf({"cpu"}));
+      ->check(cli::expectOneOf({"cpu", "cuda"}));
   cli::addArrayOptions(app, inputs, outputs, options.seed, "Options");
   app.add_flag("--check", options.check,
-               "run the program without its schedule too, and compare: floats "
-               "within a bound that is said, all else bit by bit");
+               "run the program without its schedule too, on the CPU, and "
+               "compare: floats within a bound that is said, all else bit by "
+               "bit");
   auto *bench = app.add_option("--bench", benchRuns,
                                "run it N times (default 20) after some for "
-                               "warming up, and print times and bytes moved")
+                               "warming up, and print times and bytes moved; "
+                               "on GPUs, N replays of a graph of several runs")
                     ->type_name("[N]")
                     ->expected(0, 1)
                     ->check(cli::expect("a number of runs from 1 to 1000000",

@@ -20,6 +20,7 @@ struct RunnerOptions {
   std::optional<int> processes;
   /// Whether threads were asked for.
   bool threads = false;
+  /// What executes the package; empty is what it is for.
   std::string target;
   runtime::NamedValues inputs, outputs;
   uint64_t seed = 0;

@@ -227,22 +227,22 @@ namespace {
 Status joinAndRun(const Package &package, RunMemory &memory, int rank,
                   Trace &trace) {
   const RunTask &task = memory.task();
-  if (Status status = checkMachine(package); !status)
-    return status;
+  if (!task.onGpus)
+    if (Status status = checkMachine(package); !status)
+      return status;
   if (Status status = checkPlan(memory.plan()); !status)
     return status;
-  Result<int64_t> bytes = heapBytes(memory.plan());
+  Result<int64_t> bytes = heapBytes(memory.plan(), task.onGpus);
   if (!bytes)
     return bytes.status();
-  Result<std::unique_ptr<ObjectCode>> code =
-      ObjectCode::load(package.objectCode);
+  Result<RankCode> code = loadCode(package, task.onGpus);
   if (!code)
     return code.status();
   Result<std::unique_ptr<SymmetricHeap>> heap = SymmetricHeap::join(
       task.heapName, rank, task.ranks, *bytes, task.timeLimit, package.hash);
   if (!heap)
     return heap.status();
-  Status status = runRank(**code, memory, **heap, rank, trace);
+  Status status = runRank(*code, memory, **heap, rank, trace);
   (*heap)->leave(rank);
   return status;
 }

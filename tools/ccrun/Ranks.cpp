@@ -10,6 +10,7 @@
 #include "runtime/ObjectCode.h"
 #include "runtime/Protocols.h"
 #include "runtime/SymmetricHeap.h"
+#include "runtime/cuda/GpuExecutor.h"
 #include "tools/ccrun/RankRun.h"
 
 #include <chrono>
@@ -52,22 +53,36 @@ private:
   std::vector<std::pair<void *, std::string>> saved;
 };
 
-Status execute(const ObjectCode &code, RunMemory &memory, Transport &transport,
-               int rank, RankTrace *trace) {
-  const RunTask &task = memory.task();
-  RankMemory symmetric(transport, rank, task.timeLimit);
-  // Ranks start each run together, so that its time is not that of the wait
-  // for who comes last.
-  Members members;
-  for (int i = 0; i < transport.ranks(); ++i)
-    members.ranks.push_back(i);
-  members.position = rank;
-  Signals ready{"ready"};
-  Result<int64_t> offset =
-      symmetric.allocate(Signals::bytes(transport.ranks()));
-  if (!offset)
+/// Ranks start each run together, so that its time is not that of the wait for
+/// who comes last.
+class Start {
+public:
+  explicit Start(RankMemory &memory) : memory(memory) {
+    for (int i = 0; i < memory.ranks(); ++i)
+      members.ranks.push_back(i);
+    members.position = memory.rank();
+  }
+  Status prepare() {
+    Result<int64_t> offset = memory.allocate(Signals::bytes(memory.ranks()));
+    if (offset)
+      ready.offset = *offset;
     return offset.status();
-  ready.offset = *offset;
+  }
+  Status meet() {
+    return barrier(memory, members, ready, "start of a run", ++epoch);
+  }
+
+private:
+  RankMemory &memory;
+  Members members;
+  Signals ready{"ready"};
+  Epoch epoch = 0;
+};
+
+Status executeOnCpu(const ObjectCode &code, RunMemory &memory,
+                    Transport &transport, int rank, RankTrace *trace,
+                    Start &start) {
+  const RunTask &task = memory.task();
   ExecutorOptions options;
   options.timeLimit = task.timeLimit;
   options.resolve = [&](std::string_view name) { return code.find(name); };
@@ -88,9 +103,7 @@ Status execute(const ObjectCode &code, RunMemory &memory, Transport &transport,
   for (int run = 0; run < task.runs; ++run) {
     if (run > 0)
       saved.restore();
-    if (Status status = barrier(symmetric, members, ready, "start of a run",
-                                static_cast<Epoch>(run) + 1);
-        !status)
+    if (Status status = start.meet(); !status)
       return status;
     int64_t begin = now();
     if (run == 0)
@@ -108,17 +121,46 @@ Status execute(const ObjectCode &code, RunMemory &memory, Transport &transport,
   return Status();
 }
 
+Status execute(const RankCode &code, RunMemory &memory, Transport &transport,
+               int rank, RankTrace *trace) {
+  RankMemory symmetric(transport, rank, memory.task().timeLimit);
+  Start start(symmetric);
+  if (Status status = start.prepare(); !status)
+    return status;
+  if (code.gpu)
+    return executeOnGpu(*code.gpu, memory, transport, rank, trace,
+                        [&] { return start.meet(); });
+  return executeOnCpu(*code.cpu, memory, transport, rank, trace, start);
+}
+
 } // namespace
 
-Result<int64_t> ccn::heapBytes(const Plan &plan) {
-  Result<int64_t> bytes = planSymmetricBytes(plan);
+Result<RankCode> ccn::loadCode(const Package &package, bool onGpus) {
+  RankCode code;
+  if (onGpus) {
+    if (!package.gpu)
+      return error("the package holds no kernels for GPUs");
+    code.gpu = &*package.gpu;
+    return code;
+  }
+  Result<std::unique_ptr<ObjectCode>> loaded =
+      ObjectCode::load(package.objectCode);
+  if (!loaded)
+    return loaded.status();
+  code.cpu = *std::move(loaded);
+  return code;
+}
+
+Result<int64_t> ccn::heapBytes(const Plan &plan, bool onGpus) {
+  Result<int64_t> bytes =
+      onGpus ? gpuTransportBytes(plan) : planSymmetricBytes(plan);
   if (!bytes)
     return bytes;
   return *bytes + Signals::bytes(static_cast<int64_t>(plan.ranks.size())) +
          Transport::alignment;
 }
 
-Status ccn::runRank(const ObjectCode &code, RunMemory &memory,
+Status ccn::runRank(const RankCode &code, RunMemory &memory,
                     Transport &transport, int rank, Trace &trace) {
   RankTrace events(rank);
   Status status = execute(code, memory, transport, rank,
@@ -143,11 +185,10 @@ Status ccn::runThreads(const Package &package, RunMemory &memory,
                        Trace &trace) {
   const Plan &plan = memory.plan();
   int ranks = memory.task().ranks;
-  Result<int64_t> bytes = heapBytes(plan);
+  Result<int64_t> bytes = heapBytes(plan, memory.task().onGpus);
   if (!bytes)
     return bytes.status();
-  Result<std::unique_ptr<ObjectCode>> code =
-      ObjectCode::load(package.objectCode);
+  Result<RankCode> code = loadCode(package, memory.task().onGpus);
   if (!code)
     return code.status();
   Result<std::unique_ptr<SymmetricHeap>> heap =
@@ -158,7 +199,7 @@ Status ccn::runThreads(const Package &package, RunMemory &memory,
   for (int rank = 0; rank < ranks; ++rank) {
     try {
       threads.emplace_back([&, rank] {
-        (void)runRank(**code, memory, **heap, rank, trace);
+        (void)runRank(*code, memory, **heap, rank, trace);
         (*heap)->leave(rank);
       });
     } catch (const std::system_error &failure) {

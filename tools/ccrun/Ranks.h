@@ -28,7 +28,7 @@ Status runThreads(const runtime::Package &package, RunMemory &memory,
 Status runProcesses(const std::string &path, RunMemory &memory, Trace &trace);
 
 /// The symmetric memory of each rank of a team that runs a plan.
-Result<int64_t> teamBytes(const runtime::Plan &plan);
+Result<int64_t> teamBytes(const runtime::Plan &plan, bool onGpus);
 
 /// Likewise with the processes of `team`, as which all of them call this.
 /// `memory` is this rank's; that of rank 0 has the results of all then.

@@ -197,6 +197,7 @@ std::vector<std::span<std::byte>> RunMemory::outcome(int rank) {
         std::as_writable_bytes(std::span(first, static_cast<size_t>(count))));
   };
   add(&report(rank).moved, 1);
+  add(&report(rank).launchedSeconds, 1);
   if (header->timedRuns > 0)
     add(&time(rank, 0), header->timedRuns);
   for (size_t i = 0; i < usedPlan->arguments.size(); ++i)

@@ -26,6 +26,8 @@ struct RunTask {
   int32_t ranks = 1;
   /// Whether it is the package's reference plan.
   bool isReference = false;
+  /// Whether GPUs execute it.
+  bool onGpus = false;
   bool traced = false;
   /// Whether each rank has a clock of its own, which says nothing of when
   /// something happened on another; times are from the rank's first run then.
@@ -33,6 +35,8 @@ struct RunTask {
   /// Runs; those before the last `timedRuns` are for warming up. Each starts
   /// with the same arguments.
   int32_t runs = 1, timedRuns = 0;
+  /// On GPUs a timed run is one of so many in a graph.
+  int32_t runsPerGraph = 1;
   /// Seconds that a rank waits for another.
   double timeLimit = 60;
   /// Of processes: the name of their symmetric heap, and the hash of the
@@ -54,10 +58,12 @@ struct RankReport {
   /// Why it failed.
   char message[2000];
   MovedBytes moved;
+  /// On GPUs: the median time of a run that is launched rather than replayed.
+  double launchedSeconds;
 };
 
 /// Of one run of one rank, by the host's steady clock, in nanoseconds; from the
-/// run's begin if ranks have clocks of their own.
+/// run's begin if ranks have clocks of their own, as those on GPUs do.
 struct RunTime {
   int64_t begin, end;
 };
@@ -103,8 +109,8 @@ public:
   void setPart(size_t argument, int rank, const runtime::HostTensor &whole);
   /// Where a rank's part of an argument is, row-major.
   std::span<std::byte> part(size_t argument, int rank) const;
-  /// All that a rank's runs leave: bytes moved, times, and its parts of
-  /// results.
+  /// All that a rank's runs leave: its report's numbers, times, and its parts
+  /// of results.
   std::vector<std::span<std::byte>> outcome(int rank);
   /// The argument or result in external form, from all ranks' parts. An error
   /// if ranks that should hold the same do not, which names the element.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Bootstrap.h"
+#include "runtime/CheckGpuProgram.h"
 #include "runtime/CheckPlan.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
@@ -15,6 +16,7 @@
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 
@@ -54,11 +56,20 @@ ProgramArrays arraysOf(const Package &package) {
   return ProgramArrays(package.program, std::move(arrays));
 }
 
+/// How many runs a graph has whose replays are timed: so many that starting it
+/// counts for little, and few enough to be made quickly.
+int runsPerGraph(const Plan &plan) {
+  size_t launches = plan.ranks.empty() ? 0 : plan.ranks[0].launches.size();
+  return static_cast<int>(
+      std::clamp<size_t>(1000 / std::max<size_t>(launches, 1), 1, 20));
+}
+
 class Runner {
 public:
   Runner(const RunnerOptions &options, const Package &package,
-         const Environment &environment)
-      : options(options), package(package), environment(environment) {}
+         const Environment &environment, bool onGpus)
+      : options(options), package(package), environment(environment),
+        onGpus(onGpus) {}
 
   int run();
 
@@ -79,6 +90,11 @@ private:
   int report(ProgramArrays &arrays);
   /// Compares the results with those of the reference plan.
   int check();
+  /// What results are compared with: the program without its schedule, on the
+  /// CPU; of a GPU's if there is no schedule, the same plan.
+  const Plan &referencePlan() const {
+    return package.reference ? *package.reference : package.plan;
+  }
   std::string ranksAre() const {
     return team                ? team->description()
            : options.processes ? "processes"
@@ -91,6 +107,7 @@ private:
   const RunnerOptions &options;
   const Package &package;
   const Environment &environment;
+  bool onGpus;
   /// Of ranks that MPI started.
   std::unique_ptr<Team> team;
   /// Of the plan, and of the reference plan if that is run too.
@@ -181,7 +198,7 @@ std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
     return std::nullopt;
   RunTask again;
   again.isReference = true;
-  if (Status status = runPlan(*package.reference, again, inputs, reference);
+  if (Status status = runPlan(referencePlan(), again, inputs, reference);
       !status)
     return fail(RunFailed, "reference plan: " + status.message());
   return std::nullopt;
@@ -193,12 +210,12 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
   wanted.ranks = static_cast<int>(package.plan.ranks.size());
   wanted.environment = environment;
   // What makes ranks do something else than others.
-  wanted.content = package.hash + ", seed " + std::to_string(options.seed) +
-                   ", " + std::to_string(task.runs) + " runs" +
-                   (task.traced ? ", trace" : "") +
-                   (options.check ? ", check" : "");
-  Result<int64_t> bytes = teamBytes(package.plan);
-  Result<int64_t> more = options.check ? teamBytes(*package.reference) : 0;
+  wanted.content =
+      package.hash + ", seed " + std::to_string(options.seed) + ", " +
+      std::to_string(task.runs) + " runs" + (onGpus ? ", on GPUs" : "") +
+      (task.traced ? ", trace" : "") + (options.check ? ", check" : "");
+  Result<int64_t> bytes = teamBytes(package.plan, onGpus);
+  Result<int64_t> more = options.check ? teamBytes(referencePlan(), false) : 0;
   if (!bytes || !more)
     return fail(WrongUsage, !bytes ? bytes.message() : more.message());
   if (__builtin_add_overflow(*bytes, *more, &wanted.bytesPerRank))
@@ -211,7 +228,7 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
     RunTask again;
     again.isReference = true;
     if (status && options.check)
-      status = runPlan(*package.reference, again, inputs, reference);
+      status = runPlan(referencePlan(), again, inputs, reference);
     if (!status)
       status = team->transport().fail(team->rank(), status.message());
   }
@@ -242,8 +259,11 @@ int Runner::check() {
                                *found, *expected);
   }
   return isRight ? Done
-                 : fail(RunFailed, "the results differ from those of the "
-                                   "program without its schedule");
+                 : fail(RunFailed,
+                        std::string("the results differ from those of ") +
+                            (onGpus ? "the CPU"
+                                    : "the program without its "
+                                      "schedule"));
 }
 
 int Runner::report(ProgramArrays &arrays) {
@@ -277,7 +297,7 @@ int Runner::run() {
                                 "' has a mesh of " + std::to_string(ranks) +
                                 " ranks, found " +
                                 std::to_string(*options.processes));
-  if (options.check && !package.reference)
+  if (options.check && !package.reference && !onGpus)
     return fail(WrongUsage,
                 "--check: '" + options.package +
                     "' holds no reference plan to compare with; expected one "
@@ -290,22 +310,31 @@ int Runner::run() {
     return fail(WrongUsage, status.message());
 
   RunTask task;
+  task.onGpus = onGpus;
   task.traced = !options.traceFile.empty();
   if (options.benchRuns) {
     task.timedRuns = *options.benchRuns;
     task.runs = task.timedRuns + std::min(3, task.timedRuns);
+    task.runsPerGraph = runsPerGraph(package.plan);
   }
   if (std::optional<int> code = runPlans(task, *inputs))
     return *code;
   return report(arrays);
 }
 
-/// What makes a package one that this machine and this tool can run.
-Status checkPackage(const Package &package) {
-  if (Status status = checkMachine(package); !status)
+/// What makes a package one that this machine and this tool can run, on its CPU
+/// if that is to be.
+Status checkPackage(const Package &package, bool onCpu) {
+  if (Status status = checkTarget(package); !status)
     return status;
+  if (onCpu)
+    if (Status status = checkMachine(package); !status)
+      return status;
   if (Status status = checkPlan(package.plan); !status)
     return error("plan: ", status.message());
+  if (package.gpu)
+    if (Status status = checkGpuProgram(package.plan, *package.gpu); !status)
+      return error("program for GPUs: ", status.message());
   if (package.reference) {
     if (Status status = checkPlan(*package.reference); !status)
       return error("reference plan: ", status.message());
@@ -348,8 +377,13 @@ int main(int argc, char **argv) {
       printInfo(std::cout, *package);
     return Done;
   }
-  if (Status status = checkPackage(*package); !status)
+  bool onGpus = options.target.empty() ? package->gpu.has_value()
+                                       : options.target == "cuda";
+  if (Status status = checkPackage(*package, !onGpus || options.check); !status)
     return fail(WrongUsage, "'" + options.package + "': " + status.message());
+  if (onGpus && !package->gpu)
+    return fail(WrongUsage, "--target cuda: '" + options.package +
+                                "' holds no kernels for GPUs");
   environment->timeLimit = options.timeLimit.value_or(environment->timeLimit);
-  return Runner(options, *package, *environment).run();
+  return Runner(options, *package, *environment, onGpus).run();
 }

@@ -128,6 +128,10 @@ TEST(Package, EveryFieldIsStored) {
   expectAllFields<MeshAxis>();
   expectAllFields<Argument>();
   expectAllFields<Plan>();
+  expectAllFields<GpuKernel>();
+  expectAllFields<GpuLaunch>();
+  expectAllFields<GpuFill>();
+  expectAllFields<GpuProgram>();
 }
 
 TEST(Package, NamesFollowTheEnumerators) {
@@ -167,6 +171,11 @@ TEST(Package, ReadsWhatItWrote) {
   EXPECT_EQ(part.batch, (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(part.a.strides, (std::vector<int64_t>{3, 4, INT64_MIN}));
   EXPECT_EQ(part.k, 5);
+  ASSERT_TRUE(read->gpu.has_value());
+  EXPECT_EQ(read->gpu->source, package.gpu->source);
+  EXPECT_TRUE(read->gpu->kernels[0].waits);
+  EXPECT_EQ(read->gpu->launches[0][0].numbers, (std::vector<int64_t>{4, 5}));
+  EXPECT_EQ(read->gpu->fills[0].value, 9);
 }
 
 TEST(Package, SameInputSameBytes) {
@@ -224,12 +233,12 @@ TEST(Package, EveryTruncationIsNoticed) {
 
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
-  bytes[8] = 2;
-  EXPECT_EQ(whyNot(seal(bytes)), "expected version 1 of the package format, "
-                                 "found 2, which a newer ccn has made");
-  bytes[8] = 0;
+  bytes[8] = 3;
+  EXPECT_EQ(whyNot(seal(bytes)), "expected version 2 of the package format, "
+                                 "found 3, which a newer ccn has made");
+  bytes[8] = 1;
   EXPECT_EQ(whyNot(seal(bytes)),
-            "expected version 1 of the package format, found 0, which an older "
+            "expected version 2 of the package format, found 1, which an older "
             "ccn has made; compile again");
 }
 
@@ -316,6 +325,10 @@ TEST(Package, ErrorsNameTheField) {
             "corrupt: plan.ranks[1]: expected an index below 2, found 2");
   EXPECT_EQ(whyNotWith([](Json &j) { j["reference"]["ranks"] = nullptr; }),
             "corrupt: reference.ranks: expected a list, found null");
+  EXPECT_EQ(whyNotWith([](Json &j) { j["gpu"]["kernels"][1]["waits"] = 1; }),
+            "corrupt: gpu.kernels[1].waits: expected true or false, found 1");
+  EXPECT_EQ(whyNotWith([](Json &j) { j["gpu"].erase("source"); }),
+            "corrupt: gpu: expected a field 'source', found none");
   EXPECT_EQ(whyNotWith([](Json &j) { j["program"] = 1; }),
             "corrupt: program: expected a text, found 1");
   EXPECT_EQ(
@@ -422,7 +435,21 @@ TEST(Package, MachinesAreCompared) {
   package.objectCode[19] = 0;
   EXPECT_NE(checkMachine(package).message().find("found it for s390x"),
             std::string::npos);
+}
+
+TEST(Package, TargetsAreKnown) {
+  Package package = everything();
+  EXPECT_EQ(checkTarget(package).message(), "");
+  package.gpu.reset();
+  EXPECT_EQ(checkTarget(package).message(),
+            "a package for target 'cuda' lacks kernels for GPUs");
+  package.target = "cpu";
+  EXPECT_EQ(checkTarget(package).message(), "");
+  package.gpu.emplace();
+  EXPECT_EQ(checkTarget(package).message(),
+            "a package for target 'cpu' holds kernels for GPUs");
   package.target = "sm_90a";
-  EXPECT_EQ(checkMachine(package).message(),
-            "expected a package for target 'cpu', found one for 'sm_90a'");
+  EXPECT_EQ(checkTarget(package).message(),
+            "expected a package for target 'cpu' or 'cuda', found one for "
+            "'sm_90a'");
 }

@@ -42,7 +42,7 @@ std::string sampleObjectCode() {
 Package everything() {
   Package package = empty("everything", 2);
   package.schedule = "fused";
-  package.target = "cpu";
+  package.target = "cuda";
   package.objectCode = "object code";
   package.cpuFeatures = {"avx2", "fma"};
   View view{1, 2, {3, 4, INT64_MIN}, 5}, other{6, 7, {}, 8};
@@ -100,6 +100,11 @@ Package everything() {
   package.plan.failures = {"division by zero at adam.ccn:7:3"};
   package.reference = package.plan;
   package.reference->ranks.pop_back();
+  package.gpu = GpuProgram{"// \xc3\xa9\n",
+                           {{"f", 1, 2, 3, true, 4}, {"g", 5, 6, 7, false, 8}},
+                           {{{1, 2, 3, {4, 5}}}, {}},
+                           6,
+                           {{7, 8, 9}}};
   return package;
 }
 
@@ -171,6 +176,34 @@ Package average(int ranks, int64_t count, const std::string &function) {
         rows({function, {count}, 0, {y, scale, sum}, {out}}),
         BarrierPart{0, ranks}};
     plan.ranks.push_back(own);
+  }
+  return package;
+}
+
+Package averageOnGpus(int ranks, int64_t count, int wrongRank, bool doesFail) {
+  Package package = average(ranks, count);
+  package.target = "cuda";
+  package.plan.failures = {"division by zero at sample.ccn:7:3"};
+  GpuProgram &gpu = package.gpu.emplace();
+  for (const char *path : {CCN_GPU_ABI, CCN_SAMPLE_KERNELS}) {
+    std::ifstream file(path);
+    gpu.source += std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  gpu.kernels = {{"publish", 256, 0, 0, true, 3},
+                 {"update", 256, 0, 0, true, 3},
+                 {"slice", 128, 0, 0, false, 3}};
+  gpu.symmetricBytes = package.plan.ranks[0].symmetricBytes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankPlan &own = package.plan.ranks[static_cast<size_t>(rank)];
+    own.streams = 2;
+    own.launches[2].stream = 1;
+    own.launches[2].waits = {1};
+    int64_t begin = own.placements[3].offsets[0];
+    int64_t size = own.placements[3].sizes[0];
+    int64_t wrong = rank != wrongRank ? 0 : doesFail ? 2 : 1;
+    gpu.launches.push_back({{0, (count + 255) / 256, 0, {count, ranks, wrong}},
+                            {1, (count + 255) / 256, 0, {count, ranks, wrong}},
+                            {2, (size + 127) / 128, 0, {begin, size, 0}}});
   }
   return package;
 }

@@ -29,7 +29,13 @@ Package everything();
 Package average(int ranks, int64_t count,
                 const std::string &function = "add_scaled");
 
-/// Likewise, but the last rank adds 1 to y.
+/// `average` for GPUs too, with kernels made by hand. The slice is on another
+/// stream. `wrongRank` never tells the others that it is there, or if
+/// `doesFail` says that it has divided by zero.
+Package averageOnGpus(int ranks, int64_t count, int wrongRank = -1,
+                      bool doesFail = false);
+
+/// Likewise to `average`, but the last rank adds 1 to y.
 Package diverging(int ranks, int64_t count);
 
 /// Every rank sleeps for inout seconds[rank] seconds, meets the others in a

@@ -171,7 +171,7 @@ def misuse():
     assert refused(name, "--nproc", 3) == "--nproc: program 'average' has a mesh of 4 ranks, found 3"
     assert "expected a number of ranks from 1 to 1024, found '0'" in refused(name, "--nproc", 0)
     assert "expected without --nproc" in refused(name, "--nproc", 4, "--threads")
-    assert "expected 'cpu', found 'sm_90a'" in refused(name, "--target", "sm_90a")
+    assert "expected 'cpu' or 'cuda', found 'sm_90a'" in refused(name, "--target", "sm_90a")
     assert refused(name, "--what") == "unknown argument '--what'; see --help"
     assert refused(name, "--input", "z=1") == "program 'average' has no argument 'z'"
     assert refused(name, "--input", "scal=1") == \
@@ -201,7 +201,7 @@ def misuse():
     changed[len(data) // 2] ^= 4
     open("changed.ccnpkg", "wb").write(changed)
     assert "corrupt: expected content of hash" in refused("changed.ccnpkg")
-    assert "expected a package for target 'cpu', found one for 'sm_90a'" in \
+    assert "expected a package for target 'cpu' or 'cuda', found one for 'sm_90a'" in \
         refused(package("t.ccnpkg", "foreign", "target"))
     assert "expected a CPU with 'warp_drive'" in refused(package("f.ccnpkg", "foreign", "feature"))
     assert "expected object code in ELF" in refused(package("g.ccnpkg", "foreign", "garbage"))

@@ -1,0 +1,597 @@
+//===- FakeCuda.cpp - A driver of CUDA without GPUs -----------------------===//
+//
+// A stream is a thread that does one thing after the other. Memory is a file
+// without a name, which other processes open through /proc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+
+#include "FakeKernels.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fcntl.h>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+using Work = std::function<void()>;
+
+// The driver's opaque types.
+struct CUctx_st {
+  int device;
+  int users = 0;
+};
+struct CUgraph_st {
+  std::vector<Work> work;
+};
+struct CUgraphExec_st {
+  std::vector<Work> work;
+};
+struct CUmod_st {};
+struct CUfunc_st {
+  const FakeKernel *kernel;
+};
+struct CUevent_st {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t recorded = 0, done = 0;
+  std::chrono::steady_clock::time_point time;
+  /// While it was recorded in a capture: where, and after how much.
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  size_t streamWork = 0;
+
+  void finish(uint64_t number) {
+    std::lock_guard lock(mutex);
+    time = std::chrono::steady_clock::now();
+    done = std::max(done, number);
+    changed.notify_all();
+  }
+  void wait(uint64_t number) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return done >= number; });
+  }
+};
+struct CUstream_st {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Work> queue;
+  bool isBusy = false, isEnding = false;
+  /// Of a capture.
+  CUgraph graph = nullptr;
+  bool isOrigin = false;
+  size_t work = 0, joined = 0;
+  std::thread thread{[this] { loop(); }};
+
+  void loop() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return isEnding || !queue.empty(); });
+      if (queue.empty())
+        return;
+      Work next = std::move(queue.front());
+      queue.pop_front();
+      isBusy = true;
+      lock.unlock();
+      next();
+      lock.lock();
+      isBusy = false;
+      changed.notify_all();
+    }
+  }
+  void add(Work next) {
+    if (graph) {
+      graph->work.push_back(std::move(next));
+      ++work;
+      return;
+    }
+    std::lock_guard lock(mutex);
+    queue.push_back(std::move(next));
+    changed.notify_all();
+  }
+  void finish() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return !isBusy && queue.empty(); });
+  }
+};
+
+namespace {
+
+std::mutex mutex;
+std::string failingFunction;
+int failingDevice = -1;
+std::atomic<int> callsLeft{0}, objects{0};
+CUctx_st contexts[16];
+thread_local std::vector<CUcontext> stack;
+/// The stream that this thread captures.
+thread_local CUstream capturing = nullptr;
+
+struct Allocation {
+  size_t size;
+  int file;
+};
+std::map<CUdeviceptr, Allocation> allocations;
+std::set<std::pair<CUcontext, CUcontext>> peerAccess;
+
+int deviceCount() {
+  const char *count = std::getenv("CCN_FAKE_GPUS");
+  return count ? std::atoi(count) : 4;
+}
+
+/// `function` has the version that cuda.h gives it.
+bool isFailing(std::string function) {
+  function.resize(std::min(function.find("_v"), function.size()));
+  std::lock_guard lock(mutex);
+  if (failingFunction != function ||
+      (failingDevice >= 0 &&
+       (stack.empty() || stack.back()->device != failingDevice)))
+    return false;
+  return callsLeft-- <= 0;
+}
+
+CUresult map(int file, size_t size, CUdeviceptr &address) {
+  void *memory =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  address = reinterpret_cast<CUdeviceptr>(memory);
+  std::lock_guard lock(mutex);
+  allocations[address] = {size, file};
+  ++objects;
+  return CUDA_SUCCESS;
+}
+
+CUresult unmap(CUdeviceptr address) {
+  std::lock_guard lock(mutex);
+  auto found = allocations.find(address);
+  if (found == allocations.end())
+    return CUDA_ERROR_INVALID_VALUE;
+  munmap(reinterpret_cast<void *>(address), found->second.size);
+  close(found->second.file);
+  allocations.erase(found);
+  --objects;
+  return CUDA_SUCCESS;
+}
+
+/// Everything else in the handle is zero.
+struct Handle {
+  int process, file;
+  size_t size;
+};
+
+} // namespace
+
+extern "C" {
+
+void ccnFakeFail(const char *function, int device, int call) {
+  std::lock_guard lock(mutex);
+  failingFunction = function ? function : "";
+  failingDevice = device;
+  callsLeft = call;
+}
+int ccnFakeObjects() { return objects; }
+
+#define CCN_CALL(function)                                                     \
+  if (isFailing(#function))                                                    \
+    return CUDA_ERROR_UNKNOWN;
+/// What needs a context, and what a capture forbids.
+#define CCN_CONTEXT(function)                                                  \
+  CCN_CALL(function)                                                           \
+  if (stack.empty())                                                           \
+    return CUDA_ERROR_INVALID_CONTEXT;
+#define CCN_UNCAPTURED(function)                                               \
+  CCN_CONTEXT(function)                                                        \
+  if (capturing)                                                               \
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+
+CUresult cuInit(unsigned) {
+  CCN_CALL(cuInit)
+  return deviceCount() ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+CUresult cuGetErrorString(CUresult result, const char **text) {
+  *text = result == CUDA_ERROR_UNKNOWN ? "unknown error" : "another error";
+  return CUDA_SUCCESS;
+}
+CUresult cuGetErrorName(CUresult result, const char **name) {
+  *name = result == CUDA_ERROR_UNKNOWN ? "CUDA_ERROR_UNKNOWN" : "CUDA_ERROR";
+  return CUDA_SUCCESS;
+}
+
+/// NVRTC looks for something of NVIDIA's own.
+CUresult cuGetExportTable(const void **table, const CUuuid *) {
+  *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+//===----------------------------------------------------------------------===//
+// Devices and contexts
+//===----------------------------------------------------------------------===//
+
+CUresult cuDeviceGet(CUdevice *device, int number) {
+  CCN_CALL(cuDeviceGet)
+  *device = number;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int *count) {
+  CCN_CALL(cuDeviceGetCount)
+  *count = deviceCount();
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetName(char *name, int size, CUdevice) {
+  std::strncpy(name, "fake", static_cast<size_t>(size));
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice) {
+  CCN_CALL(cuDeviceGetAttribute)
+  *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? 8
+           : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
+                                                                   : 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+  CCN_CALL(cuDeviceGetUuid)
+  std::memset(uuid, device + 1, sizeof *uuid);
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) {
+  CCN_CALL(cuDeviceCanAccessPeer)
+  *can = std::getenv("CCN_FAKE_NO_PEERS") == nullptr;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  CCN_CALL(cuDevicePrimaryCtxRetain)
+  std::lock_guard lock(mutex);
+  contexts[device].device = device;
+  ++contexts[device].users;
+  ++objects;
+  *context = &contexts[device];
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  std::lock_guard lock(mutex);
+  --contexts[device].users;
+  --objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent(CUcontext context) {
+  CCN_CALL(cuCtxPushCurrent)
+  stack.push_back(context);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent(CUcontext *context) {
+  if (stack.empty())
+    return CUDA_ERROR_INVALID_CONTEXT;
+  *context = stack.back();
+  stack.pop_back();
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned) {
+  CCN_CONTEXT(cuCtxEnablePeerAccess)
+  std::lock_guard lock(mutex);
+  return peerAccess.emplace(stack.back(), peer).second
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+}
+CUresult cuCtxGetLimit(size_t *value, CUlimit) {
+  CCN_CONTEXT(cuCtxGetLimit)
+  *value = 1024;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetLimit(CUlimit, size_t) {
+  CCN_UNCAPTURED(cuCtxSetLimit)
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+CUresult cuMemAlloc(CUdeviceptr *address, size_t size) {
+  CCN_UNCAPTURED(cuMemAlloc)
+  int file = memfd_create("fake GPU", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  CUresult result = map(file, size, *address);
+  if (result == CUDA_SUCCESS)
+    // What was not zeroed shows.
+    std::memset(reinterpret_cast<void *>(*address), 0xa5, size);
+  return result;
+}
+CUresult cuMemFree(CUdeviceptr address) { return unmap(address); }
+CUresult cuMemHostAlloc(void **address, size_t size, unsigned) {
+  CCN_UNCAPTURED(cuMemHostAlloc)
+  *address = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+  ++objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemFreeHost(void *address) {
+  std::free(address);
+  --objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *host, unsigned) {
+  CCN_CONTEXT(cuMemHostGetDevicePointer)
+  *address = reinterpret_cast<CUdeviceptr>(host);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t size,
+                         CUstream stream) {
+  CCN_CONTEXT(cuMemsetD8Async)
+  stream->add(
+      [=] { std::memset(reinterpret_cast<void *>(address), value, size); });
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size,
+                           CUstream stream) {
+  CCN_CONTEXT(cuMemcpyHtoDAsync)
+  stream->add([=] { std::memcpy(reinterpret_cast<void *>(to), from, size); });
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size,
+                           CUstream stream) {
+  CCN_CONTEXT(cuMemcpyDtoHAsync)
+  stream->add([=] { std::memcpy(to, reinterpret_cast<void *>(from), size); });
+  return CUDA_SUCCESS;
+}
+CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr address) {
+  CCN_CONTEXT(cuIpcGetMemHandle)
+  std::lock_guard lock(mutex);
+  Handle handle{getpid(), allocations[address].file, allocations[address].size};
+  std::memset(out, 0, sizeof *out);
+  std::memcpy(out, &handle, sizeof handle);
+  return CUDA_SUCCESS;
+}
+CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle in, unsigned) {
+  CCN_UNCAPTURED(cuIpcOpenMemHandle)
+  Handle handle;
+  std::memcpy(&handle, &in, sizeof handle);
+  if (handle.process == getpid())
+    return CUDA_ERROR_INVALID_CONTEXT;
+  std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" +
+                     std::to_string(handle.file);
+  int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  return file < 0 ? CUDA_ERROR_INVALID_VALUE : map(file, handle.size, *address);
+}
+CUresult cuIpcCloseMemHandle(CUdeviceptr address) { return unmap(address); }
+
+//===----------------------------------------------------------------------===//
+// Streams, events, graphs
+//===----------------------------------------------------------------------===//
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  CCN_UNCAPTURED(cuStreamCreate)
+  if (flags != CU_STREAM_NON_BLOCKING)
+    return CUDA_ERROR_INVALID_VALUE;
+  *stream = new CUstream_st;
+  ++objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamDestroy(CUstream stream) {
+  {
+    std::lock_guard lock(stream->mutex);
+    stream->isEnding = true;
+    stream->changed.notify_all();
+  }
+  stream->thread.join();
+  delete stream;
+  --objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamQuery(CUstream stream) {
+  CCN_CONTEXT(cuStreamQuery)
+  if (stream->graph)
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  std::lock_guard lock(stream->mutex);
+  return stream->isBusy || !stream->queue.empty() ? CUDA_ERROR_NOT_READY
+                                                  : CUDA_SUCCESS;
+}
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+  CCN_CONTEXT(cuStreamIsCapturing)
+  *status = stream->graph ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                          : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+  CCN_UNCAPTURED(cuStreamBeginCapture)
+  if (mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL || stream->graph)
+    return CUDA_ERROR_INVALID_VALUE;
+  stream->graph = new CUgraph_st;
+  stream->isOrigin = true;
+  stream->work = stream->joined = 0;
+  capturing = stream;
+  ++objects;
+  return CUDA_SUCCESS;
+}
+
+static std::set<CUstream> captured;
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+  if (capturing != stream)
+    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  capturing = nullptr;
+  *graph = std::exchange(stream->graph, nullptr);
+  stream->isOrigin = false;
+  bool isJoined = true;
+  std::lock_guard lock(mutex);
+  for (auto it = captured.begin(); it != captured.end();) {
+    if ((*it)->graph != *graph) {
+      ++it;
+      continue;
+    }
+    isJoined &= (*it)->joined == (*it)->work;
+    (*it)->graph = nullptr;
+    it = captured.erase(it);
+  }
+  return isJoined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+}
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  CCN_CONTEXT(cuStreamWaitEvent)
+  if (event->graph) {
+    if (stream->graph && stream->graph != event->graph)
+      return CUDA_ERROR_STREAM_CAPTURE_MERGE;
+    if (!stream->graph) {
+      stream->graph = event->graph;
+      stream->work = 1; // Even without more it must be joined.
+      stream->joined = 0;
+      std::lock_guard lock(mutex);
+      captured.insert(stream);
+    }
+    if (event->stream != stream && event->streamWork == event->stream->work)
+      event->stream->joined = event->stream->work;
+    // Graphs do everything in the order of the capture.
+    return CUDA_SUCCESS;
+  }
+  if (stream->graph)
+    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  stream->add([event, number = event->recorded] { event->wait(number); });
+  return CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent *event, unsigned) {
+  CCN_UNCAPTURED(cuEventCreate)
+  *event = new CUevent_st;
+  ++objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuEventDestroy(CUevent event) {
+  delete event;
+  --objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  CCN_CONTEXT(cuEventRecord)
+  event->stream = stream;
+  event->graph = stream->graph;
+  event->streamWork = stream->work;
+  if (!stream->graph)
+    stream->add([event, number = ++event->recorded] { event->finish(number); });
+  return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent event) {
+  CCN_CONTEXT(cuEventQuery)
+  if (event->graph)
+    return CUDA_ERROR_CAPTURED_EVENT;
+  std::lock_guard lock(event->mutex);
+  return event->done == event->recorded ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+#undef cuEventElapsedTime
+CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
+  CCN_CONTEXT(cuEventElapsedTime)
+  *milliseconds =
+      std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphInstantiate(CUgraphExec *runner, CUgraph graph,
+                            unsigned long long) {
+  CCN_UNCAPTURED(cuGraphInstantiate)
+  *runner = new CUgraphExec_st{graph->work};
+  ++objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphLaunch(CUgraphExec runner, CUstream stream) {
+  CCN_CONTEXT(cuGraphLaunch)
+  stream->add([runner] {
+    for (const Work &work : runner->work)
+      work();
+  });
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  delete graph;
+  --objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphExecDestroy(CUgraphExec runner) {
+  delete runner;
+  --objects;
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+  CCN_UNCAPTURED(cuModuleLoadData)
+  if (std::memcmp(image,
+                  "\x7f"
+                  "ELF",
+                  4) != 0)
+    return CUDA_ERROR_INVALID_IMAGE;
+  *module = new CUmod_st;
+  ++objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  delete module;
+  --objects;
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
+  CCN_CONTEXT(cuModuleGetFunction)
+  static std::map<std::string, CUfunc_st> functions;
+  const FakeKernel *kernel = findFakeKernel(name);
+  if (!kernel)
+    return CUDA_ERROR_NOT_FOUND;
+  std::lock_guard lock(mutex);
+  functions[name].kernel = kernel;
+  *function = &functions[name];
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncLoad(CUfunction) {
+  CCN_UNCAPTURED(cuFuncLoad)
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncGetParamInfo(CUfunction, size_t index, size_t *offset,
+                            size_t *size) {
+  CCN_CONTEXT(cuFuncGetParamInfo)
+  *offset = 0;
+  *size = fakeParameterBytes[index];
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which,
+                            CUfunction) {
+  CCN_CONTEXT(cuFuncGetAttribute)
+  *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 2048;
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
+  CCN_CONTEXT(cuFuncSetAttribute)
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,
+                                                     int, size_t shared) {
+  CCN_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+  *blocks = shared > 100000 ? 0 : 2;
+  return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
+                        unsigned, unsigned threads, unsigned, unsigned,
+                        unsigned, CUstream stream, void **parameters, void **) {
+  CCN_CONTEXT(cuLaunchKernel)
+  std::vector<std::string> copies;
+  for (size_t i = 0; i < 3; ++i)
+    copies.emplace_back(static_cast<char *>(parameters[i]),
+                        fakeParameterBytes[i]);
+  stream->add([=] {
+    function->kernel->run(blocks, threads, copies[0].data(), copies[1].data(),
+                          copies[2].data());
+  });
+  return CUDA_SUCCESS;
+}
+
+} // extern "C"

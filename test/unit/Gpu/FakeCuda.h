@@ -1,0 +1,21 @@
+//===- FakeCuda.h - A driver of CUDA without GPUs ---------------*- C++ -*-===//
+//
+// FakeCuda.cpp is a libcuda.so.1 whose devices are threads: the runtime's tests
+// load it in place of NVIDIA's, to execute everything but the kernels, which
+// are those of averageOnGpus written for the host. It is as strict as the real
+// one about what a capture forbids.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_UNIT_GPU_FAKECUDA_H
+#define CCN_TEST_UNIT_GPU_FAKECUDA_H
+
+extern "C" {
+/// Makes calls of `function` fail from its `call`-th on, counted from 0, in
+/// threads whose current device is `device` (-1: any). Null ends that.
+void ccnFakeFail(const char *function, int device, int call);
+/// How many pieces of memory, streams, events and modules there are.
+int ccnFakeObjects();
+}
+
+#endif // CCN_TEST_UNIT_GPU_FAKECUDA_H

@@ -1,0 +1,414 @@
+//===- GpuRunTest.cpp - Executes plans on GPUs, or on what seems so -------===//
+//
+// CTest runs this on the driver of FakeCuda.cpp. Started by hand where GPUs are
+// it runs on them, but for the tests of what a driver can do wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+
+#include "runtime/SymmetricHeap.h"
+#include "runtime/cuda/Compiler.h"
+#include "runtime/cuda/GpuRuns.h"
+#include "test/unit/Package/SamplePackages.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+using namespace ccn;
+using namespace ccn::runtime;
+
+namespace {
+
+/// A function of the fake driver; null on a real one.
+template <typename Function> Function *fake(const char *name) {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return driver ? reinterpret_cast<Function *>(dlsym(driver, name)) : nullptr;
+}
+
+class GpuRun : public testing::Test {
+protected:
+  void SetUp() override {
+    if (Status status = checkGpus(); !status)
+      GTEST_SKIP() << status.message();
+    if (Result<std::string> version = compilerVersion(); !version)
+      GTEST_SKIP() << version.message();
+    fail = fake<decltype(ccnFakeFail)>("ccnFakeFail");
+    objects = fake<decltype(ccnFakeObjects)>("ccnFakeObjects");
+    before = objects ? objects() : 0;
+  }
+  void TearDown() override {
+    if (fail)
+      fail(nullptr, -1, 0);
+    // Everything was given back.
+    if (objects) {
+      EXPECT_EQ(objects(), before);
+    }
+  }
+
+  decltype(ccnFakeFail) *fail = nullptr;
+  decltype(ccnFakeObjects) *objects = nullptr;
+  int before = 0;
+};
+
+/// Arguments and results of the ranks of `average`, on the host.
+struct Arrays {
+  Arrays(int ranks, int64_t count) : count(count) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      x.emplace_back();
+      for (int64_t i = 0; i < count; ++i)
+        x.back().push_back(static_cast<float>((i * 7 + rank * 13) % 101) / 8);
+      y.emplace_back(count, 1.0f);
+      s.emplace_back(count, -1.0f);
+    }
+  }
+  std::vector<void *> of(int rank) {
+    auto at = static_cast<size_t>(rank);
+    return {x[at].data(), y[at].data(), &scale, s[at].data()};
+  }
+  /// What y is after so many runs.
+  std::vector<float> expected(int runs) const {
+    std::vector<float> result;
+    for (int64_t i = 0; i < count; ++i) {
+      float sum = 0, value = 1;
+      for (const std::vector<float> &part : x)
+        sum += part[static_cast<size_t>(i)];
+      for (int run = 0; run < runs; ++run)
+        value = value + scale * sum;
+      result.push_back(value);
+    }
+    return result;
+  }
+
+  int64_t count;
+  float scale = 0.25f;
+  std::vector<std::vector<float>> x, y, s;
+};
+
+/// Runs body(rank, executor, runs) for each rank; the team's failure.
+Status
+onGpus(const Package &package, const GpuExecutorOptions &options,
+       const std::function<Status(int, GpuExecutor &, GpuRuns &)> &body) {
+  auto ranks = static_cast<int>(package.plan.ranks.size());
+  auto heap = SymmetricHeap::create(ranks, gpuTransportBytes(package.plan));
+  if (!heap)
+    return heap.status();
+  Transport &team = **heap;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      auto run = [&] {
+        auto executor = GpuExecutor::create(package.plan, *package.gpu, rank,
+                                            team, options);
+        if (!executor)
+          return executor.status();
+        auto runs = GpuRuns::create(**executor, package.plan, rank);
+        Status status = runs ? body(rank, **executor, **runs) : runs.status();
+        return status ? status : team.fail(rank, status.message());
+      };
+      (void)run();
+      team.leave(rank);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return team.failure();
+}
+
+/// Copies the arguments there, runs so often, and back.
+Status runSome(GpuRuns &runs, Arrays &arrays, int rank, int count) {
+  std::vector<void *> arguments = arrays.of(rank);
+  Status status = runs.upload(arguments);
+  for (int i = 0; i < count && status; ++i)
+    status = runs.run();
+  return status ? runs.download(arguments) : status;
+}
+
+void expectResults(const Package &package, const Arrays &arrays, int runs) {
+  std::vector<float> expected = arrays.expected(runs);
+  for (size_t rank = 0; rank < arrays.y.size(); ++rank) {
+    EXPECT_EQ(arrays.y[rank], expected) << "rank " << rank;
+    const Placement &placement = package.plan.ranks[rank].placements[3];
+    for (int64_t i = 0; i < placement.sizes[0]; ++i)
+      ASSERT_EQ(arrays.s[rank][size_t(i)],
+                expected[size_t(placement.offsets[0] + i)]);
+  }
+}
+
+} // namespace
+
+TEST_F(GpuRun, RanksGiveTheBitsOfTheHost) {
+  for (int ranks : {1, 2, 3, 4, 8})
+    for (int64_t count : {1, 1000, 10007}) {
+      Package package = averageOnGpus(ranks, count);
+      Arrays arrays(ranks, count);
+      Status status =
+          onGpus(package, {}, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+            return runSome(runs, arrays, rank, 3);
+          });
+      ASSERT_TRUE(status.ok()) << status.message();
+      expectResults(package, arrays, 3);
+    }
+}
+
+TEST_F(GpuRun, GraphsAreReplayed) {
+  Package package = averageOnGpus(3, 1000);
+  Arrays arrays(3, 1000);
+  Status status =
+      onGpus(package, {}, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        std::vector<void *> arguments = arrays.of(rank);
+        Status status = runs.upload(arguments);
+        if (!status)
+          return status;
+        auto launched = runs.timeRuns(3);
+        if (!launched)
+          return launched.status();
+        EXPECT_EQ(launched->size(), 3u);
+        status = runs.captureGraph(5);
+        if (!status)
+          return status;
+        auto replayed = runs.timeGraph(70);
+        if (!replayed)
+          return replayed.status();
+        EXPECT_EQ(replayed->size(), 70u);
+        for (double seconds : *replayed)
+          EXPECT_GT(seconds, 0);
+        return runs.download(arguments);
+      });
+  ASSERT_TRUE(status.ok()) << status.message();
+  // 70 replays are two batches.
+  expectResults(package, arrays, (1 + 3) + 5 * (70 + 2));
+}
+
+TEST_F(GpuRun, GridsAreSharedOutEqually) {
+  if (!fail)
+    GTEST_SKIP() << "of the fake devices it is known how large they are";
+  // 8 multiprocessors; 2 streams; 1 or 2 ranks on each of 4 devices.
+  for (int ranks : {4, 8}) {
+    Package package = averageOnGpus(ranks, 100000);
+    package.gpu->kernels[2].blockBytes = 64;
+    Status status =
+        onGpus(package, {}, [&](int rank, GpuExecutor &executor, GpuRuns &) {
+          EXPECT_EQ(executor.blocks(0), ranks == 4 ? 4 : 2);
+          EXPECT_EQ(executor.blocks(1), ranks == 4 ? 4 : 2);
+          EXPECT_EQ(executor.blocks(2), 16);
+          EXPECT_EQ(executor.device(), rank % 4);
+          return Status();
+        });
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
+TEST_F(GpuRun, WhoDoesNotComeIsNamed) {
+  Package package = averageOnGpus(3, 1000, 1);
+  Arrays arrays(3, 1000);
+  GpuExecutorOptions options;
+  options.timeLimit = 0.5;
+  std::atomic<int> failures{0};
+  Status status =
+      onGpus(package, options, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        Status status = runSome(runs, arrays, rank, 1);
+        if (!status) {
+          ++failures;
+          // Nothing runs any more.
+          EXPECT_EQ(runs.run().message(), status.message());
+        }
+        return status;
+      });
+  EXPECT_TRUE(status.message().ends_with(
+      ": launch 'publish': waited 0.5 s for rank 1 (flag 1, epoch 1, seen 0)"))
+      << status.message();
+  EXPECT_GE(failures, 2);
+}
+
+TEST_F(GpuRun, WhatCannotBeComputedIsSaid) {
+  Package package = averageOnGpus(3, 1000, 2, true);
+  Arrays arrays(3, 1000);
+  Status status =
+      onGpus(package, {}, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        return runSome(runs, arrays, rank, 1);
+      });
+  EXPECT_EQ(status.message(),
+            "rank 2: launch 'publish': division by zero at sample.ccn:7:3");
+}
+
+TEST_F(GpuRun, WhoFailsElsewhereStopsTheOthers) {
+  Package package = averageOnGpus(3, 1000);
+  Arrays arrays(3, 1000);
+  auto start = std::chrono::steady_clock::now();
+  Status status = onGpus(package, {},
+                         [&](int rank, GpuExecutor &, GpuRuns &runs) -> Status {
+                           if (rank == 1)
+                             return error("no more");
+                           return runSome(runs, arrays, rank, 1);
+                         });
+  EXPECT_EQ(status.message(), "rank 1: no more");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+}
+
+TEST_F(GpuRun, ArgumentsAreChecked) {
+  Package package = averageOnGpus(1, 1000);
+  Status status =
+      onGpus(package, {}, [&](int, GpuExecutor &executor, GpuRuns &) {
+        std::vector<void *> none(3);
+        return executor.run(none, nullptr);
+      });
+  EXPECT_EQ(status.message(), "rank 0: expected 4 arguments, found 3");
+}
+
+TEST_F(GpuRun, KernelsWithOtherParametersAreRefused) {
+  Package package = averageOnGpus(2, 1000);
+  package.gpu->kernels[1].numbers = 2;
+  for (std::vector<GpuLaunch> &launches : package.gpu->launches)
+    launches[1].numbers.pop_back();
+  Status status = onGpus(
+      package, {}, [](int, GpuExecutor &, GpuRuns &) { return Status(); });
+  EXPECT_NE(status.message().find("kernel 'update': parameter 2: expected 16 "
+                                  "bytes, found 24"),
+            std::string::npos)
+      << status.message();
+}
+
+TEST_F(GpuRun, KernelsThatAreNotThereAreNamed) {
+  Package package = averageOnGpus(1, 1000);
+  package.gpu->kernels[2].name = "no_such";
+  Status status = onGpus(
+      package, {}, [](int, GpuExecutor &, GpuRuns &) { return Status(); });
+  EXPECT_EQ(status.message().find(
+                "rank 0: kernel 'no_such': cuModuleGetFunction failed: "),
+            0u)
+      << status.message();
+}
+
+TEST_F(GpuRun, KernelsThatDoNotCompileAreShown) {
+  Package package = averageOnGpus(1, 1000);
+  package.gpu->source += "\nmistake\n";
+  Status status = onGpus(
+      package, {}, [](int, GpuExecutor &, GpuRuns &) { return Status(); });
+  EXPECT_NE(status.message().find("the kernels do not compile:\n"),
+            std::string::npos)
+      << status.message();
+}
+
+TEST_F(GpuRun, DevicesThatCannotReachEachOtherAreNamed) {
+  if (!fail)
+    GTEST_SKIP() << "a fake device can be cut off";
+  setenv("CCN_FAKE_NO_PEERS", "1", 1);
+  Package package = averageOnGpus(2, 10);
+  Status status = onGpus(
+      package, {}, [](int, GpuExecutor &, GpuRuns &) { return Status(); });
+  unsetenv("CCN_FAKE_NO_PEERS");
+  EXPECT_NE(status.message().find("cannot access the memory of GPU"),
+            std::string::npos)
+      << status.message();
+}
+
+TEST_F(GpuRun, LaunchesAreTraced) {
+  struct Sink : TraceSink {
+    void record(const TraceEvent &event) override { events.push_back(event); }
+    std::vector<TraceEvent> events;
+  } sinks[2];
+  Package package = averageOnGpus(2, 1000);
+  Arrays arrays(2, 1000);
+  auto heap = SymmetricHeap::create(2, gpuTransportBytes(package.plan));
+  ASSERT_TRUE(heap.ok());
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      GpuExecutorOptions options;
+      options.trace = &sinks[rank];
+      auto executor = GpuExecutor::create(package.plan, *package.gpu, rank,
+                                          **heap, options);
+      ASSERT_TRUE(executor.ok()) << executor.message();
+      auto runs = GpuRuns::create(**executor, package.plan, rank);
+      ASSERT_TRUE(runs.ok());
+      ASSERT_TRUE(runSome(**runs, arrays, rank, 2).ok());
+      const std::vector<TraceEvent> &events = sinks[rank].events;
+      ASSERT_EQ(events.size(), 6u);
+      for (size_t i = 0; i < events.size(); ++i) {
+        EXPECT_EQ(events[i].launch, package.plan.ranks[0].launches[i % 3].name);
+        EXPECT_EQ(events[i].index, int(i % 3));
+        EXPECT_EQ(events[i].stream, i % 3 == 2 ? 1 : 0);
+        EXPECT_EQ(events[i].run, i / 3 + 1);
+        EXPECT_LE(events[i].beginNanoseconds, events[i].endNanoseconds);
+        if (i > 0) {
+          EXPECT_GE(events[i].beginNanoseconds + 1000,
+                    events[i - 1].endNanoseconds);
+        }
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_F(GpuRun, EveryCallThatFailsIsNamed) {
+  if (!fail)
+    GTEST_SKIP() << "only a fake driver fails when it is told to";
+  // Of one rank; the other must end too, and nothing may be lost.
+  for (const char *function : {"cuDeviceGetCount",
+                               "cuDeviceGet",
+                               "cuDeviceGetUuid",
+                               "cuDevicePrimaryCtxRetain",
+                               "cuCtxPushCurrent",
+                               "cuDeviceGetAttribute",
+                               "cuModuleLoadData",
+                               "cuModuleGetFunction",
+                               "cuFuncLoad",
+                               "cuFuncGetAttribute",
+                               "cuFuncGetParamInfo",
+                               "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                               "cuCtxGetLimit",
+                               "cuCtxSetLimit",
+                               "cuMemAlloc",
+                               "cuMemsetD8Async",
+                               "cuStreamCreate",
+                               "cuStreamQuery",
+                               "cuDeviceCanAccessPeer",
+                               "cuCtxEnablePeerAccess",
+                               "cuMemHostAlloc",
+                               "cuMemHostGetDevicePointer",
+                               "cuEventCreate",
+                               "cuMemcpyHtoDAsync",
+                               "cuStreamIsCapturing",
+                               "cuEventRecord",
+                               "cuStreamWaitEvent",
+                               "cuLaunchKernel",
+                               "cuMemcpyDtoHAsync"}) {
+    // What is called before the device is current fails on both ranks.
+    std::string name = function;
+    bool isEarly = name.starts_with("cuDeviceGet") ||
+                   name.starts_with("cuDevicePrimary") ||
+                   name == "cuCtxPushCurrent";
+    for (int call : {0, 1, 3}) {
+      bool isOfAttributes =
+          name == "cuDeviceGetAttribute" || name == "cuDeviceCanAccessPeer";
+      if (isOfAttributes && call > 0)
+        continue;
+      fail(function, isEarly ? -1 : 1, call);
+      Package package = averageOnGpus(2, 1000);
+      Arrays arrays(2, 1000);
+      Status status =
+          onGpus(package, {}, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+            return runSome(runs, arrays, rank, 2);
+          });
+      fail(nullptr, -1, 0);
+      // Some are called less often.
+      if (status && call > 0)
+        continue;
+      EXPECT_NE(status.message().find(name + " failed: unknown error "
+                                             "(CUDA_ERROR_UNKNOWN)"),
+                std::string::npos)
+          << name << ", call " << call << ": '" << status.message() << "'";
+      // Without its context a rank cannot tell what still runs.
+      if (name == "cuCtxPushCurrent")
+        before = objects();
+      EXPECT_EQ(objects(), before) << name;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+//===- GpuPackageTest.cpp - Programs for GPUs in packages -----------------===//
+//
+// What does not fit its plan is refused, with the reason.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SamplePackages.h"
+#include "runtime/CheckGpuProgram.h"
+#include "runtime/CheckPlan.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+using namespace ccn;
+using namespace ccn::runtime;
+
+namespace {
+
+/// Why the program of `average` on two ranks with this change is refused.
+std::string whyNotWith(const std::function<void(GpuProgram &)> &change) {
+  Package package = averageOnGpus(2, 1000);
+  change(*package.gpu);
+  return checkGpuProgram(package.plan, *package.gpu).message();
+}
+
+} // namespace
+
+TEST(GpuPackage, SamplesAreRight) {
+  for (int ranks : {1, 2, 3, 4, 16}) {
+    Package package = averageOnGpus(ranks, 1000);
+    EXPECT_EQ(checkPlan(package.plan).message(), "");
+    EXPECT_EQ(checkGpuProgram(package.plan, *package.gpu).message(), "");
+    EXPECT_EQ(checkTarget(package).message(), "");
+  }
+}
+
+TEST(GpuPackage, MoreRanksThanAKernelCanAddressAreRefused) {
+  Package package = averageOnGpus(17, 1000);
+  EXPECT_EQ(checkGpuProgram(package.plan, *package.gpu).message(),
+            "expected at most 16 ranks, whose memory a kernel can address, "
+            "found 17");
+}
+
+TEST(GpuPackage, KernelsAreChecked) {
+  auto whyNotKernel = [](const std::function<void(GpuKernel &)> &change) {
+    return whyNotWith([&](GpuProgram &gpu) { change(gpu.kernels[1]); });
+  };
+  for (const char *name : {"", "1st", "a b", "a\n", "operator+"})
+    EXPECT_EQ(whyNotKernel([&](GpuKernel &k) { k.name = name; }),
+              "kernel 1 ('" + std::string(name) +
+                  "'): expected a name that is an identifier of C");
+  EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.name = "slice"; }),
+            "kernel 2 ('slice'): another one has the same name");
+  for (int64_t threads : {-32, 0, 31, 33, 1056})
+    EXPECT_EQ(whyNotKernel([&](GpuKernel &k) { k.threads = threads; }),
+              "kernel 1 ('update'): expected 32 to 1024 threads, a multiple of "
+              "32, found " +
+                  std::to_string(threads));
+  EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.sharedBytes = 232448; }), "");
+  EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.sharedBytes = 232449; }),
+            "kernel 1 ('update'): expected at most 232448 bytes of shared "
+            "memory, found 232449");
+  EXPECT_NE(whyNotKernel([](GpuKernel &k) { k.sharedBytes = -1; }), "");
+  EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.blockBytes = 100; }),
+            "kernel 1 ('update'): expected a workspace of 0 to 1073741824 "
+            "bytes, a multiple of 64, found 100");
+  EXPECT_NE(whyNotKernel([](GpuKernel &k) { k.blockBytes = INT64_MAX - 63; }),
+            "");
+  EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.numbers = 0; }).substr(0, 44),
+            "kernel 1 ('update'): expected 1 to 4067 numb");
+  EXPECT_NE(whyNotKernel([](GpuKernel &k) { k.numbers = 4068; }), "");
+  EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.source += '\0'; }),
+            "the source of the kernels is not text");
+}
+
+TEST(GpuPackage, LaunchesAreChecked) {
+  auto whyNotLaunch = [](const std::function<void(GpuLaunch &)> &change) {
+    return whyNotWith([&](GpuProgram &gpu) { change(gpu.launches[1][2]); });
+  };
+  std::string where = "rank 1: launch 2 ('slice'): ";
+  for (int kernel : {-1, 3})
+    EXPECT_EQ(whyNotLaunch([&](GpuLaunch &l) { l.kernel = kernel; }),
+              where + "expected a kernel below 3, found " +
+                  std::to_string(kernel));
+  EXPECT_EQ(whyNotLaunch([](GpuLaunch &l) { l.blocks = 1ll << 31; }),
+            where + "expected 0 to 2147483647 blocks, found 2147483648");
+  EXPECT_EQ(whyNotLaunch([](GpuLaunch &l) { l.blocks = 0; }), "");
+  EXPECT_NE(whyNotLaunch([](GpuLaunch &l) { l.workspaceBytes = -64; }), "");
+  EXPECT_EQ(whyNotLaunch([](GpuLaunch &l) { l.numbers.pop_back(); }),
+            where + "expected the 3 numbers of kernel 'slice', found 2");
+  EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.launches.pop_back(); }),
+            "expected the launches of 2 ranks, found 1");
+  EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.launches[0].pop_back(); }),
+            "rank 0: expected the plan's 3 launches, found 2");
+}
+
+TEST(GpuPackage, MemoryIsChecked) {
+  EXPECT_EQ(whyNotWith([](GpuProgram &gpu) {
+              gpu.symmetricBytes -= 64;
+            }).substr(0, 20),
+            "expected 4032 to 703");
+  EXPECT_NE(whyNotWith([](GpuProgram &gpu) { gpu.symmetricBytes = INT64_MAX; }),
+            "");
+  auto whyNotFill = [](GpuFill fill) {
+    return whyNotWith([&](GpuProgram &gpu) { gpu.fills = {fill}; });
+  };
+  EXPECT_EQ(whyNotFill({0, 4032, 255}), "");
+  EXPECT_EQ(whyNotFill({4032, 0, 0}), "");
+  EXPECT_EQ(whyNotFill({64, 4032, 0}),
+            "fill 0: 4032 bytes at 64 are not inside of the 4032 of symmetric "
+            "memory");
+  EXPECT_NE(whyNotFill({-1, 1, 0}), "");
+  EXPECT_NE(whyNotFill({0, -1, 0}), "");
+  EXPECT_NE(whyNotFill({INT64_MAX, INT64_MAX, 0}), "");
+  EXPECT_EQ(whyNotFill({0, 1, 256}), "fill 0: expected a byte, found 256");
+}
+
+TEST(GpuPackage, MutatedProgramsAreReadOrRefused) {
+  // Whatever a program holds, what is accepted has numbers that fit.
+  std::mt19937_64 random(3);
+  const int64_t values[] = {-1,   0,         1,         2,        64,
+                            4096, INT32_MAX, INT64_MAX, INT64_MIN};
+  auto any = [&] { return values[random() % std::size(values)]; };
+  int accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Package package = averageOnGpus(2, 10);
+    GpuProgram &gpu = *package.gpu;
+    gpu.source = "";
+    for (unsigned changes = 1 + random() % 2; changes > 0; --changes) {
+      GpuKernel &kernel = gpu.kernels[random() % 3];
+      GpuLaunch &launch = gpu.launches[random() % 2][random() % 3];
+      switch (random() % 9) {
+      case 0:
+        kernel.threads = any();
+        break;
+      case 1:
+        kernel.sharedBytes = any();
+        break;
+      case 2:
+        kernel.blockBytes = any();
+        break;
+      case 3:
+        kernel.numbers = any();
+        break;
+      case 4:
+        launch.kernel = static_cast<int>(any());
+        break;
+      case 5:
+        launch.blocks = any();
+        break;
+      case 6:
+        launch.workspaceBytes = any();
+        break;
+      case 7:
+        gpu.symmetricBytes = any();
+        break;
+      default:
+        gpu.fills.push_back({any(), any(), static_cast<int>(any())});
+      }
+    }
+    if (!checkGpuProgram(package.plan, gpu))
+      continue;
+    ++accepted;
+    for (const std::vector<GpuLaunch> &launches : gpu.launches)
+      for (const GpuLaunch &launch : launches) {
+        ASSERT_LT(static_cast<size_t>(launch.kernel), gpu.kernels.size());
+        const GpuKernel &kernel = gpu.kernels[size_t(launch.kernel)];
+        ASSERT_EQ(launch.numbers.size(), size_t(kernel.numbers));
+        ASSERT_TRUE(launch.blocks >= 0 && launch.blocks <= INT32_MAX);
+        ASSERT_TRUE(kernel.blockBytes >= 0 && launch.workspaceBytes >= 0);
+      }
+    for (const GpuFill &fill : gpu.fills)
+      ASSERT_TRUE(fill.offset >= 0 && fill.bytes >= 0 &&
+                  fill.offset + fill.bytes <= gpu.symmetricBytes);
+  }
+  EXPECT_GT(accepted, 1000);
+}
