@@ -68,13 +68,9 @@ __device__ inline void copyAsync(void *to, const void *from, int bytes) {
                "l"(__cvta_generic_to_global(from)), "r"(bytes)
                : "memory");
 }
-/// Ends a group of copies.
-__device__ inline void commitCopies() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-/// Waits for all but the last group of copies.
+/// Waits for the copies that this thread has begun.
 __device__ inline void awaitCopies() {
-  asm volatile("cp.async.wait_group 1;" ::: "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 #endif // __CUDA_ARCH__
@@ -428,14 +424,13 @@ __device__ void tensorTile(const A &a, const B &b, ProductSizes sizes,
   __syncthreads();
   if (sizes.k > 0)
     copy(0, 0);
-  commitCopies();
   int stage = 0;
   for (long long k = 0; k < sizes.k; k += depth, stage ^= 1) {
+    awaitCopies();
+    // All have brought their share, and none reads the other stage any more.
+    __syncthreads();
     if (k + depth < sizes.k)
       copy(k + depth, stage ^ 1);
-    commitCopies();
-    awaitCopies();
-    __syncthreads();
     const unsigned short *left = shared + stage * 2 * Tile::elements;
     const unsigned short *right = left + Tile::elements;
 #pragma unroll
@@ -470,7 +465,6 @@ __device__ void tensorTile(const A &a, const B &b, ProductSizes sizes,
         for (int s = 0; s < Tile::n / 8; ++s)
           multiplyAdd(sums[r][s], x[r], y[s / 2] + s % 2 * 2, T{});
     }
-    __syncthreads();
   }
 
   // Pairs of columns at once, if they lie side by side in 4 bytes.
