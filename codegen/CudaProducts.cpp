@@ -1,6 +1,6 @@
 //===- CudaProducts.cpp - Products, convolutions and tables as CUDA C++ ---===//
 //
-// Calls of the functions in cuda/products.cuh.
+// Calls of the functions in cuda/products.cuh and cuda/tables.cuh.
 //
 //===----------------------------------------------------------------------===//
 

@@ -38,7 +38,8 @@ llvm::StringRef cudaType(mlir::Type type);
 ///
 /// Where a function of f64 is applied to values of f32 and only rounded to f32
 /// or less, it is CUDA's function of f32 if its error, by NVIDIA's tables, is
-/// at most 2 units in the last place.
+/// at most 2 units in the last place; and sigmoid, silu and gelu are done in
+/// f32 where their results are of 16 bits or less.
 ///
 /// An error names the first operation that has no translation.
 llvm::Expected<std::string> emitBody(llvm::StringRef name,

@@ -537,8 +537,9 @@ llvm::Expected<GpuProgram> Emitter::run() {
     for (size_t launch = 0; launch < plan.ranks[rank].launches.size(); ++launch)
       if (llvm::Error error = emitLaunch(static_cast<int>(rank), launch))
         return error;
-  for (const char *file : {"GpuAbi.h", "kernel.cuh", "scalars.cuh",
-                           "exchange.cuh", "rows.cuh", "products.cuh"})
+  for (const char *file :
+       {"GpuAbi.h", "kernel.cuh", "scalars.cuh", "exchange.cuh", "rows.cuh",
+        "tiles.cuh", "products.cuh", "tables.cuh"})
     program.source += cudaSource(file);
   if (!tables.empty()) {
     program.source += "__device__ const i64 scheduleTables[] = {";

@@ -213,6 +213,23 @@ template <> __device__ inline float maximum<float>(float a, float b) {
 #endif
 
 //===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+// Right to some 20 bits, for results that are rounded to 16 bits or less. What
+// is subnormal in f32 loses bits that no narrower format has.
+
+/// Of the two forms, the one whose exponential does not overflow.
+__device__ inline float sigmoid(float x) {
+  float e = expf(x < 0 ? x : -x);
+  return __fdividef(x < 0 ? e : 1.0f, 1.0f + e);
+}
+__device__ inline float silu(float x) { return x * sigmoid(x); }
+__device__ inline float gelu(float x) {
+  return 0.5f * x * erfcf(-x * 0.70710678f);
+}
+
+//===----------------------------------------------------------------------===//
 // Combining and accumulating
 //===----------------------------------------------------------------------===//
 

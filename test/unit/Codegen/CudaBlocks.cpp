@@ -33,8 +33,8 @@ struct Thread {
   State state = Runs;
   ucontext_t context;
   std::unique_ptr<char[]> stack;
-  /// Groups of copies that have not happened; the last one is open.
-  std::vector<std::vector<Copy>> copies{1};
+  /// Asynchronous copies that have not happened.
+  std::vector<Copy> copies;
   /// What it shows to the other threads of its warp or block.
   const void *pointer = nullptr;
   unsigned registers[6] = {};
@@ -205,17 +205,11 @@ void copyAsync(void *to, const void *from, int bytes) {
   if (random32() % 2)
     copy.run();
   else
-    current().copies.back().push_back(copy);
+    current().copies.push_back(copy);
 }
 
-void commitCopies() { current().copies.emplace_back(); }
-
 void awaitCopies() {
-  auto &groups = current().copies;
-  // The last group of all is open.
-  while (groups.size() > 2) {
-    for (const Copy &copy : groups.front())
-      copy.run();
-    groups.erase(groups.begin());
-  }
+  for (const Copy &copy : current().copies)
+    copy.run();
+  current().copies.clear();
 }

@@ -37,7 +37,6 @@ void loadTransposed(unsigned (&to)[4], const void *row);
 void multiplyTiles(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
                    float (*decode)(unsigned short));
 void copyAsync(void *to, const void *from, int bytes);
-void commitCopies();
 void awaitCopies();
 
 #endif // CCN_TEST_UNIT_CODEGEN_CUDABLOCKS_H

@@ -27,6 +27,8 @@ inline double __longlong_as_double(long long x) {
   return __builtin_bit_cast(double, x);
 }
 
+inline float __fdividef(float x, float y) { return x / y; }
+
 inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
 inline int __clzll(long long x) {
   return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;

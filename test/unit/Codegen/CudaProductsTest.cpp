@@ -1,4 +1,4 @@
-//===- CudaProductsTest.cpp - products.cuh --------------------------------===//
+//===- CudaProductsTest.cpp - products.cuh and tables.cuh -----------------===//
 //
 // Products of matrices, convolutions and rows of tables in CUDA C++, run on the
 // CPU, against the runtime's kernels; and their compilation by NVRTC. Products
@@ -37,7 +37,11 @@ static void multiplyAdd(float (&sums)[4], const unsigned (&a)[4],
                 [](unsigned short bits) { return toFloat(T{bits}); });
 }
 
+#include "codegen/cuda/tiles.cuh"
+
 #include "codegen/cuda/products.cuh"
+
+#include "codegen/cuda/tables.cuh"
 } // namespace cuda
 
 namespace ccn::codegen {
@@ -178,7 +182,7 @@ template <typename T, int threads> void multipliesAll() {
                          {0, 3, 4},
                          {3, 0, 4},
                          {5, 3, 0},
-                         {17, 66, 40},
+                         {17, 66, 104},
                          {72, 64, 32},
                          {130, 9, 17}}) {
     multiplies<T, threads>(m, n, k, Order(seed % 4), Order(seed / 2 % 4),
@@ -215,11 +219,14 @@ TEST(CudaProducts, EveryNumberOfThreads) {
 TEST(CudaProducts, EveryOrderOnTensorCores) {
   unsigned seed = 0;
   for (int a = 0; a < 4; ++a)
-    for (int b = 0; b < 4; ++b)
+    for (int b = 0; b < 4; ++b) {
       // With more blocks than large tiles there are small ones.
-      for (int blocks : {1, 7})
-        multiplies<cuda::bf16, 256>(72, 80, 48, Order(a), Order(b),
-                                    Order((a + b) % 4), seed++, blocks);
+      multiplies<cuda::bf16, 256>(72, 64, 72, Order(a), Order(b),
+                                  Order((a + b) % 4), ++seed, 7);
+      if (a < 2 && b < 2)
+        multiplies<cuda::f16, 256>(72, 64, 104, Order(a), Order(b), Order::Rows,
+                                   ++seed, 1);
+    }
 }
 
 /// Sums of many products of f32 are as good as that in f64 and rounded.
@@ -389,11 +396,12 @@ TEST(CudaProducts, IndicesOutsideOfTables) {
 TEST(CudaProducts, CompileForGpus) {
   if (!hasNvrtc())
     GTEST_SKIP() << "no NVRTC";
-  std::string source = cudaSource("GpuAbi.h").str() +
-                       cudaSource("scalars.cuh").str() +
-                       "__device__ void fail(const CcnContext &context, int "
-                       "code) { context.fault->code = code; }\n" +
-                       cudaSource("products.cuh").str() + R"(
+  std::string source =
+      cudaSource("GpuAbi.h").str() + cudaSource("scalars.cuh").str() +
+      "__device__ void fail(const CcnContext &context, int "
+      "code) { context.fault->code = code; }\n" +
+      cudaSource("tiles.cuh").str() + cudaSource("products.cuh").str() +
+      cudaSource("tables.cuh").str() + R"(
 template <class T, int threads>
 __device__ void product(const void *a, const void *b, void *c) {
   matmul<T, threads>(Batch<1>{{3}, {6400}, {0}, {9600}}, 80, 120, 40,

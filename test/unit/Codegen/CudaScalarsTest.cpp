@@ -380,6 +380,15 @@ TEST_F(CudaScalars, OtherOperations) {
     add("%x: " + type, "arith.bitcast %x : " + type + " to " + bits, bits);
     add("%x: " + bits, "arith.bitcast %x : " + bits + " to " + type, type);
   }
+  for (const char *constant :
+       {"0x7F800000 : f32", "0xFF800000 : f32", "0x7FC00000 : f32",
+        "0x80000001 : f32", "-0.0 : f32", "0xFFF0000000000000 : f64",
+        "0x0000000000000001 : f64", "-1.0e300 : f64", "-128 : i8", "-1 : i16",
+        "-2147483648 : i32", "-9223372036854775808 : i64", "0x7E01 : f16",
+        "-0.0 : bf16", "-1.0 : f8E4M3FN"}) {
+    std::string text = constant;
+    add("%x: i1", "arith.constant " + text, text.substr(text.find(": ") + 2));
+  }
   // Arithmetic of f64 that f32 does with the same result.
   for (const char *op : {"addf", "subf", "mulf", "divf", "remf"})
     add("%a: f32, %b: f32", "arith.truncf %z : f64 to f32", "f32",

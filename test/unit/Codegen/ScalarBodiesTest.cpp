@@ -10,6 +10,7 @@
 
 #include "lib/Plan/ScalarBodies.h"
 
+#include "codegen/CudaScalars.h"
 #include "lib/Interpreter/Random.h"
 #include "test/unit/Codegen/CudaUtil.h"
 #include "test/unit/Codegen/TensorUtil.h"
@@ -108,6 +109,8 @@ void expectClose(const HostTensor &found, const HostTensor &expected,
   bool isApproximate = false;
   for (const char *name : {"ccn.exp ", "ccn.log ", "ccn.tanh "})
     isApproximate |= type != ElementType::F64 && op.find(name) == 0;
+  for (const char *name : {"ccn.sigmoid ", "ccn.silu ", "ccn.gelu "})
+    isApproximate |= runtime::sizeInBytes(type) <= 2 && op.find(name) == 0;
   int64_t tolerance = !isApproximate ? 0 : type == ElementType::F32 ? 2 : 1;
   for (int64_t i = 0; i < found.count(); ++i) {
     double value = found.doubleAt(i), wanted = expected.doubleAt(i);
@@ -311,6 +314,25 @@ TEST_P(ScalarBodiesOf, Unary) {
       cases.push_back(make(name, {x}, interp::unary(op, x)));
   }
   check(cases);
+}
+
+/// The functions of neural networks are found in the bodies that they become.
+TEST_P(ScalarBodiesOf, Activations) {
+  ElementType type = GetParam();
+  if (!runtime::isFloat(type))
+    return;
+  HostTensor x = patterns(type, 0);
+  for (auto [name, op] : {std::pair{"sigmoid", UnaryOp::Sigmoid},
+                          {"silu", UnaryOp::Silu},
+                          {"gelu", UnaryOp::Gelu}}) {
+    LoopKernel loop = loopOf(make(name, {x}, interp::unary(op, x)), nullptr);
+    ASSERT_TRUE(loop.body);
+    llvm::Expected<std::string> functor = emitBody("F", loop.body, {false}, 0);
+    ASSERT_TRUE(bool(functor)) << llvm::toString(functor.takeError());
+    bool isSingle = functor->find("double") == std::string::npos &&
+                    functor->find(std::string(name) + "(") != std::string::npos;
+    EXPECT_EQ(isSingle, runtime::sizeInBytes(type) <= 2) << *functor;
+  }
 }
 
 TEST_P(ScalarBodiesOf, Binary) {
