@@ -76,9 +76,10 @@ Status GpuRuns::State::prepare(const Plan &plan, int rank) {
     events.push_back(*std::move(event));
   }
   Result<Stream> made = createStream(device);
-  if (made)
-    stream = *std::move(made);
-  return made.status();
+  if (!made)
+    return made.status();
+  stream = *std::move(made);
+  return Status();
 }
 
 Result<std::unique_ptr<GpuRuns>> GpuRuns::create(GpuExecutor &executor,
@@ -97,7 +98,7 @@ GpuRuns::GpuRuns(std::unique_ptr<State> state) : state(std::move(state)) {}
 GpuRuns::~GpuRuns() {
   // Freeing memory that is in use would wait for who uses it.
   if (!state->executor.state->settle(state->stream.get())) {
-    (void)state.release();
+    keepForever(std::move(state));
     return;
   }
   const GpuDevice &device = state->device;
