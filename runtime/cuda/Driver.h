@@ -75,7 +75,7 @@ struct Driver {
   /// each time, if there is no driver, no device, or a driver that is too old.
   static Result<const Driver *> get();
 
-#define CCN_MEMBER(member, function) decltype(&::function) member = nullptr;
+#define CCN_MEMBER(member, function) decltype (&::function)(member) = nullptr;
   CCN_DRIVER_FUNCTIONS(CCN_MEMBER)
 #undef CCN_MEMBER
   /// Its second version, which cuda.h declares, has the same parameters and is

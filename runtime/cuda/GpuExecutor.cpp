@@ -394,7 +394,7 @@ GpuExecutor::~GpuExecutor() {
     return;
   if (!state->finish()) {
     // Kernels, or other ranks, may still use all of it.
-    (void)state.release();
+    keepForever(std::move(state));
     return;
   }
   std::unique_ptr<GpuDevice> device = std::move(state->device);

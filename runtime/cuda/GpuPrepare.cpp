@@ -302,9 +302,10 @@ Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
 Status GpuExecutor::State::prepareStreams() {
   auto make = [&](Event &event, bool isTimed) {
     Result<Event> made = createEvent(*device, isTimed);
-    if (made)
-      event = *std::move(made);
-    return made.status();
+    if (!made)
+      return made.status();
+    event = *std::move(made);
+    return Status();
   };
   streams.resize(static_cast<size_t>(plan.streams));
   joins.resize(streams.size());

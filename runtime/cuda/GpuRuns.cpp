@@ -98,7 +98,7 @@ GpuRuns::GpuRuns(std::unique_ptr<State> state) : state(std::move(state)) {}
 GpuRuns::~GpuRuns() {
   // Freeing memory that is in use would wait for who uses it.
   if (!state->executor.state->settle(state->stream.get())) {
-    (void)state.release();
+    keepForever(std::move(state));
     return;
   }
   const GpuDevice &device = state->device;

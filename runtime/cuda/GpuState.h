@@ -13,7 +13,18 @@
 #include "runtime/cuda/GpuKernels.h"
 #include "runtime/cuda/GpuTeam.h"
 
+#include <mutex>
+
 namespace ccn::runtime {
+
+/// Keeps what must not be freed until the process ends, where checkers for
+/// leaks find it.
+template <typename T> void keepForever(std::unique_ptr<T> object) {
+  static std::mutex mutex;
+  static auto &kept = *new std::vector<std::unique_ptr<T>>;
+  std::lock_guard lock(mutex);
+  kept.push_back(std::move(object));
+}
 
 /// A launch that is ready to run.
 struct PreparedGpuLaunch {

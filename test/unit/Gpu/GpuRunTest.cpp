@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <functional>
 #include <mutex>
@@ -157,6 +158,32 @@ TEST_F(GpuRun, RanksGiveTheBitsOfTheHost) {
     }
 }
 
+TEST_F(GpuRun, MemoryIsFilledBefore) {
+  // What ranks do not write is what the fills and zeros say.
+  Package package = averageOnGpus(2, 1000);
+  for (std::vector<GpuLaunch> &launches : package.gpu->launches)
+    launches[0].numbers[0] = 500;
+  package.gpu->fills = {{3000, 1032, 0x40}, {3600, 400, 0x20}};
+  Arrays arrays(2, 1000);
+  Status status =
+      onGpus(package, {}, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        return runSome(runs, arrays, rank, 1);
+      });
+  ASSERT_TRUE(status.ok()) << status.message();
+  auto filled = [](int byte) {
+    float value;
+    std::memset(&value, byte, sizeof value);
+    return 1 + 0.25f * (value + value);
+  };
+  std::vector<float> published = arrays.expected(1);
+  for (size_t i = 0; i < 1000; ++i)
+    ASSERT_EQ(arrays.y[1][i], i < 500   ? published[i]
+                              : i < 750 ? 1
+                              : i < 900 ? filled(0x40)
+                                        : filled(0x20))
+        << i;
+}
+
 TEST_F(GpuRun, GraphsAreReplayed) {
   Package package = averageOnGpus(3, 1000);
   Arrays arrays(3, 1000);
@@ -203,6 +230,44 @@ TEST_F(GpuRun, GridsAreSharedOutEqually) {
         });
     EXPECT_TRUE(status.ok()) << status.message();
   }
+}
+
+TEST_F(GpuRun, RanksAgreeOnGrids) {
+  Package package = averageOnGpus(2, 1000);
+  auto want = [&](size_t rank, size_t launch, int64_t blocks) {
+    package.gpu->launches[rank][launch].blocks = blocks;
+  };
+  want(0, 0, 1), want(1, 0, 3);
+  want(0, 1, 2), want(1, 1, 1);
+  want(0, 2, 5), want(1, 2, 0);
+  Arrays arrays(2, 1000);
+  Status status =
+      onGpus(package, {}, [&](int rank, GpuExecutor &executor, GpuRuns &runs) {
+        EXPECT_EQ(executor.blocks(0), 3);
+        EXPECT_EQ(executor.blocks(1), 2);
+        EXPECT_EQ(executor.blocks(2), rank == 0 ? 5 : 1);
+        return runSome(runs, arrays, rank, 2);
+      });
+  ASSERT_TRUE(status.ok()) << status.message();
+  expectResults(package, arrays, 2);
+}
+
+TEST_F(GpuRun, StreamsThatWaitForNothingAreCapturedToo) {
+  Package package = averageOnGpus(2, 1000);
+  for (RankPlan &rank : package.plan.ranks)
+    rank.launches[2].waits = {};
+  Arrays arrays(2, 1000);
+  Status status =
+      onGpus(package, {}, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        Status status = runs.captureGraph(2);
+        if (status)
+          status = runs.upload(arrays.of(rank));
+        if (status)
+          status = runs.timeGraph(1).status();
+        return status ? runs.download(arrays.of(rank)) : status;
+      });
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(arrays.y[1], arrays.expected(4));
 }
 
 TEST_F(GpuRun, WhoDoesNotComeIsNamed) {

@@ -104,7 +104,9 @@ extern "C" __global__ void publish(CcnContext c, Arguments arguments,
 /// Numbers as of publish.
 extern "C" __global__ void update(CcnContext c, Arguments arguments,
                                   Numbers numbers) {
-  if (numbers.at[2] == 1)
+  // What others have left is not to be used after a fault.
+  if (__syncthreads_or(numbers.at[2] == 1 ||
+                       *(volatile unsigned *)&c.fault->kind != CCN_NO_FAULT))
     return;
   unsigned epoch = nextEpoch(c);
   float *y = (float *)arguments.at[1];
