@@ -171,9 +171,10 @@ Result<Package> decodePackage(std::string_view bytes) {
     if (from.is_null())
       return Status();
     Result<Plan> read = readPlan(from, where);
-    if (read)
-      to = *std::move(read);
-    return read ? Status() : read.status();
+    if (!read)
+      return read.status();
+    to = *std::move(read);
+    return Status();
   };
   if (Status status = readOptional(*description.reference.json, "reference",
                                    package.reference);
