@@ -348,6 +348,29 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size,
   stream->add([=] { std::memcpy(to, reinterpret_cast<void *>(from), size); });
   return CUDA_SUCCESS;
 }
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
+                           CUstream stream) {
+  CCN_CONTEXT(cuMemcpyDtoDAsync)
+  stream->add([=] {
+    std::memcpy(reinterpret_cast<void *>(to),
+                reinterpret_cast<void *>(from), size);
+  });
+  return CUDA_SUCCESS;
+}
+CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *size,
+                              CUdeviceptr address) {
+  CCN_CONTEXT(cuMemGetAddressRange)
+  std::lock_guard lock(mutex);
+  auto after = allocations.upper_bound(address);
+  if (after == allocations.begin())
+    return CUDA_ERROR_NOT_FOUND;
+  const auto &[begin, allocation] = *std::prev(after);
+  if (address - begin >= allocation.size)
+    return CUDA_ERROR_NOT_FOUND;
+  *base = begin;
+  *size = allocation.size;
+  return CUDA_SUCCESS;
+}
 CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr address) {
   CCN_CONTEXT(cuIpcGetMemHandle)
   std::lock_guard lock(mutex);
