@@ -80,10 +80,12 @@ TEST(GpuPackage, LaunchesAreChecked) {
     return whyNotWith([&](GpuProgram &gpu) { change(gpu.launches[1][2]); });
   };
   std::string where = "rank 1: launch 2 ('slice'): ";
-  for (int kernel : {-1, 3})
+  for (int kernel : {-2, 3})
     EXPECT_EQ(whyNotLaunch([&](GpuLaunch &l) { l.kernel = kernel; }),
-              where + "expected a kernel below 3, found " +
+              where + "expected a kernel below 3, or -1, found " +
                   std::to_string(kernel));
+  // Nothing to do.
+  EXPECT_EQ(whyNotLaunch([](GpuLaunch &l) { l = {-1, 1, 0, {}}; }), "");
   EXPECT_EQ(whyNotLaunch([](GpuLaunch &l) { l.blocks = 1ll << 31; }),
             where + "expected 0 to 2147483647 blocks, found 2147483648");
   EXPECT_EQ(whyNotLaunch([](GpuLaunch &l) { l.blocks = 0; }), "");
@@ -103,6 +105,16 @@ TEST(GpuPackage, MemoryIsChecked) {
             "expected 4032 to 703");
   EXPECT_NE(whyNotWith([](GpuProgram &gpu) { gpu.symmetricBytes = INT64_MAX; }),
             "");
+  EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { --gpu.flags; }).substr(0, 16),
+            "expected 4 to 16");
+  EXPECT_NE(whyNotWith([](GpuProgram &gpu) { gpu.flags = INT64_MAX; }), "");
+  EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.sharedArguments = {1, 0}; }),
+            "");
+  for (std::vector<int> shared : {std::vector<int>{-1}, {0, 0}, {99}})
+    EXPECT_EQ(
+        whyNotWith([&](GpuProgram &gpu) { gpu.sharedArguments = shared; })
+            .substr(0, 31),
+        "expected shared arguments below");
   auto whyNotFill = [](GpuFill fill) {
     return whyNotWith([&](GpuProgram &gpu) { gpu.fills = {fill}; });
   };
@@ -165,6 +177,8 @@ TEST(GpuPackage, MutatedProgramsAreReadOrRefused) {
     ++accepted;
     for (const std::vector<GpuLaunch> &launches : gpu.launches)
       for (const GpuLaunch &launch : launches) {
+        if (launch.kernel == -1)
+          continue;
         ASSERT_LT(static_cast<size_t>(launch.kernel), gpu.kernels.size());
         const GpuKernel &kernel = gpu.kernels[size_t(launch.kernel)];
         ASSERT_EQ(launch.numbers.size(), size_t(kernel.numbers));

@@ -198,6 +198,7 @@ Package averageOnGpus(int ranks, int64_t count, int wrongRank, bool doesFail) {
                  {"update", 256, 0, 0, true, 3},
                  {"slice", 128, 0, 0, false, 3}};
   gpu.symmetricBytes = package.plan.ranks[0].symmetricBytes;
+  gpu.flags = package.plan.ranks[0].flags;
   for (int rank = 0; rank < ranks; ++rank) {
     RankPlan &own = package.plan.ranks[static_cast<size_t>(rank)];
     own.streams = 2;
