@@ -133,10 +133,24 @@ TEST(Plan, SchedulesExport) {
             "no layout of the buffers is known for broadcast in MSCCL++ plans");
 }
 
+/// Makes relaxed signals full ones; returns how many there were.
+static int makeFull(Plan &plan) {
+  int count = 0;
+  for (PlanGpu &gpu : plan.gpus)
+    for (PlanBlock &block : gpu.blocks)
+      for (PlanOp &op : block.ops)
+        if (op.name.starts_with("rlx")) {
+          op.name = op.name.substr(3);
+          ++count;
+        }
+  return count;
+}
+
 /// A plan without what the older format numbers in its own way: remote buffers
 /// where they are used, connections one by one.
 static std::string meaningOf(const Plan &plan) {
   Plan p = plan;
+  makeFull(p);
   for (PlanGpu &gpu : p.gpus) {
     std::vector<PlanChannel> connections;
     for (const PlanChannel &channel : gpu.channels)
@@ -154,8 +168,6 @@ static std::string meaningOf(const Plan &plan) {
             flat.insert(flat.end(), refs.ids.begin(), refs.ids.end());
         if (op.reduceOp == "sum")
           op.reduceOp.clear();
-        if (op.name.starts_with("rlx"))
-          op.name = op.name.substr(3);
         // In memory, the remote buffer alone says where data goes.
         if (op.channelType == PlanChannelType::Memory && !op.targets.empty())
           op.channels.clear();
@@ -363,7 +375,7 @@ TEST(Plan, LegacyFormatComesBack) {
   }
   // What forms groups of blocks, forwards packets or adds up what lies in two
   // buffers is refused.
-  EXPECT_GE(written, 13);
+  EXPECT_GE(written, 11);
   EXPECT_GE(refused, 2);
   Plan semaphores = blocksPlan(false);
   Result<std::string> text = writeLegacyPlan(semaphores);
@@ -489,13 +501,12 @@ TEST(Plan, ErrorsAndLimits) {
 }
 
 TEST(Plan, MutationsAreJudgedAsTokensJudgeThem) {
-  constexpr int manyRuns = 1000;
   std::mt19937 random(5);
   std::vector<Plan> plans = exported();
   size_t made = plans.size();
   for (const std::string &file : corpus())
     plans.push_back(load(file));
-  int judged = 0, wrong = 0, unordered = 0;
+  int judged = 0, wrong = 0, unseen = 0;
   for (int i = 0; judged < 1000; ++i) {
     // Files take part more often than what was made from schedules.
     size_t which =
@@ -535,25 +546,21 @@ TEST(Plan, MutationsAreJudgedAsTokensJudgeThem) {
     }
     std::string verdict = checkPlan(p);
     bool tokens = tokensRight(p, 30);
+    // No order of steps shows that a relaxed signal leaves data unseen: where
+    // nothing else is wrong, full ones make it right.
+    if (tokens && !verdict.empty() && makeFull(p) > 0 && checkPlan(p).empty()) {
+      ++unseen;
+      verdict.clear();
+    }
+    // Else what is wrong shows in one of many runs.
+    if (tokens && !verdict.empty())
+      tokens = tokensRight(p, 20000);
     ++judged;
     wrong += !tokens;
-    // A missing order is wrong even where no run of these showed it.
-    if (verdict.find("without being ordered") != std::string::npos ||
-        verdict.find("before it knows") != std::string::npos ||
-        verdict.find("may end before") != std::string::npos) {
-      for (int more = 30; tokens && more < manyRuns; ++more)
-        tokens = PlanTokens(p, 7 + more).right();
-      unordered += tokens;
-      if (tokens)
-        std::cerr << plans[which].name << " " << plans[which].protocol << " "
-                  << i << " " << verdict << "\n";
-      continue;
-    }
     EXPECT_EQ(verdict == "", tokens)
         << plans[which].name << ", mutation " << i << ": " << verdict;
   }
   RecordProperty("wrong", wrong);
   EXPECT_GT(wrong, 300);
-  EXPECT_LT(unordered, judged / 3);
-  RecordProperty("unordered", unordered);
+  EXPECT_LT(unseen, 10);
 }
