@@ -232,6 +232,11 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
                 : granule > 1                            ? 4 * granule
                 : smallest->bufferChunks == 1            ? 48
                                                          : 8;
+  // Compositions have as many chunks as shares of ranks.
+  if (options.solve.mode == ReduceMode::Composition &&
+      smallest->kind == CollectiveKind::AllReduce)
+    granule = fabric.ranks;
+  maxChunks = std::max(maxChunks, granule);
   ParetoResult result;
   StepBound least = stepBound(fabric, *smallest);
   if (least.steps < 0)

@@ -1,7 +1,8 @@
 //===- Plan.cpp - Reading and writing MSCCL++ execution plans -------------===//
 //
-// See Plan.h; plans of versions up to 0.6 are read in PlanLegacy.cpp, the
-// checker is in PlanCheck.cpp, the export of schedules in PlanExport.cpp.
+// See Plan.h; plans of versions up to 0.6 are read in PlanLegacy.cpp and
+// written in PlanLegacyWrite.cpp, the checker is in PlanCheck.cpp, the export
+// of schedules in PlanExport.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +57,18 @@ CollectiveKind ccn::synth::planCollective(const JsonAt &at) {
             "\"" +
             text + "\"");
   return *kind;
+}
+
+uint64_t ccn::synth::planBytes(const JsonAt &at) {
+  if (!at.json().is_number_unsigned())
+    at.fail("expected a number of bytes, found " + shortJson(at.json()));
+  return at.json().get<uint64_t>();
+}
+
+std::string ccn::synth::planCollectiveName(CollectiveKind kind) {
+  std::string name(kindName(kind));
+  std::erase(name, '_');
+  return name;
 }
 
 namespace {
@@ -215,12 +228,6 @@ PlanGpu readGpu(const JsonAt &at, int ranks) {
   return gpu;
 }
 
-uint64_t bytes(const JsonAt &at) {
-  if (!at.json().is_number_unsigned())
-    at.fail("expected a number of bytes, found " + shortJson(at.json()));
-  return at.json().get<uint64_t>();
-}
-
 Plan readPlan(const JsonAt &root) {
   root.onlyKeys({"name", "collective", "protocol", "inplace", "reuse_resources",
                  "num_threads_per_block", "use_double_scratch_buffer",
@@ -242,9 +249,9 @@ Plan readPlan(const JsonAt &root) {
     plan.bufferAlignment =
         static_cast<int>(root.at("buffer_alignment").integer(1, planMany));
   if (root.has("min_message_size"))
-    plan.minBytes = bytes(root.at("min_message_size"));
+    plan.minBytes = planBytes(root.at("min_message_size"));
   if (root.has("max_message_size"))
-    plan.maxBytes = bytes(root.at("max_message_size"));
+    plan.maxBytes = planBytes(root.at("max_message_size"));
   JsonAt gpus = root.at("gpus");
   int ranks = static_cast<int>(gpus.arraySize());
   for (int g = 0; g < ranks; ++g) {
@@ -379,11 +386,7 @@ Result<Plan> ccn::synth::parsePlan(std::string_view text,
 std::string ccn::synth::writePlan(const Plan &plan) {
   json out;
   out["name"] = plan.name;
-  std::string collective;
-  for (char c : kindName(plan.kind))
-    if (c != '_')
-      collective += c;
-  out["collective"] = collective;
+  out["collective"] = planCollectiveName(plan.kind);
   out["protocol"] = plan.protocol;
   out["inplace"] = plan.inPlace;
   out["reuse_resources"] = plan.reuseResources;

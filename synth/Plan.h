@@ -115,6 +115,13 @@ Result<Plan> parsePlan(std::string_view text, std::string_view where);
 /// Writes the format of 0.7 and later.
 std::string writePlan(const Plan &plan);
 
+/// Writes the format of versions up to 0.6. Fails, with the reason, where it
+/// cannot say what the plan does: semaphores, pipelines, groups of thread
+/// blocks, operations that are newer. Relaxed signals become full ones. Where
+/// data goes between several pairs of buffers of two ranks, channels are added
+/// for it, after the others.
+Result<std::string> writeLegacyPlan(const Plan &plan);
+
 /// Whether a JSON text looks like a plan (has the key "gpus").
 bool isPlan(std::string_view text);
 

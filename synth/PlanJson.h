@@ -11,6 +11,8 @@
 #include "synth/Json.h"
 #include "synth/Plan.h"
 
+#include <map>
+
 namespace ccn::synth {
 
 /// Larger than any index or size a plan can have.
@@ -20,6 +22,11 @@ PlanChannelType planChannelType(const JsonAt &at);
 char planBufferName(const JsonAt &at);
 std::vector<int> planIntegers(const JsonAt &at, int64_t hi);
 CollectiveKind planCollective(const JsonAt &at);
+std::string planCollectiveName(CollectiveKind kind);
+uint64_t planBytes(const JsonAt &at);
+
+/// The names of operations up to version 0.6, and what they are since.
+const std::map<std::string, std::string> &legacyPlanNames();
 
 /// A plan of version 0.6 or older, as the same plan for 0.7.
 Plan readLegacyPlan(const JsonAt &root);

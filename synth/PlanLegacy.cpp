@@ -13,6 +13,20 @@
 
 using namespace ccn::synth;
 
+const std::map<std::string, std::string> &ccn::synth::legacyPlanNames() {
+  // The older executor's "cpkt" unpacks packets; "tpkt" makes them.
+  static const std::map<std::string, std::string> names = {
+      {"nop", "nop"},      {"barrier", "barrier"}, {"put", "put"},
+      {"pws", "pws"},      {"pwsf", "pwsf"},       {"get", "get"},
+      {"copy", "copy"},    {"signal", "signal"},   {"wait", "wait"},
+      {"flush", "flush"},  {"re", "re"},           {"rs", "res"},
+      {"rrc", "rre"},      {"rrcs", "rres"},       {"ppkt", "ppkt"},
+      {"rspkt", "respkt"}, {"cpkt", "upkt"},       {"tpkt", "cpkt"},
+      {"rpkt", "repkt"},   {"glres", "glres"},
+  };
+  return names;
+}
+
 namespace {
 
 /// The buffers at the two ends, and the type.
@@ -30,20 +44,6 @@ PlanChannelType legacyType(const JsonAt &at) {
     return PlanChannelType::None;
   at.fail("expected \"sm\", \"proxy\", \"nvls\" or \"none\", found \"" + text +
           "\"");
-}
-
-const std::map<std::string, std::string> &legacyNames() {
-  // The older executor's "cpkt" unpacks packets; "tpkt" makes them.
-  static const std::map<std::string, std::string> names = {
-      {"nop", "nop"},      {"barrier", "barrier"}, {"put", "put"},
-      {"pws", "pws"},      {"pwsf", "pwsf"},       {"get", "get"},
-      {"copy", "copy"},    {"signal", "signal"},   {"wait", "wait"},
-      {"flush", "flush"},  {"re", "re"},           {"rs", "res"},
-      {"rrc", "rre"},      {"rrcs", "rres"},       {"ppkt", "ppkt"},
-      {"rspkt", "respkt"}, {"cpkt", "upkt"},       {"tpkt", "cpkt"},
-      {"rpkt", "repkt"},   {"glres", "glres"},
-  };
-  return names;
 }
 
 class GpuReader {
@@ -147,8 +147,8 @@ PlanOp GpuReader::readOp(const JsonAt &op, PlanBlock &block) {
                "srcbuff", "srcoff", "dst", "dsts", "dstbuff", "dstoff", "ctype",
                "cnt", "deps", "barrier_id", "nthread_blocks"});
   std::string name = op.at("name").string();
-  auto known = legacyNames().find(name);
-  if (known == legacyNames().end())
+  auto known = legacyPlanNames().find(name);
+  if (known == legacyPlanNames().end())
     op.at("name").fail("expected the name of an operation, found \"" + name +
                        "\"");
   PlanOp out;
@@ -251,7 +251,12 @@ PlanBlock GpuReader::readBlock(const JsonAt &at) {
         refs.ids.push_back(all[id]);
       }
     }
-    block.channels.push_back(std::move(refs));
+    auto same = std::find_if(block.channels.begin(), block.channels.end(),
+                             [&](const PlanRefs &r) { return r.type == type; });
+    if (same == block.channels.end())
+      block.channels.push_back(std::move(refs));
+    else
+      same->ids.insert(same->ids.end(), refs.ids.begin(), refs.ids.end());
   }
   JsonAt ops = at.at("ops");
   for (size_t i = 0, e = ops.arraySize(); i < e; ++i)
@@ -296,6 +301,10 @@ Plan ccn::synth::readLegacyPlan(const JsonAt &root) {
   plan.doubleScratch = plan.protocol == "LL";
   if (root.has("use_double_scratch_buffer"))
     plan.doubleScratch = root.at("use_double_scratch_buffer").boolean();
+  if (root.has("min_message_size"))
+    plan.minBytes = planBytes(root.at("min_message_size"));
+  if (root.has("max_message_size"))
+    plan.maxBytes = planBytes(root.at("max_message_size"));
   JsonAt gpus = root.at("gpus");
   int ranks = static_cast<int>(gpus.arraySize());
   for (int g = 0; g < ranks; ++g) {

@@ -223,6 +223,16 @@ static std::string fitTo(Schedule &schedule, const Fabric &fabric) {
   return "";
 }
 
+static int emitPlan(const ConvertCommand &c, const std::string &where,
+                    const Plan &plan) {
+  if (c.to != "mscclpp-legacy")
+    return emit(c.output, writePlan(plan));
+  Result<std::string> legacy = writeLegacyPlan(plan);
+  if (!legacy)
+    return fail({where + ": " + legacy.error().text});
+  return emit(c.output, *legacy);
+}
+
 int runConvert(const ConvertCommand &c) {
   Result<std::string> text = readFile(c.input);
   if (!text)
@@ -251,7 +261,7 @@ int runConvert(const ConvertCommand &c) {
       return fail(plan.error());
     if (!c.name.empty())
       plan->name = c.name;
-    return emit(c.output, writePlan(*plan));
+    return emitPlan(c, where, *plan);
   }
   MscclDialect dialect = c.to == "msccl"         ? MscclDialect::Microsoft
                          : c.to == "msccl-azure" ? MscclDialect::Azure
@@ -270,12 +280,12 @@ int runConvert(const ConvertCommand &c) {
   std::string name =
       c.name.empty() ? "ccn_" + schedule->collective.name : c.name;
   if (toPlan) {
-    Result<Plan> plan =
-        exportPlan(*schedule, name,
-                   c.to == "mscclpp" ? PlanProtocol::Simple : PlanProtocol::LL);
+    Result<Plan> plan = exportPlan(*schedule, name,
+                                   c.to == "mscclpp-ll" ? PlanProtocol::LL
+                                                        : PlanProtocol::Simple);
     if (!plan)
       return fail({where + ": " + plan.error().text});
-    return emit(c.output, writePlan(*plan));
+    return emitPlan(c, where, *plan);
   }
   Result<MscclProgram> program = exportMsccl(*schedule, name);
   if (!program)

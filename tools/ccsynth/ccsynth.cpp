@@ -196,10 +196,11 @@ int main(int argc, char **argv) {
       ->add_option(
           "--to", convertCommand.to,
           "schedule, msccl, msccl-azure, msccl-rccl, mscclpp (puts and "
-          "signals) or mscclpp-ll (packets)")
+          "signals), mscclpp-ll (packets) or mscclpp-legacy (mscclpp for "
+          "versions up to 0.6)")
       ->required()
       ->check(CLI::IsMember({"schedule", "msccl", "msccl-azure", "msccl-rccl",
-                             "mscclpp", "mscclpp-ll"}));
+                             "mscclpp", "mscclpp-ll", "mscclpp-legacy"}));
   convertCommand.problem.addTopology(convertApp, false);
   convertApp->add_option("--name", convertCommand.name, "the program's name");
   convertApp->add_option("-o,--output", convertCommand.output,

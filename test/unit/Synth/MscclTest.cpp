@@ -304,7 +304,7 @@ TEST(Msccl, ImportSaysWhatNoScheduleCan) {
 
 TEST(Msccl, MutationsAreJudgedAsTokensJudgeThem) {
   std::mt19937 random(11);
-  int judged = 0, wrong = 0, unordered = 0;
+  int judged = 0, wrong = 0;
   std::vector<std::string> files = corpus();
   // The largest programs take long to run: fewer mutations and runs for them.
   auto large =
@@ -352,20 +352,14 @@ TEST(Msccl, MutationsAreJudgedAsTokensJudgeThem) {
     }
     }
     std::string verdict = checkMsccl(p);
-    bool tokens = tokensRight(p, big ? 4 : 12);
+    // What is wrong shows in one of many runs, most often in the first ones.
+    bool tokens = tokensRight(p, verdict.empty() ? (big ? 4 : 12) : 1000);
     ++judged;
     wrong += !tokens;
-    // A missing order is wrong even where no run of these showed it.
-    if (verdict.find("without waiting") != std::string::npos) {
-      unordered += tokens;
-      continue;
-    }
     EXPECT_EQ(verdict == "", tokens)
         << files[which] << ", mutation " << i << ": " << verdict;
   }
   EXPECT_GT(wrong, 400);
-  EXPECT_LT(unordered, judged / 4);
-  RecordProperty("unordered", unordered);
 }
 
 TEST(Msccl, NamesWhatIsWrong) {

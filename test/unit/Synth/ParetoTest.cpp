@@ -75,6 +75,7 @@ TEST(Pareto, BoundedConflictsFindSomeSoon) {
        {std::tuple("dgx1", ReduceMode::OneSum, 3, "4 3"),
         // A rank must get seven others..
         std::tuple("dgx-a100", ReduceMode::OneSum, 2, "8 14"),
+        std::tuple("ring(4)", ReduceMode::Composition, 4, "8 6"),
         std::tuple("hypercube(3)", ReduceMode::Auto, 3, "3 3")}) {
     ParetoOptions options;
     options.solve.mode = mode;

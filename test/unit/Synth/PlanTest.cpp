@@ -133,6 +133,81 @@ TEST(Plan, SchedulesExport) {
             "no layout of the buffers is known for broadcast in MSCCL++ plans");
 }
 
+/// Makes relaxed signals full ones; returns how many there were.
+static int makeFull(Plan &plan) {
+  int count = 0;
+  for (PlanGpu &gpu : plan.gpus)
+    for (PlanBlock &block : gpu.blocks)
+      for (PlanOp &op : block.ops)
+        if (op.name.starts_with("rlx")) {
+          op.name = op.name.substr(3);
+          ++count;
+        }
+  return count;
+}
+
+/// A plan without what the older format numbers in its own way: remote buffers
+/// where they are used, connections one by one.
+static std::string meaningOf(const Plan &plan) {
+  Plan p = plan;
+  makeFull(p);
+  for (PlanGpu &gpu : p.gpus) {
+    std::vector<PlanChannel> connections;
+    for (const PlanChannel &channel : gpu.channels)
+      if (channel.type == PlanChannelType::Switch)
+        connections.push_back(channel);
+      else
+        for (int peer : channel.peers)
+          connections.push_back({channel.type, {peer}, 'i', {}});
+    gpu.channels = connections;
+    for (PlanBlock &block : gpu.blocks) {
+      for (PlanOp &op : block.ops) {
+        std::vector<int> flat;
+        for (const PlanRefs &refs : block.remoteBuffers)
+          if (refs.type == op.channelType)
+            flat.insert(flat.end(), refs.ids.begin(), refs.ids.end());
+        if (op.reduceOp == "sum")
+          op.reduceOp.clear();
+        // In memory, the remote buffer alone says where data goes.
+        if (op.channelType == PlanChannelType::Memory && !op.targets.empty())
+          op.channels.clear();
+        for (auto *list : {&op.sources, &op.targets})
+          for (PlanBuffer &buffer : *list)
+            if (buffer.where == PlanBuffer::Remote) {
+              const PlanRemoteBuffer &far = gpu.remoteBuffers[flat[buffer.id]];
+              buffer.id = far.rank * 256 + far.buffer;
+              buffer.buffer = 'i';
+            }
+      }
+      block.remoteBuffers.clear();
+    }
+    gpu.remoteBuffers.clear();
+  }
+  return writePlan(p);
+}
+
+/// Takes the channels away that the older format needed for data.
+static void dropAdded(Plan &plan, const Plan &original) {
+  for (size_t g = 0; g < plan.gpus.size(); ++g) {
+    PlanGpu &gpu = plan.gpus[g];
+    std::map<PlanChannelType, int> had, seen;
+    for (const PlanChannel &channel : original.gpus[g].channels)
+      had[channel.type] += static_cast<int>(channel.peers.size());
+    std::erase_if(gpu.channels, [&](const PlanChannel &channel) {
+      return channel.type != PlanChannelType::Switch &&
+             (seen[channel.type] += static_cast<int>(channel.peers.size())) >
+                 had[channel.type];
+    });
+    for (PlanBlock &block : gpu.blocks) {
+      for (PlanRefs &refs : block.channels)
+        if (refs.type != PlanChannelType::Switch)
+          std::erase_if(refs.ids, [&](int id) { return id >= had[refs.type]; });
+      std::erase_if(block.channels,
+                    [](const PlanRefs &refs) { return refs.ids.empty(); });
+    }
+  }
+}
+
 TEST(Plan, MscclProgramsBecomePlans) {
   for (const auto &entry :
        std::filesystem::directory_iterator(CCN_SYNTH_TEST_DATA "/msccl")) {
@@ -269,6 +344,57 @@ Plan blocksPlan(bool barrier) {
 
 } // namespace
 
+TEST(Plan, LegacyFormatComesBack) {
+  std::vector<Plan> plans = exported();
+  for (const std::string &file : corpus())
+    plans.push_back(load(file));
+  int written = 0, refused = 0;
+  for (const Plan &plan : plans) {
+    Result<std::string> text = writeLegacyPlan(plan);
+    if (!text) {
+      ++refused;
+      EXPECT_NE(text.error().text.find("0.6"), std::string::npos)
+          << plan.name << ": " << text.error().text;
+      continue;
+    }
+    ++written;
+    EXPECT_NE(text->find("\"inputChunks\""), std::string::npos);
+    Result<Plan> back = parsePlan(*text, "legacy.json");
+    ASSERT_TRUE(bool(back)) << back.error().text;
+    EXPECT_EQ(checkPlan(*back), checkPlan(plan)) << plan.name;
+    // Once more, nothing changes at all.
+    Result<std::string> again = writeLegacyPlan(*back);
+    ASSERT_TRUE(bool(again)) << again.error().text;
+    EXPECT_EQ(*again, *text);
+    Plan same = *back;
+    dropAdded(same, plan);
+    EXPECT_EQ(meaningOf(same), meaningOf(plan)) << plan.name;
+    if (plan.name.starts_with("legacy")) {
+      EXPECT_TRUE(*back == plan) << plan.name;
+    }
+  }
+  // What forms groups of blocks, forwards packets or adds up what lies in two
+  // buffers is refused.
+  EXPECT_GE(written, 11);
+  EXPECT_GE(refused, 2);
+  Plan semaphores = blocksPlan(false);
+  Result<std::string> text = writeLegacyPlan(semaphores);
+  ASSERT_FALSE(bool(text));
+  EXPECT_EQ(
+      text.error().text,
+      "in the format of version 0.6: gpu 0: the format has no semaphores");
+  for (Plan plan : {portPlan(), blocksPlan(true)}) {
+    plan.minBytes = 1024;
+    plan.maxBytes = 1 << 20;
+    text = writeLegacyPlan(plan);
+    ASSERT_TRUE(bool(text)) << text.error().text;
+    Result<Plan> back = parsePlan(*text, "legacy.json");
+    ASSERT_TRUE(bool(back)) << back.error().text;
+    dropAdded(*back, plan);
+    EXPECT_EQ(meaningOf(*back), meaningOf(plan));
+  }
+}
+
 TEST(Plan, PortChannelsCopyLater) {
   Plan p = portPlan();
   EXPECT_EQ(checkPlan(p), "");
@@ -380,7 +506,7 @@ TEST(Plan, MutationsAreJudgedAsTokensJudgeThem) {
   size_t made = plans.size();
   for (const std::string &file : corpus())
     plans.push_back(load(file));
-  int judged = 0, wrong = 0, unordered = 0;
+  int judged = 0, wrong = 0, unseen = 0;
   for (int i = 0; judged < 1000; ++i) {
     // Files take part more often than what was made from schedules.
     size_t which =
@@ -420,20 +546,21 @@ TEST(Plan, MutationsAreJudgedAsTokensJudgeThem) {
     }
     std::string verdict = checkPlan(p);
     bool tokens = tokensRight(p, 30);
+    // No order of steps shows that a relaxed signal leaves data unseen: where
+    // nothing else is wrong, full ones make it right.
+    if (tokens && !verdict.empty() && makeFull(p) > 0 && checkPlan(p).empty()) {
+      ++unseen;
+      verdict.clear();
+    }
+    // Else what is wrong shows in one of many runs.
+    if (tokens && !verdict.empty())
+      tokens = tokensRight(p, 20000);
     ++judged;
     wrong += !tokens;
-    // A missing order is wrong even where no run of these showed it.
-    if (verdict.find("without being ordered") != std::string::npos ||
-        verdict.find("before it knows") != std::string::npos ||
-        verdict.find("may end before") != std::string::npos) {
-      unordered += tokens;
-      continue;
-    }
     EXPECT_EQ(verdict == "", tokens)
         << plans[which].name << ", mutation " << i << ": " << verdict;
   }
   RecordProperty("wrong", wrong);
   EXPECT_GT(wrong, 300);
-  EXPECT_LT(unordered, judged / 3);
-  RecordProperty("unordered", unordered);
+  EXPECT_LT(unseen, 10);
 }

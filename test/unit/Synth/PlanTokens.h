@@ -1,6 +1,6 @@
 //===- PlanTokens.h - MSCCL++ plans by brute force --------------*- C++ -*-===//
 //
-// Runs a plan many times in random orders on bags of contributions and looks
+// Runs a plan in random orders on bags of contributions and looks
 // at what comes out. It knows nothing of clocks: every thread block is some
 // threads, each with its own part of every chunk, which meet at nops and
 // barriers only. Independent of the checker that it judges.
@@ -30,10 +30,12 @@ private:
   struct Cell {
     Bag bag;
     bool packet = false;
+    /// Accesses that have begun and not ended.
+    int reading = 0, writing = 0;
   };
   struct Thread {
     size_t next = 0;
-    /// Elements of the next operation that are done.
+    /// Elements of the next operation: begun (1) or done (2).
     std::vector<char> done;
   };
   struct Place {
@@ -48,12 +50,24 @@ private:
   std::pair<int, int> wire(int g, int b, PlanChannelType type, int id);
   bool canRun(int g, int b, int t);
   bool step(int g, int b, int t);
-  bool element(int g, const PlanOp &op, size_t lane, int part,
-               const std::vector<std::vector<Place>> &from,
-               const std::vector<std::vector<Place>> &to);
+  bool begin(const PlanOp &op, size_t lane, int part,
+             const std::vector<std::vector<Place>> &from,
+             const std::vector<std::vector<Place>> &to);
+  void end(int g, const PlanOp &op, size_t lane, int part,
+           const std::vector<std::vector<Place>> &from,
+           const std::vector<std::vector<Place>> &to);
+  static bool sourcePacket(const std::string &n, size_t i) {
+    return n == "rppkt" || n == "upkt" ||
+           (i > 0 &&
+            (n == "repkt" || n == "respkt" || n == "recpkt" || n == "recspkt"));
+  }
+
+  bool touches(int by, const Place &at, bool writes);
+  size_t threadOf(int g, int b, size_t op, size_t lane, int part);
 
   const Plan &p;
   std::mt19937 random;
+  uint32_t salt = random();
   int ranks = 0, inputs = 0, outputs = 0, slices = 1;
   bool wrong = false;
   std::map<std::tuple<int, char, int, int>, Cell> memory;
@@ -67,6 +81,33 @@ inline bool PlanTokens::inside(const Place &at) const {
              : at.buffer == 'o' ? outputs
                                 : p.gpus[at.rank].scratchChunks * slices;
   return at.offset >= 0 && at.offset < size;
+}
+
+/// Whether the place may be touched: only while the kernel of the gpu whose
+/// input or output it is has started and, to write, has not ended.
+inline bool PlanTokens::touches(int by, const Place &at, bool writes) {
+  if (by == at.rank || at.buffer == 's')
+    return true;
+  bool started = false, ended = true;
+  for (auto &[key, list] : blocks)
+    if (key.first == at.rank)
+      for (const Thread &t : list) {
+        started |= t.next > 0 || !t.done.empty();
+        ended &= t.next >= p.gpus[at.rank].blocks[key.second].ops.size();
+      }
+  return started && !(writes && ended);
+}
+
+/// Which thread has which part of a chunk depends on the operation and on sizes
+/// that are known at run time only.
+inline size_t PlanTokens::threadOf(int g, int b, size_t op, size_t lane,
+                                   int part) {
+  uint32_t mix = salt ^ (static_cast<uint32_t>(g) * 7919U +
+                         static_cast<uint32_t>(b) * 104729U +
+                         static_cast<uint32_t>(op) * 1299709U);
+  mix ^= mix >> 13;
+  mix *= 2654435761U;
+  return (lane + static_cast<size_t>(part) + (mix >> 16)) % threads;
 }
 
 inline PlanTokens::Cell &PlanTokens::cell(const Place &at, int part) {
@@ -175,27 +216,51 @@ inline bool PlanTokens::canRun(int g, int b, int t) {
   return true;
 }
 
-inline bool PlanTokens::element(int g, const PlanOp &op, size_t lane, int part,
-                                const std::vector<std::vector<Place>> &from,
-                                const std::vector<std::vector<Place>> &to) {
+/// Accesses take time: one that overlaps a write of another is wrong, whatever
+/// the values. False while a packet is missing.
+inline bool PlanTokens::begin(const PlanOp &op, size_t lane, int part,
+                              const std::vector<std::vector<Place>> &from,
+                              const std::vector<std::vector<Place>> &to) {
+  for (size_t i = 0; i < from.size(); ++i)
+    if (lane < from[i].size() && sourcePacket(op.name, i) &&
+        cell(from[i][lane], part).bag.empty())
+      return false;
+  for (const std::vector<Place> &places : from)
+    if (lane < places.size())
+      wrong |= cell(places[lane], part).writing > 0;
+  for (const std::vector<Place> &places : to)
+    if (lane < places.size()) {
+      const Cell &c = cell(places[lane], part);
+      wrong |= c.writing > 0 || c.reading > 0;
+    }
+  for (const std::vector<Place> &places : from)
+    if (lane < places.size())
+      ++cell(places[lane], part).reading;
+  for (const std::vector<Place> &places : to)
+    if (lane < places.size())
+      ++cell(places[lane], part).writing;
+  return true;
+}
+
+inline void PlanTokens::end(int g, const PlanOp &op, size_t lane, int part,
+                            const std::vector<std::vector<Place>> &from,
+                            const std::vector<std::vector<Place>> &to) {
   const std::string &n = op.name;
-  auto sourcePacket = [&](size_t i) {
-    return n == "rppkt" || n == "upkt" ||
-           (i > 0 &&
-            (n == "repkt" || n == "respkt" || n == "recpkt" || n == "recspkt"));
-  };
   auto targetPacket = [&](size_t i) {
     return n == "ppkt" || n == "rppkt" || n == "cpkt" ||
            (i > 0 && (n == "respkt" || n == "recpkt" || n == "recspkt"));
   };
   bool paired = n == "put" || n == "get" || n == "ppkt";
-  for (size_t i = 0; i < from.size(); ++i)
-    if (lane < from[i].size() && sourcePacket(i) &&
-        cell(from[i][lane], part).bag.empty())
-      return false;
+  for (const std::vector<Place> &places : from)
+    if (lane < places.size())
+      --cell(places[lane], part).reading;
+  for (const std::vector<Place> &places : to)
+    if (lane < places.size())
+      --cell(places[lane], part).writing;
   auto load = [&](size_t i, Bag &sum) {
+    wrong |= !touches(g, from[i][lane], false);
     const Cell &c = cell(from[i][lane], part);
-    if (c.packet != sourcePacket(i) || c.bag.empty())
+    if (c.packet != sourcePacket(n, i) || c.bag.empty())
       ++sum[-1]; // what nobody wrote, or not in this form
     for (auto [token, count] : c.bag)
       sum[token] += count;
@@ -203,6 +268,7 @@ inline bool PlanTokens::element(int g, const PlanOp &op, size_t lane, int part,
   auto store = [&](size_t i, const Bag &sum) {
     for (auto [token, count] : sum)
       wrong |= count > 1;
+    wrong |= !touches(g, to[i][lane], true);
     Cell &c = cell(to[i][lane], part);
     // A second packet cannot be told from the first.
     wrong |= targetPacket(i) && !c.bag.empty();
@@ -222,7 +288,6 @@ inline bool PlanTokens::element(int g, const PlanOp &op, size_t lane, int part,
   if (!paired)
     for (size_t i = 0; i < to.size(); ++i)
       store(i, sum);
-  return true;
 }
 
 /// Returns whether anything was done.
@@ -295,13 +360,21 @@ inline bool PlanTokens::step(int g, int b, int t) {
   bool moved = false, all = true;
   for (size_t lane = 0; lane < lanes; ++lane)
     for (int part = 0; part < threads; ++part) {
-      // Which thread has which part of a chunk depends on the operation.
-      if (static_cast<int>((lane + part + op.sources[0].size) % threads) != t)
+      if (static_cast<int>(threadOf(g, b, thread.next, lane, part)) != t)
         continue;
       char &done = thread.done[lane * threads + part];
-      if (!done && element(g, op, lane, part, from, to))
-        done = moved = true;
-      all &= done;
+      if (done == 0 && begin(op, lane, part, from, to)) {
+        done = 1;
+        moved = true;
+      } else if (done == 1 && random() % (salt / 2 % 2 ? 40 : 2) == 0) {
+        end(g, op, lane, part, from, to);
+        done = 2;
+        moved = true;
+      } else if (done == 1) {
+        // It takes its time, in some runs long.
+        moved = true;
+      }
+      all &= done == 2;
     }
   if (all) {
     thread.done.clear();
@@ -326,14 +399,17 @@ inline bool PlanTokens::right() {
                                                       : inputs;
   inputs *= slices;
   outputs *= slices;
-  std::map<std::pair<int, int>, uint32_t> weight;
+  std::map<std::tuple<int, int, int>, uint32_t> weight;
   for (int g = 0; g < ranks; ++g) {
     for (int c = 0; c < inputs; ++c)
       for (int part = 0; part < threads; ++part)
         cell({g, c, 'i'}, part).bag = {{g * inputs + c, 1}};
     for (size_t b = 0; b < p.gpus[g].blocks.size(); ++b) {
       blocks[{g, static_cast<int>(b)}].resize(threads);
-      weight[{g, static_cast<int>(b)}] = random();
+      // In every other run all threads of a block are as fast.
+      uint32_t together = random();
+      for (int t = 0; t < threads; ++t)
+        weight[{g, static_cast<int>(b), t}] = salt % 2 ? random() : together;
     }
   }
   // Some blocks are slow in this run, and in blocks some threads.
@@ -348,8 +424,7 @@ inline bool PlanTokens::right() {
       size_t pick = random() % can.size();
       if (random() % 8)
         for (size_t k = 0; k < can.size(); ++k)
-          if (weight[{std::get<0>(can[k]), std::get<1>(can[k])}] >
-              weight[{std::get<0>(can[pick]), std::get<1>(can[pick])}])
+          if (weight[can[k]] > weight[can[pick]])
             pick = k;
       auto [g, b, t] = can[pick];
       can.erase(can.begin() + static_cast<ptrdiff_t>(pick));
