@@ -274,20 +274,35 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
-/// Whether a loop's view of a buffer whose rows have `rowSize` elements stays,
-/// in row i, within row i.
-static bool keepsRows(Value view, int64_t rowSize) {
-  auto [offset, strides] = stridesOf(view);
-  ArrayRef<int64_t> sizes = typeOf(view).getShape();
-  int64_t last = offset;
-  for (size_t dim = 1; dim < strides.size(); ++dim)
-    last += (sizes[dim] - 1) * strides[dim];
-  return (sizes[0] <= 1 || strides[0] == rowSize) && last < rowSize;
-}
+namespace {
+
+/// Where the rows of a loop lie in a buffer: how far apart, and the elements
+/// that the first of them has. A stride of 0: nothing is known.
+struct Rows {
+  int64_t stride, first, last;
+
+  explicit Rows(Value view) {
+    auto [offset, strides] = stridesOf(view);
+    ArrayRef<int64_t> sizes = typeOf(view).getShape();
+    stride = strides[0];
+    first = last = offset;
+    for (size_t dim = 1; dim < strides.size(); ++dim)
+      last += (sizes[dim] - 1) * strides[dim];
+  }
+  /// Takes what another view has into account.
+  void add(const Rows &other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+    if (stride != other.stride || last - first >= stride)
+      stride = 0;
+  }
+};
+
+} // namespace
 
 LogicalResult RowsOp::verifyRegions() {
   std::optional<int64_t> rows;
-  llvm::DenseMap<Operation *, int64_t> written;
+  llvm::DenseMap<Operation *, Rows> written;
   for (Operation &op : getBody().front()) {
     if (isa<BufferOp, ViewOp>(op))
       continue;
@@ -309,23 +324,18 @@ LogicalResult RowsOp::verifyRegions() {
       auto it = written.find(bufferOf(input));
       if (it == written.end() || loop.getTaken(i))
         continue;
-      if (it->second == 0 || !keepsRows(input, it->second))
+      Rows both = it->second;
+      both.add(Rows(input));
+      if (size > 1 && both.stride == 0)
         return loop.emitOpError()
                << "expected to read in the same rows what an earlier loop "
                   "wrote, found input "
                << i << " of type " << input.getType();
     }
     for (Value output : loop.getOutputs()) {
-      // The elements of a row, of one row all of the buffer: rows lie one
-      // after the other, or else (0) nothing is known.
-      Operation *buffer = bufferOf(output);
-      int64_t rowSize =
-          size > 1 ? stridesOf(output).second.front()
-                   : std::max<int64_t>(
-                         typeOf(buffer->getResult(0)).getNumElements(), 1);
-      auto [it, isNew] = written.try_emplace(buffer, rowSize);
-      if (!isNew && it->second != rowSize)
-        it->second = 0;
+      auto [it, isNew] = written.try_emplace(bufferOf(output), Rows(output));
+      if (!isNew)
+        it->second.add(Rows(output));
     }
   }
   // rows_c1

@@ -1,7 +1,7 @@
 //===- Finish.h - From drafts to plans --------------------------*- C++ -*-===//
 //
-// What happens to the plans of all ranks once their kernels are there, in this
-// order.
+// What happens to programs before, and to the plans of all ranks once their
+// kernels are there, in this order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,9 @@
 #include "lib/Plan/Draft.h"
 
 namespace ccn::plan {
+
+/// Repeats and cuts before it casts, in kernels that do both.
+void sinkCasts(ProgramOp program);
 
 /// Lets kernels write straight into arguments and results what would be copied
 /// there, where nothing needs the old content any more; on all ranks or none.

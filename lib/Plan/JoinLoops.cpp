@@ -79,6 +79,22 @@ private:
   PlanDraft &draft;
 };
 
+/// Whether row i of one view meets no other row of another: rows are equally far
+/// apart, and what both have of a row lies within one.
+bool haveSameRows(const Strided &a, const Strided &b) {
+  if (a.sizes.front() <= 1)
+    return true;
+  int64_t stride = a.strides.front();
+  auto lastOf = [](const Strided &view) {
+    int64_t last = view.offset;
+    for (size_t dim = 1; dim < view.sizes.size(); ++dim)
+      last += std::max<int64_t>(view.sizes[dim] - 1, 0) * view.strides[dim];
+    return last;
+  };
+  return stride == b.strides.front() &&
+         std::max(lastOf(a), lastOf(b)) - std::min(a.offset, b.offset) < stride;
+}
+
 /// Whether what two loops share they share row by row.
 bool Joiner::fits(const RowsDraft &rows, const LoopDraft &loop) const {
   auto accesses = [](const LoopDraft &l, auto visit) {
@@ -95,9 +111,10 @@ bool Joiner::fits(const RowsDraft &rows, const LoopDraft &loop) const {
       accesses(loop, [&](const OperandDraft &b, bool writesB) {
         if (a.view.buffer != b.view.buffer || !(writesA || writesB))
           return;
-        std::optional<int64_t> first = rowSizeOf(a.view, countAt(a.view));
-        std::optional<int64_t> second = rowSizeOf(b.view, countAt(b.view));
-        fit &= first && first == second && !a.all && !b.all;
+        // What is stored in all memories is in the own one at once; what is
+        // taken from all is not there yet, or may not be overwritten yet.
+        bool takes = (a.all && !writesA) || (b.all && !writesB);
+        fit &= haveSameRows(a.view, b.view) && !takes;
       });
     });
   }

@@ -73,6 +73,11 @@ Strided Kernel::pieceOf(const Strided &whole, Value value, size_t index) const {
 Kernel::Piece Kernel::getPiece(Value value, size_t index) {
   if (!chunkedDim(value))
     index = 0;
+  if (auto it = pushed.find(value); it != pushed.end()) {
+    auto [group, after] = it->second;
+    pushed.erase(it);
+    synchronize(group, after);
+  }
   auto it = pieces.find(value);
   if (it != pieces.end())
     return it->second[index];

@@ -211,6 +211,9 @@ private:
     size_t part;
   };
   llvm::DenseMap<mlir::Operation *, Staged> staged;
+  /// What ranks store in the memory of all, and after which part: who reads it
+  /// meets the others first.
+  llvm::DenseMap<mlir::Value, std::pair<GroupAttr, size_t>> pushed;
   /// The flags of collectives that a product signals or awaits.
   llvm::DenseMap<mlir::Operation *, int64_t> productFlags;
 };

@@ -244,7 +244,8 @@ LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   }
   if (failed(flush(domainOf(input))))
     return failure();
-  barrier(geometry.group);
+  // What is made from the own part alone need not wait for the others.
+  pushed[result] = {geometry.group, launch.parts.size()};
   for (size_t i = 0; i < countPieces(result); ++i)
     addView(result, pieceOf(whole, result, i));
   return success();

@@ -31,6 +31,7 @@ OwningOpRef<ModuleOp> plan::makePlans(ArrayRef<ModuleOp> localized) {
     for (ModuleOp rank : localized) {
       ranks.push_back(
           *std::next(rank.getOps<ProgramOp>().begin(), static_cast<long>(i)));
+      sinkCasts(ranks.back());
       Planner planner(ranks.back(), bodies);
       if (failed(planner.run()))
         return {};

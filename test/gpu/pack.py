@@ -67,6 +67,35 @@ def collectives(element):
                       "schedule chosen for collectives {", *choices, "}", ""])
 
 
+def products(element):
+    """A program with products of matrices that lie in every order, convolutions, and tables, of one type."""
+    lines = ["  let c0 = matmul(a, b)", "  let c1 = matmul(transpose(at), b)", "  let c2 = matmul(a, transpose(bt))",
+             "  let c3 = matmul(transpose(at), transpose(bt))", "  let c4 = matmul(x3, y3)", "  let c5 = matmul(x3, b)",
+             "  let c6 = conv2d(image, filter)", "  let c7 = conv2d(image, filter, 2, 1)", "  let c8 = gather_rows(a, at_row)",
+             "  let c9 = scatter_rows(a, at_row, rows)"]
+    arguments = ["a: E[M, K]", "b: E[K, N]", "at: E[K, M]", "bt: E[N, K]", "x3: E[3, M, K]", "y3: E[3, K, N]",
+                 "image: E[2, 3, H, H]", "filter: E[5, 3, 3, 3]", "at_row: i32[R]", "rows: E[R, K]"]
+    return "\n".join(["mesh m (dp = 1)", "param M = 5", "param N = 7", "param K = 9", "param H = 6", "param R = 4",
+                      f"program products({', '.join(arguments).replace('E[', element + '[')}) {{", *lines,
+                      f"  return {', '.join(f'c{i}' for i in range(len(lines)))}", "}", ""])
+
+
+def synthesized(topology, ranks):
+    """A program of collectives that run as the synthesizer found for a topology."""
+    values = ["all_reduce(sum, x)", "all_reduce(max, y)", "all_gather(s)", "reduce_scatter(sum, z, 0)",
+              "all_to_all(s, 0 -> 1)", "broadcast(x, 1)"]
+    lines = [f"  let v{i} = {value}" for i, value in enumerate(values)]
+    choices = [f"  algorithm v{i} = synth({topology}, {'latency' if i % 2 else 'bandwidth'})" for i in range(len(values))]
+    if topology == "dgx1":
+        choices[2] = "  algorithm v2 = synth(dgx1, chunks = 6, steps = 3, rounds = 7)"
+        choices[4] = "  algorithm v4 = synth(dgx1, chunks = 24, steps = 2, rounds = 8)"
+    return "\n".join([f"mesh m (dp = {ranks})", "param N = 5", "param M = 7",
+                      "program synthesized(x: i32[N] local, y: f32[N] local, z: i32[N, M] local, "
+                      "s: f16[N, M] sliced(0)) {", *lines,
+                      f"  return {', '.join(f'v{i}' for i in range(len(values)))}", "}",
+                      "schedule chosen for synthesized {", *choices, "}", ""])
+
+
 def cases(folder):
     """Every case: name, file, options, kind, and number of ranks."""
     def case(name, file, options, mesh, kind="check", **more):
@@ -94,6 +123,20 @@ def cases(folder):
             for ranks in (2, 3, 4):
                 yield case(f"collectives-{element}-{size[2:]}-{ranks}", file, [f"-D{size}", "--schedule", "chosen"],
                            {"dp": ranks})
+    for element in FLOATS + ["i8", "i32", "u64"]:
+        file = f"{folder}/products-{element}.ccn"
+        with open(file, "w") as out:
+            out.write(products(element))
+        for n, size in enumerate(["M=5", "M=1 N=1 K=1 H=3 R=1", "M=129 N=65 K=257 H=9 R=33", "M=128 N=256 K=64 H=16 R=64",
+                                  "M=33 N=40 K=0 H=4 R=0"]):
+            yield case(f"products-{element}-{n}", file, [f"-D{value}" for value in size.split()], {"dp": 1})
+    for topology, ranks in [('"ring(2)"', 2), ('"ring(3)"', 3), ('"hgx-h100-4"', 4), ("dgx1", 8)]:
+        file = f"{folder}/synthesized-{ranks}.ccn"
+        with open(file, "w") as out:
+            out.write(synthesized(topology, ranks))
+        for size in ("N=5", "N=16 M=64", "N=1000 M=100"):
+            yield case(f"synthesized-{ranks}-{size.split()[0][2:]}", file,
+                       [*(f"-D{value}" for value in size.split()), "--schedule", "chosen"], {"dp": ranks})
     bench = f"{ROOT}/test/bench/gpu"
     for ranks in (2, 4):
         for lg in range(10, 31, 2):
