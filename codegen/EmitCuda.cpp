@@ -8,7 +8,7 @@
 
 #include "codegen/EmitCuda.h"
 
-#include "codegen/CudaLoops.h"
+#include "codegen/CudaParts.h"
 #include "codegen/CudaSource.h"
 #include "codegen/ShareArguments.h"
 #include "runtime/GpuAbi.h"
