@@ -144,10 +144,12 @@ private:
 
 /// The number of this run, the same in all blocks of all ranks.
 __device__ inline u64 beginRun(const CcnContext &c) { return c.control->epochs[blockIdx.x] + 1; }
-__device__ inline void endRun(const CcnContext &c, u64 epoch) {
+/// Counts this run. Most kernels need no more of its number than 32 bits, so
+/// the others are not kept until here: registers that this takes were spilled.
+__device__ inline void endRun(const CcnContext &c) {
   __syncthreads();
   if (threadIdx.x == 0)
-    c.control->epochs[blockIdx.x] = epoch;
+    ++c.control->epochs[blockIdx.x];
 }
 
 /// Flag `flag` of block `block` in the memory of `rank`.
