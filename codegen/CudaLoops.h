@@ -1,87 +1,100 @@
-//===- CudaLoops.h - Loops over rows as CUDA C++ ----------------*- C++ -*-===//
+//===- CudaLoops.h - The structure of a loop in CUDA C++ --------*- C++ -*-===//
 //
-// Writes the part of a kernel that executes loops over the same rows.
+// A loop becomes a structure: made from where its operands are, with functions
+// that do the elements from one index on. Who calls them for which indices is
+// another matter (CudaRows.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_CODEGEN_CUDALOOPS_H
 #define CCN_CODEGEN_CUDALOOPS_H
 
-#include "codegen/CpuLoops.h"
-#include "codegen/CudaText.h"
-#include "runtime/Plan.h"
+#include "codegen/CudaParts.h"
+#include "runtime/ElementType.h"
 
 namespace ccn::codegen {
 
-/// The scalar bodies of loops as CUDA C++, each once.
-class CudaBodies {
-public:
-  explicit CudaBodies(llvm::ArrayRef<LoopKernel> loops);
+/// One dimension of a loop, with the stride of each operand.
+struct LoopDim {
+  int64_t size;
+  std::vector<int64_t> strides;
+};
+using LoopDims = std::vector<LoopDim>;
 
-  const LoopKernel &loop(llvm::StringRef function) const {
-    return *loops.find(function.str())->second;
-  }
-  /// The functor of a loop's body, where these inputs are uniform.
-  llvm::Expected<std::string> functor(const LoopKernel &loop,
-                                      llvm::ArrayRef<bool> isUniform);
-  /// All functors so far.
-  const std::string &text() const { return source; }
+/// The number of elements.
+int64_t product(const LoopDims &dims);
+
+/// Where the arrays of scratch begin in a team's memory.
+struct CudaScratch {
+  /// By number: bytes from the start, and of each row, 0 if a team has one row
+  /// at a time.
+  std::map<int, std::pair<int64_t, int64_t>> places;
+  int64_t bytes = 0;
+};
+
+/// Writes the structure of one loop, and what its users must know of it.
+class LoopWriter {
+public:
+  /// `byRows`: dimension 0 is the row that a team takes.
+  LoopWriter(CudaPart &part, const runtime::Loop &loop, bool byRows,
+             const CudaScratch &scratch)
+      : part(part), loop(loop), byRows(byRows), scratch(scratch),
+        kernel(loop.function.empty() ? nullptr
+                                     : &part.bodies.loop(loop.function)) {}
+
+  /// Writes the structure.
+  llvm::Error write();
+
+  /// The arguments of an index: "r, x0, x1".
+  std::string indices(bool withReduced) const;
+  /// What a variable of the structure is called: "l0".
+  std::string variable() const { return "l" + std::to_string(number); }
+  /// Declares that variable, with this address of the team's scratch.
+  CudaText construct(const CudaText &scratchBase) const;
+  LoopDims kept, reduced;
+  /// How many elements of the last dimension are done at once where addresses
+  /// allow.
+  int width = 1;
+  int number = 0;
 
 private:
-  std::map<std::string, const LoopKernel *> loops;
-  std::map<std::string, std::string> names;
-  std::string source;
+  struct Operand {
+    const runtime::LoopOperand *info;
+    size_t index;
+    bool isOutput;
+    std::string name;
+    int size;
+    /// Of all members of a group, in the order in which they are accessed.
+    std::vector<int> members;
+    bool uniform = false;
+    /// The stride of the dimension that `width` is about.
+    int64_t step = 0;
+
+    bool isPosition() const { return info->access == runtime::Access::Index; }
+    bool isPointer() const { return !isPosition() && !uniform; }
+    llvm::StringRef type() const { return cudaStorage(info->type); }
+  };
+
+  bool isReduced() const { return loop.reducedDims > 0; }
+  /// What the structure's name begins with; the kernel's follows.
+  std::string name() const { return "L" + std::to_string(number) + "_"; }
+  int64_t rowStride(const Operand &operand) const;
+  void prepare();
+  void chooseWidth();
+  CudaText address(const Operand &operand, int of) const;
+  CudaText offset(const Operand &operand, bool withReduced) const;
+  std::string parameters(bool withReduced) const;
+  void writeConstructor(CudaText &text, llvm::StringRef functor);
+  void writeElements(CudaText &text);
+  void writeSums(CudaText &text);
+
+  CudaPart &part;
+  const runtime::Loop &loop;
+  bool byRows;
+  const CudaScratch &scratch;
+  const LoopKernel *kernel;
+  std::vector<Operand> operands;
 };
-
-/// How an element is stored: "f16", "float", "signed char".
-llvm::StringRef cudaStorage(runtime::ElementType type);
-/// "Kind::Sum".
-std::string cudaKind(runtime::ReduceKind kind);
-
-/// Where things are, as expressions.
-class CudaPlaces {
-public:
-  /// `shared` are the arguments that ranks access of each other.
-  CudaPlaces(const runtime::Plan &plan, llvm::ArrayRef<int> shared, int rank)
-      : plan(plan), shared(shared), rank(rank) {}
-
-  const runtime::RankPlan &own() const {
-    return plan.ranks[static_cast<size_t>(rank)];
-  }
-  const std::vector<int> &members(int group) const {
-    return plan.groups[static_cast<size_t>(group)];
-  }
-  runtime::ElementType type(const runtime::View &view) const {
-    return own().buffers[static_cast<size_t>(view.buffer)].type;
-  }
-  /// The address of a view's first element, in the memory of `of`, or of whom
-  /// the view says if it is -1.
-  CudaText address(const runtime::View &view, int of = -1) const;
-  /// `Group<2>{{0, 1}, 0}`.
-  CudaText group(int group) const;
-
-  const runtime::Plan &plan;
-  llvm::ArrayRef<int> shared;
-  int rank;
-};
-
-/// The kernel that is being written.
-struct CudaPart {
-  CudaKernel &kernel;
-  const CudaPlaces &places;
-  CudaBodies &bodies;
-  /// For names of its own.
-  int number = 0;
-  /// How many signals it has so far.
-  int signals = 0;
-};
-
-/// Adds loops over rows to a kernel. The kernel's threads per block are known.
-llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows);
-
-/// Adds a product of matrices, a convolution, or rows taken from a table or
-/// added to one.
-void emitProduct(CudaPart &part, const runtime::Part &product);
 
 } // namespace ccn::codegen
 

@@ -4,8 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/CudaLoops.h"
+#include "codegen/CudaParts.h"
 #include "runtime/ElementType.h"
+
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 
@@ -16,8 +18,6 @@ using llvm::StringRef;
 using llvm::Twine;
 
 namespace {
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t product(ArrayRef<int64_t> sizes) {
   int64_t result = 1;
@@ -67,10 +67,12 @@ private:
   }
   void needTiles(int64_t m, int64_t n, int64_t batches) {
     constexpr int64_t processors = 128;
-    int64_t large = ceilDiv(m, 128) * ceilDiv(n, 128) * batches;
+    int64_t large = llvm::divideCeilSigned(m, 128) *
+                    llvm::divideCeilSigned(n, 128) * batches;
     int64_t blocks = large >= processors
                          ? large
-                         : ceilDiv(m, 64) * ceilDiv(n, 64) * batches;
+                         : llvm::divideCeilSigned(m, 64) *
+                               llvm::divideCeilSigned(n, 64) * batches;
     need(blocks);
   }
   void need(int64_t blocks) {
@@ -114,7 +116,8 @@ void ProductWriter::write(const runtime::GatherRowsPart &p) {
          << p.tableRows << ", " << p.rowSize << ", " << p.count << ", "
          << pointer(p.table, "const ") << ", " << pointer(p.indices, "const ")
          << ", " << pointer(p.to, "") << ");\n";
-  need(ceilDiv(p.count * p.rowSize, part.kernel.properties.threads * 4));
+  need(llvm::divideCeilSigned(p.count * p.rowSize,
+                              part.kernel.properties.threads * 4));
 }
 
 void ProductWriter::write(const runtime::ScatterRowsPart &p) {

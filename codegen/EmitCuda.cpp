@@ -8,7 +8,7 @@
 
 #include "codegen/EmitCuda.h"
 
-#include "codegen/CudaLoops.h"
+#include "codegen/CudaParts.h"
 #include "codegen/CudaSource.h"
 #include "codegen/ShareArguments.h"
 #include "runtime/GpuAbi.h"
@@ -520,7 +520,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                 << kernel.properties.blockBytes << ";\n";
   kernel.body << body;
   if (usesEpoch)
-    kernel.body << "endRun(c, epoch);\n";
+    kernel.body << "endRun(c);\n";
   kernels.add(static_cast<size_t>(rank), std::move(kernel));
   return llvm::Error::success();
 }

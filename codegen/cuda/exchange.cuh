@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 __device__ inline void storePacket(uint4 *to, uint4 value) {
-  asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(value.x),
-               "r"(value.y), "r"(value.z), "r"(value.w)
+  asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to),
+               "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
                : "memory");
 }
 __device__ inline uint4 loadPacket(const uint4 *from) {
@@ -34,7 +34,8 @@ __device__ inline Vector<T, count> loadSome(const T *from, i64 index, i64 end) {
   return result;
 }
 template <class T, int count>
-__device__ inline void storeSome(T *to, i64 index, i64 end, const Vector<T, count> &value) {
+__device__ inline void storeSome(T *to, i64 index, i64 end,
+                                 const Vector<T, count> &value) {
   if (index + count <= end && isAligned(to + index, sizeof(T) * count))
     return store<T, count>(to + index, value);
 #pragma unroll
@@ -45,7 +46,8 @@ __device__ inline void storeSome(T *to, i64 index, i64 end, const Vector<T, coun
 
 /// Combines what the members have, in their order.
 template <Kind kind, class T, int count, int members>
-__device__ inline Vector<T, count> combineAll(const Vector<T, count> (&parts)[members]) {
+__device__ inline Vector<T, count>
+combineAll(const Vector<T, count> (&parts)[members]) {
   if constexpr (members == 1)
     return parts[0];
   Vector<T, count> result;
@@ -63,15 +65,17 @@ __device__ inline Vector<T, count> combineAll(const Vector<T, count> (&parts)[me
 /// LL: `slots` is where in symmetric memory the packets are, two buffers of
 /// `packets` from each member.
 template <class T, Kind kind, int members>
-__device__ inline void lowLatency(const CcnContext &c, const Group<members> &group, i64 slots,
-                                  i64 packets, const T *from, T *to, i64 elements, u64 epoch) {
+__device__ inline void
+lowLatency(const CcnContext &c, const Group<members> &group, i64 slots,
+           i64 packets, const T *from, T *to, i64 elements, u64 epoch) {
   constexpr int count = 8 / sizeof(T);
   u32 flag = u32(epoch);
   auto place = [&](int rank, int member, i64 packet) {
     return reinterpret_cast<uint4 *>(c.symmetric[rank] + slots) +
            (i64(epoch % 2) * members + member) * packets + packet;
   };
-  for (i64 packet = threadInGrid(); packet * count < elements; packet += threadsInGrid()) {
+  for (i64 packet = threadInGrid(); packet * count < elements;
+       packet += threadsInGrid()) {
     Vector<T, count> parts[members];
     Vector<T, count> own = loadSome<T, count>(from, packet * count, elements);
     uint2 words = *reinterpret_cast<const uint2 *>(&own);
@@ -103,7 +107,8 @@ __device__ inline void lowLatency(const CcnContext &c, const Group<members> &gro
 
 /// Clears the sign of elements of all ones: of a float type, that makes one NaN
 /// another, and no word is the sentinel.
-template <class T, int count> __device__ inline void scrub(Vector<T, count> &values) {
+template <class T, int count>
+__device__ inline void scrub(Vector<T, count> &values) {
   if constexpr (sizeof(T) == 8) {
     u64 *bits = reinterpret_cast<u64 *>(&values);
     for (int i = 0; i < count; ++i)
@@ -123,8 +128,8 @@ template <class T, int count> __device__ inline void scrub(Vector<T, count> &val
   }
 }
 
-/// Whether all of a packet has come: elements of 8 bytes may have half a word of
-/// all ones.
+/// Whether all of a packet has come: elements of 8 bytes may have half a word
+/// of all ones.
 template <int size> __device__ inline bool hasCome(uint4 value) {
   if constexpr (size == 8)
     return (value.x & value.y) != ~0u && (value.z & value.w) != ~0u;
@@ -134,14 +139,16 @@ template <int size> __device__ inline bool hasCome(uint4 value) {
 /// Lamport: three buffers. Each run clears the buffer of the run before, which
 /// is that of the run after the next.
 template <class T, Kind kind, int members>
-__device__ inline void lamport(const CcnContext &c, const Group<members> &group, i64 slots,
-                               i64 packets, const T *from, T *to, i64 elements, u64 epoch) {
+__device__ inline void lamport(const CcnContext &c, const Group<members> &group,
+                               i64 slots, i64 packets, const T *from, T *to,
+                               i64 elements, u64 epoch) {
   constexpr int count = 16 / sizeof(T);
   auto place = [&](int rank, u64 run, int member, i64 packet) {
     return reinterpret_cast<uint4 *>(c.symmetric[rank] + slots) +
            (i64(run % 3) * members + member) * packets + packet;
   };
-  for (i64 packet = threadInGrid(); packet * count < elements; packet += threadsInGrid()) {
+  for (i64 packet = threadInGrid(); packet * count < elements;
+       packet += threadsInGrid()) {
     Vector<T, count> parts[members];
     Vector<T, count> own = loadSome<T, count>(from, packet * count, elements);
     scrub(own);
@@ -165,8 +172,9 @@ __device__ inline void lamport(const CcnContext &c, const Group<members> &group,
         value = loadPacket(slot);
       }
       parts[member] = *reinterpret_cast<const Vector<T, count> *>(&value);
-      store<u32, 4>(reinterpret_cast<u32 *>(place(c.rank, epoch + 2, member, packet)),
-                    Vector<u32, 4>{{~0u, ~0u, ~0u, ~0u}});
+      store<u32, 4>(
+          reinterpret_cast<u32 *>(place(c.rank, epoch + 2, member, packet)),
+          Vector<u32, 4>{{~0u, ~0u, ~0u, ~0u}});
     }
     storeSome<T, count>(to, packet * count, elements, combineAll<kind>(parts));
   }
@@ -176,26 +184,34 @@ __device__ inline void lamport(const CcnContext &c, const Group<members> &group,
 // Schedules
 //===----------------------------------------------------------------------===//
 
-/// Executes a schedule in chunks. Each block does all of it with a part of every
-/// chunk, the same on all ranks, so blocks wait only for their like.
+/// Executes a schedule in chunks. Each block does all of it with a part of
+/// every chunk, the same on all ranks, so blocks wait only for their like.
 ///
-/// `table` is a list of actions of 6 numbers: what is done, the peer's rank, the
-/// flag, the first element of the chunk in the output or where in symmetric
+/// `table` is a list of actions of 6 numbers: what is done, the peer's rank,
+/// the flag, the first element of the chunk in the output or where in symmetric
 /// memory the peer's slot is, the chunk's elements, and how many parts follow.
 /// Each of these has 2: where it is, and the first element in the input or the
 /// place in symmetric memory; of slots that of the first buffer.
-enum ScheduleAction { AwaitSlot, SendSum, StoreSum, AwaitFree, TellFree, EndOfSchedule };
+enum ScheduleAction {
+  AwaitSlot,
+  SendSum,
+  StoreSum,
+  AwaitFree,
+  TellFree,
+  EndOfSchedule
+};
 
 template <class T, Kind kind>
-__device__ inline Vector<T, 16 / sizeof(T)> formSum(const CcnContext &c, const i64 *parts,
-                                                    i64 count, i64 bufferBytes, u64 epoch,
-                                                    const T *from, i64 index, i64 end) {
+__device__ inline Vector<T, 16 / sizeof(T)>
+formSum(const CcnContext &c, const i64 *parts, i64 count, i64 bufferBytes,
+        u64 epoch, const T *from, i64 index, i64 end) {
   constexpr int width = 16 / sizeof(T);
   auto part = [&](i64 i) {
     const T *data = parts[2 * i] == 0
                         ? from + parts[2 * i + 1]
-                        : reinterpret_cast<const T *>(c.symmetric[c.rank] + parts[2 * i + 1] +
-                                                      i64(epoch % 2) * bufferBytes);
+                        : reinterpret_cast<const T *>(
+                              c.symmetric[c.rank] + parts[2 * i + 1] +
+                              i64(epoch % 2) * bufferBytes);
     return loadSome<T, width>(data, index, end);
   };
   Vector<T, width> first = part(0);
@@ -218,10 +234,12 @@ __device__ inline Vector<T, 16 / sizeof(T)> formSum(const CcnContext &c, const i
 }
 
 template <class T, Kind kind>
-__device__ inline void executeSchedule(const CcnContext &c, const i64 *table, i64 bufferBytes,
-                                       const T *from, T *to, u64 epoch) {
+__device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
+                                       i64 bufferBytes, const T *from, T *to,
+                                       u64 epoch) {
   constexpr int width = 16 / sizeof(T);
-  for (const i64 *action = table; action[0] != EndOfSchedule; action += 6 + 2 * action[5]) {
+  for (const i64 *action = table; action[0] != EndOfSchedule;
+       action += 6 + 2 * action[5]) {
     int peer = int(action[1]);
     u32 flag = u32(action[2]);
     switch (action[0]) {
@@ -251,10 +269,11 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table, i6
                     ? to + action[3]
                     : reinterpret_cast<T *>(c.symmetric[peer] + action[3] +
                                             i64(epoch % 2) * bufferBytes);
-    for (i64 i = begin + i64(threadIdx.x) * width; i < end; i += i64(blockDim.x) * width)
+    for (i64 i = begin + i64(threadIdx.x) * width; i < end;
+         i += i64(blockDim.x) * width)
       storeSome<T, width>(target, i, end,
-                          formSum<T, kind>(c, action + 6, action[5], bufferBytes, epoch, from, i,
-                                           end));
+                          formSum<T, kind>(c, action + 6, action[5],
+                                           bufferBytes, epoch, from, i, end));
     if (action[0] == SendSum) {
       __syncthreads();
       if (threadIdx.x == 0)

@@ -22,7 +22,9 @@ template <int count> struct Numbers {
 };
 
 /// This thread among all of the grid.
-__device__ inline i64 threadInGrid() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline i64 threadInGrid() {
+  return i64(blockIdx.x) * blockDim.x + threadIdx.x;
+}
 __device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
 
 //===----------------------------------------------------------------------===//
@@ -31,16 +33,23 @@ __device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
 
 __device__ inline u32 loadAcquire(const u32 *from) {
   u32 value;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+               : "=r"(value)
+               : "l"(from)
+               : "memory");
   return value;
 }
 __device__ inline u32 loadAcquireOwn(const u32 *from) {
   u32 value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+               : "=r"(value)
+               : "l"(from)
+               : "memory");
   return value;
 }
 __device__ inline void storeRelease(u32 *to, u32 value) {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(to), "r"(value)
+               : "memory");
 }
 __device__ inline u64 nanoseconds() {
   u64 value;
@@ -49,11 +58,13 @@ __device__ inline u64 nanoseconds() {
 }
 
 /// `count` elements that are loaded and stored at once.
-template <class T, int count> struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
+template <class T, int count>
+struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
   T at[count];
 };
 
-template <class T, int count> __device__ inline Vector<T, count> load(const T *from) {
+template <class T, int count>
+__device__ inline Vector<T, count> load(const T *from) {
   using V = Vector<T, count>;
   V result;
   if constexpr (sizeof(V) % 16 == 0) {
@@ -63,13 +74,15 @@ template <class T, int count> __device__ inline Vector<T, count> load(const T *f
     for (int i = 0; i < int(sizeof(V) / 16); ++i)
       to[i] = words[i];
   } else if constexpr (sizeof(V) == 8) {
-    *reinterpret_cast<uint2 *>(&result) = *reinterpret_cast<const uint2 *>(from);
+    *reinterpret_cast<uint2 *>(&result) =
+        *reinterpret_cast<const uint2 *>(from);
   } else {
     result = *reinterpret_cast<const V *>(from);
   }
   return result;
 }
-template <class T, int count> __device__ inline void store(T *to, const Vector<T, count> &value) {
+template <class T, int count>
+__device__ inline void store(T *to, const Vector<T, count> &value) {
   using V = Vector<T, count>;
   if constexpr (sizeof(V) % 16 == 0) {
     const uint4 *words = reinterpret_cast<const uint4 *>(&value);
@@ -85,15 +98,16 @@ template <class T, int count> __device__ inline void store(T *to, const Vector<T
 
 /// Whether vectors of `bytes` bytes can be at an address.
 __device__ inline bool isAligned(const void *address, int bytes) {
-  return (reinterpret_cast<u64>(address) & u64((bytes < 16 ? bytes : 16) - 1)) == 0;
+  return (reinterpret_cast<u64>(address) &
+          u64((bytes < 16 ? bytes : 16) - 1)) == 0;
 }
 
 //===----------------------------------------------------------------------===//
 // Faults
 //===----------------------------------------------------------------------===//
 
-__device__ inline void report(const CcnContext &c, u32 kind, int peer, int code, u32 flag,
-                              u32 expected, u32 seen) {
+__device__ inline void report(const CcnContext &c, u32 kind, int peer, int code,
+                              u32 flag, u32 expected, u32 seen) {
   if (atomicCAS(&c.control->faulted, 0u, 1u) != 0)
     return;
   volatile CcnFault *fault = c.fault;
@@ -128,7 +142,8 @@ public:
     bool late = now - begin > c.timeLimit;
     if (!late && *c.stop == 0)
       return;
-    report(c, late ? CCN_TIMED_OUT : CCN_STOPPED, peer, 0, flag, expected, seen);
+    report(c, late ? CCN_TIMED_OUT : CCN_STOPPED, peer, 0, flag, expected,
+           seen);
     asm volatile("exit;");
   }
 
@@ -143,20 +158,27 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// The number of this run, the same in all blocks of all ranks.
-__device__ inline u64 beginRun(const CcnContext &c) { return c.control->epochs[blockIdx.x] + 1; }
-__device__ inline void endRun(const CcnContext &c, u64 epoch) {
+__device__ inline u64 beginRun(const CcnContext &c) {
+  return c.control->epochs[blockIdx.x] + 1;
+}
+/// Counts this run. Most kernels need no more of its number than 32 bits, so
+/// the others are not kept until here: registers that this takes were spilled.
+__device__ inline void endRun(const CcnContext &c) {
   __syncthreads();
   if (threadIdx.x == 0)
-    c.control->epochs[blockIdx.x] = epoch;
+    ++c.control->epochs[blockIdx.x];
 }
 
 /// Flag `flag` of block `block` in the memory of `rank`.
-__device__ inline u32 *flagOf(const CcnContext &c, int rank, u32 flag, u32 block) {
-  return reinterpret_cast<u32 *>(c.symmetric[rank] + c.flags) + u64(flag) * CCN_MAX_BLOCKS + block;
+__device__ inline u32 *flagOf(const CcnContext &c, int rank, u32 flag,
+                              u32 block) {
+  return reinterpret_cast<u32 *>(c.symmetric[rank] + c.flags) +
+         u64(flag) * CCN_MAX_BLOCKS + block;
 }
 
 /// Waits until an own flag, which `peer` sets, has reached an epoch.
-__device__ inline void awaitFlag(const CcnContext &c, int peer, u32 flag, u32 block, u32 epoch) {
+__device__ inline void awaitFlag(const CcnContext &c, int peer, u32 flag,
+                                 u32 block, u32 epoch) {
   const u32 *word = flagOf(c, c.rank, flag, block);
   Patience patience(c);
   for (u32 seen; int((seen = loadAcquire(word)) - epoch) < 0;)
@@ -177,7 +199,8 @@ constexpr u32 barrierBit = 0x80000000u;
 
 /// Waits for the other blocks, as cooperative groups do: the last one flips the
 /// highest bit of the count, and the others are 0 again.
-template <bool seenByOthers = false> __device__ inline void gridBarrier(const CcnContext &c) {
+template <bool seenByOthers = false>
+__device__ inline void gridBarrier(const CcnContext &c) {
   __syncthreads();
   if (threadIdx.x == 0 && gridDim.x > 1) {
     if (seenByOthers)
@@ -187,7 +210,8 @@ template <bool seenByOthers = false> __device__ inline void gridBarrier(const Cc
     u32 before = atomicAdd(&c.control->arrived,
                            blockIdx.x == 0 ? barrierBit - (gridDim.x - 1) : 1);
     Patience patience(c);
-    for (u32 seen; (((seen = loadAcquireOwn(&c.control->arrived)) ^ before) & barrierBit) == 0;)
+    for (u32 seen; (((seen = loadAcquireOwn(&c.control->arrived)) ^ before) &
+                    barrierBit) == 0;)
       patience.wait(c.rank, 0, before, seen);
   }
   __syncthreads();
@@ -196,8 +220,8 @@ template <bool seenByOthers = false> __device__ inline void gridBarrier(const Cc
 /// Tells the members that this block has come to `epoch`, and waits for theirs:
 /// flag `flags` + i is member i's.
 template <int count>
-__device__ inline void meet(const CcnContext &c, const Group<count> &group, u32 flags, u32 block,
-                            u32 epoch) {
+__device__ inline void meet(const CcnContext &c, const Group<count> &group,
+                            u32 flags, u32 block, u32 epoch) {
   if (threadIdx.x < count && int(threadIdx.x) != group.position) {
     int peer = group.ranks[threadIdx.x];
     storeRelease(flagOf(c, peer, flags + group.position, block), epoch);
@@ -206,10 +230,11 @@ __device__ inline void meet(const CcnContext &c, const Group<count> &group, u32 
 }
 
 /// A barrier of the group before anything else: it is enough that each block
-/// meets those of the others, which say that the kernels before theirs are over.
-/// At the end likewise: a kernel is over when all its blocks are.
+/// meets those of the others, which say that the kernels before theirs are
+/// over. At the end likewise: a kernel is over when all its blocks are.
 template <int count>
-__device__ inline void edgeBarrier(const CcnContext &c, const Group<count> &group, u32 flags,
+__device__ inline void edgeBarrier(const CcnContext &c,
+                                   const Group<count> &group, u32 flags,
                                    u64 epoch) {
   __syncthreads();
   meet(c, group, flags, blockIdx.x, u32(epoch));
@@ -218,7 +243,8 @@ __device__ inline void edgeBarrier(const CcnContext &c, const Group<count> &grou
 
 /// A barrier of all blocks of the group.
 template <int count>
-__device__ inline void groupBarrier(const CcnContext &c, const Group<count> &group, u32 flags,
+__device__ inline void groupBarrier(const CcnContext &c,
+                                    const Group<count> &group, u32 flags,
                                     u64 epoch) {
   if (gridDim.x == 1)
     return edgeBarrier(c, group, flags, epoch);
@@ -228,7 +254,8 @@ __device__ inline void groupBarrier(const CcnContext &c, const Group<count> &gro
       __threadfence_system();
       u32 before = atomicAdd(&c.control->arrived, 1u);
       Patience patience(c);
-      for (u32 seen; (((seen = loadAcquireOwn(&c.control->arrived)) ^ before) & barrierBit) == 0;)
+      for (u32 seen; (((seen = loadAcquireOwn(&c.control->arrived)) ^ before) &
+                      barrierBit) == 0;)
         patience.wait(c.rank, flags, u32(epoch), seen);
     }
     __syncthreads();
@@ -236,8 +263,8 @@ __device__ inline void groupBarrier(const CcnContext &c, const Group<count> &gro
   }
   if (threadIdx.x == 0) {
     Patience patience(c);
-    for (u32 seen;
-         ((seen = loadAcquireOwn(&c.control->arrived)) & ~barrierBit) != gridDim.x - 1;)
+    for (u32 seen; ((seen = loadAcquireOwn(&c.control->arrived)) &
+                    ~barrierBit) != gridDim.x - 1;)
       patience.wait(c.rank, flags, u32(epoch), seen);
     __threadfence_system();
   }
@@ -256,7 +283,8 @@ __device__ inline void groupBarrier(const CcnContext &c, const Group<count> &gro
 
 /// Tells `rank` that all blocks have come here; the last one does. `number` is
 /// the signal's in the kernel.
-__device__ inline void signal(const CcnContext &c, int number, int rank, u32 flag, u64 epoch) {
+__device__ inline void signal(const CcnContext &c, int number, int rank,
+                              u32 flag, u64 epoch) {
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence_system();
@@ -269,7 +297,8 @@ __device__ inline void signal(const CcnContext &c, int number, int rank, u32 fla
 }
 
 /// Waits for a signal of `rank`, each block for itself.
-__device__ inline void await(const CcnContext &c, int rank, u32 flag, u64 epoch) {
+__device__ inline void await(const CcnContext &c, int rank, u32 flag,
+                             u64 epoch) {
   if (threadIdx.x == 0)
     awaitFlag(c, rank, flag, 0, u32(epoch));
   __syncthreads();

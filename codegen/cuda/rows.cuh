@@ -43,11 +43,14 @@ template <class T, class U>
 __device__ inline typename Accumulate<T>::Type toAccumulator(U value) {
   return Accumulate<T>::load(T(value));
 }
-template <class T> __device__ inline T fromAccumulator(typename Accumulate<T>::Type value) {
+template <class T>
+__device__ inline T fromAccumulator(typename Accumulate<T>::Type value) {
   return Accumulate<T>::store(value);
 }
 
-__device__ inline double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
+__device__ inline double infinity() {
+  return __longlong_as_double(0x7ff0000000000000LL);
+}
 
 /// The reduction of elements of type T.
 template <class T, Kind kind> struct Sum1 {
@@ -84,8 +87,10 @@ template <class T> __device__ inline T shuffleXor(T value, int mask) {
 
 /// Merges what the lanes of a team have: all of a warp get the result, of a
 /// block its first warp.
-template <class Sums> __device__ inline void merge(const ThreadTeam &, Sums &) {}
-template <class Sums> __device__ inline void merge(const WarpTeam &, Sums &sums) {
+template <class Sums>
+__device__ inline void merge(const ThreadTeam &, Sums &) {}
+template <class Sums>
+__device__ inline void merge(const WarpTeam &, Sums &sums) {
   // The lower lane is always the first operand, so that all lanes agree.
 #pragma unroll
   for (int mask = 1; mask < 32; mask *= 2) {
@@ -98,7 +103,8 @@ template <class Sums> __device__ inline void merge(const WarpTeam &, Sums &sums)
     }
   }
 }
-template <class Sums> __device__ inline void merge(const BlockTeam &, Sums &sums) {
+template <class Sums>
+__device__ inline void merge(const BlockTeam &, Sums &sums) {
   __shared__ alignas(16) Byte memory[sizeof(Sums) * 32];
   Sums *parts = reinterpret_cast<Sums *>(memory);
   merge(WarpTeam(), sums);

@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 /// The code of an index outside of a table.
-constexpr int outsideOfTable = -1;
+enum { outsideOfTable = -1 };
 
 /// An index, negative if it is too large for 63 bits.
 template <class I> __device__ inline bool isRow(I index, long long tableRows) {

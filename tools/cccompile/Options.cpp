@@ -180,8 +180,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                                  "expected 'emit' or nothing with --emit " +
                                      options.emit);
     if (!options.target.empty() && !packages)
-      throw CLI::ValidationError(
-          "--target", "expected --emit package or cuda beside it");
+      throw CLI::ValidationError("--target",
+                                 "expected --emit package or cuda beside it");
     if (options.emit == "cuda" && options.target == "cpu")
       throw CLI::ValidationError("--target",
                                  "expected GPUs with --emit cuda, found 'cpu'");

@@ -352,8 +352,8 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
                            CUstream stream) {
   CCN_CONTEXT(cuMemcpyDtoDAsync)
   stream->add([=] {
-    std::memcpy(reinterpret_cast<void *>(to),
-                reinterpret_cast<void *>(from), size);
+    std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
+                size);
   });
   return CUDA_SUCCESS;
 }

@@ -111,10 +111,10 @@ TEST(GpuPackage, MemoryIsChecked) {
   EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.sharedArguments = {1, 0}; }),
             "");
   for (std::vector<int> shared : {std::vector<int>{-1}, {0, 0}, {99}})
-    EXPECT_EQ(
-        whyNotWith([&](GpuProgram &gpu) { gpu.sharedArguments = shared; })
-            .substr(0, 31),
-        "expected shared arguments below");
+    EXPECT_EQ(whyNotWith([&](GpuProgram &gpu) {
+                gpu.sharedArguments = shared;
+              }).substr(0, 31),
+              "expected shared arguments below");
   auto whyNotFill = [](GpuFill fill) {
     return whyNotWith([&](GpuProgram &gpu) { gpu.fills = {fill}; });
   };

@@ -1,0 +1,89 @@
+//===- CudaParts.h - The parts of kernels in CUDA C++ -----------*- C++ -*-===//
+//
+// What the parts of a kernel are written with: the names of types, the bodies
+// of loops, and where things are; and who writes which part.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_CUDAPARTS_H
+#define CCN_CODEGEN_CUDAPARTS_H
+
+#include "codegen/CpuLoops.h"
+#include "codegen/CudaText.h"
+#include "runtime/Plan.h"
+
+namespace ccn::codegen {
+
+/// The scalar bodies of loops as CUDA C++, each once.
+class CudaBodies {
+public:
+  explicit CudaBodies(llvm::ArrayRef<LoopKernel> loops);
+
+  const LoopKernel &loop(llvm::StringRef function) const {
+    return *loops.find(function.str())->second;
+  }
+  /// The functor of a loop's body, where these inputs are uniform.
+  llvm::Expected<std::string> functor(const LoopKernel &loop,
+                                      llvm::ArrayRef<bool> isUniform);
+  /// All functors so far.
+  const std::string &text() const { return source; }
+
+private:
+  std::map<std::string, const LoopKernel *> loops;
+  std::map<std::string, std::string> names;
+  std::string source;
+};
+
+/// How an element is stored: "f16", "float", "signed char".
+llvm::StringRef cudaStorage(runtime::ElementType type);
+/// "Kind::Sum".
+std::string cudaKind(runtime::ReduceKind kind);
+
+/// Where things are, as expressions.
+class CudaPlaces {
+public:
+  /// `shared` are the arguments that ranks access of each other.
+  CudaPlaces(const runtime::Plan &plan, llvm::ArrayRef<int> shared, int rank)
+      : plan(plan), shared(shared), rank(rank) {}
+
+  const runtime::RankPlan &own() const {
+    return plan.ranks[static_cast<size_t>(rank)];
+  }
+  const std::vector<int> &members(int group) const {
+    return plan.groups[static_cast<size_t>(group)];
+  }
+  runtime::ElementType type(const runtime::View &view) const {
+    return own().buffers[static_cast<size_t>(view.buffer)].type;
+  }
+  /// The address of a view's first element, in the memory of `of`, or of whom
+  /// the view says if it is -1.
+  CudaText address(const runtime::View &view, int of = -1) const;
+  /// `Group<2>{{0, 1}, 0}`.
+  CudaText group(int group) const;
+
+  const runtime::Plan &plan;
+  llvm::ArrayRef<int> shared;
+  int rank;
+};
+
+/// The kernel that is being written.
+struct CudaPart {
+  CudaKernel &kernel;
+  const CudaPlaces &places;
+  CudaBodies &bodies;
+  /// For names of its own.
+  int number = 0;
+  /// How many signals it has so far.
+  int signals = 0;
+};
+
+/// Adds loops over rows to a kernel. The kernel's threads per block are known.
+llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows);
+
+/// Adds a product of matrices, a convolution, or rows taken from a table or
+/// added to one.
+void emitProduct(CudaPart &part, const runtime::Part &product);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_CUDAPARTS_H

@@ -1,0 +1,452 @@
+//===- CudaRows.cpp - Loops over rows as CUDA C++ -------------------------===//
+//
+// Around the structures of loops are loops over the indices, shared out among
+// the threads: rows among teams, and a row's elements among a team's lanes
+// (cuda/rows.cuh). Few long rows are shared out among the whole grid.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CudaLoops.h"
+#include "runtime/GpuAbi.h"
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using llvm::StringRef;
+using llvm::Twine;
+using runtime::Access;
+using runtime::LoopOperand;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+/// Declares the index of each dimension from a running number, `width` elements
+/// of the last dimension at once.
+CudaText indicesOf(StringRef from, const LoopDims &dims, StringRef prefix,
+                   int width) {
+  CudaText text;
+  if (dims.empty())
+    return text;
+  auto scaled = [&](StringRef value) {
+    return width == 1 ? value.str()
+                      : ("i64(" + value + ") * " + Twine(width)).str();
+  };
+  if (dims.size() == 1) {
+    text << ("const i64 " + prefix + "0 = " + scaled(from) + "; ");
+    return text;
+  }
+  // Divisions of 32 bits take a fraction of the time.
+  StringRef type = product(dims) < (int64_t(1) << 31) ? "u32" : "i64";
+  text << (type + " " + prefix + "q = " + type + "(" + from + "); ");
+  for (size_t i = dims.size(); i-- > 0;) {
+    bool isLast = i + 1 == dims.size();
+    std::string name = (prefix + Twine(i)).str();
+    if (i == 0) {
+      text << ("const i64 " + name + " = " + prefix + "q; ");
+      break;
+    }
+    CudaText size;
+    size << (type + "(") << (isLast ? dims[i].size / width : dims[i].size)
+         << ")";
+    std::string rest = (prefix + "q % ").str();
+    text << ("const i64 " + name + " = ");
+    if (isLast && width > 1)
+      text << "i64(" << rest << size << (") * " + Twine(width));
+    else
+      text << rest << size;
+    text << ("; " + prefix + "q /= ") << size << "; ";
+  }
+  return text;
+}
+
+/// for (i = first; i < count; i += step) body
+CudaText countedLoop(StringRef index, StringRef first, const CudaText &count,
+                     StringRef step, const CudaText &body) {
+  CudaText text;
+  text << ("for (i64 " + index + " = " + first + "; " + index + " < ") << count
+       << ("; " + index + " += " + step + ") {\n") << body << "}\n";
+  return text;
+}
+
+/// Does `call` for all indices, shared out among threads; `call` of a width.
+template <typename Call>
+CudaText overIndices(const LoopWriter &loop, const LoopDims &dims,
+                     StringRef prefix, StringRef first, StringRef step,
+                     Call call) {
+  std::string l = loop.variable();
+  auto pass = [&](StringRef first, const CudaText &count, int width) {
+    CudaText body;
+    body << indicesOf("i", dims, prefix, width) << call(width);
+    return countedLoop("i", first, count, step, body);
+  };
+  CudaText total;
+  total << product(dims);
+  CudaText scalars = pass(first, total, 1);
+  if (loop.width == 1)
+    return scalars;
+  CudaText text, vectors;
+  vectors << product(dims) / loop.width;
+  text << ("if (" + l + ".aligned()) {\n") << pass(first, vectors, loop.width);
+  // Only one dimension may have a rest.
+  if (dims.size() == 1 && product(dims) % loop.width != 0) {
+    text << "for (i64 i = " << (product(dims) / loop.width * loop.width)
+         << (" + " + first + "; i < ") << total << ("; i += " + step + ") {\n")
+         << indicesOf("i", dims, prefix, 1) << call(1) << "}\n";
+  }
+  text << "} else {\n" << scalars << "}\n";
+  return text;
+}
+
+/// Declares what lanes sum up, at its beginning.
+CudaText beginSums(const LoopWriter &loop) {
+  CudaText text;
+  text << ("typename decltype(" + loop.variable() + ")::Sums sums; " +
+           loop.variable() + ".begin(sums, ")
+       << product(loop.reduced) << " == 0);\n";
+  return text;
+}
+
+/// Adds `width` elements.
+CudaText addToSums(const LoopWriter &loop, int width) {
+  std::string list = loop.indices(true);
+  CudaText text;
+  text << (loop.variable() + ".template accumulate<" + Twine(width) + ">(sums" +
+           (list.empty() ? "" : ", " + list) + ");\n");
+  return text;
+}
+
+std::string finishSums(const LoopWriter &loop) {
+  std::string list = loop.indices(false);
+  return loop.variable() + ".finish(sums" + (list.empty() ? "" : ", " + list) +
+         ");\n";
+}
+
+/// One result for each index of the kept dimensions, by the lanes of a team
+/// together.
+CudaText sumTogether(const LoopWriter &loop) {
+  CudaText text;
+  text << beginSums(loop)
+       << overIndices(loop, loop.reduced, "y", "team.lane()", "team.lanes()",
+                      [&](int width) { return addToSums(loop, width); })
+       << ("merge(team, sums);\nif (team.lane() == 0)\n  " + finishSums(loop));
+  return text;
+}
+
+/// What one team does of a reduction for one row.
+CudaText reduceRow(const LoopWriter &loop) {
+  if (loop.kept.empty()) {
+    CudaText text;
+    text << "{\n" << sumTogether(loop) << "}\n";
+    return text;
+  }
+  CudaText body, count, inner, element;
+  inner << product(loop.reduced);
+  element << indicesOf("j", loop.reduced, "y", 1) << addToSums(loop, 1);
+  body << indicesOf("k", loop.kept, "x", 1) << beginSums(loop)
+       << countedLoop("j", "0", inner, "1", element) << finishSums(loop);
+  count << product(loop.kept);
+  return countedLoop("k", "team.lane()", count, "team.lanes()", body);
+}
+
+CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
+                       StringRef step) {
+  std::string l = loop.variable();
+  auto call = [&](int width) {
+    CudaText text;
+    text << (l + ".template at<" + Twine(width) + ">(" + loop.indices(false) +
+             ");\n");
+    return text;
+  };
+  return overIndices(loop, loop.kept, "x", first, step, call);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// The most dynamic shared memory that a part takes of a block.
+constexpr int64_t mostShared = 96 * 1024;
+
+/// Who takes a row.
+enum class Team { Thread, Warp, Block, Grid };
+
+StringRef teamType(Team team) {
+  switch (team) {
+  case Team::Thread:
+    return "ThreadTeam";
+  case Team::Warp:
+    return "WarpTeam";
+  case Team::Block:
+    return "BlockTeam";
+  case Team::Grid:
+    break;
+  }
+  llvm_unreachable("the grid is no team of a block");
+}
+
+class RowsWriter {
+public:
+  RowsWriter(CudaPart &part, const runtime::RowsPart &rows)
+      : part(part), rows(rows) {}
+
+  llvm::Error write();
+
+private:
+  void chooseTeam();
+  void placeScratch();
+  void needBlocks(int64_t blocks) {
+    int64_t &most = part.kernel.launch.blocks;
+    most = std::max(most, blocks);
+  }
+  int64_t threads() const { return part.kernel.properties.threads; }
+  /// Whether every element is for itself.
+  bool isElementwise() const {
+    const runtime::Loop &loop = rows.loops.front();
+    auto isScratch = [](const LoopOperand &operand) {
+      return operand.access == Access::Scratch;
+    };
+    return rows.loops.size() == 1 && loop.reducedDims == 0 &&
+           llvm::none_of(loop.inputs, isScratch) &&
+           llvm::none_of(loop.outputs, isScratch);
+  }
+  bool dependsOnEarlier(size_t loop) const;
+  void writeTeams(const std::vector<LoopWriter> &loops);
+  void gridBarrier();
+  void writeManySums(const LoopWriter &loop, const CudaText &count);
+  void writeFewSums(const LoopWriter &loop, size_t outputs,
+                    const CudaText &count);
+  void writeGrid(const std::vector<LoopWriter> &loops);
+
+  CudaPart &part;
+  const runtime::RowsPart &rows;
+  Team team = Team::Block;
+  /// The most elements of a row that a loop has.
+  int64_t elements = 1;
+  CudaScratch scratch;
+  /// Where the scratch of a team begins, as an expression.
+  CudaText scratchBase;
+};
+
+void RowsWriter::chooseTeam() {
+  for (const runtime::Loop &loop : rows.loops) {
+    int64_t size = 1;
+    for (size_t dim = 1; dim < loop.sizes.size(); ++dim)
+      size *= loop.sizes[dim];
+    elements = std::max(elements, size);
+  }
+  if (elements >= 32768 && rows.rows <= 32)
+    team = Team::Grid;
+  else if (elements <= 8)
+    team = Team::Thread;
+  else if (elements <= 1024)
+    team = Team::Warp;
+}
+
+void RowsWriter::placeScratch() {
+  struct Array {
+    int64_t rowBytes = 0, firstBytes = 0;
+  };
+  std::map<int, Array> arrays;
+  for (const runtime::Loop &loop : rows.loops)
+    for (const auto *list : {&loop.inputs, &loop.outputs})
+      for (const LoopOperand &operand : *list) {
+        if (operand.access != Access::Scratch)
+          continue;
+        Array &array = arrays[operand.view.buffer];
+        int64_t size = runtime::sizeInBytes(operand.type);
+        int64_t last = operand.view.offset;
+        for (size_t dim = 1; dim < loop.sizes.size(); ++dim)
+          last += std::max<int64_t>(loop.sizes[dim] - 1, 0) *
+                  operand.view.strides[dim];
+        array.firstBytes = std::max(array.firstBytes, (last + 1) * size);
+        array.rowBytes =
+            std::max(array.rowBytes, operand.view.strides[0] * size);
+      }
+  for (const auto &[number, array] : arrays) {
+    bool all = team == Team::Grid;
+    scratch.places[number] = {scratch.bytes, all ? array.rowBytes : 0};
+    int64_t bytes =
+        array.firstBytes + (all ? (rows.rows - 1) * array.rowBytes : 0);
+    scratch.bytes += (bytes + 15) / 16 * 16;
+  }
+  if (scratch.bytes == 0) {
+    scratchBase << "nullptr";
+    return;
+  }
+  runtime::GpuKernel &properties = part.kernel.properties;
+  runtime::GpuLaunch &launch = part.kernel.launch;
+  auto rounded = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  if (team == Team::Grid) {
+    scratchBase << "c.workspace + " << launch.workspaceBytes;
+    launch.workspaceBytes += rounded(scratch.bytes);
+    return;
+  }
+  int64_t teams = team == Team::Block  ? 1
+                  : team == Team::Warp ? threads() / 32
+                                       : threads();
+  int64_t bytes = rounded(teams * scratch.bytes);
+  CudaText within;
+  within << " + team.inBlock() * " << scratch.bytes;
+  // Parts of a kernel take the same shared memory, one after the other.
+  if (bytes <= mostShared) {
+    properties.sharedBytes = std::max(properties.sharedBytes, bytes);
+    scratchBase << "sharedMemory" << within;
+    return;
+  }
+  scratchBase << "blockMemory" << within;
+  properties.blockBytes = std::max(properties.blockBytes, bytes);
+}
+
+/// Whether a loop reads, for all rows, what an earlier one writes: of a part
+/// with one row that is the same.
+bool RowsWriter::dependsOnEarlier(size_t loop) const {
+  for (const LoopOperand &input : rows.loops[loop].inputs) {
+    if (input.access != Access::Load && input.access != Access::LoadReduced)
+      continue;
+    for (size_t earlier = 0; earlier < loop; ++earlier)
+      for (const LoopOperand &output : rows.loops[earlier].outputs)
+        if (output.access != Access::Scratch &&
+            output.view.buffer == input.view.buffer)
+          return true;
+  }
+  return false;
+}
+
+void RowsWriter::writeTeams(const std::vector<LoopWriter> &loops) {
+  CudaText &text = part.kernel.body;
+  text << ("const " + teamType(team) + " team;\n");
+  CudaText body;
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    bool inside = dependsOnEarlier(i);
+    (inside ? body : text) << loop.construct(scratchBase);
+    body << (rows.loops[i].reducedDims
+                 ? reduceRow(loop)
+                 : elementsOfRow(loop, "team.lane()", "team.lanes()"))
+         << "team.sync();\n";
+  }
+  CudaText count;
+  count << rows.rows;
+  text << countedLoop("r", "team.first()", count, "team.count()", body);
+  int64_t perBlock = team == Team::Block  ? 1
+                     : team == Team::Warp ? threads() / 32
+                                          : threads();
+  needBlocks(llvm::divideCeilSigned(rows.rows, perBlock));
+}
+
+void RowsWriter::gridBarrier() {
+  part.kernel.body << "gridBarrier(c);\n";
+  part.kernel.properties.waits = true;
+}
+
+/// Many sums: each by a warp, or by a thread where they are short.
+void RowsWriter::writeManySums(const LoopWriter &loop, const CudaText &count) {
+  StringRef type = product(loop.reduced) >= 32 ? "WarpTeam" : "ThreadTeam";
+  CudaText body, many;
+  body << indicesOf("k", loop.kept, "x", 1) << sumTogether(loop);
+  many << product(loop.kept);
+  part.kernel.body << ("const " + type + " team;\n")
+                   << countedLoop("r", "0", count, "1",
+                                  countedLoop("k", "team.first()", many,
+                                              "team.count()", body));
+}
+
+/// Few sums: each block has a part of each, and the parts are summed.
+void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
+                              const CudaText &count) {
+  CudaText &text = part.kernel.body;
+  runtime::GpuLaunch &launch = part.kernel.launch;
+  CudaText place, partial, whole;
+  place << ("reinterpret_cast<typename decltype(" + loop.variable() +
+            ")::Sums *>(c.workspace + ")
+        << launch.workspaceBytes << ") + r * CCN_MAX_BLOCKS";
+  int64_t sumBytes = 8 * static_cast<int64_t>(outputs);
+  launch.workspaceBytes +=
+      std::max<int64_t>(rows.rows, 1) * CCN_MAX_BLOCKS * sumBytes;
+  partial << beginSums(loop)
+          << overIndices(loop, loop.reduced, "y", "threadInGrid()",
+                         "threadsInGrid()",
+                         [&](int width) { return addToSums(loop, width); })
+          << "merge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  (" << place
+          << ")[blockIdx.x] = sums;\n";
+  text << countedLoop("r", "0", count, "1", partial);
+  gridBarrier();
+  whole << beginSums(loop)
+        << "for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x)\n  "
+           "sums.add(("
+        << place
+        << (")[b]);\nmerge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  " +
+            finishSums(loop));
+  text << countedLoop("r", "blockIdx.x", count, "gridDim.x", whole);
+}
+
+/// Few long rows: all blocks work on each loop, one loop after the other.
+void RowsWriter::writeGrid(const std::vector<LoopWriter> &loops) {
+  CudaText &text = part.kernel.body;
+  CudaText count;
+  count << rows.rows;
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    if (i > 0)
+      gridBarrier();
+    text << "{\n" << loop.construct(scratchBase);
+    if (rows.loops[i].reducedDims == 0) {
+      text << countedLoop(
+          "r", "0", count, "1",
+          elementsOfRow(loop, "threadInGrid()", "threadsInGrid()"));
+      needBlocks(
+          llvm::divideCeilSigned(product(loop.kept), threads() * loop.width));
+    } else {
+      needBlocks(
+          llvm::divideCeilSigned(product(loop.kept) * product(loop.reduced),
+                                 threads() * loop.width * 4));
+      if (loop.kept.empty())
+        writeFewSums(loop, rows.loops[i].outputs.size(), count);
+      else
+        writeManySums(loop, count);
+    }
+    text << "}\n";
+  }
+}
+
+llvm::Error RowsWriter::write() {
+  if (isElementwise()) {
+    placeScratch();
+    LoopWriter loop(part, rows.loops.front(), false, scratch);
+    if (llvm::Error error = loop.write())
+      return error;
+    part.kernel.body << "{\n"
+                     << loop.construct(scratchBase)
+                     << elementsOfRow(loop, "threadInGrid()", "threadsInGrid()")
+                     << "}\n";
+    needBlocks(
+        llvm::divideCeilSigned(product(loop.kept), threads() * loop.width));
+    return llvm::Error::success();
+  }
+  chooseTeam();
+  placeScratch();
+  std::vector<LoopWriter> loops;
+  for (const runtime::Loop &loop : rows.loops) {
+    loops.emplace_back(part, loop, true, scratch);
+    if (llvm::Error error = loops.back().write())
+      return error;
+  }
+  part.kernel.body << "{\n";
+  if (team == Team::Grid)
+    writeGrid(loops);
+  else
+    writeTeams(loops);
+  part.kernel.body << "}\n";
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows) {
+  return RowsWriter(part, rows).write();
+}
