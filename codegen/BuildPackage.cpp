@@ -31,6 +31,8 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   }
   if (options.reference)
     package.reference = exportPlan(options.reference, options.program, library);
+  // Only --check takes them.
+  library.addsRare = true;
   if (options.bounds)
     package.bounds = exportPlan(options.bounds, options.program, library);
   package.bounded = options.bounded;

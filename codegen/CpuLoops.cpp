@@ -92,7 +92,7 @@ llvm::StringRef cpuName(CpuLevel level) {
 }
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-makeTargetMachine(const CpuTarget &target) {
+makeTargetMachine(const CpuTarget &target, bool isRare) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -114,7 +114,9 @@ makeTargetMachine(const CpuTarget &target) {
   // The interpreter rounds each operation.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      triple, cpuName(target.level), "", options, llvm::Reloc::PIC_));
+      triple, cpuName(target.level), "", options, llvm::Reloc::PIC_,
+      std::nullopt,
+      isRare ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,6 +164,7 @@ translate(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  bool isRare = machine.getOptLevel() == llvm::CodeGenOptLevel::None;
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   for (llvm::Function &function : module) {
@@ -192,15 +195,17 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  // Without interleaving: it makes the code larger, and the CPU overlaps
-  // iterations anyway.
-  passes.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(
-      /*InterleaveOnlyWhenForced=*/true, /*VectorizeOnlyWhenForced=*/false)));
-  passes.addPass(llvm::EarlyCSEPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
+  if (!isRare) {
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SimplifyCFGPass());
+    // Without interleaving: it makes the code larger, and the CPU overlaps
+    // iterations anyway.
+    passes.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(
+        /*InterleaveOnlyWhenForced=*/true, /*VectorizeOnlyWhenForced=*/false)));
+    passes.addPass(llvm::EarlyCSEPass());
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SimplifyCFGPass());
+  }
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
       passes.run(function, functions);
@@ -229,7 +234,7 @@ unsigned threadCount() {
 struct Share {
   llvm::Error prepare(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
                       const CpuTarget &target) {
-    auto made = makeTargetMachine(target);
+    auto made = makeTargetMachine(target, kernels.front().isRare);
     if (!made)
       return made.takeError();
     machine = std::move(*made);
@@ -273,22 +278,30 @@ llvm::Expected<CompiledLoops> compileLoops(MLIRContext *context,
   if (llvm::Error error = checkKernels(kernels))
     return error;
   // MLIR's part is a tenth of the time; LLVM's is done by a few threads.
-  size_t count = std::clamp<size_t>(kernels.size() / smallestShare, 1,
-                                    std::max(1u, threadCount()));
+  std::vector<LoopKernel> usual, rare;
+  for (const LoopKernel &kernel : kernels)
+    (kernel.isRare ? rare : usual).push_back(kernel);
   std::vector<std::unique_ptr<Share>> shares;
-  for (size_t i = 0, first = 0; i < count; ++i) {
-    size_t end = kernels.size() * (i + 1) / count;
-    auto share = std::make_unique<Share>();
-    if (llvm::Error error =
-            share->prepare(context, kernels.slice(first, end - first), target))
-      return error;
-    shares.push_back(std::move(share));
-    first = end;
+  for (llvm::ArrayRef<LoopKernel> list :
+       {llvm::ArrayRef(usual), llvm::ArrayRef(rare)}) {
+    size_t count =
+        std::clamp<size_t>(list.size() / smallestShare, list.empty() ? 0 : 1,
+                           std::max(1u, threadCount()));
+    for (size_t i = 0, first = 0; i < count; ++i) {
+      size_t end = list.size() * (i + 1) / count;
+      auto share = std::make_unique<Share>();
+      if (llvm::Error error =
+              share->prepare(context, list.slice(first, end - first), target))
+        return error;
+      shares.push_back(std::move(share));
+      first = end;
+    }
   }
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < count; ++i)
+  for (size_t i = 1; i < shares.size(); ++i)
     threads.emplace_back([&share = *shares[i]] { share.compile(); });
-  shares.front()->compile();
+  if (!shares.empty())
+    shares.front()->compile();
   for (std::thread &thread : threads)
     thread.join();
 

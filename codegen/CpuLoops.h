@@ -60,6 +60,8 @@ struct LoopKernel {
   int64_t positions = 0;
   /// Failure i of the body is reported as status firstFailure + i + 1.
   int64_t firstFailure = 0;
+  /// That it is compiled quickly counts for more than that it runs quickly.
+  bool isRare = false;
 };
 
 /// What code is generated for.

@@ -233,6 +233,7 @@ std::string Exporter::functionFor(plan::LoopOp op) {
       list && isFirst)
     for (auto failure : list.getAsRange<StringAttr>())
       library.failures.push_back(failure.str());
+  kernel.isRare = library.addsRare;
   library.kernels.push_back(std::move(kernel));
   return it->second;
 }

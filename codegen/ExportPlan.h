@@ -25,6 +25,8 @@ struct LoopLibrary {
   /// bodies.
   std::map<std::string, std::string> names;
   std::map<std::string, int64_t> firstFailures;
+  /// Whether the loops that are added now are rare ones (LoopKernel::isRare).
+  bool addsRare = false;
 };
 
 /// The plans of all ranks of a program, from a verified module that has them.

@@ -7,11 +7,44 @@
 #include "lib/Verify/BoundPlans.h"
 
 #include "lib/Driver/Phases.h"
+#include "lib/Transforms/Regions.h"
 #include "lib/Verify/ErrorBound.h"
 
 using namespace mlir;
 using namespace ccn;
 using namespace ccn::verify;
+
+/// Makes kernels of operations that follow each other, as far as no rank needs
+/// another for them: there is less to plan and to compile.
+static void fuseRuns(ProgramOp program) {
+  IRRewriter rewriter(program.getContext());
+  SmallVector<Operation *> run;
+  auto fits = [](ArrayRef<Operation *> ops) {
+    return findSkeleton(ops) == Skeleton::elementwise;
+  };
+  auto end = [&] {
+    if (run.size() > 1) {
+      RegionBuilder region(run);
+      if (!region.findPathBack())
+        region.build(rewriter, [&](Location loc, TypeRange types) {
+          return FusedOp::create(rewriter, loc, types, Skeleton::elementwise);
+        });
+    }
+    run.clear();
+  };
+  for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
+    if (isa<ConstantOp>(op))
+      continue;
+    run.push_back(&op);
+    if (fits(run))
+      continue;
+    run.pop_back();
+    end();
+    if (fits(&op))
+      run.push_back(&op);
+  }
+  end();
+}
 
 FailureOr<BoundPlans> verify::makeBoundPlans(ProgramOp program) {
   MLIRContext *context = program.getContext();
@@ -26,6 +59,8 @@ FailureOr<BoundPlans> verify::makeBoundPlans(ProgramOp program) {
   addPhasePasses(Phase::Schedule, options, passes, passes);
   if (failed(passes.run(*bounds->module)))
     return failure();
+  for (auto op : bounds->module->getOps<ProgramOp>())
+    fuseRuns(op);
   BoundPlans result;
   result.plans = planScheduled(*bounds->module, options);
   if (!result.plans)
