@@ -20,7 +20,9 @@ static void fuseRuns(ProgramOp program) {
   IRRewriter rewriter(program.getContext());
   SmallVector<Operation *> run;
   auto fits = [](ArrayRef<Operation *> ops) {
-    return findSkeleton(ops) == Skeleton::elementwise;
+    Operation *last = ops.back();
+    return last->getNumResults() > 0 && last->getNumRegions() == 0 &&
+           findSkeleton(ops) == Skeleton::elementwise;
   };
   auto end = [&] {
     if (run.size() > 1) {
