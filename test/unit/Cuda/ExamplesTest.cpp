@@ -23,6 +23,10 @@ struct Architecture {
   const char *name;
   /// Bytes that a block can have, static and dynamic.
   int64_t mostShared;
+
+  friend void PrintTo(const Architecture &architecture, std::ostream *os) {
+    *os << architecture.name;
+  }
 };
 constexpr Architecture architectures[] = {{"sm_80", 163 * 1024},
                                           {"sm_90a", 227 * 1024}};
