@@ -102,14 +102,17 @@ TEST(CudaText, OnlyEqualTextsAndPropertiesShareAKernel) {
   CudaKernel blocks = call("f", {5});
   blocks.properties.blockBytes = 64;
   kernels.add(0, blocks);
+  CudaKernel declares = call("f", {5});
+  declares.declarations << "struct S {};\n";
+  kernels.add(0, declares);
   kernels.add(0, call("f", {6}));
   GpuProgram program = finish(kernels);
-  ASSERT_EQ(program.kernels.size(), 6u);
+  ASSERT_EQ(program.kernels.size(), 7u);
   std::vector<int> found;
   for (const GpuLaunch &launch : program.launches[0])
     found.push_back(launch.kernel);
-  EXPECT_EQ(found, (std::vector<int>{0, 1, 2, 3, 4, 5, 0}));
-  EXPECT_EQ(count(program.source, "__global__"), 6);
+  EXPECT_EQ(found, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 0}));
+  EXPECT_EQ(count(program.source, "__global__"), 7);
   EXPECT_TRUE(program.kernels[3].waits);
   EXPECT_EQ(program.kernels[4].sharedBytes, 64);
   EXPECT_EQ(program.kernels[5].blockBytes, 64);

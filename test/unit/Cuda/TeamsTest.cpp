@@ -44,6 +44,10 @@ struct Expected {
   int64_t blocks;
   /// The memory that scratch takes.
   int64_t shared, ofBlock, workspace;
+
+  friend void PrintTo(const Expected &expected, std::ostream *os) {
+    *os << expected.rows << " rows of " << expected.columns;
+  }
 };
 
 class Teams : public testing::TestWithParam<Expected> {};
