@@ -190,17 +190,23 @@ std::vector<bool> findBarriers(const CudaPlaces &places, const Launch &launch) {
   return result;
 }
 
-/// Which barriers of ranks in a launch come before all other parts, or after.
-std::vector<bool> findEdges(const Launch &launch) {
+/// Whether a barrier of ranks comes before all other parts of its launch, and
+/// whether after them; both if there are none.
+struct Edge {
+  bool first, last;
+};
+
+/// Of each barrier of ranks in a launch.
+std::vector<Edge> findEdges(const Launch &launch) {
   size_t first = 0, last = launch.parts.size();
-  while (first < last && isBarrier(launch.parts[first]))
+  while (first < launch.parts.size() && isBarrier(launch.parts[first]))
     ++first;
-  while (last > first && isBarrier(launch.parts[last - 1]))
+  while (last > 0 && isBarrier(launch.parts[last - 1]))
     --last;
-  std::vector<bool> edges;
+  std::vector<Edge> edges;
   for (auto [i, part] : llvm::enumerate(launch.parts))
     if (isBarrier(part))
-      edges.push_back(i < first || i >= last);
+      edges.push_back({i < first, i >= last});
   return edges;
 }
 
@@ -468,12 +474,16 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
 
   std::vector<bool> barriers = findBarriers(places, launch);
   // What one rank needs all do, so that they share kernels.
-  std::vector<bool> edges = findEdges(launch);
+  std::vector<Edge> edges = findEdges(launch);
   for (const RankPlan &other : plan.ranks) {
-    // What one block of a rank waits for, those of the others tell it.
-    std::vector<bool> theirEdges = findEdges(other.launches[index]);
-    for (size_t i = 0; i < std::min(edges.size(), theirEdges.size()); ++i)
-      edges[i] = edges[i] && theirEdges[i];
+    // What one block of a rank waits for, those of the others tell it. A
+    // barrier that is first on one rank and last on another is at no edge: all
+    // that the other did must be done.
+    std::vector<Edge> theirEdges = findEdges(other.launches[index]);
+    for (size_t i = 0; i < std::min(edges.size(), theirEdges.size()); ++i) {
+      edges[i].first &= theirEdges[i].first;
+      edges[i].last &= theirEdges[i].last;
+    }
     if (other.launches[index].parts.size() != launch.parts.size())
       continue;
     auto number = static_cast<int>(&other - plan.ranks.data());
@@ -491,8 +501,9 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     if (isFlagPart(part) || isExchange)
       usesEpoch = kernel.properties.waits = true;
     if (const auto *barrier = std::get_if<BarrierPart>(&part)) {
-      kernel.body << (edges[nextBarrier++] ? "edgeBarrier(c, "
-                                           : "groupBarrier(c, ")
+      const Edge &edge = edges[nextBarrier++];
+      kernel.body << (edge.first || edge.last ? "edgeBarrier(c, "
+                                              : "groupBarrier(c, ")
                   << places.group(barrier->group) << ", u32(" << barrier->flags
                   << "), epoch);\n";
       continue;

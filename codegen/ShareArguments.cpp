@@ -229,15 +229,20 @@ bool Sharer::isOutput(const BufferKey &buffer,
   for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
     auto r = static_cast<size_t>(rank);
     // All of it is copied, and nothing else is written to the argument.
-    int64_t copied = 0;
+    std::vector<std::pair<int64_t, int64_t>> copied;
     for (const BufferAccess &access : accesses(rank, argument[r])) {
       if (!access.writes)
         continue;
       if (!isSameCopy(access, argument[r], buffer[r]) || !access.isContiguous)
         return false;
-      copied += access.end - access.begin;
+      copied.emplace_back(access.begin, access.end);
     }
-    if (copied != bufferOf(rank, argument[r]).count)
+    llvm::sort(copied);
+    int64_t reached = 0;
+    for (auto [begin, end] : copied)
+      if (begin <= reached)
+        reached = std::max(reached, end);
+    if (reached != bufferOf(rank, argument[r]).count)
       return false;
     // What is read of the argument is what it was before.
     for (const BufferAccess &read : accesses(rank, argument[r])) {

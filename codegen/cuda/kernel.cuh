@@ -195,7 +195,7 @@ template <int count> struct Group {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-constexpr u32 barrierBit = 0x80000000u;
+enum : u32 { barrierBit = 0x80000000u };
 
 /// Waits for the other blocks, as cooperative groups do: the last one flips the
 /// highest bit of the count, and the others are 0 again.

@@ -4,6 +4,7 @@
 
 #include "codegen/CudaScalars.h"
 #include "codegen/CudaSource.h"
+#include "runtime/cuda/Compiler.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,49 +13,9 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <dlfcn.h>
-
 namespace ccn::codegen {
 
 namespace {
-
-/// The functions of nvrtc.h that are used.
-struct Nvrtc {
-  using Program = void *;
-  int (*create)(Program *, const char *source, const char *name, int,
-                const char *const *, const char *const *) = nullptr;
-  int (*compile)(Program, int, const char *const *options) = nullptr;
-  int (*logSize)(Program, size_t *) = nullptr;
-  int (*log)(Program, char *) = nullptr;
-  int (*destroy)(Program *) = nullptr;
-  const char *(*errorText)(int) = nullptr;
-
-  static const Nvrtc *get() {
-    static const Nvrtc nvrtc;
-    return nvrtc.errorText ? &nvrtc : nullptr;
-  }
-
-private:
-  Nvrtc() {
-    void *library = nullptr;
-    for (const char *name :
-         {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
-      if (!library)
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-      return;
-    auto find = [&](auto &function, const char *name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(
-          dlsym(library, name));
-    };
-    find(create, "nvrtcCreateProgram");
-    find(compile, "nvrtcCompileProgram");
-    find(logSize, "nvrtcGetProgramLogSize");
-    find(log, "nvrtcGetProgramLog");
-    find(destroy, "nvrtcDestroyProgram");
-    find(errorText, "nvrtcGetErrorString");
-  }
-};
 
 /// The loop around a functor.
 std::string loopText(LoopKernel kernel) {
@@ -105,29 +66,15 @@ std::string loopText(LoopKernel kernel) {
 
 } // namespace
 
-bool hasNvrtc() { return Nvrtc::get() != nullptr; }
+bool hasNvrtc() { return bool(runtime::compilerVersion()); }
 
 std::string compileCuda(const std::string &source, const std::string &target) {
-  const Nvrtc *nvrtc = Nvrtc::get();
-  if (!nvrtc)
-    return "no NVRTC";
-  Nvrtc::Program program = nullptr;
-  if (int error = nvrtc->create(&program, source.c_str(), "test.cu", 0, nullptr,
-                                nullptr))
-    return nvrtc->errorText(error);
-  std::string architecture = "--gpu-architecture=" + target;
-  const char *options[] = {architecture.c_str(), "--std=c++17", "--fmad=false",
-                           "-default-device"};
-  int error = nvrtc->compile(program, std::size(options), options);
-  size_t size = 0;
-  nvrtc->logSize(program, &size);
-  std::string text(size, '\0');
-  nvrtc->log(program, text.data());
-  text.resize(size ? size - 1 : 0);
-  if (error && text.empty())
-    text = nvrtc->errorText(error);
-  nvrtc->destroy(&program);
-  return text;
+  Result<runtime::CompiledKernels> kernels =
+      runtime::compileKernels(source, target);
+  if (!kernels)
+    return kernels.message();
+  // It also says what kernels take.
+  return llvm::StringRef(kernels->log).contains("warning") ? kernels->log : "";
 }
 
 llvm::Expected<std::string> emitFunctors(llvm::ArrayRef<LoopKernel> kernels) {

@@ -1,0 +1,146 @@
+//===- CudaTextTest.cpp - Kernels that ranks and launches share -----------===//
+
+#include "codegen/CudaText.h"
+#include "gtest/gtest.h"
+
+using namespace ccn;
+using namespace ccn::codegen;
+using namespace ccn::runtime;
+
+namespace {
+
+/// f(number, number, ...);
+CudaKernel call(llvm::StringRef function, llvm::ArrayRef<int64_t> numbers,
+                int64_t threads = 128) {
+  CudaKernel kernel;
+  kernel.properties.threads = threads;
+  kernel.body << (function + "(");
+  for (int64_t number : numbers)
+    kernel.body << " " << number << ";";
+  kernel.body << ")\n";
+  return kernel;
+}
+
+GpuProgram finish(CudaKernels &kernels) {
+  GpuProgram program;
+  kernels.finish(program);
+  return program;
+}
+
+int count(const std::string &text, const std::string &part) {
+  int found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != text.npos; ++at)
+    ++found;
+  return found;
+}
+
+} // namespace
+
+TEST(CudaText, OneUseHasLiteralsOnly) {
+  CudaKernels kernels(3);
+  kernels.add(0, call("f", {7, -2, INT64_MIN}));
+  GpuProgram program = finish(kernels);
+  EXPECT_NE(
+      program.source.find("f( 7LL; (-2LL); (-9223372036854775807LL - 1);)\n"),
+      std::string::npos)
+      << program.source;
+  EXPECT_NE(program.source.find("Pointers<3>"), std::string::npos);
+  // The array of numbers is not empty.
+  ASSERT_EQ(program.kernels.size(), 1u);
+  EXPECT_EQ(program.kernels[0].numbers, 1);
+  EXPECT_EQ(program.launches[0][0].numbers, std::vector<int64_t>{0});
+}
+
+TEST(CudaText, NumbersThatAgreeAreLiteralsAndOthersParameters) {
+  CudaKernels kernels(1);
+  // The second and the third differ, and the fourth differs as the second.
+  kernels.add(0, call("f", {5, 10, 1, 10}));
+  kernels.add(1, call("f", {5, 20, 1, 20}));
+  kernels.add(2, call("f", {5, 30, 9, 30}));
+  GpuProgram program = finish(kernels);
+  EXPECT_NE(program.source.find("f( 5LL; n.at[0]; n.at[1]; n.at[0];)\n"),
+            std::string::npos)
+      << program.source;
+  EXPECT_NE(program.source.find("Numbers<2>"), std::string::npos);
+  ASSERT_EQ(program.kernels.size(), 1u);
+  EXPECT_EQ(program.kernels[0].numbers, 2);
+  ASSERT_EQ(program.launches.size(), 3u);
+  EXPECT_EQ(program.launches[0][0].numbers, (std::vector<int64_t>{10, 1}));
+  EXPECT_EQ(program.launches[1][0].numbers, (std::vector<int64_t>{20, 1}));
+  EXPECT_EQ(program.launches[2][0].numbers, (std::vector<int64_t>{30, 9}));
+}
+
+TEST(CudaText, DeclarationsCountTheirNumbersFirst) {
+  CudaKernels kernels(1);
+  for (int64_t i : {0, 1}) {
+    CudaKernel kernel = call("f", {100 + i});
+    (kernel.declarations << "int in_").kernelName()
+        << "[" << (40 + i) << "];\n";
+    kernels.add(0, std::move(kernel));
+  }
+  GpuProgram program = finish(kernels);
+  EXPECT_NE(program.source.find("int in_kernel0[n.at[0]];"), std::string::npos)
+      << program.source;
+  EXPECT_NE(program.source.find("f( n.at[1];)"), std::string::npos)
+      << program.source;
+  // Both are launches of rank 0.
+  ASSERT_EQ(program.launches.size(), 1u);
+  EXPECT_EQ(program.launches[0][1].numbers, (std::vector<int64_t>{41, 101}));
+}
+
+TEST(CudaText, OnlyEqualTextsAndPropertiesShareAKernel) {
+  CudaKernels kernels(1);
+  kernels.add(0, call("f", {1}));
+  kernels.add(0, call("g", {1}));
+  kernels.add(0, call("f", {2}, 256));
+  CudaKernel waits = call("f", {3});
+  waits.properties.waits = true;
+  kernels.add(0, waits);
+  CudaKernel shared = call("f", {4});
+  shared.properties.sharedBytes = 64;
+  kernels.add(0, shared);
+  CudaKernel blocks = call("f", {5});
+  blocks.properties.blockBytes = 64;
+  kernels.add(0, blocks);
+  CudaKernel declares = call("f", {5});
+  declares.declarations << "struct S {};\n";
+  kernels.add(0, declares);
+  kernels.add(0, call("f", {6}));
+  GpuProgram program = finish(kernels);
+  ASSERT_EQ(program.kernels.size(), 7u);
+  std::vector<int> found;
+  for (const GpuLaunch &launch : program.launches[0])
+    found.push_back(launch.kernel);
+  EXPECT_EQ(found, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 0}));
+  EXPECT_EQ(count(program.source, "__global__"), 7);
+  EXPECT_TRUE(program.kernels[3].waits);
+  EXPECT_EQ(program.kernels[4].sharedBytes, 64);
+  EXPECT_EQ(program.kernels[5].blockBytes, 64);
+  EXPECT_NE(program.source.find("__launch_bounds__(256) kernel2("),
+            std::string::npos);
+}
+
+TEST(CudaText, BlocksAndWorkspaceMayDiffer) {
+  CudaKernels kernels(1);
+  for (int64_t i : {1, 2}) {
+    CudaKernel kernel = call("f", {8});
+    kernel.launch.blocks = i;
+    kernel.launch.workspaceBytes = 64 * i;
+    kernels.add(static_cast<size_t>(i - 1), std::move(kernel));
+  }
+  GpuProgram program = finish(kernels);
+  ASSERT_EQ(program.kernels.size(), 1u);
+  EXPECT_EQ(program.launches[1][0].kernel, 0);
+  EXPECT_EQ(program.launches[1][0].blocks, 2);
+  EXPECT_EQ(program.launches[1][0].workspaceBytes, 128);
+}
+
+TEST(CudaText, NothingToDoIsNoKernel) {
+  CudaKernels kernels(1);
+  kernels.add(0, CudaKernel());
+  kernels.add(1, call("f", {}));
+  GpuProgram program = finish(kernels);
+  ASSERT_EQ(program.kernels.size(), 1u);
+  EXPECT_EQ(program.launches[0][0].kernel, -1);
+  EXPECT_EQ(program.launches[1][0].kernel, 0);
+}

@@ -1,0 +1,100 @@
+//===- ExamplesTest.cpp - What examples need of a GPU ---------------------===//
+//
+// Every program of examples/ under each of its schedules, and under none, at
+// the sizes that it has by itself, compiles for the oldest and the newest GPUs
+// that kernels are for: without a warning, without registers that are spilled
+// to memory, and with no more than a block may take. Prints what kernels take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/Verify/Examples.h"
+#include "runtime/cuda/Compiler.h"
+#include "test/unit/Cuda/CompiledPlan.h"
+
+#include <cstdio>
+
+using namespace ccn::runtime;
+
+namespace ccn::test {
+
+namespace {
+
+struct Architecture {
+  const char *name;
+  /// Bytes that a block can have, static and dynamic.
+  int64_t mostShared;
+
+  friend void PrintTo(const Architecture &architecture, std::ostream *os) {
+    *os << architecture.name;
+  }
+};
+constexpr Architecture architectures[] = {{"sm_80", 163 * 1024},
+                                          {"sm_90a", 227 * 1024}};
+constexpr int64_t registersOfMultiprocessor = 65536;
+
+using Case = std::tuple<std::filesystem::path, Architecture>;
+
+class KernelsOfExamples : public testing::TestWithParam<Case> {
+protected:
+  void SetUp() override {
+    if (Result<std::string> version = compilerVersion(); !version)
+      GTEST_SKIP() << version.message();
+  }
+
+  static void check(const GpuProgram &program, const std::string &schedule);
+};
+
+void KernelsOfExamples::check(const GpuProgram &program,
+                              const std::string &schedule) {
+  const Architecture &architecture = std::get<Architecture>(GetParam());
+  Result<CompiledKernels> compiled =
+      compileKernels(program.source, architecture.name);
+  ASSERT_TRUE(compiled) << compiled.message();
+  EXPECT_EQ(compiled->log.find("warning"), std::string::npos) << compiled->log;
+  std::vector<KernelResources> all = kernelResources(*compiled);
+  ASSERT_EQ(all.size(), program.kernels.size()) << compiled->log;
+  for (const GpuKernel &kernel : program.kernels) {
+    auto found = llvm::find_if(all, [&](const KernelResources &resources) {
+      return resources.name == kernel.name;
+    });
+    ASSERT_NE(found, all.end()) << kernel.name;
+    std::printf("%-12s %-9s %5lld threads %4lld registers %7lld + %6lld bytes "
+                "of shared memory%s\n",
+                schedule.empty() ? "(none)" : schedule.c_str(),
+                kernel.name.c_str(), static_cast<long long>(kernel.threads),
+                static_cast<long long>(found->registers),
+                static_cast<long long>(found->sharedBytes),
+                static_cast<long long>(kernel.sharedBytes),
+                kernel.waits ? ", waits" : "");
+    EXPECT_EQ(found->spillStores, 0) << kernel.name;
+    EXPECT_EQ(found->spillLoads, 0) << kernel.name;
+    EXPECT_LE(found->sharedBytes + kernel.sharedBytes, architecture.mostShared)
+        << kernel.name;
+    EXPECT_LE(found->registers * kernel.threads, registersOfMultiprocessor)
+        << kernel.name;
+  }
+}
+
+TEST_P(KernelsOfExamples, FitTheGpu) {
+  verify::Example example(std::get<std::filesystem::path>(GetParam()));
+  PlanCompiler compiler;
+  for (const std::string &schedule : example.schedules) {
+    SCOPED_TRACE("under '" + schedule + "'");
+    check(emitFor(compiler, example.text,
+                  {.phase = Phase::Plan, .schedule = schedule}),
+          schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, KernelsOfExamples,
+    testing::Combine(testing::ValuesIn(verify::findExamples()),
+                     testing::ValuesIn(architectures)),
+    [](const auto &info) {
+      return std::get<std::filesystem::path>(info.param).stem().string() + "_" +
+             std::get<Architecture>(info.param).name;
+    });
+
+} // namespace
+
+} // namespace ccn::test

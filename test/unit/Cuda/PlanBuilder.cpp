@@ -1,0 +1,125 @@
+//===- PlanBuilder.cpp - Plans made by hand in tests ----------------------===//
+
+#include "test/unit/Cuda/PlanBuilder.h"
+
+#include "codegen/EmitCuda.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <regex>
+
+namespace ccn::test {
+
+using namespace runtime;
+
+PlanBuilder::PlanBuilder(int ranks) {
+  plan.mesh = {{"d", ranks}};
+  plan.ranks.resize(static_cast<size_t>(ranks));
+  plan.groups.emplace_back();
+  for (int rank = 0; rank < ranks; ++rank)
+    plan.groups[0].push_back(rank);
+  launch();
+}
+
+int PlanBuilder::add(Memory memory, std::vector<int64_t> counts) {
+  counts.resize(plan.ranks.size(), counts.back());
+  // Symmetric ones are at the same place on all ranks.
+  int64_t largest = *std::max_element(counts.begin(), counts.end());
+  auto number = static_cast<int64_t>(plan.arguments.size());
+  for (size_t rank = 0; rank < counts.size(); ++rank) {
+    RankPlan &own = plan.ranks[rank];
+    Buffer buffer{memory, ElementType::F32, counts[rank], number};
+    if (memory == Memory::Argument) {
+      own.placements.emplace_back();
+    } else {
+      int64_t &bytes =
+          memory == Memory::Private ? own.privateBytes : own.symmetricBytes;
+      buffer.offset = bytes;
+      bytes += (largest * 4 + 63) / 64 * 64;
+    }
+    own.buffers.push_back(buffer);
+  }
+  if (memory == Memory::Argument) {
+    plan.arguments.emplace_back();
+    plan.arguments.back().name = "a" + std::to_string(number);
+  }
+  return static_cast<int>(plan.ranks[0].buffers.size()) - 1;
+}
+
+void PlanBuilder::add(int rank, Part part) {
+  plan.ranks[static_cast<size_t>(rank)].launches.back().parts.push_back(
+      std::move(part));
+}
+
+void PlanBuilder::barrier() {
+  for (RankPlan &rank : plan.ranks)
+    rank.launches.back().parts.push_back(BarrierPart{0, flags});
+  flags += static_cast<int64_t>(plan.ranks.size());
+  for (RankPlan &rank : plan.ranks)
+    rank.flags = flags;
+}
+
+void PlanBuilder::launch() {
+  for (RankPlan &rank : plan.ranks) {
+    rank.launches.emplace_back();
+    rank.launches.back().name = "launch";
+  }
+}
+
+View view(int buffer, int64_t offset, int rank) {
+  return {buffer, offset, {1}, rank};
+}
+
+CopyPart copy(int64_t count, View from, View to) {
+  return {{count}, std::move(from), std::move(to)};
+}
+
+RowsPart loop(int64_t count, LoopOperand from, LoopOperand to) {
+  Loop loop;
+  loop.sizes = {count};
+  loop.inputs = {std::move(from)};
+  loop.outputs = {std::move(to)};
+  return {count, {loop}};
+}
+
+GpuProgram emit(const Plan &plan) {
+  llvm::Expected<GpuProgram> program = codegen::emitCuda(plan, {});
+  if (!program) {
+    ADD_FAILURE() << llvm::toString(program.takeError());
+    return {};
+  }
+  return *std::move(program);
+}
+
+std::string errorOf(const Plan &plan) {
+  llvm::Expected<GpuProgram> program = codegen::emitCuda(plan, {});
+  if (program)
+    return "no error";
+  return llvm::toString(program.takeError());
+}
+
+std::string bodyOf(const GpuProgram &program, size_t kernel) {
+  if (kernel >= program.kernels.size()) {
+    ADD_FAILURE() << "no kernel " << kernel;
+    return "";
+  }
+  const std::string &source = program.source;
+  size_t begin = source.find(" " + program.kernels[kernel].name + "(const");
+  size_t end = source.find("\nusing A_", begin);
+  if (begin == source.npos) {
+    ADD_FAILURE() << "kernel " << kernel << " has no text";
+    return "";
+  }
+  return source.substr(begin, end - begin);
+}
+
+std::string barriersOf(const std::string &body) {
+  static const std::regex call("\\b(grid|edge|group)Barrier\\(");
+  std::string found;
+  for (std::sregex_iterator it(body.begin(), body.end(), call), end; it != end;
+       ++it)
+    found += (found.empty() ? "" : " ") + (*it)[1].str();
+  return found;
+}
+
+} // namespace ccn::test
