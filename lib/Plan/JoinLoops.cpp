@@ -79,8 +79,8 @@ private:
   PlanDraft &draft;
 };
 
-/// Whether row i of one view meets no other row of another: rows are equally far
-/// apart, and what both have of a row lies within one.
+/// Whether row i of one view meets no other row of another: rows are equally
+/// far apart, and what both have of a row lies within one.
 bool haveSameRows(const Strided &a, const Strided &b) {
   if (a.sizes.front() <= 1)
     return true;

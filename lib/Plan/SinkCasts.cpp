@@ -34,8 +34,7 @@ static void sinkCast(CastOp castOp, Operation *movement) {
 
 void plan::sinkCasts(ProgramOp program) {
   program.walk([](FusedOp kernel) {
-    for (Operation &op :
-         llvm::make_early_inc_range(kernel.getBody().front())) {
+    for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front())) {
       if (!isa<BroadcastToOp, ExtractOp>(op))
         continue;
       auto castOp = op.getOperand(0).getDefiningOp<CastOp>();

@@ -8,6 +8,8 @@
 
 #include "runtime/cuda/Library.h"
 
+#include <cstdlib>
+
 namespace ccn::runtime {
 
 namespace {
@@ -22,6 +24,10 @@ Result<Driver> load() {
   if (!library)
     return error(library.message(),
                  "; a GPU of NVIDIA and its driver are needed");
+  // Streams that share one of the device's queues wait for each other, and of
+  // ranks that share a device one may wait for the other: then neither ends.
+  // There are 8 queues unless the driver, when it starts, finds this.
+  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   Driver driver;
   std::string missing;
   auto find = [&](auto &member, const char *name) {

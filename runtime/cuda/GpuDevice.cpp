@@ -63,8 +63,28 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::openForRank(int rank) {
 }
 
 GpuDevice::~GpuDevice() {
+  if (setup) {
+    CurrentContext current(driver, context);
+    endSetup();
+  }
   if (context)
     (void)driver.devicePrimaryCtxRelease(device);
+}
+
+Result<CUstream> GpuDevice::setupStream() const {
+  if (setup)
+    return setup;
+  Result<Stream> made = createStream(*this);
+  if (!made)
+    return made.status();
+  setup = made->release();
+  return setup;
+}
+
+void GpuDevice::endSetup() const {
+  if (setup)
+    (void)driver.streamDestroy(setup);
+  setup = nullptr;
 }
 
 Result<int> GpuDevice::attribute(CUdevice_attribute which) const {

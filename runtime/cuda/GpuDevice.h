@@ -36,6 +36,11 @@ public:
   Status check(CUresult result, const char *call) const {
     return driver.check(result, call);
   }
+  /// A stream for setting up; its context is current. One for all, since
+  /// streams that are made one after the other need not be independent.
+  Result<CUstream> setupStream() const;
+  /// Gives it back, after an error with what it may still do.
+  void endSetup() const;
 
   const Driver &driver;
   int number = 0;
@@ -45,6 +50,8 @@ public:
 
 private:
   explicit GpuDevice(const Driver &driver) : driver(driver) {}
+
+  mutable CUstream setup = nullptr;
 };
 
 /// How many devices this process sees, at least one.

@@ -176,16 +176,18 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
 Status GpuExecutor::State::zero(const DeviceMemory &memory, int64_t bytes) {
   if (bytes == 0)
     return Status();
-  Result<Stream> stream = createStream(*device);
+  Result<CUstream> stream = device->setupStream();
   if (!stream)
     return stream.status();
-  if (Status status = device->check(
-          device->driver.memsetD8Async(
-              memory.get(), 0, static_cast<size_t>(bytes), stream->get()),
-          "cuMemsetD8Async");
-      !status)
-    return status;
-  return awaitStream(*device, stream->get());
+  Status status =
+      device->check(device->driver.memsetD8Async(
+                        memory.get(), 0, static_cast<size_t>(bytes), *stream),
+                    "cuMemsetD8Async");
+  if (status)
+    status = awaitStream(*device, *stream);
+  if (!status)
+    device->endSetup();
+  return status;
 }
 
 Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
@@ -328,14 +330,13 @@ Status GpuExecutor::State::prepareStreams() {
   // The time by both clocks.
   if (Status status = make(traceZero, true); !status)
     return status;
-  Result<Stream> stream = createStream(*device);
+  Result<CUstream> stream = device->setupStream();
   if (!stream)
     return stream.status();
-  Status status =
-      device->check(device->driver.eventRecord(traceZero.get(), stream->get()),
-                    "cuEventRecord");
+  Status status = device->check(
+      device->driver.eventRecord(traceZero.get(), *stream), "cuEventRecord");
   if (status)
-    status = awaitStream(*device, stream->get());
+    status = awaitStream(*device, *stream);
   traceZeroTime = std::chrono::duration_cast<std::chrono::nanoseconds>(
                       std::chrono::steady_clock::now().time_since_epoch())
                       .count();

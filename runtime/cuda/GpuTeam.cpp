@@ -66,7 +66,7 @@ Status GpuTeam::prepareMemory(int64_t bytes, std::span<const GpuFill> fills) {
   if (!taken)
     return taken.status();
   memory = *std::move(taken);
-  Result<Stream> stream = createStream(device);
+  Result<CUstream> stream = device.setupStream();
   if (!stream)
     return stream.status();
   auto fill = [&](int64_t offset, int64_t size, int value) {
@@ -75,14 +75,18 @@ Status GpuTeam::prepareMemory(int64_t bytes, std::span<const GpuFill> fills) {
     return device.check(device.driver.memsetD8Async(
                             memory.get() + static_cast<CUdeviceptr>(offset),
                             static_cast<unsigned char>(value),
-                            static_cast<size_t>(size), stream->get()),
+                            static_cast<size_t>(size), *stream),
                         "cuMemsetD8Async");
   };
   Status status = fill(0, bytes, 0);
   for (const GpuFill &wanted : fills)
     if (status)
       status = fill(wanted.offset, wanted.bytes, wanted.value);
-  return status ? awaitStream(device, stream->get()) : status;
+  if (status)
+    status = awaitStream(device, *stream);
+  if (!status)
+    device.endSetup();
+  return status;
 }
 
 Result<CUdeviceptr> GpuTeam::reachInProcess(const Record &peer) {
