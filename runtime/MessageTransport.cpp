@@ -133,6 +133,10 @@ void MessageTransport::append(int rank, const Record &record,
   size_t bytes = sizeof record + record.dataBytes();
   {
     std::lock_guard<std::mutex> lock(queue.mutex);
+    // Who has heard that this rank leaves may be gone, and a beat that nobody
+    // takes would keep this one.
+    if (record.kind == Beat && hasLeft(own))
+      return;
     if (queue.messages.empty() || queue.messages.back().size() + bytes >
                                       static_cast<size_t>(options.messageBytes))
       queue.messages.emplace_back();
@@ -537,7 +541,7 @@ void MessageTransport::tick() {
   if (deaf > tickInterval)
     for (int rank = 0; rank < ranks(); ++rank)
       peerOf(rank).lastHeard += deaf;
-  if (time - lastTick < tickInterval)
+  if (time - lastTick < std::min(tickInterval, options.beat))
     return;
   lastTick = time;
   if (time - lastBeat >= options.beat) {

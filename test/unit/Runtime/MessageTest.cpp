@@ -179,6 +179,21 @@ TEST(Messages, ARankThatComputesIsNotLost) {
     EXPECT_TRUE(status.ok()) << status.message();
 }
 
+TEST(Messages, RanksEndWhileTheyBeat) {
+  // Who has heard all others' farewells may be gone: nothing follows them.
+  MessageOptions options;
+  options.beat = 1e-9;
+  for (int round = 0; round < 100; ++round) {
+    MessageTeam team(
+        std::make_shared<FakeWires>(3, static_cast<uint64_t>(round)), 1 << 12,
+        options);
+    // About when the next beat is due.
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
+    for (char clean : team.close())
+      EXPECT_TRUE(clean);
+  }
+}
+
 TEST(Messages, AnEndedProcessIsNamed) {
   std::atomic<bool> ended = false;
   MessageOptions options = impatient();
