@@ -230,11 +230,12 @@ unsigned threadCount() {
   return std::min(4u, std::thread::hardware_concurrency());
 }
 
-/// The loops that one thread compiles.
+/// The loops that one thread compiles: all are rare, or none is.
 struct Share {
   llvm::Error prepare(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
                       const CpuTarget &target) {
-    auto made = makeTargetMachine(target, kernels.front().isRare);
+    bool isRare = !kernels.empty() && kernels.front().isRare;
+    auto made = makeTargetMachine(target, isRare);
     if (!made)
       return made.takeError();
     machine = std::move(*made);
@@ -277,7 +278,8 @@ llvm::Expected<CompiledLoops> compileLoops(MLIRContext *context,
                                            const CpuTarget &target) {
   if (llvm::Error error = checkKernels(kernels))
     return error;
-  // MLIR's part is a tenth of the time; LLVM's is done by a few threads.
+  // MLIR's part is a tenth of the time; LLVM's is done by a few threads. Rare
+  // loops have shares of their own, as they are compiled in another way.
   std::vector<LoopKernel> usual, rare;
   for (const LoopKernel &kernel : kernels)
     (kernel.isRare ? rare : usual).push_back(kernel);

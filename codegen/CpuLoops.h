@@ -61,6 +61,7 @@ struct LoopKernel {
   /// Failure i of the body is reported as status firstFailure + i + 1.
   int64_t firstFailure = 0;
   /// That it is compiled quickly counts for more than that it runs quickly.
+  /// Results are the same bits.
   bool isRare = false;
 };
 
@@ -89,7 +90,8 @@ llvm::Expected<CompiledLoops>
 compileLoops(mlir::MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
              const CpuTarget &target = CpuTarget::host());
 
-/// The optimized LLVM IR that compileLoops generates code for, as text.
+/// The optimized LLVM IR that compileLoops generates code for, as text. All
+/// kernels are rare, or none is.
 llvm::Expected<std::string>
 printOptimizedLoops(mlir::MLIRContext *context,
                     llvm::ArrayRef<LoopKernel> kernels,

@@ -176,6 +176,7 @@ TEST_F(CpuLoops, RandomNests) {
     loop.body = mix;
     loop.dims = static_cast<int64_t>(nest.sizes.size());
     loop.positions = 1;
+    loop.isRare = i % 2 != 0;
     auto known = [&](int operand) -> int64_t {
       const std::vector<int64_t> &strides = nest.strides[operand];
       bool isKnown = !strides.empty() && random() % 4 != 0 &&
@@ -238,6 +239,55 @@ TEST_F(CpuLoops, RandomNests) {
     EXPECT_EQ(status, 0);
     ASSERT_EQ(found, expected) << "nest " << i;
   }
+}
+
+TEST_F(CpuLoops, OfNothing) {
+  EXPECT_TRUE(compile({}));
+  EXPECT_TRUE(bool(printOptimizedLoops(&context, {})));
+}
+
+/// Kernels of both kinds in one object keep their names.
+TEST_F(CpuLoops, RareAmongOthers) {
+  std::vector<LoopKernel> kernels;
+  for (int i = 0; i < 3; ++i) {
+    LoopKernel loop = kernel(R"(
+func.func @f(%a: f64) -> f64 {
+  %c = arith.constant )" + std::to_string(i) +
+                                 R"(.5 : f64
+  %r = arith.addf %a, %c : f64
+  return %r : f64
+})",
+                             1);
+    loop.name = "loop" + std::to_string(i);
+    loop.isRare = i == 1;
+    kernels.push_back(loop);
+  }
+  auto object = compile(kernels);
+  ASSERT_TRUE(object);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    double from = 8, to = 0;
+    void *data[] = {&from, &to};
+    int64_t size = 1, strides[] = {1, 1}, status = 0;
+    object->get(kernels[i].name)(&size, data, strides, &status);
+    EXPECT_EQ(to, 8.5 + static_cast<double>(i));
+  }
+}
+
+TEST_F(CpuLoops, RareAreNotVectorized) {
+  LoopKernel loop = kernel(R"(
+func.func @f(%a: f64, %b: f64) -> f64 {
+  %r = arith.addf %a, %b : f64
+  return %r : f64
+})",
+                           1);
+  auto textOf = [&] {
+    auto text = printOptimizedLoops(&context, loop, {CpuLevel::X86_64_V3});
+    return text ? *text : llvm::toString(text.takeError());
+  };
+  EXPECT_NE(textOf().find("fadd <4 x double>"), std::string::npos);
+  loop.isRare = true;
+  EXPECT_EQ(textOf().find("x double>"), std::string::npos);
+  EXPECT_NE(textOf().find("fadd double"), std::string::npos);
 }
 
 TEST_F(CpuLoops, EmptyLoopsTouchNoMemory) {

@@ -38,9 +38,21 @@ std::string computeType(ElementType type) {
 
 class ElementwiseLoops : public CpuLoops {
 protected:
-  /// The kernel's result for tensors of one type and shape.
+  /// The kernel's result for tensors of one type and shape; the same if it is
+  /// compiled quickly.
   HostTensor apply(const LoopKernel &loop, std::vector<HostTensor> inputs,
                    const CpuTarget &target = CpuTarget::host()) {
+    LoopKernel rare = loop;
+    rare.isRare = !loop.isRare;
+    HostTensor result = applyOne(loop, inputs, target);
+    expectEqual(applyOne(rare, inputs, target), result, "compiled quickly");
+    return result;
+  }
+
+private:
+  HostTensor applyOne(const LoopKernel &loop,
+                      const std::vector<HostTensor> &inputs,
+                      const CpuTarget &target) {
     const HostTensor &first = inputs.front();
     HostTensor result = get(HostTensor::zeros(first.type(), first.shape()));
     auto object = compile(loop, target);

@@ -102,9 +102,13 @@ TEST_F(ReduceLoops, EveryKindOfEveryType) {
       if (!runtime::checkReduction(reduceKind, type, ""))
         continue;
       for (const Case &shape : cases)
-        for (bool knowsStep : {false, true}) {
+        for (auto [knowsStep, isRare] : {std::pair(false, false),
+                                         {false, true},
+                                         {true, false},
+                                         {true, true}}) {
           LoopKernel loop = reduction(type, kind, shape, knowsStep);
           loop.name = "loop" + std::to_string(kernels.size());
+          loop.isRare = isRare;
           kernels.push_back(loop);
           ReduceKind expectedKind = reduceKind;
           checks.push_back([=, name = loop.name](const LoadedObject &object) {
