@@ -181,7 +181,9 @@ std::string StepSweep::halveRounds(int chunks) {
 std::string StepSweep::climb(int granule, int maxChunks) {
   int inVain = 0;
   for (int rounds = found ? found->rounds : 0;
-       found && inVain < fewInVain && least < found->rate(); ++rounds)
+       found && inVain < fewInVain && least < found->rate() &&
+       !options.solve.limits.expired();
+       ++rounds)
     for (bool yes = true; yes && !options.solve.limits.expired();) {
       // The fewest that gain.
       int64_t chunks =

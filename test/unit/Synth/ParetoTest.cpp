@@ -70,6 +70,17 @@ TEST(Pareto, FilesResume) {
   EXPECT_NE(svg->find("<polyline"), std::string::npos);
 }
 
+TEST(Pareto, BoundedConflictsEndInTime) {
+  // With what was found there are always more rounds to try.
+  ParetoOptions options;
+  options.solve.maxConflicts = 30000;
+  options.solve.limits = Limits::seconds(1);
+  Fabric fabric = fabricOf("hgx-h100-4");
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(frontier(fabric, "broadcast", options).outOfTime);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
+
 TEST(Pareto, BoundedConflictsFindSomeSoon) {
   for (auto [spec, mode, steps, expected] :
        {std::tuple("dgx1", ReduceMode::OneSum, 3, "4 3"),

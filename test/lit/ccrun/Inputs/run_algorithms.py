@@ -282,7 +282,7 @@ def topology():
     """What is chosen for a machine, with what is chosen by name beside it."""
     topologies = (("line(2)", 2), ("ring(3)", 3), ("ring(4)", 4), ("hub(4)", 4), ("hgx-h100-4", 4))
     for name, ranks in topologies:
-        program = Program(ranks, options=["--topology", name])
+        program = Program(ranks, options=["--topology", name, "--search-time", "2"])
         add_all(program, ALL, [], ("f32", "i32", "f16"), exact=False)
         add_all(program, ("all_reduce",), [("protocol", "ll")])
         add_all(program, ("all_reduce",), [("algorithm", "two_shot")])
