@@ -12,6 +12,8 @@
 #include "codegen/CudaText.h"
 #include "runtime/Plan.h"
 
+#include <algorithm>
+
 namespace ccn::codegen {
 
 /// The scalar bodies of loops as CUDA C++, each once.
@@ -75,6 +77,16 @@ struct CudaPart {
   int number = 0;
   /// How many signals it has so far.
   int signals = 0;
+
+  /// Says that so many blocks have something to do.
+  void needBlocks(int64_t blocks) {
+    kernel.launch.blocks = std::max(kernel.launch.blocks, blocks);
+  }
+  /// Lets the blocks wait for each other.
+  void gridBarrier() {
+    kernel.body << "gridBarrier(c);\n";
+    kernel.properties.waits = true;
+  }
 };
 
 /// Adds loops over rows to a kernel. The kernel's threads per block are known.

@@ -9,8 +9,6 @@
 
 #include "llvm/Support/MathExtras.h"
 
-#include <algorithm>
-
 using namespace ccn;
 using namespace ccn::codegen;
 using llvm::ArrayRef;
@@ -73,13 +71,8 @@ private:
                          ? large
                          : llvm::divideCeilSigned(m, 64) *
                                llvm::divideCeilSigned(n, 64) * batches;
-    need(blocks);
+    part.needBlocks(blocks);
   }
-  void need(int64_t blocks) {
-    int64_t &most = part.kernel.launch.blocks;
-    most = std::max(most, blocks);
-  }
-
   CudaPart &part;
 };
 
@@ -116,8 +109,8 @@ void ProductWriter::write(const runtime::GatherRowsPart &p) {
          << p.tableRows << ", " << p.rowSize << ", " << p.count << ", "
          << pointer(p.table, "const ") << ", " << pointer(p.indices, "const ")
          << ", " << pointer(p.to, "") << ");\n";
-  need(llvm::divideCeilSigned(p.count * p.rowSize,
-                              part.kernel.properties.threads * 4));
+  part.needBlocks(llvm::divideCeilSigned(p.count * p.rowSize,
+                                         part.kernel.properties.threads * 4));
 }
 
 void ProductWriter::write(const runtime::ScatterRowsPart &p) {
@@ -126,7 +119,7 @@ void ProductWriter::write(const runtime::ScatterRowsPart &p) {
          << p.tableRows << ", " << p.rowSize << ", " << p.count << ", "
          << pointer(p.indices, "const ") << ", " << pointer(p.rows, "const ")
          << ", " << pointer(p.to, "") << ");\n";
-  need(p.count);
+  part.needBlocks(p.count);
 }
 
 } // namespace

@@ -201,10 +201,6 @@ public:
 private:
   void chooseTeam();
   void placeScratch();
-  void needBlocks(int64_t blocks) {
-    int64_t &most = part.kernel.launch.blocks;
-    most = std::max(most, blocks);
-  }
   int64_t threads() const { return part.kernel.properties.threads; }
   /// Whether every element is for itself.
   bool isElementwise() const {
@@ -218,7 +214,6 @@ private:
   }
   bool dependsOnEarlier(size_t loop) const;
   void writeTeams(const std::vector<LoopWriter> &loops);
-  void gridBarrier();
   void writeManySums(const LoopWriter &loop, const CudaText &count);
   void writeFewSums(const LoopWriter &loop, size_t outputs,
                     const CudaText &count);
@@ -337,12 +332,7 @@ void RowsWriter::writeTeams(const std::vector<LoopWriter> &loops) {
   int64_t perBlock = team == Team::Block  ? 1
                      : team == Team::Warp ? threads() / 32
                                           : threads();
-  needBlocks(llvm::divideCeilSigned(rows.rows, perBlock));
-}
-
-void RowsWriter::gridBarrier() {
-  part.kernel.body << "gridBarrier(c);\n";
-  part.kernel.properties.waits = true;
+  part.needBlocks(llvm::divideCeilSigned(rows.rows, perBlock));
 }
 
 /// Many sums: each by a warp, or by a thread where they are short.
@@ -376,7 +366,7 @@ void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
           << "merge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  (" << place
           << ")[blockIdx.x] = sums;\n";
   text << countedLoop("r", "0", count, "1", partial);
-  gridBarrier();
+  part.gridBarrier();
   whole << beginSums(loop)
         << "for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x)\n  "
            "sums.add(("
@@ -393,16 +383,16 @@ void RowsWriter::writeGrid(const std::vector<LoopWriter> &loops) {
   count << rows.rows;
   for (auto [i, loop] : llvm::enumerate(loops)) {
     if (i > 0)
-      gridBarrier();
+      part.gridBarrier();
     text << "{\n" << loop.construct(scratchBase);
     if (rows.loops[i].reducedDims == 0) {
       text << countedLoop(
           "r", "0", count, "1",
           elementsOfRow(loop, "threadInGrid()", "threadsInGrid()"));
-      needBlocks(
+      part.needBlocks(
           llvm::divideCeilSigned(product(loop.kept), threads() * loop.width));
     } else {
-      needBlocks(
+      part.needBlocks(
           llvm::divideCeilSigned(product(loop.kept) * product(loop.reduced),
                                  threads() * loop.width * 4));
       if (loop.kept.empty())
@@ -424,7 +414,7 @@ llvm::Error RowsWriter::write() {
                      << loop.construct(scratchBase)
                      << elementsOfRow(loop, "threadInGrid()", "threadsInGrid()")
                      << "}\n";
-    needBlocks(
+    part.needBlocks(
         llvm::divideCeilSigned(product(loop.kept), threads() * loop.width));
     return llvm::Error::success();
   }

@@ -15,6 +15,8 @@
 #include "runtime/Parts.h"
 #include "runtime/ScheduleActions.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace ccn;
@@ -377,8 +379,7 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   int64_t size = sizeInBytes(type);
   int64_t packet = part.exchange == Exchange::LL ? 8 : 16;
   int64_t packets = (part.inputCount * size + packet - 1) / packet;
-  int64_t &blocks = out.kernel.launch.blocks;
-  blocks = std::max(blocks, (packets + threadsPerBlock - 1) / threadsPerBlock);
+  out.needBlocks(llvm::divideCeilSigned(packets, threadsPerBlock));
   switch (part.exchange) {
   case Exchange::LL:
   case Exchange::Lamport:
@@ -408,7 +409,8 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
     workspace += aligned(part.inputCount * size);
     text << "for (i64 i = threadInGrid(); i < " << part.inputCount
          << "; i += threadsInGrid())\n  (" << kept << ")[i] = (" << from
-         << ")[i];\ngridBarrier(c);\n";
+         << ")[i];\n";
+    out.gridBarrier();
     from = kept;
   }
   text << ("executeSchedule<" + element + ", " + kind +
@@ -444,8 +446,7 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
     if (llvm::Error error =
             emitCopy(out, {{part->tableRows * part->rowSize}, from, to}))
       return error;
-    text << "gridBarrier(c);\n";
-    out.kernel.properties.waits = true;
+    out.gridBarrier();
   }
   if (const auto *part = std::get_if<SignalPart>(&any)) {
     text << ("signal(c, " + Twine(out.signals++) + ", int(")
@@ -509,8 +510,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       continue;
     }
     if (barriers[i]) {
-      kernel.body << "gridBarrier(c);\n";
-      kernel.properties.waits = true;
+      out.gridBarrier();
     }
     if (std::holds_alternative<SignalPart>(part) &&
         out.signals == CCN_MAX_SIGNALS)

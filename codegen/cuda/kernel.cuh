@@ -199,14 +199,10 @@ enum : u32 { barrierBit = 0x80000000u };
 
 /// Waits for the other blocks, as cooperative groups do: the last one flips the
 /// highest bit of the count, and the others are 0 again.
-template <bool seenByOthers = false>
 __device__ inline void gridBarrier(const CcnContext &c) {
   __syncthreads();
   if (threadIdx.x == 0 && gridDim.x > 1) {
-    if (seenByOthers)
-      __threadfence_system();
-    else
-      __threadfence();
+    __threadfence();
     u32 before = atomicAdd(&c.control->arrived,
                            blockIdx.x == 0 ? barrierBit - (gridDim.x - 1) : 1);
     Patience patience(c);

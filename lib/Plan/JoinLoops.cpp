@@ -15,6 +15,14 @@ using llvm::SmallVector;
 
 namespace {
 
+/// The last element of the first row; before the first one if there is none.
+int64_t lastOfRow(const Strided &view) {
+  int64_t last = view.offset;
+  for (size_t dim = 1; dim < view.sizes.size(); ++dim)
+    last += (view.sizes[dim] - 1) * view.strides[dim];
+  return last;
+}
+
 /// The number of elements between the rows of a buffer as a loop sees it, if
 /// every row stays within itself.
 std::optional<int64_t> rowSizeOf(const Strided &view, int64_t count) {
@@ -22,10 +30,8 @@ std::optional<int64_t> rowSizeOf(const Strided &view, int64_t count) {
   if (rows == 0 || count % rows != 0)
     return std::nullopt;
   int64_t rowSize = count / rows;
-  int64_t last = view.offset;
-  for (size_t dim = 1; dim < view.sizes.size(); ++dim)
-    last += (view.sizes[dim] - 1) * view.strides[dim];
-  if ((rows > 1 && view.strides.front() != rowSize) || last >= rowSize)
+  if ((rows > 1 && view.strides.front() != rowSize) ||
+      lastOfRow(view) >= rowSize)
     return std::nullopt;
   return rowSize;
 }
@@ -85,14 +91,9 @@ bool haveSameRows(const Strided &a, const Strided &b) {
   if (a.sizes.front() <= 1)
     return true;
   int64_t stride = a.strides.front();
-  auto lastOf = [](const Strided &view) {
-    int64_t last = view.offset;
-    for (size_t dim = 1; dim < view.sizes.size(); ++dim)
-      last += std::max<int64_t>(view.sizes[dim] - 1, 0) * view.strides[dim];
-    return last;
-  };
   return stride == b.strides.front() &&
-         std::max(lastOf(a), lastOf(b)) - std::min(a.offset, b.offset) < stride;
+         std::max(lastOfRow(a), lastOfRow(b)) - std::min(a.offset, b.offset) <
+             stride;
 }
 
 /// Whether what two loops share they share row by row.

@@ -26,9 +26,7 @@ Result<int> gpuDeviceCount(const Driver &driver) {
 
 Result<std::unique_ptr<GpuDevice>> GpuDevice::open(int number) {
   Result<const Driver *> driver = Driver::get();
-  if (!driver)
-    return driver.status();
-  Result<int> count = gpuDeviceCount(**driver);
+  Result<int> count = driver ? gpuDeviceCount(**driver) : driver.status();
   if (!count)
     return count.status();
   if (number < 0 || number >= *count)
@@ -54,9 +52,7 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::open(int number) {
 
 Result<std::unique_ptr<GpuDevice>> GpuDevice::openForRank(int rank) {
   Result<const Driver *> driver = Driver::get();
-  if (!driver)
-    return driver.status();
-  Result<int> count = gpuDeviceCount(**driver);
+  Result<int> count = driver ? gpuDeviceCount(**driver) : driver.status();
   if (!count)
     return count.status();
   return open(rank % *count);
