@@ -58,8 +58,12 @@ Result<std::string> keepTuned(const Package &package,
   Json json = {{"program", package.program},
                {"hash", package.hash},
                {"machine", machine},
-               {"variant", number},
-               {"seconds", seconds}};
+               {"variant", number}};
+  for (size_t i = 0; i < seconds.size(); ++i)
+    json["measured"].push_back(
+        {{"name", i ? package.variants[i - 1].name : package.variant},
+         {"schedule", i ? package.variants[i - 1].schedule : package.schedule},
+         {"seconds", seconds[i]}});
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
   if (Status status = writeFileAtomically(path, {text, "\n"}); !status)
     return status;
