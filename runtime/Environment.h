@@ -29,6 +29,9 @@ struct Environment {
   double timeLimit = 60;
   /// CCN_TRANSPORT: auto, shared or messages; what ranks that MPI starts use.
   TransportChoice transport = TransportChoice::Auto;
+  /// CCN_PRODUCTS: what multiplies matrices of f16, bf16 and f64 on GPUs:
+  /// kernels (of ccn), or cublaslt where it can.
+  bool libraryProducts = false;
 
   /// Reads the variables that are set. An error names the variable, what it
   /// must be and what it is.

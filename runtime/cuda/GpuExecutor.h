@@ -30,6 +30,11 @@ struct GpuExecutorOptions {
   double timeLimit = 60;
   /// The device's number in this process; else ranks take turns.
   std::optional<int> device;
+  /// Whether cuBLASLt does the products of matrices of f16, bf16 and f64 that
+  /// are launches of their own, where their strides and addresses (multiples of
+  /// 16 bytes) allow; else kernels of the program do, as all others. An error
+  /// if there is no such library.
+  bool libraryProducts = false;
   /// What ran when, of the last run before each synchronize(). Tracing makes
   /// runs somewhat slower.
   TraceSink *trace = nullptr;

@@ -32,6 +32,8 @@ struct RunTask {
   int32_t variant = 0;
   /// Whether GPUs execute it.
   bool onGpus = false;
+  /// Whether cuBLASLt does products there.
+  bool libraryProducts = false;
   bool traced = false;
   /// Whether each rank has a clock of its own, which says nothing of when
   /// something happened on another; times are from the rank's first run then.

@@ -185,6 +185,9 @@ void ccnFakeFail(const char *function, int device, int call) {
   callsLeft = call;
 }
 int ccnFakeObjects() { return objects; }
+void ccnFakeEnqueue(CUstream stream, void (*work)(void *), void *data) {
+  stream->add([=] { work(data); });
+}
 
 #define CCN_CALL(function)                                                     \
   if (isFailing(#function))                                                    \
