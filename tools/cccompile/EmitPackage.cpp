@@ -7,6 +7,9 @@
 #include "tools/cccompile/EmitPackage.h"
 
 #include "codegen/BuildPackage.h"
+#include "codegen/EmitHeader.h"
+#include "codegen/EmitLibrary.h"
+#include "codegen/ExportPlan.h"
 #include "lib/Verify/BoundPlans.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -44,7 +47,7 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
   return ranks == expected;
 }
 
-std::optional<std::string>
+std::optional<EmittedProgram>
 ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
                  mlir::ModuleOp plain, llvm::StringRef schedule,
                  const Options &options, Diagnostics &diagnostics, int &code) {
@@ -73,6 +76,25 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
   }
   if (!checkPlans(plans, program, diagnostics))
     return std::nullopt;
+  auto wrongProgram = [&](const std::string &why) {
+    code = 1;
+    diagnostics.error(why);
+    return std::nullopt;
+  };
+  EmittedProgram emitted;
+  if (options.emit == "header" || !options.header.empty()) {
+    codegen::LoopLibrary unused;
+    Result<std::string> header = codegen::emitHeader(
+        program, codegen::exportPlan(plans, program, unused));
+    if (!header)
+      return wrongProgram(header.message());
+    code = 0;
+    if (options.emit == "header") {
+      emitted.bytes = *std::move(header);
+      return emitted;
+    }
+    emitted.header = *std::move(header);
+  }
   codegen::PackageOptions packageOptions = {program, schedule.str(), reference};
   verify::BoundPlans bounds;
   if (plain) {
@@ -97,15 +119,21 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
       codegen::buildPackage(plans, packageOptions);
   if (package && options.emit == "cuda") {
     code = 0;
-    return std::move(package->gpu->source);
+    emitted.bytes = std::move(package->gpu->source);
+    return emitted;
   }
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
-  if (!bytes) {
-    code = 1;
-    diagnostics.error(bytes.message());
-    return std::nullopt;
+  if (!bytes)
+    return wrongProgram(bytes.message());
+  if (options.emit == "lib") {
+    llvm::Expected<std::string> library =
+        codegen::emitLibrary(codegen::cPrefix(program), *bytes);
+    if (!library)
+      return wrongProgram(llvm::toString(library.takeError()));
+    bytes = *std::move(library);
   }
   code = 0;
-  return *std::move(bytes);
+  emitted.bytes = *std::move(bytes);
+  return emitted;
 }

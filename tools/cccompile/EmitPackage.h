@@ -12,12 +12,19 @@
 
 namespace ccn {
 
-/// What --emit package or cuda writes of one of the programs in `plans`: the
-/// one that `options` names, or the only one. `reference` has its plans without
-/// a schedule, and `plain` the program that they are of; both are null if there
-/// is none. If there is an error, it has been
-/// reported and `code` is the exit code.
-std::optional<std::string>
+/// What is written of a program.
+struct EmittedProgram {
+  std::string bytes;
+  /// What --emit-header asks for.
+  std::string header;
+};
+
+/// What --emit package, lib, header or cuda writes of one of the programs in
+/// `plans`: the one that `options` names, or the only one. `reference` has its
+/// plans without a schedule, and `plain` the program that they are of; both are
+/// null if there is none. If there is an error, it has been reported and `code`
+/// is the exit code.
+std::optional<EmittedProgram>
 makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
             mlir::ModuleOp plain, llvm::StringRef schedule,
             const Options &options, Diagnostics &diagnostics, int &code);

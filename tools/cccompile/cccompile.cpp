@@ -176,8 +176,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
-  else if (options.emit == "plan" || options.emit == "package" ||
-           options.emit == "cuda")
+  else if (options.emit == "plan" || emitsPackage(options))
     compileOptions.stopAfter = Phase::Plan;
   else
     compileOptions.stopAfter = options.run || options.explain ||
@@ -222,12 +221,14 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
   }
-  if (options.emit == "package" || options.emit == "cuda") {
+  if (emitsPackage(options)) {
     // What it would do without a schedule, and without those of a topology:
-    // what GPUs compute is always compared with that.
+    // ccrun always compares with that what GPUs compute. Applications do not.
     mlir::OwningOpRef<mlir::ModuleOp> reference, plainModule, unused;
     std::string name;
-    if (schedules || !options.topology.empty() || options.target != "cpu") {
+    bool isForTools = options.emit == "package" || options.emit == "cuda";
+    if (isForTools && (schedules || !options.topology.empty() ||
+                       options.target != "cpu")) {
       CompileOptions plain = compileOptions;
       plain.unscheduled = true;
       plain.topology.clear();
@@ -246,20 +247,23 @@ int compileAndEmit(const Options &options, const SourceFile &source,
                                  reference, unused))
           return code;
       }
-      if (schedules)
-        name = options.schedule.empty() ? "default" : options.schedule;
     }
+    if (schedules)
+      name = options.schedule.empty() ? "default" : options.schedule;
     int code;
-    std::optional<std::string> bytes =
+    std::optional<EmittedProgram> emitted =
         makePackage(*module, reference ? *reference : mlir::ModuleOp(),
                     plainModule ? *plainModule : mlir::ModuleOp(), name,
                     options, diagnostics, code);
-    if (!bytes)
+    if (!emitted)
       return code;
-    return write(options.output, diagnostics,
-                 [&](llvm::raw_ostream &os) { os << *bytes; })
-               ? 0
-               : 2;
+    bool isWritten =
+        write(options.output, diagnostics,
+              [&](llvm::raw_ostream &os) { os << emitted->bytes; }) &&
+        (options.header.empty() ||
+         write(options.header, diagnostics,
+               [&](llvm::raw_ostream &os) { os << emitted->header; }));
+    return isWritten ? 0 : 2;
   }
   if (options.emit == "schedule") {
     if (!schedules) {

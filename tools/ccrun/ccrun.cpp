@@ -8,8 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Bootstrap.h"
-#include "runtime/CheckGpuProgram.h"
-#include "runtime/CheckPlan.h"
+#include "runtime/CheckPackage.h"
 #include "runtime/Convert.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
@@ -374,70 +373,6 @@ int Runner::run() {
   return report(arrays);
 }
 
-/// Whether the plan of bounds takes what the program takes, and gives what it
-/// is said to.
-Status checkBounds(const Package &package) {
-  const Plan &plan = package.plan, &bounds = *package.bounds;
-  if (Status status = checkPlan(bounds); !status)
-    return error("error bounds: ", status.message());
-  auto wide = [](ElementType type) {
-    return isFloat(type) ? ElementType::F64 : type;
-  };
-  bool fits = package.reference && plan.ranks.size() == bounds.ranks.size();
-  size_t inputs = 0;
-  for (; fits && inputs < plan.arguments.size() &&
-         plan.arguments[inputs].kind != ArgumentKind::Result;
-       ++inputs) {
-    const Argument &a = plan.arguments[inputs];
-    fits = inputs < bounds.arguments.size();
-    if (!fits)
-      break;
-    const Argument &b = bounds.arguments[inputs];
-    fits = a.name == b.name && b.kind == ArgumentKind::Input &&
-           b.type == wide(a.type) && a.shape == b.shape;
-  }
-  fits = fits && bounds.arguments.size() == inputs + package.bounded.size();
-  for (size_t i = 0; fits && i < package.bounded.size(); ++i) {
-    auto number = static_cast<size_t>(package.bounded[i]);
-    const Argument &b = bounds.arguments[inputs + i];
-    fits = package.bounded[i] >= 0 && number < plan.arguments.size() &&
-           plan.arguments[number].kind != ArgumentKind::Input &&
-           b.kind == ArgumentKind::Result && b.type == ElementType::F64 &&
-           b.shape == plan.arguments[number].shape;
-  }
-  return fits ? Status() : error("the error bounds are of another program");
-}
-
-/// What makes a package one that this machine and this tool can run, on its CPU
-/// if that is to be.
-Status checkPackage(const Package &package, bool onCpu) {
-  if (Status status = checkTarget(package); !status)
-    return status;
-  if (onCpu)
-    if (Status status = checkMachine(package); !status)
-      return status;
-  if (Status status = checkPlan(package.plan); !status)
-    return error("plan: ", status.message());
-  if (package.gpu)
-    if (Status status = checkGpuProgram(package.plan, *package.gpu); !status)
-      return error("program for GPUs: ", status.message());
-  if (package.reference) {
-    if (Status status = checkPlan(*package.reference); !status)
-      return error("reference plan: ", status.message());
-    const Plan &plan = package.plan, &reference = *package.reference;
-    bool isAlike = plan.ranks.size() == reference.ranks.size() &&
-                   plan.arguments.size() == reference.arguments.size();
-    for (size_t i = 0; isAlike && i < plan.arguments.size(); ++i) {
-      const Argument &a = plan.arguments[i], &b = reference.arguments[i];
-      isAlike = a.name == b.name && a.kind == b.kind && a.type == b.type &&
-                a.shape == b.shape;
-    }
-    if (!isAlike)
-      return error("the reference plan has other arguments or ranks");
-  }
-  return package.bounds ? checkBounds(package) : Status();
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
@@ -465,8 +400,11 @@ int main(int argc, char **argv) {
   }
   bool onGpus = options.target.empty() ? package->gpu.has_value()
                                        : options.target == "cuda";
-  if (Status status = checkPackage(*package, !onGpus || options.check); !status)
-    return fail(WrongUsage, "'" + options.package + "': " + status.message());
+  Status fits = checkPackage(*package);
+  if (fits && (!onGpus || options.check))
+    fits = checkMachine(*package);
+  if (!fits)
+    return fail(WrongUsage, "'" + options.package + "': " + fits.message());
   if (onGpus && !package->gpu)
     return fail(WrongUsage, "--target cuda: '" + options.package +
                                 "' holds no kernels for GPUs");

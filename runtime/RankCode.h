@@ -1,0 +1,34 @@
+//===- RankCode.h - What ranks execute of a package -------------*- C++ -*-===//
+//
+// The code of a package, loaded once for all ranks of a process, and the memory
+// that its executors need of a team.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_RANKCODE_H
+#define CCN_RUNTIME_RANKCODE_H
+
+#include "runtime/ObjectCode.h"
+#include "runtime/Package.h"
+
+namespace ccn::runtime {
+
+/// One of them.
+struct RankCode {
+  /// The package's object code, on the CPU.
+  std::unique_ptr<ObjectCode> cpu;
+  /// Its kernels, on GPUs.
+  const GpuProgram *gpu = nullptr;
+};
+
+/// The code of `package`, which outlives it. An error if it holds no kernels
+/// for GPUs, or object code that does not load.
+Result<RankCode> loadCode(const Package &package, bool onGpus);
+
+/// The bytes of symmetric memory, of each rank, that an executor of `plan`
+/// allocates. `plan` is one that checkPlan accepts.
+Result<int64_t> executorBytes(const Plan &plan, bool onGpus);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_RANKCODE_H

@@ -1,0 +1,190 @@
+//===- Team.cpp - Teams of the C API --------------------------------------===//
+//
+// A team takes, before anything runs, the memory that the executors of all its
+// programs need, since symmetric memory cannot grow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Hash.h"
+#include "runtime/api/Handles.h"
+
+using namespace ccn;
+using namespace ccn::runtime;
+using namespace ccn::runtime::api;
+
+Status TeamState::checkRank(int rank) const {
+  auto count = static_cast<int>(ranks.size());
+  if (rank < 0 || rank >= count)
+    return error("expected a rank from 0 to ", count - 1, ", found ", rank);
+  if (int own = ownRank(); own >= 0 && rank != own)
+    return error("expected rank ", own, ", which this process is, found ",
+                 rank);
+  return Status();
+}
+
+namespace {
+
+/// What a team is made of.
+struct Members {
+  std::shared_ptr<TeamState> state = std::make_shared<TeamState>();
+  Environment environment;
+  int ranks = 0;
+  int64_t bytes = 0;
+};
+
+Status collect(ccn_program *const *programs, size_t count, double timeLimit,
+               Members &members) {
+  if (!programs || count == 0)
+    return error("expected the programs that the team will run, found none");
+  for (size_t i = 0; i < count; ++i) {
+    if (!programs[i])
+      return error("program ", i, " is null");
+    const auto &loaded = programs[i]->loaded;
+    if (i > 0 && loaded->ranks() != members.ranks)
+      return error("program '", loaded->package.program, "' has ",
+                   loaded->ranks(), " ranks, '",
+                   programs[0]->loaded->package.program, "' has ",
+                   members.ranks);
+    members.ranks = loaded->ranks();
+    if (__builtin_add_overflow(members.bytes, loaded->teamBytes,
+                               &members.bytes))
+      return error("the symmetric memory of the programs overflows");
+    members.state->programs.push_back(loaded);
+  }
+  // Also false for NaN.
+  if (!(timeLimit >= 0 && timeLimit <= 1e6))
+    return error("expected a time limit from 0 to 1e6 seconds, found ",
+                 timeLimit);
+  Result<Environment> environment = Environment::read();
+  if (!environment)
+    return environment.status();
+  members.environment = *environment;
+  if (timeLimit > 0)
+    members.environment.timeLimit = timeLimit;
+  members.state->timeLimit = members.environment.timeLimit;
+  members.state->ranks =
+      std::vector<TeamState::Rank>(static_cast<size_t>(members.ranks));
+  for (TeamState::Rank &rank : members.state->ranks)
+    rank.isUsed.resize(count);
+  return Status();
+}
+
+/// What all processes must run: the packages and what executes them.
+std::string contentOf(const TeamState &state) {
+  std::string text;
+  for (const auto &program : state.programs)
+    text += program->package.hash + (program->isOnGpus() ? " cuda\n" : " cpu\n");
+  return toHex(sha256({text}));
+}
+
+} // namespace
+
+ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
+                           double time_limit, ccn_team **team) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the place for the team is null");
+    Members members;
+    if (Status status = collect(programs, count, time_limit, members); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    Result<std::unique_ptr<SymmetricHeap>> heap =
+        SymmetricHeap::create(members.ranks, members.bytes);
+    if (!heap)
+      return fail(CCN_ERROR_MACHINE, heap.status());
+    members.state->heap = *std::move(heap);
+    *team = new ccn_team{std::move(members.state)};
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
+                         double time_limit, ccn_team **team) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the place for the team is null");
+    Members members;
+    if (Status status = collect(programs, count, time_limit, members); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    TeamOptions options;
+    options.ranks = members.ranks;
+    options.bytesPerRank = members.bytes;
+    options.content = contentOf(*members.state);
+    options.environment = members.environment;
+    std::unique_ptr<Team> joined = Team::join(options);
+    if (Status status = joined->joined(); !status) {
+      bool isWrongSize = joined->isWrongSize();
+      (void)joined->leave();
+      return fail(isWrongSize ? CCN_ERROR_ARGUMENT : CCN_ERROR_TEAM, status);
+    }
+    members.state->launched = std::move(joined);
+    *team = new ccn_team{std::move(members.state)};
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_describe(const ccn_team *team, int *ranks, int *own_rank) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    if (ranks)
+      *ranks = static_cast<int>(team->state->ranks.size());
+    if (own_rank)
+      *own_rank = team->state->ownRank();
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_check(const ccn_team *team) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    Transport &transport = team->state->transport();
+    return transport.failed() ? fail(CCN_ERROR_TEAM, transport.failure())
+                              : CCN_OK;
+  });
+}
+
+ccn_status ccn_team_fail(ccn_team *team, int rank, const char *cause) {
+  return guarded([&] {
+    if (!team || !cause)
+      return wrong(team ? "the cause is null" : "the team is null");
+    if (Status status = team->state->checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    (void)team->state->transport().fail(rank, cause);
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_leave(ccn_team *team, int rank) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    TeamState &state = *team->state;
+    if (Status status = state.checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    RankCall call(state, rank);
+    if (!call)
+      return RankCall::refuse(rank);
+    TeamState::Rank &own = state.ranks[static_cast<size_t>(rank)];
+    if (own.executors > 0)
+      return wrong("rank ", rank, " has ", own.executors,
+                   " executors that are not released");
+    Status status;
+    if (state.launched) {
+      status = state.launched->leave();
+    } else {
+      if (!own.hasLeft)
+        state.heap->leave(rank);
+      status = state.heap->failure();
+    }
+    own.hasLeft = true;
+    return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
+  });
+}
+
+void ccn_team_release(ccn_team *team) {
+  (void)guarded([&] {
+    delete team;
+    return CCN_OK;
+  });
+}
