@@ -8,11 +8,6 @@
 
 namespace ccn::runtime {
 
-bool isValue(const Argument &argument) {
-  return argument.kind == ArgumentKind::Input &&
-         argument.leadingDims == static_cast<int64_t>(argument.shape.size());
-}
-
 std::string signatureOf(const std::string &program, const Plan &plan) {
   std::string text = program;
   for (size_t i = 0; i < plan.mesh.size(); ++i)

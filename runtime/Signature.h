@@ -12,10 +12,8 @@
 
 namespace ccn::runtime {
 
-/// Whether a caller may pass it by value: a scalar that is only read.
-bool isValue(const Argument &argument);
-
-/// "adam (dp = 4): in g f16[8] local(dp), inout p f32[8], in lr f32, out s f32".
+/// "adam (dp = 4): in g f16[8] local(dp), inout p f32[8], in lr f32, out s
+/// f32".
 std::string signatureOf(const std::string &program, const Plan &plan);
 
 } // namespace ccn::runtime

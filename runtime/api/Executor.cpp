@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Signature.h"
 #include "runtime/api/Handles.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/HostExchange.h"
@@ -66,8 +65,8 @@ void ccn_executor::describe() {
     uintptr_t bytes = size;
     for (int64_t extent : own.placements[i].sizes)
       bytes *= static_cast<uintptr_t>(extent);
-    slots.push_back({bytes, size, argument.kind != ArgumentKind::Input,
-                     isValue(argument)});
+    slots.push_back(
+        {bytes, size, argument.kind != ArgumentKind::Input, isValue(argument)});
   }
   extents.reserve(slots.size());
 }
@@ -104,9 +103,8 @@ Status ccn_executor::check(void *const *arguments, size_t count,
 
 /// Whether what is written overlaps nothing else.
 Status ccn_executor::checkOverlaps() {
-  std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) {
-    return a.begin < b.begin;
-  });
+  std::sort(extents.begin(), extents.end(),
+            [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
   // Of those before, which of all, and which of those that are written, goes
   // furthest.
   const Extent *any = nullptr, *written = nullptr;
@@ -128,8 +126,8 @@ Status ccn_executor::checkOverlaps() {
 /// compute nonsense: all tell each other which they make.
 static Status agree(TeamState &team, int rank, size_t listed) {
   Transport &transport = team.transport();
-  Result<std::unique_ptr<HostExchange>> exchange = HostExchange::create(
-      transport, rank, team.timeLimit, sizeof(int32_t));
+  Result<std::unique_ptr<HostExchange>> exchange =
+      HostExchange::create(transport, rank, team.timeLimit, sizeof(int32_t));
   if (!exchange)
     return exchange.status();
   Result<std::vector<int32_t>> all =

@@ -79,7 +79,7 @@ public:
   /// often on each rank. An error is the team's failure.
   Status run(std::span<void *const> arguments, GpuStream stream);
 
-  /// Likewise, but what isValue (Signature.h) says of the plan's arguments is in
+  /// Likewise, but what isValue (Plan.h) says of the plan's arguments is in
   /// host memory, and has been read when this returns: the stream puts it into
   /// memory of the executor. A graph that is captured keeps the values.
   Status runValues(std::span<void *const> arguments, GpuStream stream);

@@ -1,12 +1,11 @@
 //===- GpuValues.cpp - Arguments that are passed by value -----------------===//
 //
 // Values go to the device as what a memset writes: unlike copies from host
-// memory, the stream, or the graph that it captures, keeps them, so the caller's
-// need not stay. They are scalars of at most two words.
+// memory, the stream, or the graph that it captures, keeps them, so the
+// caller's need not stay. They are scalars of at most two words.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Signature.h"
 #include "runtime/cuda/GpuState.h"
 
 #include <cstring>
@@ -34,9 +33,8 @@ Status GpuExecutor::State::prepareValues(const Plan &whole) {
   return Status();
 }
 
-Status
-GpuExecutor::State::startWithValues(std::span<void *const> addresses,
-                                    CUstream stream) {
+Status GpuExecutor::State::startWithValues(std::span<void *const> addresses,
+                                           CUstream stream) {
   // What is wrong is found there.
   if (transport.failed() || addresses.size() != argumentCount)
     return start(addresses, stream);
@@ -51,10 +49,10 @@ GpuExecutor::State::startWithValues(std::span<void *const> addresses,
       break;
     std::memcpy(words, addresses[value.number], value.bytes);
     for (size_t at = 0; status && at < value.bytes; at += wordBytes)
-      status = device->check(
-          device->driver.memsetD32Async(value.place + at,
-                                        words[at / wordBytes], 1, stream),
-          "cuMemsetD32Async");
+      status =
+          device->check(device->driver.memsetD32Async(
+                            value.place + at, words[at / wordBytes], 1, stream),
+                        "cuMemsetD32Async");
     placed[value.number] = reinterpret_cast<void *>(value.place);
   }
   return status ? start(placed, stream) : fail(status);

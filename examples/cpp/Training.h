@@ -1,0 +1,49 @@
+//===- Training.h - What the ranks train, and what must come out -*- C++
+//-*-===//
+//
+// Gradients that are made up, and Adam in plain loops over all parameters.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_EXAMPLES_CPP_TRAINING_H
+#define CCN_EXAMPLES_CPP_TRAINING_H
+
+#include "adam.h"
+
+#include <string>
+#include <vector>
+
+/// What a rank holds in host memory: the gradient of its own data, all
+/// parameters, and its slices of the optimizer's state.
+struct RankState {
+  RankState(const ccn_program *program, int rank);
+
+  /// Makes the gradient of a step.
+  void differentiate(int step);
+
+  int rank;
+  std::vector<ccn_f16> g;
+  std::vector<float> p, mom, var;
+};
+
+struct Training {
+  int steps = 5;
+  float learningRate = 0.125f;
+};
+
+/// What one rank does, from its executor to its last step; its own memory has
+/// what the steps left then.
+using RankBody = ccn_status (*)(ccn_team *team, const ccn_program *program,
+                                const Training &training, RankState &state);
+
+ccn_status trainOnCpu(ccn_team *team, const ccn_program *program,
+                      const Training &training, RankState &state);
+ccn_status trainOnGpu(ccn_team *team, const ccn_program *program,
+                      const Training &training, RankState &state);
+
+/// How a rank's state differs from what plain loops compute; empty if only by
+/// rounding.
+std::string compare(const ccn_program *program, const Training &training,
+                    const RankState &state);
+
+#endif // CCN_EXAMPLES_CPP_TRAINING_H
