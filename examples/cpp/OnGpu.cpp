@@ -26,6 +26,9 @@ public:
   ccn_status capture(adam_executor *executor);
   bool replay(const Training &training, int step);
   bool download();
+  ccn_status synchronize(adam_executor *executor) {
+    return adam_synchronize(executor, stream);
+  }
 
 private:
   /// Whether a call of CUDA has succeeded; else the other ranks need not wait.
@@ -51,9 +54,6 @@ private:
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t runner = nullptr;
-
-public:
-  cudaStream_t ownStream() const { return stream; }
 };
 
 bool RankDevice::check(cudaError_t error) {
@@ -145,12 +145,12 @@ ccn_status trainOnGpu(ccn_team *team, const ccn_program *program,
         status = ccn_team_check(team);
       // The gradient's buffer is used again.
       if (status == CCN_OK)
-        status = adam_synchronize(executor, device.ownStream());
+        status = device.synchronize(executor);
     }
     if (status == CCN_OK && !device.download())
       status = ccn_team_check(team);
     if (status == CCN_OK)
-      status = adam_synchronize(executor, device.ownStream());
+      status = device.synchronize(executor);
     // What was bound stays until the executor is gone.
     (void)adam_release(executor);
   }

@@ -1,5 +1,4 @@
-//===- Training.h - What the ranks train, and what must come out -*- C++
-//-*-===//
+//===- Training.h - What the ranks train ------------------------*- C++ -*-===//
 //
 // Gradients that are made up, and Adam in plain loops over all parameters.
 //

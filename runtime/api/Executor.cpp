@@ -84,12 +84,11 @@ Status ccn_executor::check(void *const *arguments, size_t count,
     if (slot.bytes == 0)
       continue;
     auto address = reinterpret_cast<uintptr_t>(arguments[i]);
-    bool isElsewhere = slot.isValue && scalars != Scalars::Here && gpu;
-    if (address == 0 && isElsewhere && scalars == Scalars::Bound)
+    if (address == 0 && slot.isValue && scalars == Scalars::Bound)
       continue;
     if (address == 0)
       return error(nameOf(i), " is null");
-    if (isElsewhere && scalars == Scalars::OnHost)
+    if (slot.isValue && scalars == Scalars::OnHost && gpu)
       continue;
     if (address % slot.alignment != 0)
       return error(nameOf(i), " is not aligned to ", slot.alignment, " bytes");

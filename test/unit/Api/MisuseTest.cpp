@@ -194,6 +194,12 @@ TEST(ApiMisuse, WrongArguments) {
               "expected no stream for a program on the CPU");
   expectWrong(ccn_executor_bind(executor.get(), right.data(), 3),
               "program 'average' has 4 arguments and results, found 3");
+  // Only what is passed by value need not be there.
+  EXPECT_EQ(ccn_executor_bind(executor.get(), with(2, nullptr).data(), 4),
+            CCN_OK)
+      << ccn_last_error();
+  expectWrong(ccn_executor_bind(executor.get(), with(1, nullptr).data(), 4),
+              "argument 'y' is null");
   expectWrong(ccn_executor_device(executor.get(), nullptr),
               "the place for the device is null");
   // None of that has done anything.
