@@ -48,8 +48,47 @@ if (build / "lib/libccn-mpi.so").exists() and shutil.which("mpirun"):
         env = {**as_root, "CCN_TRANSPORT": transport}
         assert run(*mpirun, example, "--launched", env=env).stdout == "adam: 4 ranks, 5 steps: right\n"
 
-# A change of the program is compiled again; a mistake in it is an error of the build.
-run("cmake", "--build", folder / "of-build")
+# A changed program is compiled again, and so is what uses it; a mistake is an error of the build.
+project = folder / "changing"
+project.mkdir()
+(project / "CMakeLists.txt").write_text("""cmake_minimum_required(VERSION 3.25)
+project(changing LANGUAGES C)
+find_package(ccn REQUIRED)
+ccn_add_program(sums sums.ccn PROGRAM two SCHEDULE own.ccn CPU x86-64)
+add_executable(use use.c)
+target_link_libraries(use sums)
+""")
+(project / "use.c").write_text("""#include "sums.h"
+#include <stdio.h>
+int main(void) {
+  ccn_program *program;
+  ccn_program_info info;
+  if (two_load(CCN_TARGET_DEFAULT, &program) || ccn_program_check(program, two_signature) ||
+      ccn_program_describe(program, &info))
+    return 1;
+  printf("%d ranks, schedule %s\\n", two_ranks, info.schedule);
+  ccn_program_release(program);
+  return 0;
+}
+""")
+sums = """mesh m (dp = %d)
+program one() {}
+program two(x: f32[7] local) {
+  let y = all_reduce(%s, x)
+  return y
+}
+"""
+(project / "own.ccn").write_text("schedule own for two {\n  split y\n}\n")
+(project / "sums.ccn").write_text(sums % (2, "sum"))
+run("cmake", "-S", project, "-B", project / "build", f"-Dccn_DIR={build}")
+run("cmake", "--build", project / "build")
+assert run(project / "build/use").stdout == f"2 ranks, schedule {project / 'own.ccn'}\n"
+(project / "sums.ccn").write_text(sums % (5, "sum"))
+run("cmake", "--build", project / "build")
+assert run(project / "build/use").stdout.startswith("5 ranks"), run(project / "build/use").stdout
+(project / "own.ccn").write_text("schedule own for two {\n  split x\n}\n")
+failed = run("cmake", "--build", project / "build", code=2)
+assert "own.ccn:2:" in failed.stdout + failed.stderr, failed
 
 # Installed, without CUDA's toolkit, and other ranks and sizes: slices are empty or short.
 run("cmake", "--install", build, "--prefix", folder / "installed")
