@@ -170,6 +170,41 @@ TEST_F(ApiGpu, RunsAreCaptured) {
   arrays.expectAfter(4, program.get());
 }
 
+TEST_F(ApiGpu, ValuesDoNotMeet) {
+  // Each rank's x is one number, which it passes as it passes the scale.
+  constexpr int ranks = 3;
+  Package package = averageOnGpus(ranks, 1);
+  package.plan.arguments[0].shape = {ranks};
+  package.plan.arguments[0].typeName = "f32 local(dp)";
+  for (int rank = 0; rank < ranks; ++rank)
+    package.plan.ranks[size_t(rank)].placements[0] = {{rank}, {1}};
+  Program program = load(package, CCN_TARGET_GPU);
+  Team team = makeTeam({program.get()});
+  AverageArrays arrays(ranks, 1);
+  onRanks(team.get(), ranks, [&](int rank) {
+    Outcome outcome;
+    Executor executor = make(team.get(), program.get(), rank, outcome);
+    ASSERT_EQ(outcome.status, CCN_OK) << outcome.text;
+    int device = -1;
+    ASSERT_EQ(ccn_executor_device(executor.get(), &device), CCN_OK);
+    RankBuffers buffers(device, arrays, rank);
+    CUstream stream = buffers.stream.get();
+    std::vector<void *> arguments = buffers.addresses;
+    arguments[0] = arrays.of(rank)[0];
+    arguments[2] = arrays.of(rank)[2];
+    for (int run = 0; run < 2; ++run)
+      EXPECT_EQ(
+          ccn_executor_run_values(executor.get(), arguments.data(), 4, stream),
+          CCN_OK)
+          << ccn_last_error();
+    EXPECT_EQ(ccn_executor_synchronize(executor.get(), stream), CCN_OK)
+        << ccn_last_error();
+    buffers.download();
+  });
+  for (const std::vector<float> &y : arrays.y)
+    EXPECT_EQ(y, arrays.expected(2));
+}
+
 TEST_F(ApiGpu, MisuseIsRefused) {
   Program program = load(averageOnGpus(1, 16), CCN_TARGET_GPU);
   Team team = makeTeam({program.get()});
