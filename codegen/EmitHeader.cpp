@@ -24,8 +24,10 @@ namespace {
 const std::set<std::string, std::less<>> &reservedNames() {
   static const std::set<std::string, std::less<>> names = [] {
     std::istringstream words(
-        "alignas alignof and and_eq asm auto bitand bitor bool break case catch "
-        "char char16_t char32_t char8_t class co_await co_return co_yield compl "
+        "alignas alignof and and_eq asm auto bitand bitor bool break case "
+        "catch "
+        "char char16_t char32_t char8_t class co_await co_return co_yield "
+        "compl "
         "concept const const_cast consteval constexpr constinit continue "
         "decltype default delete do double dynamic_cast else enum explicit "
         "export extern false float for friend goto if inline int long mutable "
@@ -35,7 +37,8 @@ const std::set<std::string, std::less<>> &reservedNames() {
         "template this thread_local throw true try typedef typeid typename "
         "typeof typeof_unqual union unsigned using virtual void volatile "
         "wchar_t while xor xor_eq "
-        "EOF INFINITY NAN NULL assert errno linux math_errhandling stderr stdin "
+        "EOF INFINITY NAN NULL assert errno linux math_errhandling stderr "
+        "stdin "
         "stdout unix "
         "arguments executor stream");
     std::set<std::string, std::less<>> all;
@@ -276,10 +279,11 @@ void HeaderWriter::writeRun() {
     CUstream or cudaStream_t of it; on the CPU it is null. A graph keeps the
     values that were passed: ccn_executor_run takes them from device memory. */
 static inline ccn_status )"
-     << prefix << "_run(" << prefix << "_executor *executor"
-     << parameters(true) << ",\n    void *stream) {\n";
+     << prefix << "_run(" << prefix << "_executor *executor" << parameters(true)
+     << ",\n    void *stream) {\n";
   writeArguments(true);
-  os << "  return ccn_executor_run_values((ccn_executor *)executor, arguments,\n"
+  os << "  return ccn_executor_run_values((ccn_executor *)executor, "
+        "arguments,\n"
      << "                                 " << prefix
      << "_arguments, stream);\n}\n";
 }

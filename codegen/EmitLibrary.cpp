@@ -35,9 +35,9 @@ llvm::Expected<std::string> emitLibrary(llvm::StringRef prefix,
   define(llvm::ConstantDataArray::getString(context, package,
                                             /*AddNull=*/false),
          "_package");
-  define(llvm::ConstantInt::get(llvm::Type::getInt64Ty(context),
-                                package.size()),
-         "_package_size");
+  define(
+      llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), package.size()),
+      "_package_size");
   std::string object = emitObject(module, **machine);
   if (object.empty())
     return llvm::createStringError("cannot generate object files for this CPU");

@@ -156,9 +156,10 @@ static Status prepare(ccn_executor &executor, int device) {
       options.device = device;
     Result<std::unique_ptr<GpuExecutor>> made = GpuExecutor::create(
         plan, *program.code.gpu, executor.rank, team.transport(), options);
-    if (made)
-      executor.gpu = *std::move(made);
-    return made.status();
+    if (!made)
+      return made.status();
+    executor.gpu = *std::move(made);
+    return Status();
   }
   ExecutorOptions options;
   options.timeLimit = team.timeLimit;
@@ -167,9 +168,10 @@ static Status prepare(ccn_executor &executor, int device) {
   };
   Result<std::unique_ptr<PlanExecutor>> made =
       PlanExecutor::create(plan, executor.rank, team.transport(), options);
-  if (made)
-    executor.cpu = *std::move(made);
-  return made.status();
+  if (!made)
+    return made.status();
+  executor.cpu = *std::move(made);
+  return Status();
 }
 
 ccn_status ccn_executor_create(ccn_team *team, const ccn_program *program,

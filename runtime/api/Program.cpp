@@ -77,11 +77,11 @@ static ccn_status load(Result<Package> package, ccn_target target,
   Result<int64_t> bytes = executorBytes(held.plan, onGpus);
   if (!bytes)
     return failed(CCN_ERROR_PACKAGE, bytes.status());
-  if (__builtin_add_overflow(*bytes,
-                             HostExchange::bytes(loaded->ranks(),
-                                                 sizeof(int32_t)) +
-                                 2 * Transport::alignment,
-                             &loaded->teamBytes))
+  if (__builtin_add_overflow(
+          *bytes,
+          HostExchange::bytes(loaded->ranks(), sizeof(int32_t)) +
+              2 * Transport::alignment,
+          &loaded->teamBytes))
     return failed(CCN_ERROR_PACKAGE, error("the symmetric memory overflows"));
   loaded->signature = signatureOf(held.program, held.plan);
   for (const MeshAxis &axis : held.plan.mesh)

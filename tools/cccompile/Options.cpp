@@ -104,10 +104,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "plan is made")
       ->type_name("N")
       ->check(expect("an integer from 0 to 65535", isIntegerFrom(0, 65535)));
-  app.add_option("--cpu", options.cpu,
-                 "with --emit package or lib, the CPU that it is for: native, as good "
-                 "as this machine's (the default); x86-64, any; x86-64-v3, "
-                 "with AVX2; x86-64-v4, with AVX-512")
+  app.add_option(
+         "--cpu", options.cpu,
+         "with --emit package or lib, the CPU that it is for: native, as good "
+         "as this machine's (the default); x86-64, any; x86-64-v3, "
+         "with AVX2; x86-64-v4, with AVX-512")
       ->type_name("LEVEL")
       ->check(expectOneOf({"native", "x86-64", "x86-64-v3", "x86-64-v4"}));
   app.add_option("--target", options.target,

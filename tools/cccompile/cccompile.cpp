@@ -227,8 +227,8 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     mlir::OwningOpRef<mlir::ModuleOp> reference, plainModule, unused;
     std::string name;
     bool isForTools = options.emit == "package" || options.emit == "cuda";
-    if (isForTools && (schedules || !options.topology.empty() ||
-                       options.target != "cpu")) {
+    if (isForTools &&
+        (schedules || !options.topology.empty() || options.target != "cpu")) {
       CompileOptions plain = compileOptions;
       plain.unscheduled = true;
       plain.topology.clear();
