@@ -8,10 +8,32 @@
 
 #include "codegen/EmitCuda.h"
 #include "codegen/ExportPlan.h"
+#include "runtime/PlanJson.h"
 
 using namespace mlir;
 using namespace ccn;
 using namespace ccn::codegen;
+
+/// Whether ranks hold the same parts of the arguments of both plans.
+static bool takesTheSame(const runtime::Plan &a, const runtime::Plan &b) {
+  auto interfaceOf = [](const runtime::Plan &plan) {
+    runtime::Plan bare;
+    bare.arguments = plan.arguments;
+    for (const runtime::RankPlan &rank : plan.ranks)
+      bare.ranks.emplace_back().placements = rank.placements;
+    return bare;
+  };
+  return runtime::isSamePlan(interfaceOf(a), interfaceOf(b));
+}
+
+/// Whether one of the package's plans is this.
+static bool hasPlan(const runtime::Package &package,
+                    const runtime::Plan &plan) {
+  return runtime::isSamePlan(package.plan, plan) ||
+         llvm::any_of(package.variants, [&](const auto &variant) {
+           return runtime::isSamePlan(variant.plan, plan);
+         });
+}
 
 Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
                                                const PackageOptions &options) {
@@ -21,13 +43,33 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   package.schedule = options.schedule;
   LoopLibrary library;
   package.plan = exportPlan(plans, options.program, library);
-  if (options.gpu) {
-    llvm::Expected<runtime::GpuProgram> gpu =
-        emitCuda(package.plan, library.kernels);
+  auto emitKernels = [&](const runtime::Plan &plan)
+      -> Result<std::optional<runtime::GpuProgram>> {
+    if (!options.gpu)
+      return std::optional<runtime::GpuProgram>();
+    llvm::Expected<runtime::GpuProgram> gpu = emitCuda(plan, library.kernels);
     if (!gpu)
       return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
-    package.gpu = std::move(*gpu);
+    return std::optional(std::move(*gpu));
+  };
+  Result<std::optional<runtime::GpuProgram>> gpu = emitKernels(package.plan);
+  if (!gpu)
+    return gpu.status();
+  package.gpu = *std::move(gpu);
+  if (options.gpu)
     package.target = "cuda";
+  package.variant = options.variant;
+  for (const VariantOptions &variant : options.variants) {
+    runtime::PackageVariant made{
+        variant.name, variant.schedule,
+        exportPlan(variant.plans, options.program, library), std::nullopt};
+    if (!takesTheSame(package.plan, made.plan) || hasPlan(package, made.plan))
+      continue;
+    Result<std::optional<runtime::GpuProgram>> kernels = emitKernels(made.plan);
+    if (!kernels)
+      return kernels.status();
+    made.gpu = *std::move(kernels);
+    package.variants.push_back(std::move(made));
   }
   if (options.reference)
     package.reference = exportPlan(options.reference, options.program, library);
@@ -41,6 +83,8 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
        {&package.reference, &package.bounds})
     if (*other)
       (*other)->failures = library.failures;
+  for (runtime::PackageVariant &variant : package.variants)
+    variant.plan.failures = library.failures;
   if (!library.kernels.empty()) {
     llvm::Expected<CompiledLoops> loops =
         compileLoops(plans.getContext(), library.kernels, options.cpu);

@@ -13,6 +13,12 @@
 
 namespace ccn::codegen {
 
+/// Another way to run the program (see runtime::PackageVariant).
+struct VariantOptions {
+  std::string name, schedule;
+  mlir::ModuleOp plans;
+};
+
 struct PackageOptions {
   /// The program that it is for; the module has its plans for all ranks.
   std::string program;
@@ -25,6 +31,11 @@ struct PackageOptions {
   /// arguments (see runtime::Package); may be null.
   mlir::ModuleOp bounds = {};
   std::vector<int> bounded = {};
+  /// How the plans run, for people, if there are variants of them. Those whose
+  /// plans are those of one before, or whose arguments ranks hold other parts
+  /// of, are left out.
+  std::string variant = {};
+  std::vector<VariantOptions> variants = {};
   CpuTarget cpu = CpuTarget::host();
   /// Whether GPUs execute it too.
   bool gpu = false;

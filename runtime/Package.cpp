@@ -14,6 +14,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -25,11 +26,23 @@ namespace {
 
 constexpr std::string_view magic = "\x93"
                                    "CCNPKG\n";
-constexpr uint32_t formatVersion = 2;
+constexpr uint32_t formatVersion = 3;
 constexpr size_t headerSize = 64;
 constexpr size_t hashOffset = 32, hashSize = 32;
 /// Keeps a header of garbage from asking for the machine's memory.
 constexpr uint64_t maxFileSize = uint64_t(1) << 31;
+
+struct VariantDescription {
+  std::string name, schedule;
+  RawJson plan, gpu;
+};
+
+void fields(auto &a, Is<VariantDescription> auto &v) {
+  a("name", v.name);
+  a("schedule", v.schedule);
+  a("plan", v.plan);
+  a("gpu", v.gpu);
+}
 
 /// What the JSON holds.
 struct Description {
@@ -37,6 +50,8 @@ struct Description {
   std::vector<std::string> cpuFeatures;
   RawJson plan, reference, bounds, gpu;
   std::vector<int> bounded;
+  std::string variant;
+  std::vector<VariantDescription> variants;
 };
 
 void fields(auto &a, Is<Description> auto &v) {
@@ -50,6 +65,8 @@ void fields(auto &a, Is<Description> auto &v) {
   a("bounds", v.bounds);
   a("bounded", v.bounded);
   a("gpu", v.gpu);
+  a("variant", v.variant);
+  a("variants", v.variants);
 }
 
 template <typename T> T readNumber(std::string_view bytes, size_t offset) {
@@ -96,6 +113,15 @@ Status checkHeader(std::string_view header, uint64_t size) {
 
 Result<std::string> encodePackage(const Package &package) {
   Json plan = planToJson(package.plan), reference, bounds, gpu;
+  // What descriptions refer to stays where it is.
+  std::deque<Json> others;
+  std::vector<VariantDescription> variants;
+  for (const PackageVariant &variant : package.variants) {
+    const Json &own = others.emplace_back(planToJson(variant.plan));
+    const Json &kernels = others.emplace_back(
+        variant.gpu ? JsonWriter().write(*variant.gpu) : Json());
+    variants.push_back({variant.name, variant.schedule, {&own}, {&kernels}});
+  }
   if (package.reference)
     reference = planToJson(*package.reference);
   if (package.bounds)
@@ -106,7 +132,7 @@ Result<std::string> encodePackage(const Package &package) {
       package.compiler, package.program,     package.schedule,
       package.target,   package.cpuFeatures, {&plan},
       {&reference},     {&bounds},           {&gpu},
-      package.bounded};
+      package.bounded,  package.variant,     std::move(variants)};
   std::string json;
   try {
     json = JsonWriter().write(description).dump();
@@ -185,12 +211,35 @@ Result<Package> decodePackage(std::string_view bytes) {
       !status)
     return status;
   package.bounded = std::move(description.bounded);
-  if (!description.gpu.json->is_null()) {
-    JsonReader gpuReader("gpu");
-    gpuReader.read(*description.gpu.json, package.gpu.emplace());
-    if (!gpuReader.status())
-      return error("corrupt: ", gpuReader.status().message());
+  auto readKernels = [](const Json &from, const std::string &where,
+                        std::optional<GpuProgram> &to) {
+    if (from.is_null())
+      return Status();
+    JsonReader gpuReader(where);
+    gpuReader.read(from, to.emplace());
+    return gpuReader.status()
+               ? Status()
+               : error("corrupt: ", gpuReader.status().message());
+  };
+  if (Status status = readKernels(*description.gpu.json, "gpu", package.gpu);
+      !status)
+    return status;
+  for (VariantDescription &from : description.variants) {
+    std::string where =
+        "variants[" + std::to_string(package.variants.size()) + "]";
+    PackageVariant &variant = package.variants.emplace_back();
+    variant.name = std::move(from.name);
+    variant.schedule = std::move(from.schedule);
+    Result<Plan> own = readPlan(*from.plan.json, (where + ".plan").c_str());
+    if (!own)
+      return own.status();
+    variant.plan = *std::move(own);
+    if (Status status =
+            readKernels(*from.gpu.json, where + ".gpu", variant.gpu);
+        !status)
+      return status;
   }
+  package.variant = std::move(description.variant);
   package.compiler = std::move(description.compiler);
   package.program = std::move(description.program);
   package.schedule = std::move(description.schedule);
@@ -239,6 +288,14 @@ Status writePackage(const std::string &path, const Package &package) {
   return writeFileAtomically(path, {*bytes});
 }
 
+void swapVariant(Package &package, size_t number) {
+  PackageVariant &variant = package.variants[number - 1];
+  std::swap(package.variant, variant.name);
+  std::swap(package.schedule, variant.schedule);
+  std::swap(package.plan, variant.plan);
+  std::swap(package.gpu, variant.gpu);
+}
+
 //===----------------------------------------------------------------------===//
 // This machine
 //===----------------------------------------------------------------------===//
@@ -269,6 +326,10 @@ Status checkTarget(const Package &package) {
   if (package.gpu.has_value() != (package.target == "cuda"))
     return error("a package for target '", package.target, "' ",
                  package.gpu ? "holds" : "lacks", " kernels for GPUs");
+  for (const PackageVariant &variant : package.variants)
+    if (variant.gpu.has_value() != package.gpu.has_value())
+      return error("variant '", variant.name, "' ",
+                   variant.gpu ? "holds" : "lacks", " kernels for GPUs");
   return Status();
 }
 

@@ -32,6 +32,16 @@
 
 namespace ccn::runtime {
 
+/// Another way to run a package's program, on the same arguments: another
+/// schedule, or other algorithms for its collectives.
+struct PackageVariant {
+  /// For people; and the schedule's name, empty if there is none.
+  std::string name, schedule;
+  Plan plan;
+  /// In a package of target "cuda".
+  std::optional<GpuProgram> gpu;
+};
+
 struct Package {
   /// The version of the compiler that made it.
   std::string compiler;
@@ -42,6 +52,12 @@ struct Package {
   Plan plan;
   /// How GPUs execute the plan, of target "cuda".
   std::optional<GpuProgram> gpu;
+  /// How `plan` runs, for people; empty if there are no variants.
+  std::string variant;
+  /// Among which, and `plan`, measurement can choose (see TunedVariant.h). They
+  /// are numbered from 1; number 0 is `plan`. Their loops are in the same
+  /// object code.
+  std::vector<PackageVariant> variants;
   /// The plan of the program without its schedule, to compare with. Its loops
   /// are in the same object code.
   std::optional<Plan> reference;
@@ -77,6 +93,11 @@ Result<Package> readPackage(const std::string &path);
 
 /// Writes a file, which appears when it is complete (see writeFileAtomically).
 Status writePackage(const std::string &path, const Package &package);
+
+/// Makes a variant what is run: what it and the package have in its place
+/// change places, so that the same again takes it back. The number is one that
+/// the package has, and not 0.
+void swapVariant(Package &package, size_t number);
 
 /// An error if the package's target is unknown, or is not the one for which it
 /// holds kernels.

@@ -84,6 +84,10 @@ Json planToJson(const Plan &plan) {
   return json;
 }
 
+bool isSamePlan(const Plan &a, const Plan &b) {
+  return planToJson(a) == planToJson(b);
+}
+
 Result<Plan> planFromJson(const Json &json, const std::string &where) {
   JsonReader reader(where);
   Plan plan;

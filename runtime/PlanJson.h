@@ -19,6 +19,9 @@ namespace ccn::runtime {
 /// Equal plans give equal JSON.
 nlohmann::json planToJson(const Plan &plan);
 
+/// Whether two plans are equal in everything.
+bool isSamePlan(const Plan &a, const Plan &b);
+
 /// The plan, as far as types and names go: that its numbers make sense is for
 /// checkPlan to say. Every field must be there and no other. An error names the
 /// field, under `where`: "plan.launches[3].parts[0].kind: expected ...". JSON

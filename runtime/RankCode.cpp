@@ -7,6 +7,7 @@
 #include "runtime/RankCode.h"
 
 #include "runtime/PlanExecutor.h"
+#include "runtime/TunedVariant.h"
 #include "runtime/cuda/GpuExecutor.h"
 
 namespace ccn::runtime {
@@ -25,6 +26,20 @@ Result<RankCode> loadCode(const Package &package, bool onGpus) {
     return loaded.status();
   code.cpu = *std::move(loaded);
   return code;
+}
+
+Result<std::string> tunedMachine(bool onGpus) {
+  if (onGpus)
+    return gpuMachine();
+  return cpuMachine();
+}
+
+size_t fastestVariant(const Package &package, bool onGpus) {
+  if (package.variants.empty())
+    return 0;
+  // Whoever has no devices is told so later.
+  Result<std::string> machine = tunedMachine(onGpus);
+  return machine ? findTuned(package, *machine) : 0;
 }
 
 Result<int64_t> executorBytes(const Plan &plan, bool onGpus) {

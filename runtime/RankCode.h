@@ -25,6 +25,13 @@ struct RankCode {
 /// for GPUs, or object code that does not load.
 Result<RankCode> loadCode(const Package &package, bool onGpus);
 
+/// The machine that packages are tuned for: its GPUs, or its CPUs.
+Result<std::string> tunedMachine(bool onGpus);
+
+/// The number of the package's variant that was measured to be the fastest on
+/// this machine; 0 if none was, or if there are no variants.
+size_t fastestVariant(const Package &package, bool onGpus);
+
 /// The bytes of symmetric memory, of each rank, that an executor of `plan`
 /// allocates. `plan` is one that checkPlan accepts.
 Result<int64_t> executorBytes(const Plan &plan, bool onGpus);

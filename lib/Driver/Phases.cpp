@@ -267,7 +267,8 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     break;
   case Phase::Select:
     after.addPass(createSelect(
-        {options.topology, options.searchSeconds, options.explain}));
+        {options.topology, options.searchSeconds, options.explain, options.gpu,
+         options.limits.ll, options.limits.lamport, options.limits.kernel}));
     break;
   case Phase::Plan:
     // No pass: makePlans takes several modules.

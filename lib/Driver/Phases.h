@@ -40,6 +40,12 @@ inline constexpr Phase allPhases[] = {
 llvm::StringRef phaseName(Phase phase);
 std::optional<Phase> phaseByName(llvm::StringRef name);
 
+/// Up to how many bytes an all_reduce is done in one shot, by protocol and in
+/// kernels; negative is the default (see the pass ccn-select).
+struct SelectLimits {
+  int64_t ll = -1, lamport = -1, kernel = -1;
+};
+
 struct CompileOptions {
   frontend::LowerOptions lower;
   /// A transform script (.mlir) or a file of schedules (.ccn) to apply instead
@@ -55,6 +61,10 @@ struct CompileOptions {
   /// pass ccn-select); none if empty. Each search may take `searchSeconds`.
   std::string topology;
   double searchSeconds = 10;
+  /// Whether GPUs will run it, which decides how large all_reduces run; and
+  /// limits of theirs other than by default (see the pass ccn-select).
+  bool gpu = false;
+  SelectLimits limits;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.
   std::string dumpFolder;

@@ -352,13 +352,14 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
 
     | collective | algorithm, protocol |
     | --- | --- |
-    | all_reduce of up to 64 KiB a rank, or between two ranks up to 1 MiB | `one_shot`, `ll` |
-    | other all_reduce of f64, f32, f16 or bf16 of up to 1 MiB / ranks * 4 | `one_shot`, `lamport` |
+    | all_reduce of up to 64 KiB a rank, or on CPUs between two ranks up to 1 MiB | `one_shot`, `ll` |
+    | other all_reduce of f64, f32, f16 or bf16, on CPUs of up to 1 MiB / ranks * 4, on GPUs between two ranks of up to 32 MiB, between n of up to 1.125 MiB * n / ((n - 1) (n - 2)) | `one_shot`, `lamport` |
     | other all_reduce | `two_shot`, `simple` |
     | all_reduce in a kernel, of up to 4 KiB | `one_shot`, `simple` |
     | other all_reduce in a kernel | `two_shot`, `simple` |
     | any other | `direct`, `simple` |
 
+    The options set other limits; what is compiled to be tuned has plans for several.
     A protocol without an algorithm, `ll` or `lamport`, makes an all_reduce `one_shot`.
     `ring` becomes a `ccn.algorithm` of the module: the chunks go around, as in Patarasuk
     and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
@@ -390,7 +391,15 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     Option<"seconds", "seconds", "double", /*default=*/"10",
            "How long each search for a schedule may take">,
     Option<"explains", "explains", "bool", /*default=*/"true",
-           "Whether remarks say what was chosen">
+           "Whether remarks say what was chosen">,
+    Option<"gpu", "gpu", "bool", /*default=*/"false",
+           "Whether GPUs run it: the table's limits are theirs then">,
+    Option<"llLimit", "ll-limit", "int64_t", /*default=*/"-1",
+           "The bytes up to which an all_reduce is one_shot by ll, instead of the table's">,
+    Option<"lamportLimit", "lamport-limit", "int64_t", /*default=*/"-1",
+           "The bytes up to which a larger one is one_shot by lamport">,
+    Option<"kernelLimit", "kernel-limit", "int64_t", /*default=*/"-1",
+           "The bytes up to which one in a kernel is one_shot">
   ];
 }
 

@@ -25,7 +25,32 @@ namespace ccn {
 
 namespace {
 
-constexpr int64_t kibibyte = 1024;
+constexpr int64_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
+
+/// Up to how many bytes, as the largest part that a rank has, an all_reduce is
+/// done in one shot, by what protocol.
+struct Limits {
+  /// By `ll`; larger ones by `lamport`, up to its limit, if the type has it.
+  int64_t ll = 0, lamport = 0;
+  /// In a kernel, where the protocol is `simple`.
+  int64_t inKernel = 4 * kibibyte;
+};
+
+/// The limits by default. Beyond 64 KiB it costs more that `ll` sends twice the
+/// bytes than that `lamport` clears them. In one shot each of n ranks sends the
+/// whole n - 1 times, in two 2 (n - 1) / n times, with two meetings more: on
+/// GPUs about as long as the links take for 1.1 MiB, so that one shot is faster
+/// up to 1.1 MiB * n / ((n - 1) (n - 2)), and for two ranks up to where
+/// clearing costs as much.
+Limits defaultLimits(int64_t ranks, bool onGpus) {
+  if (!onGpus)
+    return ranks <= 2 ? Limits{mebibyte, 0}
+                      : Limits{64 * kibibyte,
+                               std::max(64 * kibibyte, mebibyte / ranks * 4)};
+  if (ranks <= 2)
+    return {64 * kibibyte, 32 * mebibyte};
+  return {64 * kibibyte, 1152 * kibibyte * ranks / ((ranks - 1) * (ranks - 2))};
+}
 
 /// The bytes of the largest part of a tensor on any rank.
 int64_t largestBytes(RankedTensorType type, MeshOp mesh) {
@@ -45,9 +70,10 @@ struct Machine {
 
 class Selector {
 public:
-  Selector(ModuleOp module, const Machine *machine)
-      : module(module), mesh(getMesh(module)), machine(machine),
-        builder(module.getContext()) {}
+  Selector(ModuleOp module, const SelectOptions &options,
+           const Machine *machine)
+      : module(module), mesh(getMesh(module)), options(options),
+        machine(machine), builder(module.getContext()) {}
 
   void select(CommunicateOp op);
 
@@ -69,6 +95,7 @@ private:
   int64_t bytesTaken(CommunicateOp op) {
     return largestBytes(op.getSourceType(), mesh);
   }
+  Limits limitsFor(CommunicateOp op);
   Algorithm builtinFor(CommunicateOp op, bool inKernel, StringRef protocol);
   StringRef protocolFor(CommunicateOp op, bool inKernel, Attribute algorithm);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
@@ -83,6 +110,7 @@ private:
 
   ModuleOp module;
   MeshOp mesh;
+  const SelectOptions &options;
   const Machine *machine;
   Builder builder;
 };
@@ -96,21 +124,27 @@ static bool hasSentinel(CommunicateOp op) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
 }
 
+Limits Selector::limitsFor(CommunicateOp op) {
+  Limits limits = defaultLimits(countRanks(op), options.gpu);
+  for (auto [option, limit] :
+       {std::pair(options.llLimit, &limits.ll),
+        std::pair(options.lamportLimit, &limits.lamport),
+        std::pair(options.kernelLimit, &limits.inKernel)})
+    if (option >= 0)
+      *limit = option;
+  return limits;
+}
+
 Algorithm Selector::builtinFor(CommunicateOp op, bool inKernel,
                                StringRef protocol) {
   if (op.getCollective() != Collective::all_reduce)
     return Algorithm::direct;
   if (protocol == "ll" || protocol == "lamport")
     return Algorithm::one_shot;
-  int64_t ranks = countRanks(op);
-  int64_t limit = 4 * kibibyte;
-  if (!inKernel) {
-    limit = 64 * kibibyte;
-    if (protocol.empty() && ranks <= 2)
-      limit = kibibyte * kibibyte;
-    else if (protocol.empty() && hasSentinel(op))
-      limit = std::max(limit, kibibyte * kibibyte / ranks * 4);
-  }
+  Limits limits = limitsFor(op);
+  int64_t limit = inKernel ? limits.inKernel : limits.ll;
+  if (!inKernel && protocol.empty() && hasSentinel(op))
+    limit = std::max(limit, limits.lamport);
   return bytesTaken(op) <= limit ? Algorithm::one_shot : Algorithm::two_shot;
 }
 
@@ -120,10 +154,9 @@ StringRef Selector::protocolFor(CommunicateOp op, bool inKernel,
   if (inKernel || !name ||
       name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
     return stringifyProtocol(Protocol::simple);
-  bool isLarge = bytesTaken(op) > 64 * kibibyte;
-  return stringifyProtocol(isLarge && countRanks(op) > 2 && hasSentinel(op)
-                               ? Protocol::lamport
-                               : Protocol::ll);
+  bool isLarge = bytesTaken(op) > limitsFor(op).ll;
+  return stringifyProtocol(isLarge && hasSentinel(op) ? Protocol::lamport
+                                                      : Protocol::ll);
 }
 
 FlatSymbolRefAttr Selector::ringFor(CommunicateOp op) {
@@ -202,7 +235,7 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
 FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
                                            Algorithm builtin,
                                            Protocol protocol) {
-  auto options = [&] {
+  auto remarkOptions = [&] {
     return remark::RemarkOpts::name("select")
         .category("schedule")
         .function(op->getParentOfType<ProgramOp>().getSymName());
@@ -213,7 +246,7 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
           .str();
   auto keep = [&](const std::string &why) {
     if (machine->explains)
-      remark::missed(op.getLoc(), options())
+      remark::missed(op.getLoc(), remarkOptions())
           << "a schedule for " + what
           << remark::detail::Remark::Arg("Reason", why)
           << remark::detail::Remark::Arg("Suggestion",
@@ -245,7 +278,7 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
                 stringifyAlgorithm(builtin).str() + " " +
                 microseconds(*builtinTime));
   if (machine->explains)
-    remark::passed(op.getLoc(), options())
+    remark::passed(op.getLoc(), remarkOptions())
         << what + " takes a schedule of " + size + ", predicted to take " +
                microseconds(found->time) + "; " +
                stringifyAlgorithm(builtin).str() + ": " +
@@ -299,7 +332,9 @@ struct SelectPass : ccn::impl::SelectBase<SelectPass> {
         return signalPassFailure();
       machine = *std::move(found);
     }
-    Selector selector(module, machine ? &*machine : nullptr);
+    SelectOptions options{topology, seconds,      explains,   gpu,
+                          llLimit,  lamportLimit, kernelLimit};
+    Selector selector(module, options, machine ? &*machine : nullptr);
     module.walk([&](CommunicateOp op) { selector.select(op); });
   }
 

@@ -44,6 +44,8 @@ template <typename Body> ccn_status guarded(Body body) noexcept {
 /// A package that was checked and loaded. Nothing in it changes.
 struct LoadedProgram {
   Package package;
+  /// The number of the package's variant that `package.plan` is.
+  size_t variant = 0;
   RankCode code;
   std::string signature;
   std::vector<ccn_mesh_axis> mesh;
@@ -55,7 +57,8 @@ struct LoadedProgram {
   int ranks() const { return static_cast<int>(package.plan.ranks.size()); }
   /// Whether both run the same; threads may have loaded it each for themselves.
   bool isSame(const LoadedProgram &other) const {
-    return package.hash == other.package.hash && isOnGpus() == other.isOnGpus();
+    return package.hash == other.package.hash && variant == other.variant &&
+           isOnGpus() == other.isOnGpus();
   }
 };
 

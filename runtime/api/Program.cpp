@@ -58,16 +58,20 @@ static ccn_status load(Result<Package> package, ccn_target target,
   auto failed = [&](ccn_status status, const Status &why) {
     return fail(status, error("program '", held.program, "': ", why.message()));
   };
-  if (Status status = checkPackage(held); !status)
-    return failed(CCN_ERROR_PACKAGE, status);
   bool onGpus = target == CCN_TARGET_DEFAULT ? held.gpu.has_value()
                                              : target == CCN_TARGET_GPU;
   if (onGpus && !held.gpu)
     return failed(CCN_ERROR_ARGUMENT,
                   error("the package holds no kernels for GPUs"));
+  loaded->variant = fastestVariant(held, onGpus);
+  if (loaded->variant > 0)
+    swapVariant(held, loaded->variant);
+  if (Status status = checkPackage(held); !status)
+    return failed(CCN_ERROR_PACKAGE, status);
   if (Status status = onGpus ? checkGpus() : checkMachine(held); !status)
     return failed(CCN_ERROR_MACHINE, status);
-  // Only ccrun compares.
+  // Only ccrun compares, with these and with each other.
+  held.variants.clear();
   held.reference.reset();
   held.bounds.reset();
   Result<RankCode> code = loadCode(held, onGpus);

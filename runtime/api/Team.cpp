@@ -73,8 +73,8 @@ Status collect(ccn_program *const *programs, size_t count, double timeLimit,
 std::string contentOf(const TeamState &state) {
   std::string text;
   for (const auto &program : state.programs)
-    text +=
-        program->package.hash + (program->isOnGpus() ? " cuda\n" : " cpu\n");
+    text += program->package.hash + " " + std::to_string(program->variant) +
+            (program->isOnGpus() ? " cuda\n" : " cpu\n");
   return toHex(sha256({text}));
 }
 

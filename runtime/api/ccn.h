@@ -132,7 +132,8 @@ typedef enum ccn_target {
 } ccn_target;
 
 /** Loads the package in a file. It holds machine code, so one must trust who
-    made it. CCN_ERROR_MACHINE if the target is not here. */
+    made it. Of a package with variants it takes the one that `ccrun --tune` has
+    chosen on this machine. CCN_ERROR_MACHINE if the target is not here. */
 CCN_API ccn_status ccn_program_load(const char *path, ccn_target target,
                                     ccn_program **program);
 /** Likewise from `size` bytes in memory, which are not needed afterwards. */

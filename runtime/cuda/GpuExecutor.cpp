@@ -373,6 +373,42 @@ Result<std::string> gpuArchitecture(int number) {
   return (*device)->architecture();
 }
 
+Result<std::string> gpuMachine() {
+  Result<const Driver *> driver = Driver::get();
+  if (!driver)
+    return driver.status();
+  int count = 0;
+  if (Status status = (*driver)->check((*driver)->deviceGetCount(&count),
+                                       "cuDeviceGetCount");
+      !status)
+    return status;
+  // In the order of their first.
+  std::vector<std::pair<std::string, int>> kinds;
+  for (int number = 0; number < count; ++number) {
+    CUdevice device;
+    char name[256] = {};
+    Status status =
+        (*driver)->check((*driver)->deviceGet(&device, number), "cuDeviceGet");
+    if (status)
+      status = (*driver)->check(
+          (*driver)->deviceGetName(name, sizeof name - 1, device),
+          "cuDeviceGetName");
+    if (!status)
+      return status;
+    auto same = std::find_if(kinds.begin(), kinds.end(), [&](const auto &kind) {
+      return kind.first == name;
+    });
+    if (same == kinds.end())
+      kinds.emplace_back(name, 1);
+    else
+      ++same->second;
+  }
+  std::string text;
+  for (const auto &[name, number] : kinds)
+    text += (text.empty() ? "" : ", ") + std::to_string(number) + " x " + name;
+  return text;
+}
+
 GpuExecutor::GpuExecutor(std::unique_ptr<State> state)
     : state(std::move(state)) {}
 

@@ -41,6 +41,10 @@ Status checkGpus();
 /// The architecture of the device `number`: "sm_90a".
 Result<std::string> gpuArchitecture(int number);
 
+/// The devices, for which packages are tuned: "4 x NVIDIA H100 80GB HBM3", and
+/// others after a comma.
+Result<std::string> gpuMachine();
+
 /// The bytes of the transport's memory, per rank, that the executors of a plan
 /// allocate in all: it carries addresses, never the program's data.
 int64_t gpuTransportBytes(const Plan &plan);

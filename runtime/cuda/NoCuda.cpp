@@ -23,6 +23,8 @@ Result<CompiledKernels> compileKernels(const std::string &, std::string_view) {
 
 Status checkGpus() { return missing(); }
 Result<std::string> gpuArchitecture(int) { return missing(); }
+
+Result<std::string> gpuMachine() { return missing(); }
 int64_t gpuTransportBytes(const Plan &) { return 0; }
 
 Result<std::unique_ptr<GpuExecutor>>

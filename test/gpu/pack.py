@@ -4,7 +4,7 @@
     pack.py FOLDER [--bin BUILD/bin] [--only REGEX]
 
 FOLDER gets `packages.tar.xz` with a package for each case, `cases.json`, which says what they are, and what runs
-them: ccrun and its libraries. `run.py` there checks and measures everything.
+them: ccrun and its libraries, and `run.py`, which checks and measures everything there.
 """
 
 import argparse
@@ -137,23 +137,19 @@ def cases(folder):
         for size in ("N=5", "N=16 M=64", "N=1000 M=100"):
             yield case(f"synthesized-{ranks}-{size.split()[0][2:]}", file,
                        [*(f"-D{value}" for value in size.split()), "--schedule", "chosen"], {"dp": ranks})
+    # What is measured is tuned: every schedule, and every algorithm.
     bench = f"{ROOT}/test/bench/gpu"
     for ranks in (2, 4):
+        def tuned(operation, file, option, size, axis="dp"):
+            return case(f"{operation}-{size}-r{ranks}", file, [option, "--autotune"], {axis: ranks}, "bench",
+                        operation=operation, size=size)
         for lg in range(10, 31, 2):
-            for schedule in ("ll", "lamport", "two_shot"):
-                if lg > (20 if schedule == "ll" else 24) and schedule != "two_shot":
-                    continue
-                yield case(f"all_reduce-{schedule}-{lg}-r{ranks}", f"{bench}/all_reduce.ccn",
-                           [f"-DN={2 ** lg // 2}", "--schedule", schedule], {"dp": ranks}, "bench", bytes=2 ** lg)
+            yield tuned("all_reduce", f"{bench}/all_reduce.ccn", f"-DN={2 ** lg // 2}", 2 ** lg)
         for tokens in (1, 8, 64, 512, 2048, 8192):
-            for schedule in ("split", "oneshot", "compute"):
-                yield case(f"norm-{schedule}-{tokens}-r{ranks}", f"{bench}/norm.ccn",
-                           [f"-DT={tokens}", "--schedule", schedule], {"tp": ranks}, "bench", tokens=tokens)
-        for lg in (16, 20, 24, 28):
-            for schedule in (None, "compute", "split", "fused"):
-                options = [f"-DN={2 ** lg}"] + (["--schedule", schedule] if schedule else [])
-                yield case(f"adam-{schedule or 'plain'}-{lg}-r{ranks}", f"{bench}/adam.ccn", options, {"dp": ranks},
-                           "bench", elements=2 ** lg)
+            yield tuned("norm", f"{bench}/norm.ccn", f"-DT={tokens}", tokens, "tp")
+        for lg in range(10, 29, 2):
+            yield tuned("adam", f"{bench}/adam.ccn", f"-DN={2 ** lg}", 2 ** lg)
+            yield tuned("lamb", f"{bench}/lamb.ccn", f"-DN={2 ** lg}", 2 ** lg)
 
 
 def main():
@@ -191,7 +187,8 @@ def pack(folder, packages, options):
         for case in packed:
             archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
-    shutil.copy(f"{HERE}/run.py", folder)
+    for script in ("run.py", "table.py", "peer_lamb.py"):
+        shutil.copy(f"{HERE}/{script}", folder)
     for library in re.findall(r"=> (\S*/libmd\S*)", subprocess.run(["ldd", f"{options.bin}/ccrun"], capture_output=True,
                                                                    text=True, check=True).stdout):
         shutil.copy(library, folder)

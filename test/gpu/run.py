@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Checks and measures what pack.py packed, on a machine with GPUs.
 
-    run.py FOLDER [--check REGEX] [--bench REGEX] [--peers FILE] [--out FOLDER] [--jobs N] [--seconds N]
+    run.py FOLDER [--check REGEX] [--bench REGEX] [--peers SCRIPT] [--out FOLDER] [--jobs N] [--seconds N]
 
 Every case named by --check runs on as many GPUs as it has ranks and is compared with the plan without a schedule on
-the CPU; every case named by --bench is timed. --peers is the JSON of what others take on the same machine. Leaves
-`checks.json` and `bench.json` in --out and prints a table.
+the CPU; every case named by --bench is timed, in every way that its package knows. --peers is a script in PyTorch that
+times others (its rows: what, peer, us and the size); it runs on the same GPUs afterwards. Prints a table, and leaves
+`checks.json`, `bench.json` and `table-rN.json` in --out.
 """
 
 import argparse
@@ -13,10 +14,13 @@ import concurrent.futures
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import time
+
+import table
 
 
 def call(folder, arguments, timeout):
@@ -31,28 +35,44 @@ def call(folder, arguments, timeout):
         return -1, "", text, time.monotonic() - begin
 
 
-def check(folder, case, seed, timeout):
+def check(folder, case, target, seed, timeout):
     package = f"{folder}/{case['name']}.ccnpkg"
     how = ["--nproc", str(case["ranks"])] if case.get("processes") else []
-    code, out, err, seconds = call(folder, [package, "--check", "--seed", str(seed), "--timeout", "20", *how], timeout)
+    code, out, err, seconds = call(folder, [package, "--target", target, "--check", "--seed", str(seed), "--timeout", "20", *how], timeout)
     return {"name": case["name"], "code": code, "seconds": round(seconds, 2), "error": err.strip()[-600:],
             "said": out.strip()[-300:]}
 
 
-def bench(folder, case, out, timeout):
+def bench(folder, case, target, timeout):
+    """Measures all variants of a case; what was kept is read back."""
     package = f"{folder}/{case['name']}.ccnpkg"
-    report = f"{out}/bench-case.json"
-    code, text, err, seconds = call(folder, [package, "--bench", "--json", report, "--timeout", "20"], timeout)
     row = {key: value for key, value in case.items() if key not in ("options", "kind")}
-    row.update(code=code, seconds=round(seconds, 2))
+    code, text, err, seconds = call(folder, [package, "--target", target, "--tune", "--timeout", "20"], timeout)
+    row.update(code=code, seconds=round(seconds, 2), text=text.strip()[-2000:])
     if code:
         row["error"] = err.strip()[-600:]
         return row
-    with open(report) as file:
-        row["report"] = json.load(file)
-    os.remove(report)
-    row["text"] = text.strip()[-1500:]
+    with open(re.search(r"as '(.*)' says", text).group(1)) as file:
+        tuned = json.load(file)
+    row.update(machine=tuned["machine"], chosen=tuned["measured"][tuned["variant"]]["name"],
+               times={way["name"]: way["seconds"] for way in tuned["measured"] if way["seconds"] > 0})
     return row
+
+
+def measure_peers(folder, script, ranks, out):
+    """What others take on as many GPUs: by the script of the peers, and that of LAMB beside it. The files' paths."""
+    shutil.copy(script, f"{folder}/peers.py")
+    left = []
+    for name, arguments in (("peers", ["--only", "allreduce,norm,adam"]), ("peer_lamb", [])):
+        path = f"{out}/{name}-r{ranks}.json"
+        done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks),
+                               f"{folder}/{name}.py", *arguments, "--json", path], capture_output=True, text=True,
+                              env={**os.environ, "NCCL_NVLS_ENABLE": "0"})
+        if done.returncode == 0:
+            left.append(path)
+        else:
+            print(f"{name}.py: exit {done.returncode}: {done.stderr[-600:]}", flush=True)
+    return left
 
 
 def main():
@@ -60,6 +80,8 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--check", default="$^", help="which cases are checked, as a regular expression")
     parser.add_argument("--bench", default="$^", help="which cases are timed")
+    parser.add_argument("--peers", help="the script that times what others do")
+    parser.add_argument("--target", default="cuda", help="cpu tries this script where there are no GPUs")
     parser.add_argument("--out", default=".")
     parser.add_argument("--jobs", type=int, default=4, help="how many cases are checked at once")
     parser.add_argument("--seconds", type=float, default=1e9, help="when to stop")
@@ -69,7 +91,7 @@ def main():
     folder = os.path.abspath(options.folder)
     if os.path.exists(f"{folder}/packages.tar.xz"):
         with tarfile.open(f"{folder}/packages.tar.xz") as archive:
-            archive.extractall(folder, filter="data")
+            archive.extractall(folder)
     cases = json.load(open(f"{folder}/cases.json"))
 
     checked = []
@@ -78,7 +100,7 @@ def main():
         def run(case):
             if time.monotonic() - begin > options.seconds:
                 return None
-            return check(folder, case, options.seed, 120)
+            return check(folder, case, options.target, options.seed, 120)
         for result in pool.map(run, wanted):
             if result is None:
                 continue
@@ -96,10 +118,15 @@ def main():
         if time.monotonic() - begin > options.seconds:
             print("out of time", flush=True)
             break
-        row = bench(folder, case, options.out, 120)
+        row = bench(folder, case, options.target, 300)
         rows.append(row)
-        print(f"{row['name']}: exit {row['code']} {row.get('error', '')[-300:]} {row.get('text', '')}", flush=True)
+        print(f"{row['name']}: exit {row['code']} {row.get('error', '')[-300:]}\n{row['text']}", flush=True)
     json.dump(rows, open(f"{options.out}/bench.json", "w"), indent=1)
+    for ranks in sorted({row["ranks"] for row in rows}):
+        peers = measure_peers(folder, options.peers, ranks, options.out) if options.peers else []
+        made = table.make([row for row in rows if row["ranks"] == ranks], [r for p in peers for r in json.load(open(p))])
+        table.show(made)
+        json.dump(made, open(f"{options.out}/table-r{ranks}.json", "w"), indent=1)
     return 1 if failed or any(row["code"] for row in rows) else 0
 
 

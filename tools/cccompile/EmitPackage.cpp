@@ -6,7 +6,6 @@
 
 #include "tools/cccompile/EmitPackage.h"
 
-#include "codegen/BuildPackage.h"
 #include "codegen/EmitHeader.h"
 #include "codegen/EmitLibrary.h"
 #include "codegen/ExportPlan.h"
@@ -47,11 +46,12 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
   return ranks == expected;
 }
 
-std::optional<EmittedProgram>
-ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
-                 mlir::ModuleOp plain, llvm::StringRef schedule,
-                 const Options &options, Diagnostics &diagnostics, int &code) {
+std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
+                                               const Options &options,
+                                               Diagnostics &diagnostics,
+                                               int &code) {
   code = 2;
+  mlir::ModuleOp plans = parts.plans;
   llvm::SetVector<llvm::StringRef> programs;
   for (auto op : plans.getOps<plan::PlanOp>())
     programs.insert(op.getName());
@@ -95,11 +95,17 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
     }
     emitted.header = *std::move(header);
   }
-  codegen::PackageOptions packageOptions = {program, schedule.str(), reference};
+  codegen::PackageOptions packageOptions;
+  packageOptions.program = program;
+  packageOptions.schedule = parts.schedule;
+  packageOptions.reference =
+      parts.reference ? *parts.reference : mlir::ModuleOp();
+  packageOptions.variant = parts.variant;
+  packageOptions.variants = parts.variants;
   verify::BoundPlans bounds;
-  if (plain) {
-    auto made =
-        verify::makeBoundPlans(cast<ProgramOp>(plain.lookupSymbol(program)));
+  if (parts.plain) {
+    auto made = verify::makeBoundPlans(
+        cast<ProgramOp>(parts.plain->lookupSymbol(program)));
     // Without bounds nothing may differ.
     if (mlir::succeeded(made)) {
       bounds = *std::move(made);

@@ -7,6 +7,7 @@
 #ifndef CCN_TOOLS_CCCOMPILE_EMITPACKAGE_H
 #define CCN_TOOLS_CCCOMPILE_EMITPACKAGE_H
 
+#include "codegen/BuildPackage.h"
 #include "lib/Driver/Phases.h"
 #include "tools/cccompile/Options.h"
 
@@ -19,15 +20,25 @@ struct EmittedProgram {
   std::string header;
 };
 
+/// What a package is made of.
+struct PackageParts {
+  mlir::ModuleOp plans;
+  /// The schedule's name; empty is none.
+  std::string schedule;
+  /// The plans without a schedule, and the program that they are of; null if
+  /// there is none.
+  mlir::OwningOpRef<mlir::ModuleOp> reference, plain;
+  /// How the plans run, and others (see codegen::PackageOptions).
+  std::string variant;
+  std::vector<codegen::VariantOptions> variants;
+};
+
 /// What --emit package, lib, header or cuda writes of one of the programs in
-/// `plans`: the one that `options` names, or the only one. `reference` has its
-/// plans without a schedule, and `plain` the program that they are of; both are
-/// null if there is none. If there is an error, it has been reported and `code`
-/// is the exit code.
-std::optional<EmittedProgram>
-makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
-            mlir::ModuleOp plain, llvm::StringRef schedule,
-            const Options &options, Diagnostics &diagnostics, int &code);
+/// `parts.plans`: the one that `options` names, or the only one. If there is an
+/// error, it has been reported and `code` is the exit code.
+std::optional<EmittedProgram> makePackage(PackageParts &parts,
+                                          const Options &options,
+                                          Diagnostics &diagnostics, int &code);
 
 } // namespace ccn
 

@@ -116,6 +116,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "default), or GPUs (and the CPU): sm_80, sm_90a")
       ->type_name("TARGET")
       ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
+  app.add_flag("--autotune", options.autotune,
+               "with --emit package, compile other ways to run the program "
+               "too, for `ccrun --tune` to choose from by measurement: its "
+               "other schedules, unless --schedule names one, and other "
+               "algorithms for all_reduces that have none");
   app.add_option("--dump-phases", options.dumpFolder,
                  "write the IR after each phase into this folder")
       ->type_name("DIR");
@@ -199,6 +204,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     if (!options.target.empty() && !packages)
       throw CLI::ValidationError(
           "--target", "expected --emit package, lib or cuda beside it");
+    if (options.autotune && options.emit != "package")
+      throw CLI::ValidationError("--autotune",
+                                 "expected --emit package beside it");
     if (options.emit == "cuda" && options.target == "cpu")
       throw CLI::ValidationError("--target",
                                  "expected GPUs with --emit cuda, found 'cpu'");

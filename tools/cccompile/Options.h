@@ -33,6 +33,8 @@ struct Options {
   std::optional<int64_t> rank;
   /// The CPU that packages are made for: a level of x86-64, or native.
   std::string cpu = "native";
+  /// Whether a package gets variants for measurement to choose from.
+  bool autotune = false;
   /// What packages are made for: cpu, or an architecture of GPUs as well.
   std::string target;
   std::string dumpFolder;

@@ -9,6 +9,7 @@
 #include "lib/Driver/Phases.h"
 #include "lib/Frontend/Parser.h"
 #include "synth/TopologyImport.h"
+#include "tools/cccompile/Autotune.h"
 #include "tools/cccompile/EmitPackage.h"
 #include "tools/cccompile/Options.h"
 #include "tools/cccompile/Run.h"
@@ -154,6 +155,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   compileOptions.rank = options.rank;
   compileOptions.topology = options.topology;
   compileOptions.searchSeconds = options.searchSeconds;
+  compileOptions.gpu = options.target != "cpu";
   if (!options.topology.empty())
     if (auto topology = synth::loadTopology(options.topology); !topology) {
       diagnostics.error("--topology: " + topology.error().text);
@@ -224,11 +226,12 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   if (emitsPackage(options)) {
     // What it would do without a schedule, and without those of a topology:
     // ccrun always compares with that what GPUs compute. Applications do not.
-    mlir::OwningOpRef<mlir::ModuleOp> reference, plainModule, unused;
-    std::string name;
+    PackageParts parts;
+    parts.plans = *module;
+    mlir::OwningOpRef<mlir::ModuleOp> unused;
     bool isForTools = options.emit == "package" || options.emit == "cuda";
-    if (isForTools &&
-        (schedules || !options.topology.empty() || options.target != "cpu")) {
+    if (isForTools && (schedules || !options.topology.empty() ||
+                       options.target != "cpu" || options.autotune)) {
       CompileOptions plain = compileOptions;
       plain.unscheduled = true;
       plain.topology.clear();
@@ -236,25 +239,33 @@ int compileAndEmit(const Options &options, const SourceFile &source,
       plain.explain = false;
       plain.stopAfter = Phase::Schedule;
       if (int code = compileTo(source, &context, plain, diagnostics,
-                               plainModule, unused))
+                               parts.plain, unused))
         return code;
       // What a file holds of one rank cannot be taken back.
-      if (isLocalized(*plainModule)) {
-        plainModule = {};
+      if (isLocalized(*parts.plain)) {
+        parts.plain = {};
       } else {
         plain.stopAfter = Phase::Plan;
         if (int code = compileTo(source, &context, plain, diagnostics,
-                                 reference, unused))
+                                 parts.reference, unused))
           return code;
       }
     }
     if (schedules)
-      name = options.schedule.empty() ? "default" : options.schedule;
+      parts.schedule = options.schedule.empty() ? "default" : options.schedule;
+    std::vector<ScheduledVariant> variants;
+    if (options.autotune)
+      variants = makeVariants(source, &context, options, compileOptions);
+    for (ScheduledVariant &variant : variants)
+      if (parts.variant.empty() && variant.schedule == parts.schedule)
+        // It is what the package has by default.
+        parts.variant = variant.plan.name;
+      else
+        parts.variants.push_back(
+            {variant.plan.name, variant.schedule, *variant.plan.plans});
     int code;
     std::optional<EmittedProgram> emitted =
-        makePackage(*module, reference ? *reference : mlir::ModuleOp(),
-                    plainModule ? *plainModule : mlir::ModuleOp(), name,
-                    options, diagnostics, code);
+        makePackage(parts, options, diagnostics, code);
     if (!emitted)
       return code;
     bool isWritten =

@@ -58,6 +58,10 @@ double ccn::median(std::vector<double> values) {
                            : (values[half - 1] + values[half]) / 2;
 }
 
+double ccn::medianSeconds(RunMemory &memory) {
+  return median(secondsOf(memory));
+}
+
 void ccn::printBench(std::ostream &os, RunMemory &memory) {
   const RunTask &task = memory.task();
   Summary summary = summarize(secondsOf(memory));
@@ -101,6 +105,7 @@ Status ccn::writeBench(const std::string &path, const Package &package,
   nlohmann::ordered_json json = {{"program", package.program},
                                  {"schedule", package.schedule},
                                  {"hash", package.hash},
+                                 {"variant", task.variant},
                                  {"target", task.onGpus ? "cuda" : "cpu"},
                                  {"ranks", task.ranks},
                                  {"ranksAre", ranksAre},

@@ -7,6 +7,7 @@
 #include "tools/ccrun/Report.h"
 
 #include "runtime/PlanFields.h"
+#include "runtime/TunedVariant.h"
 #include "runtime/cuda/KernelCache.h"
 
 #include <algorithm>
@@ -52,7 +53,22 @@ static void printKernels(std::ostream &os, const GpuProgram &gpu) {
      << " bytes symmetric, flags not included\n";
 }
 
-void ccn::printInfo(std::ostream &os, const Package &package) {
+/// All ways to run the program, and which of them is.
+static void printVariants(std::ostream &os, const Package &package,
+                          const std::string &machine) {
+  if (package.variants.empty())
+    return;
+  size_t tuned = findTuned(package, machine);
+  os << "variants\n";
+  for (size_t i = 0; i <= package.variants.size(); ++i)
+    os << "  " << i << " "
+       << (i ? package.variants[i - 1].name : package.variant)
+       << (i == tuned && !machine.empty() ? ", which runs on " + machine : "")
+       << "\n";
+}
+
+void ccn::printInfo(std::ostream &os, const Package &package,
+                    const std::string &machine) {
   const Plan &plan = package.plan;
   os << "program " << package.program;
   if (!package.schedule.empty())
@@ -66,6 +82,7 @@ void ccn::printInfo(std::ostream &os, const Package &package) {
      << (plan.ranks.size() == 1 ? " rank" : " ranks") << "\nreference plan "
      << (package.reference ? "yes" : "no") << "\nerror bounds "
      << (package.bounds ? "yes" : "no") << "\n";
+  printVariants(os, package, machine);
 
   os << "arguments\n";
   for (const Argument &argument : plan.arguments) {

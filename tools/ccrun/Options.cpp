@@ -22,7 +22,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       "ccrun"};
   app.option_defaults()->always_capture_default(false);
   std::vector<std::string> inputs, outputs;
-  int benchRuns = 0, processes = 0;
+  int benchRuns = 0, tuneRuns = 0, processes = 0, variant = 0;
   double timeLimit = 0;
 
   app.add_option("PACKAGE", options.package,
@@ -59,6 +59,20 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   app.add_option("--json", options.benchFile,
                  "with --bench, a JSON file for what was measured")
       ->type_name("FILE");
+  auto *tune = app.add_option(
+      "--tune", tuneRuns,
+      "measure the package's variants (of cccompile --autotune), N runs each "
+      "(default 20), and keep in CCN_CACHE_DIR, else ~/.cache/ccn, which is "
+      "fastest: it is what is run on this machine from then on");
+  tune->type_name("[N]")->expected(0, 1)->check(cli::expect(
+      "a number of runs from 1 to 1000000", cli::isIntegerFrom(1, 1000000)));
+  auto *chosen =
+      app.add_option("--variant", variant,
+                     "run this variant of the package, whatever was tuned; 0 "
+                     "is the one that was compiled by default")
+          ->type_name("N")
+          ->check(cli::expect("a number from 0 to 1000000",
+                              cli::isIntegerFrom(0, 1000000)));
   app.add_option("--trace", options.traceFile,
                  "write what ran when, for ui.perfetto.dev: a process for each "
                  "rank, a track for each stream")
@@ -84,12 +98,21 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       options.processes = processes;
     if (bench->count())
       options.benchRuns = benchRuns ? benchRuns : 20;
+    if (tune->count())
+      options.tuneRuns = tuneRuns ? tuneRuns : 20;
+    if (chosen->count())
+      options.variant = variant;
     if (timeout->count())
       options.timeLimit = timeLimit;
     if (options.threads && options.processes)
       throw CLI::ValidationError("--threads", "expected without --nproc");
     if (!options.benchFile.empty() && !options.benchRuns)
       throw CLI::ValidationError("--json", "expected --bench beside it");
+    if (options.tuneRuns &&
+        (options.benchRuns || options.check || options.variant ||
+         !options.traceFile.empty() || !outputs.empty()))
+      throw CLI::ValidationError("--tune", "expected without --bench, --check, "
+                                           "--variant, --trace and --output");
     if (options.check && options.benchRuns)
       throw CLI::ValidationError("--check", "expected without --bench");
   };

@@ -28,6 +28,10 @@ struct RunnerOptions {
   /// How many timed runs; none is one run for its results.
   std::optional<int> benchRuns;
   std::string benchFile;
+  /// How many timed runs of each variant; none is not to tune.
+  std::optional<int> tuneRuns;
+  /// Which variant to run; none is the one that was tuned.
+  std::optional<int> variant;
   std::string traceFile;
   /// Seconds that a rank waits for another; none is what the environment says.
   std::optional<double> timeLimit;

@@ -106,7 +106,8 @@ Status ProcessTeam::start(int rank, const BlockedSignals &signals) {
   // Everything that takes memory comes before the fork.
   std::string worker = std::to_string(rank) + "," +
                        std::to_string(memory.file()) + "," +
-                       std::to_string(trace.file());
+                       std::to_string(trace.file()) + "," +
+                       std::to_string(memory.task().variant);
   std::string option = "--worker=" + worker;
   char name[] = "ccrun", separator[] = "--";
   std::string package = path;
@@ -257,13 +258,17 @@ void ccn::nameHeap(RunTask &task) {
 
 int ccn::runWorker(const std::string &path, const std::string &worker) {
   int rank = -1, memoryFile = -1, traceFile = -1;
-  if (std::sscanf(worker.c_str(), "%d,%d,%d", &rank, &memoryFile, &traceFile) !=
-      3)
+  unsigned variant = 0;
+  if (std::sscanf(worker.c_str(), "%d,%d,%d,%u", &rank, &memoryFile, &traceFile,
+                  &variant) != 4)
     return 2;
   Trace trace(traceFile);
   Result<Package> package = readPackage(path);
   if (!package)
     return RunMemory::reportFailure(memoryFile, rank, package.status());
+  // Of another package, the hash below says.
+  if (variant > 0 && variant <= package->variants.size())
+    swapVariant(*package, variant);
   Result<std::unique_ptr<RunMemory>> memory =
       RunMemory::open(memoryFile, rank, *package);
   if (!memory)

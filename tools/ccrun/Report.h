@@ -15,8 +15,9 @@
 
 namespace ccn {
 
-/// Prints what a package is.
-void printInfo(std::ostream &os, const runtime::Package &package);
+/// Prints what a package is, and which of its variants is run on `machine`.
+void printInfo(std::ostream &os, const runtime::Package &package,
+               const std::string &machine);
 
 /// Prints the times of the timed runs, and the bytes that a run moves, by rank.
 /// A run begins when the first rank begins it and ends when the last one ends.
@@ -27,6 +28,9 @@ void printBench(std::ostream &os, RunMemory &memory);
 /// ranks are: "threads".
 Status writeBench(const std::string &path, const runtime::Package &package,
                   RunMemory &memory, const std::string &ranksAre);
+
+/// The median time of the timed runs, in seconds.
+double medianSeconds(RunMemory &memory);
 
 /// Of at least one value.
 double median(std::vector<double> values);

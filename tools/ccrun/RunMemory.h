@@ -28,6 +28,8 @@ enum class PlanKind : int32_t { Scheduled, Reference, Bounds };
 struct RunTask {
   int32_t ranks = 1;
   PlanKind plan = PlanKind::Scheduled;
+  /// Which variant of the package that plan is of.
+  int32_t variant = 0;
   /// Whether GPUs execute it.
   bool onGpus = false;
   bool traced = false;

@@ -12,12 +12,15 @@
 #include "runtime/Convert.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
+#include "runtime/RankCode.h"
+#include "runtime/TunedVariant.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"
 
 #include <algorithm>
 #include <cstring>
+#include <iomanip>
 #include <iostream>
 
 using namespace ccn;
@@ -73,6 +76,9 @@ public:
 
   int run();
 
+  /// The median time of a run, in seconds, of `runs`.
+  Result<double> time(int runs);
+
 private:
   using Inputs = std::map<std::string, HostTensor>;
 
@@ -86,6 +92,8 @@ private:
   /// Of ranks that MPI started: runs this one. Rank 0 goes on with the results;
   /// the others end with the exit code.
   std::optional<int> runInTeam(const RunTask &task, const Inputs &inputs);
+  /// What ranks do to have `runs` timed.
+  RunTask timedTask(int runs) const;
   /// Runs what is to be run; an exit code if nothing is left to do.
   std::optional<int> runPlans(const RunTask &task, const Inputs &inputs);
   /// Prints and writes the results.
@@ -185,6 +193,7 @@ Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
 Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
                        std::unique_ptr<RunMemory> &result) {
   task.timeLimit = environment.timeLimit;
+  task.variant = static_cast<int32_t>(options.variant.value_or(0));
   package.hash.copy(task.packageHash, sizeof task.packageHash - 1);
   if (options.processes)
     nameHeap(task);
@@ -248,8 +257,12 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
   // What makes ranks do something else than others.
   wanted.content =
       package.hash + ", seed " + std::to_string(options.seed) + ", " +
-      std::to_string(task.runs) + " runs" + (onGpus ? ", on GPUs" : "") +
-      (task.traced ? ", trace" : "") + (options.check ? ", check" : "");
+      std::to_string(task.runs) + " runs" +
+      (package.variants.empty()
+           ? ""
+           : ", variant " + std::to_string(options.variant.value_or(0))) +
+      (onGpus ? ", on GPUs" : "") + (task.traced ? ", trace" : "") +
+      (options.check ? ", check" : "");
   std::vector<const Plan *> plans = {&package.plan};
   if (options.check)
     plans.push_back(&referencePlan());
@@ -341,13 +354,26 @@ int Runner::report(ProgramArrays &arrays) {
   return options.check ? check() : Done;
 }
 
+RunTask Runner::timedTask(int runs) const {
+  RunTask task;
+  task.onGpus = onGpus;
+  task.timedRuns = runs;
+  task.runs = runs + std::min(3, runs);
+  task.runsPerGraph = runsPerGraph(package.plan);
+  return task;
+}
+
+Result<double> Runner::time(int runs) {
+  Result<Inputs> inputs = arraysOf(package).read(options.inputs);
+  if (!inputs)
+    return inputs.status();
+  Status status = runPlan(package.plan, timedTask(runs), *inputs, memory);
+  if (!status)
+    return status;
+  return medianSeconds(*memory);
+}
+
 int Runner::run() {
-  auto ranks = static_cast<int>(package.plan.ranks.size());
-  if (options.processes && *options.processes != ranks)
-    return fail(WrongUsage, "--nproc: program '" + package.program +
-                                "' has a mesh of " + std::to_string(ranks) +
-                                " ranks, found " +
-                                std::to_string(*options.processes));
   if (options.check && !package.reference && !onGpus)
     return fail(WrongUsage,
                 "--check: '" + options.package +
@@ -361,16 +387,88 @@ int Runner::run() {
     return fail(WrongUsage, status.message());
 
   RunTask task;
+  if (options.benchRuns)
+    task = timedTask(*options.benchRuns);
   task.onGpus = onGpus;
   task.traced = !options.traceFile.empty();
-  if (options.benchRuns) {
-    task.timedRuns = *options.benchRuns;
-    task.runs = task.timedRuns + std::min(3, task.timedRuns);
-    task.runsPerGraph = runsPerGraph(package.plan);
-  }
   if (std::optional<int> code = runPlans(task, *inputs))
     return *code;
   return report(arrays);
+}
+
+/// Whether the package is one that this machine can run, on its CPU if that is
+/// to be.
+Status checkHere(const Package &package, bool onCpu) {
+  Status status = checkPackage(package);
+  return status && onCpu ? checkMachine(package) : status;
+}
+
+/// Measures all variants, and keeps which one is the fastest.
+int tune(RunnerOptions options, Package &package,
+         const Environment &environment, bool onGpus) {
+  if (package.variants.empty())
+    return fail(WrongUsage, "--tune: '" + options.package +
+                                "' holds no variants to choose from; expected "
+                                "one that was compiled with --autotune");
+  Result<std::string> machine = tunedMachine(onGpus);
+  if (!machine)
+    return fail(RunFailed, machine.message());
+  std::vector<double> seconds;
+  size_t best = 0;
+  std::cout << "variant   median of a run in ms\n";
+  for (size_t number = 0; number <= package.variants.size(); ++number) {
+    options.variant = static_cast<int>(number);
+    if (number > 0)
+      swapVariant(package, number);
+    Status status = checkHere(package, !onGpus);
+    if (!status && number == 0)
+      return fail(WrongUsage, "'" + options.package + "': " + status.message());
+    Result<double> time = status ? Runner(options, package, environment, onGpus)
+                                       .time(*options.tuneRuns)
+                                 : status;
+    std::string name = package.variant;
+    if (number > 0)
+      swapVariant(package, number);
+    // What it is compared with must run; others may need more than there is.
+    if (!time && number == 0)
+      return fail(RunFailed, time.message());
+    seconds.push_back(time ? *time : -1);
+    std::cout << std::setw(7) << number << "   ";
+    if (time)
+      std::cout << std::setw(14) << std::fixed << std::setprecision(5)
+                << *time * 1e3 << "   " << name << "\n";
+    else
+      std::cout << std::setw(14) << "failed" << "   " << name << ": "
+                << time.message() << "\n";
+    if (time && *time < seconds[best])
+      best = number;
+  }
+  // Less is what one measurement differs from another by.
+  constexpr double worthwhile = 0.98;
+  if (seconds[best] > worthwhile * seconds[0])
+    best = 0;
+  Result<std::string> path = keepTuned(package, *machine, best, seconds);
+  if (!path)
+    return fail(RunFailed, "--tune: " + path.message());
+  std::cout << "variant " << best << " runs on " << *machine
+            << " from now on, as '" << *path << "' says\n";
+  return Done;
+}
+
+/// Chooses what is run of a package with variants; an exit code if that is
+/// wrong.
+std::optional<int> chooseVariant(RunnerOptions &options, Package &package,
+                                 bool onGpus) {
+  if (!options.variant)
+    options.variant = static_cast<int>(fastestVariant(package, onGpus));
+  auto number = static_cast<size_t>(*options.variant);
+  if (number > package.variants.size())
+    return fail(WrongUsage, "--variant: expected a number from 0 to " +
+                                std::to_string(package.variants.size()) +
+                                ", found " + std::to_string(number));
+  if (number > 0)
+    swapVariant(package, number);
+  return std::nullopt;
 }
 
 } // namespace
@@ -382,9 +480,11 @@ int main(int argc, char **argv) {
   if (!options.worker.empty())
     return runWorker(options.package, options.worker);
   std::optional<MpiLaunch> launch = mpiLaunch();
-  if (launch && (options.processes || options.threads))
+  if (launch && (options.processes || options.threads || options.tuneRuns))
     return fail(WrongUsage,
-                std::string(options.processes ? "--nproc" : "--threads") +
+                std::string(options.processes  ? "--nproc"
+                            : options.tuneRuns ? "--tune"
+                                               : "--threads") +
                     ": expected without a launcher of MPI, which has started "
                     "the ranks");
   Result<Environment> environment = Environment::read();
@@ -393,21 +493,29 @@ int main(int argc, char **argv) {
   Result<Package> package = readPackage(options.package);
   if (!package)
     return fail(WrongUsage, package.message());
-  if (options.info) {
-    if (!launch || launch->rank == 0)
-      printInfo(std::cout, *package);
-    return Done;
-  }
   bool onGpus = options.target.empty() ? package->gpu.has_value()
                                        : options.target == "cuda";
-  Status fits = checkPackage(*package);
-  if (fits && (!onGpus || options.check))
-    fits = checkMachine(*package);
-  if (!fits)
-    return fail(WrongUsage, "'" + options.package + "': " + fits.message());
+  if (options.info) {
+    Result<std::string> machine = tunedMachine(onGpus);
+    if (!launch || launch->rank == 0)
+      printInfo(std::cout, *package, machine ? *machine : "");
+    return Done;
+  }
   if (onGpus && !package->gpu)
     return fail(WrongUsage, "--target cuda: '" + options.package +
                                 "' holds no kernels for GPUs");
   environment->timeLimit = options.timeLimit.value_or(environment->timeLimit);
+  if (auto ranks = static_cast<int>(package->plan.ranks.size());
+      options.processes && *options.processes != ranks)
+    return fail(WrongUsage, "--nproc: program '" + package->program +
+                                "' has a mesh of " + std::to_string(ranks) +
+                                " ranks, found " +
+                                std::to_string(*options.processes));
+  if (options.tuneRuns)
+    return tune(options, *package, *environment, onGpus);
+  if (std::optional<int> code = chooseVariant(options, *package, onGpus))
+    return *code;
+  if (Status status = checkHere(*package, !onGpus || options.check); !status)
+    return fail(WrongUsage, "'" + options.package + "': " + status.message());
   return Runner(options, *package, *environment, onGpus).run();
 }

@@ -6,6 +6,8 @@
 
 #include "ApiUtil.h"
 
+#include "runtime/TunedVariant.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -170,6 +172,36 @@ TEST(Api, PackagesThatCannotBeUsedAreRefused) {
   EXPECT_EQ(loaded(average(2, 5), CCN_TARGET_GPU).status, CCN_ERROR_ARGUMENT);
   EXPECT_EQ(loaded(average(2, 5), static_cast<ccn_target>(7)).status,
             CCN_ERROR_ARGUMENT);
+}
+
+TEST(Api, TheVariantThatWasTunedRuns) {
+  std::string folder = testing::TempDir() + "ccn-api-test-cache";
+  ASSERT_EQ(setenv("CCN_CACHE_DIR", folder.c_str(), 1), 0);
+  Package package = average(1, 5);
+  package.variants = {
+      {"another", "other", average(1, 5, "add_scaled_wrongly").plan, {}}};
+  // Which is 1 off, so that it is known by that.
+  auto run = [&](const char *schedule) {
+    Program program = load(package);
+    ccn_program_info info;
+    EXPECT_EQ(ccn_program_describe(program.get(), &info), CCN_OK);
+    EXPECT_STREQ(info.schedule, schedule);
+    Team team = makeTeam({program.get()});
+    AverageArrays arrays(1, 5);
+    Outcome outcome;
+    Executor executor = make(team.get(), program.get(), 0, outcome);
+    EXPECT_EQ(ccn_executor_run(executor.get(), arrays.of(0).data(), 4, nullptr),
+              CCN_OK)
+        << ccn_last_error();
+    return arrays.y[0][2] - arrays.expected(1)[2];
+  };
+  EXPECT_EQ(run(""), 0);
+  Result<Package> read = decodePackage(*encodePackage(package));
+  ASSERT_TRUE(read.ok()) << read.message();
+  ASSERT_TRUE(keepTuned(*read, cpuMachine(), 1, {2, 1}).ok());
+  EXPECT_EQ(run("other"), 1);
+  unsetenv("CCN_CACHE_DIR");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Api, TypesAreTheLanguages) {

@@ -179,6 +179,25 @@ TEST(Package, ReadsWhatItWrote) {
   EXPECT_TRUE(read->gpu->kernels[0].waits);
   EXPECT_EQ(read->gpu->launches[0][0].numbers, (std::vector<int64_t>{4, 5}));
   EXPECT_EQ(read->gpu->fills[0].value, 9);
+  EXPECT_EQ(read->variant, "default");
+  ASSERT_EQ(read->variants.size(), 2u);
+  EXPECT_EQ(read->variants[0].name, "first");
+  EXPECT_EQ(read->variants[0].plan.ranks[1].flags,
+            package.plan.ranks[1].flags + 7);
+  EXPECT_EQ(read->variants[0].gpu->source, "// first\n");
+  EXPECT_EQ(read->variants[1].schedule, "fused");
+}
+
+TEST(Package, VariantsChangePlaces) {
+  Package package = everything();
+  swapVariant(package, 2);
+  EXPECT_EQ(package.variant, "second");
+  EXPECT_EQ(package.schedule, "fused");
+  EXPECT_EQ(package.gpu->source, "// second\n");
+  EXPECT_EQ(package.variants[1].name, "default");
+  EXPECT_EQ(package.variants[0].name, "first");
+  swapVariant(package, 2);
+  EXPECT_EQ(encode(package), encode(everything()));
 }
 
 TEST(Package, SameInputSameBytes) {
@@ -236,12 +255,12 @@ TEST(Package, EveryTruncationIsNoticed) {
 
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
-  bytes[8] = 3;
-  EXPECT_EQ(whyNot(seal(bytes)), "expected version 2 of the package format, "
-                                 "found 3, which a newer ccn has made");
+  bytes[8] = 4;
+  EXPECT_EQ(whyNot(seal(bytes)), "expected version 3 of the package format, "
+                                 "found 4, which a newer ccn has made");
   bytes[8] = 1;
   EXPECT_EQ(whyNot(seal(bytes)),
-            "expected version 2 of the package format, found 1, which an older "
+            "expected version 3 of the package format, found 1, which an older "
             "ccn has made; compile again");
 }
 
@@ -453,10 +472,16 @@ TEST(Package, TargetsAreKnown) {
   EXPECT_EQ(checkTarget(package).message(),
             "a package for target 'cuda' lacks kernels for GPUs");
   package.target = "cpu";
+  package.variants.clear();
   EXPECT_EQ(checkTarget(package).message(), "");
   package.gpu.emplace();
   EXPECT_EQ(checkTarget(package).message(),
             "a package for target 'cpu' holds kernels for GPUs");
+  EXPECT_EQ(checkTarget(everything()).message(), "");
+  Package some = everything();
+  some.variants[1].gpu.reset();
+  EXPECT_EQ(checkTarget(some).message(),
+            "variant 'second' lacks kernels for GPUs");
   package.target = "sm_90a";
   EXPECT_EQ(checkTarget(package).message(),
             "expected a package for target 'cpu' or 'cuda', found one for "

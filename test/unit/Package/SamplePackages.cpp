@@ -110,6 +110,12 @@ Package everything() {
   package.bounds = package.plan;
   package.bounds->arguments.clear();
   package.bounded = {3, 1};
+  package.variant = "default";
+  package.variants = {{"first", "", package.plan, package.gpu},
+                      {"second", "fused", package.plan, package.gpu}};
+  package.variants[0].plan.ranks[1].flags += 7;
+  package.variants[0].gpu->source = "// first\n";
+  package.variants[1].gpu->source = "// second\n";
   return package;
 }
 

@@ -1,0 +1,159 @@
+//===- Variants.cpp - Other ways to run scheduled programs ----------------===//
+//
+// Which protocol is best depends on the size alone, so limits of sizes say it
+// for all collectives of a program at once: there are few choices of limits
+// that differ.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Driver/Variants.h"
+
+#include "dialect/Ccn.h"
+#include "dialect/Placement.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace ccn;
+
+namespace {
+
+/// Beyond these nothing is gained by sending everything to everybody.
+constexpr int64_t mostByLl = 4 << 20, mostByLamport = 256 << 20;
+
+/// Whether the algorithm of an all_reduce of the program, or of any if that is
+/// empty, is decided by its size.
+bool isOpen(CommunicateOp op, StringRef program) {
+  if (!program.empty() &&
+      op->getParentOfType<ProgramOp>().getSymName() != program)
+    return false;
+  auto kernel = dyn_cast<FusedOp>(op->getParentOp());
+  auto isChosen = [&](StringRef name) {
+    return op->hasAttr(name) || (kernel && kernel->hasAttr(name));
+  };
+  return op.getCollective() == Collective::all_reduce &&
+         !isChosen(kAlgorithmAttr) && !isChosen(kProtocolAttr);
+}
+
+/// The module as rank 0 has it, after the phases up to `last`.
+OwningOpRef<ModuleOp> takeTo(Phase last, ModuleOp from,
+                             CompileOptions options) {
+  OwningOpRef<ModuleOp> module(from.clone());
+  options.rank = 0;
+  options.explain = false;
+  PassManager passes(from.getContext());
+  OpPassManager unused;
+  addPhasePasses(last, options, unused, passes);
+  if (failed(passes.run(*module)))
+    return {};
+  return module;
+}
+
+/// The sizes of the all_reduces that are open.
+struct Sizes {
+  std::set<int64_t> alone, inKernels;
+};
+
+Sizes sizesOf(ModuleOp localized, StringRef program) {
+  Sizes sizes;
+  MeshOp mesh = getMesh(localized);
+  localized.walk([&](CommunicateOp op) {
+    if (!isOpen(op, program))
+      return;
+    RankedTensorType type = op.getSourceType();
+    int64_t bytes =
+        largestPart(type, mesh) * elementBytes(type.getElementType());
+    bool inKernel = isa<FusedOp>(op->getParentOp());
+    (inKernel ? sizes.inKernels : sizes.alone).insert(bytes);
+  });
+  return sizes;
+}
+
+/// Says how each collective that is open in `localized` runs in `selected`.
+std::vector<std::string> describe(ModuleOp localized, ModuleOp selected,
+                                  StringRef program) {
+  SmallVector<CommunicateOp> before, after;
+  localized.walk([&](CommunicateOp op) { before.push_back(op); });
+  selected.walk([&](CommunicateOp op) { after.push_back(op); });
+  std::vector<std::string> texts;
+  for (auto [open, chosen] : llvm::zip_equal(before, after)) {
+    if (!isOpen(open, program))
+      continue;
+    auto name = chosen->getAttrOfType<StringAttr>(kLetAttr);
+    std::string &text = texts.emplace_back(
+        (name ? name.getValue() : StringRef("all_reduce")).str());
+    if (auto algorithm = chosen->getAttrOfType<StringAttr>(kAlgorithmAttr))
+      text += " " + algorithm.getValue().str();
+    else
+      text += " by a schedule";
+    auto protocol = chosen->getAttrOfType<StringAttr>(kProtocolAttr);
+    if (protocol && protocol.getValue() != stringifyProtocol(Protocol::simple))
+      text += " " + protocol.getValue().str();
+  }
+  return texts;
+}
+
+/// For people: "avg one_shot ll, total two_shot".
+std::string shorten(const std::vector<std::string> &texts) {
+  constexpr size_t shown = 6;
+  std::string text = llvm::join(
+      ArrayRef(texts).take_front(std::min(texts.size(), shown)), ", ");
+  if (texts.size() > shown)
+    text += ", and " + std::to_string(texts.size() - shown) + " more";
+  return text;
+}
+
+/// 0, and what is in `sizes` up to `most`.
+SmallVector<int64_t> limitsUpTo(int64_t most, const std::set<int64_t> &sizes) {
+  SmallVector<int64_t> limits = {0};
+  for (int64_t size : sizes)
+    if (size > 0 && size <= most)
+      limits.push_back(size);
+  return limits;
+}
+
+} // namespace
+
+std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
+                                           StringRef program,
+                                           const CompileOptions &options,
+                                           size_t most) {
+  std::vector<PlanVariant> variants;
+  OwningOpRef<ModuleOp> localized = takeTo(Phase::Localize, scheduled, options);
+  if (!localized)
+    return {};
+  std::set<std::vector<std::string>> seen;
+  // Whether all went well.
+  auto add = [&](const SelectLimits &limits) {
+    CompileOptions chosen = options;
+    chosen.limits = limits;
+    OwningOpRef<ModuleOp> selected = takeTo(Phase::Select, *localized, chosen);
+    if (!selected)
+      return false;
+    auto [choices, isNew] =
+        seen.insert(describe(*localized, *selected, program));
+    if (!isNew)
+      return true;
+    OwningOpRef<ModuleOp> plans = planScheduled(scheduled, chosen);
+    if (!plans)
+      return false;
+    variants.push_back({shorten(*choices), std::move(plans)});
+    return true;
+  };
+  if (!add({}))
+    return {};
+  Sizes sizes = sizesOf(*localized, program);
+  for (int64_t kernel : limitsUpTo(mostByLamport, sizes.inKernels))
+    for (int64_t ll : limitsUpTo(mostByLl, sizes.alone))
+      for (int64_t lamport : limitsUpTo(mostByLamport, sizes.alone)) {
+        if (variants.size() >= most)
+          return variants;
+        if (lamport > 0 && lamport <= ll)
+          continue;
+        if (!add({ll, lamport, kernel}))
+          return {};
+      }
+  return variants;
+}

@@ -1,0 +1,76 @@
+//===- Autotune.cpp - What measurement chooses from -----------------------===//
+//
+// Each schedule is applied anew, and planned in several ways. One that does not
+// apply is left out, without a word: it is an error where it is asked for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/cccompile/Autotune.h"
+
+#include "lib/Frontend/Parser.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace ccn;
+
+/// Of each schedule, how many ways to run it there are at most.
+static constexpr size_t mostPerSchedule = 24;
+
+/// The names of the file's schedules for the program, or for any if it is
+/// empty.
+static std::vector<std::string> schedulesFor(llvm::StringRef program,
+                                             const SourceFile &source) {
+  std::vector<std::string> names;
+  if (isMlir(source))
+    return names;
+  Diagnostics silent;
+  std::unique_ptr<frontend::ast::File> file = frontend::parse(source, silent);
+  for (const frontend::ast::Item *item : file->items)
+    if (auto *schedule = llvm::dyn_cast<frontend::ast::ScheduleItem>(item))
+      if (program.empty() || schedule->program.text == program)
+        names.push_back(schedule->name.text.str());
+  return names;
+}
+
+std::vector<ScheduledVariant>
+ccn::makeVariants(const SourceFile &source, mlir::MLIRContext *context,
+                  const Options &options,
+                  const CompileOptions &compileOptions) {
+  std::vector<ScheduledVariant> variants;
+  auto add = [&](const std::string &name, CompileOptions chosen) {
+    chosen.stopAfter = Phase::Schedule;
+    chosen.dumpFolder.clear();
+    chosen.explain = false;
+    Diagnostics silent;
+    mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
+    if (compile(source, context, chosen, silent, module, &schedules) !=
+        CompileStatus::Done)
+      return;
+    mlir::ScopedDiagnosticHandler quiet(
+        context, [](mlir::Diagnostic &) { return mlir::success(); });
+    std::string prefix = name.empty() ? "no schedule" : "schedule " + name;
+    for (PlanVariant &plan :
+         planVariants(*module, options.program, chosen, mostPerSchedule)) {
+      plan.name = prefix + (plan.name.empty() ? "" : ": " + plan.name);
+      variants.push_back({name, std::move(plan)});
+    }
+  };
+  std::vector<std::string> names = schedulesFor(options.program, source);
+  if (!options.schedule.empty()) {
+    add(options.schedule, compileOptions);
+    return variants;
+  }
+  if (llvm::is_contained(names, "default"))
+    add("default", compileOptions);
+  CompileOptions chosen = compileOptions;
+  chosen.unscheduled = true;
+  add("", chosen);
+  chosen.unscheduled = false;
+  for (const std::string &name : names) {
+    if (name == "default")
+      continue;
+    chosen.lower.schedule = name;
+    add(name, chosen);
+  }
+  return variants;
+}

@@ -1,0 +1,32 @@
+//===- Autotune.h - What measurement chooses from ---------------*- C++ -*-===//
+//
+// --autotune: the ways to run a program that a package has beside its default.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCCOMPILE_AUTOTUNE_H
+#define CCN_TOOLS_CCCOMPILE_AUTOTUNE_H
+
+#include "lib/Driver/Variants.h"
+#include "tools/cccompile/Options.h"
+
+namespace ccn {
+
+/// A way to run a program: under a schedule, whose name is empty if there is
+/// none.
+struct ScheduledVariant {
+  std::string schedule;
+  PlanVariant plan;
+};
+
+/// All ways to run the program of `source` that `options` names, or its only
+/// one: first with the schedule that is applied by default, if that is not
+/// excluded, then, unless `options` name a schedule, without one and with each
+/// other that applies to these sizes; each with what planVariants makes of it.
+std::vector<ScheduledVariant>
+makeVariants(const SourceFile &source, mlir::MLIRContext *context,
+             const Options &options, const CompileOptions &compileOptions);
+
+} // namespace ccn
+
+#endif // CCN_TOOLS_CCCOMPILE_AUTOTUNE_H
