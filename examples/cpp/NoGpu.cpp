@@ -6,10 +6,9 @@
 
 #include "Training.h"
 
-#include <cstdio>
+#include <stdexcept>
 
-ccn_status trainOnGpu(ccn_team *, const ccn_program *, const Training &,
-                      RankState &) {
-  std::fputs("built without CUDA's toolkit\n", stderr);
-  return CCN_ERROR_MACHINE;
+void trainOnGpu(ccn_team *, const ccn_program *, const Training &,
+                RankState &) {
+  throw std::runtime_error("the example was built without CUDA's toolkit");
 }

@@ -8,151 +8,128 @@
 
 #include "Training.h"
 
-#include <cstdio>
 #include <cuda_runtime_api.h>
+#include <stdexcept>
 
 namespace {
 
-/// What a rank has on its device, given back at the end.
-class RankDevice {
-public:
-  RankDevice(ccn_team *team, RankState &state) : team(team), state(state) {}
-  ~RankDevice();
+void checkCuda(cudaError_t error) {
+  if (error != cudaSuccess)
+    throw std::runtime_error(cudaGetErrorString(error));
+}
 
-  bool prepare(adam_executor *executor);
-  /// A run on the stream.
-  ccn_status run(adam_executor *executor, const Training &training, int step);
-  /// Captures a run; then runs are replays.
-  ccn_status capture(adam_executor *executor);
-  bool replay(const Training &training, int step);
-  bool download();
-  ccn_status synchronize(adam_executor *executor) {
-    return adam_synchronize(executor, stream);
+/// Something of CUDA's, given back at the end.
+template <typename Handle, cudaError_t (*giveBack)(Handle)> class Owned {
+public:
+  ~Owned() {
+    if (handle)
+      (void)giveBack(handle);
+  }
+  Owned() = default;
+  Owned(const Owned &) = delete;
+  Owned &operator=(const Owned &) = delete;
+
+  Handle *place() { return &handle; }
+  Handle get() const { return handle; }
+
+private:
+  Handle handle = nullptr;
+};
+
+/// Elements in the device's memory.
+template <typename T> class DeviceArray {
+public:
+  explicit DeviceArray(size_t count) : count(count) {
+    checkCuda(cudaMalloc(memory.place(), count * sizeof(T)));
+  }
+  /// Null if there are none.
+  T *get() const { return static_cast<T *>(memory.get()); }
+  void upload(const std::vector<T> &from, cudaStream_t stream) {
+    checkCuda(cudaMemcpyAsync(get(), from.data(), count * sizeof(T),
+                              cudaMemcpyHostToDevice, stream));
+  }
+  void download(std::vector<T> &to, cudaStream_t stream) const {
+    checkCuda(cudaMemcpyAsync(to.data(), get(), count * sizeof(T),
+                              cudaMemcpyDeviceToHost, stream));
   }
 
 private:
-  /// Whether a call of CUDA has succeeded; else the other ranks need not wait.
-  bool check(cudaError_t error);
-  template <typename T> bool take(T *&place, size_t count) {
-    // Of no bytes there is no address, and none is needed.
-    return check(
-        cudaMalloc(reinterpret_cast<void **>(&place), count * sizeof(T)));
-  }
-  template <typename T> bool upload(T *place, const std::vector<T> &from) {
-    return check(cudaMemcpyAsync(place, from.data(), from.size() * sizeof(T),
-                                 cudaMemcpyHostToDevice, stream));
-  }
-  template <typename T> bool download(std::vector<T> &to, const T *place) {
-    return check(cudaMemcpyAsync(to.data(), place, to.size() * sizeof(T),
-                                 cudaMemcpyDeviceToHost, stream));
-  }
-
-  ccn_team *team;
-  RankState &state;
-  ccn_f16 *g = nullptr;
-  float *p = nullptr, *mom = nullptr, *var = nullptr, *scalars = nullptr;
-  cudaStream_t stream = nullptr;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t runner = nullptr;
+  size_t count;
+  Owned<void *, cudaFree> memory;
 };
 
-bool RankDevice::check(cudaError_t error) {
-  if (error == cudaSuccess)
-    return true;
-  (void)ccn_team_fail(team, state.rank, cudaGetErrorString(error));
-  return false;
-}
+using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
+using Graph = Owned<cudaGraph_t, cudaGraphDestroy>;
+using GraphRunner = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 
-RankDevice::~RankDevice() {
-  if (runner)
-    (void)cudaGraphExecDestroy(runner);
-  if (graph)
-    (void)cudaGraphDestroy(graph);
-  if (stream)
-    (void)cudaStreamDestroy(stream);
-  for (void *memory :
-       {(void *)g, (void *)p, (void *)mom, (void *)var, (void *)scalars})
-    (void)cudaFree(memory);
-}
-
-bool RankDevice::prepare(adam_executor *executor) {
-  int device = 0;
-  return ccn_executor_device((ccn_executor *)executor, &device) == CCN_OK &&
-         check(cudaSetDevice(device)) &&
-         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) &&
-         take(g, state.g.size()) && take(p, state.p.size()) &&
-         take(mom, state.mom.size()) && take(var, state.var.size()) &&
-         take(scalars, 2) && upload(p, state.p) && upload(mom, state.mom) &&
-         upload(var, state.var) &&
-         // So that the other ranks write p where it is.
-         adam_bind(executor, g, p, mom, var) == CCN_OK;
-}
-
-ccn_status RankDevice::run(adam_executor *executor, const Training &training,
-                           int step) {
-  state.differentiate(step);
-  if (!upload(g, state.g))
-    return ccn_team_check(team);
-  return adam_run(executor, g, p, mom, var, training.learningRate,
-                  static_cast<float>(step), stream);
-}
-
-ccn_status RankDevice::capture(adam_executor *executor) {
-  void *arguments[adam_arguments] = {g, p, mom, var, scalars, scalars + 1};
-  if (!check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal)))
-    return ccn_team_check(team);
-  ccn_status status = ccn_executor_run((ccn_executor *)executor, arguments,
-                                       adam_arguments, stream);
-  bool isCaptured = check(cudaStreamEndCapture(stream, &graph)) &&
-                    check(cudaGraphInstantiate(&runner, graph, 0));
-  return isCaptured ? status : ccn_team_check(team);
-}
-
-bool RankDevice::replay(const Training &training, int step) {
-  state.differentiate(step);
-  std::vector<float> values = {training.learningRate, static_cast<float>(step)};
-  return upload(g, state.g) && upload(scalars, values) &&
-         check(cudaGraphLaunch(runner, stream));
-}
-
-bool RankDevice::download() {
-  return download(state.p, p) && download(state.mom, mom) &&
-         download(state.var, var);
+/// Makes a device that of this thread: ranks take turns.
+int useDevice(int rank) {
+  int count = 0;
+  checkCuda(cudaGetDeviceCount(&count));
+  checkCuda(cudaSetDevice(rank % count));
+  return rank % count;
 }
 
 } // namespace
 
-ccn_status trainOnGpu(ccn_team *team, const ccn_program *program,
-                      const Training &training, RankState &state) {
-  adam_executor *executor = nullptr;
-  ccn_status status =
-      adam_create(team, program, state.rank, CCN_ANY_DEVICE, &executor);
-  if (status != CCN_OK)
-    return status;
-  {
-    RankDevice device(team, state);
-    if (!device.prepare(executor))
-      status = ccn_team_check(team);
-    for (int step = 1; step <= training.steps && status == CCN_OK; ++step) {
-      int runs = training.steps / 2;
-      if (step == runs + 1)
-        status = device.capture(executor);
-      if (status != CCN_OK)
-        break;
-      if (step <= runs)
-        status = device.run(executor, training, step);
-      else if (!device.replay(training, step))
-        status = ccn_team_check(team);
-      // The gradient's buffer is used again.
-      if (status == CCN_OK)
-        status = device.synchronize(executor);
-    }
-    if (status == CCN_OK && !device.download())
-      status = ccn_team_check(team);
-    if (status == CCN_OK)
-      status = device.synchronize(executor);
-    // What was bound stays until the executor is gone.
-    (void)adam_release(executor);
+void trainOnGpu(ccn_team *team, const ccn_program *program,
+                const Training &training, RankState &state) {
+  int device = useDevice(state.rank);
+  Stream owned;
+  checkCuda(cudaStreamCreateWithFlags(owned.place(), cudaStreamNonBlocking));
+  cudaStream_t stream = owned.get();
+  DeviceArray<ccn_f16> g(state.g.size());
+  DeviceArray<float> p(state.p.size()), mom(state.mom.size()),
+      var(state.var.size()), scalars(2);
+  Graph graph;
+  GraphRunner runner;
+  // Goes before the memory that is bound.
+  Executor executor(team, program, state.rank, device);
+
+  p.upload(state.p, stream);
+  mom.upload(state.mom, stream);
+  var.upload(state.var, stream);
+  // So that the other ranks write p where it is.
+  check(adam_bind(executor.get(), g.get(), p.get(), mom.get(), var.get()));
+
+  int step = 1;
+  auto begin = [&] {
+    state.differentiate(step);
+    g.upload(state.g, stream);
+  };
+  // After it the gradient's vector is free again.
+  auto end = [&] {
+    check(adam_synchronize(executor.get(), stream));
+    ++step;
+  };
+  while (step <= training.steps / 2) {
+    begin();
+    check(adam_run(executor.get(), g.get(), p.get(), mom.get(), var.get(),
+                   training.learningRate, static_cast<float>(step), stream));
+    end();
   }
-  return status;
+
+  void *arguments[adam_arguments] = {
+      g.get(), p.get(), mom.get(), var.get(), scalars.get(), scalars.get() + 1};
+  checkCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  ccn_status captured =
+      ccn_executor_run(executor.untyped(), arguments, adam_arguments, stream);
+  checkCuda(cudaStreamEndCapture(stream, graph.place()));
+  check(captured);
+  checkCuda(cudaGraphInstantiate(runner.place(), graph.get(), 0));
+  // No rank runs while another may still wait for its device.
+  check(ccn_team_meet(team, state.rank));
+  while (step <= training.steps) {
+    begin();
+    std::vector<float> values = {training.learningRate,
+                                 static_cast<float>(step)};
+    scalars.upload(values, stream);
+    checkCuda(cudaGraphLaunch(runner.get(), stream));
+    end();
+  }
+
+  p.download(state.p, stream);
+  mom.download(state.mom, stream);
+  var.download(state.var, stream);
+  check(adam_synchronize(executor.get(), stream));
 }

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace {
 
@@ -31,8 +32,8 @@ ccn_f16 halfOfEighths(int64_t n) {
 }
 
 ccn_part partOf(const ccn_program *program, int argument, int rank) {
-  ccn_part part = {};
-  (void)ccn_program_part(program, argument, rank, &part);
+  ccn_part part;
+  check(ccn_program_part(program, argument, rank, &part));
   return part;
 }
 
@@ -43,6 +44,12 @@ struct Parameter {
 float initial(size_t i) { return static_cast<float>(i % 17) / 4 - 2; }
 
 } // namespace
+
+void check(ccn_status status) {
+  if (status != CCN_OK)
+    throw std::runtime_error(std::string(ccn_status_name(status)) + ": " +
+                             ccn_last_error());
+}
 
 RankState::RankState(const ccn_program *program, int rank) : rank(rank) {
   auto size = [&](int argument) {
@@ -87,9 +94,8 @@ std::string compare(const ccn_program *program, const Training &training,
     // are a power of two.
     if (std::fabs(found - wanted) <= 1e-3f * std::fabs(wanted) + absolute)
       return std::string();
-    return "rank " + std::to_string(state.rank) + ": " + name + "[" +
-           std::to_string(index) + "] is " + std::to_string(found) +
-           ", expected " + std::to_string(wanted);
+    return std::string(name) + "[" + std::to_string(index) + "] is " +
+           std::to_string(found) + ", expected " + std::to_string(wanted);
   };
   std::string difference;
   for (size_t i = 0; i < state.p.size() && difference.empty(); ++i)

@@ -13,6 +13,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <thread>
 
@@ -46,20 +47,25 @@ int fail(const char *what, const char *why) {
 /// What a rank's thread does: an exit code.
 int runRank(const Options &options, ccn_team *team, const ccn_program *program,
             int rank) {
-  RankState state(program, rank);
-  RankBody body = options.onGpu ? trainOnGpu : trainOnCpu;
-  ccn_status status = body(team, program, options.training, state);
-  // The text is that of this thread's last error.
-  std::string why = ccn_last_error();
-  if (ccn_status left = ccn_team_leave(team, rank); status == CCN_OK) {
-    status = left;
-    why = ccn_last_error();
+  std::string why, difference;
+  try {
+    RankState state(program, rank);
+    (options.onGpu ? trainOnGpu : trainOnCpu)(team, program, options.training,
+                                              state);
+    difference = compare(program, options.training, state);
+  } catch (const std::exception &failure) {
+    why = failure.what();
+    // So that the other ranks do not wait for this one.
+    (void)ccn_team_fail(team, rank, failure.what());
   }
-  if (status != CCN_OK)
-    return fail(ccn_status_name(status), why.c_str());
-  std::string difference = compare(program, options.training, state);
+  if (ccn_team_leave(team, rank) != CCN_OK && why.empty())
+    why = ccn_last_error();
+  std::string rankName = "rank " + std::to_string(rank);
+  if (!why.empty())
+    return fail(rankName.c_str(), why.c_str());
   if (!difference.empty())
-    std::fprintf(stderr, "adam-example: %s\n", difference.c_str());
+    std::fprintf(stderr, "adam-example: %s: %s\n", rankName.c_str(),
+                 difference.c_str());
   return difference.empty() ? 0 : 1;
 }
 

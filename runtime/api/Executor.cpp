@@ -7,7 +7,6 @@
 
 #include "runtime/api/Handles.h"
 #include "runtime/cuda/GpuExecutor.h"
-#include "runtime/cuda/HostExchange.h"
 
 #include <algorithm>
 
@@ -125,8 +124,7 @@ Status ccn_executor::checkOverlaps() {
 /// compute nonsense: all tell each other which they make.
 static Status agree(TeamState &team, int rank, size_t listed) {
   Transport &transport = team.transport();
-  Result<std::unique_ptr<HostExchange>> exchange =
-      HostExchange::create(transport, rank, team.timeLimit, sizeof(int32_t));
+  Result<HostExchange *> exchange = team.exchangeOf(rank);
   if (!exchange)
     return exchange.status();
   Result<std::vector<int32_t>> all =
@@ -288,10 +286,12 @@ ccn_status ccn_executor_synchronize(ccn_executor *executor, void *stream) {
       return RankCall::refuse(executor->rank);
     if (executor->cpu && stream)
       return wrong("expected no stream for a program on the CPU");
-    Status status =
-        executor->gpu
-            ? executor->gpu->synchronize(static_cast<GpuStream>(stream))
-            : executor->team->transport().failure();
+    Status status;
+    if (executor->gpu)
+      status = executor->gpu->synchronize(static_cast<GpuStream>(stream));
+    // All may be done on this rank, or not even begun.
+    if (status)
+      status = executor->team->transport().failure();
     return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
   });
 }

@@ -12,6 +12,7 @@
 #include "runtime/RankCode.h"
 #include "runtime/SymmetricHeap.h"
 #include "runtime/api/ccn.h"
+#include "runtime/cuda/HostExchange.h"
 
 #include <atomic>
 #include <memory>
@@ -49,9 +50,8 @@ struct LoadedProgram {
   RankCode code;
   std::string signature;
   std::vector<ccn_mesh_axis> mesh;
-  /// The symmetric memory of an executor, and of what ranks tell each other
-  /// before they make it.
-  int64_t teamBytes = 0;
+  /// The symmetric memory of an executor.
+  int64_t symmetricBytes = 0;
 
   bool isOnGpus() const { return code.gpu; }
   int ranks() const { return static_cast<int>(package.plan.ranks.size()); }
@@ -70,6 +70,8 @@ struct TeamState {
     /// What follows belongs to that call.
     bool hasLeft = false;
     int executors = 0;
+    /// How the ranks meet; made when it is first needed.
+    std::unique_ptr<HostExchange> exchange;
     /// Of the programs that the team lists.
     std::vector<bool> isUsed;
   };
@@ -81,6 +83,9 @@ struct TeamState {
   std::unique_ptr<Team> launched;
   std::vector<Rank> ranks;
 
+  /// The symmetric memory of what ranks meet with.
+  static int64_t exchangeBytes(int ranks);
+
   Transport &transport() const {
     return heap ? static_cast<Transport &>(*heap) : launched->transport();
   }
@@ -88,6 +93,9 @@ struct TeamState {
   int ownRank() const { return launched ? launched->rank() : -1; }
   /// An error if the caller cannot speak for that rank.
   Status checkRank(int rank) const;
+  /// What ranks meet with, for a call of that rank. All get theirs at the same
+  /// point.
+  Result<HostExchange *> exchangeOf(int rank);
 };
 
 /// A call for a rank: only one at a time.

@@ -9,7 +9,6 @@
 #include "runtime/Signature.h"
 #include "runtime/api/Handles.h"
 #include "runtime/cuda/GpuExecutor.h"
-#include "runtime/cuda/HostExchange.h"
 
 using namespace ccn;
 using namespace ccn::runtime;
@@ -81,12 +80,7 @@ static ccn_status load(Result<Package> package, ccn_target target,
   Result<int64_t> bytes = executorBytes(held.plan, onGpus);
   if (!bytes)
     return failed(CCN_ERROR_PACKAGE, bytes.status());
-  if (__builtin_add_overflow(
-          *bytes,
-          HostExchange::bytes(loaded->ranks(), sizeof(int32_t)) +
-              2 * Transport::alignment,
-          &loaded->teamBytes))
-    return failed(CCN_ERROR_PACKAGE, error("the symmetric memory overflows"));
+  loaded->symmetricBytes = *bytes;
   loaded->signature = signatureOf(held.program, held.plan);
   for (const MeshAxis &axis : held.plan.mesh)
     loaded->mesh.push_back({axis.name.c_str(), axis.size});

@@ -22,10 +22,30 @@ Status TeamState::checkRank(int rank) const {
   return Status();
 }
 
+/// The most that a rank tells the others in an exchange.
+static constexpr int64_t recordBytes = sizeof(int32_t);
+
+int64_t TeamState::exchangeBytes(int ranks) {
+  return HostExchange::bytes(ranks, recordBytes) + Transport::alignment;
+}
+
+Result<HostExchange *> TeamState::exchangeOf(int rank) {
+  std::unique_ptr<HostExchange> &own =
+      ranks[static_cast<size_t>(rank)].exchange;
+  if (!own) {
+    Result<std::unique_ptr<HostExchange>> made =
+        HostExchange::create(transport(), rank, timeLimit, recordBytes);
+    if (!made)
+      return made.status();
+    own = *std::move(made);
+  }
+  return own.get();
+}
+
 namespace {
 
 /// What a team is made of.
-struct Members {
+struct NewTeam {
   std::shared_ptr<TeamState> state = std::make_shared<TeamState>();
   Environment environment;
   int ranks = 0;
@@ -33,23 +53,26 @@ struct Members {
 };
 
 Status collect(ccn_program *const *programs, size_t count, double timeLimit,
-               Members &members) {
+               NewTeam &made) {
   if (!programs || count == 0)
     return error("expected the programs that the team will run, found none");
   for (size_t i = 0; i < count; ++i) {
     if (!programs[i])
       return error("program ", i, " is null");
     const auto &loaded = programs[i]->loaded;
-    if (i > 0 && loaded->ranks() != members.ranks)
+    if (i > 0 && loaded->ranks() != made.ranks)
       return error("program '", loaded->package.program, "' has ",
                    loaded->ranks(), " ranks, '",
-                   programs[0]->loaded->package.program, "' has ",
-                   members.ranks);
-    members.ranks = loaded->ranks();
-    if (__builtin_add_overflow(members.bytes, loaded->teamBytes,
-                               &members.bytes))
+                   programs[0]->loaded->package.program, "' has ", made.ranks);
+    if (i == 0) {
+      made.ranks = loaded->ranks();
+      made.bytes = TeamState::exchangeBytes(made.ranks);
+    }
+    if (__builtin_add_overflow(made.bytes, loaded->symmetricBytes,
+                               &made.bytes) ||
+        __builtin_add_overflow(made.bytes, Transport::alignment, &made.bytes))
       return error("the symmetric memory of the programs overflows");
-    members.state->programs.push_back(loaded);
+    made.state->programs.push_back(loaded);
   }
   // Also false for NaN.
   if (!(timeLimit >= 0 && timeLimit <= 1e6))
@@ -58,13 +81,13 @@ Status collect(ccn_program *const *programs, size_t count, double timeLimit,
   Result<Environment> environment = Environment::read();
   if (!environment)
     return environment.status();
-  members.environment = *environment;
+  made.environment = *environment;
   if (timeLimit > 0)
-    members.environment.timeLimit = timeLimit;
-  members.state->timeLimit = members.environment.timeLimit;
-  members.state->ranks =
-      std::vector<TeamState::Rank>(static_cast<size_t>(members.ranks));
-  for (TeamState::Rank &rank : members.state->ranks)
+    made.environment.timeLimit = timeLimit;
+  made.state->timeLimit = made.environment.timeLimit;
+  made.state->ranks =
+      std::vector<TeamState::Rank>(static_cast<size_t>(made.ranks));
+  for (TeamState::Rank &rank : made.state->ranks)
     rank.isUsed.resize(count);
   return Status();
 }
@@ -85,15 +108,15 @@ ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
   return guarded([&] {
     if (!team)
       return wrong("the place for the team is null");
-    Members members;
-    if (Status status = collect(programs, count, time_limit, members); !status)
+    NewTeam made;
+    if (Status status = collect(programs, count, time_limit, made); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
     Result<std::unique_ptr<SymmetricHeap>> heap =
-        SymmetricHeap::create(members.ranks, members.bytes);
+        SymmetricHeap::create(made.ranks, made.bytes);
     if (!heap)
       return fail(CCN_ERROR_MACHINE, heap.status());
-    members.state->heap = *std::move(heap);
-    *team = new ccn_team{std::move(members.state)};
+    made.state->heap = *std::move(heap);
+    *team = new ccn_team{std::move(made.state)};
     return CCN_OK;
   });
 }
@@ -103,22 +126,22 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
   return guarded([&] {
     if (!team)
       return wrong("the place for the team is null");
-    Members members;
-    if (Status status = collect(programs, count, time_limit, members); !status)
+    NewTeam made;
+    if (Status status = collect(programs, count, time_limit, made); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
     TeamOptions options;
-    options.ranks = members.ranks;
-    options.bytesPerRank = members.bytes;
-    options.content = contentOf(*members.state);
-    options.environment = members.environment;
+    options.ranks = made.ranks;
+    options.bytesPerRank = made.bytes;
+    options.content = contentOf(*made.state);
+    options.environment = made.environment;
     std::unique_ptr<Team> joined = Team::join(options);
     if (Status status = joined->joined(); !status) {
       bool isWrongSize = joined->isWrongSize();
       (void)joined->leave();
       return fail(isWrongSize ? CCN_ERROR_ARGUMENT : CCN_ERROR_TEAM, status);
     }
-    members.state->launched = std::move(joined);
-    *team = new ccn_team{std::move(members.state)};
+    made.state->launched = std::move(joined);
+    *team = new ccn_team{std::move(made.state)};
     return CCN_OK;
   });
 }
@@ -142,6 +165,28 @@ ccn_status ccn_team_check(const ccn_team *team) {
     Transport &transport = team->state->transport();
     return transport.failed() ? fail(CCN_ERROR_TEAM, transport.failure())
                               : CCN_OK;
+  });
+}
+
+ccn_status ccn_team_meet(ccn_team *team, int rank) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    TeamState &state = *team->state;
+    if (Status status = state.checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    RankCall call(state, rank);
+    if (!call)
+      return RankCall::refuse(rank);
+    if (state.ranks[static_cast<size_t>(rank)].hasLeft)
+      return wrong("rank ", rank, " has left its team");
+    Status status = state.transport().failure();
+    if (status) {
+      Result<HostExchange *> exchange = state.exchangeOf(rank);
+      status = exchange ? (*exchange)->barrier("meeting of the ranks")
+                        : exchange.status();
+    }
+    return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
   });
 }
 

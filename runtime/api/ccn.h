@@ -249,6 +249,10 @@ CCN_API ccn_status ccn_team_describe(const ccn_team *team, int *ranks,
                                      int *own_rank);
 /** CCN_ERROR_TEAM if the team has failed. */
 CCN_API ccn_status ccn_team_check(const ccn_team *team);
+/** Waits until all ranks have called this. For what must not be done while
+   other ranks run: calls of CUDA that wait for a device (taking and freeing
+   memory, making a graph) would wait for those that wait for this rank. */
+CCN_API ccn_status ccn_team_meet(ccn_team *team, int rank);
 /** Fails the team, because of something that the caller says, so that no other
     rank waits for this one. */
 CCN_API ccn_status ccn_team_fail(ccn_team *team, int rank, const char *cause);
@@ -308,9 +312,10 @@ CCN_API ccn_status ccn_executor_run_values(ccn_executor *executor,
 CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
                                      void *const *arguments, size_t count);
 
-/** Waits until all in `stream` is done, and returns what a run could not do. On
-    the CPU it returns the team's failure. A caller that waits for its stream by
-    itself is not told of failures, and may wait for ranks that are lost. */
+/** Waits until all in `stream` is done, and returns what a run could not do, or
+    the team's failure. On the CPU nothing is left to wait for. A caller that
+   waits for its stream by itself is not told of failures, and may wait for
+   ranks that are lost. */
 CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
                                             void *stream);
 

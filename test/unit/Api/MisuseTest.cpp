@@ -76,6 +76,7 @@ TEST(ApiMisuse, NullHandles) {
   expectWrong(ccn_team_fail(nullptr, 0, "a"), "the team is null");
   expectWrong(ccn_team_fail(team.get(), 0, nullptr), "the cause is null");
   expectWrong(ccn_team_leave(nullptr, 0), "the team is null");
+  expectWrong(ccn_team_meet(nullptr, 0), "the team is null");
   expectWrong(ccn_executor_create(nullptr, program.get(), 0, -1, &executor),
               "the team is null");
   expectWrong(ccn_executor_create(team.get(), nullptr, 0, -1, &executor),
@@ -116,6 +117,7 @@ TEST(ApiMisuse, NumbersOutOfRange) {
     expectWrong(ccn_program_part(program.get(), 0, rank, &part), text);
     expectWrong(ccn_team_fail(team.get(), rank, "a"), text);
     expectWrong(ccn_team_leave(team.get(), rank), text);
+    expectWrong(ccn_team_meet(team.get(), rank), text);
     ccn_executor *executor = nullptr;
     expectWrong(
         ccn_executor_create(team.get(), program.get(), rank, -1, &executor),

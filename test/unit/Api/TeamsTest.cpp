@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 #include <thread>
 
@@ -169,6 +170,38 @@ TEST(ApiTeams, CallersCanFailThem) {
     EXPECT_EQ(ran.status, CCN_ERROR_TEAM);
     EXPECT_EQ(ran.text, "rank 1: the data are over");
   });
+}
+
+TEST(ApiTeams, RanksMeet) {
+  for (int ranks : {1, 2, 3, 8}) {
+    Program program = load(average(ranks, 5));
+    Team team = makeTeam({program.get()});
+    std::atomic<int> come = 0;
+    onRanks(team.get(), ranks, [&](int rank) {
+      for (int round = 1; round <= 100; ++round) {
+        ++come;
+        ASSERT_EQ(ccn_team_meet(team.get(), rank), CCN_OK) << ccn_last_error();
+        EXPECT_GE(come, round * ranks);
+        // An executor may be made in between.
+        Outcome outcome;
+        Executor executor;
+        if (round == 50)
+          executor = make(team.get(), program.get(), rank, outcome);
+        EXPECT_EQ(outcome.status, CCN_OK) << outcome.text;
+      }
+    });
+    EXPECT_EQ(ccn_team_meet(team.get(), 0), CCN_ERROR_ARGUMENT);
+    EXPECT_EQ(ccn_last_error(), std::string("rank 0 has left its team"));
+  }
+}
+
+TEST(ApiTeams, NobodyMeetsARankThatHasLeft) {
+  Program program = load(average(2, 5));
+  Team team = makeTeam({program.get()});
+  ASSERT_EQ(ccn_team_leave(team.get(), 1), CCN_OK);
+  Outcome met(ccn_team_meet(team.get(), 0));
+  EXPECT_EQ(met.status, CCN_ERROR_TEAM);
+  EXPECT_NE(met.text.find("rank 1"), std::string::npos) << met.text;
 }
 
 TEST(ApiTeams, RanksMakeTheSamePrograms) {
