@@ -240,7 +240,8 @@ CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
 /** The team of the processes that a launcher of MPI has started, on any hosts,
     of which this process is one rank. All of them call this with the same
     programs. CCN_TRANSPORT says how they reach each other. Once in a process;
-    after an error the process should end. */
+    after an error the process should end: CCN_ERROR_ARGUMENT if the programs
+    have another number of ranks, else CCN_ERROR_TEAM. */
 CCN_API ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
                                  double time_limit, ccn_team **team);
 /** How many ranks the team has, and the rank of this process, -1 if all are
@@ -314,8 +315,8 @@ CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
 
 /** Waits until all in `stream` is done, and returns what a run could not do, or
     the team's failure. On the CPU nothing is left to wait for. A caller that
-   waits for its stream by itself is not told of failures, and may wait for
-   ranks that are lost. */
+    waits for its stream by itself is not told of failures, and waits for ranks
+    that are lost as long as the time limit. */
 CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
                                             void *stream);
 
