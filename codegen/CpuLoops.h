@@ -10,6 +10,7 @@
 #ifndef CCN_CODEGEN_CPULOOPS_H
 #define CCN_CODEGEN_CPULOOPS_H
 
+#include "codegen/CpuTarget.h"
 #include "dialect/CcnAttrs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,15 +64,6 @@ struct LoopKernel {
   /// That it is compiled quickly counts for more than that it runs quickly.
   /// Results are the same bits.
   bool isRare = false;
-};
-
-/// What code is generated for.
-enum class CpuLevel : uint8_t { X86_64, X86_64_V3, X86_64_V4 };
-struct CpuTarget {
-  CpuLevel level = CpuLevel::X86_64;
-
-  /// The highest level that this machine has.
-  static CpuTarget host();
 };
 
 struct CompiledLoops {

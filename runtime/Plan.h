@@ -262,6 +262,12 @@ struct Argument {
   bool scattered = false;
 };
 
+/// Whether callers may pass it by value: a scalar that is only read.
+inline bool isValue(const Argument &argument) {
+  return argument.kind == ArgumentKind::Input &&
+         argument.leadingDims == static_cast<int64_t>(argument.shape.size());
+}
+
 struct Plan {
   /// The rank is the row-major index of its coordinates. No axes is one rank.
   std::vector<MeshAxis> mesh;

@@ -40,6 +40,7 @@ namespace ccn::runtime {
   X(memFreeHost, cuMemFreeHost)                                                \
   X(memHostGetDevicePointer, cuMemHostGetDevicePointer)                        \
   X(memsetD8Async, cuMemsetD8Async)                                            \
+  X(memsetD32Async, cuMemsetD32Async)                                          \
   X(memcpyHtoDAsync, cuMemcpyHtoDAsync)                                        \
   X(memcpyDtoHAsync, cuMemcpyDtoHAsync)                                        \
   X(memcpyDtoDAsync, cuMemcpyDtoDAsync)                                        \

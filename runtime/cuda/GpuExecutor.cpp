@@ -231,7 +231,11 @@ Status GpuExecutor::State::stage(bool before, CUstream stream) {
   return Status();
 }
 
-Status GpuExecutor::State::bind(std::span<void *const> bound) {
+Status GpuExecutor::State::bind(std::span<void *const> addresses) {
+  std::vector<void *> bound(addresses.begin(), addresses.end());
+  for (const ValueArgument &value : values)
+    if (value.number < bound.size() && !bound[value.number])
+      bound[value.number] = reinterpret_cast<void *>(value.place);
   Status status = checkArguments(plan, argumentCount, bound);
   CurrentContext current(device->driver, device->context);
   if (status)
@@ -470,6 +474,11 @@ Status GpuExecutor::bind(std::span<void *const> arguments) {
 
 Status GpuExecutor::run(std::span<void *const> arguments, GpuStream stream) {
   return state->start(arguments, stream);
+}
+
+Status GpuExecutor::runValues(std::span<void *const> arguments,
+                              GpuStream stream) {
+  return state->startWithValues(arguments, stream);
 }
 
 Status GpuExecutor::synchronize(GpuStream stream) {

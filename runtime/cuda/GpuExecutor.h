@@ -77,7 +77,8 @@ public:
   /// Lets the other ranks access arguments where the caller has them; else runs
   /// copy what others access. All ranks call this at the same point, with
   /// addresses in memory that cuMemAlloc gave and that stays until the executor
-  /// is destroyed. Runs may still be given other addresses.
+  /// is destroyed; null for a value is where runValues puts it. Runs may still
+  /// be given other addresses.
   Status bind(std::span<void *const> arguments);
 
   /// Starts the plan once, as all ranks do, on `stream`, which is of this
@@ -86,6 +87,11 @@ public:
   /// stream may be capturing a graph, which can be run any number of times, as
   /// often on each rank. An error is the team's failure.
   Status run(std::span<void *const> arguments, GpuStream stream);
+
+  /// Likewise, but what isValue (Plan.h) says of the plan's arguments is in
+  /// host memory, and has been read when this returns: the stream puts it into
+  /// memory of the executor. A graph that is captured keeps the values.
+  Status runValues(std::span<void *const> arguments, GpuStream stream);
 
   /// Waits until all in `stream` is done. An error is the team's failure: what
   /// a kernel reports, that another rank has failed or ended, CUDA's. After

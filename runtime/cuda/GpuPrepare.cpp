@@ -100,6 +100,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return status;
   if (Status status = prepareMemory(program); !status)
     return status;
+  if (Status status = prepareValues(whole); !status)
+    return status;
   if (Status status = prepareLaunches(program); !status)
     return status;
   if (Status status = prepareStreams(); !status)

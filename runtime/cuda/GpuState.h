@@ -64,6 +64,14 @@ struct SharedArgument {
   std::vector<CUdeviceptr> places;
 };
 
+/// An argument that callers may pass by value.
+struct ValueArgument {
+  size_t number;
+  size_t bytes;
+  /// Where runs find it then.
+  CUdeviceptr place = 0;
+};
+
 struct GpuExecutor::State {
   State(Transport &transport, int rank, const GpuExecutorOptions &options)
       : transport(transport), rank(rank), options(options) {}
@@ -71,6 +79,7 @@ struct GpuExecutor::State {
   Status prepare(const Plan &plan, const GpuProgram &program);
   Status bind(std::span<void *const> arguments);
   Status start(std::span<void *const> arguments, CUstream stream);
+  Status startWithValues(std::span<void *const> arguments, CUstream stream);
   Status finishStream(CUstream stream);
   /// Waits until all that this rank has started is done, and all in `stream`,
   /// or stops it if the team has failed; whether it has ended.
@@ -95,12 +104,13 @@ struct GpuExecutor::State {
   std::unique_ptr<GpuDevice> device;
   GpuKernels kernels;
   DeviceObject<void *> hostMemory;
-  DeviceMemory privateMemory, controls;
+  DeviceMemory privateMemory, controls, valueMemory;
   /// By stream.
   std::vector<DeviceMemory> workspaces;
   std::unique_ptr<HostExchange> exchange;
   std::unique_ptr<GpuTeam> team;
   std::vector<SharedArgument> shared;
+  std::vector<ValueArgument> values;
   std::vector<PreparedGpuLaunch> launches;
   /// By stream; none of stream 0, which is the caller's, and of those without
   /// launches.
@@ -114,6 +124,7 @@ private:
   Status agreeOnBlocks(const GpuProgram &program);
   Status prepareLaunches(const GpuProgram &program);
   Status prepareStreams();
+  Status prepareValues(const Plan &plan);
   /// Before the others may use this rank's memory.
   Status zero(const DeviceMemory &memory, int64_t bytes);
 
@@ -152,6 +163,8 @@ private:
   /// Of the run that is being started: what the caller gave, and what kernels
   /// get.
   std::vector<void *> given, arguments;
+  /// What the caller gave, with places instead of values.
+  std::vector<void *> placed;
 };
 
 } // namespace ccn::runtime

@@ -35,6 +35,9 @@ GpuExecutor::create(const Plan &, const GpuProgram &, int rank,
 GpuExecutor::~GpuExecutor() = default;
 Status GpuExecutor::bind(std::span<void *const>) { return missing(); }
 Status GpuExecutor::run(std::span<void *const>, GpuStream) { return missing(); }
+Status GpuExecutor::runValues(std::span<void *const>, GpuStream) {
+  return missing();
+}
 Status GpuExecutor::synchronize(GpuStream) { return missing(); }
 int GpuExecutor::device() const { return 0; }
 int64_t GpuExecutor::blocks(int) const { return 0; }

@@ -26,6 +26,7 @@ if config.sanitizer:
 
 roundtrip = lit_config.params.get("roundtrip")
 if roundtrip:
+    config.available_features.add("roundtrip")
     # Both runs may go on at once.
     config.test_exec_root += "-roundtrip"
 config.environment["CCN_CACHE_DIR"] = config.test_exec_root + "/cache"

@@ -6,6 +6,9 @@
 
 #include "tools/cccompile/EmitPackage.h"
 
+#include "codegen/EmitHeader.h"
+#include "codegen/EmitLibrary.h"
+#include "codegen/ExportPlan.h"
 #include "lib/Verify/BoundPlans.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -43,10 +46,10 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
   return ranks == expected;
 }
 
-std::optional<std::string> ccn::makePackage(PackageParts &parts,
-                                            const Options &options,
-                                            Diagnostics &diagnostics,
-                                            int &code) {
+std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
+                                               const Options &options,
+                                               Diagnostics &diagnostics,
+                                               int &code) {
   code = 2;
   mlir::ModuleOp plans = parts.plans;
   llvm::SetVector<llvm::StringRef> programs;
@@ -73,6 +76,25 @@ std::optional<std::string> ccn::makePackage(PackageParts &parts,
   }
   if (!checkPlans(plans, program, diagnostics))
     return std::nullopt;
+  auto wrongProgram = [&](const std::string &why) {
+    code = 1;
+    diagnostics.error(why);
+    return std::nullopt;
+  };
+  EmittedProgram emitted;
+  if (options.emit == "header" || !options.header.empty()) {
+    codegen::LoopLibrary unused;
+    Result<std::string> header = codegen::emitHeader(
+        program, codegen::exportPlan(plans, program, unused));
+    if (!header)
+      return wrongProgram(header.message());
+    code = 0;
+    if (options.emit == "header") {
+      emitted.bytes = *std::move(header);
+      return emitted;
+    }
+    emitted.header = *std::move(header);
+  }
   codegen::PackageOptions packageOptions;
   packageOptions.program = program;
   packageOptions.schedule = parts.schedule;
@@ -103,15 +125,21 @@ std::optional<std::string> ccn::makePackage(PackageParts &parts,
       codegen::buildPackage(plans, packageOptions);
   if (package && options.emit == "cuda") {
     code = 0;
-    return std::move(package->gpu->source);
+    emitted.bytes = std::move(package->gpu->source);
+    return emitted;
   }
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
-  if (!bytes) {
-    code = 1;
-    diagnostics.error(bytes.message());
-    return std::nullopt;
+  if (!bytes)
+    return wrongProgram(bytes.message());
+  if (options.emit == "lib") {
+    llvm::Expected<std::string> library =
+        codegen::emitLibrary(codegen::cPrefix(program), *bytes);
+    if (!library)
+      return wrongProgram(llvm::toString(library.takeError()));
+    bytes = *std::move(library);
   }
   code = 0;
-  return *std::move(bytes);
+  emitted.bytes = *std::move(bytes);
+  return emitted;
 }

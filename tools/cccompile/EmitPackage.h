@@ -13,6 +13,13 @@
 
 namespace ccn {
 
+/// What is written of a program.
+struct EmittedProgram {
+  std::string bytes;
+  /// What --emit-header asks for.
+  std::string header;
+};
+
 /// What a package is made of.
 struct PackageParts {
   mlir::ModuleOp plans;
@@ -26,12 +33,12 @@ struct PackageParts {
   std::vector<codegen::VariantOptions> variants;
 };
 
-/// What --emit package or cuda writes of one of the programs in `parts.plans`:
-/// the one that `options` names, or the only one. If there is an error, it has
-/// been reported and `code` is the exit code.
-std::optional<std::string> makePackage(PackageParts &parts,
-                                       const Options &options,
-                                       Diagnostics &diagnostics, int &code);
+/// What --emit package, lib, header or cuda writes of one of the programs in
+/// `parts.plans`: the one that `options` names, or the only one. If there is an
+/// error, it has been reported and `code` is the exit code.
+std::optional<EmittedProgram> makePackage(PackageParts &parts,
+                                          const Options &options,
+                                          Diagnostics &diagnostics, int &code);
 
 } // namespace ccn
 

@@ -12,6 +12,11 @@
 using namespace ccn;
 using namespace ccn::cli;
 
+bool ccn::emitsPackage(const Options &options) {
+  return options.emit == "package" || options.emit == "lib" ||
+         options.emit == "header" || options.emit == "cuda";
+}
+
 std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   CLI::App app{
       "Compiles programs over distributed tensors (.ccn), and runs them on CPU "
@@ -45,13 +50,17 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
          "--stop-after, or after parse (the default); schedule, what is "
          "applied, as a transform script; scheduled, the IR after it; plan, "
          "what each rank executes; package, that with machine code in one "
-         "file, for ccrun (also with --stop-after emit); cuda, the kernels for "
-         "GPUs")
+         "file, for ccrun (also with --stop-after emit); lib, that as a static "
+         "library for applications; header, the program's functions for C and "
+         "C++; cuda, the kernels for GPUs")
       ->type_name("KIND")
-      ->check(expectOneOf(
-          {"ast", "mlir", "schedule", "scheduled", "plan", "package", "cuda"}));
+      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
+                           "package", "lib", "header", "cuda"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
+      ->type_name("FILE");
+  app.add_option("--emit-header", options.header,
+                 "with --emit lib or package, where to write the header too")
       ->type_name("FILE");
   app.add_option("--schedule", options.schedule,
                  "the schedule to apply: one of the program's, a file of "
@@ -95,14 +104,15 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                  "plan is made")
       ->type_name("N")
       ->check(expect("an integer from 0 to 65535", isIntegerFrom(0, 65535)));
-  app.add_option("--cpu", options.cpu,
-                 "with --emit package, the CPU that it is for: native, as good "
-                 "as this machine's (the default); x86-64, any; x86-64-v3, "
-                 "with AVX2; x86-64-v4, with AVX-512")
+  app.add_option(
+         "--cpu", options.cpu,
+         "with --emit package or lib, the CPU that it is for: native, as good "
+         "as this machine's (the default); x86-64, any; x86-64-v3, "
+         "with AVX2; x86-64-v4, with AVX-512")
       ->type_name("LEVEL")
       ->check(expectOneOf({"native", "x86-64", "x86-64-v3", "x86-64-v4"}));
   app.add_option("--target", options.target,
-                 "with --emit package or cuda, what executes it: cpu (the "
+                 "with --emit package, lib or cuda, what executes it: cpu (the "
                  "default), or GPUs (and the CPU): sm_80, sm_90a")
       ->type_name("TARGET")
       ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
@@ -179,14 +189,21 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       options.emit = "package";
       options.stopAfter.clear();
     }
-    bool packages = options.emit == "package" || options.emit == "cuda";
+    bool packages = emitsPackage(options);
+    if (!options.header.empty() && options.emit != "lib" &&
+        options.emit != "package")
+      throw CLI::ValidationError("--emit-header",
+                                 "expected --emit lib or package beside it");
+    if (options.header == options.output && options.header == "-")
+      throw CLI::ValidationError(
+          "--emit-header", "expected another place than -o, found '-' in both");
     if (packages && !options.stopAfter.empty())
       throw CLI::ValidationError("--stop-after",
                                  "expected 'emit' or nothing with --emit " +
                                      options.emit);
     if (!options.target.empty() && !packages)
-      throw CLI::ValidationError("--target",
-                                 "expected --emit package or cuda beside it");
+      throw CLI::ValidationError(
+          "--target", "expected --emit package, lib or cuda beside it");
     if (options.autotune && options.emit != "package")
       throw CLI::ValidationError("--autotune",
                                  "expected --emit package beside it");
@@ -201,7 +218,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                                  "expected 'plan' or nothing with --emit plan");
     if (!options.program.empty() && !options.run && !packages)
       throw CLI::ValidationError(
-          "--program", "expected --run or --emit package or cuda beside it");
+          "--program",
+          "expected --run or --emit package, lib, header or cuda beside it");
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&
         options.emit != "plan")
@@ -218,10 +236,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                                  "expected --topology beside it");
     if (*topology && options.stopAfter != "select" &&
         options.stopAfter != "plan" && options.emit != "plan" &&
-        options.emit != "package")
+        options.emit != "package" && options.emit != "lib")
       throw CLI::ValidationError(
-          "--topology", "expected --stop-after select or plan, or --emit plan "
-                        "or package, beside it");
+          "--topology", "expected --stop-after select or plan, or --emit plan, "
+                        "package or lib, beside it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",

@@ -25,6 +25,9 @@ struct Options {
   NamedValues mesh;
   std::string emit;
   std::string output = "-";
+  /// Where a header for C is written beside a package or library; nowhere if
+  /// empty.
+  std::string header;
   std::string stopAfter;
   /// The rank whose program is made; none if it is not given.
   std::optional<int64_t> rank;
@@ -54,6 +57,10 @@ struct Options {
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
 };
+
+/// Whether `emit` asks for what a package holds, or is made of: a phase of the
+/// compiler comes before it that no other kind has.
+bool emitsPackage(const Options &options);
 
 /// Reads the command line. If the tool is to end at once, after `--help` or a
 /// mistake, the result is its exit code.

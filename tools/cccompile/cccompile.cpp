@@ -178,8 +178,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
-  else if (options.emit == "plan" || options.emit == "package" ||
-           options.emit == "cuda")
+  else if (options.emit == "plan" || emitsPackage(options))
     compileOptions.stopAfter = Phase::Plan;
   else
     compileOptions.stopAfter = options.run || options.explain ||
@@ -224,14 +223,15 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
   }
-  if (options.emit == "package" || options.emit == "cuda") {
+  if (emitsPackage(options)) {
     // What it would do without a schedule, and without those of a topology:
-    // what GPUs compute is always compared with that.
+    // ccrun always compares with that what GPUs compute. Applications do not.
     PackageParts parts;
     parts.plans = *module;
     mlir::OwningOpRef<mlir::ModuleOp> unused;
-    if (schedules || !options.topology.empty() || options.target != "cpu" ||
-        options.autotune) {
+    bool isForTools = options.emit == "package" || options.emit == "cuda";
+    if (isForTools && (schedules || !options.topology.empty() ||
+                       options.target != "cpu" || options.autotune)) {
       CompileOptions plain = compileOptions;
       plain.unscheduled = true;
       plain.topology.clear();
@@ -250,10 +250,9 @@ int compileAndEmit(const Options &options, const SourceFile &source,
                                  parts.reference, unused))
           return code;
       }
-      if (schedules)
-        parts.schedule =
-            options.schedule.empty() ? "default" : options.schedule;
     }
+    if (schedules)
+      parts.schedule = options.schedule.empty() ? "default" : options.schedule;
     std::vector<ScheduledVariant> variants;
     if (options.autotune)
       variants = makeVariants(source, &context, options, compileOptions);
@@ -265,14 +264,17 @@ int compileAndEmit(const Options &options, const SourceFile &source,
         parts.variants.push_back(
             {variant.plan.name, variant.schedule, *variant.plan.plans});
     int code;
-    std::optional<std::string> bytes =
+    std::optional<EmittedProgram> emitted =
         makePackage(parts, options, diagnostics, code);
-    if (!bytes)
+    if (!emitted)
       return code;
-    return write(options.output, diagnostics,
-                 [&](llvm::raw_ostream &os) { os << *bytes; })
-               ? 0
-               : 2;
+    bool isWritten =
+        write(options.output, diagnostics,
+              [&](llvm::raw_ostream &os) { os << emitted->bytes; }) &&
+        (options.header.empty() ||
+         write(options.header, diagnostics,
+               [&](llvm::raw_ostream &os) { os << emitted->header; }));
+    return isWritten ? 0 : 2;
   }
   if (options.emit == "schedule") {
     if (!schedules) {

@@ -7,8 +7,7 @@
 #ifndef CCN_TOOLS_CCRUN_RANKRUN_H
 #define CCN_TOOLS_CCRUN_RANKRUN_H
 
-#include "runtime/ObjectCode.h"
-#include "runtime/Package.h"
+#include "runtime/RankCode.h"
 #include "runtime/Transport.h"
 #include "tools/ccrun/RunMemory.h"
 #include "tools/ccrun/Trace.h"
@@ -17,21 +16,12 @@
 
 namespace ccn {
 
-/// What ranks execute: the package's object code on the CPU, or its kernels.
-struct RankCode {
-  std::unique_ptr<runtime::ObjectCode> cpu;
-  const runtime::GpuProgram *gpu = nullptr;
-};
-
-/// The code of `package`, which outlives it.
-Result<RankCode> loadCode(const runtime::Package &package, bool onGpus);
-
 /// The symmetric memory that each rank of a run needs.
 Result<int64_t> heapBytes(const runtime::Plan &plan, bool onGpus);
 
 /// Runs the task of `memory` on one rank of a team, and reports there how it
 /// ended. A failure fails the team. The rank has not left it then.
-Status runRank(const RankCode &code, RunMemory &memory,
+Status runRank(const runtime::RankCode &code, RunMemory &memory,
                runtime::Transport &transport, int rank, Trace &trace);
 
 /// What runRank does on a GPU. meet() returns when all ranks have called it.

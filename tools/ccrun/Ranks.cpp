@@ -6,11 +6,9 @@
 
 #include "tools/ccrun/Ranks.h"
 
-#include "runtime/CheckPlan.h"
-#include "runtime/ObjectCode.h"
+#include "runtime/PlanExecutor.h"
 #include "runtime/Protocols.h"
 #include "runtime/SymmetricHeap.h"
-#include "runtime/cuda/GpuExecutor.h"
 #include "tools/ccrun/RankRun.h"
 
 #include <chrono>
@@ -135,25 +133,8 @@ Status execute(const RankCode &code, RunMemory &memory, Transport &transport,
 
 } // namespace
 
-Result<RankCode> ccn::loadCode(const Package &package, bool onGpus) {
-  RankCode code;
-  if (onGpus) {
-    if (!package.gpu)
-      return error("the package holds no kernels for GPUs");
-    code.gpu = &*package.gpu;
-    return code;
-  }
-  Result<std::unique_ptr<ObjectCode>> loaded =
-      ObjectCode::load(package.objectCode);
-  if (!loaded)
-    return loaded.status();
-  code.cpu = *std::move(loaded);
-  return code;
-}
-
 Result<int64_t> ccn::heapBytes(const Plan &plan, bool onGpus) {
-  Result<int64_t> bytes =
-      onGpus ? gpuTransportBytes(plan) : planSymmetricBytes(plan);
+  Result<int64_t> bytes = executorBytes(plan, onGpus);
   if (!bytes)
     return bytes;
   return *bytes + Signals::bytes(static_cast<int64_t>(plan.ranks.size())) +

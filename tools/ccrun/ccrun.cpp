@@ -8,13 +8,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Bootstrap.h"
-#include "runtime/CheckGpuProgram.h"
-#include "runtime/CheckPlan.h"
+#include "runtime/CheckPackage.h"
 #include "runtime/Convert.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
+#include "runtime/RankCode.h"
 #include "runtime/TunedVariant.h"
-#include "runtime/cuda/GpuExecutor.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"
@@ -398,73 +397,11 @@ int Runner::run() {
   return report(arrays);
 }
 
-/// Whether the plan of bounds takes what the program takes, and gives what it
-/// is said to.
-Status checkBounds(const Package &package) {
-  const Plan &plan = package.plan, &bounds = *package.bounds;
-  if (Status status = checkPlan(bounds); !status)
-    return error("error bounds: ", status.message());
-  auto wide = [](ElementType type) {
-    return isFloat(type) ? ElementType::F64 : type;
-  };
-  bool fits = package.reference && plan.ranks.size() == bounds.ranks.size();
-  size_t inputs = 0;
-  for (; fits && inputs < plan.arguments.size() &&
-         plan.arguments[inputs].kind != ArgumentKind::Result;
-       ++inputs) {
-    const Argument &a = plan.arguments[inputs];
-    fits = inputs < bounds.arguments.size();
-    if (!fits)
-      break;
-    const Argument &b = bounds.arguments[inputs];
-    fits = a.name == b.name && b.kind == ArgumentKind::Input &&
-           b.type == wide(a.type) && a.shape == b.shape;
-  }
-  fits = fits && bounds.arguments.size() == inputs + package.bounded.size();
-  for (size_t i = 0; fits && i < package.bounded.size(); ++i) {
-    auto number = static_cast<size_t>(package.bounded[i]);
-    const Argument &b = bounds.arguments[inputs + i];
-    fits = package.bounded[i] >= 0 && number < plan.arguments.size() &&
-           plan.arguments[number].kind != ArgumentKind::Input &&
-           b.kind == ArgumentKind::Result && b.type == ElementType::F64 &&
-           b.shape == plan.arguments[number].shape;
-  }
-  return fits ? Status() : error("the error bounds are of another program");
-}
-
-/// What makes a package one that this machine and this tool can run, on its CPU
-/// if that is to be.
-Status checkPackage(const Package &package, bool onCpu) {
-  if (Status status = checkTarget(package); !status)
-    return status;
-  if (onCpu)
-    if (Status status = checkMachine(package); !status)
-      return status;
-  if (Status status = checkPlan(package.plan); !status)
-    return error("plan: ", status.message());
-  if (package.gpu)
-    if (Status status = checkGpuProgram(package.plan, *package.gpu); !status)
-      return error("program for GPUs: ", status.message());
-  if (package.reference) {
-    if (Status status = checkPlan(*package.reference); !status)
-      return error("reference plan: ", status.message());
-    const Plan &plan = package.plan, &reference = *package.reference;
-    bool isAlike = plan.ranks.size() == reference.ranks.size() &&
-                   plan.arguments.size() == reference.arguments.size();
-    for (size_t i = 0; isAlike && i < plan.arguments.size(); ++i) {
-      const Argument &a = plan.arguments[i], &b = reference.arguments[i];
-      isAlike = a.name == b.name && a.kind == b.kind && a.type == b.type &&
-                a.shape == b.shape;
-    }
-    if (!isAlike)
-      return error("the reference plan has other arguments or ranks");
-  }
-  return package.bounds ? checkBounds(package) : Status();
-}
-
-/// The machine that the package is tuned for.
-Result<std::string> machineFor(bool onGpus) {
-  return onGpus ? gpuMachine() : cpuMachine();
+/// Whether the package is one that this machine can run, on its CPU if that is
+/// to be.
+Status checkHere(const Package &package, bool onCpu) {
+  Status status = checkPackage(package);
+  return status && onCpu ? checkMachine(package) : status;
 }
 
 /// Measures all variants, and keeps which one is the fastest.
@@ -474,7 +411,7 @@ int tune(RunnerOptions options, Package &package,
     return fail(WrongUsage, "--tune: '" + options.package +
                                 "' holds no variants to choose from; expected "
                                 "one that was compiled with --autotune");
-  Result<std::string> machine = machineFor(onGpus);
+  Result<std::string> machine = tunedMachine(onGpus);
   if (!machine)
     return fail(RunFailed, machine.message());
   std::vector<double> seconds;
@@ -484,7 +421,7 @@ int tune(RunnerOptions options, Package &package,
     options.variant = static_cast<int>(number);
     if (number > 0)
       swapVariant(package, number);
-    Status status = checkPackage(package, !onGpus);
+    Status status = checkHere(package, !onGpus);
     if (!status && number == 0)
       return fail(WrongUsage, "'" + options.package + "': " + status.message());
     Result<double> time = status ? Runner(options, package, environment, onGpus)
@@ -523,14 +460,8 @@ int tune(RunnerOptions options, Package &package,
 /// wrong.
 std::optional<int> chooseVariant(RunnerOptions &options, Package &package,
                                  bool onGpus) {
-  if (!options.variant && package.variants.empty())
-    options.variant = 0;
-  if (!options.variant) {
-    // Whoever has no devices is told so later.
-    Result<std::string> machine = machineFor(onGpus);
-    options.variant =
-        machine ? static_cast<int>(findTuned(package, *machine)) : 0;
-  }
+  if (!options.variant)
+    options.variant = static_cast<int>(fastestVariant(package, onGpus));
   auto number = static_cast<size_t>(*options.variant);
   if (number > package.variants.size())
     return fail(WrongUsage, "--variant: expected a number from 0 to " +
@@ -566,7 +497,7 @@ int main(int argc, char **argv) {
   bool onGpus = options.target.empty() ? package->gpu.has_value()
                                        : options.target == "cuda";
   if (options.info) {
-    Result<std::string> machine = machineFor(onGpus);
+    Result<std::string> machine = tunedMachine(onGpus);
     if (!launch || launch->rank == 0)
       printInfo(std::cout, *package, machine ? *machine : "");
     return Done;
@@ -585,7 +516,7 @@ int main(int argc, char **argv) {
     return tune(options, *package, *environment, onGpus);
   if (std::optional<int> code = chooseVariant(options, *package, onGpus))
     return *code;
-  if (Status status = checkPackage(*package, !onGpus || options.check); !status)
+  if (Status status = checkHere(*package, !onGpus || options.check); !status)
     return fail(WrongUsage, "'" + options.package + "': " + status.message());
   return Runner(options, *package, *environment, onGpus).run();
 }

@@ -44,15 +44,21 @@ function(ccn_add_mlir_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
-# Gives a target MLIR's headers, definitions and shared libraries.
+# Gives a target MLIR's headers, definitions and shared libraries; of libraries,
+# those that link it too.
 function(ccn_use_mlir name)
-  target_include_directories(${name} SYSTEM PUBLIC
+  get_target_property(type ${name} TYPE)
+  set(scope PUBLIC)
+  if(type STREQUAL EXECUTABLE)
+    set(scope PRIVATE)
+  endif()
+  target_include_directories(${name} SYSTEM ${scope}
     ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_include_directories(${name} PUBLIC
+  target_include_directories(${name} ${scope}
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-  target_compile_definitions(${name} PUBLIC ${ccn_llvm_definitions})
+  target_compile_definitions(${name} ${scope} ${ccn_llvm_definitions})
   target_compile_options(${name} PRIVATE -fno-exceptions)
-  target_link_libraries(${name} PUBLIC MLIR LLVM)
+  target_link_libraries(${name} ${scope} MLIR LLVM)
   if(TARGET ccnPch)
     target_precompile_headers(${name} REUSE_FROM ccnPch)
   endif()

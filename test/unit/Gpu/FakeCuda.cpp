@@ -11,6 +11,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -337,6 +338,14 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t size,
   CCN_CONTEXT(cuMemsetD8Async)
   stream->add(
       [=] { std::memset(reinterpret_cast<void *>(address), value, size); });
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD32Async(CUdeviceptr address, unsigned value, size_t count,
+                          CUstream stream) {
+  CCN_CONTEXT(cuMemsetD32Async)
+  stream->add([=] {
+    std::fill_n(reinterpret_cast<unsigned *>(address), count, value);
+  });
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size,

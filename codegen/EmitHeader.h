@@ -1,0 +1,28 @@
+//===- EmitHeader.h - A program's functions for C and C++ -------*- C++ -*-===//
+//
+// A header with functions that have a program's own parameters, on top of the
+// runtime's C API (runtime/api/ccn.h), which takes addresses only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_EMITHEADER_H
+#define CCN_CODEGEN_EMITHEADER_H
+
+#include "runtime/Plan.h"
+#include "runtime/Status.h"
+
+namespace ccn::codegen {
+
+/// What names in C of a program begin with: its own, unless that could give
+/// names of the C API.
+std::string cPrefix(const std::string &program);
+
+/// The text of the header. Tensors are pointers to the rank's part, scalars
+/// that are only read are values. An error if a name is none that C can have,
+/// as that of a program in MLIR may be.
+Result<std::string> emitHeader(const std::string &program,
+                               const runtime::Plan &plan);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_EMITHEADER_H

@@ -1,0 +1,51 @@
+//===- RankCode.cpp - What ranks execute of a package ---------------------===//
+//
+// The CPU's and the GPUs' side of what all that runs packages does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/RankCode.h"
+
+#include "runtime/PlanExecutor.h"
+#include "runtime/TunedVariant.h"
+#include "runtime/cuda/GpuExecutor.h"
+
+namespace ccn::runtime {
+
+Result<RankCode> loadCode(const Package &package, bool onGpus) {
+  RankCode code;
+  if (onGpus) {
+    if (!package.gpu)
+      return error("the package holds no kernels for GPUs");
+    code.gpu = &*package.gpu;
+    return code;
+  }
+  Result<std::unique_ptr<ObjectCode>> loaded =
+      ObjectCode::load(package.objectCode);
+  if (!loaded)
+    return loaded.status();
+  code.cpu = *std::move(loaded);
+  return code;
+}
+
+Result<std::string> tunedMachine(bool onGpus) {
+  if (onGpus)
+    return gpuMachine();
+  return cpuMachine();
+}
+
+size_t fastestVariant(const Package &package, bool onGpus) {
+  if (package.variants.empty())
+    return 0;
+  // Whoever has no devices is told so later.
+  Result<std::string> machine = tunedMachine(onGpus);
+  return machine ? findTuned(package, *machine) : 0;
+}
+
+Result<int64_t> executorBytes(const Plan &plan, bool onGpus) {
+  if (onGpus)
+    return gpuTransportBytes(plan);
+  return planSymmetricBytes(plan);
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,322 @@
+//===- Executor.cpp - Executors of the C API ------------------------------===//
+//
+// All that a caller can do wrong is found before the executor is asked, which
+// would take it for the team's failure.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/Handles.h"
+#include "runtime/cuda/GpuExecutor.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::runtime;
+using namespace ccn::runtime::api;
+
+namespace {
+
+/// An argument's part on the rank.
+struct Slot {
+  uintptr_t bytes = 0, alignment = 1;
+  bool isWritten = false;
+  /// Whether callers may pass it by value.
+  bool isValue = false;
+};
+
+/// Where a part is.
+struct Extent {
+  uintptr_t begin, end;
+  size_t argument;
+};
+
+enum class Scalars { Here, OnHost, Bound };
+
+} // namespace
+
+struct ccn_executor {
+  std::shared_ptr<TeamState> team;
+  std::shared_ptr<const LoadedProgram> program;
+  int rank = 0;
+  std::vector<Slot> slots;
+  /// Room for checking a call.
+  std::vector<Extent> extents;
+  std::unique_ptr<PlanExecutor> cpu;
+  std::unique_ptr<GpuExecutor> gpu;
+
+  void describe();
+  /// Whether a call may have these arguments.
+  Status check(void *const *arguments, size_t count, Scalars scalars);
+  Status checkOverlaps();
+  std::string nameOf(size_t argument) const {
+    return "argument '" + program->package.plan.arguments[argument].name + "'";
+  }
+  ccn_status run(void *const *arguments, size_t count, void *stream,
+                 Scalars scalars);
+};
+
+void ccn_executor::describe() {
+  const Plan &plan = program->package.plan;
+  const RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    const Argument &argument = plan.arguments[i];
+    auto size = static_cast<uintptr_t>(sizeInBytes(argument.type));
+    uintptr_t bytes = size;
+    for (int64_t extent : own.placements[i].sizes)
+      bytes *= static_cast<uintptr_t>(extent);
+    slots.push_back(
+        {bytes, size, argument.kind != ArgumentKind::Input, isValue(argument)});
+  }
+  extents.reserve(slots.size());
+}
+
+Status ccn_executor::check(void *const *arguments, size_t count,
+                           Scalars scalars) {
+  if (count != slots.size())
+    return error("program '", program->package.program, "' has ", slots.size(),
+                 " arguments and results, found ", count);
+  if (!arguments && count > 0)
+    return error("the arguments are null");
+  extents.clear();
+  for (size_t i = 0; i < count; ++i) {
+    const Slot &slot = slots[i];
+    if (slot.bytes == 0)
+      continue;
+    auto address = reinterpret_cast<uintptr_t>(arguments[i]);
+    if (address == 0 && slot.isValue && scalars == Scalars::Bound)
+      continue;
+    if (address == 0)
+      return error(nameOf(i), " is null");
+    if (slot.isValue && scalars == Scalars::OnHost && gpu)
+      continue;
+    if (address % slot.alignment != 0)
+      return error(nameOf(i), " is not aligned to ", slot.alignment, " bytes");
+    if (slot.bytes > UINTPTR_MAX - address)
+      return error(nameOf(i), " has ", slot.bytes,
+                   " bytes, more than there are from its address on");
+    extents.push_back({address, address + slot.bytes, i});
+  }
+  return checkOverlaps();
+}
+
+/// Whether what is written overlaps nothing else.
+Status ccn_executor::checkOverlaps() {
+  std::sort(extents.begin(), extents.end(),
+            [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
+  // Of those before, which of all, and which of those that are written, goes
+  // furthest.
+  const Extent *any = nullptr, *written = nullptr;
+  for (const Extent &extent : extents) {
+    bool isWritten = slots[extent.argument].isWritten;
+    const Extent *before = isWritten ? any : written;
+    if (before && before->end > extent.begin)
+      return error(nameOf(before->argument), " and ", nameOf(extent.argument),
+                   " overlap, and one of them is written");
+    if (!any || extent.end > any->end)
+      any = &extent;
+    if (isWritten && (!written || extent.end > written->end))
+      written = &extent;
+  }
+  return Status();
+}
+
+/// Ranks that make different executors would wait for each other in vain or
+/// compute nonsense: all tell each other which they make.
+static Status agree(TeamState &team, int rank, size_t listed) {
+  Transport &transport = team.transport();
+  Result<HostExchange *> exchange = team.exchangeOf(rank);
+  if (!exchange)
+    return exchange.status();
+  Result<std::vector<int32_t>> all =
+      (*exchange)->gather(static_cast<int32_t>(listed));
+  if (!all)
+    return all.status();
+  auto nameOf = [&](int32_t index) {
+    return "'" + team.programs[static_cast<size_t>(index)]->package.program +
+           "' (program " + std::to_string(index) + " of the team)";
+  };
+  for (size_t other = 0; other < all->size(); ++other)
+    if ((*all)[other] != (*all)[0])
+      return transport.fail(static_cast<int>(other),
+                            "makes an executor of " + nameOf((*all)[other]) +
+                                ", rank 0 of " + nameOf((*all)[0]));
+  return Status();
+}
+
+static Status prepare(ccn_executor &executor, int device) {
+  TeamState &team = *executor.team;
+  const LoadedProgram &program = *executor.program;
+  const Plan &plan = program.package.plan;
+  if (program.isOnGpus()) {
+    GpuExecutorOptions options;
+    options.timeLimit = team.timeLimit;
+    if (device != CCN_ANY_DEVICE)
+      options.device = device;
+    Result<std::unique_ptr<GpuExecutor>> made = GpuExecutor::create(
+        plan, *program.code.gpu, executor.rank, team.transport(), options);
+    if (!made)
+      return made.status();
+    executor.gpu = *std::move(made);
+    return Status();
+  }
+  ExecutorOptions options;
+  options.timeLimit = team.timeLimit;
+  options.resolve = [&](std::string_view name) {
+    return program.code.cpu->find(name);
+  };
+  Result<std::unique_ptr<PlanExecutor>> made =
+      PlanExecutor::create(plan, executor.rank, team.transport(), options);
+  if (!made)
+    return made.status();
+  executor.cpu = *std::move(made);
+  return Status();
+}
+
+ccn_status ccn_executor_create(ccn_team *team, const ccn_program *program,
+                               int rank, int device, ccn_executor **executor) {
+  return guarded([&] {
+    if (!team || !program || !executor)
+      return wrong(!team      ? "the team is null"
+                   : !program ? "the program is null"
+                              : "the place for the executor is null");
+    TeamState &state = *team->state;
+    if (Status status = state.checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    if (device < CCN_ANY_DEVICE)
+      return wrong("expected a device from 0, or CCN_ANY_DEVICE, found ",
+                   device);
+    if (device != CCN_ANY_DEVICE && !program->loaded->isOnGpus())
+      return wrong("expected CCN_ANY_DEVICE for a program on the CPU, found ",
+                   device);
+    RankCall call(state, rank);
+    if (!call)
+      return RankCall::refuse(rank);
+    TeamState::Rank &own = state.ranks[static_cast<size_t>(rank)];
+    if (own.hasLeft)
+      return wrong("rank ", rank, " has left its team");
+    size_t listed = 0;
+    while (listed < state.programs.size() &&
+           (own.isUsed[listed] ||
+            !state.programs[listed]->isSame(*program->loaded)))
+      ++listed;
+    if (listed == state.programs.size())
+      return wrong("the team has no memory for another executor of program '",
+                   program->loaded->package.program, "' on rank ", rank,
+                   ": expected it to be listed once more");
+    if (Status status = state.transport().failure(); !status)
+      return fail(CCN_ERROR_TEAM, status);
+    auto made = std::make_unique<ccn_executor>();
+    made->team = team->state;
+    made->program = state.programs[listed];
+    made->rank = rank;
+    made->describe();
+    own.isUsed[listed] = true;
+    Status status = agree(state, rank, listed);
+    if (status)
+      status = prepare(*made, device);
+    if (!status)
+      return fail(CCN_ERROR_TEAM, status);
+    ++own.executors;
+    *executor = made.release();
+    return CCN_OK;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+ccn_status ccn_executor::run(void *const *arguments, size_t count, void *stream,
+                             Scalars scalars) {
+  RankCall call(*team, rank);
+  if (!call)
+    return RankCall::refuse(rank);
+  if (Status status = check(arguments, count, scalars); !status)
+    return fail(CCN_ERROR_ARGUMENT, status);
+  if (cpu && stream)
+    return wrong("expected no stream for a program on the CPU");
+  std::span<void *const> given(arguments, count);
+  Status status = cpu ? cpu->run(given)
+                  : scalars == Scalars::OnHost
+                      ? gpu->runValues(given, static_cast<GpuStream>(stream))
+                      : gpu->run(given, static_cast<GpuStream>(stream));
+  return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
+}
+
+ccn_status ccn_executor_run(ccn_executor *executor, void *const *arguments,
+                            size_t count, void *stream) {
+  return guarded([&] {
+    return executor ? executor->run(arguments, count, stream, Scalars::Here)
+                    : wrong("the executor is null");
+  });
+}
+
+ccn_status ccn_executor_run_values(ccn_executor *executor,
+                                   void *const *arguments, size_t count,
+                                   void *stream) {
+  return guarded([&] {
+    return executor ? executor->run(arguments, count, stream, Scalars::OnHost)
+                    : wrong("the executor is null");
+  });
+}
+
+ccn_status ccn_executor_bind(ccn_executor *executor, void *const *arguments,
+                             size_t count) {
+  return guarded([&] {
+    if (!executor)
+      return wrong("the executor is null");
+    RankCall call(*executor->team, executor->rank);
+    if (!call)
+      return RankCall::refuse(executor->rank);
+    if (Status status = executor->check(arguments, count, Scalars::Bound);
+        !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    Status status = executor->gpu ? executor->gpu->bind({arguments, count})
+                                  : executor->team->transport().failure();
+    return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
+  });
+}
+
+ccn_status ccn_executor_synchronize(ccn_executor *executor, void *stream) {
+  return guarded([&] {
+    if (!executor)
+      return wrong("the executor is null");
+    RankCall call(*executor->team, executor->rank);
+    if (!call)
+      return RankCall::refuse(executor->rank);
+    if (executor->cpu && stream)
+      return wrong("expected no stream for a program on the CPU");
+    Status status;
+    if (executor->gpu)
+      status = executor->gpu->synchronize(static_cast<GpuStream>(stream));
+    // All may be done on this rank, or not even begun.
+    if (status)
+      status = executor->team->transport().failure();
+    return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
+  });
+}
+
+ccn_status ccn_executor_device(const ccn_executor *executor, int *device) {
+  return guarded([&] {
+    if (!executor || !device)
+      return wrong(executor ? "the place for the device is null"
+                            : "the executor is null");
+    *device = executor->gpu ? executor->gpu->device() : -1;
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_executor_release(ccn_executor *executor) {
+  return guarded([&] {
+    if (!executor)
+      return CCN_OK;
+    std::shared_ptr<TeamState> team = executor->team;
+    int rank = executor->rank;
+    RankCall call(*team, rank);
+    if (!call)
+      return RankCall::refuse(rank);
+    delete executor;
+    --team->ranks[static_cast<size_t>(rank)].executors;
+    return CCN_OK;
+  });
+}

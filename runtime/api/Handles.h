@@ -1,0 +1,134 @@
+//===- Handles.h - What is behind the C API's handles -----------*- C++ -*-===//
+//
+// Handles share what they need, so that they may be released in any order. No
+// exception crosses the API: guarded() makes statuses of them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_API_HANDLES_H
+#define CCN_RUNTIME_API_HANDLES_H
+
+#include "runtime/Bootstrap.h"
+#include "runtime/RankCode.h"
+#include "runtime/SymmetricHeap.h"
+#include "runtime/api/ccn.h"
+#include "runtime/cuda/HostExchange.h"
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ccn::runtime::api {
+
+/// Remembers the text for ccn_last_error, and returns the status.
+ccn_status fail(ccn_status status, std::string_view text);
+inline ccn_status fail(ccn_status status, const Status &why) {
+  return fail(status, why.message());
+}
+template <typename... Parts> ccn_status wrong(const Parts &...parts) {
+  return fail(CCN_ERROR_ARGUMENT, error(parts...));
+}
+
+/// The status of the exception that is being handled.
+ccn_status failByException();
+
+/// body(), whatever it throws.
+template <typename Body> ccn_status guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    return failByException();
+  }
+}
+
+/// A package that was checked and loaded. Nothing in it changes.
+struct LoadedProgram {
+  Package package;
+  /// The number of the package's variant that `package.plan` is.
+  size_t variant = 0;
+  RankCode code;
+  std::string signature;
+  std::vector<ccn_mesh_axis> mesh;
+  /// The symmetric memory of an executor.
+  int64_t symmetricBytes = 0;
+
+  bool isOnGpus() const { return code.gpu; }
+  int ranks() const { return static_cast<int>(package.plan.ranks.size()); }
+  /// Whether both run the same; threads may have loaded it each for themselves.
+  bool isSame(const LoadedProgram &other) const {
+    return package.hash == other.package.hash && variant == other.variant &&
+           isOnGpus() == other.isOnGpus();
+  }
+};
+
+/// The ranks of a team: its own heap if they are threads.
+struct TeamState {
+  struct Rank {
+    /// While a call for the rank is in progress.
+    std::atomic<bool> isBusy = false;
+    /// What follows belongs to that call.
+    bool hasLeft = false;
+    int executors = 0;
+    /// How the ranks meet; made when it is first needed.
+    std::unique_ptr<HostExchange> exchange;
+    /// Of the programs that the team lists.
+    std::vector<bool> isUsed;
+  };
+
+  /// What ranks may make executors of.
+  std::vector<std::shared_ptr<const LoadedProgram>> programs;
+  double timeLimit = 60;
+  std::unique_ptr<SymmetricHeap> heap;
+  std::unique_ptr<Team> launched;
+  std::vector<Rank> ranks;
+
+  /// The symmetric memory of what ranks meet with.
+  static int64_t exchangeBytes(int ranks);
+
+  Transport &transport() const {
+    return heap ? static_cast<Transport &>(*heap) : launched->transport();
+  }
+  /// -1 if all ranks are threads of this process.
+  int ownRank() const { return launched ? launched->rank() : -1; }
+  /// An error if the caller cannot speak for that rank.
+  Status checkRank(int rank) const;
+  /// What ranks meet with, for a call of that rank. All get theirs at the same
+  /// point.
+  Result<HostExchange *> exchangeOf(int rank);
+};
+
+/// A call for a rank: only one at a time.
+class RankCall {
+public:
+  RankCall(TeamState &team, int rank)
+      : flag(team.ranks[static_cast<size_t>(rank)].isBusy),
+        isMine(!flag.exchange(true, std::memory_order_acquire)) {}
+  ~RankCall() {
+    if (isMine)
+      flag.store(false, std::memory_order_release);
+  }
+  RankCall(const RankCall &) = delete;
+  RankCall &operator=(const RankCall &) = delete;
+
+  explicit operator bool() const { return isMine; }
+  static ccn_status refuse(int rank) {
+    return wrong("another call for rank ", rank, " is in progress");
+  }
+
+private:
+  std::atomic<bool> &flag;
+  bool isMine;
+};
+
+} // namespace ccn::runtime::api
+
+struct ccn_program {
+  std::shared_ptr<const ccn::runtime::api::LoadedProgram> loaded;
+};
+
+struct ccn_team {
+  std::shared_ptr<ccn::runtime::api::TeamState> state;
+};
+
+#endif // CCN_RUNTIME_API_HANDLES_H

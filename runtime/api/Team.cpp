@@ -1,0 +1,236 @@
+//===- Team.cpp - Teams of the C API --------------------------------------===//
+//
+// A team takes, before anything runs, the memory that the executors of all its
+// programs need, since symmetric memory cannot grow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Hash.h"
+#include "runtime/api/Handles.h"
+
+using namespace ccn;
+using namespace ccn::runtime;
+using namespace ccn::runtime::api;
+
+Status TeamState::checkRank(int rank) const {
+  auto count = static_cast<int>(ranks.size());
+  if (rank < 0 || rank >= count)
+    return error("expected a rank from 0 to ", count - 1, ", found ", rank);
+  if (int own = ownRank(); own >= 0 && rank != own)
+    return error("expected rank ", own, ", which this process is, found ",
+                 rank);
+  return Status();
+}
+
+/// The most that a rank tells the others in an exchange.
+static constexpr int64_t recordBytes = sizeof(int32_t);
+
+int64_t TeamState::exchangeBytes(int ranks) {
+  return HostExchange::bytes(ranks, recordBytes) + Transport::alignment;
+}
+
+Result<HostExchange *> TeamState::exchangeOf(int rank) {
+  std::unique_ptr<HostExchange> &own =
+      ranks[static_cast<size_t>(rank)].exchange;
+  if (!own) {
+    Result<std::unique_ptr<HostExchange>> made =
+        HostExchange::create(transport(), rank, timeLimit, recordBytes);
+    if (!made)
+      return made.status();
+    own = *std::move(made);
+  }
+  return own.get();
+}
+
+namespace {
+
+/// What a team is made of.
+struct NewTeam {
+  std::shared_ptr<TeamState> state = std::make_shared<TeamState>();
+  Environment environment;
+  int ranks = 0;
+  int64_t bytes = 0;
+};
+
+Status collect(ccn_program *const *programs, size_t count, double timeLimit,
+               NewTeam &made) {
+  if (!programs || count == 0)
+    return error("expected the programs that the team will run, found none");
+  for (size_t i = 0; i < count; ++i) {
+    if (!programs[i])
+      return error("program ", i, " is null");
+    const auto &loaded = programs[i]->loaded;
+    if (i > 0 && loaded->ranks() != made.ranks)
+      return error("program '", loaded->package.program, "' has ",
+                   loaded->ranks(), " ranks, '",
+                   programs[0]->loaded->package.program, "' has ", made.ranks);
+    if (i == 0) {
+      made.ranks = loaded->ranks();
+      made.bytes = TeamState::exchangeBytes(made.ranks);
+    }
+    if (__builtin_add_overflow(made.bytes, loaded->symmetricBytes,
+                               &made.bytes) ||
+        __builtin_add_overflow(made.bytes, Transport::alignment, &made.bytes))
+      return error("the symmetric memory of the programs overflows");
+    made.state->programs.push_back(loaded);
+  }
+  // Also false for NaN.
+  if (!(timeLimit >= 0 && timeLimit <= 1e6))
+    return error("expected a time limit from 0 to 1e6 seconds, found ",
+                 timeLimit);
+  Result<Environment> environment = Environment::read();
+  if (!environment)
+    return environment.status();
+  made.environment = *environment;
+  if (timeLimit > 0)
+    made.environment.timeLimit = timeLimit;
+  made.state->timeLimit = made.environment.timeLimit;
+  made.state->ranks =
+      std::vector<TeamState::Rank>(static_cast<size_t>(made.ranks));
+  for (TeamState::Rank &rank : made.state->ranks)
+    rank.isUsed.resize(count);
+  return Status();
+}
+
+/// What all processes must run: the packages and what executes them.
+std::string contentOf(const TeamState &state) {
+  std::string text;
+  for (const auto &program : state.programs)
+    text += program->package.hash + " " + std::to_string(program->variant) +
+            (program->isOnGpus() ? " cuda\n" : " cpu\n");
+  return toHex(sha256({text}));
+}
+
+} // namespace
+
+ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
+                           double time_limit, ccn_team **team) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the place for the team is null");
+    NewTeam made;
+    if (Status status = collect(programs, count, time_limit, made); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    Result<std::unique_ptr<SymmetricHeap>> heap =
+        SymmetricHeap::create(made.ranks, made.bytes);
+    if (!heap)
+      return fail(CCN_ERROR_MACHINE, heap.status());
+    made.state->heap = *std::move(heap);
+    *team = new ccn_team{std::move(made.state)};
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
+                         double time_limit, ccn_team **team) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the place for the team is null");
+    NewTeam made;
+    if (Status status = collect(programs, count, time_limit, made); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    TeamOptions options;
+    options.ranks = made.ranks;
+    options.bytesPerRank = made.bytes;
+    options.content = contentOf(*made.state);
+    options.environment = made.environment;
+    std::unique_ptr<Team> joined = Team::join(options);
+    if (Status status = joined->joined(); !status) {
+      bool isWrongSize = joined->isWrongSize();
+      (void)joined->leave();
+      return fail(isWrongSize ? CCN_ERROR_ARGUMENT : CCN_ERROR_TEAM, status);
+    }
+    made.state->launched = std::move(joined);
+    *team = new ccn_team{std::move(made.state)};
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_describe(const ccn_team *team, int *ranks, int *own_rank) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    if (ranks)
+      *ranks = static_cast<int>(team->state->ranks.size());
+    if (own_rank)
+      *own_rank = team->state->ownRank();
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_check(const ccn_team *team) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    Transport &transport = team->state->transport();
+    return transport.failed() ? fail(CCN_ERROR_TEAM, transport.failure())
+                              : CCN_OK;
+  });
+}
+
+ccn_status ccn_team_meet(ccn_team *team, int rank) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    TeamState &state = *team->state;
+    if (Status status = state.checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    RankCall call(state, rank);
+    if (!call)
+      return RankCall::refuse(rank);
+    if (state.ranks[static_cast<size_t>(rank)].hasLeft)
+      return wrong("rank ", rank, " has left its team");
+    Status status = state.transport().failure();
+    if (status) {
+      Result<HostExchange *> exchange = state.exchangeOf(rank);
+      status = exchange ? (*exchange)->barrier("meeting of the ranks")
+                        : exchange.status();
+    }
+    return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
+  });
+}
+
+ccn_status ccn_team_fail(ccn_team *team, int rank, const char *cause) {
+  return guarded([&] {
+    if (!team || !cause)
+      return wrong(team ? "the cause is null" : "the team is null");
+    if (Status status = team->state->checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    (void)team->state->transport().fail(rank, cause);
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_leave(ccn_team *team, int rank) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    TeamState &state = *team->state;
+    if (Status status = state.checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    RankCall call(state, rank);
+    if (!call)
+      return RankCall::refuse(rank);
+    TeamState::Rank &own = state.ranks[static_cast<size_t>(rank)];
+    if (own.executors > 0)
+      return wrong("rank ", rank, " has ", own.executors,
+                   " executors that are not released");
+    Status status;
+    if (state.launched) {
+      status = state.launched->leave();
+    } else {
+      if (!own.hasLeft)
+        state.heap->leave(rank);
+      status = state.heap->failure();
+    }
+    own.hasLeft = true;
+    return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);
+  });
+}
+
+void ccn_team_release(ccn_team *team) {
+  (void)guarded([&] {
+    delete team;
+    return CCN_OK;
+  });
+}

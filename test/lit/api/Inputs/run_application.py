@@ -1,0 +1,111 @@
+"""Builds examples/cpp out of tree, against a build of ccn and an installed one, and runs it.
+
+    run_application.py SOURCE BUILD FOLDER
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+source, build, folder = (pathlib.Path(path) for path in sys.argv[1:4])
+shutil.rmtree(folder, ignore_errors=True)
+folder.mkdir(parents=True)
+# It is to be found without.
+environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+
+
+def run(*command, code=0, env=environment):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=500, env=env)
+    assert done.returncode == code, (command, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def make(name, *options):
+    run("cmake", "-S", source / "examples/cpp", "-B", folder / name, "-DCMAKE_BUILD_TYPE=Release", *options)
+    run("cmake", "--build", folder / name)
+    return folder / name / "adam-example"
+
+
+# With GPUs where CUDA's toolkit is.
+example = make("of-build", f"-Dccn_DIR={build}", "-DADAM_SIZE=1003")
+assert run(example).stdout == "adam: 4 ranks, 5 steps: right\n"
+assert run(example, "--steps", 1).stdout == "adam: 4 ranks, 1 steps: right\n"
+run(example, "--steps", 0, code=2)
+has_cuda = (folder / "of-build/CMakeFiles/adam-example.dir/OnGpu.cpp.o").exists()
+# No GPU is a message, not a crash.
+lost = run(example, "--gpu", code=4, env={**environment, "CUDA_VISIBLE_DEVICES": ""})
+assert lost.stderr.startswith("adam-example: the program: program 'adam': " if has_cuda else
+                              "adam-example: the program: "), lost.stderr
+# What the application takes is not LLVM's.
+needed = run("ldd", example).stdout
+assert "libccn.so" in needed and "LLVM" not in needed and "MLIR" not in needed, needed
+if (build / "lib/libccn-mpi.so").exists() and shutil.which("mpirun"):
+    mpirun = ["mpirun", "--oversubscribe", "-n", 4]
+    as_root = {**environment, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    for transport in ("shared", "messages"):
+        env = {**as_root, "CCN_TRANSPORT": transport}
+        assert run(*mpirun, example, "--launched", env=env).stdout == "adam: 4 ranks, 5 steps: right\n"
+
+# A changed program is compiled again, and so is what uses it; a mistake is an error of the build.
+project = folder / "changing"
+project.mkdir()
+(project / "CMakeLists.txt").write_text("""cmake_minimum_required(VERSION 3.25)
+project(changing LANGUAGES C)
+find_package(ccn REQUIRED)
+ccn_add_program(sums sums.ccn PROGRAM two SCHEDULE own.ccn CPU x86-64)
+add_executable(use use.c)
+target_link_libraries(use sums)
+""")
+(project / "use.c").write_text("""#include "sums.h"
+#include <stdio.h>
+int main(void) {
+  ccn_program *program;
+  ccn_program_info info;
+  if (two_load(CCN_TARGET_DEFAULT, &program) || ccn_program_check(program, two_signature) ||
+      ccn_program_describe(program, &info))
+    return 1;
+  printf("%d ranks, schedule %s\\n", two_ranks, info.schedule);
+  ccn_program_release(program);
+  return 0;
+}
+""")
+sums = """mesh m (dp = %d)
+program one() {}
+program two(x: f32[7] local) {
+  let y = all_reduce(%s, x)
+  return y
+}
+"""
+(project / "own.ccn").write_text("schedule own for two {\n  split y\n}\n")
+(project / "sums.ccn").write_text(sums % (2, "sum"))
+run("cmake", "-S", project, "-B", project / "build", f"-Dccn_DIR={build}")
+run("cmake", "--build", project / "build")
+assert run(project / "build/use").stdout == f"2 ranks, schedule {project / 'own.ccn'}\n"
+(project / "sums.ccn").write_text(sums % (5, "sum"))
+run("cmake", "--build", project / "build")
+assert run(project / "build/use").stdout.startswith("5 ranks"), run(project / "build/use").stdout
+(project / "own.ccn").write_text("schedule own for two {\n  split x\n}\n")
+failed = run("cmake", "--build", project / "build", code=2)
+assert "own.ccn:2:" in failed.stdout + failed.stderr, failed
+
+# Installed, without CUDA's toolkit, and other ranks and sizes: slices are empty or short.
+run("cmake", "--install", build, "--prefix", folder / "installed")
+tools = folder / "installed/bin"
+assert "adam" in run(tools / "cccompile", source / "examples/adam.ccn").stdout
+run(tools / "ccrun", "--help")
+example = make("of-installed", f"-DCMAKE_PREFIX_PATH={folder / 'installed'}", "-DADAM_SIZE=5", "-DADAM_RANKS=3",
+               "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON")
+assert run(example).stdout == "adam: 3 ranks, 5 steps: right\n"
+assert run(example, "--gpu", code=4).stderr.startswith("adam-example: the program: "), "no kernels"
+
+# The function says what is wrong in a project.
+project = folder / "wrong"
+project.mkdir()
+for call, text in (("ccn_add_program(a a.ccn SCHEDULES b)", "unexpected 'SCHEDULES;b'"),
+                   ("ccn_add_program(a a.ccn SCHEDULE)", "without a value 'SCHEDULE'")):
+    (project / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.25)\nproject(wrong LANGUAGES C)\nfind_package(ccn REQUIRED)\n{call}\n")
+    found = run("cmake", "-S", project, "-B", project / "build", f"-Dccn_DIR={build}", code=1).stderr
+    assert text in " ".join(found.split()), found

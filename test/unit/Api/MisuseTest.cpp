@@ -1,0 +1,250 @@
+//===- MisuseTest.cpp - Calls of the C API that are wrong -----------------===//
+//
+// Each has a status and a text, and changes nothing: the right call works
+// afterwards.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ApiUtil.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <mutex>
+#include <thread>
+
+using namespace ccn;
+using namespace ccn::runtime;
+
+/// Expects that a call was refused with a text.
+static void expectWrong(ccn_status status, const std::string &text) {
+  Outcome outcome(status);
+  EXPECT_EQ(outcome.status, CCN_ERROR_ARGUMENT) << text;
+  EXPECT_EQ(outcome.text, text);
+}
+
+TEST(ApiMisuse, NullHandles) {
+  Program program = load(average(1, 5));
+  Team team = makeTeam({program.get()});
+  ccn_program *made = nullptr;
+  ccn_team *madeTeam = nullptr;
+  ccn_executor *executor = nullptr;
+  ccn_program_info info;
+  ccn_argument argument;
+  ccn_part part;
+  int number = 0;
+  void *arguments[4] = {};
+  ccn_program *programs[] = {program.get(), nullptr};
+  expectWrong(ccn_program_load(nullptr, CCN_TARGET_CPU, &made),
+              "the path is null");
+  expectWrong(ccn_program_load("a", CCN_TARGET_CPU, nullptr),
+              "the place for the program is null");
+  expectWrong(ccn_program_load_memory(nullptr, 5, CCN_TARGET_CPU, &made),
+              "the package is null");
+  expectWrong(ccn_program_load_memory("a", 1, CCN_TARGET_CPU, nullptr),
+              "the place for the program is null");
+  expectWrong(ccn_program_describe(nullptr, &info), "the program is null");
+  expectWrong(ccn_program_describe(program.get(), nullptr),
+              "the place for the information is null");
+  expectWrong(ccn_program_check(nullptr, ""), "the program is null");
+  expectWrong(ccn_program_check(program.get(), nullptr),
+              "the signature is null");
+  expectWrong(ccn_program_argument(nullptr, 0, &argument),
+              "the program is null");
+  expectWrong(ccn_program_argument(program.get(), 0, nullptr),
+              "the place for the argument is null");
+  expectWrong(ccn_program_find(nullptr, "x", &number), "the program is null");
+  expectWrong(ccn_program_find(program.get(), nullptr, &number),
+              "the name is null");
+  expectWrong(ccn_program_find(program.get(), "x", nullptr),
+              "the place for the index is null");
+  expectWrong(ccn_program_part(nullptr, 0, 0, &part), "the program is null");
+  expectWrong(ccn_program_part(program.get(), 0, 0, nullptr),
+              "the place for the part is null");
+  for (auto *create : {ccn_team_create, ccn_team_join}) {
+    expectWrong(create(programs, 1, 0, nullptr),
+                "the place for the team is null");
+    expectWrong(create(programs, 2, 0, &madeTeam), "program 1 is null");
+    expectWrong(create(nullptr, 1, 0, &madeTeam),
+                "expected the programs that the team will run, found none");
+    expectWrong(create(programs, 0, 0, &madeTeam),
+                "expected the programs that the team will run, found none");
+  }
+  expectWrong(ccn_team_describe(nullptr, &number, &number), "the team is null");
+  EXPECT_EQ(ccn_team_describe(team.get(), nullptr, nullptr), CCN_OK);
+  expectWrong(ccn_team_check(nullptr), "the team is null");
+  expectWrong(ccn_team_fail(nullptr, 0, "a"), "the team is null");
+  expectWrong(ccn_team_fail(team.get(), 0, nullptr), "the cause is null");
+  expectWrong(ccn_team_leave(nullptr, 0), "the team is null");
+  expectWrong(ccn_team_meet(nullptr, 0), "the team is null");
+  expectWrong(ccn_executor_create(nullptr, program.get(), 0, -1, &executor),
+              "the team is null");
+  expectWrong(ccn_executor_create(team.get(), nullptr, 0, -1, &executor),
+              "the program is null");
+  expectWrong(ccn_executor_create(team.get(), program.get(), 0, -1, nullptr),
+              "the place for the executor is null");
+  expectWrong(ccn_executor_run(nullptr, arguments, 4, nullptr),
+              "the executor is null");
+  expectWrong(ccn_executor_run_values(nullptr, arguments, 4, nullptr),
+              "the executor is null");
+  expectWrong(ccn_executor_bind(nullptr, arguments, 4), "the executor is null");
+  expectWrong(ccn_executor_synchronize(nullptr, nullptr),
+              "the executor is null");
+  expectWrong(ccn_executor_device(nullptr, &number), "the executor is null");
+  EXPECT_EQ(ccn_executor_release(nullptr), CCN_OK);
+  ccn_program_release(nullptr);
+  ccn_team_release(nullptr);
+  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(madeTeam, nullptr);
+  EXPECT_EQ(executor, nullptr);
+}
+
+TEST(ApiMisuse, NumbersOutOfRange) {
+  Program program = load(average(2, 5));
+  Team team = makeTeam({program.get()});
+  ccn_argument argument;
+  ccn_part part;
+  int index = 0;
+  for (int number : {-1, 4, INT32_MAX, INT32_MIN}) {
+    std::string text =
+        "expected an argument from 0 to 3, found " + std::to_string(number);
+    expectWrong(ccn_program_argument(program.get(), number, &argument), text);
+    expectWrong(ccn_program_part(program.get(), number, 0, &part), text);
+  }
+  for (int rank : {-1, 2, INT32_MAX, INT32_MIN}) {
+    std::string text =
+        "expected a rank from 0 to 1, found " + std::to_string(rank);
+    expectWrong(ccn_program_part(program.get(), 0, rank, &part), text);
+    expectWrong(ccn_team_fail(team.get(), rank, "a"), text);
+    expectWrong(ccn_team_leave(team.get(), rank), text);
+    expectWrong(ccn_team_meet(team.get(), rank), text);
+    ccn_executor *executor = nullptr;
+    expectWrong(
+        ccn_executor_create(team.get(), program.get(), rank, -1, &executor),
+        text);
+  }
+  expectWrong(ccn_program_find(program.get(), "z", &index),
+              "program 'average' has no argument 'z'");
+  ccn_executor *executor = nullptr;
+  expectWrong(ccn_executor_create(team.get(), program.get(), 0, 0, &executor),
+              "expected CCN_ANY_DEVICE for a program on the CPU, found 0");
+  expectWrong(ccn_executor_create(team.get(), program.get(), 0, -2, &executor),
+              "expected a device from 0, or CCN_ANY_DEVICE, found -2");
+  ccn_program *programs[] = {program.get()};
+  ccn_team *made = nullptr;
+  for (double limit : {-1.0, 2e6, double(NAN), double(INFINITY)})
+    EXPECT_EQ(ccn_team_create(programs, 1, limit, &made), CCN_ERROR_ARGUMENT);
+}
+
+TEST(ApiMisuse, ProgramsThatDoNotFitTogether) {
+  Program two = load(average(2, 5)), three = load(average(3, 5)),
+          other = load(average(2, 6));
+  ccn_program *programs[] = {two.get(), three.get()};
+  ccn_team *made = nullptr;
+  expectWrong(ccn_team_create(programs, 2, 0, &made),
+              "program 'average' has 3 ranks, 'average' has 2");
+  Team team = makeTeam({two.get()});
+  Outcome outcome;
+  Executor executor = make(team.get(), other.get(), 0, outcome);
+  EXPECT_EQ(outcome.status, CCN_ERROR_ARGUMENT);
+  EXPECT_EQ(outcome.text,
+            "the team has no memory for another executor of program 'average' "
+            "on rank 0: expected it to be listed once more");
+}
+
+TEST(ApiMisuse, WrongArguments) {
+  Program program = load(average(1, 5));
+  Team team = makeTeam({program.get()});
+  AverageArrays arrays(1, 5);
+  Outcome outcome;
+  Executor executor = make(team.get(), program.get(), 0, outcome);
+  ASSERT_EQ(outcome.status, CCN_OK) << outcome.text;
+  std::vector<void *> right = arrays.of(0);
+  auto run = [&](std::vector<void *> arguments, void *stream = nullptr) {
+    return ccn_executor_run(executor.get(), arguments.data(), arguments.size(),
+                            stream);
+  };
+  auto with = [&](size_t index, void *address) {
+    std::vector<void *> arguments = right;
+    arguments[index] = address;
+    return arguments;
+  };
+  expectWrong(run({right[0], right[1], right[2]}),
+              "program 'average' has 4 arguments and results, found 3");
+  expectWrong(ccn_executor_run(executor.get(), nullptr, 4, nullptr),
+              "the arguments are null");
+  expectWrong(run(with(1, nullptr)), "argument 'y' is null");
+  expectWrong(run(with(2, nullptr)), "argument 'scale' is null");
+  expectWrong(run(with(0, static_cast<char *>(right[0]) + 1)),
+              "argument 'x' is not aligned to 4 bytes");
+  expectWrong(run(with(0, reinterpret_cast<void *>(UINTPTR_MAX - 15))),
+              "argument 'x' has 20 bytes, more than there are from its address "
+              "on");
+  // What is written is nobody else's; what is read may be.
+  expectWrong(run(with(0, right[1])),
+              "argument 'x' and argument 'y' overlap, and one of them is "
+              "written");
+  expectWrong(run(with(3, static_cast<float *>(right[0]) + 4)),
+              "argument 'x' and argument 's' overlap, and one of them is "
+              "written");
+  expectWrong(run(with(2, arrays.y[0].data() + 2)),
+              "argument 'y' and argument 'scale' overlap, and one of them is "
+              "written");
+  expectWrong(run(right, &arrays),
+              "expected no stream for a program on the CPU");
+  expectWrong(ccn_executor_synchronize(executor.get(), &arrays),
+              "expected no stream for a program on the CPU");
+  expectWrong(ccn_executor_bind(executor.get(), right.data(), 3),
+              "program 'average' has 4 arguments and results, found 3");
+  // Only what is passed by value need not be there.
+  EXPECT_EQ(ccn_executor_bind(executor.get(), with(2, nullptr).data(), 4),
+            CCN_OK)
+      << ccn_last_error();
+  expectWrong(ccn_executor_bind(executor.get(), with(1, nullptr).data(), 4),
+              "argument 'y' is null");
+  expectWrong(ccn_executor_device(executor.get(), nullptr),
+              "the place for the device is null");
+  // None of that has done anything.
+  EXPECT_EQ(arrays.y[0], std::vector<float>(5, 1.0f));
+  EXPECT_EQ(run(right), CCN_OK) << ccn_last_error();
+  arrays.expectAfter(1, program.get());
+  arrays.scale = arrays.x[0][2];
+  EXPECT_EQ(run(with(2, arrays.x[0].data() + 2)), CCN_OK) << ccn_last_error();
+}
+
+TEST(ApiMisuse, TwoThreadsForOneRank) {
+  Program program = load(average(2, 5));
+  Team team = makeTeam({program.get(), program.get()});
+  // Rank 1 never comes, so one of both waits, and the other is refused, and
+  // then ends that.
+  std::mutex mutex;
+  int refused = 0, failed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      Outcome outcome;
+      Executor executor = make(team.get(), program.get(), 0, outcome);
+      std::lock_guard lock(mutex);
+      if (outcome.status == CCN_ERROR_ARGUMENT) {
+        ++refused;
+        EXPECT_EQ(outcome.text, "another call for rank 0 is in progress");
+        EXPECT_EQ(ccn_team_fail(team.get(), 1, "enough"), CCN_OK);
+      }
+      failed += outcome.status == CCN_ERROR_TEAM;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(failed, 1);
+}
+
+TEST(ApiMisuse, EnvironmentVariables) {
+  Program program = load(average(1, 5));
+  ccn_program *programs[] = {program.get()};
+  ccn_team *team = nullptr;
+  ASSERT_EQ(setenv("CCN_TIMEOUT", "soon", 1), 0);
+  expectWrong(ccn_team_create(programs, 1, 0, &team),
+              "CCN_TIMEOUT: expected seconds above 0 and at most 1e6, found "
+              "'soon'");
+  unsetenv("CCN_TIMEOUT");
+}

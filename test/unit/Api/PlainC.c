@@ -1,0 +1,31 @@
+/*===- PlainC.c - The C API in C99 ----------------------------------------===*\
+|*
+|* That ccn.h is C, and that what it declares can be called from it.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#include <ccn.h>
+
+#include <string.h>
+
+/** How many of some simple expectations fail. */
+int plainCFailures(void);
+
+int plainCFailures(void) {
+  int failures = 0;
+  ccn_program *program = NULL;
+  ccn_program_info info;
+  if (ccn_program_load("/nowhere/no.ccnpkg", CCN_TARGET_CPU, &program) !=
+          CCN_ERROR_PACKAGE ||
+      program != NULL || strstr(ccn_last_error(), "/nowhere/no") == NULL)
+    ++failures;
+  if (ccn_program_describe(program, &info) != CCN_ERROR_ARGUMENT)
+    ++failures;
+  if (strcmp(ccn_status_name(CCN_ERROR_TEAM), "CCN_ERROR_TEAM") != 0)
+    ++failures;
+  if (ccn_type_size(CCN_F16) != sizeof(ccn_f16) ||
+      ccn_type_size(CCN_BOOL) != sizeof(ccn_bool))
+    ++failures;
+  ccn_program_release(program);
+  return failures;
+}

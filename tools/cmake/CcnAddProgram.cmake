@@ -1,0 +1,59 @@
+# ccn_add_program(TARGET FILE.ccn [PROGRAM name] [SCHEDULE name|file]
+#                 [TARGET cpu|sm_80|sm_90a] [DEFINES N=1003 ...]
+#                 [MESH dp=4 ...] [TOPOLOGY name|file] [CPU level])
+#
+# A library of one program of a file, compiled when that changes: what links
+# TARGET includes "TARGET.h", which has the program's functions, and links the
+# runtime. The keywords are the options of cccompile; without PROGRAM the file
+# has one. Code is for the CPU of the machine that builds it unless CPU says
+# another, such as x86-64-v3.
+function(ccn_add_program target file)
+  cmake_parse_arguments(PARSE_ARGV 2 ARG ""
+    "PROGRAM;SCHEDULE;TARGET;TOPOLOGY;CPU" "DEFINES;MESH")
+  if(ARG_UNPARSED_ARGUMENTS OR ARG_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "ccn_add_program(${target} ...): unexpected "
+      "'${ARG_UNPARSED_ARGUMENTS}', without a value "
+      "'${ARG_KEYWORDS_MISSING_VALUES}'")
+  endif()
+  get_filename_component(source ${file} ABSOLUTE)
+  set(depends ${source} $<TARGET_FILE:ccn::cccompile>)
+  set(options)
+  foreach(option IN ITEMS PROGRAM SCHEDULE TARGET TOPOLOGY CPU)
+    if(NOT DEFINED ARG_${option})
+      continue()
+    endif()
+    set(value ${ARG_${option}})
+    # A name, or a file.
+    get_filename_component(path ${value} ABSOLUTE)
+    if(option MATCHES "SCHEDULE|TOPOLOGY" AND EXISTS ${path}
+       AND NOT IS_DIRECTORY ${path})
+      set(value ${path})
+      list(APPEND depends ${path})
+    endif()
+    string(TOLOWER ${option} name)
+    list(APPEND options --${name} ${value})
+  endforeach()
+  foreach(define IN LISTS ARG_DEFINES)
+    list(APPEND options -D ${define})
+  endforeach()
+  foreach(axis IN LISTS ARG_MESH)
+    list(APPEND options --mesh ${axis})
+  endforeach()
+
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.ccn)
+  set(library ${folder}/lib${target}.a)
+  set(header ${folder}/${target}.h)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(
+    OUTPUT ${library} ${header}
+    COMMAND ccn::cccompile ${source} --emit lib -o ${library}
+      --emit-header ${header} ${options}
+    DEPENDS ${depends}
+    COMMENT "Compiling ${file} into ${target}"
+    VERBATIM)
+  add_custom_target(${target}-ccn DEPENDS ${library} ${header})
+  add_library(${target} INTERFACE)
+  add_dependencies(${target} ${target}-ccn)
+  target_include_directories(${target} INTERFACE ${folder})
+  target_link_libraries(${target} INTERFACE ${library} ccn::runtime)
+endfunction()

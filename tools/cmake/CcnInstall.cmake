@@ -1,0 +1,26 @@
+# What applications find: `find_package(ccn)`, where ccn is installed or, with
+# ccn_DIR, in this build.
+include(CMakePackageConfigHelpers)
+
+set(ccn_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/ccn)
+install(TARGETS ccn cccompile ccrun EXPORT ccnTargets)
+install(TARGETS ccn-opt ccsynth)
+if(TARGET ccn-mpi)
+  install(TARGETS ccn-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/api/ccn.h TYPE INCLUDE)
+install(EXPORT ccnTargets NAMESPACE ccn:: DESTINATION ${ccn_package_folder})
+export(EXPORT ccnTargets NAMESPACE ccn::
+  FILE ${PROJECT_BINARY_DIR}/ccnTargets.cmake)
+
+set(ccn_package_files
+  ${PROJECT_SOURCE_DIR}/tools/cmake/ccnConfig.cmake
+  ${PROJECT_SOURCE_DIR}/tools/cmake/CcnAddProgram.cmake)
+foreach(file IN LISTS ccn_package_files)
+  configure_file(${file} ${PROJECT_BINARY_DIR} COPYONLY)
+endforeach()
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/ccnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(
+  FILES ${ccn_package_files} ${PROJECT_BINARY_DIR}/ccnConfigVersion.cmake
+  DESTINATION ${ccn_package_folder})
