@@ -39,6 +39,9 @@ struct RankIdentity {
   RunIdentity identity;
 };
 
+/// "rank 3", "ranks 0, 1 and 4", or the first few of many.
+std::string rankList(const std::vector<int> &ranks);
+
 /// An error that says who has what where some differ.
 Status compareIdentities(const std::vector<RankIdentity> &all);
 

@@ -28,8 +28,9 @@ using GpuStream = CUstream_st *;
 struct GpuExecutorOptions {
   /// How long to wait for another rank at a time, in seconds.
   double timeLimit = 60;
-  /// The device's number in this process; else ranks take turns.
-  std::optional<int> device;
+  /// The device's number in this process; else ranks take turns, by their
+  /// number among those of this host if it is given.
+  std::optional<int> device, localRank;
   /// What ran when, of the last run before each synchronize(). Tracing makes
   /// runs somewhat slower.
   TraceSink *trace = nullptr;
