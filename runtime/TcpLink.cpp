@@ -149,10 +149,15 @@ void TcpLink::read() {
       makesSense = take({buffer, size});
     }
     if (!makesSense)
-      return close("it sent what makes no sense");
+      return refuse();
     if (size < most)
       return;
   }
+}
+
+void TcpLink::refuse() {
+  arrived.clear();
+  close("it sent what makes no sense");
 }
 
 void TcpLink::end(const std::string &cause) {

@@ -24,7 +24,7 @@ public:
     Farewell, ///< the sender ends, because of the text that the body is, if any
   };
   /// The most bytes of a body.
-  static constexpr uint64_t mostBytes = uint64_t(1) << 30;
+  static constexpr uint64_t mostBytes = uint64_t(1) << 28;
 
   /// Of no connection: closed.
   TcpLink() = default;
@@ -38,6 +38,8 @@ public:
   /// it has ended.
   Status closure(int other) const;
   bool hasSaidFarewell() const { return saidFarewell; }
+  /// Whether the other has, without a cause.
+  bool hasEndedWell() const { return saidFarewell && why.empty(); }
 
   /// Frames that have not left this process, or not in whole.
   size_t waiting() const { return outgoing.size(); }
@@ -55,6 +57,8 @@ public:
   /// What has arrived. The reader takes frames from its front.
   std::deque<Frame> &frames() { return arrived; }
 
+  /// Closes the connection to one that sent what makes no sense.
+  void refuse();
   /// Says farewell, after what waits, and that nothing follows; the other can
   /// still be read.
   void end(const std::string &cause);

@@ -390,7 +390,7 @@ Status Meeting::connect() {
   for (int rank = 1; rank < own; ++rank) {
     SocketAddress address = listeners[static_cast<size_t>(rank)];
     // Who has reached rank 0 on its own host is there too.
-    if (address.isLoopback() && !first.isLoopback()) {
+    if (options.place.isOneHost || address.isLoopback()) {
       uint32_t port = address.port;
       address = first;
       address.port = port;
@@ -420,12 +420,14 @@ Status Meeting::connect() {
     std::vector<int> absent;
     for (int rank = 0; rank < options.ranks; ++rank) {
       auto index = static_cast<size_t>(rank);
-      if (rank != own && link(rank).isClosed()) {
-        if (wasOpen[index])
-          return link(rank).closure(rank);
+      if (rank == own)
+        continue;
+      wasOpen[index] = wasOpen[index] || !link(rank).isClosed();
+      if (!wasOpen[index])
         absent.push_back(rank);
-      }
-      wasOpen[index] = !link(rank).isClosed();
+      // One that needs nobody any more has met all.
+      else if (link(rank).isClosed() && !link(rank).hasEndedWell())
+        return link(rank).closure(rank);
     }
     if (absent.empty())
       return Status();

@@ -127,6 +127,8 @@ private:
     for (int i = 0; i < count; ++i) {
       int other = (first + i) % ranks();
       std::deque<TcpLink::Frame> &frames = linkTo(other).frames();
+      if (!frames.empty() && frames.front().kind != TcpLink::Kind::Data)
+        linkTo(other).refuse();
       if (frames.empty())
         continue;
       from = other;

@@ -20,7 +20,7 @@
 namespace ccn::runtime {
 
 /// The network of all ranks that meet as `options` say, each of which calls
-/// this. Errors are those of meetOverTcp(). A message has at most 1 GiB.
+/// this. Errors are those of meetOverTcp(). A message has at most 256 MiB.
 ///
 /// When it goes it tells the others so, and why if something has failed, and
 /// waits up to a second for what is on its way.
