@@ -1,6 +1,6 @@
 """Starts ccrun as torchrun and Slurm do, by their variables, and checks what it does, one topic a call.
 
-    run_launched.py TOPIC FOLDER CCRUN CCN-SAMPLE-PACKAGE
+    run_launched.py TOPIC FOLDER CCRUN CCN-SAMPLE-PACKAGE [FOLDER-OF-A-DRIVER-WITHOUT-GPUS]
 """
 
 import json
@@ -182,6 +182,23 @@ def hosts():
         assert Job(launcher, 4, name, transport="shared", before=before).failure()[0] == \
             ["CCN_TRANSPORT: 'shared' needs all ranks on one host, where they share memory; rank 3 is on another than "
              "rank 0"]
+
+
+def gpus():
+    """Ranks take turns at GPUs by their number on the host."""
+    driver = {"LD_LIBRARY_PATH": sys.argv[5], "CCN_CACHE_DIR": os.path.join(folder, "cache")}
+    name = package("g.ccnpkg", "gpu", 4, 1003)
+    for launcher in LAUNCHERS:
+        assert "check y: same bits\ncheck s: same bits\n" in Job(launcher, 4, name, "--check", **driver).result()
+    # Rank 3 takes the last of the four, unless it is another on its host.
+    broken = {**driver, "CCN_FAKE_BROKEN_GPU": 3}
+    for launcher in LAUNCHERS:
+        if launcher is OnTwoHosts:
+            Job(launcher, 4, name, **broken).result()
+        else:
+            said = Job(launcher, 4, name, **broken).said()
+            assert len(said) == 1 and said[0].startswith("rank 3: ") and "cuDeviceGet" in said[0], said
+            Job(launcher, 4, name, **broken, LOCAL_RANK=1, SLURM_LOCALID=1).result()
 
 
 def misuse():
