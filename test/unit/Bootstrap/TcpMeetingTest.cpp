@@ -143,6 +143,23 @@ TEST(TcpMeeting, StrangersAreLeftAlone) {
   expectAllWell(statuses);
 }
 
+TEST(TcpMeeting, SilentStrangersAreShownTheDoor) {
+  uint16_t port = freePort();
+  std::vector<Status> first;
+  std::atomic<bool> done = false;
+  std::thread zero([&] {
+    first = runTcpRanks({optionsFor(0, 2, port)}, exchangeNames);
+    done = true;
+  });
+  Clock::time_point start = Clock::now();
+  EXPECT_EQ(hearFrom(connectTo(port)), "");
+  EXPECT_LT(secondsSince(start), 15);
+  EXPECT_FALSE(done);
+  expectAllWell(runTcpRanks({optionsFor(1, 2, port)}, exchangeNames));
+  zero.join();
+  expectAllWell(first);
+}
+
 TEST(TcpMeeting, ARankThatIsTakenIsRefused) {
   uint16_t port = freePort();
   const std::string twice = "expected each rank once, found two processes that "
@@ -245,14 +262,23 @@ TEST(TcpMeeting, JobsThatShareTheirPorts) {
   std::vector<uint16_t> ports;
   for (int i = 0; i < 4; ++i)
     ports.push_back(freePort());
-  std::vector<TcpOptions> all;
+  std::vector<std::thread> jobs;
   for (const char *job : {"a", "b", "c"})
-    for (TcpOptions options : allOptions(3, 0)) {
-      options.place.ports = ports;
-      options.place.job = job;
-      all.push_back(options);
-    }
-  expectAllWell(runTcpRanks(all, exchangeNames));
+    jobs.emplace_back([&ports, job] {
+      std::vector<TcpOptions> all = allOptions(3, 0);
+      for (TcpOptions &options : all) {
+        options.place.ports = ports;
+        options.place.job = job;
+      }
+      expectAllWell(runTcpRanks(all, [job](Network &network) {
+        Result<std::vector<std::string>> names = exchange(network, job, 30);
+        if (names)
+          EXPECT_EQ(*names, std::vector<std::string>(3, job));
+        return names.status();
+      }));
+    });
+  for (std::thread &job : jobs)
+    job.join();
 }
 
 TEST(TcpMeeting, AnotherJobAtThePortIsNamed) {
