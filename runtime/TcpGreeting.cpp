@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <poll.h>
 
 namespace ccn::runtime {
@@ -141,15 +142,11 @@ TcpKnock::State TcpKnock::await(double seconds) {
 //===----------------------------------------------------------------------===//
 
 std::optional<TcpGreeting> TcpVisitor::advance() {
-  // A rank greets at once.
-  constexpr double patience = 5;
   switch (greeting.read(socket.get())) {
   case TcpFirstWords<TcpGreeting>::State::Complete:
     return greeting.message();
   case TcpFirstWords<TcpGreeting>::State::Incomplete:
-    if (secondsSince(since) < patience)
-      return std::nullopt;
-    break;
+    return std::nullopt;
   case TcpFirstWords<TcpGreeting>::State::OtherVersion:
     version = greeting.message().preamble.version;
     // What is not read would keep the answer from arriving.

@@ -10,7 +10,6 @@
 
 #include "runtime/Socket.h"
 
-#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -122,12 +121,10 @@ private:
 /// A connection that somebody has made, until it is answered.
 class TcpVisitor {
 public:
-  explicit TcpVisitor(FileDescriptor socket)
-      : socket(std::move(socket)), since(std::chrono::steady_clock::now()) {}
+  explicit TcpVisitor(FileDescriptor socket) : socket(std::move(socket)) {}
 
   int file() const { return socket.get(); }
-  /// What it says, once it has. Closes the connection of who is no rank, or
-  /// says nothing for some seconds.
+  /// What it says, once it has. Closes the connection of who is no rank.
   std::optional<TcpGreeting> advance();
   /// Answers, and closes the connection unless it is welcome.
   void answer(TcpAnswer::Verdict verdict, const std::string &text);
@@ -137,7 +134,6 @@ public:
 
 private:
   FileDescriptor socket;
-  std::chrono::steady_clock::time_point since;
   TcpFirstWords<TcpGreeting> greeting;
   std::optional<uint32_t> version;
 };

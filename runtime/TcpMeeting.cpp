@@ -29,8 +29,8 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Of whom nothing has been heard yet; more than any number of ranks.
-constexpr size_t mostVisitors = 2048;
+/// Beside ranks, of whom nothing has been heard yet.
+constexpr size_t mostStrangers = 128;
 
 class Meeting {
 public:
@@ -44,8 +44,11 @@ private:
     /// The process that is this rank, and where it listens.
     uint64_t process = 0;
     uint32_t port = 0;
-    /// When its connection was found closed.
+    /// When its connection was found closed, or nobody to listen.
     std::optional<Clock::time_point> goneSince;
+    /// Of those that this rank connects to.
+    Clock::time_point knockedAt = {};
+    bool isMet = false;
   };
 
   TcpLink &link(int rank) { return links[static_cast<size_t>(rank)]; }
@@ -61,6 +64,7 @@ private:
   Status hold();
   Status join();
   Status awaitPlaces();
+  Status knockAt(int rank);
   Status connect();
 
   /// Waits a little for something to happen, and deals with it.
@@ -168,7 +172,8 @@ Status Meeting::step() {
     FileDescriptor socket = acceptFrom(listener.get());
     // Visitors that say nothing must not keep ranks out.
     bool isFull = socket.get() < 0 && (errno == EMFILE || errno == ENFILE);
-    if (!visitors.empty() && (isFull || visitors.size() == mostVisitors))
+    if (!visitors.empty() &&
+        (isFull || visitors.size() == links.size() + mostStrangers))
       visitors.pop_front();
     if (socket.get() < 0)
       break;
@@ -217,7 +222,9 @@ Status Meeting::greet(TcpVisitor &visitor, const TcpGreeting &said) {
   if (visitor.file() < 0)
     return Status();
   link(said.rank) = TcpLink(visitor.takeSocket());
-  member(said.rank) = {said.process, said.port, std::nullopt};
+  member(said.rank) = Member();
+  member(said.rank).process = said.process;
+  member(said.rank).port = said.port;
   return Status();
 }
 
@@ -384,6 +391,45 @@ Status Meeting::awaitPlaces() {
   return Status();
 }
 
+/// Goes on connecting to a rank that listens.
+Status Meeting::knockAt(int rank) {
+  constexpr double pause = 0.1, patience = 5;
+  auto it = knocks.find(rank);
+  Member &other = member(rank);
+  if (it == knocks.end()) {
+    // Those that are connected have been knocked at.
+    if (other.isMet || secondsSince(other.knockedAt) < pause)
+      return Status();
+    other.knockedAt = Clock::now();
+    greeting.to = rank;
+    it =
+        knocks.try_emplace(rank, listeners[static_cast<size_t>(rank)], greeting)
+            .first;
+  }
+  TcpKnock &knock = it->second;
+  Status status;
+  switch (knock.current()) {
+  case TcpKnock::State::Waiting:
+    return status;
+  case TcpKnock::State::Welcome:
+    link(rank) = TcpLink(knock.takeSocket());
+    other.isMet = true;
+    break;
+  case TcpKnock::State::Refused:
+    status = error(knock.text());
+    break;
+  default:
+    // Who has ended does not listen again; who has too much to do may have
+    // closed a connection.
+    if (!other.goneSince)
+      other.goneSince = Clock::now();
+    if (secondsSince(*other.goneSince) > patience)
+      status = error("rank ", rank, " has ended: ", knock.text());
+  }
+  knocks.erase(it);
+  return status;
+}
+
 /// Connects to the ranks before this one, and waits for those after it.
 Status Meeting::connect() {
   SocketAddress first = SocketAddress::peer(link(0).file());
@@ -395,28 +441,14 @@ Status Meeting::connect() {
       address = first;
       address.port = port;
     }
-    greeting.to = rank;
-    knocks.try_emplace(rank, address, greeting);
+    listeners[static_cast<size_t>(rank)] = address;
   }
   std::vector<bool> wasOpen(links.size());
   Clock::time_point start = Clock::now();
   for (;;) {
-    for (auto it = knocks.begin(); it != knocks.end();) {
-      auto &[rank, knock] = *it;
-      switch (knock.current()) {
-      case TcpKnock::State::Waiting:
-        ++it;
-        continue;
-      case TcpKnock::State::Welcome:
-        link(rank) = TcpLink(knock.takeSocket());
-        it = knocks.erase(it);
-        continue;
-      case TcpKnock::State::Refused:
-        return error(knock.text());
-      default:
-        return error("rank ", rank, " has ended: ", knock.text());
-      }
-    }
+    for (int rank = 1; rank < own; ++rank)
+      if (Status status = knockAt(rank); !status)
+        return status;
     std::vector<int> absent;
     for (int rank = 0; rank < options.ranks; ++rank) {
       auto index = static_cast<size_t>(rank);
@@ -457,7 +489,7 @@ Result<std::vector<TcpLink>> Meeting::run() {
 void allowFiles(int ranks) {
   rlimit limit{};
   constexpr rlim_t others = 256;
-  rlim_t wanted = static_cast<rlim_t>(ranks) + others;
+  rlim_t wanted = 2 * static_cast<rlim_t>(ranks) + mostStrangers + others;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
     return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);

@@ -61,13 +61,13 @@ public:
     link.append(TcpLink::Kind::Data, std::move(message));
     message.clear();
     link.send();
+    anyWaits = anyWaits || link.waiting() > 0;
     return true;
   }
 
   Result<bool> receive(int &from, Message &message) override {
-    for (TcpLink &link : links)
-      if (link.waiting() > 0)
-        link.send();
+    if (anyWaits)
+      sendWaiting();
     if (!take(from, message)) {
       lookForArrivals();
       if (!take(from, message))
@@ -79,12 +79,8 @@ public:
   }
 
   Result<bool> allSent() override {
-    bool all = true;
-    for (TcpLink &link : links) {
-      link.send();
-      all = all && link.waiting() == 0;
-    }
-    return all;
+    sendWaiting();
+    return !anyWaits;
   }
 
   bool isCut(int other) override {
@@ -101,6 +97,15 @@ private:
     if (failure)
       failure = status;
     return status;
+  }
+
+  void sendWaiting() {
+    anyWaits = false;
+    for (TcpLink &link : links) {
+      if (link.waiting() > 0)
+        link.send();
+      anyWaits = anyWaits || link.waiting() > 0;
+    }
   }
 
   void lookForArrivals() {
@@ -145,6 +150,8 @@ private:
   FileDescriptor watch;
   std::vector<epoll_event> events;
   std::deque<Message> toSelf;
+  /// Whether something of what was sent has perhaps not left.
+  bool anyWaits = false;
   /// Whose messages are received next.
   int next = 0;
   Status failure;
