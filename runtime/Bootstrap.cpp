@@ -71,10 +71,6 @@ struct Greeting {
   char name[64] = {};
 };
 
-void setText(char *place, size_t size, const std::string &text) {
-  std::memcpy(place, text.data(), std::min(text.size(), size - 1));
-}
-
 /// The boot of the kernel, the space of process numbers and the place of shared
 /// memory, which containers on one machine may have apart.
 std::string hostName() {
@@ -110,11 +106,11 @@ greet(Network &network, const RunIdentity &identity, double timeLimit) {
   Greeting own;
   own.identity = identity;
   own.process = getpid();
-  setText(own.host, sizeof own.host, hostName());
+  setText(own.host, hostName());
   std::random_device random;
   std::ostringstream name;
   name << "ccn-" << getpid() << "-" << std::hex << random() << random();
-  setText(own.name, sizeof own.name, name.str());
+  setText(own.name, name.str());
   Result<std::vector<std::string>> texts = exchange(
       network, std::string(reinterpret_cast<const char *>(&own), sizeof own),
       timeLimit);

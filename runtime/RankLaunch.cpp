@@ -138,6 +138,8 @@ std::vector<uint16_t> portsFrom(int64_t first) {
 Status Detection::override(MeetingPlace &place) const {
   if (isSet("CCN_MASTER_ADDR")) {
     place.host = text("CCN_MASTER_ADDR");
+    // Ranks of one host may be in networks of their own.
+    place.isOneHost = false;
     if (place.host.empty())
       return error("CCN_MASTER_ADDR: expected the host of rank 0, found ''");
   }

@@ -85,7 +85,7 @@ using Variables = std::function<const char *(const char *)>;
 ///   runs, perhaps outside of the step.) One of 16 ports below 32768, where
 ///   Linux's own choices begin, that follow from job and step.
 /// - CCN_MASTER_ADDR and CCN_MASTER_PORT, each if it is set, replace the host,
-///   and the ports by this one.
+///   which may be one of several then, and the ports by this one.
 Result<std::optional<RankLaunch>> detectLaunch(const Variables &variables);
 
 /// The same of this process's environment.

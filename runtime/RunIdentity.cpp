@@ -9,7 +9,6 @@
 
 #include "runtime/Environment.h"
 
-#include <cstring>
 #include <functional>
 
 namespace ccn::runtime {
@@ -65,7 +64,7 @@ Result<RunIdentity> RunIdentity::make(int ranks, int64_t bytesPerRank,
   RunIdentity identity;
   identity.ranks = ranks;
   identity.bytesPerRank = bytesPerRank;
-  std::memcpy(identity.content, content.data(), content.size());
+  setText(identity.content, content);
   return identity;
 }
 

@@ -7,20 +7,14 @@
 
 #include "runtime/TcpGreeting.h"
 
-#include <algorithm>
+#include "runtime/RunIdentity.h"
+
 #include <cerrno>
-#include <chrono>
 #include <poll.h>
 
 namespace ccn::runtime {
 
 static_assert(sizeof(TcpPreamble) == 16 && sizeof(TcpAnswer) == 528);
-
-using Clock = std::chrono::steady_clock;
-
-static double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 template <typename Message>
 typename TcpFirstWords<Message>::State
@@ -116,6 +110,10 @@ TcpKnock::State TcpKnock::judge() {
     return end(State::Stranger,
                "at " + place.text() + " is another job: expected \"" +
                    greeting.job + "\", found \"" + text + "\"");
+  case TcpAnswer::OtherRank:
+    return end(State::Stranger,
+               "at " + place.text() + " is another rank: expected rank " +
+                   std::to_string(greeting.to) + ", found rank " + text);
   case TcpAnswer::Refused:
     return end(State::Refused, text);
   default:
@@ -125,7 +123,7 @@ TcpKnock::State TcpKnock::judge() {
 }
 
 TcpKnock::State TcpKnock::await(double seconds) {
-  Clock::time_point start = Clock::now();
+  auto start = std::chrono::steady_clock::now();
   while (state == State::Waiting) {
     double left = seconds - secondsSince(start);
     if (left <= 0)

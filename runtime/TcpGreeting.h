@@ -10,7 +10,7 @@
 
 #include "runtime/Socket.h"
 
-#include <cstring>
+#include <chrono>
 #include <optional>
 
 namespace ccn::runtime {
@@ -46,6 +46,7 @@ struct TcpAnswer {
     Welcome,
     OtherVersion, ///< found another than the own, which the preamble says
     OtherJob,     ///< the text is the own job
+    OtherRank,    ///< the text is the own rank
     Refused,      ///< the text says why
   };
 
@@ -54,12 +55,9 @@ struct TcpAnswer {
   char text[508] = {};
 };
 
-/// Copies as much as fits, and a final 0.
-template <size_t size>
-void setText(char (&place)[size], const std::string &text) {
-  size_t count = std::min(text.size(), size - 1);
-  std::memcpy(place, text.data(), count);
-  std::memset(place + count, 0, size - count);
+inline double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 /// Collects a greeting or an answer as it arrives.
@@ -84,7 +82,7 @@ public:
     Welcome,
     Refused,     ///< by a rank of this job: text() says why
     NobodyThere, ///< no connection: text() says why
-    Stranger,    ///< no rank of this job: text() says who
+    Stranger,    ///< not the rank that is looked for: text() says who
   };
 
   TcpKnock(const SocketAddress &address, const TcpGreeting &greeting);

@@ -25,10 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 /// Beside ranks, of whom nothing has been heard yet.
 constexpr size_t mostStrangers = 128;
 
@@ -191,6 +187,11 @@ Status Meeting::greet(TcpVisitor &visitor, const TcpGreeting &said) {
            std::string(greeting.job) + "\", found \"" + job + "\"";
     return Status();
   }
+  // It tries ports that rank 0 may have; others may have them.
+  if (said.to != own) {
+    visitor.answer(TcpAnswer::OtherRank, std::to_string(own));
+    return Status();
+  }
   auto refuse = [&](const Status &why) {
     visitor.answer(TcpAnswer::Refused, why.message());
     note = why.message();
@@ -200,19 +201,17 @@ Status Meeting::greet(TcpVisitor &visitor, const TcpGreeting &said) {
     return refuse(error("rank ", own, " was started as one of ", options.ranks,
                         " ranks: expected the same of rank ", said.rank,
                         ", found that it is one of ", said.ranks));
-  bool isTaken = said.to == own && said.rank == own;
-  if (said.rank > own && said.rank < options.ranks && said.to == own) {
-    // Who was here may have gone just now.
-    link(said.rank).read();
-    isTaken = !link(said.rank).isClosed() &&
-              member(said.rank).process != said.process;
-  } else if (!isTaken) {
+  bool isAfter = said.rank > own && said.rank < options.ranks;
+  if (said.rank != own && !isAfter) {
     (void)refuse(error("rank ", own, " of ", options.ranks,
-                       " expected a rank after it, found rank ", said.rank,
-                       ", which expected rank ", said.to));
+                       " expected a rank after it, found rank ", said.rank));
     return Status();
   }
-  if (isTaken) {
+  // Who was here may have gone just now.
+  if (isAfter)
+    link(said.rank).read();
+  if (!isAfter || (!link(said.rank).isClosed() &&
+                   member(said.rank).process != said.process)) {
     (void)refuse(error("expected each rank once, found two processes that are "
                        "rank ",
                        said.rank));
@@ -342,8 +341,11 @@ Status Meeting::join() {
       for (size_t i = 0; found && i < found->size() && left() > 0; ++i) {
         SocketAddress address = (*found)[i];
         address.port = port;
-        if (Status status = listenFor(address); !status)
-          return status;
+        // Names may have addresses that this host cannot use.
+        if (Status status = listenFor(address); !status) {
+          refused = status.message();
+          continue;
+        }
         TcpKnock knock(address, greeting);
         switch (knock.await(std::min(patience, left()))) {
         case TcpKnock::State::Welcome:

@@ -261,11 +261,13 @@ TEST(RankLaunch, TheMeetingPlaceCanBeChosen) {
   for (const Values &values :
        {torchrun, slurm,
         with(torchrun, {{"MASTER_ADDR", "-"}, {"MASTER_PORT", "-"}}),
+        with(torchrun, {{"LOCAL_WORLD_SIZE", "8"}}),
         with(slurm,
              {{"SLURM_STEP_NODELIST", "-"}, {"SLURM_JOB_NODELIST", "-"}})}) {
     RankLaunch launch = launchOf(with(values, place));
     EXPECT_EQ(launch.place.host, "10.0.0.7");
     EXPECT_EQ(launch.place.ports, Ports({7000}));
+    EXPECT_FALSE(launch.place.isOneHost);
   }
   EXPECT_EQ(mistake(with(slurm, {{"CCN_MASTER_ADDR", ""}})),
             "CCN_MASTER_ADDR: expected the host of rank 0, found ''");

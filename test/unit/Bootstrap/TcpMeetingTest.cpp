@@ -127,16 +127,18 @@ TEST(TcpMeeting, StrangersAreLeftAlone) {
   answer = answerTo(connectTo(port), foreign);
   EXPECT_EQ(answer.verdict, TcpAnswer::OtherJob);
   EXPECT_STREQ(answer.text, "job");
-  for (auto [rank, to] : {std::pair(7, 0), {-1, 0}, {2, 1}, {1 << 30, 0}}) {
-    TcpGreeting odd = greetingOf(rank, 3);
-    odd.to = to;
-    answer = answerTo(connectTo(port), odd);
+  for (int rank : {7, -1, 1 << 30}) {
+    answer = answerTo(connectTo(port), greetingOf(rank, 3));
     EXPECT_EQ(answer.verdict, TcpAnswer::Refused);
     EXPECT_EQ(std::string(answer.text),
               "rank 0 of 3 expected a rank after it, found rank " +
-                  std::to_string(rank) + ", which expected rank " +
-                  std::to_string(to));
+                  std::to_string(rank));
   }
+  TcpGreeting odd = greetingOf(2, 3);
+  odd.to = 1;
+  answer = answerTo(connectTo(port), odd);
+  EXPECT_EQ(answer.verdict, TcpAnswer::OtherRank);
+  EXPECT_STREQ(answer.text, "0");
   expectAllWell(runTcpRanks({optionsFor(1, 3, port), optionsFor(2, 3, port)},
                             exchangeNames));
   first.join();
@@ -281,6 +283,42 @@ TEST(TcpMeeting, JobsThatShareTheirPorts) {
     });
   for (std::thread &job : jobs)
     job.join();
+}
+
+TEST(TcpMeeting, OtherRanksAtThePortsAreSkipped) {
+  // Rank 1 of another meeting of the same job listens at the first port.
+  uint16_t port = freePort();
+  std::vector<Status> statuses;
+  TcpOptions second = optionsFor(1, 3, port);
+  std::thread one([&] { statuses = runTcpRanks({second}, exchangeNames); });
+  Occupied zero(port);
+  FileDescriptor socket;
+  while (socket.get() < 0)
+    socket = acceptFrom(zero.socket.get());
+  std::string heard = hearFrom(socket, sizeof(TcpGreeting));
+  TcpGreeting greeting;
+  ASSERT_EQ(heard.size(), sizeof greeting);
+  std::memcpy(&greeting, heard.data(), sizeof greeting);
+  TcpAnswer welcome;
+  std::memcpy(welcome.preamble.magic, TcpAnswer::magic, 8);
+  sayTo(socket, &welcome, sizeof welcome);
+  uint16_t otherPort = freePort();
+  std::vector<TcpOptions> all = allOptions(2, otherPort);
+  for (TcpOptions &options : all)
+    options.place.ports = {static_cast<uint16_t>(greeting.port), otherPort};
+  expectAllWell(runTcpRanks(all, exchangeNames));
+  // Alone, it says whom it found.
+  all[1].place.ports.pop_back();
+  all[1].timeLimit = 0.5;
+  std::string at = std::to_string(greeting.port);
+  EXPECT_EQ(runTcpRanks({all[1]}, exchangeNames)[0].message(),
+            "rank 0 was not found at 127.0.0.1, port " + at +
+                " within 0.5 s; at 127.0.0.1:" + at +
+                " is another rank: expected rank 0, found rank 1");
+  socket = FileDescriptor();
+  one.join();
+  EXPECT_EQ(statuses[0].message(),
+            "rank 0 has ended: its connection was closed");
 }
 
 TEST(TcpMeeting, AnotherJobAtThePortIsNamed) {

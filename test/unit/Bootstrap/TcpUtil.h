@@ -8,6 +8,7 @@
 #ifndef CCN_TEST_UNIT_BOOTSTRAP_TCPUTIL_H
 #define CCN_TEST_UNIT_BOOTSTRAP_TCPUTIL_H
 
+#include "runtime/RunIdentity.h"
 #include "runtime/TcpGreeting.h"
 #include "runtime/TcpNetwork.h"
 
@@ -21,10 +22,6 @@
 namespace ccn::runtime {
 
 using Clock = std::chrono::steady_clock;
-
-inline double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 inline void sleepFor(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
