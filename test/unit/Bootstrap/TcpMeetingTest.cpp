@@ -71,22 +71,22 @@ TEST(TcpMeeting, AMissingRankZeroIsNamed) {
   Clock::time_point start = Clock::now();
   std::string port = std::to_string(freePort());
   std::vector<Status> statuses = runTcpRanks(
-      {optionsFor(1, 2, static_cast<uint16_t>(std::stoi(port)), 0.5)},
+      {optionsFor(1, 2, static_cast<uint16_t>(std::stoi(port)), 1.5)},
       exchangeNames);
   EXPECT_EQ(statuses[0].message(),
             "rank 0 was not found at 127.0.0.1, port " + port +
-                " within 0.5 s; cannot connect to 127.0.0.1:" + port +
+                " within 1.5 s; cannot connect to 127.0.0.1:" + port +
                 ": Connection refused");
   EXPECT_LT(secondsSince(start), 5);
 }
 
 TEST(TcpMeeting, AHostThatIsNotKnownIsNamed) {
-  TcpOptions options = optionsFor(1, 2, 1, 0.5);
+  TcpOptions options = optionsFor(1, 2, 1, 1.5);
   options.place.host = "no-such-host.invalid";
   Clock::time_point start = Clock::now();
   std::string said = runTcpRanks({options}, exchangeNames)[0].message();
   EXPECT_EQ(said.find("rank 0 was not found at no-such-host.invalid, port 1 "
-                      "within 0.5 s; the host 'no-such-host.invalid' "),
+                      "within 1.5 s; the host 'no-such-host.invalid' "),
             0u)
       << said;
   EXPECT_LT(secondsSince(start), 5);
@@ -175,7 +175,7 @@ TEST(TcpMeeting, ARankThatIsTakenIsRefused) {
                         exchangeNames);
     ++done;
   });
-  sleepFor(0.5);
+  sleepFor(1);
   for (int rank : {0, 1})
     EXPECT_EQ(
         runTcpRanks({optionsFor(rank, 3, port)}, exchangeNames)[0].message(),
@@ -210,7 +210,7 @@ TEST(TcpMeeting, AnotherNumberOfRanksEndsAll) {
     first = runTcpRanks({optionsFor(0, 4, port), optionsFor(1, 4, port)},
                         exchangeNames);
   });
-  sleepFor(0.5);
+  sleepFor(1);
   std::vector<Status> second =
       runTcpRanks({optionsFor(2, 3, port)}, exchangeNames);
   two.join();
@@ -246,11 +246,11 @@ TEST(TcpMeeting, PortsThatAreTakenAreSkipped) {
   expectAllWell(runTcpRanks(all, exchangeNames));
   // With rank 0 away, they say what they found.
   all[1].place.ports.resize(2);
-  all[1].timeLimit = 0.5;
+  all[1].timeLimit = 1.5;
   EXPECT_EQ(runTcpRanks({all[1]}, exchangeNames)[0].message(),
             "rank 0 was not found at 127.0.0.1, port " +
                 std::to_string(closing.port) + " to " +
-                std::to_string(talking.port) + " within 0.5 s; at 127.0.0.1:" +
+                std::to_string(talking.port) + " within 1.5 s; at 127.0.0.1:" +
                 std::to_string(talking.port) + " is something other than ccn");
   all[0].place.ports.resize(2);
   EXPECT_EQ(runTcpRanks({all[0]}, exchangeNames)[0].message(),
@@ -309,11 +309,11 @@ TEST(TcpMeeting, OtherRanksAtThePortsAreSkipped) {
   expectAllWell(runTcpRanks(all, exchangeNames));
   // Alone, it says whom it found.
   all[1].place.ports.pop_back();
-  all[1].timeLimit = 0.5;
+  all[1].timeLimit = 1.5;
   std::string at = std::to_string(greeting.port);
   EXPECT_EQ(runTcpRanks({all[1]}, exchangeNames)[0].message(),
             "rank 0 was not found at 127.0.0.1, port " + at +
-                " within 0.5 s; at 127.0.0.1:" + at +
+                " within 1.5 s; at 127.0.0.1:" + at +
                 " is another rank: expected rank 0, found rank 1");
   socket = FileDescriptor();
   one.join();
@@ -323,16 +323,16 @@ TEST(TcpMeeting, OtherRanksAtThePortsAreSkipped) {
 
 TEST(TcpMeeting, AnotherJobAtThePortIsNamed) {
   uint16_t port = freePort();
-  TcpOptions other = optionsFor(1, 2, port, 0.5);
+  TcpOptions other = optionsFor(1, 2, port, 1.5);
   other.place.job = "another";
   std::vector<Status> statuses =
-      runTcpRanks({optionsFor(0, 2, port, 1.5), other}, exchangeNames);
+      runTcpRanks({optionsFor(0, 2, port, 3), other}, exchangeNames);
   EXPECT_EQ(statuses[0].message(),
-            "rank 1 did not join within 1.5 s; a rank of another job was "
+            "rank 1 did not join within 3 s; a rank of another job was "
             "turned away: expected \"job\", found \"another\"");
   EXPECT_EQ(statuses[1].message(),
             "rank 0 was not found at 127.0.0.1, port " + std::to_string(port) +
-                " within 0.5 s; at 127.0.0.1:" + std::to_string(port) +
+                " within 1.5 s; at 127.0.0.1:" + std::to_string(port) +
                 " is another job: expected \"another\", found \"job\"");
 }
 
