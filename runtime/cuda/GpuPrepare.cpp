@@ -60,7 +60,7 @@ Status GpuExecutor::State::prepare(const Plan &whole,
 
   Result<std::unique_ptr<GpuDevice>> opened =
       options.device ? GpuDevice::open(*options.device)
-                     : GpuDevice::openForRank(rank);
+                     : GpuDevice::openForRank(options.localRank.value_or(rank));
   if (!opened)
     return opened.status();
   device = *std::move(opened);

@@ -45,6 +45,9 @@ struct RunTask {
   int32_t runsPerGraph = 1;
   /// Seconds that a rank waits for another.
   double timeLimit = 60;
+  /// The number of the only rank here among those of its host, -1 if no
+  /// launcher has said it.
+  int32_t localRank = -1;
   /// Of processes: the name of their symmetric heap, and the hash of the
   /// package that they must find.
   char heapName[64] = {};

@@ -228,8 +228,10 @@ CUresult cuGetExportTable(const void **table, const CUuuid *) {
 
 CUresult cuDeviceGet(CUdevice *device, int number) {
   CCN_CALL(cuDeviceGet)
+  const char *broken = std::getenv("CCN_FAKE_BROKEN_GPU");
   *device = number;
-  return CUDA_SUCCESS;
+  return broken && std::atoi(broken) == number ? CUDA_ERROR_DEVICE_UNAVAILABLE
+                                               : CUDA_SUCCESS;
 }
 CUresult cuDeviceGetCount(int *count) {
   CCN_CALL(cuDeviceGetCount)
