@@ -12,7 +12,20 @@
 using namespace ccn;
 using namespace ccn::cli;
 
-std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
+/// Whether a command line asks for JSON, be it wrong elsewhere.
+static bool asksForJson(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i], next = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--diagnostics=json" ||
+        (word == "--diagnostics" && next == "json"))
+      return true;
+  }
+  return false;
+}
+
+std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
+                                     std::string &mistake) {
+  options.jsonDiagnostics = asksForJson(argc, argv);
   CLI::App app{
       "Compiles programs over distributed tensors (.ccn), and runs them on CPU "
       "ranks.\n\n"
@@ -152,7 +165,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     options.mesh = splitAll(mesh, "--mesh", "AXIS=SIZE");
     options.inputs = splitAll(inputs, "--input", "NAME=FILE");
     options.outputs = splitAll(outputs, "--output", "NAME=FILE");
-    options.jsonDiagnostics = diagnostics == "json";
     for (const std::string &extra : app.remaining()) {
       if (extra.rfind("--mlir-", 0) != 0)
         throw CLI::ValidationError("unknown argument '" + extra +
@@ -224,5 +236,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       throw CLI::ValidationError(
           "--stop-after", "expected 'schedule' or nothing with --verify");
   };
-  return parse(app, argc, argv, "FILE", check);
+  return parse(app, argc, argv, "FILE", check,
+               [&](const std::string &what) { mistake = what; });
 }

@@ -53,9 +53,11 @@ struct Options {
   std::vector<std::string> mlirArgs;
 };
 
-/// Reads the command line. If the tool is to end at once, after `--help` or a
-/// mistake, the result is its exit code.
-std::optional<int> parseOptions(int argc, char **argv, Options &options);
+/// Reads the command line. If the tool is to end at once, the result is its
+/// exit code: after `--help`, which is printed, or after a mistake, of which
+/// `mistake` then says what is wrong. `jsonDiagnostics` is always set.
+std::optional<int> parseOptions(int argc, char **argv, Options &options,
+                                std::string &mistake);
 
 } // namespace ccn
 

@@ -22,6 +22,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <cstdio>
+#include <unistd.h>
+
 using namespace ccn;
 
 namespace {
@@ -34,6 +37,18 @@ int finish(int code, const Options &options, const Diagnostics &diagnostics) {
   else
     diagnostics.renderText(llvm::errs(), colour);
   return code;
+}
+
+/// Reports a mistake in the command line, which is the tool's own; returns its
+/// exit code.
+int finishUsage(llvm::StringRef mistake, const Options &options) {
+  if (!options.jsonDiagnostics) {
+    llvm::errs() << "cccompile: error: " << mistake << "\n";
+    return 2;
+  }
+  Diagnostics diagnostics;
+  diagnostics.error(mistake);
+  return finish(2, options, diagnostics);
 }
 
 /// Writes through an open file; what the system says if that fails.
@@ -278,13 +293,44 @@ int compileAndEmit(const Options &options, const SourceFile &source,
              : 2;
 }
 
+/// Reads the command line of options that MLIR has; if that fails, `mistake`
+/// says why.
+bool readMlirOptions(llvm::ArrayRef<const char *> args, std::string &mistake) {
+  // What is wrong with a value, LLVM says on standard error itself.
+  llvm::errs().flush();
+  std::FILE *file = std::tmpfile();
+  int old = file ? dup(STDERR_FILENO) : -1;
+  if (old >= 0)
+    dup2(fileno(file), STDERR_FILENO);
+  bool done = llvm::cl::ParseCommandLineOptions(args.size(), args.data(), "",
+                                                &llvm::errs());
+  if (old >= 0) {
+    dup2(old, STDERR_FILENO);
+    close(old);
+    std::rewind(file);
+    for (int c; (c = std::fgetc(file)) != EOF;)
+      mistake += static_cast<char>(c);
+  }
+  if (file)
+    std::fclose(file);
+  if (done) {
+    llvm::errs() << mistake;
+    return true;
+  }
+  llvm::StringRef text = llvm::StringRef(mistake).trim();
+  text.consume_front("cccompile: ");
+  mistake = text.str();
+  return false;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   Options options;
-  if (std::optional<int> code = parseOptions(argc, argv, options))
-    return *code;
+  std::string mistake;
+  if (std::optional<int> code = parseOptions(argc, argv, options, mistake))
+    return mistake.empty() ? *code : finishUsage(mistake, options);
 
   mlir::registerAsmPrinterCLOptions();
   mlir::registerMLIRContextCLOptions();
@@ -293,16 +339,12 @@ int main(int argc, char **argv) {
   std::vector<const char *> mlirArgs = {"cccompile"};
   for (const std::string &arg : options.mlirArgs) {
     llvm::StringRef name = llvm::StringRef(arg).split('=').first.ltrim('-');
-    if (!llvm::cl::getRegisteredOptions().contains(name)) {
-      llvm::errs() << "cccompile: error: unknown argument '" << arg
-                   << "'; see --help\n";
-      return 2;
-    }
+    if (!llvm::cl::getRegisteredOptions().contains(name))
+      return finishUsage("unknown argument '" + arg + "'; see --help", options);
     mlirArgs.push_back(arg.c_str());
   }
-  if (!llvm::cl::ParseCommandLineOptions(mlirArgs.size(), mlirArgs.data(), "",
-                                         &llvm::errs()))
-    return 2;
+  if (!readMlirOptions(mlirArgs, mistake))
+    return finishUsage(mistake, options);
 
   Diagnostics diagnostics;
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.file);
