@@ -13,6 +13,21 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::codegen;
 
+static Result<runtime::GpuProgram> kernelsOf(const runtime::Plan &plan,
+                                             const LoopLibrary &library) {
+  llvm::Expected<runtime::GpuProgram> gpu = emitCuda(plan, library.kernels);
+  if (!gpu)
+    return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
+  return std::move(*gpu);
+}
+
+Result<runtime::GpuProgram> codegen::buildKernels(ModuleOp plans,
+                                                  const std::string &program) {
+  LoopLibrary library;
+  runtime::Plan plan = exportPlan(plans, program, library);
+  return kernelsOf(plan, library);
+}
+
 Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
                                                const PackageOptions &options) {
   runtime::Package package;
@@ -22,11 +37,10 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   LoopLibrary library;
   package.plan = exportPlan(plans, options.program, library);
   if (options.gpu) {
-    llvm::Expected<runtime::GpuProgram> gpu =
-        emitCuda(package.plan, library.kernels);
+    Result<runtime::GpuProgram> gpu = kernelsOf(package.plan, library);
     if (!gpu)
-      return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
-    package.gpu = std::move(*gpu);
+      return gpu.status();
+    package.gpu = *std::move(gpu);
     package.target = "cuda";
   }
   if (options.reference)

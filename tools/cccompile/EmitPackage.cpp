@@ -1,6 +1,7 @@
 //===- EmitPackage.cpp - Packages from the command line -------------------===//
 //
-// Chooses the program, builds its package, and gives the file's bytes.
+// Chooses the program, builds its package or its kernels, and gives the file's
+// bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +9,7 @@
 
 #include "codegen/BuildPackage.h"
 #include "lib/Verify/BoundPlans.h"
+#include "runtime/cuda/Compiler.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -44,28 +46,29 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
   return ranks == expected;
 }
 
-std::optional<std::string>
-ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
-                 mlir::ModuleOp plain, llvm::StringRef schedule,
-                 const Options &options, Diagnostics &diagnostics, int &code) {
-  code = 2;
+/// The program that `options` names, or the only one; if there is none, says
+/// why.
+static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
+                                                const Options &options,
+                                                Diagnostics &diagnostics) {
+  std::string what = options.emitsKernels() ? "kernels" : "a package";
   llvm::SetVector<llvm::StringRef> programs;
   for (auto op : plans.getOps<plan::PlanOp>())
     programs.insert(op.getName());
   if (programs.empty()) {
-    diagnostics.error("expected a program to make a package of, found none in "
-                      "the file");
+    diagnostics.error("expected a program to make " + what +
+                      " of, found none in the file");
     return std::nullopt;
   }
-  std::string program = options.program;
   std::string names = llvm::join(programs.getArrayRef(), "', '");
-  if (program.empty() && programs.size() > 1) {
-    diagnostics.error("expected --program to say which of '" + names +
-                      "' is made a package of");
+  if (options.program.empty() && programs.size() > 1) {
+    diagnostics.error("expected --program to say which of '" + names + "' " +
+                      what + (options.emitsKernels() ? " are" : " is") +
+                      " made of");
     return std::nullopt;
   }
-  if (program.empty())
-    program = programs.front().str();
+  std::string program =
+      options.program.empty() ? programs.front().str() : options.program;
   if (!programs.contains(program)) {
     diagnostics.error("the file has no program '" + program + "'; it has '" +
                       names + "'");
@@ -73,11 +76,24 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
   }
   if (!checkPlans(plans, program, diagnostics))
     return std::nullopt;
-  codegen::PackageOptions packageOptions = {program, schedule.str(), reference};
+  return program;
+}
+
+std::optional<std::string>
+ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
+                 mlir::ModuleOp plain, llvm::StringRef schedule,
+                 const Options &options, Diagnostics &diagnostics, int &code) {
+  code = 2;
+  std::optional<std::string> program =
+      chooseProgram(plans, options, diagnostics);
+  if (!program)
+    return std::nullopt;
+  codegen::PackageOptions packageOptions = {*program, schedule.str(),
+                                            reference};
   verify::BoundPlans bounds;
   if (plain) {
     auto made =
-        verify::makeBoundPlans(cast<ProgramOp>(plain.lookupSymbol(program)));
+        verify::makeBoundPlans(cast<ProgramOp>(plain.lookupSymbol(*program)));
     // Without bounds nothing may differ.
     if (mlir::succeeded(made)) {
       bounds = *std::move(made);
@@ -95,10 +111,6 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
   packageOptions.gpu = options.target != "cpu";
   Result<runtime::Package> package =
       codegen::buildPackage(plans, packageOptions);
-  if (package && options.emit == "cuda") {
-    code = 0;
-    return std::move(package->gpu->source);
-  }
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
   if (!bytes) {
@@ -108,4 +120,35 @@ ccn::makePackage(mlir::ModuleOp plans, mlir::ModuleOp reference,
   }
   code = 0;
   return *std::move(bytes);
+}
+
+std::optional<std::string> ccn::makeKernels(mlir::ModuleOp plans,
+                                            const Options &options,
+                                            Diagnostics &diagnostics,
+                                            int &code) {
+  code = 2;
+  std::optional<std::string> program =
+      chooseProgram(plans, options, diagnostics);
+  if (!program)
+    return std::nullopt;
+  code = 1;
+  auto written = [&](Result<std::string> text) -> std::optional<std::string> {
+    if (!text) {
+      diagnostics.error(text.message());
+      return std::nullopt;
+    }
+    code = 0;
+    return *std::move(text);
+  };
+  Result<runtime::GpuProgram> kernels = codegen::buildKernels(plans, *program);
+  if (!kernels)
+    return written(kernels.status());
+  if (options.emit == "cuda")
+    return written(std::move(kernels->source));
+  if (options.emit == "ptx")
+    return written(runtime::compileToPtx(kernels->source, options.target));
+  Result<runtime::CompiledKernels> compiled =
+      runtime::compileKernels(kernels->source, options.target);
+  return written(compiled ? Result<std::string>(std::move(compiled->cubin))
+                          : compiled.status());
 }

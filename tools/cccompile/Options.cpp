@@ -58,11 +58,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
          "--stop-after, or after parse (the default); schedule, what is "
          "applied, as a transform script; scheduled, the IR after it; plan, "
          "what each rank executes; package, that with machine code in one "
-         "file, for ccrun (also with --stop-after emit); cuda, the kernels for "
-         "GPUs")
+         "file, for ccrun (also with --stop-after emit); cuda, ptx, cubin, the "
+         "kernels for GPUs, all in one file: as CUDA C++, or compiled by NVRTC")
       ->type_name("KIND")
-      ->check(expectOneOf(
-          {"ast", "mlir", "schedule", "scheduled", "plan", "package", "cuda"}));
+      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
+                           "package", "cuda", "ptx", "cubin"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
@@ -115,8 +115,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
       ->type_name("LEVEL")
       ->check(expectOneOf({"native", "x86-64", "x86-64-v3", "x86-64-v4"}));
   app.add_option("--target", options.target,
-                 "with --emit package or cuda, what executes it: cpu (the "
-                 "default), or GPUs (and the CPU): sm_80, sm_90a")
+                 "with --emit package, what executes it: cpu (the default), or "
+                 "GPUs (and the CPU): sm_80, sm_90a; with --emit ptx or cubin, "
+                 "the GPUs that it is for")
       ->type_name("TARGET")
       ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
   app.add_option("--dump-phases", options.dumpFolder,
@@ -136,9 +137,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
   auto *run =
       app.add_flag("--run", options.run, "run the program, one thread a rank");
   run->group("Running");
-  app.add_option("--program", options.program,
-                 "the program to run or to make a package of, if the file "
-                 "has several")
+  app.add_option(
+         "--program", options.program,
+         "the program to run or to make a package or kernels of, if the "
+         "file has several")
       ->type_name("NAME")
       ->group("Running");
   addArrayOptions(app, inputs, outputs, options.seed, "Running");
@@ -186,26 +188,33 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
       options.emit = "package";
       options.stopAfter.clear();
     }
-    bool packages = options.emit == "package" || options.emit == "cuda";
-    if (packages && !options.stopAfter.empty())
+    if (options.emitsCode() && !options.stopAfter.empty())
       throw CLI::ValidationError("--stop-after",
                                  "expected 'emit' or nothing with --emit " +
                                      options.emit);
-    if (!options.target.empty() && !packages)
+    if (!options.target.empty() && !options.emitsCode())
+      throw CLI::ValidationError(
+          "--target", "expected --emit package, cuda, ptx or cubin beside it");
+    if (options.emitsKernels() && options.target == "cpu")
+      throw CLI::ValidationError("--target", "expected GPUs with --emit " +
+                                                 options.emit +
+                                                 ", found 'cpu'");
+    // The text is the same for all GPUs, what is compiled is not.
+    if (options.emitsKernels() && options.emit != "cuda" &&
+        options.target.empty())
       throw CLI::ValidationError("--target",
-                                 "expected --emit package or cuda beside it");
-    if (options.emit == "cuda" && options.target == "cpu")
-      throw CLI::ValidationError("--target",
-                                 "expected GPUs with --emit cuda, found 'cpu'");
+                                 "expected 'sm_80' or 'sm_90a' with --emit " +
+                                     options.emit + ", found none");
     if (options.target.empty())
       options.target = options.emit == "cuda" ? "sm_90a" : "cpu";
     if (options.emit == "plan" && !options.stopAfter.empty() &&
         options.stopAfter != "plan")
       throw CLI::ValidationError("--stop-after",
                                  "expected 'plan' or nothing with --emit plan");
-    if (!options.program.empty() && !options.run && !packages)
+    if (!options.program.empty() && !options.run && !options.emitsCode())
       throw CLI::ValidationError(
-          "--program", "expected --run or --emit package or cuda beside it");
+          "--program",
+          "expected --run or --emit package, cuda, ptx or cubin beside it");
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&
         options.emit != "plan")
@@ -222,10 +231,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                                  "expected --topology beside it");
     if (*topology && options.stopAfter != "select" &&
         options.stopAfter != "plan" && options.emit != "plan" &&
-        options.emit != "package")
+        !options.emitsCode())
       throw CLI::ValidationError(
-          "--topology", "expected --stop-after select or plan, or --emit plan "
-                        "or package, beside it");
+          "--topology", "expected --stop-after select or plan, or --emit plan, "
+                        "package, cuda, ptx or cubin, beside it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",

@@ -51,6 +51,13 @@ struct Options {
   bool explain = false;
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
+
+  /// Whether the kernels for GPUs are written, as text or compiled.
+  bool emitsKernels() const {
+    return emit == "cuda" || emit == "ptx" || emit == "cubin";
+  }
+  /// Whether something is made of the plans of all ranks.
+  bool emitsCode() const { return emit == "package" || emitsKernels(); }
 };
 
 /// Reads the command line. If the tool is to end at once, the result is its

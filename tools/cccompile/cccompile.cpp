@@ -134,11 +134,55 @@ int compileTo(const SourceFile &source, mlir::MLIRContext *context,
   llvm_unreachable("all statuses have an exit code");
 }
 
+/// The package of `plans`, compiled as `compileOptions` say, under `schedules`
+/// if they are not null. Without it, an error was reported and `code` is the
+/// exit code.
+std::optional<std::string>
+packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
+          const SourceFile &source, mlir::MLIRContext *context,
+          const CompileOptions &compileOptions, const Options &options,
+          Diagnostics &diagnostics, int &code) {
+  // What it would do without a schedule, and without those of a topology: what
+  // GPUs compute is always compared with that.
+  mlir::OwningOpRef<mlir::ModuleOp> reference, plainModule, unused;
+  std::string name;
+  if (schedules || !options.topology.empty() || options.target != "cpu") {
+    CompileOptions plain = compileOptions;
+    plain.unscheduled = true;
+    plain.topology.clear();
+    plain.dumpFolder.clear();
+    plain.explain = false;
+    plain.stopAfter = Phase::Schedule;
+    code = compileTo(source, context, plain, diagnostics, plainModule, unused);
+    if (code)
+      return std::nullopt;
+    // What a file holds of one rank cannot be taken back.
+    if (isLocalized(*plainModule)) {
+      plainModule = {};
+    } else {
+      plain.stopAfter = Phase::Plan;
+      code = compileTo(source, context, plain, diagnostics, reference, unused);
+      if (code)
+        return std::nullopt;
+    }
+    if (schedules)
+      name = options.schedule.empty() ? "default" : options.schedule;
+  }
+  return makePackage(plans, reference.get(), plainModule.get(), name, options,
+                     diagnostics, code);
+}
+
 /// `scheduleFile` will hold the file of the schedule, if one is given: like the
 /// source it outlives the diagnostics that show its lines.
 int compileAndEmit(const Options &options, const SourceFile &source,
                    std::optional<SourceFile> &scheduleFile,
                    Diagnostics &diagnostics) {
+  bool isBinary = options.emit == "package" || options.emit == "cubin";
+  if (isBinary && options.output == "-" && llvm::outs().is_displayed()) {
+    diagnostics.error("-o: expected a file with --emit " + options.emit +
+                      ", found a terminal");
+    return 2;
+  }
   if (options.emit == "ast") {
     std::unique_ptr<frontend::ast::File> file =
         frontend::parse(source, diagnostics);
@@ -191,8 +235,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
-  else if (options.emit == "plan" || options.emit == "package" ||
-           options.emit == "cuda")
+  else if (options.emit == "plan" || options.emitsCode())
     compileOptions.stopAfter = Phase::Plan;
   else
     compileOptions.stopAfter = options.run || options.explain ||
@@ -237,38 +280,13 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
   }
-  if (options.emit == "package" || options.emit == "cuda") {
-    // What it would do without a schedule, and without those of a topology:
-    // what GPUs compute is always compared with that.
-    mlir::OwningOpRef<mlir::ModuleOp> reference, plainModule, unused;
-    std::string name;
-    if (schedules || !options.topology.empty() || options.target != "cpu") {
-      CompileOptions plain = compileOptions;
-      plain.unscheduled = true;
-      plain.topology.clear();
-      plain.dumpFolder.clear();
-      plain.explain = false;
-      plain.stopAfter = Phase::Schedule;
-      if (int code = compileTo(source, &context, plain, diagnostics,
-                               plainModule, unused))
-        return code;
-      // What a file holds of one rank cannot be taken back.
-      if (isLocalized(*plainModule)) {
-        plainModule = {};
-      } else {
-        plain.stopAfter = Phase::Plan;
-        if (int code = compileTo(source, &context, plain, diagnostics,
-                                 reference, unused))
-          return code;
-      }
-      if (schedules)
-        name = options.schedule.empty() ? "default" : options.schedule;
-    }
+  if (options.emitsCode()) {
     int code;
     std::optional<std::string> bytes =
-        makePackage(*module, reference ? *reference : mlir::ModuleOp(),
-                    plainModule ? *plainModule : mlir::ModuleOp(), name,
-                    options, diagnostics, code);
+        options.emitsKernels()
+            ? makeKernels(*module, options, diagnostics, code)
+            : packageOf(*module, schedules.get(), source, &context,
+                        compileOptions, options, diagnostics, code);
     if (!bytes)
       return code;
     return write(options.output, diagnostics,
