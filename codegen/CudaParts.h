@@ -12,6 +12,8 @@
 #include "codegen/CudaText.h"
 #include "runtime/Plan.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 namespace ccn::codegen {
@@ -40,6 +42,8 @@ private:
 llvm::StringRef cudaStorage(runtime::ElementType type);
 /// "Kind::Sum".
 std::string cudaKind(runtime::ReduceKind kind);
+/// `reinterpret_cast<const f16 *>(address)`.
+CudaText cudaPointer(const llvm::Twine &type, const CudaText &address);
 
 /// Where things are, as expressions.
 class CudaPlaces {
@@ -60,6 +64,11 @@ public:
   /// The address of a view's first element, in the memory of `of`, or of whom
   /// the view says if it is -1.
   CudaText address(const runtime::View &view, int of = -1) const;
+  /// The rank's own position in a group.
+  int position(int group) const {
+    const std::vector<int> &ranks = members(group);
+    return static_cast<int>(llvm::find(ranks, rank) - ranks.begin());
+  }
   /// `Group<2>{{0, 1}, 0}`.
   CudaText group(int group) const;
 

@@ -42,10 +42,8 @@ private:
     return std::to_string(part.kernel.properties.threads);
   }
   CudaText pointer(const runtime::View &view, StringRef qualifier) const {
-    CudaText result;
-    result << ("reinterpret_cast<" + qualifier + element(view) + " *>(")
-           << part.places.address(view) << ")";
-    return result;
+    return cudaPointer(Twine(qualifier) + element(view),
+                       part.places.address(view));
   }
   CudaText matrix(const runtime::View &view, StringRef qualifier) const {
     ArrayRef<int64_t> strides = ArrayRef(view.strides).take_back(2);

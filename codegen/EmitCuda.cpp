@@ -34,7 +34,8 @@ bool isFlagPart(const Part &part) {
 
 constexpr int64_t threadsPerBlock = 512;
 
-int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+/// Of what kernels have in memory beside the plan's buffers.
+constexpr int64_t alignment = 256;
 
 class Emitter {
 public:
@@ -80,7 +81,7 @@ llvm::Error Emitter::placeExchanges() {
     bytes = std::max(bytes, rank.symmetricBytes);
     flags = std::max(flags, rank.flags);
   }
-  bytes = aligned(bytes);
+  bytes = llvm::alignTo(bytes, alignment);
   const RankPlan &first = plan.ranks.front();
   exchanges.resize(first.launches.size());
   for (auto [l, launch] : llvm::enumerate(first.launches))
@@ -102,13 +103,14 @@ llvm::Error Emitter::placeExchanges() {
         memory.flags = flags;
         memory.freeFlags = flags + needed->flags;
         flags += needed->flags + members;
-        memory.bufferBytes = aligned(needed->bufferBytes);
+        memory.bufferBytes = llvm::alignTo(needed->bufferBytes, alignment);
         bytes += 2 * memory.bufferBytes;
       } else {
         bool isLL = part->exchange == Exchange::LL;
         int64_t payload = isLL ? 8 : 16;
         int64_t packets = (part->largestCount * size + payload - 1) / payload;
-        int64_t total = aligned((isLL ? 2 : 3) * members * packets * 16);
+        int64_t total =
+            llvm::alignTo((isLL ? 2 : 3) * members * packets * 16, alignment);
         if (!isLL)
           program.fills.push_back({bytes, total, 0xff});
         bytes += total;
@@ -128,8 +130,7 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
   const ChunkSchedule &schedule =
       plan.schedules[static_cast<size_t>(part.schedule)];
   const std::vector<int> &ranks = places.members(part.group);
-  auto position = static_cast<int>(
-      std::find(ranks.begin(), ranks.end(), places.rank) - ranks.begin());
+  int position = places.position(part.group);
   int size = sizeInBytes(places.type(part.from));
   Result<MemberActions> planned =
       planSchedule(schedule, position, size, /*hasBody=*/false);
@@ -189,11 +190,8 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   std::string kind = cudaKind(part.reduction);
   size_t members = places.members(part.group).size();
   CudaText &text = out.kernel.body;
-  CudaText from, to;
-  from << ("reinterpret_cast<const " + element + " *>(")
-       << places.address(part.from) << ")";
-  to << ("reinterpret_cast<" + element + " *>(") << places.address(part.to)
-     << ")";
+  CudaText from = cudaPointer("const " + element, places.address(part.from));
+  CudaText to = cudaPointer(element, places.address(part.to));
   int64_t size = sizeInBytes(type);
   int64_t packet = part.exchange == Exchange::LL ? 8 : 16;
   int64_t packets = (part.inputCount * size + packet - 1) / packet;
@@ -216,10 +214,10 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   // Results may not overwrite what others are still made of.
   if (isInPlace(plan, places.rank, part)) {
     int64_t &workspace = out.kernel.launch.workspaceBytes;
-    CudaText kept;
-    kept << ("reinterpret_cast<" + element + " *>(c.workspace + ") << workspace
-         << ")";
-    workspace += aligned(part.inputCount * size);
+    CudaText place;
+    place << "c.workspace + " << workspace;
+    CudaText kept = cudaPointer(element, place);
+    workspace += llvm::alignTo(part.inputCount * size, alignment);
     text << "for (i64 i = threadInGrid(); i < " << part.inputCount
          << "; i += threadsInGrid())\n  (" << kept << ")[i] = (" << from
          << ")[i];\n";
