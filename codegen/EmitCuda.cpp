@@ -136,7 +136,6 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
       planSchedule(schedule, position, size, /*hasBody=*/false);
   if (!planned)
     return llvm::createStringError(planned.status().message());
-  enum { AwaitSlot, SendSum, StoreSum, AwaitFree, TellFree, End };
   auto begin = static_cast<int64_t>(tables.size());
   auto add = [&](int64_t kind, int64_t peer, int64_t flag, int64_t place,
                  int64_t count) {
@@ -155,18 +154,19 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     int64_t peer = rankOf(action.peer), flag = memory.flags + action.index;
     switch (action.kind) {
     case ScheduleAction::Await:
-      add(AwaitSlot, peer, flag, 0, 0);
+      add(CCN_AWAIT_SLOT, peer, flag, 0, 0);
       continue;
     case ScheduleAction::Finish:
       return llvm::createStringError("a schedule with a body has no kernel");
     case ScheduleAction::Send:
       if (!mayWrite[static_cast<size_t>(action.peer)])
-        add(AwaitFree, peer, memory.freeFlags + action.peer, 0, 0);
+        add(CCN_AWAIT_FREE, peer, memory.freeFlags + action.peer, 0, 0);
       mayWrite[static_cast<size_t>(action.peer)] = true;
-      add(SendSum, peer, flag, slot(action.peer, action.index), chunk.count);
+      add(CCN_SEND_SUM, peer, flag, slot(action.peer, action.index),
+          chunk.count);
       break;
     case ScheduleAction::Result:
-      add(StoreSum, peer, 0, chunk.outputFirst, chunk.count);
+      add(CCN_STORE_SUM, peer, 0, chunk.outputFirst, chunk.count);
       break;
     }
     tables.back() = static_cast<int64_t>(action.parts.size());
@@ -177,8 +177,8 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     }
   }
   for (int sender : planned->sendersTo(position))
-    add(TellFree, rankOf(sender), memory.freeFlags + position, 0, 0);
-  add(End, 0, 0, 0, 0);
+    add(CCN_TELL_FREE, rankOf(sender), memory.freeFlags + position, 0, 0);
+  add(CCN_END_OF_SCHEDULE, 0, 0, 0, 0);
   return begin;
 }
 
