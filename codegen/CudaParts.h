@@ -101,9 +101,12 @@ struct CudaPart {
 /// Adds loops over rows to a kernel. The kernel's threads per block are known.
 llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows);
 
+/// Adds a copy: a loop that stores its one input.
+llvm::Error emitCopy(CudaPart &part, const runtime::CopyPart &copy);
+
 /// Adds a product of matrices, a convolution, or rows taken from a table or
 /// added to one.
-void emitProduct(CudaPart &part, const runtime::Part &product);
+llvm::Error emitProduct(CudaPart &part, const runtime::Part &product);
 
 } // namespace ccn::codegen
 

@@ -440,3 +440,14 @@ llvm::Error RowsWriter::write() {
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows) {
   return RowsWriter(part, rows).write();
 }
+
+llvm::Error codegen::emitCopy(CudaPart &part, const runtime::CopyPart &copy) {
+  runtime::Loop loop;
+  loop.sizes = copy.sizes.empty() ? std::vector<int64_t>{1} : copy.sizes;
+  runtime::ElementType type = part.places.type(copy.from);
+  loop.inputs = {{Access::Load, copy.from, type}};
+  loop.outputs = {{Access::Store, copy.to, type}};
+  for (LoopOperand *operand : {&loop.inputs[0], &loop.outputs[0]})
+    operand->view.strides.resize(loop.sizes.size());
+  return emitRows(part, {loop.sizes.front(), {loop}});
+}

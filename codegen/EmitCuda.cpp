@@ -231,18 +231,6 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   return llvm::Error::success();
 }
 
-/// A loop that stores its one input.
-static llvm::Error emitCopy(CudaPart &out, const CopyPart &part) {
-  Loop loop;
-  loop.sizes = part.sizes.empty() ? std::vector<int64_t>{1} : part.sizes;
-  ElementType type = out.places.type(part.from);
-  loop.inputs = {{Access::Load, part.from, type}};
-  loop.outputs = {{Access::Store, part.to, type}};
-  for (LoopOperand *operand : {&loop.inputs[0], &loop.outputs[0]})
-    operand->view.strides.resize(loop.sizes.size());
-  return emitRows(out, {loop.sizes.front(), {loop}});
-}
-
 llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
                               size_t exchange) {
   CudaText &text = out.kernel.body;
@@ -250,15 +238,6 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
     return emitRows(out, *part);
   if (const auto *part = std::get_if<CopyPart>(&any))
     return emitCopy(out, *part);
-  if (const auto *part = std::get_if<ScatterRowsPart>(&any)) {
-    // Rows are added to a copy.
-    View from = part->table, to = part->to;
-    from.strides = to.strides = {1};
-    if (llvm::Error error =
-            emitCopy(out, {{part->tableRows * part->rowSize}, from, to}))
-      return error;
-    out.gridBarrier();
-  }
   if (const auto *part = std::get_if<SignalPart>(&any)) {
     text << ("signal(c, " + Twine(out.signals++) + ", int(")
          << static_cast<int64_t>(part->rank) << "), u32(" << part->flag
@@ -272,8 +251,7 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
   }
   if (const auto *part = std::get_if<ExchangePart>(&any))
     return emitExchange(out, *part, exchanges[launch][exchange]);
-  emitProduct(out, any);
-  return llvm::Error::success();
+  return emitProduct(out, any);
 }
 
 llvm::Error Emitter::emitLaunch(int rank, size_t index) {
