@@ -324,7 +324,7 @@ void scatter(int blocks, runtime::RowTableSizes sizes,
              const std::vector<I> &indices, const std::vector<T> &rows,
              std::vector<T> &to) {
   CcnContext context = {};
-  std::vector<long long> memory(indices.size() + 1, 0x0123456789abcdef);
+  std::vector<long long> memory(indices.size() + 1, -1);
   auto *own =
       cuda::ScatterMemory::at(reinterpret_cast<unsigned char *>(memory.data()));
   runBlocks(blocks, 128, [&] { own->begin(); });
