@@ -206,6 +206,8 @@ private:
              llvm::ArrayRef<bool> typed = {});
   Operand materialize(const Operand &operand, mlir::Type elementType);
   Operand inlineCall(const ast::FnItem &fn, const ast::CallExpr &call);
+  /// As check(), in the program at hand, unless the body was checked before.
+  /// `call` is where the function is called with something that is not known.
   void checkBody(const ast::FnItem &fn, std::optional<SourceRange> call);
   Operand lowerFnBody(const ast::FnItem &fn, Scope &scope);
   /// Reports several values where one belongs.
