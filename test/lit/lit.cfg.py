@@ -2,6 +2,7 @@
 # as text and as bytecode and reads it back at each step.
 import os
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -44,6 +45,12 @@ config.substitutions += [
 ]
 if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
     config.available_features.add("fake-cuda")
+# Only the compiler knows whether it finds CUDA's.
+kernels = subprocess.run(
+    [tools + "/cccompile", "-", "--emit", "ptx", "--target", "sm_80"], capture_output=True,
+    input=b"mesh m (dp = 1)\nprogram p(inout x: f32[1]) { x <- x + x }\n", check=False)
+if kernels.returncode == 0:
+    config.available_features.add("nvrtc")
 if config.sanitizer:
     config.available_features.add("sanitizer")
 # MPI's library leaks on purpose, and its processes have limited time.
