@@ -15,6 +15,7 @@
 #include "runtime/cuda/HostExchange.h"
 
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,6 +29,14 @@ inline ccn_status fail(ccn_status status, const Status &why) {
 }
 template <typename... Parts> ccn_status wrong(const Parts &...parts) {
   return fail(CCN_ERROR_ARGUMENT, error(parts...));
+}
+
+/// The number that a caller has passed for an enumerator: in C any.
+template <typename Enum> int numberOf(const Enum &value) {
+  int number;
+  static_assert(sizeof value == sizeof number);
+  std::memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 /// The status of the exception that is being handled.
