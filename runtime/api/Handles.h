@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -90,6 +91,8 @@ struct TeamState {
   double timeLimit = 60;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
+  /// Of a process, if that is known: its number among those of its host.
+  std::optional<int> localRank;
   std::vector<Rank> ranks;
 
   /// The symmetric memory of what ranks meet with.

@@ -492,12 +492,12 @@ int main(int argc, char **argv) {
     return fail(WrongUsage, ownLaunch().message());
   const std::optional<RankLaunch> &launch = *ownLaunch();
   if (launch && (options.processes || options.threads || options.tuneRuns))
-    return fail(WrongUsage,
-                std::string(options.processes  ? "--nproc"
-                            : options.tuneRuns ? "--tune"
-                                               : "--threads") +
-                    ": expected without " + describe(launch->launcher) +
-                    ", which has started the ranks");
+    return fail(WrongUsage, std::string(options.processes  ? "--nproc"
+                                        : options.tuneRuns ? "--tune"
+                                                           : "--threads") +
+                                ": expected without " +
+                                describe(launch->launcher) +
+                                ", which has started the ranks");
   Result<Environment> environment = Environment::read();
   if (!environment)
     return fail(WrongUsage, environment.message());
