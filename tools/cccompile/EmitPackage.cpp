@@ -53,7 +53,10 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
 static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
                                                 const Options &options,
                                                 Diagnostics &diagnostics) {
-  std::string what = options.emitsKernels() ? "kernels" : "a package";
+  std::string what = options.emitsKernels()     ? "kernels"
+                     : options.emit == "header" ? "a header"
+                     : options.emit == "lib"    ? "a library"
+                                                : "a package";
   llvm::SetVector<llvm::StringRef> programs;
   for (auto op : plans.getOps<plan::PlanOp>())
     programs.insert(op.getName());
