@@ -33,8 +33,8 @@ struct PackageOptions {
   mlir::ModuleOp bounds = {};
   std::vector<int> bounded = {};
   /// How the plans run, for people, if there are variants of them. Those whose
-  /// plans are those of one before, or whose arguments ranks hold other parts
-  /// of, are left out.
+  /// plans are those of one before, that have no kernels for GPUs, or whose
+  /// arguments ranks hold other parts of, are left out.
   std::string variant = {};
   std::vector<VariantOptions> variants = {};
   CpuTarget cpu = CpuTarget::host();

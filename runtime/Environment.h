@@ -1,7 +1,7 @@
 //===- Environment.h - What the environment sets ----------------*- C++ -*-===//
 //
-// How ranks reach each other, as environment variables say. Those that say what
-// a rank is are in RankLaunch.h.
+// How ranks reach each other and run, as environment variables say. Those that
+// say what a rank is are in RankLaunch.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -172,6 +172,13 @@ Found Detection::mpi(const char *rankVariable,
   for (const char *variable :
        {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
     if (isSet(variable)) {
+      // Other launchers pass a batch script's variables of Slurm on.
+      if (std::string_view(variable) == "SLURM_LOCALID") {
+        Result<int64_t> own =
+            number("SLURM_PROCID", "a rank", 0, Transport::maxRanks - 1);
+        if (!own || *own != launch.rank)
+          break;
+      }
       if (Status status = readLocalRank(launch, variable, nullptr); !status)
         return status;
       break;

@@ -29,7 +29,7 @@ void setText(char (&place)[size], const std::string &text) {
 
 /// Plain bytes, so that it can lie in shared memory and travel in messages.
 struct RunIdentity {
-  static constexpr int maxContent = 127;
+  static constexpr int maxContent = 255;
 
   int32_t ranks = 0;
   /// TransportChoice, of Environment.h.

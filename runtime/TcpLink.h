@@ -24,7 +24,7 @@ public:
     Farewell, ///< the sender ends, because of the text that the body is, if any
   };
   /// The most bytes of a body.
-  static constexpr uint64_t mostBytes = uint64_t(1) << 28;
+  static constexpr uint64_t mostBytes = uint64_t(1) << 24;
 
   /// Of no connection: closed.
   TcpLink() = default;

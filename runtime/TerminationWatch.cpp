@@ -66,7 +66,11 @@ TerminationWatch::TerminationWatch(Transport &transport, int rank,
       mayTell(std::move(mayTell)), thread([this] { watch(); }) {}
 
 TerminationWatch::~TerminationWatch() {
-  setHandler(SIG_DFL);
+  // The application may have set one of its own since.
+  struct sigaction current{};
+  if (sigaction(SIGTERM, nullptr, &current) == 0 &&
+      current.sa_handler == onTerminate)
+    setHandler(SIG_DFL);
   ssize_t written = write(writeEnd.load(), &ended, 1);
   (void)written;
   thread.join();

@@ -123,6 +123,11 @@ __device__ void scatterRows(const CcnContext &context, long long tableRows,
                             const I *indices, const T *rows, T *to,
                             ScatterMemory *memory) {
   using Sum = typename Accumulate<T>::Type;
+  static_assert(threads % 32 == 0, "warps are whole");
+  // A thread that waited in vain has ended, and what it should have written
+  // says where others write and how long they go on.
+  if (__syncthreads_count(1) != threads)
+    return;
   // Of a thread at once.
   constexpr int columns = 4;
   auto *matches = reinterpret_cast<unsigned *>(productMemory());

@@ -9,7 +9,9 @@
 #include "Training.h"
 
 #include <cuda_runtime_api.h>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace {
 
@@ -62,19 +64,16 @@ using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Graph = Owned<cudaGraph_t, cudaGraphDestroy>;
 using GraphRunner = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 
-/// Makes a device that of this thread: ranks take turns.
-int useDevice(int rank) {
-  int count = 0;
-  checkCuda(cudaGetDeviceCount(&count));
-  checkCuda(cudaSetDevice(rank % count));
-  return rank % count;
-}
-
 } // namespace
 
 void trainOnGpu(ccn_team *team, const ccn_program *program,
                 const Training &training, RankState &state) {
-  int device = useDevice(state.rank);
+  // Ranks take turns at the devices of their host; this thread uses its rank's.
+  auto made =
+      std::make_unique<Executor>(team, program, state.rank, CCN_ANY_DEVICE);
+  int device = 0;
+  check(ccn_executor_device(made->untyped(), &device));
+  checkCuda(cudaSetDevice(device));
   Stream owned;
   checkCuda(cudaStreamCreateWithFlags(owned.place(), cudaStreamNonBlocking));
   cudaStream_t stream = owned.get();
@@ -84,7 +83,8 @@ void trainOnGpu(ccn_team *team, const ccn_program *program,
   Graph graph;
   GraphRunner runner;
   // Goes before the memory that is bound.
-  Executor executor(team, program, state.rank, device);
+  std::unique_ptr<Executor> owner = std::move(made);
+  Executor &executor = *owner;
 
   p.upload(state.p, stream);
   mom.upload(state.mom, stream);

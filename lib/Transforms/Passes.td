@@ -359,6 +359,8 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     | other all_reduce in a kernel | `two_shot`, `simple` |
     | any other | `direct`, `simple` |
 
+    An all_reduce by `lamport` takes 3 * ranks times its bytes of memory on each rank;
+    once those of a program that nobody asked for take 256 MiB, the rest are `two_shot`.
     The options set other limits; what is compiled to be tuned has plans for several.
     A protocol without an algorithm, `ll` or `lamport`, makes an all_reduce `one_shot`.
     `ring` becomes a `ccn.algorithm` of the module: the chunks go around, as in Patarasuk

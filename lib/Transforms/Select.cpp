@@ -27,6 +27,10 @@ namespace {
 
 constexpr int64_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
 
+/// The memory of a rank that a program's all_reduces by lamport take at most
+/// where nobody asks for it: each has its own.
+constexpr int64_t mostLamportMemory = 256 * mebibyte;
+
 /// Up to how many bytes, as the largest part that a rank has, an all_reduce is
 /// done in one shot, by what protocol.
 struct Limits {
@@ -96,6 +100,9 @@ private:
     return largestBytes(op.getSourceType(), mesh);
   }
   Limits limitsFor(CommunicateOp op);
+  /// Whether the memory for one more all_reduce by lamport is within what a
+  /// program may take for them; if so it is taken.
+  bool takeLamportMemory(CommunicateOp op);
   Algorithm builtinFor(CommunicateOp op, bool inKernel, StringRef protocol);
   StringRef protocolFor(CommunicateOp op, bool inKernel, Attribute algorithm);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
@@ -113,6 +120,8 @@ private:
   const SelectOptions &options;
   const Machine *machine;
   Builder builder;
+  /// By program.
+  llvm::DenseMap<Operation *, int64_t> lamportMemory;
 };
 
 } // namespace
@@ -133,6 +142,17 @@ Limits Selector::limitsFor(CommunicateOp op) {
     if (option >= 0)
       *limit = option;
   return limits;
+}
+
+bool Selector::takeLamportMemory(CommunicateOp op) {
+  // Each rank has a place for the parts of all, three times: what is read now,
+  // what is read next, and what is cleared.
+  int64_t bytes = 3 * countRanks(op) * bytesTaken(op);
+  int64_t &taken = lamportMemory[op->getParentOfType<ProgramOp>()];
+  if (taken + bytes > mostLamportMemory)
+    return false;
+  taken += bytes;
+  return true;
 }
 
 Algorithm Selector::builtinFor(CommunicateOp op, bool inKernel,
@@ -311,8 +331,14 @@ void Selector::select(CommunicateOp op) {
               *symbolizeProtocol(protocolFor(op, kernel, algorithm))))
         algorithm = symbol;
   }
+  bool isOpen = protocol.empty() && !attrOf(kAlgorithmAttr);
   if (protocol.empty())
     protocol = protocolFor(op, kernel, algorithm);
+  if (isOpen && protocol == stringifyProtocol(Protocol::lamport) &&
+      !takeLamportMemory(op)) {
+    algorithm = builder.getStringAttr(stringifyAlgorithm(Algorithm::two_shot));
+    protocol = stringifyProtocol(Protocol::simple);
+  }
   op->setAttr(kAlgorithmAttr, algorithm);
   op->setAttr(kProtocolAttr, builder.getStringAttr(protocol));
 }

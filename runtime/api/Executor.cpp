@@ -151,6 +151,7 @@ static Status prepare(ccn_executor &executor, int device) {
     GpuExecutorOptions options;
     options.timeLimit = team.timeLimit;
     options.localRank = team.localRank;
+    options.libraryProducts = team.libraryProducts;
     if (device != CCN_ANY_DEVICE)
       options.device = device;
     Result<std::unique_ptr<GpuExecutor>> made = GpuExecutor::create(

@@ -89,6 +89,8 @@ struct TeamState {
   /// What ranks may make executors of.
   std::vector<std::shared_ptr<const LoadedProgram>> programs;
   double timeLimit = 60;
+  /// Whether cuBLASLt does products on GPUs.
+  bool libraryProducts = false;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
   /// Of a process, if that is known: its number among those of its host.

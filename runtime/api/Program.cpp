@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CheckPackage.h"
+#include "runtime/RankLaunch.h"
 #include "runtime/Signature.h"
 #include "runtime/api/Handles.h"
 #include "runtime/cuda/GpuExecutor.h"
@@ -62,7 +63,10 @@ static ccn_status load(Result<Package> package, ccn_target target,
   if (onGpus && !held.gpu)
     return failed(CCN_ERROR_ARGUMENT,
                   error("the package holds no kernels for GPUs"));
-  loaded->variant = fastestVariant(held, onGpus);
+  // Ranks on several hosts may have been tuned differently, if at all.
+  Result<std::optional<RankLaunch>> launch = detectLaunch();
+  bool isLaunched = launch && *launch;
+  loaded->variant = isLaunched ? 0 : fastestVariant(held, onGpus);
   if (loaded->variant > 0)
     swapVariant(held, loaded->variant);
   if (Status status = checkPackage(held); !status)

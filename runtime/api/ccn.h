@@ -133,7 +133,8 @@ typedef enum ccn_target {
 
 /** Loads the package in a file. It holds machine code, so one must trust who
     made it. Of a package with variants it takes the one that `ccrun --tune` has
-    chosen on this machine. CCN_ERROR_MACHINE if the target is not here. */
+    chosen on this machine, or in a process that was launched as a rank the
+    default, which all have. CCN_ERROR_MACHINE if the target is not here. */
 CCN_API ccn_status ccn_program_load(const char *path, ccn_target target,
                                     ccn_program **program);
 /** Likewise from `size` bytes in memory, which are not needed afterwards. */
@@ -240,7 +241,10 @@ CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
 /** The team of the processes that mpirun, torchrun or Slurm has started, on any
     hosts, of which this process is one rank. All of them call this with the
     same programs. CCN_LAUNCHER and CCN_TRANSPORT can say who has started them
-    and how they reach each other. Once in a process; after an error the process
+    and how they reach each other. Until the rank leaves, SIGTERM, by which
+    launchers end ranks, has a handler if the application has set none: where
+    another rank is lost it says so and ends the process with status 4. Once in
+    a process; after an error the process
     should end: CCN_ERROR_ARGUMENT if nothing has started it as a rank, or if
     the programs have another number of ranks, else CCN_ERROR_TEAM. */
 CCN_API ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
@@ -294,7 +298,9 @@ CCN_API ccn_status ccn_executor_create(ccn_team *team,
     too, and `stream` is a CUstream or cudaStream_t of it. The run is only
     started, and memory must stay as it is until the stream has come past it.
     Allocates nothing; the stream may be capturing a graph, which can be run any
-    number of times, as often on each rank. */
+    number of times, as often on each rank. An executor's runs, and replays of
+    its graphs, use the same memory: on several streams events must order
+    them. */
 CCN_API ccn_status ccn_executor_run(ccn_executor *executor,
                                     void *const *arguments, size_t count,
                                     void *stream);

@@ -33,8 +33,9 @@ struct GpuExecutorOptions {
   std::optional<int> device, localRank;
   /// Whether cuBLASLt does the products of matrices of f16, bf16 and f64 that
   /// are launches of their own, where their strides and addresses (multiples of
-  /// 16 bytes) allow; else kernels of the program do, as all others. An error
-  /// if there is no such library.
+  /// 16 bytes) allow; else kernels of the program do, as all others, which add
+  /// in another order: whether addresses allow should be alike on all ranks. An
+  /// error if there is no such library.
   bool libraryProducts = false;
   /// What ran when, of the last run before each synchronize(). Tracing makes
   /// runs somewhat slower.

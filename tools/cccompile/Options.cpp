@@ -125,7 +125,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
   app.add_option("--target", options.target,
                  "with --emit package or lib, what executes it: cpu (the "
                  "default), or GPUs (and the CPU): sm_80, sm_90a; with --emit "
-                 "ptx or cubin, the GPUs that it is for")
+                 "ptx or cubin, the GPUs that it is for; with --emit plan or "
+                 "--stop-after select or plan, what is planned for")
       ->type_name("TARGET")
       ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
   app.add_flag("--autotune", options.autotune,
@@ -215,10 +216,12 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
       throw CLI::ValidationError("--stop-after",
                                  "expected 'emit' or nothing with --emit " +
                                      options.emit);
-    if (!options.target.empty() && !options.emitsCode())
+    bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
+                     options.stopAfter == "plan";
+    if (!options.target.empty() && !options.emitsCode() && !isPlanned)
       throw CLI::ValidationError(
-          "--target",
-          "expected --emit package, lib, cuda, ptx or cubin beside it");
+          "--target", "expected --stop-after select or plan, or --emit plan, "
+                      "package, lib, cuda, ptx or cubin, beside it");
     if (options.emitsKernels() && options.target == "cpu")
       throw CLI::ValidationError("--target", "expected GPUs with --emit " +
                                                  options.emit +

@@ -270,8 +270,9 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
       (package.variants.empty()
            ? ""
            : ", variant " + std::to_string(options.variant.value_or(0))) +
-      (onGpus ? ", on GPUs" : "") + (task.traced ? ", trace" : "") +
-      (options.check ? ", check" : "");
+      (onGpus ? ", on GPUs" : "") +
+      (onGpus && environment.libraryProducts ? ", cublaslt" : "") +
+      (task.traced ? ", trace" : "") + (options.check ? ", check" : "");
   std::vector<const Plan *> plans = {&package.plan};
   if (options.check)
     plans.push_back(&referencePlan());
@@ -468,8 +469,10 @@ int tune(RunnerOptions options, Package &package,
 /// wrong.
 std::optional<int> chooseVariant(RunnerOptions &options, Package &package,
                                  bool onGpus) {
+  // Ranks on several hosts may have been tuned differently, if at all.
   if (!options.variant)
-    options.variant = static_cast<int>(fastestVariant(package, onGpus));
+    options.variant =
+        *ownLaunch() ? 0 : static_cast<int>(fastestVariant(package, onGpus));
   auto number = static_cast<size_t>(*options.variant);
   if (number > package.variants.size())
     return fail(WrongUsage, "--variant: expected a number from 0 to " +

@@ -45,6 +45,8 @@ std::vector<Thread> threads;
 ucontext_t scheduler;
 const std::function<void()> *kernel;
 std::mt19937 random32(1);
+/// Whether threads that have ended are not waited for.
+bool endedIsHere = false;
 
 Thread &current() { return threads[threadIdx.x]; }
 /// A thread of the current one's warp.
@@ -65,14 +67,20 @@ void threadMain() {
   current().state = Thread::Done;
 }
 
-/// Lets the threads of [begin, end) go on if all are in `state`.
+/// Lets the threads of [begin, end) go on if all that count are in `state`.
 bool release(size_t begin, size_t end, Thread::State state) {
-  for (size_t i = begin; i < end; ++i)
+  bool isAny = false;
+  for (size_t i = begin; i < end; ++i) {
+    if (endedIsHere && threads[i].state == Thread::Done)
+      continue;
     if (threads[i].state != state)
       return false;
+    isAny = true;
+  }
   for (size_t i = begin; i < end; ++i)
-    threads[i].state = Thread::Runs;
-  return true;
+    if (threads[i].state == state)
+      threads[i].state = Thread::Runs;
+  return isAny;
 }
 
 /// Runs the threads of a warp, in a random order, until all of them wait for
@@ -145,8 +153,9 @@ void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
 } // namespace
 
 void runBlocks(int blocks, int threadCount,
-               const std::function<void()> &function) {
+               const std::function<void()> &function, bool mayEnd) {
   kernel = &function;
+  endedIsHere = mayEnd;
   gridDim.x = static_cast<unsigned>(blocks);
   for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
     runBlock(static_cast<size_t>(threadCount));
@@ -162,6 +171,16 @@ int __syncthreads_or(int predicate) {
     any |= thread.predicate;
   __syncthreads();
   return any;
+}
+
+int __syncthreads_count(int predicate) {
+  current().predicate = predicate != 0;
+  __syncthreads();
+  int count = 0;
+  for (const Thread &thread : threads)
+    count += thread.state != Thread::Done && thread.predicate;
+  __syncthreads();
+  return count;
 }
 
 unsigned __ballot_sync(unsigned, int predicate) {

@@ -26,10 +26,13 @@ extern CudaIndex threadIdx, blockIdx, gridDim;
 
 /// Runs `blocks` blocks of `threads` threads, a multiple of 32; fails the test
 /// if threads wait for ones that do not come.
-void runBlocks(int blocks, int threads, const std::function<void()> &kernel);
+/// Where `mayEnd`, threads that have ended are not waited for, as GPUs do it.
+void runBlocks(int blocks, int threads, const std::function<void()> &kernel,
+               bool mayEnd = false);
 
 void __syncthreads();
 int __syncthreads_or(int predicate);
+int __syncthreads_count(int predicate);
 unsigned __ballot_sync(unsigned mask, int predicate);
 inline unsigned long long atomicAdd(unsigned long long *to,
                                     unsigned long long value) {

@@ -372,6 +372,28 @@ void movesRows(long long tableRows, long long rowSize, long long count,
   EXPECT_EQ(cuda::failures, 0);
 }
 
+TEST(CudaProducts, AThreadThatHasEndedStopsItsBlock) {
+  // As one that waited for other ranks in vain: nothing is written.
+  for (unsigned ended : {0u, 77u}) {
+    CcnContext context = {};
+    std::vector<long long> memory(9, -1), before = memory;
+    std::vector<int> indices = {1, 0, 1, 2, 1, 0, 2, 2};
+    std::vector<float> rows(16, 1), to(6, 5);
+    auto *own = cuda::ScatterMemory::at(
+        reinterpret_cast<unsigned char *>(memory.data()));
+    runBlocks(
+        2, 128,
+        [&] {
+          if (threadIdx.x != ended)
+            cuda::scatterRows<float, int, 128>(context, 3, 2, 8, indices.data(),
+                                               rows.data(), to.data(), own);
+        },
+        /*mayEnd=*/true);
+    EXPECT_EQ(memory, before);
+    EXPECT_EQ(to, std::vector<float>(6, 5));
+  }
+}
+
 TEST(CudaProducts, RowsOfTables) {
   for (long long rowSize : {1, 3, 16, 700})
     for (long long count : {0, 1, 300}) {
