@@ -30,7 +30,7 @@ class Argument:
     type_name       with shape and layout: "f32[1003] sliced(0, dp)"
     kind            "input", which is read; "inout", which is read and written; "result"
     shape           of the whole tensor; () is a scalar
-    is_replicated   whether ranks hold the same part, which must have the same values
+    is_replicated   whether some ranks hold the same part, which must have the same values
     is_scattered    whether the program takes it from a list of buffers; here it is one tensor of all of them
     """
 
