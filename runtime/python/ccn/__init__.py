@@ -34,3 +34,7 @@ def load(source, target=None):
 
 __all__ = ["Argument", "ArgumentError", "Error", "Executor", "MachineError", "PackageError", "Part", "Program", "Team",
            "TeamError", "join", "load"]
+
+# As which they are imported.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
