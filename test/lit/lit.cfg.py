@@ -2,6 +2,7 @@
 # as text and as bytecode and reads it back at each step.
 import os
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -44,6 +45,10 @@ config.substitutions += [
 ]
 if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
     config.available_features.add("fake-cuda")
+# Where the tests' Python has PyTorch, which Debian's has not.
+find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
+if subprocess.run([config.python, "-c", find]).returncode == 0:
+    config.available_features.add("torch")
 if config.sanitizer:
     config.available_features.add("sanitizer")
 # MPI's library leaks on purpose, and its processes have limited time.

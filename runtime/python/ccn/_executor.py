@@ -22,7 +22,9 @@ class _Slot(NamedTuple):
 class _Call:
     """What a call passes to the runtime."""
 
-    def __init__(self, count):
+    def __init__(self, count, is_abstract):
+        # Tensors then have no memory, and numbers may be symbols.
+        self.is_abstract = is_abstract
         self.addresses = (ctypes.c_void_p * count)()
         # What keeps it in place meanwhile.
         self.owners = []
@@ -146,6 +148,11 @@ class Executor:
         with self.team.handle:
             lib.ccn_executor_synchronize(self._pointer, self._stream(stream))
 
+    def shapes_of_call(self, *arguments):
+        """Checks what PyTorch's compiler would pass to a call, and returns results of it, whose values nobody needs."""
+        call = self._collect(arguments, {}, None, values=True, is_abstract=True)
+        return self._returned(self._collect_results(call, None))
+
     def part(self, name):
         """The Part of an argument or result that this rank holds."""
         return self.program.argument(name).part(self.rank)
@@ -193,11 +200,11 @@ class Executor:
                 raise TypeError(f"{where}: argument '{slot.argument.name}' is missing; expected {slot.argument.type_name}")
         return given
 
-    def _collect(self, arguments, named, stream, values):
+    def _collect(self, arguments, named, stream, values, is_abstract=False):
         given = self._given(arguments, named, values)
-        call = _Call(len(self._parameters) + len(self._results))
+        call = _Call(len(self._parameters) + len(self._results), is_abstract)
         call.stream = self._stream(stream)
-        if self._on_gpu:
+        if self._on_gpu and not is_abstract:
             for value in given:
                 torch = _tensors.torch_of(value)
                 if torch is not None and value.is_cuda:
@@ -208,7 +215,7 @@ class Executor:
                     break
         for i, (slot, value) in enumerate(zip(self._parameters, given)):
             if slot.argument.is_value:
-                if values:
+                if values and not is_abstract:
                     self._pass_value(call, i, slot, value)
             else:
                 self._pass_tensor(call, i, slot, value)
@@ -249,7 +256,7 @@ class Executor:
 
     def _read(self, call, slot, value):
         try:
-            return _tensors.read(value, slot.argument.element, call.stream)
+            return _tensors.read(value, slot.argument.element, call.stream, call.is_abstract)
         except (TypeError, ValueError, BufferError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise self._error(kind, slot, str(error)) from error

@@ -99,7 +99,7 @@ def torch_stream(device):
     return torch.cuda.current_stream(device).cuda_stream
 
 
-def _read_torch(torch, value):
+def _read_torch(torch, value, is_abstract):
     if value.layout is not torch.strided:
         raise TypeError(f"expected a dense tensor, found {value.layout}")
     if value.requires_grad and torch.is_grad_enabled():
@@ -110,7 +110,7 @@ def _read_torch(torch, value):
     device = (CPU, 0) if kind == "cpu" else (CUDA if kind == "cuda" else kind, value.device.index or 0)
     name = str(value.dtype)
     element = BY_TORCH.get(name)
-    return View(value.data_ptr(), element, element.name if element else name, tuple(value.shape),
+    return View(0 if is_abstract else value.data_ptr(), element, element.name if element else name, tuple(value.shape),
                 value.is_contiguous(), device, False, value)
 
 
@@ -171,12 +171,13 @@ def _read_dlpack(value, stream):
                 (tensor.device_type, tensor.device_id), bool(flags & (_READ_ONLY | _IS_COPIED)), capsule)
 
 
-def read(value, expected, stream=None):
+def read(value, expected, stream=None, is_abstract=False):
     """The view of a tensor, None if this is none. `expected` is the element type to take for NumPy's void elements,
-    `stream` the CUDA stream by whose order the tensor is about to be used."""
+    `stream` the CUDA stream by whose order the tensor is about to be used. An abstract tensor, as PyTorch's compiler
+    has, has no address."""
     torch = torch_of(value)
     if torch is not None:
-        return _read_torch(torch, value)
+        return _read_torch(torch, value, is_abstract)
     if numpy_of(value) is not None:
         return _read_numpy(value, expected)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):

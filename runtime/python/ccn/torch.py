@@ -48,19 +48,8 @@ def register(runner, name):
     names = [argument.name + "_" * keyword.iskeyword(argument.name) for argument in arguments]
     written = [name for argument, name in zip(arguments, names) if argument.kind == "inout"]
 
-    def run(*values):
-        returned = runner(*values)
-        return () if returned is None else returned
-
-    operator = torch.library.custom_op(name, run, mutates_args=written, schema=_schema(list(zip(arguments, names)),
-                                                                                       results))
-
-    @operator.register_fake
-    def _(*values):
-        # The first tensor is what results are like.
-        device = next(value.device for value in values if isinstance(value, torch.Tensor))
-        made = tuple(torch.empty(result.part(rank).shape, dtype=getattr(torch, result.element.torch), device=device)
-                     for result in results)
-        return made[0] if len(made) == 1 else made
-
+    schema = _schema(list(zip(arguments, names)), results)
+    # What it calls has to be a function.
+    operator = torch.library.custom_op(name, lambda *values: runner(*values), mutates_args=written, schema=schema)
+    operator.register_fake(executor.shapes_of_call)
     return operator
