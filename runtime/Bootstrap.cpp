@@ -1,4 +1,4 @@
-//===- Bootstrap.cpp - How ranks that MPI starts find each other ----------===//
+//===- Bootstrap.cpp - How ranks that are launched find each other --------===//
 //
 // One exchange of messages tells each rank what the others run, where they are,
 // and the name of the shared memory that they would use, so all come to the
@@ -12,12 +12,11 @@
 #include "runtime/MpiNetwork.h"
 #include "runtime/RunIdentity.h"
 #include "runtime/SymmetricHeap.h"
+#include "runtime/TcpNetwork.h"
 #include "runtime/TerminationWatch.h"
 
 #include <atomic>
-#include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
@@ -29,40 +28,8 @@
 namespace ccn::runtime {
 
 //===----------------------------------------------------------------------===//
-// The launcher
+// MPI
 //===----------------------------------------------------------------------===//
-
-/// An integer from the environment; nothing if there is none.
-static std::optional<int> integerOf(const char *variable) {
-  const char *text = std::getenv(variable);
-  if (!text)
-    return std::nullopt;
-  const char *end = text + std::strlen(text);
-  int value = 0;
-  auto [rest, failed] = std::from_chars(text, end, value);
-  if (failed != std::errc() || rest != end || value < 0)
-    return std::nullopt;
-  return value;
-}
-
-std::optional<MpiLaunch> mpiLaunch() {
-  // Of Open MPI's mpirun; of launchers that speak PMI (MPICH's, Slurm's) or
-  // PMIx, which has no variable for the number: Slurm has one of its own.
-  constexpr const char *variables[][2] = {
-      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-      {"PMI_RANK", "PMI_SIZE"},
-      {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}};
-  for (auto [rankVariable, ranksVariable] : variables) {
-    std::optional<int> rank = integerOf(rankVariable);
-    if (!rank)
-      continue;
-    std::optional<int> ranks = integerOf(ranksVariable);
-    if (ranks && *ranks <= 1)
-      return std::nullopt;
-    return MpiLaunch{*rank, ranks};
-  }
-  return std::nullopt;
-}
 
 Result<std::unique_ptr<MpiSession>> MpiSession::start(double timeLimit) {
 #if CCN_HAS_MPI
@@ -104,10 +71,6 @@ struct Greeting {
   char name[64] = {};
 };
 
-void setText(char *place, size_t size, const std::string &text) {
-  std::memcpy(place, text.data(), std::min(text.size(), size - 1));
-}
-
 /// The boot of the kernel, the space of process numbers and the place of shared
 /// memory, which containers on one machine may have apart.
 std::string hostName() {
@@ -143,11 +106,11 @@ greet(Network &network, const RunIdentity &identity, double timeLimit) {
   Greeting own;
   own.identity = identity;
   own.process = getpid();
-  setText(own.host, sizeof own.host, hostName());
+  setText(own.host, hostName());
   std::random_device random;
   std::ostringstream name;
   name << "ccn-" << getpid() << "-" << std::hex << random() << random();
-  setText(own.name, sizeof own.name, name.str());
+  setText(own.name, name.str());
   Result<std::vector<std::string>> texts = exchange(
       network, std::string(reinterpret_cast<const char *>(&own), sizeof own),
       timeLimit);
@@ -172,6 +135,8 @@ greet(Network &network, const RunIdentity &identity, double timeLimit) {
 
 struct Team::State {
   Status join(const TeamOptions &options);
+  /// The network of all processes that were launched.
+  Result<std::unique_ptr<Network>> connect(const RankLaunch &launch);
   /// Whether what the ranks have told each other fits; the same on all.
   Status compare(const TeamOptions &options);
   bool isElsewhere(int rank) const {
@@ -195,6 +160,7 @@ struct Team::State {
     return greetings[static_cast<size_t>(rank)];
   }
 
+  /// Null if the ranks are not connected by MPI.
   std::unique_ptr<MpiSession> session;
   int own = 0;
   double timeLimit = 0;
@@ -223,8 +189,8 @@ Status Team::State::compare(const TeamOptions &options) {
   auto started = static_cast<int>(greetings.size());
   isWrongSize = started != options.ranks;
   if (isWrongSize)
-    return error("the program's mesh has ", options.ranks,
-                 " ranks, but MPI started ", started);
+    return error("the program's mesh has ", options.ranks, " ranks, but ",
+                 name(options.launch.launcher), " started ", started);
   for (int rank = 1; rank < started; ++rank)
     if (options.environment.transport == TransportChoice::Shared &&
         std::strcmp(of(rank).host, of(0).host) != 0)
@@ -234,25 +200,42 @@ Status Team::State::compare(const TeamOptions &options) {
   return Status();
 }
 
+Result<std::unique_ptr<Network>>
+Team::State::connect(const RankLaunch &launch) {
+  if (launch.launcher != Launcher::Mpi) {
+    TcpOptions tcp;
+    tcp.rank = launch.rank;
+    tcp.ranks = *launch.ranks;
+    tcp.place = launch.place;
+    tcp.timeLimit = timeLimit;
+    return joinTcpNetwork(tcp);
+  }
+  Result<std::unique_ptr<MpiSession>> started = MpiSession::start(timeLimit);
+  if (!started)
+    return started.status();
+  session = *std::move(started);
+  std::unique_ptr<Network> network = session->network();
+  if (launch.ranks.value_or(network->ranks()) != network->ranks())
+    return error("expected ", *launch.ranks, " ranks, as were started, found ",
+                 network->ranks(),
+                 " in MPI: the launcher is of another MPI than ccn was built "
+                 "with");
+  return network;
+}
+
 Status Team::State::join(const TeamOptions &options) {
-  std::optional<MpiLaunch> launch = mpiLaunch();
-  own = launch ? launch->rank : 0;
+  const RankLaunch &launch = options.launch;
+  own = launch.rank;
   timeLimit = options.environment.timeLimit;
   Result<RunIdentity> identity =
       RunIdentity::make(options.ranks, options.bytesPerRank, options.content);
   if (!identity)
     return identity.status();
   identity->transport = static_cast<int32_t>(options.environment.transport);
-  Result<std::unique_ptr<MpiSession>> started = MpiSession::start(timeLimit);
-  if (!started)
-    return started.status();
-  session = *std::move(started);
-  std::unique_ptr<Network> network = session->network();
-  if (launch && launch->ranks.value_or(network->ranks()) != network->ranks())
-    return error("expected ", *launch->ranks, " ranks, as were started, found ",
-                 network->ranks(),
-                 " in MPI: the launcher is of another MPI than ccn was built "
-                 "with");
+  Result<std::unique_ptr<Network>> connected = connect(launch);
+  if (!connected)
+    return connected.status();
+  std::unique_ptr<Network> network = *std::move(connected);
   own = network->rank();
   Result<std::vector<Greeting>> met = greet(*network, *identity, timeLimit);
   if (!met)
@@ -268,15 +251,17 @@ Status Team::State::join(const TeamOptions &options) {
       !oneHost || options.environment.transport == TransportChoice::Messages;
   description = std::to_string(network->ranks()) + " processes of " +
                 (oneHost ? "one host, " : "several hosts, ") +
-                (byMessages ? "by MPI's messages" : "over shared memory");
+                (!byMessages ? "over shared memory"
+                 : session   ? "by MPI's messages"
+                             : "by messages over TCP");
   if (byMessages) {
     MessageOptions messageOptions;
     messageOptions.hasEnded = [this](int rank) { return isDead(rank); };
-    auto connected = MessageTransport::start(
-        std::move(network), options.bytesPerRank, messageOptions);
-    if (!connected)
-      return connected.status();
-    messages = *std::move(connected);
+    auto made = MessageTransport::start(std::move(network),
+                                        options.bytesPerRank, messageOptions);
+    if (!made)
+      return made.status();
+    messages = *std::move(made);
   } else {
     auto shared =
         SymmetricHeap::join(of(0).name, own, options.ranks,
@@ -358,7 +343,7 @@ bool Team::mayTell() { return state->mayTell(); }
 
 Status Team::leave() {
   State &s = *state;
-  if (s.hasWaited || !s.session)
+  if (s.hasWaited)
     return s.joined;
   Status status = s.joined;
   if (s.joined)
@@ -366,7 +351,8 @@ Status Team::leave() {
   s.hasWaited = true;
   s.watch.reset();
   // What all know makes all end alike.
-  s.session->end(status.ok() || s.isAgreed);
+  if (s.session)
+    s.session->end(status.ok() || s.isAgreed);
   return status;
 }
 

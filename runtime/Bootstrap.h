@@ -1,8 +1,9 @@
-//===- Bootstrap.h - How ranks that MPI starts find each other --*- C++ -*-===//
+//===- Bootstrap.h - How ranks that are launched find each other *- C++ -*-===//
 //
-// One call makes this process one of the ranks that mpirun, or another launcher
-// of MPI, has started on any hosts. They reach each other over shared memory if
-// all are on one host, else by messages; CCN_TRANSPORT chooses another way.
+// One call makes this process one of the ranks that a launcher, such as mpirun,
+// torchrun or Slurm, has started on any hosts. They reach each other over
+// shared memory if all are on one host, else by messages, over MPI or TCP;
+// CCN_TRANSPORT chooses another way.
 //
 // Before anything runs, the ranks compare what they are about to run. Who dies
 // later is named by the others, which end in a bounded time.
@@ -13,24 +14,16 @@
 #define CCN_RUNTIME_BOOTSTRAP_H
 
 #include "runtime/Environment.h"
+#include "runtime/RankLaunch.h"
 #include "runtime/Transport.h"
 
 #include <memory>
-#include <optional>
 
 namespace ccn::runtime {
 
-/// What a launcher of MPI told this process.
-struct MpiLaunch {
-  int rank = 0;
-  /// How many processes it started, if it says so.
-  std::optional<int> ranks;
-};
-
-/// Nothing if no launcher of MPI has started this process, or only this one.
-std::optional<MpiLaunch> mpiLaunch();
-
 struct TeamOptions {
+  /// Who started this process, as which rank.
+  RankLaunch launch;
   /// How many ranks the program has.
   int ranks = 1;
   /// The symmetric memory of each.
@@ -43,7 +36,7 @@ struct TeamOptions {
 
 class Team {
 public:
-  /// Makes this process part of the team of all processes that MPI started.
+  /// Makes this process part of the team of all processes that were launched.
   /// joined() says whether it has. A failure names the ranks that are missing
   /// or that run something else.
   static std::unique_ptr<Team> join(const TeamOptions &options);
@@ -52,7 +45,7 @@ public:
   ~Team();
 
   const Status &joined() const;
-  /// Whether it has not because MPI started another number of ranks than the
+  /// Whether it has not because another number of ranks was launched than the
   /// program has.
   bool isWrongSize() const;
   int rank() const;
@@ -73,7 +66,7 @@ public:
   /// Ends this process's part in the team: waits until all others have come to
   /// their end; if the team has failed, for some seconds only. Returns the
   /// failure of the team. After one the process should exit with status 4, and
-  /// soon, since MPI has not ended.
+  /// soon, since MPI has not ended if it is used.
   Status leave();
 
 private:

@@ -51,6 +51,13 @@ Result<Environment> Environment::read() {
       return error("CCN_TRANSPORT: expected auto, shared or messages, found '",
                    set, "'");
   }
+  if (const char *set = std::getenv("CCN_PRODUCTS")) {
+    std::string_view text = set;
+    if (text != "kernels" && text != "cublaslt")
+      return error("CCN_PRODUCTS: expected kernels or cublaslt, found '", text,
+                   "'");
+    environment.libraryProducts = text == "cublaslt";
+  }
   return environment;
 }
 

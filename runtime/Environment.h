@@ -1,6 +1,7 @@
 //===- Environment.h - What the environment sets ----------------*- C++ -*-===//
 //
-// Every environment variable that the runtime reads, in one place.
+// How ranks reach each other, as environment variables say. Those that say what
+// a rank is are in RankLaunch.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +28,11 @@ struct Environment {
   /// CCN_TIMEOUT: seconds that a rank waits for another before the run fails;
   /// a number above 0, at most 1e6.
   double timeLimit = 60;
-  /// CCN_TRANSPORT: auto, shared or messages; what ranks that MPI starts use.
+  /// CCN_TRANSPORT: auto, shared or messages; what ranks that are launched use.
   TransportChoice transport = TransportChoice::Auto;
+  /// CCN_PRODUCTS: what multiplies matrices of f16, bf16 and f64 on GPUs:
+  /// kernels (of ccn), or cublaslt where it can.
+  bool libraryProducts = false;
 
   /// Reads the variables that are set. An error names the variable, what it
   /// must be and what it is.

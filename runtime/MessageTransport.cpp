@@ -426,8 +426,8 @@ bool MessageTransport::receiveMessages() {
   constexpr int most = 64;
   int i = 0;
   for (; i < most; ++i) {
-    int from = Network::anyRank;
     Message message;
+    int from = Network::anyRank;
     Result<bool> arrived = network->receive(from, message);
     if (!arrived) {
       (void)fail(own, arrived.message());
@@ -555,7 +555,9 @@ void MessageTransport::tick() {
     Peer &peer = peerOf(rank);
     if (rank == own || isGone(rank))
       continue;
-    if (options.hasEnded && options.hasEnded(rank)) {
+    if (network->isCut(rank)) {
+      lose(rank, "its connection is gone");
+    } else if (options.hasEnded && options.hasEnded(rank)) {
       // Its last messages may be on their way.
       if (peer.foundEnded)
         lose(rank, "its process is gone");

@@ -1,8 +1,8 @@
 //===- Network.h - What carries messages between processes ------*- C++ -*-===//
 //
-// The little that the message transport needs of MPI, or of what the tests put
-// in its place. Messages from one rank to another arrive in the order in which
-// they were sent.
+// The little that the message transport needs of MPI, of TCP, or of what tests
+// put in their place. Messages from one rank to another arrive in the order in
+// which they were sent.
 //
 // Nothing here blocks. Only one thread at a time may use a network.
 //
@@ -41,6 +41,14 @@ public:
 
   /// Whether all that was sent has left this process.
   virtual Result<bool> allSent() = 0;
+
+  /// Whether it is known that nothing will come from another rank any more:
+  /// its process, or the way to it, is gone, and all that arrived has been
+  /// received.
+  virtual bool isCut(int rank) {
+    (void)rank;
+    return false;
+  }
 };
 
 /// Gives every rank's text to all. All ranks call it at the same point, between

@@ -9,26 +9,11 @@
 
 #include "runtime/Environment.h"
 
-#include <cstring>
 #include <functional>
 
 namespace ccn::runtime {
 
 namespace {
-
-/// "rank 3", "ranks 0, 1 and 4", or the first few of many.
-std::string rankList(const std::vector<int> &ranks) {
-  constexpr size_t most = 8;
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size() && i < most; ++i) {
-    bool isLast = i + 1 == ranks.size();
-    text += i == 0 ? "" : isLast ? " and " : ", ";
-    text += std::to_string(ranks[i]);
-  }
-  if (ranks.size() > most)
-    text += " and " + std::to_string(ranks.size() - most) + " more";
-  return text;
-}
 
 using Property = std::function<std::string(const RunIdentity &)>;
 
@@ -58,6 +43,19 @@ Status compare(const std::vector<RankIdentity> &all, const char *what,
 
 } // namespace
 
+std::string rankList(const std::vector<int> &ranks) {
+  constexpr size_t most = 8;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size() && i < most; ++i) {
+    bool isLast = i + 1 == ranks.size();
+    text += i == 0 ? "" : isLast ? " and " : ", ";
+    text += std::to_string(ranks[i]);
+  }
+  if (ranks.size() > most)
+    text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
 Result<RunIdentity> RunIdentity::make(int ranks, int64_t bytesPerRank,
                                       const std::string &content) {
   if (content.size() > maxContent)
@@ -66,7 +64,7 @@ Result<RunIdentity> RunIdentity::make(int ranks, int64_t bytesPerRank,
   RunIdentity identity;
   identity.ranks = ranks;
   identity.bytesPerRank = bytesPerRank;
-  std::memcpy(identity.content, content.data(), content.size());
+  setText(identity.content, content);
   return identity;
 }
 

@@ -11,11 +11,21 @@
 
 #include "runtime/Status.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
 namespace ccn::runtime {
+
+/// Copies as much of the text as fits, and zeros after it, one at least.
+template <size_t size>
+void setText(char (&place)[size], const std::string &text) {
+  size_t count = std::min(text.size(), size - 1);
+  std::memcpy(place, text.data(), count);
+  std::memset(place + count, 0, size - count);
+}
 
 /// Plain bytes, so that it can lie in shared memory and travel in messages.
 struct RunIdentity {
@@ -38,6 +48,9 @@ struct RankIdentity {
   int rank = 0;
   RunIdentity identity;
 };
+
+/// "rank 3", "ranks 0, 1 and 4", or the first few of many.
+std::string rankList(const std::vector<int> &ranks);
 
 /// An error that says who has what where some differ.
 Status compareIdentities(const std::vector<RankIdentity> &all);

@@ -4,8 +4,8 @@
 //
 // Runs steps of examples/adam.ccn, whose functions are in "adam.h", on buffers
 // of its own, and compares with plain loops. Ranks are threads; with --launched
-// this process is one of those that mpirun has started. Exit codes: 0 the
-// result is right; 1 it is not; 2 usage; 4 something failed.
+// this process is one of those that mpirun or torchrun has started. Exit codes:
+// 0 the result is right; 1 it is not; 2 usage; 4 something failed.
 //
 //===----------------------------------------------------------------------===//
 

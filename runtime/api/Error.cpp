@@ -43,7 +43,7 @@ ccn_status ccn::runtime::api::failByException() {
 const char *ccn_last_error(void) { return lastError; }
 
 const char *ccn_status_name(ccn_status status) {
-  switch (status) {
+  switch (numberOf(status)) {
   case CCN_OK:
     return "CCN_OK";
   case CCN_ERROR_PACKAGE:

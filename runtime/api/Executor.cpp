@@ -150,6 +150,7 @@ static Status prepare(ccn_executor &executor, int device) {
   if (program.isOnGpus()) {
     GpuExecutorOptions options;
     options.timeLimit = team.timeLimit;
+    options.localRank = team.localRank;
     if (device != CCN_ANY_DEVICE)
       options.device = device;
     Result<std::unique_ptr<GpuExecutor>> made = GpuExecutor::create(

@@ -15,7 +15,9 @@
 #include "runtime/cuda/HostExchange.h"
 
 #include <atomic>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +30,14 @@ inline ccn_status fail(ccn_status status, const Status &why) {
 }
 template <typename... Parts> ccn_status wrong(const Parts &...parts) {
   return fail(CCN_ERROR_ARGUMENT, error(parts...));
+}
+
+/// The number that a caller has passed for an enumerator: in C any.
+template <typename Enum> int numberOf(const Enum &value) {
+  int number;
+  static_assert(sizeof value == sizeof number);
+  std::memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 /// The status of the exception that is being handled.
@@ -81,6 +91,8 @@ struct TeamState {
   double timeLimit = 60;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
+  /// Of a process, if that is known: its number among those of its host.
+  std::optional<int> localRank;
   std::vector<Rank> ranks;
 
   /// The symmetric memory of what ranks meet with.

@@ -25,20 +25,20 @@ static_assert(CCN_INPUT == static_cast<int>(ArgumentKind::Input) &&
               CCN_RESULT == static_cast<int>(ArgumentKind::Result));
 
 /// The element type, if it is one.
-static std::optional<ElementType> elementType(ccn_type type) {
+static std::optional<ElementType> elementType(int type) {
   for (ElementType known : allElementTypes)
-    if (static_cast<int>(known) == static_cast<int>(type))
+    if (static_cast<int>(known) == type)
       return known;
   return std::nullopt;
 }
 
 size_t ccn_type_size(ccn_type type) {
-  std::optional<ElementType> known = elementType(type);
+  std::optional<ElementType> known = elementType(numberOf(type));
   return known ? static_cast<size_t>(sizeInBytes(*known)) : 0;
 }
 
 const char *ccn_type_name(ccn_type type) {
-  std::optional<ElementType> known = elementType(type);
+  std::optional<ElementType> known = elementType(numberOf(type));
   // All names are literals.
   return known ? name(*known).data() : "unknown";
 }
@@ -88,8 +88,7 @@ static ccn_status load(Result<Package> package, ccn_target target,
   return CCN_OK;
 }
 
-static Status checkTargetValue(ccn_target target) {
-  int value = static_cast<int>(target);
+static Status checkTargetValue(int value) {
   return value >= CCN_TARGET_DEFAULT && value <= CCN_TARGET_GPU
              ? Status()
              : error("expected a target, found ", value);
@@ -101,7 +100,7 @@ ccn_status ccn_program_load(const char *path, ccn_target target,
     if (!path || !program)
       return wrong(path ? "the place for the program is null"
                         : "the path is null");
-    if (Status status = checkTargetValue(target); !status)
+    if (Status status = checkTargetValue(numberOf(target)); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
     return load(readPackage(path), target, program);
   });
@@ -113,7 +112,7 @@ ccn_status ccn_program_load_memory(const void *bytes, size_t size,
     if (!bytes || !program)
       return wrong(bytes ? "the place for the program is null"
                          : "the package is null");
-    if (Status status = checkTargetValue(target); !status)
+    if (Status status = checkTargetValue(numberOf(target)); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
     return load(decodePackage({static_cast<const char *>(bytes), size}), target,
                 program);

@@ -129,7 +129,15 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     NewTeam made;
     if (Status status = collect(programs, count, time_limit, made); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
+    Result<std::optional<RankLaunch>> launch = detectLaunch();
+    if (!launch)
+      return fail(CCN_ERROR_ARGUMENT, launch.status());
+    if (!*launch)
+      return wrong("no launcher has started this process as one of several "
+                   "ranks; expected mpirun, torchrun or Slurm");
+    made.state->localRank = (*launch)->localRank;
     TeamOptions options;
+    options.launch = **launch;
     options.ranks = made.ranks;
     options.bytesPerRank = made.bytes;
     options.content = contentOf(*made.state);

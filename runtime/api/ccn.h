@@ -6,7 +6,7 @@
 |*
 |*   ccn_program    a package, ready to be run by this process
 |*   ccn_team       the ranks that run programs together: threads of this
-|*                  process, or processes that MPI started
+|*                  process, or processes that mpirun, torchrun or Slurm started
 |*   ccn_executor   a program that one rank of a team is ready to run
 |*
 |* Every rank, in a thread of its own, does
@@ -237,10 +237,12 @@ typedef struct ccn_team ccn_team;
     rank waits for another at a time; 0 is what CCN_TIMEOUT says, else 60. */
 CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
                                    double time_limit, ccn_team **team);
-/** The team of the processes that a launcher of MPI has started, on any hosts,
-    of which this process is one rank. All of them call this with the same
-    programs. CCN_TRANSPORT says how they reach each other. Once in a process;
-    after an error the process should end. */
+/** The team of the processes that mpirun, torchrun or Slurm has started, on any
+    hosts, of which this process is one rank. All of them call this with the
+    same programs. CCN_LAUNCHER and CCN_TRANSPORT can say who has started them
+    and how they reach each other. Once in a process; after an error the process
+    should end: CCN_ERROR_ARGUMENT if nothing has started it as a rank, or if
+    the programs have another number of ranks, else CCN_ERROR_TEAM. */
 CCN_API ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
                                  double time_limit, ccn_team **team);
 /** How many ranks the team has, and the rank of this process, -1 if all are
@@ -270,7 +272,8 @@ CCN_API void ccn_team_release(ccn_team *team);
 
 typedef struct ccn_executor ccn_executor;
 
-/** Instead of a device: ranks take turns at those that this process sees. */
+/** Instead of a device: ranks take turns at those that this process sees, by
+    their number on this host where a launcher says it. */
 #define CCN_ANY_DEVICE (-1)
 
 /** Makes a program ready to run on a rank: takes all memory that runs need, and
@@ -314,8 +317,8 @@ CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
 
 /** Waits until all in `stream` is done, and returns what a run could not do, or
     the team's failure. On the CPU nothing is left to wait for. A caller that
-   waits for its stream by itself is not told of failures, and may wait for
-   ranks that are lost. */
+    waits for its stream by itself is not told of failures, and waits for ranks
+    that are lost as long as the time limit. */
 CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
                                             void *stream);
 

@@ -98,6 +98,42 @@ Status GpuExecutor::State::trouble() {
 // Runs
 //===----------------------------------------------------------------------===//
 
+void *GpuExecutor::State::addressOf(const View &view) const {
+  const Buffer &buffer = plan.buffers[static_cast<size_t>(view.buffer)];
+  int64_t offset = view.offset * sizeInBytes(buffer.type);
+  if (buffer.memory == Memory::Argument)
+    return static_cast<std::byte *>(
+               arguments[static_cast<size_t>(buffer.offset)]) +
+           offset;
+  CUdeviceptr memory = buffer.memory == Memory::Private ? privateMemory.get()
+                                                        : team->address(rank);
+  return reinterpret_cast<void *>(
+      memory + static_cast<CUdeviceptr>(buffer.offset + offset));
+}
+
+Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
+                                        CUstream stream) {
+  if (launch.product) {
+    void *a = addressOf(launch.a), *b = addressOf(launch.b),
+         *c = addressOf(launch.c);
+    auto isAligned = [](void *address) {
+      return reinterpret_cast<uintptr_t>(address) % LibraryProduct::alignment ==
+             0;
+    };
+    if (isAligned(a) && isAligned(b) && isAligned(c))
+      return launch.product->run(a, b, c, launch.context.workspace, stream);
+  }
+  if (!launch.function)
+    return Status();
+  void *parameters[] = {&launch.context, arguments.data(),
+                        launch.numbers.data()};
+  return device->check(
+      device->driver.launchKernel(launch.function, launch.blocks, 1, 1,
+                                  launch.threads, 1, 1, launch.sharedBytes,
+                                  stream, parameters, nullptr),
+      "cuLaunchKernel");
+}
+
 Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
                                   bool isTraced) {
   const Driver &driver = device->driver;
@@ -115,18 +151,8 @@ Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
   if (isTraced)
     if (Status status = record(launch.begin); !status)
       return status;
-  void *parameters[] = {&launch.context, arguments.data(),
-                        launch.numbers.data()};
-  Status launched =
-      !launch.function
-          ? Status()
-          : device->check(driver.launchKernel(launch.function, launch.blocks, 1,
-                                              1, launch.threads, 1, 1,
-                                              launch.sharedBytes, stream,
-                                              parameters, nullptr),
-                          "cuLaunchKernel");
-  if (!launched)
-    return launched;
+  if (Status status = launchKernel(launch, stream); !status)
+    return status;
   if (isTraced)
     if (Status status = record(launch.end); !status)
       return status;

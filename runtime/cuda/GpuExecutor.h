@@ -28,8 +28,14 @@ using GpuStream = CUstream_st *;
 struct GpuExecutorOptions {
   /// How long to wait for another rank at a time, in seconds.
   double timeLimit = 60;
-  /// The device's number in this process; else ranks take turns.
-  std::optional<int> device;
+  /// The device's number in this process; else ranks take turns, by their
+  /// number among those of this host if it is given.
+  std::optional<int> device, localRank;
+  /// Whether cuBLASLt does the products of matrices of f16, bf16 and f64 that
+  /// are launches of their own, where their strides and addresses (multiples of
+  /// 16 bytes) allow; else kernels of the program do, as all others. An error
+  /// if there is no such library.
+  bool libraryProducts = false;
   /// What ran when, of the last run before each synchronize(). Tracing makes
   /// runs somewhat slower.
   TraceSink *trace = nullptr;

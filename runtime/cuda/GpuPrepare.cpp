@@ -60,7 +60,7 @@ Status GpuExecutor::State::prepare(const Plan &whole,
 
   Result<std::unique_ptr<GpuDevice>> opened =
       options.device ? GpuDevice::open(*options.device)
-                     : GpuDevice::openForRank(rank);
+                     : GpuDevice::openForRank(options.localRank.value_or(rank));
   if (!opened)
     return opened.status();
   device = *std::move(opened);
@@ -95,6 +95,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   for (PreparedGpuLaunch &launch : launches)
     launch.context.flags = static_cast<unsigned long long>(flags);
   if (Status status = agreeOnBlocks(program); !status)
+    return status;
+  if (Status status = prepareProducts(program); !status)
     return status;
   if (Status status = prepareMemory(program); !status)
     return status;
@@ -192,6 +194,34 @@ Status GpuExecutor::State::zero(const DeviceMemory &memory, int64_t bytes) {
   return status;
 }
 
+/// Finds the launches that are a product of matrices in own memory and no more.
+Status GpuExecutor::State::prepareProducts(const GpuProgram &program) {
+  for (size_t i = 0; i < launches.size() && options.libraryProducts; ++i) {
+    const Launch &planned = plan.launches[i];
+    const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
+    const auto *part = planned.parts.size() == 1
+                           ? std::get_if<MatmulPart>(&planned.parts.front())
+                           : nullptr;
+    if (!part || launch.kernel < 0 ||
+        program.kernels[static_cast<size_t>(launch.kernel)].waits)
+      continue;
+    auto isOwn = [&](const View &view) {
+      return view.rank < 0 || view.rank == rank;
+    };
+    if (!isOwn(part->a) || !isOwn(part->b) || !isOwn(part->c))
+      continue;
+    Result<std::unique_ptr<LibraryProduct>> product = LibraryProduct::create(
+        *device, *part, plan.buffers[static_cast<size_t>(part->c.buffer)].type);
+    if (!product)
+      return error("launch '", planned.name, "': ", product.message());
+    launches[i].product = *std::move(product);
+    launches[i].a = part->a;
+    launches[i].b = part->b;
+    launches[i].c = part->c;
+  }
+  return Status();
+}
+
 Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
   auto take = [&](DeviceMemory &memory, int64_t bytes, const char *what) {
     Result<DeviceMemory> taken = allocateMemory(*device, bytes, what);
@@ -220,6 +250,8 @@ Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
     int64_t &most = bytes[static_cast<size_t>(plan.launches[i].stream)];
     most = std::max(most, launch.workspaceBytes +
                               kernel.blockBytes * launches[i].blocks);
+    if (launches[i].product)
+      most = std::max(most, LibraryProduct::workspaceBytes);
   }
   workspaces.resize(bytes.size());
   for (size_t stream = 0; stream < bytes.size(); ++stream)

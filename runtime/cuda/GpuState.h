@@ -12,6 +12,7 @@
 #include "runtime/cuda/GpuGrid.h"
 #include "runtime/cuda/GpuKernels.h"
 #include "runtime/cuda/GpuTeam.h"
+#include "runtime/cuda/LibraryProduct.h"
 
 #include <mutex>
 
@@ -33,6 +34,9 @@ struct PreparedGpuLaunch {
   int stream = 0;
   CcnContext context{};
   std::vector<int64_t> numbers;
+  /// What does it instead, if the addresses allow.
+  std::unique_ptr<LibraryProduct> product;
+  View a, b, c;
   /// Launches on other streams that must be done.
   std::vector<int> waits;
   /// Says that it is done, if a launch on another stream waits for it.
@@ -115,6 +119,7 @@ struct GpuExecutor::State {
   Event fork, last, traceZero;
 
 private:
+  Status prepareProducts(const GpuProgram &program);
   Status prepareMemory(const GpuProgram &program);
   Status agreeOnBlocks(const GpuProgram &program);
   Status prepareLaunches(const GpuProgram &program);
@@ -133,6 +138,9 @@ private:
   Status stage(bool before, CUstream stream);
   Status launchAll(CUstream stream);
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
+  Status launchKernel(PreparedGpuLaunch &launch, CUstream stream);
+  /// Where a view of own memory begins in this run.
+  void *addressOf(const View &view) const;
   /// What a kernel has reported; success if none has.
   Status fault() const;
   /// What makes waiting for the device pointless.

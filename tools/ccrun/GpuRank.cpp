@@ -43,6 +43,9 @@ Status ccn::executeOnGpu(const GpuProgram &program, RunMemory &memory,
   GpuExecutorOptions options;
   options.timeLimit = task.timeLimit;
   options.trace = trace;
+  options.libraryProducts = task.libraryProducts;
+  if (task.localRank >= 0)
+    options.localRank = task.localRank;
   Result<std::unique_ptr<GpuExecutor>> executor =
       GpuExecutor::create(memory.plan(), program, rank, transport, options);
   if (!executor)

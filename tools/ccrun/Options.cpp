@@ -18,7 +18,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       "Runs compiled programs over distributed tensors.\n\n"
       "  ccrun adam.ccnpkg --input g=g.npy --input lr=0.001 --output p=p.npy\n"
       "  ccrun adam.ccnpkg --nproc 4 --bench\n"
-      "  mpirun -n 4 ccrun adam.ccnpkg\n",
+      "  mpirun -n 4 ccrun adam.ccnpkg\n"
+      "  torchrun --nproc-per-node 4 --no-python ccrun adam.ccnpkg\n"
+      "  srun -n 4 ccrun adam.ccnpkg\n",
       "ccrun"};
   app.option_defaults()->always_capture_default(false);
   std::vector<std::string> inputs, outputs;
@@ -89,7 +91,12 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   app.footer(
       std::string(cli::arraysNote) +
       "Exit codes: 0 done; 2 usage, or a package that this machine cannot "
-      "run; 4 the\nrun failed, or --check found a difference.");
+      "run; 4 the\nrun failed, or --check found a difference.\n\n"
+      "Where mpirun, torchrun or Slurm has started it, each process is a rank. "
+      "Which of\nthem has is seen in the environment; CCN_LAUNCHER says it "
+      "otherwise (mpi, torchrun,\nslurm, none). torchrun's and Slurm's ranks "
+      "meet over TCP at rank 0's host, of which\nCCN_MASTER_ADDR and "
+      "CCN_MASTER_PORT are another name and port.");
 
   auto check = [&] {
     options.inputs = cli::splitAll(inputs, "--input", "NAME=FILE");

@@ -1,8 +1,8 @@
 //===- Ranks.h - Runs a plan on ranks ---------------------------*- C++ -*-===//
 //
 // Ranks are threads of this process, processes that it starts, or processes
-// that MPI started, of which this is one. However a rank ends, the others end
-// too, within seconds, and the cause is said.
+// that a launcher started, of which this is one. However a rank ends, the
+// others end too, within seconds, and the cause is said.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,8 @@ Result<int64_t> teamBytes(const runtime::Plan &plan, bool onGpus);
 
 /// Likewise with the processes of `team`, as which all of them call this.
 /// `memory` is this rank's; that of rank 0 has the results of all then.
-Status runMpiRank(const runtime::Package &package, RunMemory &memory,
-                  runtime::Team &team, Trace &trace);
+Status runTeamRank(const runtime::Package &package, RunMemory &memory,
+                   runtime::Team &team, Trace &trace);
 
 /// Gives the symmetric heap of processes a name that is unused so far.
 void nameHeap(RunTask &task);

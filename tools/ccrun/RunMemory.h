@@ -32,6 +32,8 @@ struct RunTask {
   int32_t variant = 0;
   /// Whether GPUs execute it.
   bool onGpus = false;
+  /// Whether cuBLASLt does products there.
+  bool libraryProducts = false;
   bool traced = false;
   /// Whether each rank has a clock of its own, which says nothing of when
   /// something happened on another; times are from the rank's first run then.
@@ -43,6 +45,9 @@ struct RunTask {
   int32_t runsPerGraph = 1;
   /// Seconds that a rank waits for another.
   double timeLimit = 60;
+  /// The number of the only rank here among those of its host, -1 if no
+  /// launcher has said it.
+  int32_t localRank = -1;
   /// Of processes: the name of their symmetric heap, and the hash of the
   /// package that they must find.
   char heapName[64] = {};

@@ -1,6 +1,6 @@
 //===- ccrun.cpp - Runs packages ------------------------------------------===//
 //
-// Reads a package and arrays, runs the ranks, or one that mpirun started,
+// Reads a package and arrays, runs the ranks, or one that a launcher started,
 // prints and writes what they leave. Exit codes: 0 done; 2 usage, or a package
 // that cannot be run here; 4 the run failed or gave another result than the
 // reference plan.
@@ -30,12 +30,18 @@ namespace {
 
 constexpr int Done = 0, WrongUsage = 2, RunFailed = 4;
 
+/// As which rank this process was launched, if it was.
+const Result<std::optional<RankLaunch>> &ownLaunch() {
+  static const Result<std::optional<RankLaunch>> found = detectLaunch();
+  return found;
+}
+
 int fail(int code, const std::string &why) {
   std::string who;
   // What is wrong may be so on one host only.
-  if (std::optional<MpiLaunch> launch = mpiLaunch();
-      launch && launch->rank > 0 && code == WrongUsage)
-    who = "rank " + std::to_string(launch->rank) + ": ";
+  const Result<std::optional<RankLaunch>> &launch = ownLaunch();
+  if (launch && *launch && (*launch)->rank > 0 && code == WrongUsage)
+    who = "rank " + std::to_string((*launch)->rank) + ": ";
   std::cout.flush();
   std::cerr << "ccrun: error: " + who + why + "\n";
   return code;
@@ -89,8 +95,8 @@ private:
   Status runOthers(const Inputs &inputs);
   /// Fills `memory` with what ranks start with.
   Status setArguments(RunMemory &memory, const Inputs &inputs);
-  /// Of ranks that MPI started: runs this one. Rank 0 goes on with the results;
-  /// the others end with the exit code.
+  /// Of ranks that were launched: runs this one. Rank 0 goes on with the
+  /// results; the others end with the exit code.
   std::optional<int> runInTeam(const RunTask &task, const Inputs &inputs);
   /// What ranks do to have `runs` timed.
   RunTask timedTask(int runs) const;
@@ -126,7 +132,7 @@ private:
   const Package &package;
   const Environment &environment;
   bool onGpus;
-  /// Of ranks that MPI started.
+  /// Of ranks that were launched.
   std::unique_ptr<Team> team;
   /// Of the plan and, if they are run too, of the reference plan and of the
   /// plan that bounds its errors.
@@ -193,6 +199,7 @@ Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
 Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
                        std::unique_ptr<RunMemory> &result) {
   task.timeLimit = environment.timeLimit;
+  task.libraryProducts = environment.libraryProducts;
   task.variant = static_cast<int32_t>(options.variant.value_or(0));
   package.hash.copy(task.packageHash, sizeof task.packageHash - 1);
   if (options.processes)
@@ -201,6 +208,7 @@ Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
   if (team) {
     only = team->rank();
     task.ownClocks = !team->isOneHost();
+    task.localRank = (*ownLaunch())->localRank.value_or(-1);
   }
   Result<std::unique_ptr<RunMemory>> made = RunMemory::create(plan, task, only);
   if (!made)
@@ -214,7 +222,7 @@ Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
       return created.status();
     trace = *std::move(created);
   }
-  Status status = team ? runMpiRank(package, **made, *team, trace)
+  Status status = team ? runTeamRank(package, **made, *team, trace)
                   : options.processes
                       ? runProcesses(options.package, **made, trace)
                       : runThreads(package, **made, trace);
@@ -238,7 +246,7 @@ Status Runner::runOthers(const Inputs &inputs) {
 }
 
 std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
-  if (mpiLaunch())
+  if (*ownLaunch())
     return runInTeam(task, inputs);
   if (Status status = runPlan(package.plan, task, inputs, memory); !status)
     return fail(RunFailed, status.message());
@@ -252,6 +260,7 @@ std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
 std::optional<int> Runner::runInTeam(const RunTask &task,
                                      const Inputs &inputs) {
   TeamOptions wanted;
+  wanted.launch = **ownLaunch();
   wanted.ranks = static_cast<int>(package.plan.ranks.size());
   wanted.environment = environment;
   // What makes ranks do something else than others.
@@ -479,14 +488,16 @@ int main(int argc, char **argv) {
     return *code;
   if (!options.worker.empty())
     return runWorker(options.package, options.worker);
-  std::optional<MpiLaunch> launch = mpiLaunch();
+  if (!ownLaunch())
+    return fail(WrongUsage, ownLaunch().message());
+  const std::optional<RankLaunch> &launch = *ownLaunch();
   if (launch && (options.processes || options.threads || options.tuneRuns))
-    return fail(WrongUsage,
-                std::string(options.processes  ? "--nproc"
-                            : options.tuneRuns ? "--tune"
-                                               : "--threads") +
-                    ": expected without a launcher of MPI, which has started "
-                    "the ranks");
+    return fail(WrongUsage, std::string(options.processes  ? "--nproc"
+                                        : options.tuneRuns ? "--tune"
+                                                           : "--threads") +
+                                ": expected without " +
+                                describe(launch->launcher) +
+                                ", which has started the ranks");
   Result<Environment> environment = Environment::read();
   if (!environment)
     return fail(WrongUsage, environment.message());

@@ -238,6 +238,19 @@ TEST(ApiMisuse, TwoThreadsForOneRank) {
   EXPECT_EQ(failed, 1);
 }
 
+TEST(ApiMisuse, NobodyHasLaunchedThis) {
+  Program program = load(average(2, 5));
+  ccn_program *programs[] = {program.get()};
+  ccn_team *team = nullptr;
+  ASSERT_EQ(setenv("CCN_LAUNCHER", "none", 1), 0);
+  expectWrong(ccn_team_join(programs, 1, 0, &team),
+              "no launcher has started this process as one of several ranks; "
+              "expected mpirun, torchrun or Slurm");
+  ASSERT_EQ(setenv("CCN_LAUNCHER", "nobody", 1), 0);
+  EXPECT_EQ(ccn_team_join(programs, 1, 0, &team), CCN_ERROR_ARGUMENT);
+  unsetenv("CCN_LAUNCHER");
+}
+
 TEST(ApiMisuse, EnvironmentVariables) {
   Program program = load(average(1, 5));
   ccn_program *programs[] = {program.get()};

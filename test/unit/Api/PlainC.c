@@ -26,6 +26,13 @@ int plainCFailures(void) {
   if (ccn_type_size(CCN_F16) != sizeof(ccn_f16) ||
       ccn_type_size(CCN_BOOL) != sizeof(ccn_bool))
     ++failures;
+  /* In C an enumeration may have any number. */
+  if (ccn_program_load("a", (ccn_target)7, &program) != CCN_ERROR_ARGUMENT ||
+      strcmp(ccn_last_error(), "expected a target, found 7") != 0 ||
+      ccn_type_size((ccn_type)99) != 0 ||
+      strcmp(ccn_type_name((ccn_type)99), "unknown") != 0 ||
+      strcmp(ccn_status_name((ccn_status)99), "unknown") != 0)
+    ++failures;
   ccn_program_release(program);
   return failures;
 }

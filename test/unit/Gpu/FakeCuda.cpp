@@ -186,6 +186,9 @@ void ccnFakeFail(const char *function, int device, int call) {
   callsLeft = call;
 }
 int ccnFakeObjects() { return objects; }
+void ccnFakeEnqueue(CUstream stream, void (*work)(void *), void *data) {
+  stream->add([=] { work(data); });
+}
 
 #define CCN_CALL(function)                                                     \
   if (isFailing(#function))                                                    \
@@ -225,8 +228,10 @@ CUresult cuGetExportTable(const void **table, const CUuuid *) {
 
 CUresult cuDeviceGet(CUdevice *device, int number) {
   CCN_CALL(cuDeviceGet)
+  const char *broken = std::getenv("CCN_FAKE_BROKEN_GPU");
   *device = number;
-  return CUDA_SUCCESS;
+  return broken && std::atoi(broken) == number ? CUDA_ERROR_DEVICE_UNAVAILABLE
+                                               : CUDA_SUCCESS;
 }
 CUresult cuDeviceGetCount(int *count) {
   CCN_CALL(cuDeviceGetCount)

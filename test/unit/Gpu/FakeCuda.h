@@ -16,6 +16,9 @@ extern "C" {
 void ccnFakeFail(const char *function, int device, int call);
 /// How many pieces of memory, streams, events and modules there are.
 int ccnFakeObjects();
+/// Calls work(data) in the stream, as of a library.
+void ccnFakeEnqueue(struct CUstream_st *stream, void (*work)(void *),
+                    void *data);
 }
 
 #endif // CCN_TEST_UNIT_GPU_FAKECUDA_H

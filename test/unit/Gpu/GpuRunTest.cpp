@@ -232,6 +232,25 @@ TEST_F(GpuRun, GridsAreSharedOutEqually) {
   }
 }
 
+TEST_F(GpuRun, RanksTakeTurnsByTheirNumberOnTheHost) {
+  if (!fail)
+    GTEST_SKIP() << "of the fake devices it is known how many they are";
+  // Not by their rank: all have one number here, and so one device.
+  for (int local : {0, 3, 5}) {
+    GpuExecutorOptions options;
+    options.localRank = local;
+    Package package = averageOnGpus(2, 1000);
+    Arrays arrays(2, 1000);
+    Status status = onGpus(package, options,
+                           [&](int rank, GpuExecutor &executor, GpuRuns &runs) {
+                             EXPECT_EQ(executor.device(), local % 4);
+                             return runSome(runs, arrays, rank, 1);
+                           });
+    ASSERT_TRUE(status.ok()) << status.message();
+    expectResults(package, arrays, 1);
+  }
+}
+
 TEST_F(GpuRun, RanksAgreeOnGrids) {
   Package package = averageOnGpus(2, 1000);
   auto want = [&](size_t rank, size_t launch, int64_t blocks) {

@@ -97,6 +97,19 @@ TEST(Environment, ReadsAndChecksTheTimeLimit) {
   unsetenv("CCN_TIMEOUT");
 }
 
+TEST(Environment, ReadsAndChecksWhatMultiplies) {
+  unsetenv("CCN_PRODUCTS");
+  EXPECT_FALSE(Environment::read()->libraryProducts);
+  setenv("CCN_PRODUCTS", "cublaslt", 1);
+  EXPECT_TRUE(Environment::read()->libraryProducts);
+  setenv("CCN_PRODUCTS", "kernels", 1);
+  EXPECT_FALSE(Environment::read()->libraryProducts);
+  setenv("CCN_PRODUCTS", "cublas", 1);
+  EXPECT_EQ(Environment::read().message(),
+            "CCN_PRODUCTS: expected kernels or cublaslt, found 'cublas'");
+  unsetenv("CCN_PRODUCTS");
+}
+
 TEST(Wait, TimeLimitNamesTheRank) {
   auto heap = SymmetricHeap::create(3, 1 << 16);
   ASSERT_TRUE(heap.ok());

@@ -6,6 +6,7 @@
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -47,6 +48,19 @@ if (build / "lib/libccn-mpi.so").exists() and shutil.which("mpirun"):
     for transport in ("shared", "messages"):
         env = {**as_root, "CCN_TRANSPORT": transport}
         assert run(*mpirun, example, "--launched", env=env).stdout == "adam: 4 ranks, 5 steps: right\n"
+
+# As torchrun would start it.
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    port = free.getsockname()[1]
+ranks = [subprocess.Popen([example, "--launched"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**environment, "RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_RANK": str(rank),
+                               "LOCAL_WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
+         for rank in range(4)]
+found = [rank.communicate(timeout=100) for rank in ranks]
+assert [rank.returncode for rank in ranks] == [0] * 4 and found[0][0] == "adam: 4 ranks, 5 steps: right\n", found
+alone = run(example, "--launched", code=4, env={**environment, "CCN_LAUNCHER": "none"}).stderr
+assert "no launcher has started this process" in alone, alone
 
 # A changed program is compiled again, and so is what uses it; a mistake is an error of the build.
 project = folder / "changing"

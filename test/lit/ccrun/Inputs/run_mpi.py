@@ -7,7 +7,6 @@ import glob
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,19 +14,15 @@ import time
 
 import numpy as np
 
+import ranks as common
+from ranks import TRANSPORTS, is_running, messages
+
 topic, folder, ccrun, sample = sys.argv[1:5]
-shutil.rmtree(folder, ignore_errors=True)
-os.makedirs(folder)
-os.chdir(folder)
+common.enter(folder)
+package = common.packages(sample)
 
 # More ranks than cores, by whomever.
 MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
-TRANSPORTS = ["shared", "messages"]
-
-
-def package(name, *arguments):
-    subprocess.run([sample, name, *map(str, arguments)], check=True)
-    return name
 
 
 def environment(transport, **more):
@@ -48,11 +43,6 @@ def run(ranks, *arguments, transport="auto", code=0):
     done = finished(command(ranks, *arguments), environment(transport))
     assert done.returncode == code, (arguments, transport, done.returncode, done.stdout, done.stderr)
     return done.stdout if code == 0 else done.stderr
-
-
-def messages(text):
-    """What ccrun says among what mpirun says."""
-    return re.findall(r"^ccrun: error: (.*)$", text, re.M)
 
 
 def examples():
@@ -164,9 +154,8 @@ def runs():
 def hosts():
     """Ranks that share no memory, as on other hosts, send messages."""
     name = package("a.ccnpkg", "average", 4, 1003)
-    # A rank with a /dev/shm of its own, where this user may give it one.
-    elsewhere = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
-    if subprocess.run([*elsewhere, "true"], capture_output=True).returncode != 0:
+    elsewhere = common.elsewhere()
+    if not elsewhere:
         print("skipped: no permission to make a mount namespace")
         return
     start = lambda *arguments: [*MPIRUN, "--mca", "btl", "tcp,self", "-n", "3", ccrun, name, *arguments, ":", "-n", "1",
@@ -256,19 +245,6 @@ def ranks_of(process, count):
         time.sleep(0.02)
 
 
-def is_running(pid):
-    try:
-        return open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def has_signal_handler(pid):
-    """Whether SIGTERM is handled: then the rank has joined."""
-    caught = re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{pid}/status").read())[1]
-    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
-
-
 def lose(name, count, victim, how, transport, *arguments):
     """What is said when something is done to a rank that has joined, and how long that takes."""
     process = subprocess.Popen(command(count, name, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -276,11 +252,7 @@ def lose(name, count, victim, how, transport, *arguments):
     ranks = {}
     try:
         ranks = ranks_of(process, count)
-        deadline = time.monotonic() + 30
-        while not all(map(has_signal_handler, ranks.values())):
-            assert time.monotonic() < deadline, "the ranks did not join"
-            time.sleep(0.02)
-        time.sleep(0.2)
+        common.await_joined(ranks.values())
         begin = time.monotonic()
         os.kill(ranks[victim], how)
         out, err = process.communicate(timeout=60)
@@ -296,7 +268,7 @@ def lose(name, count, victim, how, transport, *arguments):
 
 def lost():
     """A rank that fails, is killed or stopped ends the others, with its name."""
-    before = set(glob.glob("/dev/shm/ccn-*"))
+    before = common.heaps()
     failing = package("f.ccnpkg", "failing", 3, 1)
     diverging = package("d.ccnpkg", "diverging", 3, 5)
     sleeper = package("s.ccnpkg", "sleeper", 3)
@@ -322,10 +294,7 @@ def lost():
         said, seconds, code, err = lose(sleeper, 3, 1, signal.SIGSTOP, transport, "--input", "seconds=one.npy",
                                         "--timeout", 1)
         assert said and all("rank 1" in line for line in said) and seconds < 15 and code == 4, (said, seconds, code, err)
-    # Nothing stays behind of processes that have ended.
-    left = [name for name in set(glob.glob("/dev/shm/ccn-*")) - before
-            if not os.path.exists("/proc/" + name.split("-")[1])]
-    assert not left, left
+    common.assert_no_new_heaps(before)
 
 
 globals()[topic]()

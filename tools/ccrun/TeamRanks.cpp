@@ -1,4 +1,4 @@
-//===- MpiRanks.cpp - Ranks that MPI started ------------------------------===//
+//===- TeamRanks.cpp - Ranks that a launcher started ----------------------===//
 //
 // Each process runs its rank with arguments that it reads or draws itself; what
 // the ranks leave goes to rank 0.
@@ -66,8 +66,8 @@ static Status gather(RunMemory &memory, Transport &transport, int rank,
   return Status();
 }
 
-Status ccn::runMpiRank(const Package &package, RunMemory &memory, Team &team,
-                       Trace &trace) {
+Status ccn::runTeamRank(const Package &package, RunMemory &memory, Team &team,
+                        Trace &trace) {
   int rank = team.rank();
   Transport &transport = team.transport();
   Result<RankCode> code = loadCode(package, memory.task().onGpus);

@@ -1,0 +1,245 @@
+//===- LibraryProduct.cpp - Matrix products by cuBLASLt -------------------===//
+//
+// The library's matrices are column-major, the plan's mostly row-major: then
+// the product's transpose is asked for, of the operands in the other order,
+// which are their own transposes as they lie.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/LibraryProduct.h"
+
+#include <array>
+
+namespace ccn::runtime {
+
+namespace {
+
+/// A matrix of `rows` and `columns` whose elements lie so far apart.
+std::optional<LibraryMatrix> seen(int64_t rows, int64_t columns,
+                                  int64_t rowStride, int64_t columnStride) {
+  // Along a dimension of one element nothing is ever stepped.
+  auto leading = [](int64_t stride, int64_t steps, int64_t length) {
+    return steps == 1 ? length : stride;
+  };
+  if (rowStride == 1 || rows == 1)
+    if (int64_t next = leading(columnStride, columns, rows); next >= rows)
+      return LibraryMatrix{rows, columns, next, false};
+  if (columnStride == 1 || columns == 1)
+    if (int64_t next = leading(rowStride, rows, columns); next >= columns)
+      return LibraryMatrix{columns, rows, next, true};
+  return std::nullopt;
+}
+
+/// The stride of a batch of so many dimensions as if it had one; nothing if it
+/// has none.
+std::optional<int64_t> batchStride(const std::vector<int64_t> &sizes,
+                                   const std::vector<int64_t> &strides) {
+  std::optional<int64_t> stride;
+  int64_t count = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1)
+      continue;
+    if (stride && strides[i] != *stride * count)
+      return std::nullopt;
+    if (!stride)
+      stride = strides[i];
+    count *= sizes[i];
+  }
+  return stride.value_or(0);
+}
+
+bool isWithin32Bits(const LibraryMatrix &matrix) {
+  return matrix.rows <= INT32_MAX && matrix.columns <= INT32_MAX &&
+         matrix.leading <= INT32_MAX;
+}
+
+} // namespace
+
+std::optional<LibraryForm> libraryForm(const MatmulPart &part) {
+  LibraryForm form;
+  for (int64_t size : part.batch)
+    if (__builtin_mul_overflow(form.batch, size, &form.batch))
+      return std::nullopt;
+  if (part.m == 0 || part.n == 0 || part.k == 0 || form.batch == 0 ||
+      form.batch > INT32_MAX)
+    return std::nullopt;
+  size_t dims = part.batch.size();
+  auto strides = [&](const View &view) {
+    return std::pair(view.strides[dims], view.strides[dims + 1]);
+  };
+  auto [aRow, aColumn] = strides(part.a);
+  auto [bRow, bColumn] = strides(part.b);
+  auto [cRow, cColumn] = strides(part.c);
+  std::optional<LibraryMatrix> a, b, c = seen(part.m, part.n, cRow, cColumn);
+  if (!c)
+    return std::nullopt;
+  form.isSwapped = c->isTransposed;
+  if (form.isSwapped) {
+    a = seen(part.k, part.m, aColumn, aRow);
+    b = seen(part.n, part.k, bColumn, bRow);
+    c = seen(part.n, part.m, cColumn, cRow);
+  } else {
+    a = seen(part.m, part.k, aRow, aColumn);
+    b = seen(part.k, part.n, bRow, bColumn);
+  }
+  if (!a || !b || !c || c->isTransposed)
+    return std::nullopt;
+  for (auto [matrix, view] : {std::pair(&*a, &part.a), std::pair(&*b, &part.b),
+                              std::pair(&*c, &part.c)}) {
+    std::optional<int64_t> stride =
+        batchStride(part.batch, std::vector(view->strides.begin(),
+                                            view->strides.begin() +
+                                                static_cast<int64_t>(dims)));
+    if (!stride || *stride < 0 || !isWithin32Bits(*matrix))
+      return std::nullopt;
+    matrix->batchStride = *stride;
+  }
+  form.left = form.isSwapped ? *b : *a;
+  form.right = form.isSwapped ? *a : *b;
+  form.out = *c;
+  return form;
+}
+
+namespace {
+
+/// What the library calls a type whose products it accumulates as the plan
+/// says: f32 is to be accumulated in f64, which it does not.
+std::optional<cudaDataType> libraryType(ElementType type) {
+  switch (type) {
+  case ElementType::F16:
+    return CUDA_R_16F;
+  case ElementType::BF16:
+    return CUDA_R_16BF;
+  case ElementType::F64:
+    return CUDA_R_64F;
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+Result<std::unique_ptr<LibraryProduct>>
+LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
+                       ElementType type) {
+  std::unique_ptr<LibraryProduct> none;
+  std::optional<LibraryForm> form = libraryForm(part);
+  std::optional<cudaDataType> data = libraryType(type);
+  if (!form || !data)
+    return none;
+  Result<const BlasLt *> opened = BlasLt::get();
+  if (!opened)
+    return opened.status();
+  const BlasLt &blas = **opened;
+  Result<cublasLtHandle_t> handle = blas.handle(device.number);
+  if (!handle)
+    return handle.status();
+  std::unique_ptr<LibraryProduct> made(new LibraryProduct(blas));
+  made->handle = *handle;
+  made->isSwapped = form->isSwapped;
+  made->isDouble = type == ElementType::F64;
+
+  cublasLtMatmulDesc_t desc = nullptr;
+  if (Status status = blas.check(
+          blas.descCreate(
+              &desc, made->isDouble ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+              made->isDouble ? CUDA_R_64F : CUDA_R_32F),
+          "cublasLtMatmulDescCreate");
+      !status)
+    return status;
+  made->desc = {desc, blas.descDestroy};
+  for (auto [matrix, attribute] :
+       {std::pair(&form->left, CUBLASLT_MATMUL_DESC_TRANSA),
+        std::pair(&form->right, CUBLASLT_MATMUL_DESC_TRANSB)}) {
+    cublasOperation_t operation =
+        matrix->isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    if (Status status = blas.check(
+            blas.descSet(desc, attribute, &operation, sizeof operation),
+            "cublasLtMatmulDescSetAttribute");
+        !status)
+      return status;
+  }
+
+  auto batch = static_cast<int32_t>(form->batch);
+  for (auto [matrix, layout] : {std::pair(&form->left, &made->left),
+                                std::pair(&form->right, &made->right),
+                                std::pair(&form->out, &made->out)}) {
+    cublasLtMatrixLayout_t own = nullptr;
+    if (Status status = blas.check(
+            blas.layoutCreate(&own, *data, static_cast<uint64_t>(matrix->rows),
+                              static_cast<uint64_t>(matrix->columns),
+                              matrix->leading),
+            "cublasLtMatrixLayoutCreate");
+        !status)
+      return status;
+    *layout = {own, blas.layoutDestroy};
+    Status status =
+        blas.check(blas.layoutSet(own, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                  &batch, sizeof batch),
+                   "cublasLtMatrixLayoutSetAttribute");
+    if (status)
+      status = blas.check(
+          blas.layoutSet(own, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                         &matrix->batchStride, sizeof matrix->batchStride),
+          "cublasLtMatrixLayoutSetAttribute");
+    if (!status)
+      return status;
+  }
+
+  cublasLtMatmulPreference_t preference = nullptr;
+  if (Status status = blas.check(blas.preferenceCreate(&preference),
+                                 "cublasLtMatmulPreferenceCreate");
+      !status)
+    return status;
+  Object<cublasLtMatmulPreference_t> owned{preference, blas.preferenceDestroy};
+  auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                    auto value) {
+    return blas.check(
+        blas.preferenceSet(preference, attribute, &value, sizeof value),
+        "cublasLtMatmulPreferenceSetAttribute");
+  };
+  Status status = prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                         static_cast<uint64_t>(workspaceBytes));
+  // Sums of parts of k are not rounded to 16 bits in between.
+  if (status)
+    status =
+        prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+               static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  for (auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+                         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    if (status)
+      status = prefer(attribute, static_cast<uint32_t>(alignment));
+  if (!status)
+    return status;
+  cublasLtMatmulHeuristicResult_t found{};
+  int count = 0;
+  cublasStatus_t answer = blas.heuristic(
+      made->handle, desc, made->left.get(), made->right.get(), made->out.get(),
+      made->out.get(), preference, 1, &found, &count);
+  // There may be none for such strides.
+  if (answer == CUBLAS_STATUS_NOT_SUPPORTED ||
+      (answer == CUBLAS_STATUS_SUCCESS && count == 0))
+    return none;
+  status = blas.check(answer, "cublasLtMatmulAlgoGetHeuristic");
+  if (!status)
+    return status;
+  made->algorithm = found.algo;
+  return made;
+}
+
+Status LibraryProduct::run(const void *a, const void *b, void *c,
+                           void *workspace, CUstream stream) const {
+  const double one = 1, zero = 0;
+  const float oneF = 1, zeroF = 0;
+  const void *alpha = isDouble ? static_cast<const void *>(&one) : &oneF;
+  const void *beta = isDouble ? static_cast<const void *>(&zero) : &zeroF;
+  return blas.check(blas.matmul(handle, desc.get(), alpha, isSwapped ? b : a,
+                                left.get(), isSwapped ? a : b, right.get(),
+                                beta, c, out.get(), c, out.get(), &algorithm,
+                                workspace, workspaceBytes, stream),
+                    "cublasLtMatmul");
+}
+
+} // namespace ccn::runtime

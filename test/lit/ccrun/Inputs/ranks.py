@@ -1,0 +1,73 @@
+"""What the tests of ranks that a launcher starts have in common."""
+
+import glob
+import os
+import re
+import signal
+import shutil
+import subprocess
+import sys
+import time
+
+TRANSPORTS = ["shared", "messages"]
+
+
+def enter(folder):
+    """Makes an empty folder, and goes there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+
+
+def packages(sample):
+    """A function that makes a package by hand."""
+
+    def package(name, *arguments):
+        subprocess.run([sample, name, *map(str, arguments)], check=True)
+        return name
+
+    return package
+
+
+def messages(text):
+    """What ccrun says among what a launcher says."""
+    return re.findall(r"^ccrun: error: (.*)$", text, re.M)
+
+
+def is_running(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def has_signal_handler(pid):
+    """Whether SIGTERM is handled: then the rank has joined."""
+    caught = re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{pid}/status").read())[1]
+    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
+
+
+def await_joined(pids):
+    """Waits until all have joined, and are about their work."""
+    deadline = time.monotonic() + 30
+    while not all(map(has_signal_handler, pids)):
+        assert time.monotonic() < deadline, "the ranks did not join"
+        time.sleep(0.02)
+    time.sleep(0.2)
+
+
+def elsewhere():
+    """The begin of a command that gives a process a /dev/shm of its own, as on another host; None if it may not."""
+    command = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
+    return command if subprocess.run([*command, "true"], capture_output=True).returncode == 0 else None
+
+
+def heaps():
+    """The names of shared memory that are there."""
+    return set(glob.glob("/dev/shm/ccn-*"))
+
+
+def assert_no_new_heaps(before):
+    """Nothing stays behind of processes that have ended."""
+    left = [name for name in heaps() - before if not os.path.exists("/proc/" + name.split("-")[1])]
+    assert not left, left
