@@ -1,6 +1,6 @@
 """Runs compiled programs from Python on ranks that are threads, and compares with the interpreter, bit for bit.
 
-    python_runs.py FOLDER EXAMPLES CCCOMPILE...
+    python_runs.py FOLDER SOURCE CCCOMPILE...
 """
 
 import glob
@@ -15,10 +15,12 @@ import ccn
 import elements
 from dlpack_tensors import speaker
 
-folder, examples, *cccompile = sys.argv[1:]
+folder, source, *cccompile = sys.argv[1:]
 fresh(folder)
+examples = os.path.join(source, "examples")
 ELEMENTS = {element.name: element for element in elements.ALL}
 DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+F32 = np.float32
 rng = np.random.default_rng(7)
 
 
@@ -121,6 +123,16 @@ for path in names:
             assert program.target == "cpu" and program.ranks == np.prod(list(program.mesh.values()))
             numbers = {a.name: {"f32": 0.5, "i64": 12}[a.type] for a in program.arguments if a.is_value}
             compare(program, path, options, numbers)
+
+# What the README shows.
+adam, = [path for path in names if path.endswith("adam.ccn")]
+call(*cccompile, adam, "-DN=103", "--emit", "package", "-o", "adam.ccnpkg")
+with open(os.path.join(source, "README.md")) as file:
+    shown, = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+p, mom, var = (np.ones((4, 103), F32), *(np.zeros((4, 26), F32) for _ in range(2)))
+arrays = {"g": np.ones((4, 103), np.float16), "p": p, "mom": [*mom[:3], mom[3, :25]], "var": [*var[:3], var[3, :25]]}
+exec(shown, arrays)
+assert np.allclose(p, 0.999) and np.allclose(mom[:3], 0.1) and arrays["team"].is_closed
 
 # All element types: arrays, numbers, scalars that are written, and results; sizes that leave ranks without elements.
 for element in elements.ALL:
