@@ -1,6 +1,6 @@
 """Compiled ccn programs on tensors of NumPy, PyTorch and all that speaks DLPack.
 
-A program of one rank, or of processes that mpirun started, after ccn.join:
+A program of one rank, or of processes that mpirun, torchrun or Slurm started, after ccn.join:
 
     norm = ccn.load("norm.ccnpkg")
     y = norm(x, gamma)

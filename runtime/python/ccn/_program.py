@@ -139,7 +139,7 @@ class Program:
         if team is not None and self in team.programs:
             return team.executor(self)
         raise ArgumentError(f"program '{self.name}' has {self.ranks} ranks; expected program.on(team, rank) with a "
-                            "ccn.Team, or ccn.join in processes that mpirun started")
+                            "ccn.Team, or ccn.join in processes that a launcher started")
 
     def synchronize(self, stream=None):
         """Waits until runs are done, and raises what they could not do: see Executor.synchronize."""

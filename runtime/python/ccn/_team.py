@@ -1,4 +1,4 @@
-"""Teams: the ranks that run programs together, threads of this process or processes that mpirun started."""
+"""Teams: the ranks that run programs together, threads of this process, or processes that a launcher started."""
 
 import contextlib
 import ctypes
@@ -164,9 +164,10 @@ class Team:
 
 
 def join(*programs, time_limit=0):
-    """The Team of the processes that mpirun has started, of which this process is one rank, `team.rank`.
+    """The Team of the processes that mpirun, torchrun or Slurm has started, of which this process is `team.rank`.
 
-    All of them call this with the same programs, once; CCN_TRANSPORT says how they reach each other. From then on
+    All of them call this with the same programs, once; CCN_LAUNCHER and CCN_TRANSPORT can say
+    who has started them and how they reach each other. From then on
     calls of these programs run on this rank. At the end of the process it leaves the team. After an error of the team
     the process should end.
     """

@@ -1,11 +1,13 @@
-"""Ranks in Python that mpirun starts: they join, run, and end, however one of them ends.
+"""Ranks in Python that a launcher starts: they join, run, and end, however one of them ends.
 
-    python_mpi.py FOLDER EXAMPLES CCCOMPILE...
+    python_launched.py mpi|torchrun FOLDER EXAMPLES CCCOMPILE...
 
-Each process is this script again, with the topic in the environment.
+What torchrun does is done here: it starts processes with some variables. Each process is this script again, with the topic in the environment.
 """
 
 import os
+import socket
+import subprocess
 import sys
 import time
 
@@ -49,7 +51,7 @@ def child():
 
 
 def parent():
-    folder, examples, *cccompile = sys.argv[1:]
+    launcher, folder, examples, *cccompile = sys.argv[1:]
     fresh(folder)
     size = 103
     call(*cccompile, os.path.join(examples, "adam.ccn"), f"-DN={size}", "--schedule", "fused", "--emit", "package", "-o",
@@ -68,34 +70,56 @@ def parent():
     with ccn.Team(adam) as team:
         team.run(lambda rank: [adam.on(team, rank)(*expected[rank].values(), lr=0.001, t=t) for t in range(1, 4)])
 
-    def launch(topic, processes=4, transport="auto", code=None):
+    def by_mpi(processes, environment):
+        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", str(processes)]
+        done = subprocess.run([*command, *script], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=120)
+        return done.stdout, done.stderr, [done.returncode]
+
+    def by_torchrun(processes, environment):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        ranks = []
+        for rank in map(str, range(processes)):
+            own = {"RANK": rank, "WORLD_SIZE": str(processes), "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": str(processes),
+                   "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            ranks.append(subprocess.Popen(script, env={**environment, **own}, stdin=subprocess.DEVNULL,
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        texts = [rank.communicate(timeout=120) for rank in ranks]
+        return "".join(out for out, _ in texts), "".join(err for _, err in texts), [rank.returncode for rank in ranks]
+
+    script = [sys.executable, os.path.abspath(__file__)]
+
+    def launch(topic, processes=4, transport="auto"):
+        """What the ranks print, and whether all have come to their end."""
         environment = {**os.environ, "CCN_TEST_TOPIC": topic, "CCN_TRANSPORT": transport}
         begin = time.monotonic()
-        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", processes,
-                   sys.executable, os.path.abspath(__file__)]
-        done = call("sh", "-c", '"$@"; echo "code $?"', "sh", *command, env=environment)
+        out, err, codes = (by_mpi if launcher == "mpi" else by_torchrun)(processes, environment)
         # A rank waits for 30 seconds for one that does not come.
         assert time.monotonic() - begin < 25, topic
-        assert (f"code {code}\n" in done.stdout) if code is not None else "code 0\n" not in done.stdout, done
-        return done
+        assert any(codes) == (topic != "run" or processes != 4), (topic, out, err, codes)
+        if topic != "run" and launcher != "mpi":
+            # mpirun ends them before they can say why.
+            assert all(codes) and err.count(f"TeamError: {told[topic]}") == 3, (topic, err, codes)
+        return out, err
 
+    told = {"raise": "rank 2: ValueError: no gradients here", "exit": "rank ",
+            "wrong": "rank 2: ValueError: program 'adam': argument 'p': expected shape [103]"}
     for transport in ("shared", "messages"):
-        done = launch("run", transport=transport, code=0)
-        assert sorted(done.stdout.split("\n"))[-4:] == [f"rank {rank} is done" for rank in range(4)], done
+        out, err = launch("run", transport=transport)
+        assert sorted(out.split("\n"))[-4:] == [f"rank {rank} is done" for rank in range(4)], (out, err)
         for rank in range(4):
             for name in ("p", "mom", "var"):
                 found = np.load(f"{name}-{rank}.npy")
                 assert found.tobytes() == expected[rank][name].tobytes(), (transport, rank, name)
                 os.remove(f"{name}-{rank}.npy")
     # Whoever ends, the others are told why, and do not wait.
-    text = launch("raise").stderr
-    assert "ValueError: no gradients here" in text, text
-    text = launch("exit").stderr
-    assert "no gradients" not in text, text
-    text = launch("wrong").stderr
-    assert "ValueError: program 'adam': argument 'p': expected shape [103]" in text, text
-    text = launch("run", processes=3).stderr
-    assert "the program's mesh has 4 ranks, but MPI started 3" in text and "ArgumentError" in text, text
+    assert "ValueError: no gradients here" in launch("raise")[1]
+    assert "no gradients" not in launch("exit")[1]
+    assert "ValueError: program 'adam': argument 'p': expected shape [103]" in launch("wrong")[1]
+    err = launch("run", processes=3)[1]
+    assert "ccn.ArgumentError: the program's mesh has 4 ranks, but " in err and " started 3" in err, err
     print("same bits")
 
 
