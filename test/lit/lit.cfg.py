@@ -46,7 +46,7 @@ config.substitutions += [
 if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
     config.available_features.add("fake-cuda")
 # Where the tests' Python has PyTorch, which Debian's has not.
-find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
+find = "import importlib.util, sys; found = importlib.util.find_spec('torch'); sys.exit(not (found and found.origin))"
 if subprocess.run([config.python, "-c", find]).returncode == 0:
     config.available_features.add("torch")
 if config.sanitizer:

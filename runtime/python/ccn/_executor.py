@@ -60,7 +60,8 @@ class Executor:
     On the CPU the run is done when this returns. On a GPU it is only started, on PyTorch's current stream if an
     argument is PyTorch's, else on `stream`: a CUstream as a number (the default stream if None), or an object that has
     one as `cuda_stream`, `ptr` or by `__cuda_stream__()`. Tensors must then stay until the stream has come past the
-    run. A graph that is being captured keeps the numbers of its scalars; tensors without dimensions on the GPU, for
+    run. Ranks that share a GPU need a stream each, and other ones than the default, which would hold one back for the
+    other. A graph that is being captured keeps the numbers of its scalars; tensors without dimensions on the GPU, for
     all scalars, are read anew in each replay.
 
     The first call, which all ranks make, makes the program ready, and takes memory; it is not to be captured. prepare()
@@ -90,9 +91,9 @@ class Executor:
         return device.value
 
     def prepare(self, device=None):
-        """Makes the program ready on a GPU, given by its number: compiles kernels or takes them from the cache, and takes
-        all memory that runs need. All ranks call this, and wait for each other. By default it is the GPU of the first
-        call's tensors and, of those that call this first, one after the other."""
+        """Makes the program ready: takes all memory that runs need and, on a GPU, compiles kernels or takes them from
+        the cache. All ranks call this, and wait for each other. `device` is the GPU's number; by default ranks take
+        turns at the GPUs. (A first call does this for the GPU that its tensors are on.)"""
         if self._pointer is not None:
             if device is not None and device != self.device:
                 raise ValueError(f"{self._where}: expected {self._device_name}, on which it has been prepared, found "
@@ -197,7 +198,8 @@ class Executor:
             given[place], is_given[place] = value, True
         for slot, is_there in zip(parameters, is_given):
             if not is_there and (values or not slot.argument.is_value):
-                raise TypeError(f"{where}: argument '{slot.argument.name}' is missing; expected {slot.argument.type_name}")
+                argument = slot.argument
+                raise TypeError(f"{where}: argument '{argument.name}' is missing; expected {argument.type_name}")
         return given
 
     def _collect(self, arguments, named, stream, values, is_abstract=False):
@@ -322,5 +324,5 @@ class Executor:
             if call.device is None:
                 call.device = device[1] if self._pointer is None else self.device
             if call.device != device[1]:
-                raise self._error(ValueError, slot, f"expected a tensor on cuda:{call.device}, as the others, found one "
-                                                    f"on {_tensors.device_name(device)}")
+                raise self._error(ValueError, slot, f"expected a tensor on cuda:{call.device}, as the others, found "
+                                                    f"one on {_tensors.device_name(device)}")

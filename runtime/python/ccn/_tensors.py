@@ -5,7 +5,8 @@ NumPy and PyTorch are never imported here: whoever passes their tensors has done
 
 import ctypes
 import sys
-from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, py_object
+from ctypes import (POINTER, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p,
+                    py_object)
 from typing import Any, NamedTuple, Optional
 
 from ._elements import BY_DLPACK, BY_TORCH, ElementType
@@ -165,7 +166,8 @@ def _read_dlpack(value, stream):
     is_contiguous = not tensor.strides or 0 in shape or _is_contiguous(
         shape, [tensor.strides[i] for i in range(tensor.ndim)])
     element = BY_DLPACK.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
-    found = element.name if element else f"DLPack's type of code {tensor.code}, {tensor.bits} bits, {tensor.lanes} lanes"
+    found = element.name if element else (f"DLPack's type of code {tensor.code}, {tensor.bits} bits, {tensor.lanes} "
+                                          "lanes")
     # What is written to a copy is lost.
     return View((tensor.data or 0) + tensor.byte_offset, element, found, shape, is_contiguous,
                 (tensor.device_type, tensor.device_id), bool(flags & (_READ_ONLY | _IS_COPIED)), capsule)

@@ -7,6 +7,7 @@ The package is `average` of SamplePackages.h on 4 ranks: y <- y + scale * all_re
 
 import ctypes
 import sys
+import types
 
 from python_util import np, refused
 
@@ -124,6 +125,60 @@ for bind in (False, True):
     for device_scalar in (False, True):
         with ccn.Team(average, time_limit=30) as team:
             team.run(lambda rank: of_rank(rank, bind, device_scalar))
+
+
+
+class TorchTensor:
+    """What ccn uses of PyTorch's tensors; PyTorch itself does not run on this driver."""
+
+    requires_grad, layout, dtype, is_cuda = False, "strided", "torch.float32", True
+
+    def __init__(self, values, device):
+        self.memory = on_gpu(values, device)
+        self.shape, self.device = self.memory.host.shape, types.SimpleNamespace(type="cuda", index=device)
+
+    def data_ptr(self):
+        return self.memory.managed.tensor.data
+
+    is_contiguous = is_inference = lambda self: True
+    is_neg = is_conj = lambda self: False
+
+
+def torch_rank(rank):
+    """PyTorch's current stream is taken, of the rank's device, and results are PyTorch's."""
+    use(rank)
+    streams[rank] = stream()
+    executor = average.on(team, rank)
+    own_x, own_y = TorchTensor(x[rank], rank), TorchTensor(y, rank)
+    s = executor(own_x, own_y, 0.25)
+    executor.synchronize()
+    expected = y + F32(0.25) * total
+    offset, shape = executor.part("s")
+    assert type(s) is TorchTensor and np.array_equal(s.memory.host, expected[offset[0]:offset[0] + shape[0]])
+    assert np.array_equal(own_y.memory.host, expected)
+    with refused(ValueError, "expected no stream besides PyTorch's current one"):
+        executor(own_x, own_y, 0.25, stream=stream())
+    assert executor(own_x, own_y, 0.25, stream=streams[rank], out=s) is s
+    # Tensors of others go by this stream as well.
+    mixed = on_gpu(y, rank)
+    executor(own_x, mixed, 0.25, out=s)
+    executor.synchronize()
+    assert mixed.streams == [streams[rank]] and np.array_equal(mixed.host, expected)
+    # For all scalars or for none.
+    executor(own_x, mixed, TorchTensor(F32(0), rank), out=s)
+    executor.synchronize()
+    assert np.array_equal(mixed.host, expected)
+
+
+streams = {}
+sys.modules["torch"] = types.SimpleNamespace(
+    Tensor=TorchTensor, strided="strided", float32="torch.float32", is_grad_enabled=lambda: True,
+    empty=lambda shape, dtype, device: TorchTensor(np.zeros(shape), device.index),
+    cuda=types.SimpleNamespace(is_initialized=lambda: True, current_stream=lambda device: types.SimpleNamespace(
+        cuda_stream=streams[device])))
+with ccn.Team(average, time_limit=30) as team:
+    team.run(torch_rank)
+del sys.modules["torch"]
 
 # A rank's failure ends those that wait.
 with refused(ZeroDivisionError, "division by zero"):

@@ -2,7 +2,8 @@
 
     python_launched.py mpi|torchrun FOLDER EXAMPLES CCCOMPILE...
 
-What torchrun does is done here: it starts processes with some variables. Each process is this script again, with the topic in the environment.
+What torchrun does is done here: it starts processes with some variables. Each process is this script again, with the
+topic in the environment.
 """
 
 import os
@@ -54,8 +55,8 @@ def parent():
     launcher, folder, examples, *cccompile = sys.argv[1:]
     fresh(folder)
     size = 103
-    call(*cccompile, os.path.join(examples, "adam.ccn"), f"-DN={size}", "--schedule", "fused", "--emit", "package", "-o",
-         "adam.ccnpkg", env={**os.environ, "CCN_VERIFY": "0"})
+    call(*cccompile, os.path.join(examples, "adam.ccn"), f"-DN={size}", "--schedule", "fused",
+         "--emit", "package", "-o", "adam.ccnpkg", env={**os.environ, "CCN_VERIFY": "0"})
     rng = np.random.default_rng(3)
     arrays = {"g": rng.standard_normal((4, size)).astype(np.float16)}
     for name in ("p", "mom", "var"):

@@ -60,7 +60,8 @@ for shape in ((4,), (6,), (5, 1), (1, 5), ()):
                  str(list(shape))):
         one(**arguments(g=np.ones(shape, np.float16)))
 for dtype, found in ((np.float32, "f32"), (np.float64, "f64"), (np.uint16, "u16"), (np.dtype(">f2"), "dtype >f2"),
-                     (np.dtype("V2"), "bf16"), (np.dtype("V1"), "dtype |V1"), (np.complex64, "dtype complex64"), (np.dtype("U1"), "dtype <U1"),
+                     (np.dtype("V2"), "bf16"), (np.dtype("V1"), "dtype |V1"), (np.complex64, "dtype complex64"),
+                     (np.dtype("U1"), "dtype <U1"),
                      (np.dtype([("a", "f2")]), "dtype [('a', '<f2')]"), (object, "dtype object")):
     with refused(TypeError, where + "'g': expected elements of f16, found " + found):
         one(**arguments(g=np.zeros(5, dtype)))
@@ -320,7 +321,8 @@ assert ccn.load("four.ccnpkg").argument("x").part(0).shape == (2,)
 
 # Where libccn is.
 python = [sys.executable, "-c", "import ccn; print(ccn.load('four.ccnpkg').ranks)"]
-lost = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_LIBRARY_PATH", "CCN_LIBRARY")}
+lost = {name: value for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "LD_LIBRARY_PATH", "CCN_LIBRARY")}
 shutil.copytree(os.path.join(build, "lib/python/ccn"), "alone/ccn")
 text = call(*python, code=1, env={**lost, "PYTHONPATH": "alone"}).stderr
 assert "ImportError: libccn cannot be loaded; CCN_LIBRARY may say where it is" in text, text
