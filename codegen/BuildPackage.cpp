@@ -35,6 +35,21 @@ static bool hasPlan(const runtime::Package &package,
          });
 }
 
+static Result<runtime::GpuProgram> kernelsOf(const runtime::Plan &plan,
+                                             const LoopLibrary &library) {
+  llvm::Expected<runtime::GpuProgram> gpu = emitCuda(plan, library.kernels);
+  if (!gpu)
+    return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
+  return std::move(*gpu);
+}
+
+Result<runtime::GpuProgram> codegen::buildKernels(ModuleOp plans,
+                                                  const std::string &program) {
+  LoopLibrary library;
+  runtime::Plan plan = exportPlan(plans, program, library);
+  return kernelsOf(plan, library);
+}
+
 Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
                                                const PackageOptions &options) {
   runtime::Package package;
@@ -47,10 +62,10 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
       -> Result<std::optional<runtime::GpuProgram>> {
     if (!options.gpu)
       return std::optional<runtime::GpuProgram>();
-    llvm::Expected<runtime::GpuProgram> gpu = emitCuda(plan, library.kernels);
+    Result<runtime::GpuProgram> gpu = kernelsOf(plan, library);
     if (!gpu)
-      return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
-    return std::optional(std::move(*gpu));
+      return gpu.status();
+    return std::optional(*std::move(gpu));
   };
   Result<std::optional<runtime::GpuProgram>> gpu = emitKernels(package.plan);
   if (!gpu)

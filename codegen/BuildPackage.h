@@ -1,6 +1,7 @@
 //===- BuildPackage.h - From plans to a package -----------------*- C++ -*-===//
 //
-// The last phase: what the runtime executes, in one file.
+// The last phase: what the runtime executes, in one file, or of that only the
+// kernels for GPUs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,11 @@ struct PackageOptions {
   /// Whether GPUs execute it too.
   bool gpu = false;
 };
+
+/// The kernels of a program for GPUs; `plans` has its plans for all ranks.
+/// Fails as emitCuda does.
+Result<runtime::GpuProgram> buildKernels(mlir::ModuleOp plans,
+                                         const std::string &program);
 
 /// Compiles all loops. Fails only if the compiler's
 /// parts do, or a name is not UTF-8.

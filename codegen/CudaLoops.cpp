@@ -176,18 +176,15 @@ void LoopWriter::chooseWidth() {
 }
 
 CudaText LoopWriter::address(const Operand &operand, int of) const {
-  CudaText text;
-  text << ("reinterpret_cast<" + Twine(operand.isOutput ? "" : "const ") +
-           operand.type() + " *>(");
-  if (operand.info->access == Access::Scratch) {
-    int64_t place = scratch.places.at(operand.info->view.buffer).first +
-                    operand.info->view.offset * operand.size;
-    text << "scratch + " << place;
-  } else {
-    text << part.places.address(operand.info->view, of);
-  }
-  text << ")";
-  return text;
+  CudaText place;
+  if (operand.info->access == Access::Scratch)
+    place << "scratch + "
+          << scratch.places.at(operand.info->view.buffer).first +
+                 operand.info->view.offset * operand.size;
+  else
+    place = part.places.address(operand.info->view, of);
+  return cudaPointer(Twine(operand.isOutput ? "" : "const ") + operand.type(),
+                     place);
 }
 
 /// How far an operand's element is from its first.

@@ -85,6 +85,12 @@ std::string codegen::cudaKind(runtime::ReduceKind kind) {
   return "Kind::" + name;
 }
 
+CudaText codegen::cudaPointer(const Twine &type, const CudaText &address) {
+  CudaText text;
+  text << ("reinterpret_cast<" + type + " *>(") << address << ")";
+  return text;
+}
+
 CudaText CudaPlaces::address(const runtime::View &view, int of) const {
   const runtime::Buffer &buffer =
       own().buffers[static_cast<size_t>(view.buffer)];
@@ -126,9 +132,6 @@ CudaText CudaPlaces::group(int group) const {
   for (auto [i, member] : llvm::enumerate(ranks)) {
     text << (i ? ", int(" : "int(") << static_cast<int64_t>(member) << ")";
   }
-  text << "}, int("
-       << static_cast<int64_t>(std::find(ranks.begin(), ranks.end(), rank) -
-                               ranks.begin())
-       << ")}";
+  text << "}, int(" << static_cast<int64_t>(position(group)) << ")}";
   return text;
 }

@@ -12,6 +12,8 @@
 #include "codegen/CudaText.h"
 #include "runtime/Plan.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 namespace ccn::codegen {
@@ -40,6 +42,8 @@ private:
 llvm::StringRef cudaStorage(runtime::ElementType type);
 /// "Kind::Sum".
 std::string cudaKind(runtime::ReduceKind kind);
+/// `reinterpret_cast<const f16 *>(address)`.
+CudaText cudaPointer(const llvm::Twine &type, const CudaText &address);
 
 /// Where things are, as expressions.
 class CudaPlaces {
@@ -60,6 +64,11 @@ public:
   /// The address of a view's first element, in the memory of `of`, or of whom
   /// the view says if it is -1.
   CudaText address(const runtime::View &view, int of = -1) const;
+  /// The rank's own position in a group.
+  int position(int group) const {
+    const std::vector<int> &ranks = members(group);
+    return static_cast<int>(llvm::find(ranks, rank) - ranks.begin());
+  }
   /// `Group<2>{{0, 1}, 0}`.
   CudaText group(int group) const;
 
@@ -92,9 +101,12 @@ struct CudaPart {
 /// Adds loops over rows to a kernel. The kernel's threads per block are known.
 llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows);
 
+/// Adds a copy: a loop that stores its one input.
+llvm::Error emitCopy(CudaPart &part, const runtime::CopyPart &copy);
+
 /// Adds a product of matrices, a convolution, or rows taken from a table or
 /// added to one.
-void emitProduct(CudaPart &part, const runtime::Part &product);
+llvm::Error emitProduct(CudaPart &part, const runtime::Part &product);
 
 } // namespace ccn::codegen
 

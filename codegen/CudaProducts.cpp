@@ -28,10 +28,10 @@ class ProductWriter {
 public:
   explicit ProductWriter(CudaPart &part) : part(part) {}
 
-  void write(const runtime::MatmulPart &product);
-  void write(const runtime::Conv2dPart &convolution);
-  void write(const runtime::GatherRowsPart &rows);
-  void write(const runtime::ScatterRowsPart &rows);
+  llvm::Error write(const runtime::MatmulPart &product);
+  llvm::Error write(const runtime::Conv2dPart &convolution);
+  llvm::Error write(const runtime::GatherRowsPart &rows);
+  llvm::Error write(const runtime::ScatterRowsPart &rows);
 
 private:
   CudaText &text() { return part.kernel.body; }
@@ -42,10 +42,8 @@ private:
     return std::to_string(part.kernel.properties.threads);
   }
   CudaText pointer(const runtime::View &view, StringRef qualifier) const {
-    CudaText result;
-    result << ("reinterpret_cast<" + qualifier + element(view) + " *>(")
-           << part.places.address(view) << ")";
-    return result;
+    return cudaPointer(Twine(qualifier) + element(view),
+                       part.places.address(view));
   }
   CudaText matrix(const runtime::View &view, StringRef qualifier) const {
     ArrayRef<int64_t> strides = ArrayRef(view.strides).take_back(2);
@@ -76,7 +74,7 @@ private:
   CudaPart &part;
 };
 
-void ProductWriter::write(const runtime::MatmulPart &p) {
+llvm::Error ProductWriter::write(const runtime::MatmulPart &p) {
   size_t dims = p.batch.size();
   text() << ("matmul<" + element(p.c) + ", " + threads() + ">(Batch<" +
              Twine(dims) + ">{");
@@ -89,9 +87,10 @@ void ProductWriter::write(const runtime::MatmulPart &p) {
          << matrix(p.a, "const ") << ", " << matrix(p.b, "const ") << ", "
          << matrix(p.c, "") << ");\n";
   needTiles(p.m, p.n, product(p.batch));
+  return llvm::Error::success();
 }
 
-void ProductWriter::write(const runtime::Conv2dPart &p) {
+llvm::Error ProductWriter::write(const runtime::Conv2dPart &p) {
   text() << ("conv2d<" + element(p.y) + ", " + threads() +
              ">(ConvolutionShape{")
          << p.xShape[0] << ", " << p.xShape[1] << ", " << p.xShape[2] << ", "
@@ -101,9 +100,10 @@ void ProductWriter::write(const runtime::Conv2dPart &p) {
          << ", " << pointer(p.w, "const ") << ", " << pointer(p.y, "")
          << ");\n";
   needTiles(p.yShape[1], p.yShape[2] * p.yShape[3], p.yShape[0]);
+  return llvm::Error::success();
 }
 
-void ProductWriter::write(const runtime::GatherRowsPart &p) {
+llvm::Error ProductWriter::write(const runtime::GatherRowsPart &p) {
   text() << ("gatherRows<" + element(p.table) + ", " + element(p.indices) +
              ", " + threads() + ">(c, ")
          << p.tableRows << ", " << p.rowSize << ", " << p.count << ", "
@@ -111,27 +111,39 @@ void ProductWriter::write(const runtime::GatherRowsPart &p) {
          << ", " << pointer(p.to, "") << ");\n";
   part.needBlocks(llvm::divideCeilSigned(p.count * p.rowSize,
                                          part.kernel.properties.threads * 4));
+  return llvm::Error::success();
 }
 
-void ProductWriter::write(const runtime::ScatterRowsPart &p) {
+llvm::Error ProductWriter::write(const runtime::ScatterRowsPart &p) {
+  int64_t &workspace = part.kernel.launch.workspaceBytes;
+  CudaText memory;
+  memory << "ScatterMemory::at(c.workspace + " << workspace << ")";
+  workspace += llvm::alignTo(8 * (1 + p.count), 64);
+  text() << memory << "->begin();\n";
+  // Rows are added to a copy.
+  runtime::View from = p.table, to = p.to;
+  from.strides = to.strides = {1};
+  if (llvm::Error error = emitCopy(part, {{p.tableRows * p.rowSize}, from, to}))
+    return error;
+  part.gridBarrier();
   text() << ("scatterRows<" + element(p.table) + ", " + element(p.indices) +
              ", " + threads() + ">(c, ")
          << p.tableRows << ", " << p.rowSize << ", " << p.count << ", "
          << pointer(p.indices, "const ") << ", " << pointer(p.rows, "const ")
-         << ", " << pointer(p.to, "") << ");\n";
+         << ", " << pointer(p.to, "") << ", " << memory << ");\n";
   part.needBlocks(p.count);
+  return llvm::Error::success();
 }
 
 } // namespace
 
-void codegen::emitProduct(CudaPart &part, const runtime::Part &any) {
+llvm::Error codegen::emitProduct(CudaPart &part, const runtime::Part &any) {
   ProductWriter writer(part);
   if (const auto *product = std::get_if<runtime::MatmulPart>(&any))
-    writer.write(*product);
-  else if (const auto *convolution = std::get_if<runtime::Conv2dPart>(&any))
-    writer.write(*convolution);
-  else if (const auto *rows = std::get_if<runtime::GatherRowsPart>(&any))
-    writer.write(*rows);
-  else
-    writer.write(std::get<runtime::ScatterRowsPart>(any));
+    return writer.write(*product);
+  if (const auto *convolution = std::get_if<runtime::Conv2dPart>(&any))
+    return writer.write(*convolution);
+  if (const auto *rows = std::get_if<runtime::GatherRowsPart>(&any))
+    return writer.write(*rows);
+  return writer.write(std::get<runtime::ScatterRowsPart>(any));
 }

@@ -269,7 +269,7 @@ void RowsWriter::placeScratch() {
     scratch.places[number] = {scratch.bytes, all ? array.rowBytes : 0};
     int64_t bytes =
         array.firstBytes + (all ? (rows.rows - 1) * array.rowBytes : 0);
-    scratch.bytes += (bytes + 15) / 16 * 16;
+    scratch.bytes += llvm::alignTo(bytes, 16);
   }
   if (scratch.bytes == 0) {
     scratchBase << "nullptr";
@@ -277,16 +277,16 @@ void RowsWriter::placeScratch() {
   }
   runtime::GpuKernel &properties = part.kernel.properties;
   runtime::GpuLaunch &launch = part.kernel.launch;
-  auto rounded = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  constexpr int64_t alignment = 64;
   if (team == Team::Grid) {
     scratchBase << "c.workspace + " << launch.workspaceBytes;
-    launch.workspaceBytes += rounded(scratch.bytes);
+    launch.workspaceBytes += llvm::alignTo(scratch.bytes, alignment);
     return;
   }
   int64_t teams = team == Team::Block  ? 1
                   : team == Team::Warp ? threads() / 32
                                        : threads();
-  int64_t bytes = rounded(teams * scratch.bytes);
+  int64_t bytes = llvm::alignTo(teams * scratch.bytes, alignment);
   CudaText within;
   within << " + team.inBlock() * " << scratch.bytes;
   // Parts of a kernel take the same shared memory, one after the other.
@@ -439,4 +439,15 @@ llvm::Error RowsWriter::write() {
 
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows) {
   return RowsWriter(part, rows).write();
+}
+
+llvm::Error codegen::emitCopy(CudaPart &part, const runtime::CopyPart &copy) {
+  runtime::Loop loop;
+  loop.sizes = copy.sizes.empty() ? std::vector<int64_t>{1} : copy.sizes;
+  runtime::ElementType type = part.places.type(copy.from);
+  loop.inputs = {{Access::Load, copy.from, type}};
+  loop.outputs = {{Access::Store, copy.to, type}};
+  for (LoopOperand *operand : {&loop.inputs[0], &loop.outputs[0]})
+    operand->view.strides.resize(loop.sizes.size());
+  return emitRows(part, {loop.sizes.front(), {loop}});
 }

@@ -1,8 +1,6 @@
 //===- EmitCuda.cpp - Plans as CUDA C++ -----------------------------------===//
 //
-// Goes through the launches of all ranks. Between two parts the blocks wait for
-// each other only if one touches what the other writes. A barrier of ranks
-// before all other parts, or after them, needs no barrier of blocks.
+// Goes through the launches of all ranks, and in each through its parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +8,7 @@
 
 #include "codegen/CudaParts.h"
 #include "codegen/CudaSource.h"
+#include "codegen/LaunchBarriers.h"
 #include "codegen/ShareArguments.h"
 #include "runtime/GpuAbi.h"
 #include "runtime/Parts.h"
@@ -28,197 +27,15 @@ namespace {
 
 using namespace ccn::runtime;
 
-//===----------------------------------------------------------------------===//
-// What parts touch
-//===----------------------------------------------------------------------===//
-
-/// Bytes of one memory.
-struct Region {
-  Memory memory;
-  /// Of symmetric memory the rank, of arguments their number too.
-  int64_t which;
-  int64_t begin, end;
-
-  bool meets(const Region &other) const {
-    return memory == other.memory && which == other.which &&
-           begin < other.end && other.begin < end;
-  }
-};
-
-struct Touched {
-  std::vector<Region> reads, writes;
-
-  void add(const Touched &other) {
-    reads.insert(reads.end(), other.reads.begin(), other.reads.end());
-    writes.insert(writes.end(), other.writes.begin(), other.writes.end());
-  }
-  /// Whether `later` must wait for this.
-  bool before(const Touched &later) const {
-    auto meet = [](const std::vector<Region> &a, const std::vector<Region> &b) {
-      for (const Region &x : a)
-        for (const Region &y : b)
-          if (x.meets(y))
-            return true;
-      return false;
-    };
-    return meet(writes, later.reads) || meet(writes, later.writes) ||
-           meet(reads, later.writes);
-  }
-};
-
-class Toucher {
-public:
-  explicit Toucher(const CudaPlaces &places) : places(places) {}
-
-  Touched touched;
-
-  void operator()(const RowsPart &part) {
-    for (const Loop &loop : part.loops)
-      for (const auto *list : {&loop.inputs, &loop.outputs})
-        for (const LoopOperand &operand : *list) {
-          if (operand.access == Access::Scratch ||
-              operand.access == Access::Index)
-            continue;
-          bool writes = list == &loop.outputs;
-          if (operand.group < 0)
-            touch(operand.view, loop.sizes, writes);
-          else
-            for (int member : places.members(operand.group))
-              touch(operand.view, loop.sizes, writes, member);
-        }
-  }
-  void operator()(const CopyPart &part) {
-    touch(part.from, part.sizes, false);
-    touch(part.to, part.sizes, true);
-  }
-  void operator()(const MatmulPart &part) {
-    auto touchMatrix = [&](const View &view, int64_t rows, int64_t columns,
-                           bool writes) {
-      std::vector<int64_t> sizes = part.batch;
-      sizes.push_back(rows);
-      sizes.push_back(columns);
-      touch(view, sizes, writes);
-    };
-    touchMatrix(part.a, part.m, part.k, false);
-    touchMatrix(part.b, part.k, part.n, false);
-    touchMatrix(part.c, part.m, part.n, true);
-  }
-  void operator()(const Conv2dPart &part) {
-    touchAll(part.x, part.xShape, false);
-    touchAll(part.w, part.wShape, false);
-    touchAll(part.y, part.yShape, true);
-  }
-  void operator()(const GatherRowsPart &part) {
-    touchAll(part.table, {part.tableRows, part.rowSize}, false);
-    touchAll(part.indices, {part.count}, false);
-    touchAll(part.to, {part.count, part.rowSize}, true);
-  }
-  void operator()(const ScatterRowsPart &part) {
-    touchAll(part.table, {part.tableRows, part.rowSize}, false);
-    touchAll(part.indices, {part.count}, false);
-    touchAll(part.rows, {part.count, part.rowSize}, false);
-    touchAll(part.to, {part.tableRows, part.rowSize}, true);
-  }
-  void operator()(const ExchangePart &part) {
-    touchAll(part.from, {part.inputCount}, false);
-    touchAll(part.to, {part.outputCount}, true);
-  }
-  void operator()(const BarrierPart &) {}
-  void operator()(const SignalPart &) {}
-  void operator()(const AwaitPart &) {}
-
-private:
-  void touch(const View &view, ArrayRef<int64_t> sizes, bool writes,
-             int of = -1) {
-    int64_t elements = 1;
-    for (auto [size, stride] : llvm::zip(sizes, view.strides)) {
-      if (size == 0)
-        return;
-      elements += (size - 1) * stride;
-    }
-    touchBytes(view, elements, writes, of);
-  }
-  void touchAll(const View &view, ArrayRef<int64_t> sizes, bool writes) {
-    int64_t elements = 1;
-    for (int64_t size : sizes)
-      elements *= size;
-    touchBytes(view, elements, writes, -1);
-  }
-  void touchBytes(const View &view, int64_t elements, bool writes, int of) {
-    const Buffer &buffer =
-        places.own().buffers[static_cast<size_t>(view.buffer)];
-    int64_t size = sizeInBytes(buffer.type);
-    Region region{buffer.memory, 0, view.offset * size,
-                  (view.offset + elements) * size};
-    if (elements == 0)
-      return;
-    if (of < 0)
-      of = view.rank >= 0 ? view.rank : places.rank;
-    if (buffer.memory == Memory::Argument) {
-      region.which = buffer.offset * CCN_MAX_RANKS + of;
-    } else {
-      region.begin += buffer.offset;
-      region.end += buffer.offset;
-      if (buffer.memory == Memory::Symmetric)
-        region.which = of;
-    }
-    (writes ? touched.writes : touched.reads).push_back(region);
-  }
-
-  const CudaPlaces &places;
-};
-
-bool isBarrier(const Part &part) {
-  return std::holds_alternative<BarrierPart>(part);
-}
 bool isFlagPart(const Part &part) {
   return isBarrier(part) || std::holds_alternative<SignalPart>(part) ||
          std::holds_alternative<AwaitPart>(part);
 }
 
-/// Before which parts of a launch the blocks of a rank wait for each other.
-std::vector<bool> findBarriers(const CudaPlaces &places, const Launch &launch) {
-  std::vector<bool> result;
-  Touched before;
-  for (const Part &part : launch.parts) {
-    Toucher toucher(places);
-    std::visit(toucher, part);
-    bool waits = before.before(toucher.touched);
-    result.push_back(waits);
-    if (waits || isBarrier(part))
-      before = Touched();
-    before.add(toucher.touched);
-  }
-  return result;
-}
-
-/// Whether a barrier of ranks comes before all other parts of its launch, and
-/// whether after them; both if there are none.
-struct Edge {
-  bool first, last;
-};
-
-/// Of each barrier of ranks in a launch.
-std::vector<Edge> findEdges(const Launch &launch) {
-  size_t first = 0, last = launch.parts.size();
-  while (first < launch.parts.size() && isBarrier(launch.parts[first]))
-    ++first;
-  while (last > 0 && isBarrier(launch.parts[last - 1]))
-    --last;
-  std::vector<Edge> edges;
-  for (auto [i, part] : llvm::enumerate(launch.parts))
-    if (isBarrier(part))
-      edges.push_back({i < first, i >= last});
-  return edges;
-}
-
-//===----------------------------------------------------------------------===//
-// Kernels
-//===----------------------------------------------------------------------===//
-
 constexpr int64_t threadsPerBlock = 512;
 
-int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+/// Of what kernels have in memory beside the plan's buffers.
+constexpr int64_t alignment = 256;
 
 class Emitter {
 public:
@@ -250,6 +67,8 @@ private:
   CudaBodies bodies;
   CudaKernels kernels;
   GpuProgram program;
+  /// Of each launch.
+  std::vector<LaunchBarriers> barriers;
   /// Of each launch, of each exchange.
   std::vector<std::vector<ExchangeMemory>> exchanges;
   /// The numbers of all schedules' tables.
@@ -262,7 +81,7 @@ llvm::Error Emitter::placeExchanges() {
     bytes = std::max(bytes, rank.symmetricBytes);
     flags = std::max(flags, rank.flags);
   }
-  bytes = aligned(bytes);
+  bytes = llvm::alignTo(bytes, alignment);
   const RankPlan &first = plan.ranks.front();
   exchanges.resize(first.launches.size());
   for (auto [l, launch] : llvm::enumerate(first.launches))
@@ -284,13 +103,14 @@ llvm::Error Emitter::placeExchanges() {
         memory.flags = flags;
         memory.freeFlags = flags + needed->flags;
         flags += needed->flags + members;
-        memory.bufferBytes = aligned(needed->bufferBytes);
+        memory.bufferBytes = llvm::alignTo(needed->bufferBytes, alignment);
         bytes += 2 * memory.bufferBytes;
       } else {
         bool isLL = part->exchange == Exchange::LL;
         int64_t payload = isLL ? 8 : 16;
         int64_t packets = (part->largestCount * size + payload - 1) / payload;
-        int64_t total = aligned((isLL ? 2 : 3) * members * packets * 16);
+        int64_t total =
+            llvm::alignTo((isLL ? 2 : 3) * members * packets * 16, alignment);
         if (!isLL)
           program.fills.push_back({bytes, total, 0xff});
         bytes += total;
@@ -310,14 +130,12 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
   const ChunkSchedule &schedule =
       plan.schedules[static_cast<size_t>(part.schedule)];
   const std::vector<int> &ranks = places.members(part.group);
-  auto position = static_cast<int>(
-      std::find(ranks.begin(), ranks.end(), places.rank) - ranks.begin());
+  int position = places.position(part.group);
   int size = sizeInBytes(places.type(part.from));
   Result<MemberActions> planned =
       planSchedule(schedule, position, size, /*hasBody=*/false);
   if (!planned)
     return llvm::createStringError(planned.status().message());
-  enum { AwaitSlot, SendSum, StoreSum, AwaitFree, TellFree, End };
   auto begin = static_cast<int64_t>(tables.size());
   auto add = [&](int64_t kind, int64_t peer, int64_t flag, int64_t place,
                  int64_t count) {
@@ -336,18 +154,19 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     int64_t peer = rankOf(action.peer), flag = memory.flags + action.index;
     switch (action.kind) {
     case ScheduleAction::Await:
-      add(AwaitSlot, peer, flag, 0, 0);
+      add(CCN_AWAIT_SLOT, peer, flag, 0, 0);
       continue;
     case ScheduleAction::Finish:
       return llvm::createStringError("a schedule with a body has no kernel");
     case ScheduleAction::Send:
       if (!mayWrite[static_cast<size_t>(action.peer)])
-        add(AwaitFree, peer, memory.freeFlags + action.peer, 0, 0);
+        add(CCN_AWAIT_FREE, peer, memory.freeFlags + action.peer, 0, 0);
       mayWrite[static_cast<size_t>(action.peer)] = true;
-      add(SendSum, peer, flag, slot(action.peer, action.index), chunk.count);
+      add(CCN_SEND_SUM, peer, flag, slot(action.peer, action.index),
+          chunk.count);
       break;
     case ScheduleAction::Result:
-      add(StoreSum, peer, 0, chunk.outputFirst, chunk.count);
+      add(CCN_STORE_SUM, peer, 0, chunk.outputFirst, chunk.count);
       break;
     }
     tables.back() = static_cast<int64_t>(action.parts.size());
@@ -358,8 +177,8 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     }
   }
   for (int sender : planned->sendersTo(position))
-    add(TellFree, rankOf(sender), memory.freeFlags + position, 0, 0);
-  add(End, 0, 0, 0, 0);
+    add(CCN_TELL_FREE, rankOf(sender), memory.freeFlags + position, 0, 0);
+  add(CCN_END_OF_SCHEDULE, 0, 0, 0, 0);
   return begin;
 }
 
@@ -371,11 +190,8 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   std::string kind = cudaKind(part.reduction);
   size_t members = places.members(part.group).size();
   CudaText &text = out.kernel.body;
-  CudaText from, to;
-  from << ("reinterpret_cast<const " + element + " *>(")
-       << places.address(part.from) << ")";
-  to << ("reinterpret_cast<" + element + " *>(") << places.address(part.to)
-     << ")";
+  CudaText from = cudaPointer("const " + element, places.address(part.from));
+  CudaText to = cudaPointer(element, places.address(part.to));
   int64_t size = sizeInBytes(type);
   int64_t packet = part.exchange == Exchange::LL ? 8 : 16;
   int64_t packets = (part.inputCount * size + packet - 1) / packet;
@@ -396,17 +212,12 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   if (!table)
     return table.takeError();
   // Results may not overwrite what others are still made of.
-  Toucher toucher(places);
-  toucher(part);
-  bool inPlace = toucher.touched.reads.size() &&
-                 toucher.touched.writes.size() &&
-                 toucher.touched.reads[0].meets(toucher.touched.writes[0]);
-  if (inPlace) {
+  if (isInPlace(plan, places.rank, part)) {
     int64_t &workspace = out.kernel.launch.workspaceBytes;
-    CudaText kept;
-    kept << ("reinterpret_cast<" + element + " *>(c.workspace + ") << workspace
-         << ")";
-    workspace += aligned(part.inputCount * size);
+    CudaText place;
+    place << "c.workspace + " << workspace;
+    CudaText kept = cudaPointer(element, place);
+    workspace += llvm::alignTo(part.inputCount * size, alignment);
     text << "for (i64 i = threadInGrid(); i < " << part.inputCount
          << "; i += threadsInGrid())\n  (" << kept << ")[i] = (" << from
          << ")[i];\n";
@@ -420,18 +231,6 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   return llvm::Error::success();
 }
 
-/// A loop that stores its one input.
-static llvm::Error emitCopy(CudaPart &out, const CopyPart &part) {
-  Loop loop;
-  loop.sizes = part.sizes.empty() ? std::vector<int64_t>{1} : part.sizes;
-  ElementType type = out.places.type(part.from);
-  loop.inputs = {{Access::Load, part.from, type}};
-  loop.outputs = {{Access::Store, part.to, type}};
-  for (LoopOperand *operand : {&loop.inputs[0], &loop.outputs[0]})
-    operand->view.strides.resize(loop.sizes.size());
-  return emitRows(out, {loop.sizes.front(), {loop}});
-}
-
 llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
                               size_t exchange) {
   CudaText &text = out.kernel.body;
@@ -439,15 +238,6 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
     return emitRows(out, *part);
   if (const auto *part = std::get_if<CopyPart>(&any))
     return emitCopy(out, *part);
-  if (const auto *part = std::get_if<ScatterRowsPart>(&any)) {
-    // Rows are added to a copy.
-    View from = part->table, to = part->to;
-    from.strides = to.strides = {1};
-    if (llvm::Error error =
-            emitCopy(out, {{part->tableRows * part->rowSize}, from, to}))
-      return error;
-    out.gridBarrier();
-  }
   if (const auto *part = std::get_if<SignalPart>(&any)) {
     text << ("signal(c, " + Twine(out.signals++) + ", int(")
          << static_cast<int64_t>(part->rank) << "), u32(" << part->flag
@@ -461,8 +251,7 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
   }
   if (const auto *part = std::get_if<ExchangePart>(&any))
     return emitExchange(out, *part, exchanges[launch][exchange]);
-  emitProduct(out, any);
-  return llvm::Error::success();
+  return emitProduct(out, any);
 }
 
 llvm::Error Emitter::emitLaunch(int rank, size_t index) {
@@ -473,26 +262,6 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   kernel.launch.blocks = 1;
   CudaPart out{kernel, places, bodies};
 
-  std::vector<bool> barriers = findBarriers(places, launch);
-  // What one rank needs all do, so that they share kernels.
-  std::vector<Edge> edges = findEdges(launch);
-  for (const RankPlan &other : plan.ranks) {
-    // What one block of a rank waits for, those of the others tell it. A
-    // barrier that is first on one rank and last on another is at no edge: all
-    // that the other did must be done.
-    std::vector<Edge> theirEdges = findEdges(other.launches[index]);
-    for (size_t i = 0; i < std::min(edges.size(), theirEdges.size()); ++i) {
-      edges[i].first &= theirEdges[i].first;
-      edges[i].last &= theirEdges[i].last;
-    }
-    if (other.launches[index].parts.size() != launch.parts.size())
-      continue;
-    auto number = static_cast<int>(&other - plan.ranks.data());
-    std::vector<bool> theirs =
-        findBarriers(CudaPlaces(plan, shared, number), other.launches[index]);
-    for (size_t i = 0; i < barriers.size(); ++i)
-      barriers[i] = barriers[i] || theirs[i];
-  }
   bool usesEpoch = false;
   size_t exchange = 0, nextBarrier = 0;
   CudaText body;
@@ -502,16 +271,15 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     if (isFlagPart(part) || isExchange)
       usesEpoch = kernel.properties.waits = true;
     if (const auto *barrier = std::get_if<BarrierPart>(&part)) {
-      const Edge &edge = edges[nextBarrier++];
-      kernel.body << (edge.first || edge.last ? "edgeBarrier(c, "
-                                              : "groupBarrier(c, ")
+      kernel.body << (barriers[index].isAtEdge(nextBarrier++)
+                          ? "edgeBarrier(c, "
+                          : "groupBarrier(c, ")
                   << places.group(barrier->group) << ", u32(" << barrier->flags
                   << "), epoch);\n";
       continue;
     }
-    if (barriers[i]) {
+    if (barriers[index].isBefore(i, launch.parts.size()))
       out.gridBarrier();
-    }
     if (std::holds_alternative<SignalPart>(part) &&
         out.signals == CCN_MAX_SIGNALS)
       return llvm::createStringError("launch '" + launch.name +
@@ -544,6 +312,8 @@ llvm::Expected<GpuProgram> Emitter::run() {
                                    std::to_string(plan.ranks.size()));
   if (llvm::Error error = placeExchanges())
     return error;
+  for (size_t launch = 0; launch < plan.ranks.front().launches.size(); ++launch)
+    barriers.emplace_back(plan, launch);
   for (size_t rank = 0; rank < plan.ranks.size(); ++rank)
     for (size_t launch = 0; launch < plan.ranks[rank].launches.size(); ++launch)
       if (llvm::Error error = emitLaunch(static_cast<int>(rank), launch))

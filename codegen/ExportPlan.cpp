@@ -11,6 +11,7 @@
 #include "synth/ScheduleImport.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <map>
 
@@ -486,7 +487,7 @@ void Exporter::exportRank(plan::PlanOp op) {
     rank.buffers.push_back(buffer);
     return offset + buffer.count * runtime::sizeInBytes(buffer.type);
   };
-  auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  constexpr int64_t alignment = 64;
   for (Operation &inner : op.getBody().front()) {
     if (auto argument = dyn_cast<plan::ArgumentOp>(inner)) {
       addBuffer(argument, argument.getBuffer(), runtime::Memory::Argument,
@@ -503,7 +504,7 @@ void Exporter::exportRank(plan::PlanOp op) {
                                           : runtime::Memory::Private,
                               static_cast<int64_t>(buffer.getAt().value_or(0)));
       int64_t &bytes = isSymmetric ? rank.symmetricBytes : rank.privateBytes;
-      bytes = std::max(bytes, aligned(end));
+      bytes = std::max<int64_t>(bytes, llvm::alignTo(end, alignment));
     }
   }
   op.walk([&](Operation *part) {

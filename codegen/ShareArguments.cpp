@@ -8,6 +8,8 @@
 
 #include "codegen/ShareArguments.h"
 
+#include "codegen/PartAccesses.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -21,13 +23,13 @@ namespace {
 
 /// One access of a part to a buffer.
 struct BufferAccess {
-  int rank;
-  size_t launch, part, loop;
-  bool writes;
+  int rank = 0;
+  size_t launch = 0, part = 0;
+  bool writes = false;
   /// Whose memory it is; the elements [begin, end).
-  int owner;
-  int64_t begin, end;
-  const View *view;
+  int owner = 0;
+  int64_t begin = 0, end = 0;
+  const View *view = nullptr;
   /// What a copy has at its other end; null of other parts.
   const View *other = nullptr;
   bool isElementwise = false;
@@ -50,8 +52,6 @@ public:
 
 private:
   void gather();
-  void addView(BufferAccess access, const View &view,
-               const std::vector<int64_t> &sizes);
   void addPart(int rank, size_t launch, size_t part);
   const Buffer &bufferOf(int rank, int index) const {
     return plan.ranks[static_cast<size_t>(rank)]
@@ -72,93 +72,34 @@ private:
   std::map<std::pair<int, int>, std::vector<BufferAccess>> byBuffer;
 };
 
-void Sharer::addView(BufferAccess access, const View &view,
-                     const std::vector<int64_t> &sizes) {
-  int64_t last = 0, elements = 1;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0)
-      return;
-    elements *= sizes[i];
-    last += (sizes[i] - 1) * (i < view.strides.size() ? view.strides[i] : 0);
-  }
-  access.view = &view;
-  access.begin = view.offset;
-  access.end = view.offset + last + 1;
-  access.isContiguous = elements == last + 1;
-  if (access.owner < 0)
-    access.owner = view.rank >= 0 ? view.rank : access.rank;
-  byBuffer[{access.rank, view.buffer}].push_back(access);
-}
-
 void Sharer::addPart(int rank, size_t launch, size_t number) {
-  const Part &any =
+  const Part &part =
       plan.ranks[static_cast<size_t>(rank)].launches[launch].parts[number];
-  auto add = [&](const View &view, const std::vector<int64_t> &sizes,
-                 bool writes, int owner = -1, size_t loop = 0,
-                 bool isElementwise = false, const View *other = nullptr) {
-    BufferAccess access{rank, launch, number,  loop,  writes,       owner,
-                        0,    0,      nullptr, other, isElementwise};
-    addView(access, view, sizes);
-  };
-  if (const auto *part = std::get_if<RowsPart>(&any)) {
-    for (auto [l, loop] : llvm::enumerate(part->loops))
-      for (const auto *list : {&loop.inputs, &loop.outputs})
-        for (const LoopOperand &operand : *list) {
-          if (operand.access == Access::Scratch ||
-              operand.access == Access::Index)
-            continue;
-          bool writes = list == &loop.outputs;
-          bool isElementwise = loop.reducedDims == 0 && part->loops.size() == 1;
-          if (operand.access == Access::Load ||
-              operand.access == Access::Store) {
-            add(operand.view, loop.sizes, writes, -1, l, isElementwise);
-            continue;
-          }
-          for (int member : plan.groups[static_cast<size_t>(operand.group)])
-            add(operand.view, loop.sizes, writes, member, l, isElementwise);
-        }
-  } else if (const auto *part = std::get_if<CopyPart>(&any)) {
-    add(part->from, part->sizes, false, -1, 0, false, &part->to);
-    add(part->to, part->sizes, true, -1, 0, false, &part->from);
-  } else if (const auto *part = std::get_if<MatmulPart>(&any)) {
-    auto matrix = [&](const View &view, int64_t rows, int64_t columns,
-                      bool writes) {
-      std::vector<int64_t> sizes = part->batch;
-      sizes.push_back(rows);
-      sizes.push_back(columns);
-      add(view, sizes, writes);
-    };
-    matrix(part->a, part->m, part->k, false);
-    matrix(part->b, part->k, part->n, false);
-    matrix(part->c, part->m, part->n, true);
-  } else {
-    // Contiguous ones; what they touch of a buffer is taken for all of it.
-    auto whole = [&](const View &view, bool writes) {
-      int64_t count = bufferOf(rank, view.buffer).count;
-      BufferAccess access{rank,    launch, number,
-                          0,       writes, view.rank >= 0 ? view.rank : rank,
-                          0,       count,  &view,
-                          nullptr, false};
-      byBuffer[{rank, view.buffer}].push_back(access);
-    };
-    if (const auto *part = std::get_if<Conv2dPart>(&any)) {
-      whole(part->x, false);
-      whole(part->w, false);
-      whole(part->y, true);
-    } else if (const auto *part = std::get_if<GatherRowsPart>(&any)) {
-      whole(part->table, false);
-      whole(part->indices, false);
-      whole(part->to, true);
-    } else if (const auto *part = std::get_if<ScatterRowsPart>(&any)) {
-      whole(part->table, false);
-      whole(part->indices, false);
-      whole(part->rows, false);
-      whole(part->to, true);
-    } else if (const auto *part = std::get_if<ExchangePart>(&any)) {
-      whole(part->from, false);
-      whole(part->to, true);
-    }
-  }
+  const auto *copy = std::get_if<CopyPart>(&part);
+  const auto *rows = std::get_if<RowsPart>(&part);
+  bool isElementwise =
+      rows && rows->loops.size() == 1 && rows->loops.front().reducedDims == 0;
+  forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
+    if (access.extent == 0)
+      return;
+    const View &view = access.view;
+    BufferAccess found;
+    found.rank = rank;
+    found.launch = launch;
+    found.part = number;
+    found.writes = access.writes;
+    found.owner = access.owner >= 0 ? access.owner
+                  : view.rank >= 0  ? view.rank
+                                    : rank;
+    found.begin = view.offset;
+    found.end = view.offset + access.extent;
+    found.view = &view;
+    if (copy)
+      found.other = access.writes ? &copy->from : &copy->to;
+    found.isElementwise = isElementwise;
+    found.isContiguous = access.isContiguous;
+    byBuffer[{rank, view.buffer}].push_back(found);
+  });
 }
 
 void Sharer::gather() {
@@ -264,49 +205,15 @@ bool Sharer::isOutput(const BufferKey &buffer,
   return true;
 }
 
-/// Calls change(View&) for all views of a part.
-template <typename Change> void forEachView(Part &any, Change change) {
-  if (auto *part = std::get_if<RowsPart>(&any)) {
-    for (Loop &loop : part->loops)
-      for (auto *list : {&loop.inputs, &loop.outputs})
-        for (LoopOperand &operand : *list)
-          if (operand.access != Access::Scratch &&
-              operand.access != Access::Index)
-            change(operand.view);
-  } else if (auto *part = std::get_if<CopyPart>(&any)) {
-    change(part->from);
-    change(part->to);
-  } else if (auto *part = std::get_if<MatmulPart>(&any)) {
-    change(part->a);
-    change(part->b);
-    change(part->c);
-  } else if (auto *part = std::get_if<Conv2dPart>(&any)) {
-    change(part->x);
-    change(part->w);
-    change(part->y);
-  } else if (auto *part = std::get_if<GatherRowsPart>(&any)) {
-    change(part->table);
-    change(part->indices);
-    change(part->to);
-  } else if (auto *part = std::get_if<ScatterRowsPart>(&any)) {
-    change(part->table);
-    change(part->indices);
-    change(part->rows);
-    change(part->to);
-  } else if (auto *part = std::get_if<ExchangePart>(&any)) {
-    change(part->from);
-    change(part->to);
-  }
-}
-
 void Sharer::replace(const BufferKey &buffer, const BufferKey &argument) {
   for (auto [r, rank] : llvm::enumerate(plan.ranks)) {
     for (Launch &launch : rank.launches) {
       for (Part &part : launch.parts)
-        forEachView(part, [&, r = r](View &view) {
-          if (view.buffer == buffer[r])
-            view.buffer = argument[r];
-        });
+        forEachAccess(part, plan.groups,
+                      [&, r = r](const PartAccess<View> &access) {
+                        if (access.view.buffer == buffer[r])
+                          access.view.buffer = argument[r];
+                      });
       // Copies to themselves.
       llvm::erase_if(launch.parts, [&, r = r](const Part &any) {
         const auto *copy = std::get_if<CopyPart>(&any);

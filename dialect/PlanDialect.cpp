@@ -7,6 +7,7 @@
 
 #include "dialect/Placement.h"
 #include "dialect/Plan.h"
+#include "runtime/Strided.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -157,13 +158,7 @@ static bool isRowMajor(MemRefType type) {
   int64_t offset;
   if (failed(findStrides(type, strides, offset)))
     return false;
-  if (type.getNumElements() == 0)
-    return true;
-  int64_t expected = 1;
-  for (size_t i = strides.size(); i-- > 0; expected *= type.getDimSize(i))
-    if (type.getDimSize(i) > 1 && strides[i] != expected)
-      return false;
-  return true;
+  return runtime::isRowMajor(type.getShape(), strides);
 }
 
 static LogicalResult checkBuffer(Operation *op, MemRefType type,

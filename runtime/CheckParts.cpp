@@ -8,6 +8,7 @@
 #include "runtime/CheckParts.h"
 
 #include "runtime/Parts.h"
+#include "runtime/Strided.h"
 #include "runtime/SymmetricHeap.h"
 
 #include <algorithm>
@@ -199,13 +200,9 @@ Status PartChecker::rowMajor(const View &view, std::span<const int64_t> sizes,
                              Use use) const {
   if (Status status = buffer(view, use); !status)
     return status;
-  // Strides say nothing here; if there are some, they are those, or of no
-  // elements any.
-  bool isEmpty =
-      std::find(sizes.begin(), sizes.end(), int64_t(0)) != sizes.end();
+  // Strides say nothing here; if there are some, they are those.
   if (!view.strides.empty() &&
-      (view.strides.size() != sizes.size() ||
-       (!isEmpty && !isContiguous(sizes, view.strides))))
+      (view.strides.size() != sizes.size() || !isRowMajor(sizes, view.strides)))
     return error("expected a row-major view, found strides");
   Result<int64_t> count = elementCount(sizes);
   if (!count)

@@ -33,6 +33,22 @@ enum CcnFaultKind {
   CCN_STOPPED = 3,
 };
 
+/// What an action of a schedule does; exchange.cuh says what its other numbers
+/// are.
+enum CcnScheduleAction {
+  /// Waits for a slot of the own.
+  CCN_AWAIT_SLOT = 0,
+  /// Forms a sum in a slot of the peer.
+  CCN_SEND_SUM = 1,
+  /// Forms a sum in the output.
+  CCN_STORE_SUM = 2,
+  /// Waits until the peer's slots may be written again.
+  CCN_AWAIT_FREE = 3,
+  /// Tells the peer so of the own.
+  CCN_TELL_FREE = 4,
+  CCN_END_OF_SCHEDULE = 5,
+};
+
 /// In host memory that the device can access; the first fault stays.
 struct CcnFault {
   /// A CcnFaultKind; set last.

@@ -10,6 +10,7 @@
 #include "runtime/CollectiveSupport.h"
 #include "runtime/MatrixProduct.h"
 #include "runtime/RowTable.h"
+#include "runtime/Strided.h"
 
 #include <algorithm>
 #include <cstring>
@@ -102,7 +103,7 @@ public:
     RemotePlace from = context.place(view, view.rank, elements);
     fetchedAt = elements;
     fetched = {*scratch, sizes[1], 1};
-    if (isContiguous(sizes, strides)) {
+    if (isRowMajor(sizes, strides)) {
       fetched.data =
           context.memory.view(from.rank, from.offset, bytes, *scratch);
       return fetched;

@@ -47,17 +47,6 @@ RemotePlace StreamContext::place(const View &view, int rank,
                     (view.offset + elements) * sizeInBytes(buffer.type)};
 }
 
-bool isContiguous(std::span<const int64_t> sizes,
-                  std::span<const int64_t> strides) {
-  int64_t expected = 1;
-  for (size_t dim = sizes.size(); dim-- > 0;) {
-    if (sizes[dim] != 1 && strides[dim] != expected)
-      return false;
-    expected *= sizes[dim];
-  }
-  return true;
-}
-
 int64_t distinctElements(std::span<const int64_t> sizes,
                          std::span<const int64_t> strides) {
   int64_t count = 1;

@@ -67,10 +67,6 @@ struct StreamContext {
   RemotePlace place(const View &view, int rank, int64_t elements = 0) const;
 };
 
-/// Whether row-major elements of `sizes` have these strides.
-bool isContiguous(std::span<const int64_t> sizes,
-                  std::span<const int64_t> strides);
-
 /// The number of different elements of a view of `sizes`.
 int64_t distinctElements(std::span<const int64_t> sizes,
                          std::span<const int64_t> strides);

@@ -1,7 +1,8 @@
 //===- Strided.h - Elements in steps of any size ----------------*- C++ -*-===//
 //
 // Copies between two arrays whose elements lie in steps of their own, for the
-// reference interpreter's movements and for the parts of plans alike.
+// reference interpreter's movements and for the parts of plans alike; and which
+// steps are those of row-major elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,21 @@
 #include <vector>
 
 namespace ccn::runtime {
+
+/// Whether elements of `sizes`, in these steps, follow each other in row-major
+/// order; if there are none they do.
+inline bool isRowMajor(std::span<const int64_t> sizes,
+                       std::span<const int64_t> strides) {
+  bool isSo = true;
+  uint64_t expected = 1;
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    if (sizes[dim] == 0)
+      return true;
+    isSo &= sizes[dim] == 1 || static_cast<uint64_t>(strides[dim]) == expected;
+    expected *= static_cast<uint64_t>(sizes[dim]);
+  }
+  return isSo;
+}
 
 /// One dimension of a strided copy; strides in elements, of any sign.
 struct CopyDim {

@@ -184,23 +184,7 @@ __device__ inline void lamport(const CcnContext &c, const Group<members> &group,
 // Schedules
 //===----------------------------------------------------------------------===//
 
-/// Executes a schedule in chunks. Each block does all of it with a part of
-/// every chunk, the same on all ranks, so blocks wait only for their like.
-///
-/// `table` is a list of actions of 6 numbers: what is done, the peer's rank,
-/// the flag, the first element of the chunk in the output or where in symmetric
-/// memory the peer's slot is, the chunk's elements, and how many parts follow.
-/// Each of these has 2: where it is, and the first element in the input or the
-/// place in symmetric memory; of slots that of the first buffer.
-enum ScheduleAction {
-  AwaitSlot,
-  SendSum,
-  StoreSum,
-  AwaitFree,
-  TellFree,
-  EndOfSchedule
-};
-
+/// The sum of an action's `count` parts (see executeSchedule).
 template <class T, Kind kind>
 __device__ inline Vector<T, 16 / sizeof(T)>
 formSum(const CcnContext &c, const i64 *parts, i64 count, i64 bufferBytes,
@@ -233,27 +217,35 @@ formSum(const CcnContext &c, const i64 *parts, i64 count, i64 bufferBytes,
   return first;
 }
 
+/// Executes a schedule in chunks. Each block does all of it with a part of
+/// every chunk, the same on all ranks, so blocks wait only for their like.
+///
+/// `table` is a list of actions of 6 numbers: a CcnScheduleAction, the peer's
+/// rank, the flag, the first element of the chunk in the output or where in
+/// symmetric memory the peer's slot is, the chunk's elements, and how many
+/// parts follow. Each of these has 2: where it is, and the first element in the
+/// input or the place in symmetric memory; of slots that of the first buffer.
 template <class T, Kind kind>
 __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
                                        i64 bufferBytes, const T *from, T *to,
                                        u64 epoch) {
   constexpr int width = 16 / sizeof(T);
-  for (const i64 *action = table; action[0] != EndOfSchedule;
+  for (const i64 *action = table; action[0] != CCN_END_OF_SCHEDULE;
        action += 6 + 2 * action[5]) {
     int peer = int(action[1]);
     u32 flag = u32(action[2]);
     switch (action[0]) {
-    case AwaitSlot:
+    case CCN_AWAIT_SLOT:
       if (threadIdx.x == 0)
         awaitFlag(c, peer, flag, blockIdx.x, u32(epoch));
       __syncthreads();
       continue;
-    case AwaitFree:
+    case CCN_AWAIT_FREE:
       if (threadIdx.x == 0 && epoch > 2)
         awaitFlag(c, peer, flag, blockIdx.x, u32(epoch - 2));
       __syncthreads();
       continue;
-    case TellFree:
+    case CCN_TELL_FREE:
       __syncthreads();
       if (threadIdx.x == 0)
         storeRelease(flagOf(c, peer, flag, blockIdx.x), u32(epoch));
@@ -265,7 +257,7 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
     i64 end = vectors * (blockIdx.x + 1) / gridDim.x * width;
     if (end > action[4])
       end = action[4];
-    T *target = action[0] == StoreSum
+    T *target = action[0] == CCN_STORE_SUM
                     ? to + action[3]
                     : reinterpret_cast<T *>(c.symmetric[peer] + action[3] +
                                             i64(epoch % 2) * bufferBytes);
@@ -274,7 +266,7 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
       storeSome<T, width>(target, i, end,
                           formSum<T, kind>(c, action + 6, action[5],
                                            bufferBytes, epoch, from, i, end));
-    if (action[0] == SendSum) {
+    if (action[0] == CCN_SEND_SUM) {
       __syncthreads();
       if (threadIdx.x == 0)
         storeRelease(flagOf(c, peer, flag, blockIdx.x), u32(epoch));

@@ -173,13 +173,11 @@ Operand ProgramLowering::callSend(const ast::CallExpr &call) {
 
 Operand ProgramLowering::callReshard(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0);
-  if (input.isError())
-    return {};
   auto *layoutArg = dyn_cast<ast::LayoutArg>(call.args[1]);
-  if (!layoutArg) {
+  if (!layoutArg)
     wrongArgument(call.args[1], "a layout, as in reshard(x, sliced(0))");
+  if (!layoutArg || input.isError())
     return {};
-  }
   Layout layout(input.getType().getRank());
   if (!lowerStates(layoutArg->states, layout))
     return {};

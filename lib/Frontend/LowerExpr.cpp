@@ -43,8 +43,9 @@ DiagnosticHandle ProgramLowering::error(SourceRange range, const Twine &message,
     handle.note(file.file.source, place, text);
   // The innermost call, and the one in the program.
   auto noteCall = [&](const FileLowering::Call &call) {
-    handle.note(file.file.source, call.range,
-                "'" + call.fn->name.text + "' is called here");
+    if (call.range)
+      handle.note(file.file.source, *call.range,
+                  "'" + call.fn->name.text + "' is called here");
   };
   if (!file.callStack.empty())
     noteCall(file.callStack.back());
@@ -57,7 +58,7 @@ bool ProgramLowering::count(unsigned &counter, unsigned most, StringRef what,
                             SourceRange range) {
   if (!file.tooLarge && ++counter <= most)
     return true;
-  if (!file.tooLarge)
+  if (!file.tooLarge && !file.checksFunctions)
     error(range, (program ? "the program has" : "the constant takes") +
                      Twine(" more than ") + Twine(most) + " " + what);
   file.tooLarge = true;
@@ -335,7 +336,7 @@ Operand ProgramLowering::lowerBinaryChain(const ast::BinaryExpr &expr) {
 
 Operand ProgramLowering::lowerBinary(const ast::BinaryExpr &expr, Operand lhs,
                                      Operand rhs) {
-  if (lhs.isError() || rhs.isError())
+  if (!isOneValue(lhs) || !isOneValue(rhs) || lhs.isError() || rhs.isError())
     return {};
   if (lhs.isConstant() && rhs.isConstant()) {
     std::string why;
@@ -430,9 +431,26 @@ Operand ProgramLowering::inlineCall(const ast::FnItem &fn,
     declaration.operand = std::move(value);
     valid &= declare(scope, param.name, std::move(declaration));
   }
-  if (!valid || (!fn.result && !fn.block))
+  if (!fn.result && !fn.block)
     return {};
+  if (!valid) {
+    if (!file.checksFunctions)
+      return {};
+    checkBody(fn, call.range);
+    // How many values it returns is known.
+    Operand unknown;
+    auto *last = fn.block && !fn.block->stmts.empty()
+                     ? dyn_cast<ast::ReturnStmt>(fn.block->stmts.back())
+                     : nullptr;
+    if (last && last->values.size() > 1) {
+      unknown.kind = Operand::Kind::Tuple;
+      unknown.elements.resize(last->values.size());
+      unknown.range = call.range;
+    }
+    return unknown;
+  }
 
+  file.checkedFunctions.insert(&fn);
   file.callStack.push_back({&fn, call.range});
   scopes.push_back(&scope);
   Operand result = fn.result ? lower(fn.result) : lowerFnBody(fn, scope);
@@ -440,6 +458,41 @@ Operand ProgramLowering::inlineCall(const ast::FnItem &fn,
   file.callStack.pop_back();
   result.range = call.range;
   return result;
+}
+
+void ProgramLowering::checkBody(const ast::FnItem &fn,
+                                std::optional<SourceRange> call) {
+  if (!file.checkedFunctions.insert(&fn).second || file.tooLarge)
+    return;
+  file.callStack.push_back({&fn, call});
+  Scope scope;
+  for (const ast::FnParam &param : fn.params) {
+    Declaration declaration;
+    declaration.kind = Declaration::Kind::Value;
+    if (RankedTensorType type = param.type ? lowerType(*param.type) : nullptr)
+      declaration.operand = Operand(program.getBody().front().addArgument(
+                                        type, file.location(param.range)),
+                                    param.range);
+    declare(scope, param.name, std::move(declaration));
+  }
+  scopes.push_back(&scope);
+  if (fn.result)
+    lower(fn.result);
+  else if (fn.block)
+    lowerFnBody(fn, scope);
+  scopes.pop_back();
+  file.callStack.pop_back();
+}
+
+void ProgramLowering::check(const ast::FnItem &fn) {
+  // Operations need a program to be in; what it holds is dropped.
+  program = ProgramOp::create(file.builder, file.location(fn.range),
+                              builder.getStringAttr(fn.name.text),
+                              builder.getFunctionType({}, {}));
+  builder.setInsertionPointToEnd(&program.getBody().emplaceBlock());
+  checkBody(fn, std::nullopt);
+  program.erase();
+  program = {};
 }
 
 Operand ProgramLowering::lowerFnBody(const ast::FnItem &fn, Scope &scope) {

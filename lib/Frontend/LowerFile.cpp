@@ -190,6 +190,21 @@ void FileLowering::lowerFn(const ast::FnItem &item) {
         .note(file.source, it->second->name.range, "the other definition");
 }
 
+void FileLowering::checkFunctions() {
+  // Without a mesh there is no program that could call one.
+  if (!mesh)
+    return;
+  numOperations = numExpressions = 0;
+  tooLarge = false;
+  checksFunctions = true;
+  for (const ast::Item *item : file.items)
+    if (auto *fn = dyn_cast<ast::FnItem>(item);
+        fn && functions.lookup(fn->name.text) == fn &&
+        !checkedFunctions.contains(fn))
+      ProgramLowering(*this).check(*fn);
+  checksFunctions = false;
+}
+
 void FileLowering::checkOptions() {
   auto checkList = [&](ArrayRef<std::pair<std::string, std::string>> list,
                        Declaration::Kind kind, StringRef what) {
@@ -288,6 +303,7 @@ Lowered FileLowering::run(bool &wrongUsage) {
       break;
     }
   }
+  checkFunctions();
   for (const ast::ScheduleItem *schedule : items)
     checkSchedule(*schedule);
   if (!hadSyntaxErrors)

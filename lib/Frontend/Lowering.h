@@ -69,6 +69,8 @@ private:
   void lowerMesh(const ast::MeshItem &item);
   void lowerParam(const ast::ParamItem &item);
   void lowerFn(const ast::FnItem &item);
+  /// Checks the functions that nothing called with arguments that are right.
+  void checkFunctions();
   void checkSchedule(const ast::ScheduleItem &item);
   void checkAlgorithm(const ast::AlgorithmDirective &directive);
   /// What `synth(...)` asks for, by the names of its arguments; null if errors
@@ -116,6 +118,8 @@ private:
 
   Scope globals;
   llvm::StringMap<const ast::FnItem *> functions;
+  /// Those whose bodies were checked: at a call, or by themselves.
+  llvm::SmallPtrSet<const ast::FnItem *, 8> checkedFunctions;
   /// What schedules may name, by program.
   llvm::StringMap<Scope> programs;
   llvm::StringMap<SourceRange> programRanges;
@@ -130,10 +134,11 @@ private:
   // What is going on in the item at hand, across the ProgramLowerings that
   // evaluate it and the constants in it.
 
-  /// Functions being inlined, the outermost first, and where they are called.
+  /// Functions being inlined, the outermost first, and where they are called;
+  /// nowhere if the function is checked by itself.
   struct Call {
     const ast::FnItem *fn;
-    SourceRange range;
+    std::optional<SourceRange> range;
   };
   llvm::SmallVector<Call> callStack;
   /// The names of the program, for hints; null outside of one.
@@ -142,6 +147,8 @@ private:
   unsigned numExpressions = 0;
   unsigned depth = 0;
   bool tooLarge = false;
+  /// Functions are checked by themselves, for which bounds are not reported.
+  bool checksFunctions = false;
   /// Errors in functions, which several calls would repeat: place and message.
   std::set<std::tuple<uint32_t, uint32_t, std::string>> functionErrors;
 };
@@ -152,6 +159,10 @@ public:
       : file(file), builder(file.context) {}
 
   void lower(const ast::ProgramItem &item);
+  /// Checks a function's body without a call: parameters have their types if
+  /// these are given; of others, and of what is computed from them, nothing is
+  /// known.
+  void check(const ast::FnItem &fn);
   /// Evaluates an expression outside of a program: constants only.
   Operand evaluateConstant(const ast::Expr *expr);
 
@@ -195,6 +206,9 @@ private:
              llvm::ArrayRef<bool> typed = {});
   Operand materialize(const Operand &operand, mlir::Type elementType);
   Operand inlineCall(const ast::FnItem &fn, const ast::CallExpr &call);
+  /// As check(), in the program at hand, unless the body was checked before.
+  /// `call` is where the function is called with something that is not known.
+  void checkBody(const ast::FnItem &fn, std::optional<SourceRange> call);
   Operand lowerFnBody(const ast::FnItem &fn, Scope &scope);
   /// Reports several values where one belongs.
   bool isOneValue(const Operand &operand);

@@ -30,14 +30,6 @@ Strided Strided::whole(int buffer, ArrayRef<int64_t> sizes) {
   return {buffer, 0, Sizes(sizes), rowMajorStrides(sizes)};
 }
 
-bool Strided::isRowMajor() const {
-  int64_t expected = 1;
-  for (size_t i = sizes.size(); i-- > 0; expected *= sizes[i])
-    if (sizes[i] > 1 && strides[i] != expected)
-      return false;
-  return true;
-}
-
 Strided ccn::plan::subBox(Strided view, ArrayRef<int64_t> offsets,
                           ArrayRef<int64_t> sizes) {
   for (auto [offset, stride] : llvm::zip_equal(offsets, view.strides))

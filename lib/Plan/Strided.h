@@ -8,6 +8,8 @@
 #ifndef CCN_LIB_PLAN_STRIDED_H
 #define CCN_LIB_PLAN_STRIDED_H
 
+#include "runtime/Strided.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -36,7 +38,7 @@ struct Strided {
 
   bool operator==(const Strided &) const = default;
   int64_t count() const { return countOf(sizes); }
-  bool isRowMajor() const;
+  bool isRowMajor() const { return runtime::isRowMajor(sizes, strides); }
 };
 
 /// The box that starts at `offsets`.

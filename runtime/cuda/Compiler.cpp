@@ -10,6 +10,8 @@
 
 #include <nvrtc.h>
 
+#include <algorithm>
+
 namespace ccn::runtime {
 
 namespace {
@@ -26,6 +28,8 @@ struct Nvrtc {
   decltype(&::nvrtcGetProgramLog) getProgramLog = nullptr;
   decltype(&::nvrtcGetCUBINSize) getCubinSize = nullptr;
   decltype(&::nvrtcGetCUBIN) getCubin = nullptr;
+  decltype(&::nvrtcGetPTXSize) getPtxSize = nullptr;
+  decltype(&::nvrtcGetPTX) getPtx = nullptr;
 
   Status check(nvrtcResult result, const char *call) const {
     if (result == NVRTC_SUCCESS)
@@ -60,6 +64,8 @@ Result<Nvrtc> load() {
   find(nvrtc.getProgramLog, "nvrtcGetProgramLog");
   find(nvrtc.getCubinSize, "nvrtcGetCUBINSize");
   find(nvrtc.getCubin, "nvrtcGetCUBIN");
+  find(nvrtc.getPtxSize, "nvrtcGetPTXSize");
+  find(nvrtc.getPtx, "nvrtcGetPTX");
   if (!missing.empty())
     return error("NVRTC is too old: it lacks", missing);
   return nvrtc;
@@ -83,41 +89,62 @@ public:
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
-  Result<CompiledKernels> compile(const std::string &source,
-                                  const std::vector<std::string> &options);
+  /// Returns the log.
+  Result<std::string> compile(const std::string &source,
+                              std::string_view architecture);
+  Result<std::string> cubin() const {
+    return get(nvrtc.getCubinSize, "nvrtcGetCUBINSize", nvrtc.getCubin,
+               "nvrtcGetCUBIN");
+  }
+  /// Without the zero that ends it.
+  Result<std::string> ptx() const {
+    return textOf(
+        get(nvrtc.getPtxSize, "nvrtcGetPTXSize", nvrtc.getPtx, "nvrtcGetPTX"));
+  }
 
 private:
-  Result<std::string> log() const;
+  Result<std::string> log() const {
+    return textOf(get(nvrtc.getProgramLogSize, "nvrtcGetProgramLogSize",
+                      nvrtc.getProgramLog, "nvrtcGetProgramLog"));
+  }
+  /// What the program has of one kind.
+  Result<std::string> get(nvrtcResult (*getSize)(nvrtcProgram, size_t *),
+                          const char *sizeCall,
+                          nvrtcResult (*getBytes)(nvrtcProgram, char *),
+                          const char *bytesCall) const;
+  static Result<std::string> textOf(Result<std::string> bytes) {
+    if (bytes)
+      bytes->resize(std::min(bytes->find('\0'), bytes->size()));
+    return bytes;
+  }
 
   const Nvrtc &nvrtc;
   nvrtcProgram program = nullptr;
 };
 
-Result<std::string> Program::log() const {
+Result<std::string> Program::get(nvrtcResult (*getSize)(nvrtcProgram, size_t *),
+                                 const char *sizeCall,
+                                 nvrtcResult (*getBytes)(nvrtcProgram, char *),
+                                 const char *bytesCall) const {
   size_t size = 0;
-  if (Status status = nvrtc.check(nvrtc.getProgramLogSize(program, &size),
-                                  "nvrtcGetProgramLogSize");
+  if (Status status = nvrtc.check(getSize(program, &size), sizeCall); !status)
+    return status;
+  std::string bytes(size, '\0');
+  if (Status status = nvrtc.check(getBytes(program, bytes.data()), bytesCall);
       !status)
     return status;
-  // One more than what NVRTC counts, which ends with a zero.
-  std::string text(size + 1, '\0');
-  if (Status status = nvrtc.check(nvrtc.getProgramLog(program, text.data()),
-                                  "nvrtcGetProgramLog");
-      !status)
-    return status;
-  text.resize(text.find('\0'));
-  return text;
+  return bytes;
 }
 
-Result<CompiledKernels>
-Program::compile(const std::string &source,
-                 const std::vector<std::string> &options) {
+Result<std::string> Program::compile(const std::string &source,
+                                     std::string_view architecture) {
   if (Status status = nvrtc.check(nvrtc.createProgram(&program, source.c_str(),
                                                       "ccn-kernels.cu", 0,
                                                       nullptr, nullptr),
                                   "nvrtcCreateProgram");
       !status)
     return status;
+  std::vector<std::string> options = compilerOptions(architecture);
   std::vector<const char *> words;
   for (const std::string &option : options)
     words.push_back(option.c_str());
@@ -129,23 +156,7 @@ Program::compile(const std::string &source,
   if (Status status = nvrtc.check(result, "nvrtcCompileProgram"); !status)
     return said && !said->empty() ? error(status.message(), ":\n", *said)
                                   : status;
-  if (!said)
-    return said.status();
-  CompiledKernels kernels;
-  kernels.log = *std::move(said);
-  size_t size = 0;
-  if (Status status =
-          nvrtc.check(nvrtc.getCubinSize(program, &size), "nvrtcGetCUBINSize");
-      !status)
-    return status;
-  kernels.cubin.resize(size);
-  if (Status status = nvrtc.check(nvrtc.getCubin(program, kernels.cubin.data()),
-                                  "nvrtcGetCUBIN");
-      !status)
-    return status;
-  if (kernels.cubin.empty())
-    return error("NVRTC made no machine code");
-  return kernels;
+  return said;
 }
 
 } // namespace
@@ -167,7 +178,30 @@ Result<CompiledKernels> compileKernels(const std::string &source,
   Result<const Nvrtc *> nvrtc = Nvrtc::get();
   if (!nvrtc)
     return nvrtc.status();
-  return Program(**nvrtc).compile(source, compilerOptions(architecture));
+  Program program(**nvrtc);
+  Result<std::string> log = program.compile(source, architecture);
+  if (!log)
+    return log.status();
+  Result<std::string> cubin = program.cubin();
+  if (!cubin)
+    return cubin.status();
+  if (cubin->empty())
+    return error("NVRTC made no machine code");
+  return CompiledKernels{*std::move(cubin), *std::move(log)};
+}
+
+Result<std::string> compileToPtx(const std::string &source,
+                                 std::string_view architecture) {
+  Result<const Nvrtc *> nvrtc = Nvrtc::get();
+  if (!nvrtc)
+    return nvrtc.status();
+  Program program(**nvrtc);
+  // A virtual architecture, so that no machine code is made.
+  std::string target(architecture);
+  if (target.starts_with("sm_"))
+    target.replace(0, 3, "compute_");
+  Result<std::string> log = program.compile(source, target);
+  return log ? program.ptx() : log;
 }
 
 } // namespace ccn::runtime

@@ -1,7 +1,7 @@
 //===- Compiler.h - Compiles kernels for a GPU ------------------*- C++ -*-===//
 //
-// CUDA C++ to machine code by NVRTC, the compiler that CUDA has as a library.
-// It needs no device.
+// CUDA C++ to machine code or PTX by NVRTC, the compiler that CUDA has as a
+// library. It needs no device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,13 +39,19 @@ std::string architectureOf(int major, int minor);
 /// "13.0" if there is a compiler; else an error.
 Result<std::string> compilerVersion();
 
-/// The options of the compiler for an architecture, in words.
+/// The options of the compiler for an architecture, in words: "sm_80" for
+/// machine code, "compute_80" for PTX.
 std::vector<std::string> compilerOptions(std::string_view architecture);
 
 /// Compiles one translation unit, whose kernels are `extern "C"`. A program
 /// with mistakes gives an error with the compiler's log.
 Result<CompiledKernels> compileKernels(const std::string &source,
                                        std::string_view architecture);
+
+/// As compileKernels, to PTX: the text of which drivers make machine code, on
+/// GPUs of the architecture or, unless that ends in "a", later ones.
+Result<std::string> compileToPtx(const std::string &source,
+                                 std::string_view architecture);
 
 /// By kernel, as the log says.
 std::vector<KernelResources> kernelResources(const CompiledKernels &kernels);

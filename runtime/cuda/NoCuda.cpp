@@ -9,16 +9,20 @@
 
 namespace ccn::runtime {
 
-static Status missing() {
-  return error("this ccn was built without CUDA, so it cannot use GPUs");
+static Status missing(const char *what = "use GPUs") {
+  return error("this ccn was built without CUDA, so it cannot ", what);
 }
+static Status missingCompiler() { return missing("compile kernels for GPUs"); }
 
 struct GpuExecutor::State {};
 struct GpuRuns::State {};
 
-Result<std::string> compilerVersion() { return missing(); }
+Result<std::string> compilerVersion() { return missingCompiler(); }
 Result<CompiledKernels> compileKernels(const std::string &, std::string_view) {
-  return missing();
+  return missingCompiler();
+}
+Result<std::string> compileToPtx(const std::string &, std::string_view) {
+  return missingCompiler();
 }
 
 Status checkGpus() { return missing(); }

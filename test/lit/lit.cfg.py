@@ -47,8 +47,14 @@ if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
     config.available_features.add("fake-cuda")
 # Where the tests' Python has PyTorch, which Debian's has not.
 find = "import importlib.util, sys; found = importlib.util.find_spec('torch'); sys.exit(not (found and found.origin))"
-if subprocess.run([config.python, "-c", find]).returncode == 0:
+if subprocess.run([config.python, "-c", find], check=False).returncode == 0:
     config.available_features.add("torch")
+# Only the compiler knows whether it finds CUDA's.
+kernels = subprocess.run(
+    [tools + "/cccompile", "-", "--emit", "ptx", "--target", "sm_80"], capture_output=True,
+    input=b"mesh m (dp = 1)\nprogram p(inout x: f32[1]) { x <- x + x }\n", check=False)
+if kernels.returncode == 0:
+    config.available_features.add("nvrtc")
 if config.sanitizer:
     config.available_features.add("sanitizer")
 # MPI's library leaks on purpose, and its processes have limited time.

@@ -1,6 +1,7 @@
 //===- EmitPackage.cpp - Packages from the command line -------------------===//
 //
-// Chooses the program, builds its package, and gives the file's bytes.
+// Chooses the program, builds its package or its kernels, and gives the file's
+// bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #include "codegen/EmitLibrary.h"
 #include "codegen/ExportPlan.h"
 #include "lib/Verify/BoundPlans.h"
+#include "runtime/cuda/Compiler.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -46,29 +48,32 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
   return ranks == expected;
 }
 
-std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
-                                               const Options &options,
-                                               Diagnostics &diagnostics,
-                                               int &code) {
-  code = 2;
-  mlir::ModuleOp plans = parts.plans;
+/// The program that `options` names, or the only one; if there is none, says
+/// why.
+static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
+                                                const Options &options,
+                                                Diagnostics &diagnostics) {
+  std::string what = options.emitsKernels()     ? "kernels"
+                     : options.emit == "header" ? "a header"
+                     : options.emit == "lib"    ? "a library"
+                                                : "a package";
   llvm::SetVector<llvm::StringRef> programs;
   for (auto op : plans.getOps<plan::PlanOp>())
     programs.insert(op.getName());
   if (programs.empty()) {
-    diagnostics.error("expected a program to make a package of, found none in "
-                      "the file");
+    diagnostics.error("expected a program to make " + what +
+                      " of, found none in the file");
     return std::nullopt;
   }
-  std::string program = options.program;
   std::string names = llvm::join(programs.getArrayRef(), "', '");
-  if (program.empty() && programs.size() > 1) {
-    diagnostics.error("expected --program to say which of '" + names +
-                      "' is made a package of");
+  if (options.program.empty() && programs.size() > 1) {
+    diagnostics.error("expected --program to say which of '" + names + "' " +
+                      what + (options.emitsKernels() ? " are" : " is") +
+                      " made of");
     return std::nullopt;
   }
-  if (program.empty())
-    program = programs.front().str();
+  std::string program =
+      options.program.empty() ? programs.front().str() : options.program;
   if (!programs.contains(program)) {
     diagnostics.error("the file has no program '" + program + "'; it has '" +
                       names + "'");
@@ -76,6 +81,20 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   }
   if (!checkPlans(plans, program, diagnostics))
     return std::nullopt;
+  return program;
+}
+
+std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
+                                               const Options &options,
+                                               Diagnostics &diagnostics,
+                                               int &code) {
+  code = 2;
+  mlir::ModuleOp plans = parts.plans;
+  std::optional<std::string> chosen =
+      chooseProgram(plans, options, diagnostics);
+  if (!chosen)
+    return std::nullopt;
+  const std::string &program = *chosen;
   auto wrongProgram = [&](const std::string &why) {
     code = 1;
     diagnostics.error(why);
@@ -123,11 +142,6 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   packageOptions.gpu = options.target != "cpu";
   Result<runtime::Package> package =
       codegen::buildPackage(plans, packageOptions);
-  if (package && options.emit == "cuda") {
-    code = 0;
-    emitted.bytes = std::move(package->gpu->source);
-    return emitted;
-  }
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
   if (!bytes)
@@ -142,4 +156,35 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   code = 0;
   emitted.bytes = *std::move(bytes);
   return emitted;
+}
+
+std::optional<std::string> ccn::makeKernels(mlir::ModuleOp plans,
+                                            const Options &options,
+                                            Diagnostics &diagnostics,
+                                            int &code) {
+  code = 2;
+  std::optional<std::string> program =
+      chooseProgram(plans, options, diagnostics);
+  if (!program)
+    return std::nullopt;
+  code = 1;
+  auto written = [&](Result<std::string> text) -> std::optional<std::string> {
+    if (!text) {
+      diagnostics.error(text.message());
+      return std::nullopt;
+    }
+    code = 0;
+    return *std::move(text);
+  };
+  Result<runtime::GpuProgram> kernels = codegen::buildKernels(plans, *program);
+  if (!kernels)
+    return written(kernels.status());
+  if (options.emit == "cuda")
+    return written(std::move(kernels->source));
+  if (options.emit == "ptx")
+    return written(runtime::compileToPtx(kernels->source, options.target));
+  Result<runtime::CompiledKernels> compiled =
+      runtime::compileKernels(kernels->source, options.target);
+  return written(compiled ? Result<std::string>(std::move(compiled->cubin))
+                          : compiled.status());
 }

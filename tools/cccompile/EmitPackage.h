@@ -1,6 +1,6 @@
 //===- EmitPackage.h - Packages from the command line -----------*- C++ -*-===//
 //
-// Makes a package of a program's plans.
+// Makes a package of a program's plans, or their kernels for GPUs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,12 +33,18 @@ struct PackageParts {
   std::vector<codegen::VariantOptions> variants;
 };
 
-/// What --emit package, lib, header or cuda writes of one of the programs in
+/// What --emit package, lib or header writes of one of the programs in
 /// `parts.plans`: the one that `options` names, or the only one. If there is an
 /// error, it has been reported and `code` is the exit code.
 std::optional<EmittedProgram> makePackage(PackageParts &parts,
                                           const Options &options,
                                           Diagnostics &diagnostics, int &code);
+
+/// Likewise of --emit cuda, ptx or cubin: all kernels of the program, which are
+/// one translation unit.
+std::optional<std::string> makeKernels(mlir::ModuleOp plans,
+                                       const Options &options,
+                                       Diagnostics &diagnostics, int &code);
 
 } // namespace ccn
 

@@ -12,12 +12,20 @@
 using namespace ccn;
 using namespace ccn::cli;
 
-bool ccn::emitsPackage(const Options &options) {
-  return options.emit == "package" || options.emit == "lib" ||
-         options.emit == "header" || options.emit == "cuda";
+/// Whether a command line asks for JSON, be it wrong elsewhere.
+static bool asksForJson(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i], next = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--diagnostics=json" ||
+        (word == "--diagnostics" && next == "json"))
+      return true;
+  }
+  return false;
 }
 
-std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
+std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
+                                     std::string &mistake) {
+  options.jsonDiagnostics = asksForJson(argc, argv);
   CLI::App app{
       "Compiles programs over distributed tensors (.ccn), and runs them on CPU "
       "ranks.\n\n"
@@ -52,10 +60,13 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
          "what each rank executes; package, that with machine code in one "
          "file, for ccrun (also with --stop-after emit); lib, that as a static "
          "library for applications; header, the program's functions for C and "
-         "C++; cuda, the kernels for GPUs")
+         "C++; cuda, ptx, cubin, the kernels for GPUs, all in one file: as "
+         "CUDA "
+         "C++, or compiled by NVRTC")
       ->type_name("KIND")
-      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
-                           "package", "lib", "header", "cuda"}));
+      ->check(
+          expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
+                       "package", "lib", "header", "cuda", "ptx", "cubin"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default)")
       ->type_name("FILE");
@@ -112,8 +123,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       ->type_name("LEVEL")
       ->check(expectOneOf({"native", "x86-64", "x86-64-v3", "x86-64-v4"}));
   app.add_option("--target", options.target,
-                 "with --emit package, lib or cuda, what executes it: cpu (the "
-                 "default), or GPUs (and the CPU): sm_80, sm_90a")
+                 "with --emit package or lib, what executes it: cpu (the "
+                 "default), or GPUs (and the CPU): sm_80, sm_90a; with --emit "
+                 "ptx or cubin, the GPUs that it is for")
       ->type_name("TARGET")
       ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
   app.add_flag("--autotune", options.autotune,
@@ -138,9 +150,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
   auto *run =
       app.add_flag("--run", options.run, "run the program, one thread a rank");
   run->group("Running");
-  app.add_option("--program", options.program,
-                 "the program to run or to make a package of, if the file "
-                 "has several")
+  app.add_option(
+         "--program", options.program,
+         "the program to run or to make a package or kernels of, if the "
+         "file has several")
       ->type_name("NAME")
       ->group("Running");
   addArrayOptions(app, inputs, outputs, options.seed, "Running");
@@ -167,7 +180,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     options.mesh = splitAll(mesh, "--mesh", "AXIS=SIZE");
     options.inputs = splitAll(inputs, "--input", "NAME=FILE");
     options.outputs = splitAll(outputs, "--output", "NAME=FILE");
-    options.jsonDiagnostics = diagnostics == "json";
     for (const std::string &extra : app.remaining()) {
       if (extra.rfind("--mlir-", 0) != 0)
         throw CLI::ValidationError("unknown argument '" + extra +
@@ -189,7 +201,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       options.emit = "package";
       options.stopAfter.clear();
     }
-    bool packages = emitsPackage(options);
     if (!options.header.empty() && options.emit != "lib" &&
         options.emit != "package")
       throw CLI::ValidationError("--emit-header",
@@ -197,29 +208,38 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
     if (options.header == options.output && options.header == "-")
       throw CLI::ValidationError(
           "--emit-header", "expected another place than -o, found '-' in both");
-    if (packages && !options.stopAfter.empty())
-      throw CLI::ValidationError("--stop-after",
-                                 "expected 'emit' or nothing with --emit " +
-                                     options.emit);
-    if (!options.target.empty() && !packages)
-      throw CLI::ValidationError(
-          "--target", "expected --emit package, lib or cuda beside it");
     if (options.autotune && options.emit != "package")
       throw CLI::ValidationError("--autotune",
                                  "expected --emit package beside it");
-    if (options.emit == "cuda" && options.target == "cpu")
+    if (options.emitsCode() && !options.stopAfter.empty())
+      throw CLI::ValidationError("--stop-after",
+                                 "expected 'emit' or nothing with --emit " +
+                                     options.emit);
+    if (!options.target.empty() && !options.emitsCode())
+      throw CLI::ValidationError(
+          "--target",
+          "expected --emit package, lib, cuda, ptx or cubin beside it");
+    if (options.emitsKernels() && options.target == "cpu")
+      throw CLI::ValidationError("--target", "expected GPUs with --emit " +
+                                                 options.emit +
+                                                 ", found 'cpu'");
+    // The text is the same for all GPUs, what is compiled is not.
+    if (options.emitsKernels() && options.emit != "cuda" &&
+        options.target.empty())
       throw CLI::ValidationError("--target",
-                                 "expected GPUs with --emit cuda, found 'cpu'");
+                                 "expected 'sm_80' or 'sm_90a' with --emit " +
+                                     options.emit + ", found none");
     if (options.target.empty())
       options.target = options.emit == "cuda" ? "sm_90a" : "cpu";
     if (options.emit == "plan" && !options.stopAfter.empty() &&
         options.stopAfter != "plan")
       throw CLI::ValidationError("--stop-after",
                                  "expected 'plan' or nothing with --emit plan");
-    if (!options.program.empty() && !options.run && !packages)
+    if (!options.program.empty() && !options.run && !options.emitsCode())
       throw CLI::ValidationError(
           "--program",
-          "expected --run or --emit package, lib, header or cuda beside it");
+          "expected --run or --emit package, lib, header, cuda, ptx or cubin "
+          "beside it");
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&
         options.emit != "plan")
@@ -236,10 +256,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
                                  "expected --topology beside it");
     if (*topology && options.stopAfter != "select" &&
         options.stopAfter != "plan" && options.emit != "plan" &&
-        options.emit != "package" && options.emit != "lib")
+        !options.emitsCode())
       throw CLI::ValidationError(
           "--topology", "expected --stop-after select or plan, or --emit plan, "
-                        "package or lib, beside it");
+                        "package, lib, cuda, ptx or cubin, beside it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",
@@ -250,5 +270,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options) {
       throw CLI::ValidationError(
           "--stop-after", "expected 'schedule' or nothing with --verify");
   };
-  return parse(app, argc, argv, "FILE", check);
+  return parse(app, argc, argv, "FILE", check,
+               [&](const std::string &what) { mistake = what; });
 }

@@ -56,15 +56,23 @@ struct Options {
   bool explain = false;
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
+
+  /// Whether the kernels for GPUs are written, as text or compiled.
+  bool emitsKernels() const {
+    return emit == "cuda" || emit == "ptx" || emit == "cubin";
+  }
+  /// Whether something is made of the plans of all ranks.
+  bool emitsCode() const {
+    return emit == "package" || emit == "lib" || emit == "header" ||
+           emitsKernels();
+  }
 };
 
-/// Whether `emit` asks for what a package holds, or is made of: a phase of the
-/// compiler comes before it that no other kind has.
-bool emitsPackage(const Options &options);
-
-/// Reads the command line. If the tool is to end at once, after `--help` or a
-/// mistake, the result is its exit code.
-std::optional<int> parseOptions(int argc, char **argv, Options &options);
+/// Reads the command line. If the tool is to end at once, the result is its
+/// exit code: after `--help`, which is printed, or after a mistake, of which
+/// `mistake` then says what is wrong. `jsonDiagnostics` is always set.
+std::optional<int> parseOptions(int argc, char **argv, Options &options,
+                                std::string &mistake);
 
 } // namespace ccn
 

@@ -23,6 +23,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <cstdio>
+#include <unistd.h>
+
 using namespace ccn;
 
 namespace {
@@ -35,6 +38,18 @@ int finish(int code, const Options &options, const Diagnostics &diagnostics) {
   else
     diagnostics.renderText(llvm::errs(), colour);
   return code;
+}
+
+/// Reports a mistake in the command line, which is the tool's own; returns its
+/// exit code.
+int finishUsage(llvm::StringRef mistake, const Options &options) {
+  if (!options.jsonDiagnostics) {
+    llvm::errs() << "cccompile: error: " << mistake << "\n";
+    return 2;
+  }
+  Diagnostics diagnostics;
+  diagnostics.error(mistake);
+  return finish(2, options, diagnostics);
 }
 
 /// Writes through an open file; what the system says if that fails.
@@ -120,11 +135,68 @@ int compileTo(const SourceFile &source, mlir::MLIRContext *context,
   llvm_unreachable("all statuses have an exit code");
 }
 
+/// The package of `plans`, compiled as `compileOptions` say, under `schedules`
+/// if they are not null. Without it, an error was reported and `code` is the
+/// exit code.
+std::optional<EmittedProgram>
+packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
+          const SourceFile &source, mlir::MLIRContext *context,
+          const CompileOptions &compileOptions, const Options &options,
+          Diagnostics &diagnostics, int &code) {
+  // What it would do without a schedule, and without those of a topology:
+  // ccrun always compares with that what GPUs compute. Applications do not.
+  PackageParts parts;
+  parts.plans = plans;
+  mlir::OwningOpRef<mlir::ModuleOp> unused;
+  if (options.emit == "package" &&
+      (schedules || !options.topology.empty() || options.target != "cpu" ||
+       options.autotune)) {
+    CompileOptions plain = compileOptions;
+    plain.unscheduled = true;
+    plain.topology.clear();
+    plain.dumpFolder.clear();
+    plain.explain = false;
+    plain.stopAfter = Phase::Schedule;
+    code = compileTo(source, context, plain, diagnostics, parts.plain, unused);
+    if (code)
+      return std::nullopt;
+    // What a file holds of one rank cannot be taken back.
+    if (isLocalized(*parts.plain)) {
+      parts.plain = {};
+    } else {
+      plain.stopAfter = Phase::Plan;
+      code = compileTo(source, context, plain, diagnostics, parts.reference,
+                       unused);
+      if (code)
+        return std::nullopt;
+    }
+  }
+  if (schedules)
+    parts.schedule = options.schedule.empty() ? "default" : options.schedule;
+  std::vector<ScheduledVariant> variants;
+  if (options.autotune)
+    variants = makeVariants(source, context, options, compileOptions);
+  for (ScheduledVariant &variant : variants)
+    if (parts.variant.empty() && variant.schedule == parts.schedule)
+      // It is what the package has by default.
+      parts.variant = variant.plan.name;
+    else
+      parts.variants.push_back(
+          {variant.plan.name, variant.schedule, *variant.plan.plans});
+  return makePackage(parts, options, diagnostics, code);
+}
+
 /// `scheduleFile` will hold the file of the schedule, if one is given: like the
 /// source it outlives the diagnostics that show its lines.
 int compileAndEmit(const Options &options, const SourceFile &source,
                    std::optional<SourceFile> &scheduleFile,
                    Diagnostics &diagnostics) {
+  bool isBinary = options.emit == "package" || options.emit == "cubin";
+  if (isBinary && options.output == "-" && llvm::outs().is_displayed()) {
+    diagnostics.error("-o: expected a file with --emit " + options.emit +
+                      ", found a terminal");
+    return 2;
+  }
   if (options.emit == "ast") {
     std::unique_ptr<frontend::ast::File> file =
         frontend::parse(source, diagnostics);
@@ -178,7 +250,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
-  else if (options.emit == "plan" || emitsPackage(options))
+  else if (options.emit == "plan" || options.emitsCode())
     compileOptions.stopAfter = Phase::Plan;
   else
     compileOptions.stopAfter = options.run || options.explain ||
@@ -223,49 +295,15 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
   }
-  if (emitsPackage(options)) {
-    // What it would do without a schedule, and without those of a topology:
-    // ccrun always compares with that what GPUs compute. Applications do not.
-    PackageParts parts;
-    parts.plans = *module;
-    mlir::OwningOpRef<mlir::ModuleOp> unused;
-    bool isForTools = options.emit == "package" || options.emit == "cuda";
-    if (isForTools && (schedules || !options.topology.empty() ||
-                       options.target != "cpu" || options.autotune)) {
-      CompileOptions plain = compileOptions;
-      plain.unscheduled = true;
-      plain.topology.clear();
-      plain.dumpFolder.clear();
-      plain.explain = false;
-      plain.stopAfter = Phase::Schedule;
-      if (int code = compileTo(source, &context, plain, diagnostics,
-                               parts.plain, unused))
-        return code;
-      // What a file holds of one rank cannot be taken back.
-      if (isLocalized(*parts.plain)) {
-        parts.plain = {};
-      } else {
-        plain.stopAfter = Phase::Plan;
-        if (int code = compileTo(source, &context, plain, diagnostics,
-                                 parts.reference, unused))
-          return code;
-      }
-    }
-    if (schedules)
-      parts.schedule = options.schedule.empty() ? "default" : options.schedule;
-    std::vector<ScheduledVariant> variants;
-    if (options.autotune)
-      variants = makeVariants(source, &context, options, compileOptions);
-    for (ScheduledVariant &variant : variants)
-      if (parts.variant.empty() && variant.schedule == parts.schedule)
-        // It is what the package has by default.
-        parts.variant = variant.plan.name;
-      else
-        parts.variants.push_back(
-            {variant.plan.name, variant.schedule, *variant.plan.plans});
+  if (options.emitsCode()) {
     int code;
-    std::optional<EmittedProgram> emitted =
-        makePackage(parts, options, diagnostics, code);
+    std::optional<EmittedProgram> emitted;
+    if (!options.emitsKernels())
+      emitted = packageOf(*module, schedules.get(), source, &context,
+                          compileOptions, options, diagnostics, code);
+    else if (std::optional<std::string> kernels =
+                 makeKernels(*module, options, diagnostics, code))
+      emitted = EmittedProgram{*std::move(kernels), ""};
     if (!emitted)
       return code;
     bool isWritten =
@@ -293,13 +331,44 @@ int compileAndEmit(const Options &options, const SourceFile &source,
              : 2;
 }
 
+/// Reads the command line of options that MLIR has; if that fails, `mistake`
+/// says why.
+bool readMlirOptions(llvm::ArrayRef<const char *> args, std::string &mistake) {
+  // What is wrong with a value, LLVM says on standard error itself.
+  llvm::errs().flush();
+  std::FILE *file = std::tmpfile();
+  int old = file ? dup(STDERR_FILENO) : -1;
+  if (old >= 0)
+    dup2(fileno(file), STDERR_FILENO);
+  bool done = llvm::cl::ParseCommandLineOptions(args.size(), args.data(), "",
+                                                &llvm::errs());
+  if (old >= 0) {
+    dup2(old, STDERR_FILENO);
+    close(old);
+    std::rewind(file);
+    for (int c; (c = std::fgetc(file)) != EOF;)
+      mistake += static_cast<char>(c);
+  }
+  if (file)
+    std::fclose(file);
+  if (done) {
+    llvm::errs() << mistake;
+    return true;
+  }
+  llvm::StringRef text = llvm::StringRef(mistake).trim();
+  text.consume_front("cccompile: ");
+  mistake = text.str();
+  return false;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   Options options;
-  if (std::optional<int> code = parseOptions(argc, argv, options))
-    return *code;
+  std::string mistake;
+  if (std::optional<int> code = parseOptions(argc, argv, options, mistake))
+    return mistake.empty() ? *code : finishUsage(mistake, options);
 
   mlir::registerAsmPrinterCLOptions();
   mlir::registerMLIRContextCLOptions();
@@ -308,16 +377,12 @@ int main(int argc, char **argv) {
   std::vector<const char *> mlirArgs = {"cccompile"};
   for (const std::string &arg : options.mlirArgs) {
     llvm::StringRef name = llvm::StringRef(arg).split('=').first.ltrim('-');
-    if (!llvm::cl::getRegisteredOptions().contains(name)) {
-      llvm::errs() << "cccompile: error: unknown argument '" << arg
-                   << "'; see --help\n";
-      return 2;
-    }
+    if (!llvm::cl::getRegisteredOptions().contains(name))
+      return finishUsage("unknown argument '" + arg + "'; see --help", options);
     mlirArgs.push_back(arg.c_str());
   }
-  if (!llvm::cl::ParseCommandLineOptions(mlirArgs.size(), mlirArgs.data(), "",
-                                         &llvm::errs()))
-    return 2;
+  if (!readMlirOptions(mlirArgs, mistake))
+    return finishUsage(mistake, options);
 
   Diagnostics diagnostics;
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.file);

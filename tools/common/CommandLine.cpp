@@ -126,11 +126,15 @@ const char *const cli::arraysNote =
     "or\npartial one has a leading dimension for each mesh axis it is local "
     "on. bf16\ntravels as V2, f8e4m3 and f8e5m2 as V1.\n\n";
 
-std::optional<int> cli::parse(CLI::App &app, int argc, char **argv,
-                              const std::string &file,
-                              const std::function<void()> &check) {
+std::optional<int>
+cli::parse(CLI::App &app, int argc, char **argv, const std::string &file,
+           const std::function<void()> &check,
+           const std::function<void(const std::string &)> &report) {
   auto fail = [&](const std::string &what) {
-    std::cerr << app.get_name() << ": error: " << what << "\n";
+    if (report)
+      report(what);
+    else
+      std::cerr << app.get_name() << ": error: " << what << "\n";
     return 2;
   };
   try {

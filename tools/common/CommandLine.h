@@ -46,11 +46,13 @@ extern const char *const arraysNote;
 
 /// Reads the command line, then calls `check`, which may throw a
 /// CLI::ValidationError. If the tool is to end at once, after `--help` or a
-/// mistake, which is printed, the result is its exit code. `file` is what the
-/// help calls the argument that every call needs.
-std::optional<int> parse(CLI::App &app, int argc, char **argv,
-                         const std::string &file,
-                         const std::function<void()> &check);
+/// mistake, the result is its exit code. A mistake is passed to `report`, or
+/// printed if that is empty. `file` is what the help calls the argument that
+/// every call needs.
+std::optional<int>
+parse(CLI::App &app, int argc, char **argv, const std::string &file,
+      const std::function<void()> &check,
+      const std::function<void(const std::string &)> &report = {});
 
 } // namespace ccn::cli
 

@@ -15,6 +15,7 @@
 #include "test/unit/Codegen/CudaHost.h"
 
 #include <functional>
+#include <utility>
 
 #define __shared__ static
 
@@ -30,6 +31,10 @@ void runBlocks(int blocks, int threads, const std::function<void()> &kernel);
 void __syncthreads();
 int __syncthreads_or(int predicate);
 unsigned __ballot_sync(unsigned mask, int predicate);
+inline unsigned long long atomicAdd(unsigned long long *to,
+                                    unsigned long long value) {
+  return std::exchange(*to, *to + value);
+}
 
 // What products.cuh has as PTX; multiplyAdd takes how to decode an element.
 void loadMatrices(unsigned (&to)[4], const void *row);

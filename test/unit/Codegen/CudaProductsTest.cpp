@@ -318,6 +318,23 @@ std::vector<T> fractions(long long count, std::mt19937 &random) {
   return result;
 }
 
+/// What blocks did before is visible to all that follow, as after a barrier.
+template <typename T, typename I>
+void scatter(int blocks, runtime::RowTableSizes sizes,
+             const std::vector<I> &indices, const std::vector<T> &rows,
+             std::vector<T> &to) {
+  CcnContext context = {};
+  std::vector<long long> memory(indices.size() + 1, -1);
+  auto *own =
+      cuda::ScatterMemory::at(reinterpret_cast<unsigned char *>(memory.data()));
+  runBlocks(blocks, 128, [&] { own->begin(); });
+  runBlocks(blocks, 128, [&] {
+    cuda::scatterRows<T, I, 128>(context, sizes.tableRows, sizes.rowSize,
+                                 sizes.count, indices.data(), rows.data(),
+                                 to.data(), own);
+  });
+}
+
 template <typename T, typename I>
 void movesRows(long long tableRows, long long rowSize, long long count,
                ElementType indexType) {
@@ -343,16 +360,15 @@ void movesRows(long long tableRows, long long rowSize, long long count,
   });
   expectSame(found, expected);
 
-  std::vector<T> sums = table;
+  std::vector<T> sums = table, sumsOfOne = table;
   std::vector<std::pair<int64_t, int64_t>> order;
   ASSERT_TRUE(runtime::addRows(typeOf<T>, sizes, indexType,
                                bytes(indices.data()), bytes(rows.data()),
                                bytes(table.data()), order));
-  runBlocks(3, 128, [&] {
-    cuda::scatterRows<T, I, 128>(context, tableRows, rowSize, count,
-                                 indices.data(), rows.data(), sums.data());
-  });
+  scatter(3, sizes, indices, rows, sums);
   expectSame(sums, table);
+  scatter(1, sizes, indices, rows, sumsOfOne);
+  expectSame(sumsOfOne, table);
   EXPECT_EQ(cuda::failures, 0);
 }
 
@@ -381,10 +397,7 @@ TEST(CudaProducts, IndicesOutsideOfTables) {
     EXPECT_GT(cuda::failures, 0);
     EXPECT_EQ(cuda::lastCode, -1);
     cuda::failures = 0;
-    runBlocks(2, 128, [&] {
-      cuda::scatterRows<float, long long, 128>(context, 4, 5, 4, indices.data(),
-                                               rows.data(), table.data());
-    });
+    scatter(2, {4, 5, 4}, indices, rows, table);
     EXPECT_EQ(cuda::failures, 1);
   }
 }
@@ -430,7 +443,8 @@ extern "C" __global__ void convolution(const bf16 *x, const bf16 *w, bf16 *y) {
 extern "C" __global__ void rows(CcnContext context, const bf16 *table,
                                 const int *indices, bf16 *to) {
   gatherRows<bf16, int, 256>(context, 10, 7, 5, table, indices, to);
-  scatterRows<bf16, int, 256>(context, 10, 7, 5, indices, table, to);
+  scatterRows<bf16, int, 256>(context, 10, 7, 5, indices, table, to,
+                              ScatterMemory::at(context.workspace));
 }
 )";
   for (const char *target : {"sm_80", "sm_90a"})

@@ -292,6 +292,20 @@ TEST(ShareArguments, ElementsMayBeReplacedInPlace) {
   EXPECT_EQ(plan.parts(0).size(), 1u);
 }
 
+TEST(ShareArguments, RowsMayBeTakenOfWhatIsNotYetReplaced) {
+  for (int64_t first : {0, 1}) {
+    InOut plan;
+    int rows = plan.privateBuffer({4}), indices = plan.argument({4});
+    plan.add(0, loop(6, plan.load(plan.other), plan.store(plan.place, 4)));
+    // A table of 4 rows of one element; of row 4 it would have the new one.
+    plan.add(0, GatherRowsPart{4, 1, 4, view(plan.state, first), view(indices),
+                               view(rows)});
+    plan.add(0, loop(4, plan.load(plan.other), plan.store(plan.place)));
+    plan.copyBack();
+    EXPECT_EQ(shareArguments(plan.plan), first == 0 ? Shared{0} : Shared{});
+  }
+}
+
 TEST(ShareArguments, NotWhereElementsMove) {
   InOut plan;
   plan.add(0, loop(9, plan.load(plan.state), plan.store(plan.place, 1)));

@@ -41,6 +41,18 @@ TEST_F(Compiler, SamplesCompile) {
   }
 }
 
+TEST_F(Compiler, SamplesCompileToPtx) {
+  std::string source = averageOnGpus(4, 1000).gpu->source;
+  for (const char *architecture : {"sm_80", "sm_90a"}) {
+    Result<std::string> ptx = compileToPtx(source, architecture);
+    ASSERT_TRUE(ptx.ok()) << ptx.message();
+    EXPECT_NE(ptx->find(std::string(".target ") + architecture + "\n"),
+              ptx->npos);
+    EXPECT_NE(ptx->find(".entry slice("), ptx->npos);
+    EXPECT_EQ(ptx->find('\0'), ptx->npos);
+  }
+}
+
 TEST_F(Compiler, SpillsAreCounted) {
   const char *source = R"(
     extern "C" __global__ void __launch_bounds__(1024) spills(float *p, int n) {
@@ -67,6 +79,10 @@ TEST_F(Compiler, MistakesComeWithTheLog) {
           .message();
   EXPECT_EQ(why.find("the kernels do not compile:\n"), 0u) << why;
   EXPECT_NE(why.find("identifier \"x\" is undefined"), why.npos) << why;
+  EXPECT_EQ(compileToPtx("x", "sm_80").message().find("the kernels do not "),
+            0u);
+  why = compileToPtx("", "sm_1").message();
+  EXPECT_NE(why.find("invalid value for --gpu-architecture"), why.npos) << why;
   why = compileKernels("", "sm_1").message();
   EXPECT_NE(why.find("invalid value for --gpu-architecture"), why.npos) << why;
 }

@@ -45,7 +45,7 @@ def run(command, folder):
 
 def said_in_text(text):
     """The messages in text output as (file, line, column, severity, message)."""
-    found = [PLACE.fullmatch(line) for line in text.splitlines()]
+    found = [PLACE.fullmatch(line.removeprefix("cccompile: ")) for line in text.splitlines()]
     return [(m[1] or "", int(m[2] or 0), int(m[3] or 0), m[4], m[5]) for m in found if m]
 
 
@@ -59,10 +59,10 @@ def said_in_json(text):
     return said
 
 
-def check(name, folder, command, seconds):
+def check(name, folder, command, words, seconds):
     """Runs a case. What came out, and what is wrong whatever was expected."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    code, out, err = run(command, folder)
+    code, out, err = run(command + words, folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if code not in (0, 1, 2, 4):
         return f"exit {code}\n", [f"{name}: it crashed: {err[:2000]}"]
@@ -76,9 +76,8 @@ def check(name, folder, command, seconds):
         wrong.append(f"it took {took:.1f} s, expected at most {seconds} s")
     if code and out:
         wrong.append(f"it failed but wrote to standard output: {out[:200]!r}")
-    # The command line itself is reported before its --diagnostics is known.
-    if not err.startswith("cccompile: "):
-        again = run(command + ["--diagnostics", "json"], folder)
+    if "--diagnostics" not in words:
+        again = run(command + ["--diagnostics", "json"] + words, folder)
         try:
             if again[0] != code or said_in_json(again[2]) != said_in_text(err):
                 wrong.append(f"JSON says something else: exit {again[0]}\n{again[2]}")
@@ -124,7 +123,7 @@ def main():
         expected_path = os.path.join(folder, name + ".out")
         if kind not in (".ccn", ".mlir") or not (test or os.path.exists(expected_path)):
             continue
-        results[name], wrong = check(name, folder, command + arguments(path), seconds)
+        results[name], wrong = check(name, folder, command, arguments(path), seconds)
         failures += wrong
         if test:
             continue

@@ -1,0 +1,62 @@
+//===- LaunchBarriers.h - Where the blocks of a kernel wait -----*- C++ -*-===//
+//
+// Between two parts of a kernel its blocks wait for each other only if one
+// touches what the other writes. A barrier of ranks before all other parts, or
+// after them, needs no barrier of blocks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_LAUNCHBARRIERS_H
+#define CCN_CODEGEN_LAUNCHBARRIERS_H
+
+#include "runtime/Plan.h"
+
+#include <map>
+
+namespace ccn::codegen {
+
+/// Whether a part is a barrier of ranks.
+bool isBarrier(const runtime::Part &part);
+
+/// Where the kernels of a launch wait. What one rank needs all do, so that they
+/// share kernels.
+class LaunchBarriers {
+public:
+  /// Of launch number `launch` of all ranks.
+  LaunchBarriers(const runtime::Plan &plan, size_t launch);
+
+  /// Whether the blocks of a rank wait for each other before part number `part`
+  /// of `parts`.
+  bool isBefore(size_t part, size_t parts) const {
+    return blocks.at(parts)[part];
+  }
+  /// Whether the launch's barrier of ranks number `barrier` is at an edge of
+  /// the kernel: on all ranks before all other parts, or on all after them.
+  /// What one block of a rank waits for, those of the others tell it, so one
+  /// that is first on one rank and last on another is at no edge: all that the
+  /// other did must be done.
+  bool isAtEdge(size_t barrier) const {
+    return edges[barrier].first || edges[barrier].last;
+  }
+
+private:
+  /// Both if there are barriers only.
+  struct Edge {
+    bool first = true, last = true;
+  };
+
+  void addRank(const runtime::Plan &plan, int rank,
+               const runtime::Launch &launch);
+
+  /// By the number of a rank's parts: ranks with as many wait at the same.
+  std::map<size_t, std::vector<bool>> blocks;
+  std::vector<Edge> edges;
+};
+
+/// Whether a rank's exchange writes elements that it reads.
+bool isInPlace(const runtime::Plan &plan, int rank,
+               const runtime::ExchangePart &exchange);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_LAUNCHBARRIERS_H
