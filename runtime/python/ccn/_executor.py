@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from . import _tensors
 from ._elements import encode
-from ._library import lib
+from ._library import int32, lib
 
 _ANY_DEVICE = -1
 
@@ -100,7 +100,7 @@ class Executor:
                                  f"cuda:{device}")
             return
         pointer = ctypes.c_void_p()
-        number = _ANY_DEVICE if device is None else device
+        number = _ANY_DEVICE if device is None else int32(device)
         with self.team.handle as team, self.program.handle as program:
             lib.ccn_executor_create(team, program, self.rank, number, ctypes.byref(pointer))
             self.team.keep(self.rank, pointer.value)

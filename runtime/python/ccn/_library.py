@@ -4,6 +4,7 @@ Nothing here depends on the version of Python's C API, so one copy serves all ve
 """
 
 import ctypes
+import operator
 import os
 import pathlib
 import threading
@@ -133,6 +134,14 @@ def _open():
 lib = _open()
 
 
+def int32(value):
+    """A number for a parameter of C's type int, which ctypes would cut off."""
+    number = operator.index(value)
+    if not -(2**31) <= number < 2**31:
+        raise ArgumentError(f"expected a number of 32 bits, found {number}")
+    return number
+
+
 class Handle:
     """A handle that calls use, from any threads, until it is given up.
 
@@ -168,3 +177,7 @@ class Handle:
                 raise ArgumentError(f"{self._what} cannot be closed while calls are in progress")
             pointer, self._pointer = self._pointer, None
             return pointer
+
+
+class ProgramHandle(Handle):
+    """A handle of a program, which can be nothing else's."""

@@ -7,8 +7,7 @@ import weakref
 from typing import NamedTuple
 
 from ._elements import TYPES, ElementType
-from ._executor import Executor
-from ._library import ArgumentError, ArgumentInfo, Handle, PartInfo, ProgramInfo, lib
+from ._library import ArgumentError, ArgumentInfo, PartInfo, ProgramHandle, ProgramInfo, int32, lib
 from ._team import Team, joined_team
 
 _TARGETS = {None: 0, "cpu": 1, "gpu": 2}
@@ -57,7 +56,7 @@ class Argument:
         """The Part that a rank holds, whose shape the rank's tensor has."""
         info = PartInfo()
         with self._handle as program:
-            lib.ccn_program_part(program, self._index, rank, ctypes.byref(info))
+            lib.ccn_program_part(program, self._index, int32(rank), ctypes.byref(info))
             return Part(tuple(info.offset[i] for i in range(info.dims)), tuple(info.shape[i] for i in range(info.dims)))
 
     def __repr__(self):
@@ -95,7 +94,7 @@ class Program:
         self.target = "cpu" if info.target == _TARGETS["cpu"] else "gpu"
         self.mesh = {info.mesh[i].name.decode(): info.mesh[i].size for i in range(info.mesh_axes)}
         self.ranks = info.ranks
-        self.handle = Handle(pointer.value, f"program '{self.name}'")
+        self.handle = ProgramHandle(pointer.value, f"program '{self.name}'")
         # Arguments keep it, too. Where Python ends it need not be.
         self._release = weakref.finalize(self.handle, lib.ccn_program_release, pointer.value)
         self._release.atexit = False

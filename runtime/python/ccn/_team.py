@@ -7,7 +7,7 @@ import threading
 import weakref
 
 from ._executor import Executor
-from ._library import ArgumentError, Error, Handle, lib
+from ._library import ArgumentError, Error, Handle, ProgramHandle, int32, lib
 
 _joined = None
 
@@ -34,6 +34,9 @@ class Team:
 
     def _make(self, create, programs, time_limit):
         self.programs = tuple(programs)
+        for program in programs:
+            if not isinstance(getattr(program, "handle", None), ProgramHandle):
+                raise TypeError(f"expected a ccn.Program, found {type(program).__name__}")
         pointer = ctypes.c_void_p()
         with contextlib.ExitStack() as uses:
             handles = [uses.enter_context(program.handle) for program in programs]
@@ -63,9 +66,8 @@ class Team:
 
     def executor(self, program, rank=None):
         """Program.on."""
-        if rank is None:
-            rank = self.rank
-        if rank is None or rank not in self.own_ranks:
+        rank = self.rank if rank is None else int32(rank)
+        if rank not in self.own_ranks:
             own = f"from 0 to {self.size - 1}" if self.rank is None else f"{self.rank}, which this process is"
             raise ArgumentError(f"expected a rank {own}, found {rank}")
         if program not in self.programs:
@@ -133,7 +135,7 @@ class Team:
     def _rank(self, rank):
         if rank is None and self.rank is None:
             raise ArgumentError("expected a rank, since all are threads of this process")
-        return self.rank if rank is None else rank
+        return self.rank if rank is None else int32(rank)
 
     def _fail_by(self, rank, error):
         # The first cause stays.

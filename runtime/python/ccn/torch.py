@@ -41,7 +41,7 @@ def register(runner, name):
     runner's call checks them. Numbers are part of what torch.compile compiles for, and of captured graphs.
     """
     executor = runner.executor() if isinstance(runner, Program) else runner
-    program, rank = executor.program, executor.rank
+    program = executor.program
     arguments = [argument for argument in program.arguments if argument.kind != "result"]
     results = [argument for argument in program.arguments if argument.kind == "result"]
     # Python's keywords cannot be names in a schema.

@@ -217,6 +217,16 @@ with refused(ccn.ArgumentError, "the team does not list program 'one'"):
     one.on(team, 0)
 with refused(ccn.ArgumentError, "expected a rank, since all are threads of this process"):
     team.meet()
+for wrong in ("four.ccnpkg", team):
+    with refused(TypeError, f"expected a ccn.Program, found {type(wrong).__name__}"):
+        ccn.Team(wrong)
+for action in (lambda: four.on(team, 2**32), lambda: four.argument("x").part(2**32), lambda: team.meet(2**32),
+               lambda: team.fail("x", -(2**32))):
+    with refused(ccn.ArgumentError, "expected a number of 32 bits, found "):
+        action()
+with refused(TypeError, "float"):
+    four.on(team, 1.0)
+assert four.on(team, np.int64(1)) is four.on(team, 1)
 # The last rank has no elements, the third no whole part.
 assert [four.argument("x").part(rank).shape for rank in range(4)] == [(2,), (2,), (2,), (0,)]
 with refused(ValueError, "argument 'x': expected shape [0], which is the part of rank 3 of f32[6] sliced(0, r)"):

@@ -182,7 +182,7 @@ program all(x: {element}[{size}] sliced(0), inout s: {element}, inout v: {elemen
                     def of_rank(rank):
                         own = {name: part_of(program, program.argument(name), rank, inputs[name]).copy()
                                for name in inputs}
-                        y, z = own["y"], own["z"] = drawn(element.name, 5), drawn(element.name, 3)
+                        own["y"], own["z"] = drawn(element.name, 5), drawn(element.name, 3)
                         spoken = {name: speaker(array, code, flags=flags) for name, array in own.items()}
                         out = {"y": spoken.pop("y"), "z": spoken.pop("z")}
                         results = program.on(team, rank)(a=numbers[0], out=out, **spoken)
