@@ -248,14 +248,18 @@ refusals = []
 
 
 def run_alone():
-    try:
-        return of_rank(1)
-    except ccn.TeamError as error:
-        return error
+    while True:
+        try:
+            return of_rank(1)
+        except ccn.TeamError as error:
+            return error
+        except ccn.ArgumentError:
+            # While the call below is in progress.
+            time.sleep(0.005)
 
 
 waiting.start()
-deadline = time.monotonic() + 20
+deadline = time.monotonic() + 25
 while True:
     try:
         four.on(team, 1).synchronize()
@@ -293,7 +297,7 @@ for has_run in (False, True):
             if has_run:
                 team.run(of_rank)
             team.run(lambda rank: of_rank(rank, bad=2))
-    assert team.is_closed and time.monotonic() - begin < 20
+    assert team.is_closed and time.monotonic() - begin < 50
 with refused(ZeroDivisionError, "division by zero"):
     with ccn.Team(four) as team:
         1 / 0
