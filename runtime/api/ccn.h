@@ -308,9 +308,10 @@ CCN_API ccn_status ccn_executor_run_values(ccn_executor *executor,
 
 /** On GPUs: lets the other ranks access arguments where the caller has them,
     which else are copied in each run. All ranks call this at the same point,
-    with addresses in memory that cuMemAlloc or cudaMalloc gave and that stays
-    until the executor is released; that of a scalar that is only read may be
-    null, for those that are passed by ccn_executor_run_values. Runs may still
+    with addresses in memory that stays until the executor is released; that of
+    a scalar that is only read may be null, for those that are passed by
+    ccn_executor_run_values. What the others' devices cannot access is still
+    copied: they can access what cuMemAlloc or cudaMalloc gave. Runs may still
     be given other addresses. On the CPU it does nothing. */
 CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
                                      void *const *arguments, size_t count);

@@ -243,11 +243,11 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   for (SharedArgument &argument : shared) {
     if (!status)
       break;
-    Result<std::vector<CUdeviceptr>> places = team->share(
+    auto places = team->shareIfPossible(
         *exchange, reinterpret_cast<CUdeviceptr>(bound[argument.number]));
     status = places.status();
     if (status)
-      argument.places = *std::move(places);
+      argument.places = *places ? *std::move(*places) : argument.staged;
   }
   if (status)
     status = exchange->barrier("binding of arguments");

@@ -77,9 +77,9 @@ public:
 
   /// Lets the other ranks access arguments where the caller has them; else runs
   /// copy what others access. All ranks call this at the same point, with
-  /// addresses in memory that cuMemAlloc gave and that stays until the executor
-  /// is destroyed; null for a value is where runValues puts it. Runs may still
-  /// be given other addresses.
+  /// addresses in memory that stays until the executor is destroyed; null for a
+  /// value is where runValues puts it. What others cannot access, as cuMemAlloc
+  /// did not give it, is still copied. Runs may still be given other addresses.
   Status bind(std::span<void *const> arguments);
 
   /// Starts the plan once, as all ranks do, on `stream`, which is of this

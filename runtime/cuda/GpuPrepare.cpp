@@ -90,6 +90,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   for (SharedArgument &argument : shared)
     for (size_t other = 0; other < argument.places.size(); ++other)
       argument.places[other] += team->address(static_cast<int>(other));
+  for (SharedArgument &argument : shared)
+    argument.staged = argument.places;
 
   launches = std::vector<PreparedGpuLaunch>(plan.launches.size());
   for (PreparedGpuLaunch &launch : launches)
@@ -127,11 +129,13 @@ int64_t GpuExecutor::State::placeShared(const Plan &whole,
       if (other == static_cast<size_t>(rank))
         own = bytes;
     }
-    shared.push_back(
-        {index, own, argument.kind != ArgumentKind::Result,
-         argument.kind != ArgumentKind::Input,
-         std::vector<CUdeviceptr>(whole.ranks.size(),
-                                  static_cast<CUdeviceptr>(offset))});
+    shared.push_back({index,
+                      own,
+                      argument.kind != ArgumentKind::Result,
+                      argument.kind != ArgumentKind::Input,
+                      std::vector<CUdeviceptr>(
+                          whole.ranks.size(), static_cast<CUdeviceptr>(offset)),
+                      {}});
     offset += (most + 255) / 256 * 256;
   }
   return offset;

@@ -62,6 +62,8 @@ struct SharedArgument {
   /// Where the ranks have it, by rank: in symmetric memory, or where the
   /// callers bound it.
   std::vector<CUdeviceptr> places;
+  /// In symmetric memory.
+  std::vector<CUdeviceptr> staged;
 };
 
 /// An argument that callers may pass by value.

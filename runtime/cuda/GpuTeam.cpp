@@ -208,6 +208,47 @@ Result<std::vector<CUdeviceptr>> GpuTeam::share(HostExchange &exchange,
   return reached;
 }
 
+/// Whether memory that the caller has can be accessed: that which has a handle
+/// is the allocator's, to which access between devices applies.
+bool GpuTeam::isWithinReach(const Record &own, const Record &peer) const {
+  bool isSameDevice =
+      own.process == peer.process && own.deviceNumber == peer.deviceNumber;
+  return peer.address == 0 || isSameDevice ||
+         (own.isShareable && peer.isShareable) ||
+         (own.process == peer.process && peer.isShareable);
+}
+
+Result<std::optional<std::vector<CUdeviceptr>>>
+GpuTeam::shareIfPossible(HostExchange &exchange, CUdeviceptr address) {
+  Result<Record> own = describe(address);
+  if (!own)
+    return own.status();
+  Result<std::vector<Record>> all = exchange.gather(*own);
+  if (!all)
+    return all.status();
+  std::optional<std::vector<CUdeviceptr>> reached;
+  reached.emplace();
+  for (size_t other = 0; other < all->size() && reached; ++other) {
+    const Record &peer = (*all)[other];
+    Result<CUdeviceptr> place = isWithinReach(*own, peer)
+                                    ? reach(*own, peer, static_cast<int>(other))
+                                    : error("no handle");
+    if (place)
+      reached->push_back(*place);
+    else
+      reached.reset();
+  }
+  // What one cannot access, none does.
+  Result<std::vector<int>> possible =
+      exchange.gather(static_cast<int>(reached.has_value()));
+  if (!possible)
+    return possible.status();
+  for (int each : *possible)
+    if (!each)
+      reached.reset();
+  return reached;
+}
+
 void GpuTeam::closePeers() {
   for (CUdeviceptr address : opened)
     (void)device.driver.ipcCloseMemHandle(address);

@@ -45,6 +45,11 @@ public:
   /// All ranks call this at the same point.
   Result<std::vector<CUdeviceptr>> share(HostExchange &exchange,
                                          CUdeviceptr own);
+  /// Likewise, of any memory: nothing, on all ranks, if a rank cannot access
+  /// that of another. Memory of cuMemAlloc can be; what was mapped otherwise,
+  /// or by whoever does not tell, only on its own device.
+  Result<std::optional<std::vector<CUdeviceptr>>>
+  shareIfPossible(HostExchange &exchange, CUdeviceptr own);
 
   /// How many ranks are on this rank's device.
   int ranksOnDevice() const { return sharing; }
@@ -58,6 +63,7 @@ private:
   GpuTeam(const GpuDevice &device, int rank) : device(device), rank(rank) {}
   Status prepareMemory(int64_t bytes, std::span<const GpuFill> fills);
   Result<Record> describe(CUdeviceptr address) const;
+  bool isWithinReach(const Record &own, const Record &peer) const;
   Result<CUdeviceptr> reach(const Record &own, const Record &peer, int other);
   Result<CUdeviceptr> reachInProcess(const Record &peer);
   Result<CUdeviceptr> reachByHandle(const Record &own, const Record &peer);

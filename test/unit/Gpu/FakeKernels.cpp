@@ -110,6 +110,16 @@ void slice(Block &block) {
                 [&](long long i) { s[i] = y[block.numbers[0] + i]; });
 }
 
+void neighbour(Block &block) {
+  unsigned epoch = block.nextEpoch();
+  block.meet(0, epoch);
+  long long next = (block.c.rank + 1) % block.numbers[1];
+  auto *x = static_cast<const float *>(block.arguments[2 + next]);
+  auto *y = static_cast<float *>(block.arguments[1]);
+  block.forEach(block.numbers[0], [&](long long i) { y[i] = x[i]; });
+  block.meet(block.numbers[1], epoch);
+}
+
 template <void (*body)(Block &)>
 void run(unsigned blocks, unsigned threads, const void *context,
          const void *arguments, const void *numbers) {
@@ -124,8 +134,10 @@ void run(unsigned blocks, unsigned threads, const void *context,
   }
 }
 
-const FakeKernel kernels[] = {
-    {"publish", run<publish>}, {"update", run<update>}, {"slice", run<slice>}};
+const FakeKernel kernels[] = {{"publish", run<publish>},
+                              {"update", run<update>},
+                              {"slice", run<slice>},
+                              {"neighbour", run<neighbour>}};
 
 } // namespace
 

@@ -128,3 +128,17 @@ extern "C" __global__ void slice(CcnContext c, Arguments arguments,
   for (long long i = firstIndex(); i < numbers.at[1]; i += step())
     s[i] = y[numbers.at[0] + i];
 }
+
+/// y[i] = x[i] of the next rank, of an argument that ranks access of each
+/// other. Numbers: the elements, the ranks.
+extern "C" __global__ void neighbour(CcnContext c, Arguments arguments,
+                                     Numbers numbers) {
+  unsigned epoch = nextEpoch(c);
+  meet(c, numbers.at[1], 0, epoch);
+  long long next = (c.rank + 1) % numbers.at[1];
+  const float *x = (const float *)arguments.at[2 + next];
+  float *y = (float *)arguments.at[1];
+  for (long long i = firstIndex(); i < numbers.at[0]; i += step())
+    y[i] = x[i];
+  meet(c, numbers.at[1], numbers.at[1], epoch);
+}

@@ -1,0 +1,152 @@
+//===- SharedArgumentTest.cpp - Arguments that other ranks access ---------===//
+//
+// Where they are bound, and where they cannot be.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+
+#include "runtime/SymmetricHeap.h"
+#include "runtime/cuda/GpuRuns.h"
+#include "test/unit/Package/SamplePackages.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <dlfcn.h>
+#include <thread>
+
+using namespace ccn;
+using namespace ccn::runtime;
+
+namespace {
+
+constexpr int ranks = 2;
+constexpr int64_t count = 1000;
+
+/// y = x of the other rank.
+Package neighbour() {
+  Package package = averageOnGpus(ranks, count);
+  Plan &plan = package.plan;
+  plan.arguments.resize(2);
+  plan.arguments[1] = plan.arguments[0];
+  plan.arguments[1].name = "y";
+  plan.arguments[1].kind = ArgumentKind::Result;
+  GpuProgram &gpu = *package.gpu;
+  gpu.kernels = {{"neighbour", 128, 0, 0, true, 3}};
+  gpu.sharedArguments = {0};
+  gpu.symmetricBytes = 0;
+  gpu.flags = 2 * ranks;
+  gpu.launches.clear();
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
+    own.streams = 1;
+    own.symmetricBytes = 0;
+    own.buffers.resize(2);
+    own.placements = {{{rank, 0}, {1, count}}, {{rank, 0}, {1, count}}};
+    own.launches = {
+        {"neighbour", 0, {}, {BarrierPart{0, 0}, BarrierPart{0, ranks}}}};
+    gpu.launches.push_back({{0, 8, 0, {count, ranks, 0}}});
+  }
+  return package;
+}
+
+class SharedArguments : public testing::Test {
+protected:
+  void SetUp() override {
+    if (Status status = checkGpus(); !status)
+      GTEST_SKIP() << status.message();
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    fail =
+        reinterpret_cast<decltype(ccnFakeFail) *>(dlsym(driver, "ccnFakeFail"));
+    if (!fail)
+      GTEST_SKIP() << "what a driver can do wrong needs one that does";
+  }
+  void TearDown() override {
+    if (fail)
+      fail(nullptr, -1, 0);
+  }
+
+  /// Binds and runs once, with one function of the driver failing while ranks
+  /// bind, and one while they run; null is none. The team's failure.
+  Status run(const char *binding, const char *running) {
+    Package package = neighbour();
+    auto heap = SymmetricHeap::create(ranks, gpuTransportBytes(package.plan));
+    if (!heap)
+      return heap.status();
+    Transport &team = **heap;
+    std::vector<std::vector<float>> x, y(ranks, std::vector<float>(count, -1));
+    for (int rank = 0; rank < ranks; ++rank) {
+      x.emplace_back();
+      for (int64_t i = 0; i < count; ++i)
+        x.back().push_back(static_cast<float>(i + 5000 * rank));
+    }
+    std::atomic<int> created{0}, bound{0};
+    // All come here, and then that fails.
+    auto meet = [&](std::atomic<int> &counter, const char *failing) {
+      int number = counter.fetch_add(1);
+      if (number == ranks - 1) {
+        fail(failing, -1, 0);
+        ++counter;
+      }
+      while (counter <= ranks && !team.failed())
+        std::this_thread::yield();
+    };
+    auto runOne = [&](int rank) {
+      auto at = static_cast<size_t>(rank);
+      auto executor =
+          GpuExecutor::create(package.plan, *package.gpu, rank, team, {});
+      if (!executor)
+        return executor.status();
+      meet(created, binding);
+      // Its arguments are bound.
+      auto runs = GpuRuns::create(**executor, package.plan, rank);
+      if (!runs)
+        return team.fail(rank, runs.message());
+      std::vector<void *> arguments = {x[at].data(), y[at].data()};
+      Status status = (*runs)->upload(arguments);
+      meet(bound, running);
+      if (status)
+        status = (*runs)->run();
+      if (status)
+        status = (*runs)->download(arguments);
+      return status ? status : team.fail(rank, status.message());
+    };
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks; ++rank)
+      threads.emplace_back([&, rank] {
+        (void)runOne(rank);
+        team.leave(rank);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    for (size_t rank = 0; rank < ranks && !team.failed(); ++rank)
+      EXPECT_EQ(y[rank], x[(rank + 1) % ranks]);
+    return team.failure();
+  }
+
+  decltype(ccnFakeFail) *fail = nullptr;
+};
+
+TEST_F(SharedArguments, WhatIsBoundIsNotCopied) {
+  EXPECT_EQ(run(nullptr, nullptr).message(), "");
+  EXPECT_EQ(run(nullptr, "cuMemcpyDtoDAsync").message(), "");
+}
+
+TEST_F(SharedArguments, WhatOthersCannotAccessIsCopied) {
+  EXPECT_EQ(run("cuIpcGetMemHandle", nullptr).message(), "");
+  EXPECT_NE(run("cuIpcGetMemHandle", "cuMemcpyDtoDAsync")
+                .message()
+                .find("cuMemcpyDtoDAsync"),
+            std::string::npos);
+}
+
+TEST_F(SharedArguments, DevicesThatCannotAccessEachOtherCopy) {
+  EXPECT_EQ(run("cuDeviceCanAccessPeer", nullptr).message(), "");
+  EXPECT_NE(run("cuDeviceCanAccessPeer", "cuMemcpyDtoDAsync")
+                .message()
+                .find("cuMemcpyDtoDAsync"),
+            std::string::npos);
+}
+
+} // namespace
