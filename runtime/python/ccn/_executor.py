@@ -123,8 +123,9 @@ class Executor:
         """Lets the other ranks access tensors where they are on GPUs, rather than copies of them, which each run else
         makes. All ranks call this at the same point. Scalars need not be given. Runs may still be given other tensors.
 
-        The executor keeps these, whose memory cudaMalloc has given: PyTorch's, without expandable segments. Returns the
-        results, as a call does: they are to be given as `out` to the runs. On the CPU this does nothing else.
+        The executor keeps these. What the others' GPUs cannot access is still copied: they can access what cudaMalloc
+        gave, as it gives PyTorch's memory but for expandable segments. Returns the results, as a call does: they are
+        to be given as `out` to the runs. On the CPU this does nothing else.
         """
         call = self._collect(arguments, named, None, values=False)
         results = self._collect_results(call, out)
