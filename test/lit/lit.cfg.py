@@ -45,6 +45,10 @@ config.substitutions += [
 ]
 if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
     config.available_features.add("fake-cuda")
+# Where the tests' Python has PyTorch, which Debian's has not.
+find = "import importlib.util, sys; found = importlib.util.find_spec('torch'); sys.exit(not (found and found.origin))"
+if subprocess.run([config.python, "-c", find], check=False).returncode == 0:
+    config.available_features.add("torch")
 # Only the compiler knows whether it finds CUDA's.
 kernels = subprocess.run(
     [tools + "/cccompile", "-", "--emit", "ptx", "--target", "sm_80"], capture_output=True,

@@ -1,0 +1,40 @@
+"""Compiled ccn programs on tensors of NumPy, PyTorch and all that speaks DLPack.
+
+A program of one rank, or of processes that mpirun, torchrun or Slurm started, after ccn.join:
+
+    norm = ccn.load("norm.ccnpkg")
+    y = norm(x, gamma)
+
+Ranks that are threads of this process:
+
+    adam = ccn.load("adam.ccnpkg")
+    with ccn.Team(adam) as team:
+        team.run(lambda rank: adam.on(team, rank)(g[rank], p[rank], mom[rank], var[rank], lr=0.001, t=1))
+
+Each rank passes its own part of each tensor, whose shape is program.argument("mom").part(rank).shape. Executor's call
+says what may be passed. ccn.torch makes operators of PyTorch of programs.
+
+All that the runtime itself refuses or cannot do is a ccn.Error.
+"""
+
+from ._executor import Executor
+from ._library import ArgumentError, Error, MachineError, PackageError, TeamError
+from ._program import Argument, Part, Program
+from ._team import Team, join
+
+
+def load(source, target=None):
+    """Loads the package in a file, or in bytes, as a Program.
+
+    target is "cpu" or "gpu"; by default it is what the package is made for. A package holds machine code, so one must
+    trust who made it.
+    """
+    return Program(source, target)
+
+
+__all__ = ["Argument", "ArgumentError", "Error", "Executor", "MachineError", "PackageError", "Part", "Program", "Team",
+           "TeamError", "join", "load"]
+
+# As which they are imported.
+for _name in __all__:
+    globals()[_name].__module__ = __name__

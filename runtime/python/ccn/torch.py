@@ -1,0 +1,55 @@
+"""Programs as operators of PyTorch, which torch.compile and CUDA graphs take as they take its own.
+
+    import ccn.torch
+
+    adam = ccn.torch.register(ccn.load("adam.ccnpkg"), "ccn::adam")
+    adam(g, p, mom, var, 0.001, 1.0)             # or torch.ops.ccn.adam
+
+The operator takes the program's arguments in their order, tensors and numbers, writes its inouts and returns its
+results. It is not differentiable.
+"""
+
+import keyword
+
+import torch
+
+from ._program import Program
+
+
+def _number_type(element):
+    return "bool" if element.name == "bool" else "float" if element.packing or element.narrow else "int"
+
+
+def _schema(parameters, results):
+    """The operator's type, as PyTorch writes it: "(Tensor g, Tensor(a0!) p, float lr) -> Tensor"."""
+    texts = []
+    for argument, name in parameters:
+        if argument.is_value:
+            kind = _number_type(argument.element)
+        else:
+            kind = f"Tensor(a{len(texts)}!)" if argument.kind == "inout" else "Tensor"
+        texts.append(f"{kind} {name}")
+    returned = "Tensor" if len(results) == 1 else "(" + ", ".join(["Tensor"] * len(results)) + ")"
+    return f"({', '.join(texts)}) -> {returned}"
+
+
+def register(runner, name):
+    """Registers a program under a name, "namespace::name", and returns the operator.
+
+    runner is a Program, which then runs as its own calls do: it has one rank, or ccn.join has made a team with it. Or
+    an Executor, for the rank that it is on; ranks that are threads need an operator each. Tensors are checked as the
+    runner's call checks them. Numbers are part of what torch.compile compiles for, and of captured graphs.
+    """
+    executor = runner.executor() if isinstance(runner, Program) else runner
+    program = executor.program
+    arguments = [argument for argument in program.arguments if argument.kind != "result"]
+    results = [argument for argument in program.arguments if argument.kind == "result"]
+    # Python's keywords cannot be names in a schema.
+    names = [argument.name + "_" * keyword.iskeyword(argument.name) for argument in arguments]
+    written = [name for argument, name in zip(arguments, names) if argument.kind == "inout"]
+
+    schema = _schema(list(zip(arguments, names)), results)
+    # What it calls has to be a function.
+    operator = torch.library.custom_op(name, lambda *values: runner(*values), mutates_args=written, schema=schema)
+    operator.register_fake(executor.shapes_of_call)
+    return operator
