@@ -13,6 +13,7 @@
 #include <chrono>
 #include <new>
 #include <set>
+#include <tuple>
 
 namespace ccn::runtime {
 
@@ -31,6 +32,22 @@ int64_t streamCount(const RankPlan &plan) {
   for (const Launch &launch : plan.launches)
     used.insert(launch.stream);
   return std::max<int64_t>(static_cast<int64_t>(used.size()), 1);
+}
+
+/// The elements between the first and the last that a matrix of a product has.
+int64_t extentOf(const MatmulPart &part) {
+  int64_t most = 0;
+  for (auto [view, rows, columns] : {std::tuple(&part.a, part.m, part.k),
+                                     std::tuple(&part.b, part.k, part.n),
+                                     std::tuple(&part.c, part.m, part.n)}) {
+    size_t dims = part.batch.size();
+    int64_t extent = 1 + (rows - 1) * view->strides[dims] +
+                     (columns - 1) * view->strides[dims + 1];
+    for (size_t i = 0; i < dims; ++i)
+      extent += (part.batch[i] - 1) * view->strides[i];
+    most = std::max(most, extent);
+  }
+  return most;
 }
 
 } // namespace
@@ -200,6 +217,7 @@ Status GpuExecutor::State::zero(const DeviceMemory &memory, int64_t bytes) {
 
 /// Finds the launches that are a product of matrices in own memory and no more.
 Status GpuExecutor::State::prepareProducts(const GpuProgram &program) {
+  int64_t scratch = 0;
   for (size_t i = 0; i < launches.size() && options.libraryProducts; ++i) {
     const Launch &planned = plan.launches[i];
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
@@ -214,16 +232,41 @@ Status GpuExecutor::State::prepareProducts(const GpuProgram &program) {
     };
     if (!isOwn(part->a) || !isOwn(part->b) || !isOwn(part->c))
       continue;
-    Result<std::unique_ptr<LibraryProduct>> product = LibraryProduct::create(
-        *device, *part, plan.buffers[static_cast<size_t>(part->c.buffer)].type);
+    ElementType type = plan.buffers[static_cast<size_t>(part->c.buffer)].type;
+    Result<std::unique_ptr<LibraryProduct>> product =
+        LibraryProduct::create(*device, *part, type);
     if (!product)
       return error("launch '", planned.name, "': ", product.message());
     launches[i].product = *std::move(product);
     launches[i].a = part->a;
     launches[i].b = part->b;
     launches[i].c = part->c;
+    if (launches[i].product)
+      scratch = std::max(scratch, extentOf(*part) * sizeInBytes(type));
   }
-  return Status();
+  return scratch ? warmUpProducts((scratch + 255) / 256 * 256) : Status();
+}
+
+/// The library loads what it launches when it is first launched, which may wait
+/// for the device and takes memory: not in runs.
+Status GpuExecutor::State::warmUpProducts(int64_t bytes) {
+  Result<DeviceMemory> memory = allocateMemory(
+      *device, bytes + LibraryProduct::workspaceBytes, "trying products");
+  Result<CUstream> stream = device->setupStream();
+  if (!memory || !stream)
+    return memory ? stream.status() : memory.status();
+  auto *matrix = reinterpret_cast<void *>(memory->get());
+  auto *workspace =
+      reinterpret_cast<void *>(memory->get() + static_cast<CUdeviceptr>(bytes));
+  Status status;
+  for (const PreparedGpuLaunch &launch : launches)
+    if (launch.product && status)
+      status = launch.product->run(matrix, matrix, matrix, workspace, *stream);
+  if (status)
+    status = awaitStream(*device, *stream);
+  if (!status)
+    device->endSetup();
+  return status;
 }
 
 Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {

@@ -122,6 +122,7 @@ struct GpuExecutor::State {
 
 private:
   Status prepareProducts(const GpuProgram &program);
+  Status warmUpProducts(int64_t bytes);
   Status prepareMemory(const GpuProgram &program);
   Status agreeOnBlocks(const GpuProgram &program);
   Status prepareLaunches(const GpuProgram &program);

@@ -109,10 +109,14 @@ TEST(RankLaunch, OfMpi) {
   launch = launchOf({{"PMIX_RANK", "1"}});
   EXPECT_EQ(launch.ranks, std::nullopt);
   EXPECT_EQ(launch.rank, 1);
-  launch = launchOf(with(slurm, {{"PMIX_RANK", "1"}}));
+  launch = launchOf(with(slurm, {{"PMIX_RANK", "3"}}));
   EXPECT_EQ(launch.launcher, Launcher::Mpi);
   EXPECT_EQ(launch.ranks, 4);
   EXPECT_EQ(launch.localRank, 1);
+  // Slurm's variables of another process, such as the batch script.
+  launch = launchOf(with(slurm, {{"PMIX_RANK", "0"}}));
+  EXPECT_EQ(launch.launcher, Launcher::Mpi);
+  EXPECT_EQ(launch.localRank, std::nullopt);
   EXPECT_TRUE(isAlone({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}));
 }
 

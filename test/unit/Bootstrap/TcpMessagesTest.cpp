@@ -124,10 +124,10 @@ TEST(TcpMessages, OfEverySizeAboutWhatIsReadAtOnce) {
 TEST(TcpMessages, TooBigOnesAreRefused) {
   expectAllWell(runTcpRanks(team(2), [](Network &network) {
     if (network.rank() == 0) {
-      Message message((size_t(1) << 28) + 1);
+      Message message((size_t(1) << 24) + 1);
       Result<bool> taken = network.send(1, message);
-      EXPECT_EQ(taken.message(), "expected a message of at most 268435456 "
-                                 "bytes, found 268435457");
+      EXPECT_EQ(taken.message(), "expected a message of at most 16777216 "
+                                 "bytes, found 16777217");
     }
     return exchangeNames(network);
   }));

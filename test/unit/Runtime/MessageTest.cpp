@@ -360,5 +360,6 @@ TEST(RunIdentity, DifferencesNameRanksAndValues) {
   differs = message({{0, identity(2, "a")}, {1, identity(3, "a")}});
   EXPECT_NE(differs.find("'2' on rank 0, '3' on rank 1"), std::string::npos)
       << differs;
-  EXPECT_FALSE(RunIdentity::make(2, 64, std::string(128, 'x')).ok());
+  EXPECT_FALSE(RunIdentity::make(2, 64, std::string(256, 'x')).ok());
+  EXPECT_TRUE(RunIdentity::make(2, 64, std::string(255, 'x')).ok());
 }
