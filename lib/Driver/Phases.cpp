@@ -276,20 +276,25 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
   }
 }
 
+OwningOpRef<ModuleOp> ccn::runPhases(ArrayRef<Phase> phases, ModuleOp module,
+                                     const CompileOptions &options) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  PassManager passes(module.getContext());
+  for (Phase phase : phases) {
+    OpPassManager unused;
+    addPhasePasses(phase, options, unused, passes);
+  }
+  if (failed(passes.run(*copy)))
+    return {};
+  return copy;
+}
+
 /// A scheduled module as a rank has it before it is planned; null if that
 /// fails.
 static OwningOpRef<ModuleOp> selectFor(int64_t rank, ModuleOp scheduled,
                                        CompileOptions options) {
-  OwningOpRef<ModuleOp> module(scheduled.clone());
   options.rank = rank;
-  PassManager passes(scheduled.getContext());
-  for (Phase phase : {Phase::Localize, Phase::Select}) {
-    OpPassManager unused;
-    addPhasePasses(phase, options, unused, passes);
-  }
-  if (failed(passes.run(*module)))
-    return {};
-  return module;
+  return runPhases({Phase::Localize, Phase::Select}, scheduled, options);
 }
 
 /// Takes a scheduled module through the phases before the plan for each rank

@@ -108,6 +108,12 @@ CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,
                       mlir::OwningOpRef<mlir::ModuleOp> *schedules = nullptr);
 
+/// A copy of `module` that has been through the passes of the phases, none of
+/// which is Schedule or Plan; null, with an error reported, if that fails.
+mlir::OwningOpRef<mlir::ModuleOp> runPhases(llvm::ArrayRef<Phase> phases,
+                                            mlir::ModuleOp module,
+                                            const CompileOptions &options);
+
 /// Takes programs that are scheduled on through the phases to the plans of all
 /// ranks. Null, with an error reported, if that fails.
 mlir::OwningOpRef<mlir::ModuleOp> planScheduled(mlir::ModuleOp scheduled,

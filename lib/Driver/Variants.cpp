@@ -8,8 +8,7 @@
 
 #include "lib/Driver/Variants.h"
 
-#include "dialect/Ccn.h"
-#include "dialect/Placement.h"
+#include "lib/Transforms/Algorithms.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -29,26 +28,8 @@ bool isOpen(CommunicateOp op, StringRef program) {
   if (!program.empty() &&
       op->getParentOfType<ProgramOp>().getSymName() != program)
     return false;
-  auto kernel = dyn_cast<FusedOp>(op->getParentOp());
-  auto isChosen = [&](StringRef name) {
-    return op->hasAttr(name) || (kernel && kernel->hasAttr(name));
-  };
   return op.getCollective() == Collective::all_reduce &&
-         !isChosen(kAlgorithmAttr) && !isChosen(kProtocolAttr);
-}
-
-/// The module as rank 0 has it, after the phases up to `last`.
-OwningOpRef<ModuleOp> takeTo(Phase last, ModuleOp from,
-                             CompileOptions options) {
-  OwningOpRef<ModuleOp> module(from.clone());
-  options.rank = 0;
-  options.explain = false;
-  PassManager passes(from.getContext());
-  OpPassManager unused;
-  addPhasePasses(last, options, unused, passes);
-  if (failed(passes.run(*module)))
-    return {};
-  return module;
+         !choiceFor(op, kAlgorithmAttr) && !choiceFor(op, kProtocolAttr);
 }
 
 /// The sizes of the all_reduces that are open.
@@ -62,9 +43,7 @@ Sizes sizesOf(ModuleOp localized, StringRef program) {
   localized.walk([&](CommunicateOp op) {
     if (!isOpen(op, program))
       return;
-    RankedTensorType type = op.getSourceType();
-    int64_t bytes =
-        largestPart(type, mesh) * elementBytes(type.getElementType());
+    int64_t bytes = largestBytes(op.getSourceType(), mesh);
     bool inKernel = isa<FusedOp>(op->getParentOp());
     (inKernel ? sizes.inKernels : sizes.alone).insert(bytes);
   });
@@ -121,21 +100,28 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
                                            const CompileOptions &options,
                                            size_t most) {
   std::vector<PlanVariant> variants;
-  OwningOpRef<ModuleOp> localized = takeTo(Phase::Localize, scheduled, options);
+  // As rank 0 has it: all choose alike.
+  CompileOptions ofFirst = options;
+  ofFirst.rank = 0;
+  ofFirst.explain = false;
+  OwningOpRef<ModuleOp> localized =
+      runPhases(Phase::Localize, scheduled, ofFirst);
   if (!localized)
     return {};
   std::set<std::vector<std::string>> seen;
   // Whether all went well.
   auto add = [&](const SelectLimits &limits) {
-    CompileOptions chosen = options;
-    chosen.limits = limits;
-    OwningOpRef<ModuleOp> selected = takeTo(Phase::Select, *localized, chosen);
+    ofFirst.limits = limits;
+    OwningOpRef<ModuleOp> selected =
+        runPhases(Phase::Select, *localized, ofFirst);
     if (!selected)
       return false;
     auto [choices, isNew] =
         seen.insert(describe(*localized, *selected, program));
     if (!isNew)
       return true;
+    CompileOptions chosen = options;
+    chosen.limits = limits;
     OwningOpRef<ModuleOp> plans = planScheduled(scheduled, chosen);
     if (!plans)
       return false;

@@ -6,11 +6,23 @@
 
 #include "lib/Transforms/Algorithms.h"
 
+#include "dialect/Placement.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace ccn;
+
+Attribute ccn::choiceFor(CommunicateOp op, StringRef name) {
+  Attribute own = op->getAttr(name);
+  auto kernel = dyn_cast<FusedOp>(op->getParentOp());
+  return own || !kernel ? own : kernel->getAttr(name);
+}
+
+int64_t ccn::largestBytes(RankedTensorType type, MeshOp mesh) {
+  return largestPart(type, mesh) * elementBytes(type.getElementType());
+}
 
 /// How what the collective adds or multiplies rounds; none where nothing does,
 /// so that the order does not matter.

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Placement.h"
 #include "lib/CostModel/CollectiveTime.h"
 #include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
@@ -54,11 +53,6 @@ Limits defaultLimits(int64_t ranks, bool onGpus) {
   if (ranks <= 2)
     return {64 * kibibyte, 32 * mebibyte};
   return {64 * kibibyte, 1152 * kibibyte * ranks / ((ranks - 1) * (ranks - 2))};
-}
-
-/// The bytes of the largest part of a tensor on any rank.
-int64_t largestBytes(RankedTensorType type, MeshOp mesh) {
-  return largestPart(type, mesh) * elementBytes(type.getElementType());
 }
 
 /// The machine that collectives may have algorithms of their own for.
@@ -311,13 +305,10 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
 
 void Selector::select(CommunicateOp op) {
   auto kernel = dyn_cast<FusedOp>(op->getParentOp());
-  auto attrOf = [&](StringRef name) {
-    Attribute attr = op->getAttr(name);
-    return attr || !kernel ? attr : kernel->getAttr(name);
-  };
-  auto protocolAttr = dyn_cast_or_null<StringAttr>(attrOf(kProtocolAttr));
+  auto protocolAttr =
+      dyn_cast_or_null<StringAttr>(choiceFor(op, kProtocolAttr));
   StringRef protocol = protocolAttr ? protocolAttr.getValue() : "";
-  Attribute algorithm = attrOf(kAlgorithmAttr);
+  Attribute algorithm = choiceFor(op, kAlgorithmAttr);
   auto name = dyn_cast_or_null<StringAttr>(algorithm);
   if (name && name.getValue() == "ring") {
     algorithm = ringFor(op);
@@ -331,7 +322,7 @@ void Selector::select(CommunicateOp op) {
               *symbolizeProtocol(protocolFor(op, kernel, algorithm))))
         algorithm = symbol;
   }
-  bool isOpen = protocol.empty() && !attrOf(kAlgorithmAttr);
+  bool isOpen = protocol.empty() && !choiceFor(op, kAlgorithmAttr);
   if (protocol.empty())
     protocol = protocolFor(op, kernel, algorithm);
   if (isOpen && protocol == stringifyProtocol(Protocol::lamport) &&
