@@ -186,23 +186,29 @@ Result<GpuTeam::Record> GpuTeam::describe(CUdeviceptr address) const {
   return record;
 }
 
-Result<std::vector<CUdeviceptr>> GpuTeam::share(HostExchange &exchange,
-                                                CUdeviceptr address) {
+Result<std::vector<GpuTeam::Record>>
+GpuTeam::describeAll(HostExchange &exchange, CUdeviceptr address) const {
   Result<Record> own = describe(address);
   if (!own)
     return own.status();
-  Result<std::vector<Record>> all = exchange.gather(*own);
+  return exchange.gather(*own);
+}
+
+Result<std::vector<CUdeviceptr>> GpuTeam::share(HostExchange &exchange,
+                                                CUdeviceptr address) {
+  Result<std::vector<Record>> all = describeAll(exchange, address);
   if (!all)
     return all.status();
+  const Record &own = (*all)[static_cast<size_t>(rank)];
   sharing = 0;
   std::vector<CUdeviceptr> reached;
   for (size_t other = 0; other < all->size(); ++other) {
     const Record &peer = (*all)[other];
-    Result<CUdeviceptr> address = reach(*own, peer, static_cast<int>(other));
+    Result<CUdeviceptr> address = reach(own, peer, static_cast<int>(other));
     if (!address)
       return address.status();
     reached.push_back(*address);
-    if (std::memcmp(&peer.device, &own->device, sizeof own->device) == 0)
+    if (std::memcmp(&peer.device, &own.device, sizeof own.device) == 0)
       ++sharing;
   }
   return reached;
@@ -213,25 +219,21 @@ Result<std::vector<CUdeviceptr>> GpuTeam::share(HostExchange &exchange,
 bool GpuTeam::isWithinReach(const Record &own, const Record &peer) const {
   bool isSameDevice =
       own.process == peer.process && own.deviceNumber == peer.deviceNumber;
-  return peer.address == 0 || isSameDevice ||
-         (own.isShareable && peer.isShareable) ||
-         (own.process == peer.process && peer.isShareable);
+  return peer.address == 0 || isSameDevice || peer.isShareable;
 }
 
 Result<std::optional<std::vector<CUdeviceptr>>>
 GpuTeam::shareIfPossible(HostExchange &exchange, CUdeviceptr address) {
-  Result<Record> own = describe(address);
-  if (!own)
-    return own.status();
-  Result<std::vector<Record>> all = exchange.gather(*own);
+  Result<std::vector<Record>> all = describeAll(exchange, address);
   if (!all)
     return all.status();
+  const Record &own = (*all)[static_cast<size_t>(rank)];
   std::optional<std::vector<CUdeviceptr>> reached;
   reached.emplace();
   for (size_t other = 0; other < all->size() && reached; ++other) {
     const Record &peer = (*all)[other];
-    Result<CUdeviceptr> place = isWithinReach(*own, peer)
-                                    ? reach(*own, peer, static_cast<int>(other))
+    Result<CUdeviceptr> place = isWithinReach(own, peer)
+                                    ? reach(own, peer, static_cast<int>(other))
                                     : error("no handle");
     if (place)
       reached->push_back(*place);

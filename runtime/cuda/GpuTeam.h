@@ -40,14 +40,11 @@ public:
     return addresses[static_cast<size_t>(rank)];
   }
   /// The places in the memory of the ranks' devices that all agree to share, as
-  /// this device sees them: each rank gives its own, 0 if it has none. What
-  /// they lie in was taken with cuMemAlloc and stays until this is destroyed.
-  /// All ranks call this at the same point.
-  Result<std::vector<CUdeviceptr>> share(HostExchange &exchange,
-                                         CUdeviceptr own);
-  /// Likewise, of any memory: nothing, on all ranks, if a rank cannot access
-  /// that of another. Memory of cuMemAlloc can be; what was mapped otherwise,
-  /// or by whoever does not tell, only on its own device.
+  /// this device sees them: each rank gives its own, 0 if it has none, in
+  /// memory that stays until this is destroyed. Nothing, on all ranks, if a
+  /// rank cannot access that of another: what cuMemAlloc gave it can, what was
+  /// mapped otherwise only on its own device. All ranks call this at the same
+  /// point.
   Result<std::optional<std::vector<CUdeviceptr>>>
   shareIfPossible(HostExchange &exchange, CUdeviceptr own);
 
@@ -63,6 +60,13 @@ private:
   GpuTeam(const GpuDevice &device, int rank) : device(device), rank(rank) {}
   Status prepareMemory(int64_t bytes, std::span<const GpuFill> fills);
   Result<Record> describe(CUdeviceptr address) const;
+  /// What all ranks tell of their memory.
+  Result<std::vector<Record>> describeAll(HostExchange &exchange,
+                                          CUdeviceptr own) const;
+  /// Where the ranks have memory of cuMemAlloc; and counts those on this
+  /// device.
+  Result<std::vector<CUdeviceptr>> share(HostExchange &exchange,
+                                         CUdeviceptr own);
   bool isWithinReach(const Record &own, const Record &peer) const;
   Result<CUdeviceptr> reach(const Record &own, const Record &peer, int other);
   Result<CUdeviceptr> reachInProcess(const Record &peer);
