@@ -104,6 +104,23 @@ std::string contentOf(const TeamState &state) {
   return toHex(sha256({text}));
 }
 
+/// What body(state) returns, for a rank of the team of which no other call is
+/// in progress.
+template <typename Body>
+ccn_status asRank(ccn_team *team, int rank, Body body) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    TeamState &state = *team->state;
+    if (Status status = state.checkRank(rank); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    RankCall call(state, rank);
+    if (!call)
+      return RankCall::refuse(rank);
+    return body(state);
+  });
+}
+
 } // namespace
 
 ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
@@ -180,15 +197,7 @@ ccn_status ccn_team_check(const ccn_team *team) {
 }
 
 ccn_status ccn_team_meet(ccn_team *team, int rank) {
-  return guarded([&] {
-    if (!team)
-      return wrong("the team is null");
-    TeamState &state = *team->state;
-    if (Status status = state.checkRank(rank); !status)
-      return fail(CCN_ERROR_ARGUMENT, status);
-    RankCall call(state, rank);
-    if (!call)
-      return RankCall::refuse(rank);
+  return asRank(team, rank, [&](TeamState &state) {
     if (state.ranks[static_cast<size_t>(rank)].hasLeft)
       return wrong("rank ", rank, " has left its team");
     Status status = state.transport().failure();
@@ -213,15 +222,7 @@ ccn_status ccn_team_fail(ccn_team *team, int rank, const char *cause) {
 }
 
 ccn_status ccn_team_leave(ccn_team *team, int rank) {
-  return guarded([&] {
-    if (!team)
-      return wrong("the team is null");
-    TeamState &state = *team->state;
-    if (Status status = state.checkRank(rank); !status)
-      return fail(CCN_ERROR_ARGUMENT, status);
-    RankCall call(state, rank);
-    if (!call)
-      return RankCall::refuse(rank);
+  return asRank(team, rank, [&](TeamState &state) {
     TeamState::Rank &own = state.ranks[static_cast<size_t>(rank)];
     if (own.executors > 0)
       return wrong("rank ", rank, " has ", own.executors,
