@@ -10,6 +10,8 @@
 #ifndef CCN_TEST_UNIT_GPU_FAKECUDA_H
 #define CCN_TEST_UNIT_GPU_FAKECUDA_H
 
+#include <dlfcn.h>
+
 extern "C" {
 /// Makes calls of `function` fail from its `call`-th on, counted from 0, in
 /// threads whose current device is `device` (-1: any). Null ends that.
@@ -19,6 +21,12 @@ int ccnFakeObjects();
 /// Calls work(data) in the stream, as of a library.
 void ccnFakeEnqueue(struct CUstream_st *stream, void (*work)(void *),
                     void *data);
+}
+
+/// A function of the fake driver, where it is loaded; null on a real one.
+template <typename Function> Function *fakeFunction(const char *name) {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return driver ? reinterpret_cast<Function *>(dlsym(driver, name)) : nullptr;
 }
 
 #endif // CCN_TEST_UNIT_GPU_FAKECUDA_H

@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -28,12 +27,6 @@ using namespace ccn::runtime;
 
 namespace {
 
-/// A function of the fake driver; null on a real one.
-template <typename Function> Function *fake(const char *name) {
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  return driver ? reinterpret_cast<Function *>(dlsym(driver, name)) : nullptr;
-}
-
 class GpuRun : public testing::Test {
 protected:
   void SetUp() override {
@@ -41,8 +34,8 @@ protected:
       GTEST_SKIP() << status.message();
     if (Result<std::string> version = compilerVersion(); !version)
       GTEST_SKIP() << version.message();
-    fail = fake<decltype(ccnFakeFail)>("ccnFakeFail");
-    objects = fake<decltype(ccnFakeObjects)>("ccnFakeObjects");
+    fail = fakeFunction<decltype(ccnFakeFail)>("ccnFakeFail");
+    objects = fakeFunction<decltype(ccnFakeObjects)>("ccnFakeObjects");
     before = objects ? objects() : 0;
   }
   void TearDown() override {

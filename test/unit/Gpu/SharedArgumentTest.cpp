@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <dlfcn.h>
 #include <thread>
 
 using namespace ccn;
@@ -56,9 +55,7 @@ protected:
   void SetUp() override {
     if (Status status = checkGpus(); !status)
       GTEST_SKIP() << status.message();
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    fail =
-        reinterpret_cast<decltype(ccnFakeFail) *>(dlsym(driver, "ccnFakeFail"));
+    fail = fakeFunction<decltype(ccnFakeFail)>("ccnFakeFail");
     if (!fail)
       GTEST_SKIP() << "what a driver can do wrong needs one that does";
   }
