@@ -152,6 +152,7 @@ static Status prepare(ccn_executor &executor, int device) {
     options.timeLimit = team.timeLimit;
     options.localRank = team.localRank;
     options.libraryProducts = team.libraryProducts;
+    options.runsAtOnce = team.runsAtOnce;
     if (device != CCN_ANY_DEVICE)
       options.device = device;
     Result<std::unique_ptr<GpuExecutor>> made = GpuExecutor::create(

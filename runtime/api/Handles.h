@@ -91,6 +91,8 @@ struct TeamState {
   double timeLimit = 60;
   /// Whether cuBLASLt does products on GPUs.
   bool libraryProducts = false;
+  /// Of how many executors of a rank runs may be in progress at once on GPUs.
+  std::atomic<int> runsAtOnce = 1;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
   /// Of a process, if that is known: its number among those of its host.

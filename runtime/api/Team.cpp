@@ -25,6 +25,9 @@ Status TeamState::checkRank(int rank) const {
 /// The most that a rank tells the others in an exchange.
 static constexpr int64_t recordBytes = sizeof(int32_t);
 
+/// As many get a multiprocessor each on any device that is in use.
+static constexpr int mostRunsAtOnce = 32;
+
 int64_t TeamState::exchangeBytes(int ranks) {
   return HostExchange::bytes(ranks, recordBytes) + Transport::alignment;
 }
@@ -182,6 +185,18 @@ ccn_status ccn_team_describe(const ccn_team *team, int *ranks, int *own_rank) {
       *ranks = static_cast<int>(team->state->ranks.size());
     if (own_rank)
       *own_rank = team->state->ownRank();
+    return CCN_OK;
+  });
+}
+
+ccn_status ccn_team_set_runs_at_once(ccn_team *team, int runs) {
+  return guarded([&] {
+    if (!team)
+      return wrong("the team is null");
+    if (runs < 1 || runs > mostRunsAtOnce)
+      return wrong("expected from 1 to ", mostRunsAtOnce,
+                   " runs at once, found ", runs);
+    team->state->runsAtOnce = runs;
     return CCN_OK;
   });
 }

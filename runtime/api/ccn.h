@@ -253,6 +253,15 @@ CCN_API ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     threads of it. Either may be null. */
 CCN_API ccn_status ccn_team_describe(const ccn_team *team, int *ranks,
                                      int *own_rank);
+/** Of how many executors of a rank runs may be in progress on its GPU at once,
+    on several streams, from 1 to 32; 1 unless this is called. It holds for
+    executors that are created later; all ranks call it with the same number.
+
+    Kernels that wait for those of other ranks must all be on the device at
+    once, so each executor then has only its part of the device for them. By
+    default one executor may have all of it: runs of different executors are
+    then ordered by the caller (one stream, or events), on all ranks alike. */
+CCN_API ccn_status ccn_team_set_runs_at_once(ccn_team *team, int runs);
 /** CCN_ERROR_TEAM if the team has failed. */
 CCN_API ccn_status ccn_team_check(const ccn_team *team);
 /** Waits until all ranks have called this. For what must not be done while

@@ -28,6 +28,10 @@ using GpuStream = CUstream_st *;
 struct GpuExecutorOptions {
   /// How long to wait for another rank at a time, in seconds.
   double timeLimit = 60;
+  /// How many executors of a rank may have runs in progress on its device at
+  /// once, this one included. Each has that part of the device for kernels that
+  /// wait for other ranks: all blocks of all of them must be there at once.
+  int runsAtOnce = 1;
   /// The device's number in this process; else ranks take turns, by their
   /// number among those of this host if it is given.
   std::optional<int> device, localRank;

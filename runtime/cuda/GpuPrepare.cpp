@@ -165,7 +165,7 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   DeviceShare share;
   share.multiprocessors = kernels.multiprocessors();
   share.ranks = team->ranksOnDevice();
-  share.streams = streamCount(plan);
+  share.streams = streamCount(plan) * options.runsAtOnce;
   std::vector<LaunchNeeds> needs;
   for (const GpuLaunch &launch : own) {
     if (launch.kernel < 0) {

@@ -4,7 +4,8 @@
     pack.py FOLDER [--bin BUILD/bin] [--only REGEX]
 
 FOLDER gets `packages.tar.xz` with a package for each case, `cases.json`, which says what they are, and what runs
-them: ccrun and its libraries, and `run.py`, which checks and measures everything there.
+them: ccrun and its libraries, `run.py`, which checks and measures everything there, the Python module in `python`, the
+tests of GPUs in `tests`, and the example's application.
 """
 
 import argparse
@@ -150,6 +151,15 @@ def cases(folder):
         for lg in range(10, 29, 2):
             yield tuned("adam", f"{bench}/adam.ccn", f"-DN={2 ** lg}", 2 ** lg)
             yield tuned("lamb", f"{bench}/lamb.ccn", f"-DN={2 ** lg}", 2 ** lg)
+    # What the scripts in Python run.
+    for ranks in (1, 2, 4):
+        yield case(f"step-{ranks}", f"{HERE}/step.ccn", [], {"dp": ranks}, "python")
+        yield case(f"replay-ll-{ranks}", f"{bench}/all_reduce.ccn", ["-DN=1001", "--schedule", "ll"], {"dp": ranks}, "python")
+        yield case(f"replay-two_shot-{ranks}", f"{bench}/all_reduce.ccn", ["-DN=100003", "--schedule", "two_shot"],
+                   {"dp": ranks}, "python")
+        yield case(f"replay-norm-{ranks}", f"{bench}/norm.ccn", ["-DT=17", "--schedule", "oneshot"], {"tp": ranks}, "python")
+        yield case(f"replay-adam-{ranks}", f"{bench}/adam.ccn", ["-DN=65537", "--schedule", "fused"], {"dp": ranks},
+                   "python")
 
 
 def main():
@@ -187,13 +197,34 @@ def pack(folder, packages, options):
         for case in packed:
             archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
-    for script in ("run.py", "table.py", "peer_lamb.py"):
+    for script in ("run.py", "table.py", "peer_lamb.py", "operators.py", "replays.py"):
         shutil.copy(f"{HERE}/{script}", folder)
+    built = os.path.dirname(os.path.abspath(options.bin))
+    shutil.copytree(f"{built}/lib/python", f"{folder}/python", dirs_exist_ok=True,
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(f"{built}/lib/libccn.so.0", folder)
+    os.makedirs(f"{folder}/tests", exist_ok=True)
+    for test in ("CcnGpuRunTests", "CcnApiGpuTests"):
+        shutil.copy(f"{options.bin}/{test}", f"{folder}/tests")
+    example = pack_example(built, folder)
     for library in re.findall(r"=> (\S*/libmd\S*)", subprocess.run(["ldd", f"{options.bin}/ccrun"], capture_output=True,
                                                                    text=True, check=True).stdout):
         shutil.copy(library, folder)
-    print(f"{len(packed)} packages, {failed} failed")
-    return 1 if failed else 0
+    print(f"{len(packed)} packages, {failed} failed" + ("" if example else ", and the example's application too"))
+    return 1 if failed or not example else 0
+
+
+def pack_example(built, folder):
+    """The application in examples/cpp, built as its users do; whether that worked."""
+    with tempfile.TemporaryDirectory() as build:
+        for command in (["cmake", "-S", f"{ROOT}/examples/cpp", "-B", build, f"-Dccn_DIR={built}",
+                         "-DADAM_RANKS=2", "-DADAM_SIZE=1000003"], ["cmake", "--build", build]):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                print(done.stderr.strip()[-600:])
+                return False
+        shutil.copy(f"{build}/adam-example", folder)
+    return True
 
 
 if __name__ == "__main__":

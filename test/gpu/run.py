@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks and measures what pack.py packed, on a machine with GPUs.
 
-    run.py FOLDER [--check REGEX] [--bench REGEX] [--peers SCRIPT] [--out FOLDER] [--jobs N] [--seconds N]
+    run.py FOLDER [--check REGEX] [--tests GPUS] [--bench REGEX] [--peers SCRIPT] [--out FOLDER] [--jobs N] [--seconds N]
 
 Every case named by --check runs on as many GPUs as it has ranks and is compared with the plan without a schedule on
-the CPU; every case named by --bench is timed, in every way that its package knows. --peers is a script in PyTorch that
+the CPU; --tests runs the unit tests on the real driver, the Python scripts and the example's application; every case
+named by --bench is timed, in every way that its package knows. --peers is a script in PyTorch that
 times others (its rows: what, peer, us and the size); it runs on the same GPUs afterwards. Prints a table, and leaves
 `checks.json`, `bench.json` and `table-rN.json` in --out.
 """
@@ -43,6 +44,36 @@ def check(folder, case, target, seed, timeout):
             "said": out.strip()[-300:]}
 
 
+def run_tests(folder, ranks, replays):
+    """The tests that are programs of their own, on so many GPUs; how many failed."""
+    env = {**os.environ, "LD_LIBRARY_PATH": folder + ":" + os.environ.get("LD_LIBRARY_PATH", ""),
+           "PYTHONPATH": f"{folder}/python", "CCN_LIBRARY": f"{folder}/libccn.so.0"}
+    python = [sys.executable]
+    for number in {1, min(ranks, 2)}:
+        name = ("one", "two")[number - 1]
+        shutil.copy(f"{folder}/step-{number}.ccnpkg", f"{folder}/{name}.ccnpkg")
+    commands = [[f"{folder}/tests/CcnGpuRunTests", "--gtest_brief=1"], [f"{folder}/tests/CcnApiGpuTests", "--gtest_brief=1"],
+                [f"{folder}/adam-example", "--gpu"], [*python, f"{folder}/operators.py", folder, "cuda"]]
+    for number in sorted({1, 2, ranks}):
+        packages = [f"{folder}/replay-{name}-{number}.ccnpkg" for name in ("ll", "two_shot", "norm", "adam")]
+        launch = ["-m", "torch.distributed.run", "--nproc-per-node", str(number)]
+        if number <= ranks:
+            commands.append([*python, *launch, f"{folder}/replays.py", *packages, "--replays", str(replays)])
+    failed = 0
+    for command in commands:
+        begin = time.monotonic()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=env, stdin=subprocess.DEVNULL)
+            code, text = done.returncode, done.stdout + done.stderr
+        except subprocess.TimeoutExpired as late:
+            code, text = -1, "".join((part or b"").decode(errors="replace") for part in (late.stdout, late.stderr))
+        failed += code != 0
+        said = text.strip()[-1500:] if code else (text.strip().splitlines() or [""])[-1]
+        print(f"{' '.join(os.path.basename(word) for word in command)}: exit {code}, {time.monotonic() - begin:.0f} s: {said}",
+              flush=True)
+    return failed
+
+
 def bench(folder, case, target, timeout):
     """Measures all variants of a case; what was kept is read back."""
     package = f"{folder}/{case['name']}.ccnpkg"
@@ -79,6 +110,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--check", default="$^", help="which cases are checked, as a regular expression")
+    parser.add_argument("--tests", type=int, default=0, help="runs the tests that are programs of their own on so many GPUs")
+    parser.add_argument("--replays", type=int, default=100_000, help="of each graph in these tests")
     parser.add_argument("--bench", default="$^", help="which cases are timed")
     parser.add_argument("--peers", help="the script that times what others do")
     parser.add_argument("--target", default="cuda", help="cpu tries this script where there are no GPUs")
@@ -110,6 +143,9 @@ def main():
     failed = sum(1 for result in checked if result["code"])
     json.dump(checked, open(f"{options.out}/checks.json", "w"), indent=1)
     print(f"{len(checked)} of {len(wanted)} cases checked, {failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
+
+    if options.tests:
+        failed += run_tests(folder, options.tests, options.replays)
 
     rows = []
     for case in cases:

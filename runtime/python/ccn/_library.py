@@ -77,6 +77,7 @@ _CALLS = {
     "ccn_team_create": (POINTER(c_void_p), c_size_t, c_double, POINTER(c_void_p)),
     "ccn_team_join": (POINTER(c_void_p), c_size_t, c_double, POINTER(c_void_p)),
     "ccn_team_describe": (c_void_p, POINTER(c_int), POINTER(c_int)),
+    "ccn_team_set_runs_at_once": (c_void_p, c_int),
     "ccn_team_check": (c_void_p,),
     "ccn_team_meet": (c_void_p, c_int),
     "ccn_team_fail": (c_void_p, c_int, c_char_p),

@@ -27,12 +27,16 @@ class Team:
             team.run(lambda rank: adam.on(team, rank)(g[rank], p[rank], ...))
 
     time_limit is how many seconds a rank waits for another at a time; 0 is what CCN_TIMEOUT says, else 60.
+
+    runs_at_once is how many programs may run at once on a GPU, on streams of their own: each then has only its part of
+    the GPU where it waits for other ranks. Programs that run while others do although this is 1 wait for each other
+    until the time limit ends them, unless their order is the same on all ranks by streams and events.
     """
 
-    def __init__(self, *programs, time_limit=0):
-        self._make(lib.ccn_team_create, programs, time_limit)
+    def __init__(self, *programs, time_limit=0, runs_at_once=1):
+        self._make(lib.ccn_team_create, programs, time_limit, runs_at_once)
 
-    def _make(self, create, programs, time_limit):
+    def _make(self, create, programs, time_limit, runs_at_once):
         self.programs = tuple(programs)
         for program in programs:
             if not isinstance(getattr(program, "handle", None), ProgramHandle):
@@ -54,6 +58,8 @@ class Team:
         self._knows_failure = False
         self._parts = self.handle, self._made, together, self.rank is not None
         weakref.finalize(self, _end_quietly, *self._parts)
+        with self.handle as team:
+            lib.ccn_team_set_runs_at_once(team, int32(runs_at_once))
 
     @property
     def own_ranks(self):
@@ -165,17 +171,17 @@ class Team:
         return f"<ccn.Team of {self.size} ranks, {own}>"
 
 
-def join(*programs, time_limit=0):
+def join(*programs, time_limit=0, runs_at_once=1):
     """The Team of the processes that mpirun, torchrun or Slurm has started, of which this process is `team.rank`.
 
     All of them call this with the same programs, once; CCN_LAUNCHER and CCN_TRANSPORT can say
     who has started them and how they reach each other. From then on
     calls of these programs run on this rank. At the end of the process it leaves the team. After an error of the team
-    the process should end.
+    the process should end. time_limit and runs_at_once are those of Team.
     """
     global _joined
     team = Team.__new__(Team)
-    team._make(lib.ccn_team_join, programs, time_limit)
+    team._make(lib.ccn_team_join, programs, time_limit, runs_at_once)
     _joined = team
     return team
 

@@ -73,6 +73,12 @@ TEST(ApiMisuse, NullHandles) {
   expectWrong(ccn_team_describe(nullptr, &number, &number), "the team is null");
   EXPECT_EQ(ccn_team_describe(team.get(), nullptr, nullptr), CCN_OK);
   expectWrong(ccn_team_check(nullptr), "the team is null");
+  expectWrong(ccn_team_set_runs_at_once(nullptr, 1), "the team is null");
+  for (int runs : {0, -1, 33, INT_MAX})
+    expectWrong(ccn_team_set_runs_at_once(team.get(), runs),
+                "expected from 1 to 32 runs at once, found " +
+                    std::to_string(runs));
+  EXPECT_EQ(ccn_team_set_runs_at_once(team.get(), 32), CCN_OK);
   expectWrong(ccn_team_fail(nullptr, 0, "a"), "the team is null");
   expectWrong(ccn_team_fail(team.get(), 0, nullptr), "the cause is null");
   expectWrong(ccn_team_leave(nullptr, 0), "the team is null");

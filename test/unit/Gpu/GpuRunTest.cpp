@@ -210,17 +210,21 @@ TEST_F(GpuRun, GridsAreSharedOutEqually) {
   if (!fail)
     GTEST_SKIP() << "of the fake devices it is known how large they are";
   // 8 multiprocessors; 2 streams; 1 or 2 ranks on each of 4 devices.
-  for (int ranks : {4, 8}) {
+  for (auto [ranks, atOnce, blocks] :
+       {std::tuple(4, 1, 4), std::tuple(8, 1, 2), std::tuple(4, 2, 2),
+        std::tuple(8, 2, 1), std::tuple(8, 4, 1)}) {
     Package package = averageOnGpus(ranks, 100000);
     package.gpu->kernels[2].blockBytes = 64;
-    Status status =
-        onGpus(package, {}, [&](int rank, GpuExecutor &executor, GpuRuns &) {
-          EXPECT_EQ(executor.blocks(0), ranks == 4 ? 4 : 2);
-          EXPECT_EQ(executor.blocks(1), ranks == 4 ? 4 : 2);
-          EXPECT_EQ(executor.blocks(2), 16);
-          EXPECT_EQ(executor.device(), rank % 4);
-          return Status();
-        });
+    GpuExecutorOptions options;
+    options.runsAtOnce = atOnce;
+    Status status = onGpus(package, options,
+                           [&](int rank, GpuExecutor &executor, GpuRuns &) {
+                             EXPECT_EQ(executor.blocks(0), blocks);
+                             EXPECT_EQ(executor.blocks(1), blocks);
+                             EXPECT_EQ(executor.blocks(2), 16);
+                             EXPECT_EQ(executor.device(), rank % 4);
+                             return Status();
+                           });
     EXPECT_TRUE(status.ok()) << status.message();
   }
 }
