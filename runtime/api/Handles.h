@@ -95,6 +95,8 @@ struct TeamState {
   std::atomic<int> runsAtOnce = 1;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
+  /// Whether this process is the only rank, though it has joined as one.
+  bool isAlone = false;
   /// Of a process, if that is known: its number among those of its host.
   std::optional<int> localRank;
   std::vector<Rank> ranks;
@@ -106,7 +108,7 @@ struct TeamState {
     return heap ? static_cast<Transport &>(*heap) : launched->transport();
   }
   /// -1 if all ranks are threads of this process.
-  int ownRank() const { return launched ? launched->rank() : -1; }
+  int ownRank() const { return launched ? launched->rank() : isAlone ? 0 : -1; }
   /// An error if the caller cannot speak for that rank.
   Status checkRank(int rank) const;
   /// What ranks meet with, for a call of that rank. All get theirs at the same

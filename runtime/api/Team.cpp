@@ -107,6 +107,17 @@ std::string contentOf(const TeamState &state) {
   return toHex(sha256({text}));
 }
 
+/// The team of threads of this process.
+ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
+  Result<std::unique_ptr<SymmetricHeap>> heap =
+      SymmetricHeap::create(made.ranks, made.bytes);
+  if (!heap)
+    return fail(CCN_ERROR_MACHINE, heap.status());
+  made.state->heap = *std::move(heap);
+  *team = new ccn_team{std::move(made.state)};
+  return CCN_OK;
+}
+
 /// What body(state) returns, for a rank of the team of which no other call is
 /// in progress.
 template <typename Body>
@@ -134,13 +145,7 @@ ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
     NewTeam made;
     if (Status status = collect(programs, count, time_limit, made); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
-    Result<std::unique_ptr<SymmetricHeap>> heap =
-        SymmetricHeap::create(made.ranks, made.bytes);
-    if (!heap)
-      return fail(CCN_ERROR_MACHINE, heap.status());
-    made.state->heap = *std::move(heap);
-    *team = new ccn_team{std::move(made.state)};
-    return CCN_OK;
+    return makeOfThreads(made, team);
   });
 }
 
@@ -155,6 +160,10 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     Result<std::optional<RankLaunch>> launch = detectLaunch();
     if (!launch)
       return fail(CCN_ERROR_ARGUMENT, launch.status());
+    if (!*launch && made.ranks == 1) {
+      made.state->isAlone = true;
+      return makeOfThreads(made, team);
+    }
     if (!*launch)
       return wrong("no launcher has started this process as one of several "
                    "ranks; expected mpirun, torchrun or Slurm");

@@ -240,7 +240,8 @@ CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
                                    double time_limit, ccn_team **team);
 /** The team of the processes that mpirun, torchrun or Slurm has started, on any
     hosts, of which this process is one rank. All of them call this with the
-    same programs. CCN_LAUNCHER and CCN_TRANSPORT can say who has started them
+    same programs. Where the programs have one rank nothing need have started
+    it: it is rank 0. CCN_LAUNCHER and CCN_TRANSPORT can say who has started them
     and how they reach each other. Until the rank leaves, SIGTERM, by which
     launchers end ranks, has a handler if the application has set none: where
     another rank is lost it says so and ends the process with status 4. Once in

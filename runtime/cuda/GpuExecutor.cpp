@@ -435,6 +435,14 @@ Result<std::string> gpuMachine() {
   return text;
 }
 
+std::shared_ptr<void> holdGpus(int ranks) {
+  auto devices = std::make_shared<std::vector<std::unique_ptr<GpuDevice>>>();
+  for (int rank = 0; rank < ranks; ++rank)
+    if (auto device = GpuDevice::openForRank(rank))
+      devices->push_back(*std::move(device));
+  return devices;
+}
+
 GpuExecutor::GpuExecutor(std::unique_ptr<State> state)
     : state(std::move(state)) {}
 

@@ -56,6 +56,11 @@ Result<std::string> gpuArchitecture(int number);
 /// others after a comma.
 Result<std::string> gpuMachine();
 
+/// Keeps the devices that so many ranks would use set up until the result is
+/// destroyed, for executors that come and go, as that takes long. Errors are
+/// left for the executors to report.
+std::shared_ptr<void> holdGpus(int ranks);
+
 /// The bytes of the transport's memory, per rank, that the executors of a plan
 /// allocate in all: it carries addresses, never the program's data.
 int64_t gpuTransportBytes(const Plan &plan);

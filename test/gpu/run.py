@@ -32,16 +32,32 @@ def call(folder, arguments, timeout):
                               stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
     except subprocess.TimeoutExpired as late:
-        text = (late.stderr or b"").decode(errors="replace") + f"no end after {timeout} s"
-        return -1, "", text, time.monotonic() - begin
+        out, err = ((text or b"").decode(errors="replace") for text in (late.stdout, late.stderr))
+        return -1, out, err + f"no end after {timeout:.0f} s", time.monotonic() - begin
 
 
-def check(folder, case, target, seed, timeout):
-    package = f"{folder}/{case['name']}.ccnpkg"
-    how = ["--nproc", str(case["ranks"])] if case.get("processes") else []
-    code, out, err, seconds = call(folder, [package, "--target", target, "--check", "--seed", str(seed), "--timeout", "20", *how], timeout)
-    return {"name": case["name"], "code": code, "seconds": round(seconds, 2), "error": err.strip()[-600:],
-            "said": out.strip()[-300:]}
+def check(folder, cases, target, seed, deadline):
+    """Checks cases in one process, as setting devices up takes longer than a check, until the deadline. What a process
+    that ends early has not come to goes to another."""
+    results = []
+    while cases and time.monotonic() < deadline:
+        how = ["--nproc", str(cases[0]["ranks"])] if cases[0].get("processes") else []
+        packages = [f"{folder}/{case['name']}.ccnpkg" for case in cases]
+        begin = time.monotonic()
+        code, out, err, seconds = call(folder, [*packages, "--target", target, "--check", "--seed", str(seed), "--timeout", "20",
+                                                *how], max(deadline - begin, 1))
+        if len(cases) == 1:
+            ended = [(packages[0], code)]
+        else:
+            ended = [(package, int(number)) for package, number in re.findall(r"^(.*): exit code (\d+)$", out, re.M)]
+        late = code == -1
+        if not late and len(ended) < len(cases):
+            ended.append((packages[len(ended)], code))
+        for case, (package, code) in zip(cases, ended):
+            results.append({"name": case["name"], "code": code, "seconds": round(seconds / len(ended), 2),
+                            "error": err.strip()[-600:] if code else ""})
+        cases = [] if late else cases[len(ended):]
+    return results
 
 
 def run_tests(folder, ranks, replays):
@@ -117,7 +133,7 @@ def main():
     parser.add_argument("--target", default="cuda", help="cpu tries this script where there are no GPUs")
     parser.add_argument("--out", default=".")
     parser.add_argument("--jobs", type=int, default=4, help="how many cases are checked at once")
-    parser.add_argument("--seconds", type=float, default=1e9, help="when to stop")
+    parser.add_argument("--seconds", type=float, default=100_000, help="when to stop")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     begin = time.monotonic()
@@ -129,17 +145,15 @@ def main():
 
     checked = []
     wanted = [c for c in cases if c["kind"] == "check" and re.search(options.check, c["name"])]
+    # Those that start processes have as many ranks.
+    batches = [[case for case in wanted if not case.get("processes")][i::options.jobs] for i in range(options.jobs)]
+    batches += [[case] for case in wanted if case.get("processes")]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        def run(case):
-            if time.monotonic() - begin > options.seconds:
-                return None
-            return check(folder, case, options.target, options.seed, 120)
-        for result in pool.map(run, wanted):
-            if result is None:
-                continue
-            checked.append(result)
-            if result["code"]:
-                print(f"{result['name']}: exit {result['code']}: {result['error'][-400:]}", flush=True)
+        for results in pool.map(lambda batch: check(folder, batch, options.target, options.seed, begin + options.seconds), batches):
+            for result in results:
+                checked.append(result)
+                if result["code"]:
+                    print(f"{result['name']}: exit {result['code']}: {result['error'][-400:]}", flush=True)
     failed = sum(1 for result in checked if result["code"])
     json.dump(checked, open(f"{options.out}/checks.json", "w"), indent=1)
     print(f"{len(checked)} of {len(wanted)} cases checked, {failed} failed, {time.monotonic() - begin:.0f} s", flush=True)

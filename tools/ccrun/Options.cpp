@@ -27,8 +27,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   int benchRuns = 0, tuneRuns = 0, processes = 0, variant = 0;
   double timeLimit = 0;
 
-  app.add_option("PACKAGE", options.package,
-                 "what the compiler made of a program")
+  app.add_option("PACKAGE", options.packages,
+                 "what the compiler made of a program; with --check it may be "
+                 "several")
       ->required()
       ->type_name("");
   app.add_flag("--threads", options.threads,
@@ -100,6 +101,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       "CCN_MASTER_PORT are another name and port.");
 
   auto check = [&] {
+    options.package = options.packages.front();
     options.inputs = cli::splitAll(inputs, "--input", "NAME=FILE");
     options.outputs = cli::splitAll(outputs, "--output", "NAME=FILE");
     if (nproc->count())
@@ -121,6 +123,12 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
          !options.traceFile.empty() || !outputs.empty()))
       throw CLI::ValidationError("--tune", "expected without --bench, --check, "
                                            "--variant, --trace and --output");
+    if (options.packages.size() > 1 &&
+        (!options.check || options.variant || !options.traceFile.empty() ||
+         !inputs.empty() || !outputs.empty() || !options.worker.empty()))
+      throw CLI::ValidationError(
+          "PACKAGE", "expected one, or --check without --variant, --trace, "
+                     "--input and --output");
     if (options.check && options.benchRuns)
       throw CLI::ValidationError("--check", "expected without --bench");
   };

@@ -16,6 +16,8 @@ namespace ccn {
 
 struct RunnerOptions {
   std::string package;
+  /// What --check takes one after the other, if not that one only.
+  std::vector<std::string> packages;
   /// How many processes to start; none is one thread for each rank.
   std::optional<int> processes;
   /// Whether threads were asked for.

@@ -14,6 +14,7 @@
 #include "runtime/Random.h"
 #include "runtime/RankCode.h"
 #include "runtime/TunedVariant.h"
+#include "runtime/cuda/GpuExecutor.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"
@@ -483,6 +484,56 @@ std::optional<int> chooseVariant(RunnerOptions &options, Package &package,
   return std::nullopt;
 }
 
+/// Does with one package what the command line asks. `gpus` keeps those that it
+/// uses set up.
+int runPackage(RunnerOptions options, Environment environment,
+               std::shared_ptr<void> &gpus) {
+  const std::optional<RankLaunch> &launch = *ownLaunch();
+  Result<Package> package = readPackage(options.package);
+  if (!package)
+    return fail(WrongUsage, package.message());
+  bool onGpus = options.target.empty() ? package->gpu.has_value()
+                                       : options.target == "cuda";
+  if (options.info) {
+    Result<std::string> machine = tunedMachine(onGpus);
+    if (!launch || launch->rank == 0)
+      printInfo(std::cout, *package, machine ? *machine : "");
+    return Done;
+  }
+  if (onGpus && !package->gpu)
+    return fail(WrongUsage, "--target cuda: '" + options.package +
+                                "' holds no kernels for GPUs");
+  environment.timeLimit = options.timeLimit.value_or(environment.timeLimit);
+  if (auto ranks = static_cast<int>(package->plan.ranks.size());
+      options.processes && *options.processes != ranks)
+    return fail(WrongUsage, "--nproc: program '" + package->program +
+                                "' has a mesh of " + std::to_string(ranks) +
+                                " ranks, found " +
+                                std::to_string(*options.processes));
+  if (onGpus && !options.processes && !launch)
+    gpus = holdGpus(static_cast<int>(package->plan.ranks.size()));
+  if (options.tuneRuns)
+    return tune(options, *package, environment, onGpus);
+  if (std::optional<int> code = chooseVariant(options, *package, onGpus))
+    return *code;
+  if (Status status = checkHere(*package, !onGpus || options.check); !status)
+    return fail(WrongUsage, "'" + options.package + "': " + status.message());
+  return Runner(options, *package, environment, onGpus).run();
+}
+
+/// Checks packages one after the other, and says how each has ended.
+int checkAll(RunnerOptions options, const Environment &environment,
+             std::shared_ptr<void> &gpus) {
+  int worst = Done;
+  for (const std::string &path : options.packages) {
+    options.package = path;
+    int code = runPackage(options, environment, gpus);
+    std::cout << path << ": exit code " << code << std::endl;
+    worst = std::max(worst, code);
+  }
+  return worst;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -504,32 +555,13 @@ int main(int argc, char **argv) {
   Result<Environment> environment = Environment::read();
   if (!environment)
     return fail(WrongUsage, environment.message());
-  Result<Package> package = readPackage(options.package);
-  if (!package)
-    return fail(WrongUsage, package.message());
-  bool onGpus = options.target.empty() ? package->gpu.has_value()
-                                       : options.target == "cuda";
-  if (options.info) {
-    Result<std::string> machine = tunedMachine(onGpus);
-    if (!launch || launch->rank == 0)
-      printInfo(std::cout, *package, machine ? *machine : "");
-    return Done;
-  }
-  if (onGpus && !package->gpu)
-    return fail(WrongUsage, "--target cuda: '" + options.package +
-                                "' holds no kernels for GPUs");
-  environment->timeLimit = options.timeLimit.value_or(environment->timeLimit);
-  if (auto ranks = static_cast<int>(package->plan.ranks.size());
-      options.processes && *options.processes != ranks)
-    return fail(WrongUsage, "--nproc: program '" + package->program +
-                                "' has a mesh of " + std::to_string(ranks) +
-                                " ranks, found " +
-                                std::to_string(*options.processes));
-  if (options.tuneRuns)
-    return tune(options, *package, *environment, onGpus);
-  if (std::optional<int> code = chooseVariant(options, *package, onGpus))
-    return *code;
-  if (Status status = checkHere(*package, !onGpus || options.check); !status)
-    return fail(WrongUsage, "'" + options.package + "': " + status.message());
-  return Runner(options, *package, *environment, onGpus).run();
+  std::shared_ptr<void> gpus;
+  if (options.packages.size() == 1)
+    return runPackage(options, *environment, gpus);
+  if (launch)
+    return fail(WrongUsage, "expected one package with " +
+                                describe(launch->launcher) +
+                                ", which has started the ranks, found " +
+                                std::to_string(options.packages.size()));
+  return checkAll(options, *environment, gpus);
 }

@@ -129,14 +129,14 @@ class Program:
 
     def executor(self):
         """The Executor that calls of the program use."""
+        team = joined_team()
+        if team is not None and self in team.programs:
+            return team.executor(self)
         if self.ranks == 1:
             with self._lock:
                 if self._own_team is None or self._own_team.is_closed:
                     self._own_team = Team(self)
                 return self._own_team.executor(self, 0)
-        team = joined_team()
-        if team is not None and self in team.programs:
-            return team.executor(self)
         raise ArgumentError(f"program '{self.name}' has {self.ranks} ranks; expected program.on(team, rank) with a "
                             "ccn.Team, or ccn.join in processes that a launcher started")
 

@@ -174,6 +174,7 @@ class Team:
 def join(*programs, time_limit=0, runs_at_once=1):
     """The Team of the processes that mpirun, torchrun or Slurm has started, of which this process is `team.rank`.
 
+    Programs of one rank may be joined by a process that nothing has started as a rank, too.
     All of them call this with the same programs, once; CCN_LAUNCHER and CCN_TRANSPORT can say
     who has started them and how they reach each other. From then on
     calls of these programs run on this rank. At the end of the process it leaves the team. After an error of the team

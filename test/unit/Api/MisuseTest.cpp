@@ -252,6 +252,27 @@ TEST(ApiMisuse, NobodyHasLaunchedThis) {
   expectWrong(ccn_team_join(programs, 1, 0, &team),
               "no launcher has started this process as one of several ranks; "
               "expected mpirun, torchrun or Slurm");
+  // Of one rank it can be.
+  Program alone = load(average(1, 5));
+  programs[0] = alone.get();
+  ASSERT_EQ(ccn_team_join(programs, 1, 0, &team), CCN_OK);
+  int ranks = 0, own = -1;
+  EXPECT_EQ(ccn_team_describe(team, &ranks, &own), CCN_OK);
+  EXPECT_EQ(ranks, 1);
+  EXPECT_EQ(own, 0);
+  AverageArrays arrays(1, 5);
+  ccn_executor *executor = nullptr;
+  EXPECT_EQ(
+      ccn_executor_create(team, alone.get(), 0, CCN_ANY_DEVICE, &executor),
+      CCN_OK);
+  EXPECT_EQ(ccn_executor_run(executor, arrays.of(0).data(), 4, nullptr),
+            CCN_OK);
+  EXPECT_EQ(ccn_executor_release(executor), CCN_OK);
+  EXPECT_EQ(ccn_team_leave(team, 0), CCN_OK);
+  ccn_team_release(team);
+  arrays.expectAfter(1, alone.get());
+
+  programs[0] = program.get();
   ASSERT_EQ(setenv("CCN_LAUNCHER", "nobody", 1), 0);
   EXPECT_EQ(ccn_team_join(programs, 1, 0, &team), CCN_ERROR_ARGUMENT);
   unsetenv("CCN_LAUNCHER");
