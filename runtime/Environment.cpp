@@ -23,6 +23,31 @@ std::string_view name(TransportChoice choice) {
   return "unknown";
 }
 
+std::string_view name(ProductChoice choice) {
+  switch (choice) {
+  case ProductChoice::Auto:
+    return "auto";
+  case ProductChoice::Kernels:
+    return "kernels";
+  case ProductChoice::CublasLt:
+    return "cublaslt";
+  }
+  return "unknown";
+}
+
+/// Sets `choice` to the one of that name; whether there is one.
+template <typename Choice>
+static bool choose(std::string_view text, Choice &choice,
+                   std::initializer_list<Choice> choices) {
+  for (Choice known : choices) {
+    if (name(known) != text)
+      continue;
+    choice = known;
+    return true;
+  }
+  return false;
+}
+
 Result<Environment> Environment::read() {
   Environment environment;
   if (const char *set = std::getenv("CCN_TIMEOUT")) {
@@ -37,27 +62,18 @@ Result<Environment> Environment::read() {
                    text, "'");
     environment.timeLimit = value;
   }
-  if (const char *set = std::getenv("CCN_TRANSPORT")) {
-    bool known = false;
-    for (TransportChoice choice :
-         {TransportChoice::Auto, TransportChoice::Shared,
-          TransportChoice::Messages}) {
-      if (name(choice) != set)
-        continue;
-      environment.transport = choice;
-      known = true;
-    }
-    if (!known)
+  if (const char *set = std::getenv("CCN_TRANSPORT"))
+    if (!choose(set, environment.transport,
+                {TransportChoice::Auto, TransportChoice::Shared,
+                 TransportChoice::Messages}))
       return error("CCN_TRANSPORT: expected auto, shared or messages, found '",
                    set, "'");
-  }
-  if (const char *set = std::getenv("CCN_PRODUCTS")) {
-    std::string_view text = set;
-    if (text != "kernels" && text != "cublaslt")
-      return error("CCN_PRODUCTS: expected kernels or cublaslt, found '", text,
-                   "'");
-    environment.libraryProducts = text == "cublaslt";
-  }
+  if (const char *set = std::getenv("CCN_PRODUCTS"))
+    if (!choose(set, environment.products,
+                {ProductChoice::Auto, ProductChoice::Kernels,
+                 ProductChoice::CublasLt}))
+      return error("CCN_PRODUCTS: expected auto, kernels or cublaslt, found '",
+                   set, "'");
   return environment;
 }
 

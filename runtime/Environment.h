@@ -24,15 +24,24 @@ enum class TransportChoice {
 /// As CCN_TRANSPORT says it.
 std::string_view name(TransportChoice choice);
 
+/// What multiplies matrices on GPUs, where the plan has a launch for that.
+enum class ProductChoice {
+  Auto,     ///< cuBLASLt where it is and can, else kernels
+  Kernels,  ///< kernels of ccn
+  CublasLt, ///< cuBLASLt where it can, which must be there
+};
+
+/// As CCN_PRODUCTS says it.
+std::string_view name(ProductChoice choice);
+
 struct Environment {
   /// CCN_TIMEOUT: seconds that a rank waits for another before the run fails;
   /// a number above 0, at most 1e6.
   double timeLimit = 60;
   /// CCN_TRANSPORT: auto, shared or messages; what ranks that are launched use.
   TransportChoice transport = TransportChoice::Auto;
-  /// CCN_PRODUCTS: what multiplies matrices of f16, bf16 and f64 on GPUs:
-  /// kernels (of ccn), or cublaslt where it can.
-  bool libraryProducts = false;
+  /// CCN_PRODUCTS: auto, kernels or cublaslt.
+  ProductChoice products = ProductChoice::Auto;
 
   /// Reads the variables that are set. An error names the variable, what it
   /// must be and what it is.

@@ -151,7 +151,7 @@ static Status prepare(ccn_executor &executor, int device) {
     GpuExecutorOptions options;
     options.timeLimit = team.timeLimit;
     options.localRank = team.localRank;
-    options.libraryProducts = team.libraryProducts;
+    options.products = team.products;
     options.runsAtOnce = team.runsAtOnce;
     if (device != CCN_ANY_DEVICE)
       options.device = device;

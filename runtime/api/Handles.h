@@ -89,8 +89,8 @@ struct TeamState {
   /// What ranks may make executors of.
   std::vector<std::shared_ptr<const LoadedProgram>> programs;
   double timeLimit = 60;
-  /// Whether cuBLASLt does products on GPUs.
-  bool libraryProducts = false;
+  /// What does products on GPUs.
+  ProductChoice products = ProductChoice::Auto;
   /// Of how many executors of a rank runs may be in progress at once on GPUs.
   std::atomic<int> runsAtOnce = 1;
   std::unique_ptr<SymmetricHeap> heap;

@@ -88,7 +88,7 @@ Status collect(ccn_program *const *programs, size_t count, double timeLimit,
   if (timeLimit > 0)
     made.environment.timeLimit = timeLimit;
   made.state->timeLimit = made.environment.timeLimit;
-  made.state->libraryProducts = made.environment.libraryProducts;
+  made.state->products = made.environment.products;
   made.state->ranks =
       std::vector<TeamState::Rank>(static_cast<size_t>(made.ranks));
   for (TeamState::Rank &rank : made.state->ranks)
@@ -101,9 +101,10 @@ std::string contentOf(const TeamState &state) {
   std::string text;
   for (const auto &program : state.programs)
     text += program->package.hash + " " + std::to_string(program->variant) +
-            (!program->isOnGpus()    ? " cpu\n"
-             : state.libraryProducts ? " cuda, cublaslt\n"
-                                     : " cuda\n");
+            (program->isOnGpus()
+                 ? " cuda, products by " + std::string(name(state.products))
+                 : " cpu") +
+            "\n";
   return toHex(sha256({text}));
 }
 

@@ -10,6 +10,7 @@
 #ifndef CCN_RUNTIME_CUDA_GPUEXECUTOR_H
 #define CCN_RUNTIME_CUDA_GPUEXECUTOR_H
 
+#include "runtime/Environment.h"
 #include "runtime/GpuProgram.h"
 #include "runtime/PlanExecutor.h"
 
@@ -35,12 +36,12 @@ struct GpuExecutorOptions {
   /// The device's number in this process; else ranks take turns, by their
   /// number among those of this host if it is given.
   std::optional<int> device, localRank;
-  /// Whether cuBLASLt does the products of matrices of f16, bf16 and f64 that
-  /// are launches of their own, where their strides and addresses (multiples of
-  /// 16 bytes) allow; else kernels of the program do, as all others, which add
-  /// in another order: whether addresses allow should be alike on all ranks. An
-  /// error if there is no such library.
-  bool libraryProducts = false;
+  /// What does the products of matrices of f16, bf16 and f64 that are launches
+  /// of their own: cuBLASLt where all ranks have it and their strides and
+  /// addresses (multiples of 16 bytes) allow. Else kernels of the program do,
+  /// as all others, which add in another order: whether addresses allow should
+  /// be alike on all ranks. An error if the library is asked for and not there.
+  ProductChoice products = ProductChoice::Auto;
   /// What ran when, of the last run before each synchronize(). Tracing makes
   /// runs somewhat slower.
   TraceSink *trace = nullptr;

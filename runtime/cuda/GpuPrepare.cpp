@@ -34,6 +34,13 @@ int64_t streamCount(const RankPlan &plan) {
   return std::max<int64_t>(static_cast<int64_t>(used.size()), 1);
 }
 
+/// The product that a launch consists of; null if there is anything else.
+const MatmulPart *productOf(const Launch &launch) {
+  return launch.parts.size() == 1
+             ? std::get_if<MatmulPart>(&launch.parts.front())
+             : nullptr;
+}
+
 /// The elements between the first and the last that a matrix of a product has.
 int64_t extentOf(const MatmulPart &part) {
   int64_t most = 0;
@@ -115,7 +122,7 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     launch.context.flags = static_cast<unsigned long long>(flags);
   if (Status status = agreeOnBlocks(program); !status)
     return status;
-  if (Status status = prepareProducts(program); !status)
+  if (Status status = prepareProducts(whole, program); !status)
     return status;
   if (Status status = prepareMemory(program); !status)
     return status;
@@ -216,14 +223,34 @@ Status GpuExecutor::State::zero(const DeviceMemory &memory, int64_t bytes) {
 }
 
 /// Finds the launches that are a product of matrices in own memory and no more.
-Status GpuExecutor::State::prepareProducts(const GpuProgram &program) {
+/// Whether the library does products, for all ranks alike: they must not differ
+/// in what is the same on all.
+Result<bool> GpuExecutor::State::agreeOnLibrary(const Plan &whole) {
+  bool hasProducts = false;
+  for (const RankPlan &each : whole.ranks)
+    for (const Launch &launch : each.launches)
+      hasProducts |= productOf(launch) != nullptr;
+  if (!hasProducts || options.products == ProductChoice::Kernels)
+    return false;
+  bool isThere = BlasLt::get().ok();
+  if (!isThere && options.products == ProductChoice::CublasLt)
+    return BlasLt::get().status();
+  Result<std::vector<int>> all = exchange->gather(static_cast<int>(isThere));
+  if (!all)
+    return all.status();
+  return std::find(all->begin(), all->end(), 0) == all->end();
+}
+
+Status GpuExecutor::State::prepareProducts(const Plan &whole,
+                                           const GpuProgram &program) {
+  Result<bool> usesLibrary = agreeOnLibrary(whole);
+  if (!usesLibrary)
+    return usesLibrary.status();
   int64_t scratch = 0;
-  for (size_t i = 0; i < launches.size() && options.libraryProducts; ++i) {
+  for (size_t i = 0; i < launches.size() && *usesLibrary; ++i) {
     const Launch &planned = plan.launches[i];
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
-    const auto *part = planned.parts.size() == 1
-                           ? std::get_if<MatmulPart>(&planned.parts.front())
-                           : nullptr;
+    const MatmulPart *part = productOf(planned);
     if (!part || launch.kernel < 0 ||
         program.kernels[static_cast<size_t>(launch.kernel)].waits)
       continue;

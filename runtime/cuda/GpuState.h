@@ -121,7 +121,8 @@ struct GpuExecutor::State {
   Event fork, last, traceZero;
 
 private:
-  Status prepareProducts(const GpuProgram &program);
+  Result<bool> agreeOnLibrary(const Plan &whole);
+  Status prepareProducts(const Plan &whole, const GpuProgram &program);
   Status warmUpProducts(int64_t bytes);
   Status prepareMemory(const GpuProgram &program);
   Status agreeOnBlocks(const GpuProgram &program);

@@ -43,7 +43,7 @@ Status ccn::executeOnGpu(const GpuProgram &program, RunMemory &memory,
   GpuExecutorOptions options;
   options.timeLimit = task.timeLimit;
   options.trace = trace;
-  options.libraryProducts = task.libraryProducts;
+  options.products = task.products;
   if (task.localRank >= 0)
     options.localRank = task.localRank;
   Result<std::unique_ptr<GpuExecutor>> executor =

@@ -10,6 +10,7 @@
 #ifndef CCN_TOOLS_CCRUN_RUNMEMORY_H
 #define CCN_TOOLS_CCRUN_RUNMEMORY_H
 
+#include "runtime/Environment.h"
 #include "runtime/File.h"
 #include "runtime/HostTensor.h"
 #include "runtime/Package.h"
@@ -32,8 +33,8 @@ struct RunTask {
   int32_t variant = 0;
   /// Whether GPUs execute it.
   bool onGpus = false;
-  /// Whether cuBLASLt does products there.
-  bool libraryProducts = false;
+  /// What does products there.
+  runtime::ProductChoice products = runtime::ProductChoice::Auto;
   bool traced = false;
   /// Whether each rank has a clock of its own, which says nothing of when
   /// something happened on another; times are from the rank's first run then.

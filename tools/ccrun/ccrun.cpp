@@ -200,7 +200,7 @@ Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
 Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
                        std::unique_ptr<RunMemory> &result) {
   task.timeLimit = environment.timeLimit;
-  task.libraryProducts = environment.libraryProducts;
+  task.products = environment.products;
   task.variant = static_cast<int32_t>(options.variant.value_or(0));
   package.hash.copy(task.packageHash, sizeof task.packageHash - 1);
   if (options.processes)
@@ -272,7 +272,8 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
            ? ""
            : ", variant " + std::to_string(options.variant.value_or(0))) +
       (onGpus ? ", on GPUs" : "") +
-      (onGpus && environment.libraryProducts ? ", cublaslt" : "") +
+      (onGpus ? ", products by " + std::string(name(environment.products))
+              : "") +
       (task.traced ? ", trace" : "") + (options.check ? ", check" : "");
   std::vector<const Plan *> plans = {&package.plan};
   if (options.check)

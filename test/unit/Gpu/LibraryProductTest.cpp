@@ -154,7 +154,7 @@ TEST(LibraryForm, RandomStrides) {
 
 /// c[2, 3] = a[2, 4] * b[4, 3]; d = c * e, where c begins at `offset`, in two
 /// launches. The kernel in place of the products copies b to d.
-Package products(int64_t offset) {
+Package twoProducts(int64_t offset) {
   Package package = averageOnGpus(1, 16);
   Plan &plan = package.plan;
   plan.arguments.clear();
@@ -192,8 +192,8 @@ Package products(int64_t offset) {
 }
 
 /// What d is after a run.
-std::vector<double> run(int64_t offset, bool usesLibrary) {
-  Package package = products(offset);
+std::vector<double> run(int64_t offset, ProductChoice products) {
+  Package package = twoProducts(offset);
   std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8}, b(12), d(12, -1),
                       c(static_cast<size_t>(6 + offset), -1);
   for (size_t i = 0; i < b.size(); ++i)
@@ -201,7 +201,7 @@ std::vector<double> run(int64_t offset, bool usesLibrary) {
   auto heap = SymmetricHeap::create(1, gpuTransportBytes(package.plan));
   EXPECT_TRUE(heap.ok());
   GpuExecutorOptions options;
-  options.libraryProducts = usesLibrary;
+  options.products = products;
   auto executor =
       GpuExecutor::create(package.plan, *package.gpu, 0, **heap, options);
   EXPECT_EQ(executor.message(), "");
@@ -222,8 +222,10 @@ TEST(LibraryProduct, TheLibraryMultiplies) {
   // c = {{30, 40, 50}, {54, 80, 106}}
   std::vector<double> expected = {3816, 5520,  7224,  5520, 8000, 10480,
                                   7224, 10480, 13736, -1,   -1,   -1};
-  EXPECT_EQ(run(0, true), expected);
-  EXPECT_EQ(run(2, true), expected);
+  for (ProductChoice choice : {ProductChoice::Auto, ProductChoice::CublasLt}) {
+    EXPECT_EQ(run(0, choice), expected);
+    EXPECT_EQ(run(2, choice), expected);
+  }
 }
 
 TEST(LibraryProduct, KernelsDoWhereItDoesNotOrCannot) {
@@ -232,9 +234,9 @@ TEST(LibraryProduct, KernelsDoWhereItDoesNotOrCannot) {
   std::vector<double> copied;
   for (int i = 0; i < 12; ++i)
     copied.push_back(i - 3);
-  EXPECT_EQ(run(0, false), copied);
+  EXPECT_EQ(run(0, ProductChoice::Kernels), copied);
   // Addresses that are multiples of 8 bytes only.
-  EXPECT_EQ(run(1, true), copied);
+  EXPECT_EQ(run(1, ProductChoice::Auto), copied);
 }
 
 } // namespace

@@ -99,14 +99,15 @@ TEST(Environment, ReadsAndChecksTheTimeLimit) {
 
 TEST(Environment, ReadsAndChecksWhatMultiplies) {
   unsetenv("CCN_PRODUCTS");
-  EXPECT_FALSE(Environment::read()->libraryProducts);
-  setenv("CCN_PRODUCTS", "cublaslt", 1);
-  EXPECT_TRUE(Environment::read()->libraryProducts);
-  setenv("CCN_PRODUCTS", "kernels", 1);
-  EXPECT_FALSE(Environment::read()->libraryProducts);
+  EXPECT_EQ(Environment::read()->products, ProductChoice::Auto);
+  for (ProductChoice choice :
+       {ProductChoice::CublasLt, ProductChoice::Kernels, ProductChoice::Auto}) {
+    setenv("CCN_PRODUCTS", std::string(name(choice)).c_str(), 1);
+    EXPECT_EQ(Environment::read()->products, choice);
+  }
   setenv("CCN_PRODUCTS", "cublas", 1);
   EXPECT_EQ(Environment::read().message(),
-            "CCN_PRODUCTS: expected kernels or cublaslt, found 'cublas'");
+            "CCN_PRODUCTS: expected auto, kernels or cublaslt, found 'cublas'");
   unsetenv("CCN_PRODUCTS");
 }
 
