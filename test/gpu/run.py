@@ -68,7 +68,9 @@ def run_tests(folder, ranks, replays):
     for number in {1, min(ranks, 2)}:
         name = ("one", "two")[number - 1]
         shutil.copy(f"{folder}/step-{number}.ccnpkg", f"{folder}/{name}.ccnpkg")
-    commands = [[f"{folder}/tests/CcnGpuRunTests", "--gtest_brief=1"], [f"{folder}/tests/CcnApiGpuTests", "--gtest_brief=1"],
+    ready = [f"{folder}/{name}-1.ccnpkg" for name in ("step", "replay-ll", "replay-two_shot", "replay-norm", "replay-adam")]
+    commands = [[*python, f"{folder}/prepare.py", *ready],
+                [f"{folder}/tests/CcnGpuRunTests", "--gtest_brief=1"], [f"{folder}/tests/CcnApiGpuTests", "--gtest_brief=1"],
                 [f"{folder}/adam-example", "--gpu"], [*python, f"{folder}/operators.py", folder, "cuda"]]
     for number in sorted({1, 2, ranks}):
         packages = [f"{folder}/replay-{name}-{number}.ccnpkg" for name in ("ll", "two_shot", "norm", "adam")]
@@ -84,9 +86,31 @@ def run_tests(folder, ranks, replays):
         except subprocess.TimeoutExpired as late:
             code, text = -1, "".join((part or b"").decode(errors="replace") for part in (late.stdout, late.stderr))
         failed += code != 0
-        said = text.strip()[-1500:] if code else (text.strip().splitlines() or [""])[-1]
+        # What the scripts say of themselves begins with no sign; launchers' warnings do.
+        lines = [line for line in text.strip().splitlines() if line[:1].isalnum()]
+        said = text.strip()[-1500:] if code else "; ".join(lines[-5:])
         print(f"{' '.join(os.path.basename(word) for word in command)}: exit {code}, {time.monotonic() - begin:.0f} s: {said}",
               flush=True)
+    return failed
+
+
+def sanitize(folder, cases, timeout):
+    """Runs checks under compute-sanitizer, all in one process for each tool; how many tools found something."""
+    failed = 0
+    for tool in ("memcheck", "racecheck"):
+        packages = [f"{folder}/{case['name']}.ccnpkg" for case in cases]
+        begin = time.monotonic()
+        try:
+            done = subprocess.run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "99", f"{folder}/ccrun", *packages,
+                                   "--target", "cuda", "--check", "--timeout", "300"], capture_output=True, text=True,
+                                  timeout=timeout, env={**os.environ, "LD_LIBRARY_PATH": folder})
+            code, text = done.returncode, done.stdout + done.stderr
+        except subprocess.TimeoutExpired as late:
+            code, text = -1, (late.stdout or b"").decode(errors="replace")
+        failed += code != 0
+        ended = len(re.findall(r": exit code 0$", text, re.M))
+        print(f"{tool}: exit {code}, {ended} of {len(cases)} cases right, {time.monotonic() - begin:.0f} s"
+              + (": " + text.strip()[-2000:] if code else ""), flush=True)
     return failed
 
 
@@ -127,6 +151,8 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--check", default="$^", help="which cases are checked, as a regular expression")
     parser.add_argument("--tests", type=int, default=0, help="runs the tests that are programs of their own on so many GPUs")
+    parser.add_argument("--sanitize", default="$^", help="which cases are checked under compute-sanitizer too")
+    parser.add_argument("--sanitize-seconds", type=float, default=1000, help="how long each of its tools may take")
     parser.add_argument("--replays", type=int, default=100_000, help="of each graph in these tests")
     parser.add_argument("--bench", default="$^", help="which cases are timed")
     parser.add_argument("--peers", help="the script that times what others do")
@@ -158,6 +184,9 @@ def main():
     json.dump(checked, open(f"{options.out}/checks.json", "w"), indent=1)
     print(f"{len(checked)} of {len(wanted)} cases checked, {failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
 
+    watched = [c for c in cases if c["kind"] == "check" and re.search(options.sanitize, c["name"])]
+    if watched:
+        failed += sanitize(folder, watched, options.sanitize_seconds)
     if options.tests:
         failed += run_tests(folder, options.tests, options.replays)
 
