@@ -205,6 +205,7 @@ def main():
         peers = measure_peers(folder, options.peers, ranks, options.out) if options.peers else []
         made = table.make([row for row in rows if row["ranks"] == ranks], [r for p in peers for r in json.load(open(p))])
         table.show(made)
+        table.show_schedules(made)
         json.dump(made, open(f"{options.out}/table-r{ranks}.json", "w"), indent=1)
     return 1 if failed or any(row["code"] for row in rows) else 0
 

@@ -5,7 +5,7 @@
 
 BENCH is what run.py leaves, PEERS what peers.py and peer_lamb.py do. A line for each operation and size: every way
 that was measured, the fastest of ours, the fastest peer, and their ratio (below 1 we are faster). `target` is that of
-four H100, and is left out for other numbers of GPUs.
+four H100, and is left out for other numbers of GPUs. Then each operation's schedules side by side.
 """
 
 import argparse
@@ -64,6 +64,26 @@ def show(table):
               f"{cells[3]:>7}  {line['best']}; {line.get('peer', '-')}")
 
 
+def by_schedule(times):
+    """The fastest of each schedule, whatever its collectives' algorithms."""
+    best = {}
+    for name, us in times.items():
+        schedule = name.split(":")[0].removeprefix("schedule ")
+        best[schedule] = min(us, best.get(schedule, us))
+    return best
+
+
+def show_schedules(table):
+    """The schedules of each operation side by side, in microseconds."""
+    for operation in dict.fromkeys(line["operation"] for line in table):
+        lines = [(line, by_schedule(line["us"])) for line in table if line["operation"] == operation]
+        schedules = list(dict.fromkeys(name for _, best in lines for name in best))
+        print(f"\n{operation:11} {'size':>11} ranks " + " ".join(f"{name:>12}" for name in schedules))
+        for line, best in lines:
+            print(f"{'':11} {line['size']:11} {line['ranks']:5} "
+                  + " ".join(f"{best[name]:12.2f}" if name in best else f"{'-':>12}" for name in schedules))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bench")
@@ -73,6 +93,7 @@ def main():
     peers = [row for path in options.peers for row in json.load(open(path))]
     table = make(json.load(open(options.bench)), peers)
     show(table)
+    show_schedules(table)
     if options.json:
         with open(options.json, "w") as out:
             json.dump(table, out, indent=1)
