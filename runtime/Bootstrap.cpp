@@ -15,6 +15,7 @@
 #include "runtime/TcpNetwork.h"
 #include "runtime/TerminationWatch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -69,6 +70,7 @@ struct Greeting {
   char host[192] = {};
   /// The name that the rank would give to shared memory.
   char name[64] = {};
+  int32_t variants[TeamOptions::mostPrograms] = {};
 };
 
 /// The boot of the kernel, the space of process numbers and the place of shared
@@ -101,10 +103,14 @@ bool hasEnded(int64_t process) {
 }
 
 /// Everybody's greeting.
-Result<std::vector<Greeting>>
-greet(Network &network, const RunIdentity &identity, double timeLimit) {
+Result<std::vector<Greeting>> greet(Network &network,
+                                    const RunIdentity &identity,
+                                    const std::vector<int32_t> &variants,
+                                    double timeLimit) {
   Greeting own;
   own.identity = identity;
+  std::copy_n(variants.begin(),
+              std::min(variants.size(), std::size(own.variants)), own.variants);
   own.process = getpid();
   setText(own.host, hostName());
   std::random_device random;
@@ -139,6 +145,8 @@ struct Team::State {
   Result<std::unique_ptr<Network>> connect(const RankLaunch &launch);
   /// Whether what the ranks have told each other fits; the same on all.
   Status compare(const TeamOptions &options);
+  /// Of so many programs.
+  void chooseVariants(size_t programs);
   bool isElsewhere(int rank) const {
     return std::strcmp(of(rank).host, of(own).host) != 0;
   }
@@ -165,6 +173,7 @@ struct Team::State {
   int own = 0;
   double timeLimit = 0;
   std::vector<Greeting> greetings;
+  std::vector<int32_t> variants;
   Status joined;
   /// That joined() is a failure that all ranks know of.
   bool isAgreed = false;
@@ -198,6 +207,17 @@ Status Team::State::compare(const TeamOptions &options) {
                    "they share memory; rank ",
                    rank, " is on another than rank 0");
   return Status();
+}
+
+void Team::State::chooseVariants(size_t programs) {
+  variants.resize(programs);
+  for (size_t i = 0; i < std::min(programs, TeamOptions::mostPrograms); ++i) {
+    int32_t first = of(0).variants[i];
+    bool isSame = std::all_of(
+        greetings.begin(), greetings.end(),
+        [&](const Greeting &other) { return other.variants[i] == first; });
+    variants[i] = isSame ? first : 0;
+  }
 }
 
 Result<std::unique_ptr<Network>>
@@ -237,7 +257,8 @@ Status Team::State::join(const TeamOptions &options) {
     return connected.status();
   std::unique_ptr<Network> network = *std::move(connected);
   own = network->rank();
-  Result<std::vector<Greeting>> met = greet(*network, *identity, timeLimit);
+  Result<std::vector<Greeting>> met =
+      greet(*network, *identity, options.variants, timeLimit);
   if (!met)
     return met.status();
   greetings = *std::move(met);
@@ -245,6 +266,7 @@ Status Team::State::join(const TeamOptions &options) {
   if (Status status = compare(options); !status)
     return status;
   isAgreed = false;
+  chooseVariants(options.variants.size());
   for (size_t rank = 0; rank < greetings.size(); ++rank)
     oneHost &= !isElsewhere(static_cast<int>(rank));
   bool byMessages =
@@ -336,6 +358,7 @@ std::unique_ptr<Team> Team::join(const TeamOptions &options) {
 const Status &Team::joined() const { return state->joined; }
 bool Team::isWrongSize() const { return state->isWrongSize; }
 int Team::rank() const { return state->own; }
+const std::vector<int32_t> &Team::variants() const { return state->variants; }
 bool Team::isOneHost() const { return state->oneHost; }
 const std::string &Team::description() const { return state->description; }
 Transport &Team::transport() const { return state->transport(); }

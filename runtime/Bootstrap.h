@@ -18,6 +18,7 @@
 #include "runtime/Transport.h"
 
 #include <memory>
+#include <vector>
 
 namespace ccn::runtime {
 
@@ -31,7 +32,12 @@ struct TeamOptions {
   /// What is run, the same on all ranks: such as a hash of the package. At most
   /// RunIdentity::maxContent characters.
   std::string content;
+  /// Of each program the variant that this rank would run; of those after the
+  /// first mostPrograms it is taken to be 0.
+  std::vector<int32_t> variants;
   Environment environment;
+
+  static constexpr size_t mostPrograms = 64;
 };
 
 class Team {
@@ -49,6 +55,9 @@ public:
   /// program has.
   bool isWrongSize() const;
   int rank() const;
+  /// Of each program of the options the variant that all ranks would run; 0,
+  /// the default, where they differ.
+  const std::vector<int32_t> &variants() const;
   /// Whether all ranks are on one host, and so have one clock.
   bool isOneHost() const;
   /// For people: "4 processes of one host, over shared memory".

@@ -210,7 +210,7 @@ ccn_status ccn_executor_create(ccn_team *team, const ccn_program *program,
       return fail(CCN_ERROR_TEAM, status);
     auto made = std::make_unique<ccn_executor>();
     made->team = team->state;
-    made->program = state.programs[listed];
+    made->program = state.chosen[listed];
     made->rank = rank;
     made->describe();
     own.isUsed[listed] = true;

@@ -52,16 +52,28 @@ template <typename Body> ccn_status guarded(Body body) noexcept {
   }
 }
 
-/// A package that was checked and loaded. Nothing in it changes.
+/// A package that was checked and loaded. Nothing in it changes then.
 struct LoadedProgram {
+  /// Its variants are there only while one may still be chosen.
   Package package;
-  /// The number of the package's variant that `package.plan` is.
-  size_t variant = 0;
+  /// The number of the package's variant that `package.plan` is; and of the
+  /// one that was measured to be the fastest here.
+  size_t variant = 0, tuned = 0;
   RankCode code;
   std::string signature;
   std::vector<ccn_mesh_axis> mesh;
-  /// The symmetric memory of an executor.
+  /// The symmetric memory of an executor, of any variant that is there.
   int64_t symmetricBytes = 0;
+
+  /// Chooses a variant, before the package is loaded.
+  void take(size_t number) {
+    if (number > 0)
+      swapVariant(package, number);
+    variant = number;
+    package.variants.clear();
+  }
+  /// Checks the package and loads what executes it.
+  ccn_status load(bool onGpus);
 
   bool isOnGpus() const { return code.gpu; }
   int ranks() const { return static_cast<int>(package.plan.ranks.size()); }
@@ -86,8 +98,9 @@ struct TeamState {
     std::vector<bool> isUsed;
   };
 
-  /// What ranks may make executors of.
-  std::vector<std::shared_ptr<const LoadedProgram>> programs;
+  /// What ranks may make executors of, and what these then run: the variants
+  /// that the team has chosen.
+  std::vector<std::shared_ptr<const LoadedProgram>> programs, chosen;
   double timeLimit = 60;
   /// What does products on GPUs.
   ProductChoice products = ProductChoice::Auto;

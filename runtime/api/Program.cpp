@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CheckPackage.h"
+#include "runtime/CheckPlan.h"
 #include "runtime/RankLaunch.h"
 #include "runtime/Signature.h"
 #include "runtime/api/Handles.h"
@@ -48,47 +49,65 @@ const char *ccn_type_name(ccn_type type) {
 // Loading
 //===----------------------------------------------------------------------===//
 
+/// The most that an executor of a variant of the package takes.
+static Result<int64_t> mostExecutorBytes(const Package &package, bool onGpus) {
+  Result<int64_t> most = executorBytes(package.plan, onGpus);
+  for (const PackageVariant &variant : package.variants) {
+    if (!most)
+      break;
+    Status status = checkPlan(variant.plan);
+    Result<int64_t> bytes =
+        status ? executorBytes(variant.plan, onGpus) : Result<int64_t>(status);
+    most = bytes ? std::max(*most, *bytes) : std::move(bytes);
+  }
+  return most;
+}
+
+ccn_status LoadedProgram::load(bool onGpus) {
+  auto failed = [&](ccn_status status, const Status &why) {
+    return fail(status,
+                error("program '", package.program, "': ", why.message()));
+  };
+  if (onGpus && !package.gpu)
+    return failed(CCN_ERROR_ARGUMENT,
+                  error("the package holds no kernels for GPUs"));
+  if (Status status = checkPackage(package); !status)
+    return failed(CCN_ERROR_PACKAGE, status);
+  if (Status status = onGpus ? checkGpus() : checkMachine(package); !status)
+    return failed(CCN_ERROR_MACHINE, status);
+  // Only ccrun compares with these.
+  package.reference.reset();
+  package.bounds.reset();
+  Result<RankCode> loaded = loadCode(package, onGpus);
+  if (!loaded)
+    return failed(CCN_ERROR_MACHINE, loaded.status());
+  code = *std::move(loaded);
+  Result<int64_t> bytes = mostExecutorBytes(package, onGpus);
+  if (!bytes)
+    return failed(CCN_ERROR_PACKAGE, bytes.status());
+  symmetricBytes = *bytes;
+  signature = signatureOf(package.program, package.plan);
+  for (const MeshAxis &axis : package.plan.mesh)
+    mesh.push_back({axis.name.c_str(), axis.size});
+  return CCN_OK;
+}
+
 static ccn_status load(Result<Package> package, ccn_target target,
                        ccn_program **program) {
   if (!package)
     return fail(CCN_ERROR_PACKAGE, package.status());
-  auto loaded = std::make_shared<LoadedProgram>();
-  loaded->package = *std::move(package);
-  Package &held = loaded->package;
-  auto failed = [&](ccn_status status, const Status &why) {
-    return fail(status, error("program '", held.program, "': ", why.message()));
-  };
-  bool onGpus = target == CCN_TARGET_DEFAULT ? held.gpu.has_value()
+  auto made = std::make_shared<LoadedProgram>();
+  made->package = *std::move(package);
+  bool onGpus = target == CCN_TARGET_DEFAULT ? made->package.gpu.has_value()
                                              : target == CCN_TARGET_GPU;
-  if (onGpus && !held.gpu)
-    return failed(CCN_ERROR_ARGUMENT,
-                  error("the package holds no kernels for GPUs"));
-  // Ranks on several hosts may have been tuned differently, if at all.
+  made->tuned = fastestVariant(made->package, onGpus);
+  // Ranks that were launched choose together, when they join.
   Result<std::optional<RankLaunch>> launch = detectLaunch();
-  bool isLaunched = launch && *launch;
-  loaded->variant = isLaunched ? 0 : fastestVariant(held, onGpus);
-  if (loaded->variant > 0)
-    swapVariant(held, loaded->variant);
-  if (Status status = checkPackage(held); !status)
-    return failed(CCN_ERROR_PACKAGE, status);
-  if (Status status = onGpus ? checkGpus() : checkMachine(held); !status)
-    return failed(CCN_ERROR_MACHINE, status);
-  // Only ccrun compares, with these and with each other.
-  held.variants.clear();
-  held.reference.reset();
-  held.bounds.reset();
-  Result<RankCode> code = loadCode(held, onGpus);
-  if (!code)
-    return failed(CCN_ERROR_MACHINE, code.status());
-  loaded->code = *std::move(code);
-  Result<int64_t> bytes = executorBytes(held.plan, onGpus);
-  if (!bytes)
-    return failed(CCN_ERROR_PACKAGE, bytes.status());
-  loaded->symmetricBytes = *bytes;
-  loaded->signature = signatureOf(held.program, held.plan);
-  for (const MeshAxis &axis : held.plan.mesh)
-    loaded->mesh.push_back({axis.name.c_str(), axis.size});
-  *program = new ccn_program{std::move(loaded)};
+  if (!launch || !*launch)
+    made->take(made->tuned);
+  if (ccn_status status = made->load(onGpus); status != CCN_OK)
+    return status;
+  *program = new ccn_program{std::move(made)};
   return CCN_OK;
 }
 

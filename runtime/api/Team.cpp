@@ -115,7 +115,28 @@ ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
   if (!heap)
     return fail(CCN_ERROR_MACHINE, heap.status());
   made.state->heap = *std::move(heap);
+  made.state->chosen = made.state->programs;
   *team = new ccn_team{std::move(made.state)};
+  return CCN_OK;
+}
+
+/// Has executors run the variants that all ranks would.
+ccn_status chooseVariants(TeamState &state) {
+  state.chosen = state.programs;
+  for (size_t i = 0; i < state.programs.size(); ++i) {
+    auto number = static_cast<size_t>(state.launched->variants()[i]);
+    if (number == 0)
+      continue;
+    auto made = std::make_shared<LoadedProgram>();
+    made->package = state.programs[i]->package;
+    made->take(number);
+    ccn_status status = made->load(state.programs[i]->isOnGpus());
+    if (status != CCN_OK) {
+      (void)state.transport().fail(state.ownRank(), ccn_last_error());
+      return status;
+    }
+    state.chosen[i] = std::move(made);
+  }
   return CCN_OK;
 }
 
@@ -174,6 +195,8 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     options.ranks = made.ranks;
     options.bytesPerRank = made.bytes;
     options.content = contentOf(*made.state);
+    for (const auto &program : made.state->programs)
+      options.variants.push_back(static_cast<int32_t>(program->tuned));
     options.environment = made.environment;
     std::unique_ptr<Team> joined = Team::join(options);
     if (Status status = joined->joined(); !status) {
@@ -182,6 +205,8 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
       return fail(isWrongSize ? CCN_ERROR_ARGUMENT : CCN_ERROR_TEAM, status);
     }
     made.state->launched = std::move(joined);
+    if (ccn_status status = chooseVariants(*made.state); status != CCN_OK)
+      return status;
     *team = new ccn_team{std::move(made.state)};
     return CCN_OK;
   });

@@ -72,8 +72,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   auto *chosen =
       app.add_option("--variant", variant,
                      "run this variant of the package, whatever was tuned; 0 "
-                     "is the one that was compiled by default, which ranks "
-                     "that a launcher starts run without this")
+                     "is the one that was compiled by default, which is run "
+                     "too by ranks of several hosts that were tuned "
+                     "differently")
           ->type_name("N")
           ->check(cli::expect("a number from 0 to 1000000",
                               cli::isIntegerFrom(0, 1000000)));

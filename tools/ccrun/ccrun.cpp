@@ -9,6 +9,7 @@
 
 #include "runtime/Bootstrap.h"
 #include "runtime/CheckPackage.h"
+#include "runtime/CheckPlan.h"
 #include "runtime/Convert.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
@@ -66,6 +67,13 @@ ProgramArrays arraysOf(const Package &package) {
   return ProgramArrays(package.program, std::move(arrays));
 }
 
+/// Whether the package is one that this machine can run, on its CPU if that is
+/// to be.
+Status checkHere(const Package &package, bool onCpu) {
+  Status status = checkPackage(package);
+  return status && onCpu ? checkMachine(package) : status;
+}
+
 /// How many runs a graph has whose replays are timed: so many that starting it
 /// counts for little, and few enough to be made quickly.
 int runsPerGraph(const Plan &plan) {
@@ -76,7 +84,9 @@ int runsPerGraph(const Plan &plan) {
 
 class Runner {
 public:
-  Runner(const RunnerOptions &options, const Package &package,
+  /// Ranks that were launched choose a variant of the package together, unless
+  /// the options do.
+  Runner(const RunnerOptions &options, Package &package,
          const Environment &environment, bool onGpus)
       : options(options), package(package), environment(environment),
         onGpus(onGpus) {}
@@ -99,6 +109,10 @@ private:
   /// Of ranks that were launched: runs this one. Rank 0 goes on with the
   /// results; the others end with the exit code.
   std::optional<int> runInTeam(const RunTask &task, const Inputs &inputs);
+  /// What the plan that a team will run may take of its memory.
+  Result<int64_t> planBytes() const;
+  /// Makes the variant that the team has chosen the one that is run.
+  Status takeVariant();
   /// What ranks do to have `runs` timed.
   RunTask timedTask(int runs) const;
   /// Runs what is to be run; an exit code if nothing is left to do.
@@ -129,8 +143,8 @@ private:
     return argument.kind != ArgumentKind::Input;
   }
 
-  const RunnerOptions &options;
-  const Package &package;
+  RunnerOptions options;
+  Package &package;
   const Environment &environment;
   bool onGpus;
   /// Of ranks that were launched.
@@ -258,6 +272,29 @@ std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
   return std::nullopt;
 }
 
+Result<int64_t> Runner::planBytes() const {
+  Result<int64_t> most = teamBytes(package.plan, onGpus);
+  for (const PackageVariant &variant : package.variants) {
+    if (!most || options.variant)
+      break;
+    Status status = checkPlan(variant.plan);
+    Result<int64_t> bytes =
+        status ? teamBytes(variant.plan, onGpus) : Result<int64_t>(status);
+    most = bytes ? std::max(*most, *bytes) : std::move(bytes);
+  }
+  return most;
+}
+
+Status Runner::takeVariant() {
+  if (options.variant)
+    return Status();
+  options.variant = team->variants().front();
+  if (*options.variant == 0)
+    return Status();
+  swapVariant(package, static_cast<size_t>(*options.variant));
+  return checkHere(package, !onGpus || options.check);
+}
+
 std::optional<int> Runner::runInTeam(const RunTask &task,
                                      const Inputs &inputs) {
   TeamOptions wanted;
@@ -268,20 +305,18 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
   wanted.content =
       package.hash + ", seed " + std::to_string(options.seed) + ", " +
       std::to_string(task.runs) + " runs" +
-      (package.variants.empty()
-           ? ""
-           : ", variant " + std::to_string(options.variant.value_or(0))) +
+      (options.variant ? ", variant " + std::to_string(*options.variant) : "") +
       (onGpus ? ", on GPUs" : "") +
       (onGpus ? ", products by " + std::string(name(environment.products))
               : "") +
       (task.traced ? ", trace" : "") + (options.check ? ", check" : "");
-  std::vector<const Plan *> plans = {&package.plan};
+  wanted.variants = {static_cast<int32_t>(fastestVariant(package, onGpus))};
+  std::vector<Result<int64_t>> needed = {planBytes()};
   if (options.check)
-    plans.push_back(&referencePlan());
+    needed.push_back(teamBytes(referencePlan(), false));
   if (options.check && package.bounds)
-    plans.push_back(&*package.bounds);
-  for (size_t i = 0; i < plans.size(); ++i) {
-    Result<int64_t> bytes = teamBytes(*plans[i], onGpus && i == 0);
+    needed.push_back(teamBytes(*package.bounds, false));
+  for (const Result<int64_t> &bytes : needed) {
     if (!bytes)
       return fail(WrongUsage, bytes.message());
     if (__builtin_add_overflow(wanted.bytesPerRank, *bytes,
@@ -292,7 +327,9 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
   Status status = team->joined();
   int code = team->isWrongSize() ? WrongUsage : RunFailed;
   if (status) {
-    status = runPlan(package.plan, task, inputs, memory);
+    status = takeVariant();
+    if (status)
+      status = runPlan(package.plan, task, inputs, memory);
     if (status && options.check)
       status = runOthers(inputs);
     if (!status)
@@ -408,13 +445,6 @@ int Runner::run() {
   return report(arrays);
 }
 
-/// Whether the package is one that this machine can run, on its CPU if that is
-/// to be.
-Status checkHere(const Package &package, bool onCpu) {
-  Status status = checkPackage(package);
-  return status && onCpu ? checkMachine(package) : status;
-}
-
 /// Measures all variants, and keeps which one is the fastest.
 int tune(RunnerOptions options, Package &package,
          const Environment &environment, bool onGpus) {
@@ -471,10 +501,8 @@ int tune(RunnerOptions options, Package &package,
 /// wrong.
 std::optional<int> chooseVariant(RunnerOptions &options, Package &package,
                                  bool onGpus) {
-  // Ranks on several hosts may have been tuned differently, if at all.
   if (!options.variant)
-    options.variant =
-        *ownLaunch() ? 0 : static_cast<int>(fastestVariant(package, onGpus));
+    options.variant = static_cast<int>(fastestVariant(package, onGpus));
   auto number = static_cast<size_t>(*options.variant);
   if (number > package.variants.size())
     return fail(WrongUsage, "--variant: expected a number from 0 to " +
@@ -515,8 +543,9 @@ int runPackage(RunnerOptions options, Environment environment,
     gpus = holdGpus(static_cast<int>(package->plan.ranks.size()));
   if (options.tuneRuns)
     return tune(options, *package, environment, onGpus);
-  if (std::optional<int> code = chooseVariant(options, *package, onGpus))
-    return *code;
+  if (options.variant || !launch)
+    if (std::optional<int> code = chooseVariant(options, *package, onGpus))
+      return *code;
   if (Status status = checkHere(*package, !onGpus || options.check); !status)
     return fail(WrongUsage, "'" + options.package + "': " + status.message());
   return Runner(options, *package, environment, onGpus).run();

@@ -1,13 +1,15 @@
 //===- MakeSample.cpp - Writes packages made by hand ----------------------===//
 //
 //   ccn-sample-package FILE average RANKS COUNT [FUNCTION [FUNCTION]]
+//   ccn-sample-package FILE variants RANKS COUNT
 //   ccn-sample-package FILE diverging RANKS COUNT
 //   ccn-sample-package FILE sleeper RANKS
 //   ccn-sample-package FILE failing RANKS RANK
 //   ccn-sample-package FILE gpu RANKS COUNT [lost|failing RANK]
 //   ccn-sample-package FILE foreign target|feature|garbage
 //
-// A second function of average is that of a reference plan.
+// A second function of average is that of a reference plan. With variants,
+// number 1 adds wrongly, so that it is seen which one has run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +34,13 @@ int main(int argc, char **argv) {
       package.schedule = "fused";
       package.reference = average(ranks, count, argv[6]).plan;
     }
+  } else if (kind == "variants" && argc >= 5) {
+    int ranks = std::atoi(argv[3]);
+    int64_t count = std::atoll(argv[4]);
+    package = average(ranks, count);
+    package.variant = "right";
+    package.variants.push_back(
+        {"wrong", "", average(ranks, count, "add_scaled_wrongly").plan, {}});
   } else if (kind == "diverging" && argc >= 5) {
     package = diverging(std::atoi(argv[3]), std::atoll(argv[4]));
   } else if (kind == "sleeper") {

@@ -14,6 +14,8 @@ import time
 
 from python_util import call, fresh, np, part_of, refused
 
+import temporary
+
 import ccn
 
 topic = os.environ.get("CCN_TEST_TOPIC")
@@ -54,6 +56,7 @@ def child():
 def parent():
     launcher, folder, examples, *cccompile = sys.argv[1:]
     fresh(folder)
+    temporary.use_own()
     size = 103
     call(*cccompile, os.path.join(examples, "adam.ccn"), f"-DN={size}", "--schedule", "fused",
          "--emit", "package", "-o", "adam.ccnpkg", env={**os.environ, "CCN_VERIFY": "0"})

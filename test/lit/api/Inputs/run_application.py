@@ -10,6 +10,10 @@ import socket
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+import temporary
+
+temporary.use_own()
 source, build, folder = (pathlib.Path(path) for path in sys.argv[1:4])
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)

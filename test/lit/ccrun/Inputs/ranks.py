@@ -9,6 +9,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "Inputs"))
+import temporary
+
 TRANSPORTS = ["shared", "messages"]
 
 
@@ -17,6 +20,7 @@ def enter(folder):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.chdir(folder)
+    temporary.use_own()
 
 
 def packages(sample):

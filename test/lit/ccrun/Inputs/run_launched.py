@@ -113,6 +113,35 @@ def alone(*arguments):
     return done.stdout
 
 
+def tuned():
+    """What was measured to be fastest runs if all ranks know it."""
+    name = package("tuned.ccnpkg", "variants", 2, 1001)
+    inputs = ["--seed", 3]
+    default, fast = (alone(name, *inputs, "--variant", number) for number in (0, 1))
+    assert default != fast
+    for cache, number in (("one", 1), ("same", 1), ("other", 0)):
+        done = subprocess.run([ccrun, name, "--tune", "1"], env={**os.environ, "CCN_CACHE_DIR": cache}, check=True,
+                              capture_output=True, text=True)
+        file = re.search(r"as '(.*)' says", done.stdout)[1]
+        text = re.sub('"variant": .*', f'"variant": {number}', open(file).read())
+        with open(file, "w") as out:
+            out.write(text)
+    os.mkdir("none")
+
+    def run(caches, *more, launcher, transport):
+        return Job(launcher, 2, name, *inputs, *more, transport=transport,
+                   before=lambda rank: ["env", f"CCN_CACHE_DIR={caches[rank]}"]).result()
+
+    for launcher in LAUNCHERS:
+        for transport in TRANSPORTS:
+            how = {"launcher": launcher, "transport": transport}
+            assert run(("one", "one"), **how) == run(("one", "same"), **how) == fast
+            for second in ("other", "none"):
+                assert run(("one", second), **how) == run((second, "one"), **how) == default
+            assert run(("other", "none"), "--variant", 1, **how) == fast
+            assert run(("one", "same"), "--variant", 0, **how) == default
+
+
 def runs():
     """Arrays, --check, --bench and --trace are as with threads."""
     for ranks, count in [(2, 100003), (4, 3), (3, 0), (8, 1001)]:
