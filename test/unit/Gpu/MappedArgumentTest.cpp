@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -148,6 +149,7 @@ protected:
       GTEST_SKIP() << version.message();
     fail = fakeFunction<decltype(ccnFakeFail)>("ccnFakeFail");
     objects = fakeFunction<decltype(ccnFakeObjects)>("ccnFakeObjects");
+    enqueue = fakeFunction<decltype(ccnFakeEnqueue)>("ccnFakeEnqueue");
     before = objects ? objects() : 0;
   }
   void TearDown() override {
@@ -162,6 +164,7 @@ protected:
 
   decltype(ccnFakeFail) *fail = nullptr;
   decltype(ccnFakeObjects) *objects = nullptr;
+  decltype(ccnFakeEnqueue) *enqueue = nullptr;
   int before = 0;
 };
 
@@ -188,14 +191,38 @@ void MappedArguments::runRank(Transport &team, int rank, const Case &wanted,
   bool countsFiles = isProcess && objects;
   int files = openFiles();
   Package package = neighbourOnGpus(count);
+  GpuExecutorOptions options;
+  options.timeLimit = 20;
   auto executor =
-      GpuExecutor::create(package.plan, *package.gpu, rank, team, {});
+      GpuExecutor::create(package.plan, *package.gpu, rank, team, options);
   ASSERT_TRUE(executor.ok()) << executor.message();
   // All ranks have come here. Copies fail where there should be none.
   if (fail && wanted.failing)
     fail(wanted.failing, wanted.failingDevice, 0);
   else if (fail && !wanted.isCopied)
     fail("cuMemcpyDtoDAsync", -1, 0);
+  auto value = [](int ofRank, int binding, int run, int64_t i) {
+    return static_cast<float>(i % 4099 + 10000 * ofRank + 1000 * binding +
+                              100 * run);
+  };
+  auto run = [&](std::span<void *const> arguments, int binding, int number) {
+    for (int64_t i = 0; i < count; ++i)
+      x[static_cast<size_t>(i)] = value(rank, binding, number, i);
+    check(device.driver.memcpyHtoDAsync(
+        reinterpret_cast<CUdeviceptr>(arguments[0]), x.data(), bytes,
+        stream.get()));
+    Status status = (*executor)->run(arguments, stream.get());
+    ASSERT_TRUE(status.ok()) << status.message();
+  };
+  auto expect = [&](int binding, int number) {
+    check(device.driver.memcpyDtoHAsync(found.data(), y.get(), bytes,
+                                        stream.get()));
+    ASSERT_TRUE(awaitStream(device, stream.get()).ok());
+    for (int64_t i = 0; i < count; ++i)
+      ASSERT_EQ(found[static_cast<size_t>(i)],
+                value(1 - rank, binding, number, i))
+          << i;
+  };
   int held = -1, heldFiles = -1;
   for (int binding = 0; binding < 4; ++binding) {
     CUdeviceptr place = wanted.isMixed && rank == 0 ? usual.get()
@@ -216,24 +243,22 @@ void MappedArguments::runRank(Transport &team, int rank, const Case &wanted,
     }
     held = objects ? objects() : 0;
     heldFiles = openFiles();
-    auto value = [&](int ofRank, int run, int64_t i) {
-      return static_cast<float>(i % 4099 + 10000 * ofRank + 1000 * binding +
-                                100 * run);
-    };
-    for (int run = 0; run < 2; ++run) {
-      for (int64_t i = 0; i < count; ++i)
-        x[static_cast<size_t>(i)] = value(rank, run, i);
-      check(
-          device.driver.memcpyHtoDAsync(place, x.data(), bytes, stream.get()));
-      status = (*executor)->run(arguments, stream.get());
-      ASSERT_TRUE(status.ok()) << status.message();
-      check(device.driver.memcpyDtoHAsync(found.data(), y.get(), bytes,
-                                          stream.get()));
-      status = (*executor)->synchronize(stream.get());
-      ASSERT_TRUE(status.ok()) << status.message();
-      for (int64_t i = 0; i < count; ++i)
-        ASSERT_EQ(found[static_cast<size_t>(i)], value(1 - rank, run, i)) << i;
+    // The run that had been started meanwhile has ended.
+    if (binding > 0)
+      expect(binding - 1, 2);
+    for (int number = 0; number < 2; ++number) {
+      run(arguments, binding, number);
+      ASSERT_TRUE((*executor)->synchronize(stream.get()).ok());
+      expect(binding, number);
     }
+    if (enqueue)
+      enqueue(
+          stream.get(),
+          [](void *) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          },
+          nullptr);
+    run(arguments, binding, 2);
   }
   executor = error("it is gone");
   if (fail)
