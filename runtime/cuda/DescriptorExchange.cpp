@@ -31,7 +31,6 @@ namespace {
 /// Where a rank gets its messages.
 struct Mailbox {
   uint64_t name = 0, secret = 0;
-  int isOpen = 0;
 };
 
 struct Message {
@@ -115,14 +114,13 @@ private:
 
 Status Passing::connect() {
   socket = makeSocket();
-  own = {randomWord(), randomWord(), 0};
-  own.isOpen =
-      socket.get() >= 0 && callWithName(::bind, socket.get(), own.name);
+  own = {randomWord(), randomWord()};
+  // What cannot be made is no socket to these either.
+  int isConnected = callWithName(::bind, socket.get(), own.name);
   Result<std::vector<Mailbox>> all = exchange.gather(own);
   if (!all)
     return all.status();
   mailboxes = *std::move(all);
-  int isConnected = own.isOpen;
   for (int rank : traffic.receivers) {
     outgoing.push_back({rank, makeSocket(), 0, traffic.given == 0, {}});
     isConnected &= callWithName(::connect, outgoing.back().socket.get(),
@@ -189,7 +187,8 @@ bool Passing::receive() {
   FileDescriptor file;
   if (cmsghdr *first = CMSG_FIRSTHDR(&header);
       first && first->cmsg_level == SOL_SOCKET &&
-      first->cmsg_type == SCM_RIGHTS) {
+      first->cmsg_type == SCM_RIGHTS &&
+      first->cmsg_len == CMSG_LEN(sizeof(int))) {
     int number = -1;
     std::memcpy(&number, CMSG_DATA(first), sizeof number);
     file = FileDescriptor(number);

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -241,4 +242,20 @@ TEST(DescriptorExchange, WhatOthersSendIsNotTaken) {
   for (const Status &status : statuses)
     EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(team.taken, 40);
+}
+
+TEST(DescriptorExchange, WhoSeesNoSocketsIsNamed) {
+  Ranks team(3);
+  std::atomic<bool> isApart{false};
+  std::vector<Status> statuses =
+      team.pass(3, 20, [&](int rank, DescriptorTraffic &) {
+        // As a container with a network of its own.
+        if (rank == 1)
+          isApart = unshare(CLONE_NEWNET) == 0;
+      });
+  if (!isApart)
+    GTEST_SKIP() << "a network of its own needs permission";
+  for (const Status &status : statuses)
+    EXPECT_EQ(status.message(), "rank 0 cannot pass descriptors to all others");
+  EXPECT_EQ(team.taken, 0);
 }
