@@ -34,7 +34,7 @@ namespace {
 constexpr int ranks = 2;
 constexpr size_t granularity = size_t(2) << 20;
 /// They reach from near the end of the first part into the third.
-constexpr int64_t count = 1500000;
+constexpr int64_t count = 530000;
 constexpr size_t partSizes[] = {granularity, granularity, 2 * granularity};
 constexpr size_t bytes = count * sizeof(float);
 
