@@ -280,6 +280,22 @@ ccn_status ccn_executor_bind(ccn_executor *executor, void *const *arguments,
   });
 }
 
+ccn_status ccn_executor_copies(const ccn_executor *executor, int index,
+                               int *copies) {
+  return guarded([&] {
+    if (!executor || !copies)
+      return wrong(executor ? "the place for the answer is null"
+                            : "the executor is null");
+    RankCall call(*executor->team, executor->rank);
+    if (!call)
+      return RankCall::refuse(executor->rank);
+    if (Status status = executor->program->checkIndex(index); !status)
+      return fail(CCN_ERROR_ARGUMENT, status);
+    *copies = executor->gpu && executor->gpu->isCopied(index);
+    return CCN_OK;
+  });
+}
+
 ccn_status ccn_executor_synchronize(ccn_executor *executor, void *stream) {
   return guarded([&] {
     if (!executor)

@@ -77,6 +77,8 @@ struct LoadedProgram {
 
   bool isOnGpus() const { return code.gpu; }
   int ranks() const { return static_cast<int>(package.plan.ranks.size()); }
+  /// Whether there is an argument of that index.
+  Status checkIndex(int index) const;
   /// Whether both run the same; threads may have loaded it each for themselves.
   bool isSame(const LoadedProgram &other) const {
     return package.hash == other.package.hash && variant == other.variant &&

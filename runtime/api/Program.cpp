@@ -187,9 +187,8 @@ ccn_status ccn_program_check(const ccn_program *program,
   });
 }
 
-static Status checkIndex(const ccn_program &program, int index) {
-  const Plan &plan = program.loaded->package.plan;
-  auto count = static_cast<int>(plan.arguments.size());
+Status LoadedProgram::checkIndex(int index) const {
+  auto count = static_cast<int>(package.plan.arguments.size());
   if (index >= 0 && index < count)
     return Status();
   return error("expected an argument from 0 to ", count - 1, ", found ", index);
@@ -201,7 +200,7 @@ ccn_status ccn_program_argument(const ccn_program *program, int index,
     if (!program || !argument)
       return wrong(program ? "the place for the argument is null"
                            : "the program is null");
-    if (Status status = checkIndex(*program, index); !status)
+    if (Status status = program->loaded->checkIndex(index); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
     const Argument &own =
         program->loaded->package.plan.arguments[static_cast<size_t>(index)];
@@ -243,7 +242,7 @@ ccn_status ccn_program_part(const ccn_program *program, int index, int rank,
     if (!program || !part)
       return wrong(program ? "the place for the part is null"
                            : "the program is null");
-    if (Status status = checkIndex(*program, index); !status)
+    if (Status status = program->loaded->checkIndex(index); !status)
       return fail(CCN_ERROR_ARGUMENT, status);
     const LoadedProgram &loaded = *program->loaded;
     if (rank < 0 || rank >= loaded.ranks())

@@ -324,13 +324,26 @@ CCN_API ccn_status ccn_executor_run_values(ccn_executor *executor,
 
 /** On GPUs: lets the other ranks access arguments where the caller has them,
     which else are copied in each run. All ranks call this at the same point,
-    with addresses in memory that stays until the executor is released; that of
-    a scalar that is only read may be null, for those that are passed by
-    ccn_executor_run_values. What the others' devices cannot access is still
-    copied: they can access what cuMemAlloc or cudaMalloc gave. Runs may still
-    be given other addresses. On the CPU it does nothing. */
+    with addresses in memory that stays until the executor is released or this
+    is called again; that of a scalar that is only read may be null, for those
+    that are passed by ccn_executor_run_values. Waits for this rank's last run;
+    graphs that were captured before must have ended, and are not run any more.
+
+    What the others' devices cannot access is still copied. They can access what
+    cuMemAlloc or cudaMalloc gave, and what was mapped by cuMemMap; the latter
+    of another process if cuMemCreate was asked for handles that are file
+    descriptors, as PyTorch's expandable segments and ncclMemAlloc do, and if
+    the processes see each other's sockets (they share a network namespace).
+    Runs may still be given other addresses. On the CPU it does nothing. */
 CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
                                      void *const *arguments, size_t count);
+
+/** Whether each run copies an argument, to or from memory that the other ranks
+    access: on GPUs, if they access it and it is not bound, or bound to memory
+    that they cannot access. Runs that are given other addresses than were bound
+    copy it too. On the CPU, and for what only its own rank accesses, 0. */
+CCN_API ccn_status ccn_executor_copies(const ccn_executor *executor, int index,
+                                       int *copies);
 
 /** Waits until all in `stream` is done, and returns what a run could not do, or
     the team's failure. On the CPU nothing is left to wait for. A caller that

@@ -48,6 +48,15 @@ namespace ccn::runtime {
   X(ipcGetMemHandle, cuIpcGetMemHandle)                                        \
   X(ipcOpenMemHandle, cuIpcOpenMemHandle)                                      \
   X(ipcCloseMemHandle, cuIpcCloseMemHandle)                                    \
+  X(memAddressReserve, cuMemAddressReserve)                                    \
+  X(memAddressFree, cuMemAddressFree)                                          \
+  X(memMap, cuMemMap)                                                          \
+  X(memUnmap, cuMemUnmap)                                                      \
+  X(memSetAccess, cuMemSetAccess)                                              \
+  X(memRetainAllocationHandle, cuMemRetainAllocationHandle)                    \
+  X(memRelease, cuMemRelease)                                                  \
+  X(memExportToShareableHandle, cuMemExportToShareableHandle)                  \
+  X(memImportFromShareableHandle, cuMemImportFromShareableHandle)              \
   X(streamCreate, cuStreamCreate)                                              \
   X(streamDestroy, cuStreamDestroy)                                            \
   X(streamQuery, cuStreamQuery)                                                \

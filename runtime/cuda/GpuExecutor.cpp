@@ -231,6 +231,18 @@ Status GpuExecutor::State::stage(bool before, CUstream stream) {
   return Status();
 }
 
+Status GpuExecutor::State::awaitRuns() {
+  while (hasRun) {
+    CUresult result = device->driver.eventQuery(last.get());
+    if (result != CUDA_ERROR_NOT_READY)
+      return device->check(result, "cuEventQuery");
+    if (Status status = trouble(); !status)
+      return status;
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+  return Status();
+}
+
 Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   std::vector<void *> bound(addresses.begin(), addresses.end());
   for (const ValueArgument &value : values)
@@ -240,14 +252,19 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   CurrentContext current(device->driver, device->context);
   if (status)
     status = current.status();
+  // They use what was bound before.
+  if (status)
+    status = awaitRuns();
   for (SharedArgument &argument : shared) {
     if (!status)
       break;
-    auto places = team->shareIfPossible(
-        *exchange, reinterpret_cast<CUdeviceptr>(bound[argument.number]));
-    status = places.status();
+    argument.bound.reset();
+    Result<std::optional<PeerMemory>> memory = team->shareIfPossible(
+        *exchange, reinterpret_cast<CUdeviceptr>(bound[argument.number]),
+        argument.bytes);
+    status = memory.status();
     if (status)
-      argument.places = *places ? *std::move(*places) : argument.staged;
+      argument.bound = *std::move(memory);
   }
   if (status)
     status = exchange->barrier("binding of arguments");
@@ -269,7 +286,7 @@ Status GpuExecutor::State::start(std::span<void *const> addresses,
     size_t next = argumentCount;
     for (const SharedArgument &argument : shared) {
       arguments[argument.number] = reinterpret_cast<void *>(ownPlace(argument));
-      for (CUdeviceptr place : argument.places)
+      for (CUdeviceptr place : argument.places())
         arguments[next++] = reinterpret_cast<void *>(place);
     }
     CurrentContext current(device->driver, device->context);
@@ -378,6 +395,8 @@ bool GpuExecutor::State::finish() {
   if (isStuck || !settle())
     return false;
   CurrentContext current(device->driver, device->context);
+  for (SharedArgument &argument : shared)
+    argument.bound.reset();
   if (team)
     team->closePeers();
   return !mayBeUsed || exchange->meetAtEnd(graceSeconds);
@@ -494,6 +513,13 @@ Status GpuExecutor::synchronize(GpuStream stream) {
 }
 
 int GpuExecutor::device() const { return state->device->number; }
+
+bool GpuExecutor::isCopied(int argument) const {
+  for (const SharedArgument &each : state->shared)
+    if (each.number == static_cast<size_t>(argument))
+      return !each.bound && each.bytes > 0;
+  return false;
+}
 
 int64_t GpuExecutor::blocks(int launch) const {
   return state->launches[static_cast<size_t>(launch)].blocks;

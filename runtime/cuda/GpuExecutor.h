@@ -88,9 +88,11 @@ public:
 
   /// Lets the other ranks access arguments where the caller has them; else runs
   /// copy what others access. All ranks call this at the same point, with
-  /// addresses in memory that stays until the executor is destroyed; null for a
-  /// value is where runValues puts it. What others cannot access, as cuMemAlloc
-  /// did not give it, is still copied. Runs may still be given other addresses.
+  /// addresses in memory that stays until the executor is destroyed or bind has
+  /// been called again, before which graphs that were captured have ended; null
+  /// for a value is where runValues puts it. Waits for this rank's runs. What
+  /// others cannot access (GpuTeam::shareIfPossible) is still copied. Runs may
+  /// still be given other addresses.
   Status bind(std::span<void *const> arguments);
 
   /// Starts the plan once, as all ranks do, on `stream`, which is of this
@@ -109,6 +111,9 @@ public:
   /// a kernel reports, that another rank has failed or ended, CUDA's. After
   /// one, every run fails.
   Status synchronize(GpuStream stream);
+
+  /// Whether runs copy an argument, even if they are given what was bound.
+  bool isCopied(int argument) const;
 
   /// The rank's device, by the number that this process gives it.
   int device() const;

@@ -112,10 +112,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return joined.status();
   team = *std::move(joined);
   for (SharedArgument &argument : shared)
-    for (size_t other = 0; other < argument.places.size(); ++other)
-      argument.places[other] += team->address(static_cast<int>(other));
-  for (SharedArgument &argument : shared)
-    argument.staged = argument.places;
+    for (size_t other = 0; other < argument.staged.size(); ++other)
+      argument.staged[other] += team->address(static_cast<int>(other));
 
   launches = std::vector<PreparedGpuLaunch>(plan.launches.size());
   for (PreparedGpuLaunch &launch : launches)

@@ -59,11 +59,14 @@ struct SharedArgument {
   int64_t bytes;
   /// Whether it comes from the caller, and goes to it.
   bool isInput, isOutput;
-  /// Where the ranks have it, by rank: in symmetric memory, or where the
-  /// callers bound it.
-  std::vector<CUdeviceptr> places;
-  /// In symmetric memory.
+  /// Where the ranks have it in symmetric memory, by rank.
   std::vector<CUdeviceptr> staged;
+  /// Where the callers bound it, if all ranks can access that.
+  std::optional<PeerMemory> bound;
+
+  std::span<const CUdeviceptr> places() const {
+    return bound ? bound->addresses() : staged;
+  }
 };
 
 /// An argument that callers may pass by value.
@@ -135,7 +138,7 @@ private:
   int64_t placeShared(const Plan &plan, const GpuProgram &program,
                       int64_t offset);
   CUdeviceptr ownPlace(const SharedArgument &argument) const {
-    return argument.places[static_cast<size_t>(rank)];
+    return argument.places()[static_cast<size_t>(rank)];
   }
   /// Copies what the caller has elsewhere than it was bound, before or after
   /// the run.
@@ -145,6 +148,8 @@ private:
   Status launchKernel(PreparedGpuLaunch &launch, CUstream stream);
   /// Where a view of own memory begins in this run.
   void *addressOf(const View &view) const;
+  /// Waits for the runs that this rank has started.
+  Status awaitRuns();
   /// What a kernel has reported; success if none has.
   Status fault() const;
   /// What makes waiting for the device pointless.

@@ -8,6 +8,8 @@
 
 #include "runtime/cuda/GpuTeam.h"
 
+#include "runtime/cuda/DescriptorExchange.h"
+
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -44,17 +46,42 @@ void hostIdentity(char *text, size_t size) {
 
 /// What a rank tells the others.
 struct GpuTeam::Record {
+  /// How ranks of other processes and devices get to the memory.
+  enum class Access : int {
+    None,
+    /// It is the allocator's, to which access between devices applies, and has
+    /// a handle.
+    ByHandle,
+    /// It is mapped once more.
+    ByMapping
+  };
+
   char host[64];
   uint64_t process;
   CUuuid device;
   /// By this process's count.
   int deviceNumber;
+  Access access;
+  /// 0 if there is no memory.
   CUdeviceptr address;
-  /// Whether there is a handle: of the allocation that `address` is in, so many
-  /// bytes before.
-  int isShareable;
-  uint64_t offset;
+  uint64_t bytes;
+  /// How far `address` is from the beginning of its allocation, or of the first
+  /// of so many parts that are mapped.
+  uint64_t offset, parts;
   CUipcMemHandle handle;
+
+  bool isSameProcess(const Record &other) const {
+    return process == other.process;
+  }
+  bool isSameDevice(const Record &other) const {
+    return isSameProcess(other) && deviceNumber == other.deviceNumber;
+  }
+};
+
+struct GpuTeam::Described {
+  Record record;
+  /// If it is to be mapped.
+  PhysicalRange physical;
 };
 
 int64_t GpuTeam::recordBytes() { return sizeof(Record); }
@@ -89,7 +116,17 @@ Status GpuTeam::prepareMemory(int64_t bytes, std::span<const GpuFill> fills) {
   return status;
 }
 
-Result<CUdeviceptr> GpuTeam::reachInProcess(const Record &peer) {
+Result<CUdeviceptr> GpuTeam::map(std::span<const PhysicalMemory> parts,
+                                 uint64_t offset, PeerMemory &memory) const {
+  Result<MappedMemory> mapped = MappedMemory::create(device, parts);
+  if (!mapped)
+    return mapped.status();
+  memory.mapped.push_back(*std::move(mapped));
+  return memory.mapped.back().address() + offset;
+}
+
+Result<CUdeviceptr> GpuTeam::reachInProcess(const Record &peer,
+                                            PeerMemory &memory) const {
   if (peer.deviceNumber == device.number)
     return peer.address;
   Result<std::unique_ptr<GpuDevice>> other = GpuDevice::open(peer.deviceNumber);
@@ -105,18 +142,25 @@ Result<CUdeviceptr> GpuTeam::reachInProcess(const Record &peer) {
   if (!canAccess)
     return error("GPU ", device.number, " cannot access the memory of GPU ",
                  peer.deviceNumber);
+  if (peer.access == Record::Access::ByMapping) {
+    Result<PhysicalRange> found = [&] {
+      CurrentContext current(device.driver, (*other)->context);
+      return findPhysical(**other, peer.address, peer.bytes);
+    }();
+    return found ? map(found->parts, found->offset, memory) : found.status();
+  }
   CUresult result = device.driver.ctxEnablePeerAccess((*other)->context, 0);
   if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
     if (Status status = device.check(result, "cuCtxEnablePeerAccess"); !status)
       return error("GPU ", device.number, " cannot access the memory of GPU ",
                    peer.deviceNumber, ": ", status.message());
-  peers.push_back(*std::move(other));
+  memory.devices.push_back(*std::move(other));
   return peer.address;
 }
 
-Result<CUdeviceptr> GpuTeam::reachByHandle(const Record &own,
-                                           const Record &peer) {
-  if (!own.isShareable || !peer.isShareable)
+Result<CUdeviceptr> GpuTeam::reachByHandle(const Record &peer,
+                                           PeerMemory &memory) const {
+  if (peer.access != Record::Access::ByHandle)
     return error("the memory of a GPU cannot be shared between processes here; "
                  "ranks that are threads of one process need no sharing");
   CUdeviceptr address = 0;
@@ -129,24 +173,30 @@ Result<CUdeviceptr> GpuTeam::reachByHandle(const Record &own,
                  " cannot access the memory of a GPU of another process: ",
                  status.message(),
                  "; each process must see all GPUs (CUDA_VISIBLE_DEVICES)");
-  opened.push_back(address);
+  memory.opened.emplace_back(address, device.driver.ipcCloseMemHandle);
   return address + peer.offset;
 }
 
-Result<CUdeviceptr> GpuTeam::reach(const Record &own, const Record &peer,
-                                   int other) {
-  if (other == rank || peer.address == 0)
-    return peer.address;
+Status GpuTeam::reach(const Record &own, const Record &peer, int other,
+                      std::span<const PhysicalMemory> received,
+                      PeerMemory &memory) const {
+  if (other == rank || peer.address == 0) {
+    memory.places.push_back(peer.address);
+    return Status();
+  }
   if (std::strncmp(own.host, peer.host, sizeof own.host) != 0)
     return error("expected all ranks on one host, found rank ", other,
                  " on another; kernels of GPUs reach the memory of one host "
                  "only");
-  Result<CUdeviceptr> address = own.process == peer.process
-                                    ? reachInProcess(peer)
-                                    : reachByHandle(own, peer);
+  Result<CUdeviceptr> address = own.isSameProcess(peer)
+                                    ? reachInProcess(peer, memory)
+                                : peer.access == Record::Access::ByMapping
+                                    ? map(received, peer.offset, memory)
+                                    : reachByHandle(peer, memory);
   if (!address)
     return error("rank ", other, ": ", address.message());
-  return address;
+  memory.places.push_back(*address);
+  return Status();
 }
 
 Result<std::unique_ptr<GpuTeam>>
@@ -155,108 +205,132 @@ GpuTeam::create(const GpuDevice &device, HostExchange &exchange, int rank,
   std::unique_ptr<GpuTeam> team(new GpuTeam(device, rank));
   if (Status status = team->prepareMemory(bytes, fills); !status)
     return status;
-  Result<std::vector<CUdeviceptr>> addresses =
-      team->share(exchange, team->memory.get());
-  if (!addresses)
-    return addresses.status();
-  team->addresses = *std::move(addresses);
+  if (Status status = team->share(exchange, bytes); !status)
+    return status;
   return team;
 }
 
-Result<GpuTeam::Record> GpuTeam::describe(CUdeviceptr address) const {
-  Record record;
+GpuTeam::Described GpuTeam::describe(CUdeviceptr address, int64_t bytes) const {
+  Described own;
+  Record &record = own.record;
   std::memset(static_cast<void *>(&record), 0, sizeof record);
   hostIdentity(record.host, sizeof record.host);
   record.process = processToken();
   record.device = device.uuid;
   record.deviceNumber = device.number;
+  if (address == 0 || bytes <= 0)
+    return own;
   record.address = address;
-  if (address == 0)
-    return record;
+  record.bytes = static_cast<uint64_t>(bytes);
   CUdeviceptr base = 0;
   size_t size = 0;
-  if (Status status =
-          device.check(device.driver.memGetAddressRange(&base, &size, address),
-                       "cuMemGetAddressRange");
-      !status)
-    return status;
-  record.offset = address - base;
-  record.isShareable =
-      device.driver.ipcGetMemHandle(&record.handle, base) == CUDA_SUCCESS;
-  return record;
+  if (device.driver.memGetAddressRange(&base, &size, address) == CUDA_SUCCESS &&
+      address - base + record.bytes <= size &&
+      device.driver.ipcGetMemHandle(&record.handle, base) == CUDA_SUCCESS) {
+    record.access = Record::Access::ByHandle;
+    record.offset = address - base;
+  } else if (Result<PhysicalRange> found =
+                 findPhysical(device, address, record.bytes)) {
+    record.access = Record::Access::ByMapping;
+    record.offset = found->offset;
+    record.parts = found->parts.size();
+    own.physical = *std::move(found);
+  }
+  return own;
 }
 
-Result<std::vector<GpuTeam::Record>>
-GpuTeam::describeAll(HostExchange &exchange, CUdeviceptr address) const {
-  Result<Record> own = describe(address);
-  if (!own)
-    return own.status();
-  return exchange.gather(*own);
-}
-
-Result<std::vector<CUdeviceptr>> GpuTeam::share(HostExchange &exchange,
-                                                CUdeviceptr address) {
-  Result<std::vector<Record>> all = describeAll(exchange, address);
+Status GpuTeam::share(HostExchange &exchange, int64_t bytes) {
+  Described described = describe(memory.get(), std::max<int64_t>(bytes, 1));
+  Result<std::vector<Record>> all = exchange.gather(described.record);
   if (!all)
     return all.status();
-  const Record &own = (*all)[static_cast<size_t>(rank)];
+  const Record &own = described.record;
   sharing = 0;
-  std::vector<CUdeviceptr> reached;
   for (size_t other = 0; other < all->size(); ++other) {
     const Record &peer = (*all)[other];
-    Result<CUdeviceptr> address = reach(own, peer, static_cast<int>(other));
-    if (!address)
-      return address.status();
-    reached.push_back(*address);
+    if (Status status =
+            reach(own, peer, static_cast<int>(other), {}, symmetric);
+        !status)
+      return status;
     if (std::memcmp(&peer.device, &own.device, sizeof own.device) == 0)
       ++sharing;
   }
-  return reached;
+  return Status();
 }
 
-/// Whether memory that the caller has can be accessed: that which has a handle
-/// is the allocator's, to which access between devices applies.
-bool GpuTeam::isWithinReach(const Record &own, const Record &peer) const {
-  bool isSameDevice =
-      own.process == peer.process && own.deviceNumber == peer.deviceNumber;
-  return peer.address == 0 || isSameDevice || peer.isShareable;
+Result<GpuTeam::Received>
+GpuTeam::passMapped(HostExchange &exchange, const Described &own,
+                    std::span<const Record> all) const {
+  Received received(all.size());
+  auto isPassed = [](const Record &from, const Record &to) {
+    return from.access == Record::Access::ByMapping && !from.isSameProcess(to);
+  };
+  bool isAnyPassed = false;
+  for (const Record &from : all)
+    for (const Record &to : all)
+      isAnyPassed |= isPassed(from, to);
+  if (!isAnyPassed)
+    return received;
+  DescriptorTraffic traffic;
+  traffic.given = own.physical.parts.size();
+  for (size_t other = 0; other < all.size(); ++other) {
+    const Record &peer = all[other];
+    if (isPassed(own.record, peer))
+      traffic.receivers.push_back(static_cast<int>(other));
+    traffic.expected.push_back(isPassed(peer, own.record) ? peer.parts : 0);
+  }
+  traffic.give = [&](size_t index) -> Result<PassedDescriptor> {
+    const PhysicalMemory &part = own.physical.parts[index];
+    Result<FileDescriptor> file = exportPhysical(device, part);
+    if (!file)
+      return file.status();
+    return PassedDescriptor{*std::move(file), part.bytes};
+  };
+  traffic.take = [&](int from, PassedDescriptor passed) {
+    Result<PhysicalMemory> part =
+        importPhysical(device, passed.file, passed.about);
+    if (!part)
+      return part.status();
+    received[static_cast<size_t>(from)].push_back(*std::move(part));
+    return Status();
+  };
+  Status status = passDescriptors(exchange, traffic);
+  if (!status)
+    return status;
+  return received;
 }
 
-Result<std::optional<std::vector<CUdeviceptr>>>
-GpuTeam::shareIfPossible(HostExchange &exchange, CUdeviceptr address) {
-  Result<std::vector<Record>> all = describeAll(exchange, address);
+Result<std::optional<PeerMemory>>
+GpuTeam::shareIfPossible(HostExchange &exchange, CUdeviceptr address,
+                         int64_t bytes) {
+  Described described = describe(address, bytes);
+  Result<std::vector<Record>> all = exchange.gather(described.record);
   if (!all)
     return all.status();
-  const Record &own = (*all)[static_cast<size_t>(rank)];
-  std::optional<std::vector<CUdeviceptr>> reached;
-  reached.emplace();
-  for (size_t other = 0; other < all->size() && reached; ++other) {
-    const Record &peer = (*all)[other];
-    Result<CUdeviceptr> place = isWithinReach(own, peer)
-                                    ? reach(own, peer, static_cast<int>(other))
-                                    : error("no handle");
-    if (place)
-      reached->push_back(*place);
-    else
-      reached.reset();
-  }
+  const Record &own = described.record;
+  std::optional<PeerMemory> memory;
+  // All see this alike.
+  for (const Record &from : *all)
+    for (const Record &to : *all)
+      if (from.address != 0 && !from.isSameDevice(to) &&
+          from.access == Record::Access::None)
+        return memory;
+  Result<Received> received = passMapped(exchange, described, *all);
+  if (received)
+    memory.emplace();
+  for (size_t other = 0; other < all->size() && memory; ++other)
+    if (!reach(own, (*all)[other], static_cast<int>(other), (*received)[other],
+               *memory))
+      memory.reset();
   // What one cannot access, none does.
   Result<std::vector<int>> possible =
-      exchange.gather(static_cast<int>(reached.has_value()));
+      exchange.gather(static_cast<int>(memory.has_value()));
   if (!possible)
     return possible.status();
   for (int each : *possible)
     if (!each)
-      reached.reset();
-  return reached;
+      memory.reset();
+  return memory;
 }
-
-void GpuTeam::closePeers() {
-  for (CUdeviceptr address : opened)
-    (void)device.driver.ipcCloseMemHandle(address);
-  opened.clear();
-}
-
-GpuTeam::~GpuTeam() { closePeers(); }
 
 } // namespace ccn::runtime

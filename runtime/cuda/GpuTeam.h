@@ -2,8 +2,9 @@
 //
 // Each rank takes symmetric memory from its device and learns where that of the
 // others is: ranks of one process share addresses, those of others open a
-// handle. The ranks must be on one host, and their devices must be able to
-// access each other.
+// handle. What was mapped apart from that, each maps for its own device. The
+// ranks must be on one host, and their devices must be able to access each
+// other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +14,29 @@
 #include "runtime/GpuProgram.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/HostExchange.h"
+#include "runtime/cuda/MappedMemory.h"
 
 #include <span>
 
 namespace ccn::runtime {
+
+/// Memory of all ranks, as the device of one of them sees it. What was opened
+/// and mapped for that is given back with it, while its context is current.
+class PeerMemory {
+public:
+  /// By rank.
+  std::span<const CUdeviceptr> addresses() const { return places; }
+
+private:
+  friend class GpuTeam;
+
+  std::vector<CUdeviceptr> places;
+  // What comes later is given back first.
+  /// Of ranks in this process.
+  std::vector<std::unique_ptr<GpuDevice>> devices;
+  std::vector<DeviceMemory> opened;
+  std::vector<MappedMemory> mapped;
+};
 
 class GpuTeam {
 public:
@@ -31,53 +51,57 @@ public:
   create(const GpuDevice &device, HostExchange &exchange, int rank,
          int64_t bytes, std::span<const GpuFill> fills);
 
-  ~GpuTeam();
   GpuTeam(const GpuTeam &) = delete;
   GpuTeam &operator=(const GpuTeam &) = delete;
 
   /// The symmetric memory of each rank as this device sees it.
   CUdeviceptr address(int rank) const {
-    return addresses[static_cast<size_t>(rank)];
+    return symmetric.places[static_cast<size_t>(rank)];
   }
-  /// The places in the memory of the ranks' devices that all agree to share, as
-  /// this device sees them: each rank gives its own, 0 if it has none, in
-  /// memory that stays until this is destroyed. Nothing, on all ranks, if a
-  /// rank cannot access that of another: what cuMemAlloc gave it can, what was
-  /// mapped otherwise only on its own device. All ranks call this at the same
-  /// point.
-  Result<std::optional<std::vector<CUdeviceptr>>>
-  shareIfPossible(HostExchange &exchange, CUdeviceptr own);
+  /// Where the memory is that all ranks agree to share, each `bytes` bytes from
+  /// `own` on (of no bytes, nothing), which stay until what this returns is
+  /// gone. Nothing, on all ranks, if a rank cannot access that of another: it
+  /// can what cuMemAlloc gave or cuMemMap mapped, the latter of another process
+  /// if it was created to be exported as a file. All ranks call this at the
+  /// same point.
+  Result<std::optional<PeerMemory>>
+  shareIfPossible(HostExchange &exchange, CUdeviceptr own, int64_t bytes);
 
   /// How many ranks are on this rank's device.
   int ranksOnDevice() const { return sharing; }
 
-  /// Lets go of the others' memory: before they free it.
-  void closePeers();
+  /// Lets go of the others' symmetric memory: before they free it.
+  void closePeers() { symmetric = PeerMemory(); }
 
 private:
   struct Record;
+  /// Own memory, as the others are told of it.
+  struct Described;
+  using Received = std::vector<std::vector<PhysicalMemory>>;
 
   GpuTeam(const GpuDevice &device, int rank) : device(device), rank(rank) {}
   Status prepareMemory(int64_t bytes, std::span<const GpuFill> fills);
-  Result<Record> describe(CUdeviceptr address) const;
-  /// What all ranks tell of their memory.
-  Result<std::vector<Record>> describeAll(HostExchange &exchange,
-                                          CUdeviceptr own) const;
-  /// Where the ranks have memory of cuMemAlloc; and counts those on this
-  /// device.
-  Result<std::vector<CUdeviceptr>> share(HostExchange &exchange,
-                                         CUdeviceptr own);
-  bool isWithinReach(const Record &own, const Record &peer) const;
-  Result<CUdeviceptr> reach(const Record &own, const Record &peer, int other);
-  Result<CUdeviceptr> reachInProcess(const Record &peer);
-  Result<CUdeviceptr> reachByHandle(const Record &own, const Record &peer);
+  Described describe(CUdeviceptr address, int64_t bytes) const;
+  /// Where the ranks have symmetric memory; and counts those on this device.
+  Status share(HostExchange &exchange, int64_t bytes);
+  /// Passes what others must map, and gets, by rank, what this one must.
+  Result<Received> passMapped(HostExchange &exchange, const Described &own,
+                              std::span<const Record> all) const;
+  /// Adds the memory of `other` to what this device sees.
+  Status reach(const Record &own, const Record &peer, int other,
+               std::span<const PhysicalMemory> received,
+               PeerMemory &memory) const;
+  Result<CUdeviceptr> reachInProcess(const Record &peer,
+                                     PeerMemory &memory) const;
+  Result<CUdeviceptr> reachByHandle(const Record &peer,
+                                    PeerMemory &memory) const;
+  Result<CUdeviceptr> map(std::span<const PhysicalMemory> parts,
+                          uint64_t offset, PeerMemory &memory) const;
 
   const GpuDevice &device;
   int rank;
   DeviceMemory memory;
-  std::vector<CUdeviceptr> addresses, opened;
-  /// Of ranks in this process.
-  std::vector<std::unique_ptr<GpuDevice>> peers;
+  PeerMemory symmetric;
   int sharing = 1;
 };
 

@@ -66,6 +66,13 @@ Status HostExchange::gatherBytes(std::span<const std::byte> own,
   return barrier("set-up of GPUs");
 }
 
+bool HostExchange::isWhole() const {
+  for (int rank = 0; rank < transport.ranks(); ++rank)
+    if (transport.isGone(rank))
+      return false;
+  return !transport.failed();
+}
+
 bool HostExchange::hasEnded(int rank) {
   std::byte *flag =
       memory.at(memory.rank(), ended.offset + rank * Signals::stride);

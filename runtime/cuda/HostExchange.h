@@ -50,6 +50,12 @@ public:
   /// Nobody goes on before all have come. `what` is for messages.
   Status barrier(const char *what);
 
+  int rank() const { return memory.rank(); }
+  /// How long a rank waits for another at a time, in seconds.
+  double limit() const { return timeLimit; }
+  /// Whether no rank has failed, left or ended.
+  bool isWhole() const;
+
   /// Says that this rank has come to its end, and waits until the others have,
   /// or are gone: at most `graceSeconds` longer than the time limit or, once it
   /// has failed, than the team's failure. Whether all have; a failure it does

@@ -44,6 +44,7 @@ Status GpuExecutor::runValues(std::span<void *const>, GpuStream) {
   return missing();
 }
 Status GpuExecutor::synchronize(GpuStream) { return missing(); }
+bool GpuExecutor::isCopied(int) const { return false; }
 int GpuExecutor::device() const { return 0; }
 int64_t GpuExecutor::blocks(int) const { return 0; }
 

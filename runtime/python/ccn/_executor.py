@@ -123,9 +123,10 @@ class Executor:
         """Lets the other ranks access tensors where they are on GPUs, rather than copies of them, which each run else
         makes. All ranks call this at the same point. Scalars need not be given. Runs may still be given other tensors.
 
-        The executor keeps these. What the others' GPUs cannot access is still copied: they can access what cudaMalloc
-        gave, as it gives PyTorch's memory but for expandable segments. Returns the results, as a call does: they are
-        to be given as `out` to the runs. On the CPU this does nothing else.
+        The executor keeps these until it is bound to others, before which graphs that were captured have ended. What
+        the others' GPUs cannot access is still copied, as `copied` says: they can access all of PyTorch's memory,
+        also in expandable segments, where processes share a network namespace. Returns the results, as a call does:
+        they are to be given as `out` to the runs. On the CPU this does nothing else.
         """
         call = self._collect(arguments, named, None, values=False)
         results = self._collect_results(call, out)
@@ -134,6 +135,20 @@ class Executor:
             lib.ccn_executor_bind(self._pointer, call.addresses, len(call.addresses))
         self._bound = call.owners
         return self._returned(results)
+
+    @property
+    def copied(self):
+        """The names of the arguments and results that each run copies, as other ranks access them and they are not
+        bound, or bound to memory that the others' GPUs cannot access; those that are only bound to other tensors than
+        a run is given are not among them. None on the CPU, nor before it is prepared."""
+        found = ctypes.c_int()
+        names = []
+        for name, place in self._places.items() if self._pointer is not None else ():
+            with self.team.handle:
+                lib.ccn_executor_copies(self._pointer, place, ctypes.byref(found))
+            if found.value:
+                names.append(name)
+        return names
 
     def synchronize(self, stream=None):
         """Waits until all in the stream is done, and raises TeamError for what a run could not do, or another rank.

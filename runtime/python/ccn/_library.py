@@ -86,6 +86,7 @@ _CALLS = {
     "ccn_executor_run": (c_void_p, POINTER(c_void_p), c_size_t, c_void_p),
     "ccn_executor_run_values": (c_void_p, POINTER(c_void_p), c_size_t, c_void_p),
     "ccn_executor_bind": (c_void_p, POINTER(c_void_p), c_size_t),
+    "ccn_executor_copies": (c_void_p, c_int, POINTER(c_int)),
     "ccn_executor_synchronize": (c_void_p, c_void_p),
     "ccn_executor_device": (c_void_p, POINTER(c_int)),
     "ccn_executor_release": (c_void_p,),

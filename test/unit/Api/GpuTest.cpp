@@ -170,6 +170,31 @@ TEST_F(ApiGpu, RunsAreCaptured) {
   arrays.expectAfter(4, program.get());
 }
 
+TEST_F(ApiGpu, SaysWhatRunsCopy) {
+  Program program = load(neighbourOnGpus(1003), CCN_TARGET_GPU);
+  Team team = makeTeam({program.get()});
+  AverageArrays arrays(2, 1003);
+  onRanks(team.get(), 2, [&](int rank) {
+    Outcome outcome;
+    Executor executor = make(team.get(), program.get(), rank, outcome);
+    ASSERT_EQ(outcome.status, CCN_OK) << outcome.text;
+    RankBuffers buffers(rank, arrays, rank);
+    // Others access the first, and the result is nobody else's.
+    for (int before : {1, 0}) {
+      for (int index : {0, 1}) {
+        int copies = -1;
+        EXPECT_EQ(ccn_executor_copies(executor.get(), index, &copies), CCN_OK)
+            << ccn_last_error();
+        EXPECT_EQ(copies, index == 0 && before) << index;
+      }
+      EXPECT_EQ(ccn_executor_bind(executor.get(), buffers.addresses.data(), 2),
+                CCN_OK)
+          << ccn_last_error();
+    }
+    executor.reset();
+  });
+}
+
 TEST_F(ApiGpu, ValuesDoNotMeet) {
   // Each rank's x is one number, which it passes as it passes the scale.
   constexpr int ranks = 3;

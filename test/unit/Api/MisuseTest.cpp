@@ -97,6 +97,7 @@ TEST(ApiMisuse, NullHandles) {
   expectWrong(ccn_executor_synchronize(nullptr, nullptr),
               "the executor is null");
   expectWrong(ccn_executor_device(nullptr, &number), "the executor is null");
+  expectWrong(ccn_executor_copies(nullptr, 0, &number), "the executor is null");
   EXPECT_EQ(ccn_executor_release(nullptr), CCN_OK);
   ccn_program_release(nullptr);
   ccn_team_release(nullptr);
@@ -210,6 +211,13 @@ TEST(ApiMisuse, WrongArguments) {
               "argument 'y' is null");
   expectWrong(ccn_executor_device(executor.get(), nullptr),
               "the place for the device is null");
+  expectWrong(ccn_executor_copies(executor.get(), 0, nullptr),
+              "the place for the answer is null");
+  int copies = 1;
+  expectWrong(ccn_executor_copies(executor.get(), 4, &copies),
+              "expected an argument from 0 to 3, found 4");
+  EXPECT_EQ(ccn_executor_copies(executor.get(), 3, &copies), CCN_OK);
+  EXPECT_EQ(copies, 0);
   // None of that has done anything.
   EXPECT_EQ(arrays.y[0], std::vector<float>(5, 1.0f));
   EXPECT_EQ(run(right), CCN_OK) << ccn_last_error();

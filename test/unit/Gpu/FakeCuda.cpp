@@ -1,15 +1,13 @@
 //===- FakeCuda.cpp - A driver of CUDA without GPUs -----------------------===//
 //
-// A stream is a thread that does one thing after the other. Memory is a file
-// without a name, which other processes open through /proc.
+// A stream is a thread that does one thing after the other.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
 
+#include "FakeDriver.h"
 #include "FakeKernels.h"
-
-#include <cuda.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,15 +16,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <fcntl.h>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
-#include <sys/mman.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -111,22 +106,22 @@ struct CUstream_st {
   }
 };
 
+std::mutex fake::mutex;
+std::atomic<int> fake::objects{0};
+
+using fake::mutex;
+using fake::objects;
+
 namespace {
 
-std::mutex mutex;
 std::string failingFunction;
 int failingDevice = -1;
-std::atomic<int> callsLeft{0}, objects{0};
+std::atomic<int> callsLeft{0};
 CUctx_st contexts[16];
 thread_local std::vector<CUcontext> stack;
 /// The stream that this thread captures.
 thread_local CUstream capturing = nullptr;
 
-struct Allocation {
-  size_t size;
-  int file;
-};
-std::map<CUdeviceptr, Allocation> allocations;
 std::set<std::pair<CUcontext, CUcontext>> peerAccess;
 
 int deviceCount() {
@@ -134,48 +129,18 @@ int deviceCount() {
   return count ? std::atoi(count) : 4;
 }
 
-/// `function` has the version that cuda.h gives it.
-bool isFailing(std::string function) {
+} // namespace
+
+bool fake::isFailing(std::string function) {
   function.resize(std::min(function.find("_v"), function.size()));
   std::lock_guard lock(mutex);
   if (failingFunction != function ||
-      (failingDevice >= 0 &&
-       (stack.empty() || stack.back()->device != failingDevice)))
+      (failingDevice >= 0 && currentDevice() != failingDevice))
     return false;
   return callsLeft-- <= 0;
 }
-
-CUresult map(int file, size_t size, CUdeviceptr &address) {
-  void *memory =
-      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED)
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  address = reinterpret_cast<CUdeviceptr>(memory);
-  std::lock_guard lock(mutex);
-  allocations[address] = {size, file};
-  ++objects;
-  return CUDA_SUCCESS;
-}
-
-CUresult unmap(CUdeviceptr address) {
-  std::lock_guard lock(mutex);
-  auto found = allocations.find(address);
-  if (found == allocations.end())
-    return CUDA_ERROR_INVALID_VALUE;
-  munmap(reinterpret_cast<void *>(address), found->second.size);
-  close(found->second.file);
-  allocations.erase(found);
-  --objects;
-  return CUDA_SUCCESS;
-}
-
-/// Everything else in the handle is zero.
-struct Handle {
-  int process, file;
-  size_t size;
-};
-
-} // namespace
+int fake::currentDevice() { return stack.empty() ? -1 : stack.back()->device; }
+bool fake::isCapturing() { return capturing != nullptr; }
 
 extern "C" {
 
@@ -189,19 +154,6 @@ int ccnFakeObjects() { return objects; }
 void ccnFakeEnqueue(CUstream stream, void (*work)(void *), void *data) {
   stream->add([=] { work(data); });
 }
-
-#define CCN_CALL(function)                                                     \
-  if (isFailing(#function))                                                    \
-    return CUDA_ERROR_UNKNOWN;
-/// What needs a context, and what a capture forbids.
-#define CCN_CONTEXT(function)                                                  \
-  CCN_CALL(function)                                                           \
-  if (stack.empty())                                                           \
-    return CUDA_ERROR_INVALID_CONTEXT;
-#define CCN_UNCAPTURED(function)                                               \
-  CCN_CONTEXT(function)                                                        \
-  if (capturing)                                                               \
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 
 CUresult cuInit(unsigned) {
   CCN_CALL(cuInit)
@@ -304,37 +256,9 @@ CUresult cuCtxSetLimit(CUlimit, size_t) {
 }
 
 //===----------------------------------------------------------------------===//
-// Memory
+// What streams do with memory
 //===----------------------------------------------------------------------===//
 
-CUresult cuMemAlloc(CUdeviceptr *address, size_t size) {
-  CCN_UNCAPTURED(cuMemAlloc)
-  int file = memfd_create("fake GPU", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0)
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  CUresult result = map(file, size, *address);
-  if (result == CUDA_SUCCESS)
-    // What was not zeroed shows.
-    std::memset(reinterpret_cast<void *>(*address), 0xa5, size);
-  return result;
-}
-CUresult cuMemFree(CUdeviceptr address) { return unmap(address); }
-CUresult cuMemHostAlloc(void **address, size_t size, unsigned) {
-  CCN_UNCAPTURED(cuMemHostAlloc)
-  *address = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
-  ++objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuMemFreeHost(void *address) {
-  std::free(address);
-  --objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *host, unsigned) {
-  CCN_CONTEXT(cuMemHostGetDevicePointer)
-  *address = reinterpret_cast<CUdeviceptr>(host);
-  return CUDA_SUCCESS;
-}
 CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t size,
                          CUstream stream) {
   CCN_CONTEXT(cuMemsetD8Async)
@@ -371,41 +295,6 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
   });
   return CUDA_SUCCESS;
 }
-CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *size,
-                              CUdeviceptr address) {
-  CCN_CONTEXT(cuMemGetAddressRange)
-  std::lock_guard lock(mutex);
-  auto after = allocations.upper_bound(address);
-  if (after == allocations.begin())
-    return CUDA_ERROR_NOT_FOUND;
-  const auto &[begin, allocation] = *std::prev(after);
-  if (address - begin >= allocation.size)
-    return CUDA_ERROR_NOT_FOUND;
-  *base = begin;
-  *size = allocation.size;
-  return CUDA_SUCCESS;
-}
-CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr address) {
-  CCN_CONTEXT(cuIpcGetMemHandle)
-  std::lock_guard lock(mutex);
-  Handle handle{getpid(), allocations[address].file, allocations[address].size};
-  std::memset(out, 0, sizeof *out);
-  std::memcpy(out, &handle, sizeof handle);
-  return CUDA_SUCCESS;
-}
-CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle in, unsigned) {
-  CCN_UNCAPTURED(cuIpcOpenMemHandle)
-  Handle handle;
-  std::memcpy(&handle, &in, sizeof handle);
-  if (handle.process == getpid())
-    return CUDA_ERROR_INVALID_CONTEXT;
-  std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" +
-                     std::to_string(handle.file);
-  int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  return file < 0 ? CUDA_ERROR_INVALID_VALUE : map(file, handle.size, *address);
-}
-CUresult cuIpcCloseMemHandle(CUdeviceptr address) { return unmap(address); }
-
 //===----------------------------------------------------------------------===//
 // Streams, events, graphs
 //===----------------------------------------------------------------------===//
@@ -624,6 +513,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
   for (size_t i = 0; i < 3; ++i)
     copies.emplace_back(static_cast<char *>(parameters[i]),
                         fakeParameterBytes[i]);
+  auto *addresses = static_cast<const CUdeviceptr *>(parameters[1]);
+  for (size_t i = 0; i < fakeParameterBytes[1] / sizeof *addresses; ++i)
+    if (!fake::isAccessible(addresses[i]))
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
   stream->add([=] {
     function->kernel->run(blocks, threads, copies[0].data(), copies[1].data(),
                           copies[2].data());

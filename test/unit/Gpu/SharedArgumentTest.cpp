@@ -23,33 +23,6 @@ namespace {
 constexpr int ranks = 2;
 constexpr int64_t count = 1000;
 
-/// y = x of the other rank.
-Package neighbour() {
-  Package package = averageOnGpus(ranks, count);
-  Plan &plan = package.plan;
-  plan.arguments.resize(2);
-  plan.arguments[1] = plan.arguments[0];
-  plan.arguments[1].name = "y";
-  plan.arguments[1].kind = ArgumentKind::Result;
-  GpuProgram &gpu = *package.gpu;
-  gpu.kernels = {{"neighbour", 128, 0, 0, true, 3}};
-  gpu.sharedArguments = {0};
-  gpu.symmetricBytes = 0;
-  gpu.flags = 2 * ranks;
-  gpu.launches.clear();
-  for (int rank = 0; rank < ranks; ++rank) {
-    RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
-    own.streams = 1;
-    own.symmetricBytes = 0;
-    own.buffers.resize(2);
-    own.placements = {{{rank, 0}, {1, count}}, {{rank, 0}, {1, count}}};
-    own.launches = {
-        {"neighbour", 0, {}, {BarrierPart{0, 0}, BarrierPart{0, ranks}}}};
-    gpu.launches.push_back({{0, 8, 0, {count, ranks, 0}}});
-  }
-  return package;
-}
-
 class SharedArguments : public testing::Test {
 protected:
   void SetUp() override {
@@ -67,7 +40,7 @@ protected:
   /// Binds and runs once, with one function of the driver failing while ranks
   /// bind, and one while they run; null is none. The team's failure.
   Status run(const char *binding, const char *running) {
-    Package package = neighbour();
+    Package package = neighbourOnGpus(count);
     auto heap = SymmetricHeap::create(ranks, gpuTransportBytes(package.plan));
     if (!heap)
       return heap.status();

@@ -6,6 +6,7 @@
 //   ccn-sample-package FILE sleeper RANKS
 //   ccn-sample-package FILE failing RANKS RANK
 //   ccn-sample-package FILE gpu RANKS COUNT [lost|failing RANK]
+//   ccn-sample-package FILE neighbour COUNT
 //   ccn-sample-package FILE foreign target|feature|garbage
 //
 // A second function of average is that of a reference plan. With variants,
@@ -51,6 +52,8 @@ int main(int argc, char **argv) {
     int wrongRank = argc > 6 ? std::atoi(argv[6]) : -1;
     package = averageOnGpus(std::atoi(argv[3]), std::atoll(argv[4]), wrongRank,
                             argc > 5 && std::string(argv[5]) == "failing");
+  } else if (kind == "neighbour") {
+    package = neighbourOnGpus(std::atoll(argv[3]));
   } else if (kind == "foreign") {
     package = average(2, 4);
     std::string what = argv[3];

@@ -35,6 +35,10 @@ Package average(int ranks, int64_t count,
 Package averageOnGpus(int ranks, int64_t count, int wrongRank = -1,
                       bool doesFail = false);
 
+/// Two ranks: y = x of the other, on GPUs, where x is an argument that ranks
+/// access of each other.
+Package neighbourOnGpus(int64_t count);
+
 /// Likewise to `average`, but the last rank adds 1 to y.
 Package diverging(int ranks, int64_t count);
 

@@ -1,8 +1,9 @@
 """Tensors on GPUs that speak DLPack, on a driver whose devices are threads and whose memory is the host's.
 
-    python_gpus.py PACKAGE
+    python_gpus.py AVERAGE NEIGHBOUR
 
-The package is `average` of SamplePackages.h on 4 ranks: y <- y + scale * all_reduce(sum, x), and s is a slice of y.
+The packages are those of SamplePackages.h. `average`, on 4 ranks, is y <- y + scale * all_reduce(sum, x), and s is a
+slice of y; `neighbour`, on 2, is y = x of the other.
 """
 
 import ctypes
@@ -179,6 +180,29 @@ sys.modules["torch"] = types.SimpleNamespace(
 with ccn.Team(average, time_limit=30) as team:
     team.run(torch_rank)
 del sys.modules["torch"]
+
+# What others access is copied, unless it is bound.
+neighbour = ccn.load(sys.argv[2])
+
+
+def neighbour_rank(rank):
+    use(rank)
+    executor = neighbour.on(team, rank)
+    assert executor.copied == []
+    own, y, where = on_gpu(x[rank], rank), on_gpu(np.zeros(count), rank), stream()
+    executor.prepare(rank)
+    assert executor.copied == ["x"]
+    for bound in (False, True):
+        y.host[...] = 0
+        executor(own, out=y, stream=where)
+        executor.synchronize(where)
+        assert np.array_equal(y.host, x[1 - rank])
+        executor.bind(own, out=y)
+        assert executor.copied == []
+
+
+with ccn.Team(neighbour, time_limit=30) as team:
+    team.run(neighbour_rank)
 
 # A rank's failure ends those that wait.
 with refused(ZeroDivisionError, "division by zero"):

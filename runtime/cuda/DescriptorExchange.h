@@ -1,0 +1,46 @@
+//===- DescriptorExchange.h - Files that processes pass to each other -*- C++
+//-*-===//
+//
+// Descriptors of open files, from ranks to ranks of other processes of the
+// host, when they set up.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_DESCRIPTOREXCHANGE_H
+#define CCN_RUNTIME_CUDA_DESCRIPTOREXCHANGE_H
+
+#include "runtime/File.h"
+#include "runtime/cuda/HostExchange.h"
+
+#include <functional>
+
+namespace ccn::runtime {
+
+/// A descriptor and what its receiver must know of it.
+struct PassedDescriptor {
+  FileDescriptor file;
+  uint64_t about = 0;
+};
+
+/// What a rank gives and gets.
+struct DescriptorTraffic {
+  /// How many it gives to each of `receivers`.
+  size_t given = 0;
+  std::vector<int> receivers;
+  /// Makes the one of that index, for one receiver.
+  std::function<Result<PassedDescriptor>(size_t index)> give;
+  /// How many it gets, by rank.
+  std::vector<size_t> expected;
+  /// Takes the next of a rank, in the order in which it gives them.
+  std::function<Status(int rank, PassedDescriptor)> take;
+};
+
+/// All ranks call this at the same point. An error if not all that this rank
+/// gives and gets has been passed and taken, or if the team has failed: in half
+/// of the exchange's time limit, so that nobody is waited for longer than that.
+Status passDescriptors(HostExchange &exchange,
+                       const DescriptorTraffic &traffic);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_DESCRIPTOREXCHANGE_H
