@@ -152,6 +152,7 @@ def cases(folder):
             yield tuned("adam", f"{bench}/adam.ccn", f"-DN={2 ** lg}", 2 ** lg)
             yield tuned("lamb", f"{bench}/lamb.ccn", f"-DN={2 ** lg}", 2 ** lg)
     # What the scripts in Python run.
+    yield case("bound", f"{HERE}/step.ccn", ["-DN=20000003", "--schedule", "fused"], {"dp": 2}, "python")
     for ranks in (1, 2, 4):
         yield case(f"step-{ranks}", f"{HERE}/step.ccn", [], {"dp": ranks}, "python")
         yield case(f"replay-ll-{ranks}", f"{bench}/all_reduce.ccn", ["-DN=1001", "--schedule", "ll"], {"dp": ranks}, "python")
@@ -197,7 +198,7 @@ def pack(folder, packages, options):
         for case in packed:
             archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
-    for script in ("run.py", "table.py", "peer_lamb.py", "operators.py", "prepare.py", "replays.py"):
+    for script in ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "prepare.py", "replays.py"):
         shutil.copy(f"{HERE}/{script}", folder)
     built = os.path.dirname(os.path.abspath(options.bin))
     shutil.copytree(f"{built}/lib/python", f"{folder}/python", dirs_exist_ok=True,

@@ -72,6 +72,8 @@ def run_tests(folder, ranks, replays):
     commands = [[*python, f"{folder}/prepare.py", *ready],
                 [f"{folder}/tests/CcnGpuRunTests", "--gtest_brief=1"], [f"{folder}/tests/CcnApiGpuTests", "--gtest_brief=1"],
                 [f"{folder}/adam-example", "--gpu"], [*python, f"{folder}/operators.py", folder, "cuda"]]
+    if ranks > 1:
+        commands.append([*python, f"{folder}/bound.py", folder, "cuda"])
     for number in sorted({1, 2, ranks}):
         packages = [f"{folder}/replay-{name}-{number}.ccnpkg" for name in ("ll", "two_shot", "norm", "adam")]
         launch = ["-m", "torch.distributed.run", "--nproc-per-node", str(number)]
