@@ -57,6 +57,10 @@ Result<std::string> gpuArchitecture(int number);
 /// others after a comma.
 Result<std::string> gpuMachine();
 
+/// Compiles the kernels of programs that executors will run, several at once.
+/// Errors are left for the executors to report.
+void compileAhead(std::span<const GpuProgram *const> programs);
+
 /// Keeps the devices that so many ranks would use set up until the result is
 /// destroyed, for executors that come and go, as that takes long. Errors are
 /// left for the executors to report.

@@ -9,9 +9,13 @@
 #include "runtime/cuda/GpuKernels.h"
 
 #include "runtime/GpuAbi.h"
+#include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/KernelCache.h"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
 
 namespace ccn::runtime {
 
@@ -112,6 +116,24 @@ Status reserveStacks(const GpuDevice &device, size_t bytes) {
 }
 
 } // namespace
+
+void compileAhead(std::span<const GpuProgram *const> programs) {
+  // Devices of one machine are of one architecture; others compile their own.
+  Result<std::string> architecture = gpuArchitecture(0);
+  if (!architecture)
+    return;
+  std::atomic<size_t> next = 0;
+  auto compile = [&] {
+    for (size_t i = next++; i < programs.size(); i = next++)
+      if (!programs[i]->kernels.empty())
+        (void)KernelCache::shared().get(programs[i]->source, *architecture);
+  };
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < std::min<size_t>(std::thread::hardware_concurrency(),
+                                          programs.size());
+       ++i)
+    threads.emplace_back(compile);
+}
 
 Result<GpuKernels> GpuKernels::load(const GpuDevice &device,
                                     const GpuProgram &program,

@@ -86,28 +86,43 @@ KernelCache::find(const std::string &source,
   return folder.empty() ? std::nullopt : readEntry(*path);
 }
 
+Result<CompiledKernels> KernelCache::make(const std::string &path,
+                                          const std::string &source,
+                                          std::string_view architecture) const {
+  if (!folder.empty())
+    if (std::optional<CompiledKernels> kept = readEntry(path))
+      return *std::move(kept);
+  Result<CompiledKernels> made = compileKernels(source, architecture);
+  std::error_code ignored;
+  if (made && !folder.empty() &&
+      (std::filesystem::create_directories(folder, ignored), !ignored))
+    writeEntry(path, *made);
+  return made;
+}
+
 Result<CompiledKernels> KernelCache::get(const std::string &source,
                                          std::string_view architecture) {
-  std::lock_guard lock(mutex);
   Result<std::string> path = pathOf(source, architecture);
   if (!path)
     return path.status();
-  if (auto known = used.find(*path); known != used.end())
-    return known->second;
-  std::optional<CompiledKernels> kept;
-  if (!folder.empty())
-    kept = readEntry(*path);
-  if (!kept) {
-    Result<CompiledKernels> made = compileKernels(source, architecture);
-    if (!made)
-      return made;
-    kept = *std::move(made);
-    std::error_code ignored;
-    if (!folder.empty() &&
-        (std::filesystem::create_directories(folder, ignored), !ignored))
-      writeEntry(*path, *kept);
+  std::promise<Result<CompiledKernels>> promise;
+  std::unique_lock lock(mutex);
+  auto [place, isNew] = used.try_emplace(*path);
+  if (isNew)
+    place->second = promise.get_future().share();
+  Future future = place->second;
+  lock.unlock();
+  if (isNew) {
+    Result<CompiledKernels> made = make(*path, source, architecture);
+    // What failed may be tried again.
+    if (!made) {
+      lock.lock();
+      used.erase(*path);
+      lock.unlock();
+    }
+    promise.set_value(std::move(made));
   }
-  return used.emplace(*path, *std::move(kept)).first->second;
+  return future.get();
 }
 
 } // namespace ccn::runtime

@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/Compiler.h"
 
+#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,8 +27,7 @@ public:
 
   /// What compileKernels gives, from the cache if it is there. An entry that is
   /// damaged counts as none; one that cannot be written is compiled again next
-  /// time. Threads that call this at once get theirs one after the other, so
-  /// those that want the same compile it once.
+  /// time. Of threads that want the same at once one compiles it.
   Result<CompiledKernels> get(const std::string &source,
                               std::string_view architecture);
 
@@ -41,9 +41,16 @@ public:
 
 private:
   std::string folder;
+  /// What the entry of that file holds, or should.
+  Result<CompiledKernels> make(const std::string &path,
+                               const std::string &source,
+                               std::string_view architecture) const;
+
+  using Future = std::shared_future<Result<CompiledKernels>>;
+
   std::mutex mutex;
-  /// What this process has used, by the entry's file.
-  std::map<std::string, CompiledKernels> used;
+  /// What this process has used, or will have, by the entry's file.
+  std::map<std::string, Future> used;
 };
 
 } // namespace ccn::runtime

@@ -29,6 +29,7 @@ Status checkGpus() { return missing(); }
 Result<std::string> gpuArchitecture(int) { return missing(); }
 
 Result<std::string> gpuMachine() { return missing(); }
+void compileAhead(std::span<const GpuProgram *const>) {}
 std::shared_ptr<void> holdGpus(int) { return nullptr; }
 int64_t gpuTransportBytes(const Plan &) { return 0; }
 

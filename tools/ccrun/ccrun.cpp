@@ -455,6 +455,13 @@ int tune(RunnerOptions options, Package &package,
   Result<std::string> machine = tunedMachine(onGpus);
   if (!machine)
     return fail(RunFailed, machine.message());
+  if (onGpus) {
+    std::vector<const GpuProgram *> programs = {&*package.gpu};
+    for (const PackageVariant &variant : package.variants)
+      if (variant.gpu)
+        programs.push_back(&*variant.gpu);
+    compileAhead(programs);
+  }
   std::vector<double> seconds;
   size_t best = 0;
   std::cout << "variant   median of a run in ms\n";
@@ -554,6 +561,19 @@ int runPackage(RunnerOptions options, Environment environment,
 /// Checks packages one after the other, and says how each has ended.
 int checkAll(RunnerOptions options, const Environment &environment,
              std::shared_ptr<void> &gpus) {
+  if (options.target != "cpu") {
+    std::vector<Package> packages;
+    std::vector<const GpuProgram *> programs;
+    packages.reserve(options.packages.size());
+    for (const std::string &path : options.packages)
+      if (Result<Package> package = readPackage(path);
+          package && package->gpu) {
+        packages.push_back(*std::move(package));
+        programs.push_back(&*packages.back().gpu);
+      }
+    if (!programs.empty())
+      compileAhead(programs);
+  }
   int worst = Done;
   for (const std::string &path : options.packages) {
     options.package = path;

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace ccn;
@@ -111,6 +112,26 @@ TEST_F(Cache, WithoutAFolderNothingIsKept) {
   // Nor where no folder can be made.
   KernelCache impossible("/dev/null/folder");
   ASSERT_TRUE(impossible.get(source, "sm_80").ok());
+}
+
+TEST_F(Cache, ThreadsCompileAtOnce) {
+  KernelCache cache(folder);
+  // Two of each want the same; what is wrong is so for both.
+  std::vector<std::string> sources = {source, source + "// another\n", "wrong"};
+  std::vector<std::optional<Result<CompiledKernels>>> made(6);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < made.size(); ++i)
+      threads.emplace_back(
+          [&, i] { made[i] = cache.get(sources[i / 2], "sm_80"); });
+  }
+  for (size_t i : {0, 2}) {
+    ASSERT_TRUE(made[i]->ok() && made[i + 1]->ok());
+    EXPECT_EQ((**made[i]).cubin, (**made[i + 1]).cubin);
+    EXPECT_EQ((**made[i]).cubin, get(sources[i / 2])->cubin);
+  }
+  EXPECT_FALSE(made[4]->ok() || made[5]->ok());
+  EXPECT_EQ(entries(), 2u);
 }
 
 TEST_F(Cache, ProcessesShareAFolder) {
