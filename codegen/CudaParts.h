@@ -18,6 +18,9 @@
 
 namespace ccn::codegen {
 
+/// What a block has of threads.
+constexpr int64_t threadsPerBlock = 512;
+
 /// The scalar bodies of loops as CUDA C++, each once.
 class CudaBodies {
 public:
@@ -37,6 +40,14 @@ private:
   std::map<std::string, std::string> names;
   std::string source;
 };
+
+/// What a packet of an exchange has of elements, in bytes.
+inline int64_t payloadOf(runtime::Exchange exchange) {
+  return exchange == runtime::Exchange::LL ? 8 : 16;
+}
+/// What a thread has of packets on their way at once, in bytes of elements: its
+/// registers hold them.
+constexpr int64_t exchangedByThread = 64;
 
 /// How an element is stored: "f16", "float", "signed char".
 llvm::StringRef cudaStorage(runtime::ElementType type);
@@ -98,7 +109,12 @@ struct CudaPart {
   }
 };
 
-/// Adds loops over rows to a kernel. The kernel's threads per block are known.
+/// How many rows a block takes at a time, if blocks take them in turns: those
+/// from i times as many on are block i's, modulo the number of blocks. 0 if
+/// they are shared out in another way.
+int64_t rowsOfBlock(const runtime::RowsPart &rows);
+
+/// Adds loops over rows to a kernel.
 llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows);
 
 /// Adds a copy: a loop that stores its one input.

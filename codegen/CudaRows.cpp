@@ -174,8 +174,56 @@ CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
 /// The most dynamic shared memory that a part takes of a block.
 constexpr int64_t mostShared = 96 * 1024;
 
-/// Who takes a row.
+/// Who takes a row: the grid takes each element for itself, or each loop for
+/// itself where rows are few and long.
 enum class Team { Thread, Warp, Block, Grid };
+
+/// The most elements of a row that a loop has.
+int64_t longestRow(const runtime::RowsPart &rows) {
+  int64_t longest = 1;
+  for (const runtime::Loop &loop : rows.loops) {
+    int64_t size = 1;
+    for (size_t dim = 1; dim < loop.sizes.size(); ++dim)
+      size *= loop.sizes[dim];
+    longest = std::max(longest, size);
+  }
+  return longest;
+}
+
+/// Whether every element is for itself.
+bool isElementwise(const runtime::RowsPart &rows) {
+  const runtime::Loop &loop = rows.loops.front();
+  auto isScratch = [](const LoopOperand &operand) {
+    return operand.access == Access::Scratch;
+  };
+  return rows.loops.size() == 1 && loop.reducedDims == 0 &&
+         llvm::none_of(loop.inputs, isScratch) &&
+         llvm::none_of(loop.outputs, isScratch);
+}
+
+Team teamFor(const runtime::RowsPart &rows) {
+  int64_t elements = longestRow(rows);
+  if (isElementwise(rows) || (elements >= 32768 && rows.rows <= 32))
+    return Team::Grid;
+  if (elements <= 8)
+    return Team::Thread;
+  return elements <= 1024 ? Team::Warp : Team::Block;
+}
+
+/// How many of them a block has; 0 if the grid is one.
+int64_t teamsOfBlock(Team team) {
+  switch (team) {
+  case Team::Thread:
+    return threadsPerBlock;
+  case Team::Warp:
+    return threadsPerBlock / 32;
+  case Team::Block:
+    return 1;
+  case Team::Grid:
+    return 0;
+  }
+  llvm_unreachable("all teams are handled");
+}
 
 StringRef teamType(Team team) {
   switch (team) {
@@ -194,24 +242,12 @@ StringRef teamType(Team team) {
 class RowsWriter {
 public:
   RowsWriter(CudaPart &part, const runtime::RowsPart &rows)
-      : part(part), rows(rows) {}
+      : part(part), rows(rows), team(teamFor(rows)) {}
 
   llvm::Error write();
 
 private:
-  void chooseTeam();
   void placeScratch();
-  int64_t threads() const { return part.kernel.properties.threads; }
-  /// Whether every element is for itself.
-  bool isElementwise() const {
-    const runtime::Loop &loop = rows.loops.front();
-    auto isScratch = [](const LoopOperand &operand) {
-      return operand.access == Access::Scratch;
-    };
-    return rows.loops.size() == 1 && loop.reducedDims == 0 &&
-           llvm::none_of(loop.inputs, isScratch) &&
-           llvm::none_of(loop.outputs, isScratch);
-  }
   bool dependsOnEarlier(size_t loop) const;
   void writeTeams(const std::vector<LoopWriter> &loops);
   void writeManySums(const LoopWriter &loop, const CudaText &count);
@@ -221,28 +257,11 @@ private:
 
   CudaPart &part;
   const runtime::RowsPart &rows;
-  Team team = Team::Block;
-  /// The most elements of a row that a loop has.
-  int64_t elements = 1;
+  Team team;
   CudaScratch scratch;
   /// Where the scratch of a team begins, as an expression.
   CudaText scratchBase;
 };
-
-void RowsWriter::chooseTeam() {
-  for (const runtime::Loop &loop : rows.loops) {
-    int64_t size = 1;
-    for (size_t dim = 1; dim < loop.sizes.size(); ++dim)
-      size *= loop.sizes[dim];
-    elements = std::max(elements, size);
-  }
-  if (elements >= 32768 && rows.rows <= 32)
-    team = Team::Grid;
-  else if (elements <= 8)
-    team = Team::Thread;
-  else if (elements <= 1024)
-    team = Team::Warp;
-}
 
 void RowsWriter::placeScratch() {
   struct Array {
@@ -283,10 +302,7 @@ void RowsWriter::placeScratch() {
     launch.workspaceBytes += llvm::alignTo(scratch.bytes, alignment);
     return;
   }
-  int64_t teams = team == Team::Block  ? 1
-                  : team == Team::Warp ? threads() / 32
-                                       : threads();
-  int64_t bytes = llvm::alignTo(teams * scratch.bytes, alignment);
+  int64_t bytes = llvm::alignTo(teamsOfBlock(team) * scratch.bytes, alignment);
   CudaText within;
   within << " + team.inBlock() * " << scratch.bytes;
   // Parts of a kernel take the same shared memory, one after the other.
@@ -329,10 +345,7 @@ void RowsWriter::writeTeams(const std::vector<LoopWriter> &loops) {
   CudaText count;
   count << rows.rows;
   text << countedLoop("r", "team.first()", count, "team.count()", body);
-  int64_t perBlock = team == Team::Block  ? 1
-                     : team == Team::Warp ? threads() / 32
-                                          : threads();
-  part.needBlocks(llvm::divideCeilSigned(rows.rows, perBlock));
+  part.needBlocks(llvm::divideCeilSigned(rows.rows, teamsOfBlock(team)));
 }
 
 /// Many sums: each by a warp, or by a thread where they are short.
@@ -389,12 +402,12 @@ void RowsWriter::writeGrid(const std::vector<LoopWriter> &loops) {
       text << countedLoop(
           "r", "0", count, "1",
           elementsOfRow(loop, "threadInGrid()", "threadsInGrid()"));
-      part.needBlocks(
-          llvm::divideCeilSigned(product(loop.kept), threads() * loop.width));
+      part.needBlocks(llvm::divideCeilSigned(product(loop.kept),
+                                             threadsPerBlock * loop.width));
     } else {
       part.needBlocks(
           llvm::divideCeilSigned(product(loop.kept) * product(loop.reduced),
-                                 threads() * loop.width * 4));
+                                 threadsPerBlock * loop.width * 4));
       if (loop.kept.empty())
         writeFewSums(loop, rows.loops[i].outputs.size(), count);
       else
@@ -405,7 +418,7 @@ void RowsWriter::writeGrid(const std::vector<LoopWriter> &loops) {
 }
 
 llvm::Error RowsWriter::write() {
-  if (isElementwise()) {
+  if (isElementwise(rows)) {
     placeScratch();
     LoopWriter loop(part, rows.loops.front(), false, scratch);
     if (llvm::Error error = loop.write())
@@ -414,11 +427,10 @@ llvm::Error RowsWriter::write() {
                      << loop.construct(scratchBase)
                      << elementsOfRow(loop, "threadInGrid()", "threadsInGrid()")
                      << "}\n";
-    part.needBlocks(
-        llvm::divideCeilSigned(product(loop.kept), threads() * loop.width));
+    part.needBlocks(llvm::divideCeilSigned(product(loop.kept),
+                                           threadsPerBlock * loop.width));
     return llvm::Error::success();
   }
-  chooseTeam();
   placeScratch();
   std::vector<LoopWriter> loops;
   for (const runtime::Loop &loop : rows.loops) {
@@ -436,6 +448,10 @@ llvm::Error RowsWriter::write() {
 }
 
 } // namespace
+
+int64_t codegen::rowsOfBlock(const runtime::RowsPart &rows) {
+  return teamsOfBlock(teamFor(rows));
+}
 
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows) {
   return RowsWriter(part, rows).write();

@@ -32,8 +32,6 @@ bool isFlagPart(const Part &part) {
          std::holds_alternative<AwaitPart>(part);
 }
 
-constexpr int64_t threadsPerBlock = 512;
-
 /// Of what kernels have in memory beside the plan's buffers.
 constexpr int64_t alignment = 256;
 
@@ -57,7 +55,7 @@ private:
   llvm::Error emitPart(CudaPart &out, const Part &part, size_t launch,
                        size_t exchange);
   llvm::Error emitExchange(CudaPart &out, const ExchangePart &part,
-                           const ExchangeMemory &memory);
+                           const ExchangeMemory &memory, int64_t share);
   llvm::Expected<int64_t> addTable(const CudaPlaces &places,
                                    const ExchangePart &part,
                                    const ExchangeMemory &memory);
@@ -107,8 +105,8 @@ llvm::Error Emitter::placeExchanges() {
         bytes += 2 * memory.bufferBytes;
       } else {
         bool isLL = part->exchange == Exchange::LL;
-        int64_t payload = isLL ? 8 : 16;
-        int64_t packets = (part->largestCount * size + payload - 1) / payload;
+        int64_t packets = llvm::divideCeilSigned(part->largestCount * size,
+                                                 payloadOf(part->exchange));
         int64_t total =
             llvm::alignTo((isLL ? 2 : 3) * members * packets * 16, alignment);
         if (!isLL)
@@ -183,7 +181,7 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
 }
 
 llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
-                                  const ExchangeMemory &memory) {
+                                  const ExchangeMemory &memory, int64_t share) {
   const CudaPlaces &places = out.places;
   ElementType type = places.type(part.from);
   std::string element(cudaStorage(type));
@@ -193,20 +191,27 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   CudaText from = cudaPointer("const " + element, places.address(part.from));
   CudaText to = cudaPointer(element, places.address(part.to));
   int64_t size = sizeInBytes(type);
-  int64_t packet = part.exchange == Exchange::LL ? 8 : 16;
-  int64_t packets = (part.inputCount * size + packet - 1) / packet;
-  out.needBlocks(llvm::divideCeilSigned(packets, threadsPerBlock));
-  switch (part.exchange) {
-  case Exchange::LL:
-  case Exchange::Lamport:
-    text << (Twine(part.exchange == Exchange::LL ? "lowLatency<" : "lamport<") +
-             element + ", " + kind + ", " + Twine(members) + ">(c, ")
+  int64_t payload = payloadOf(part.exchange);
+  int64_t packets = llvm::divideCeilSigned(part.inputCount * size, payload);
+  // Who has rows to take has blocks for them.
+  if (share == 0)
+    out.needBlocks(llvm::divideCeilSigned(packets, threadsPerBlock));
+  if (part.exchange != Exchange::Schedule) {
+    bool isLL = part.exchange == Exchange::LL;
+    int64_t ofBlock = share == 0                 ? threadsPerBlock
+                      : share >= part.inputCount ? std::max<int64_t>(packets, 1)
+                                                 : share * size / payload;
+    // A power of two.
+    int64_t batch = std::min<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeilSigned(ofBlock, threadsPerBlock)),
+        exchangedByThread / payload);
+    text << (Twine("exchange<") + (isLL ? "LowLatency" : "Lamport") + ", " +
+             Twine(batch) + ", " + element + ", " + kind + ", " +
+             Twine(members) + ">(c, ")
          << places.group(part.group) << ", " << memory.slots << ", " << packets
-         << ", " << from << ", " << to << ", " << part.inputCount
-         << ", epoch);\n";
+         << ", " << ofBlock << ", " << from << ", " << to << ", "
+         << part.inputCount << ", epoch);\n";
     return llvm::Error::success();
-  case Exchange::Schedule:
-    break;
   }
   llvm::Expected<int64_t> table = addTable(places, part, memory);
   if (!table)
@@ -250,7 +255,9 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
     return llvm::Error::success();
   }
   if (const auto *part = std::get_if<ExchangePart>(&any))
-    return emitExchange(out, *part, exchanges[launch][exchange]);
+    return emitExchange(out, *part, exchanges[launch][exchange],
+                        barriers[launch].shareOf(
+                            static_cast<size_t>(out.places.rank), exchange));
   return emitProduct(out, any);
 }
 
@@ -278,8 +285,16 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                   << "), epoch);\n";
       continue;
     }
-    if (barriers[index].isBefore(i, launch.parts.size()))
+    switch (barriers[index].before(i, launch.parts.size())) {
+    case Wait::None:
+      break;
+    case Wait::Block:
+      kernel.body << "__syncthreads();\n";
+      break;
+    case Wait::Grid:
       out.gridBarrier();
+      break;
+    }
     if (std::holds_alternative<SignalPart>(part) &&
         out.signals == CCN_MAX_SIGNALS)
       return llvm::createStringError("launch '" + launch.name +

@@ -7,16 +7,22 @@
 
 #include "codegen/LaunchBarriers.h"
 
+#include "codegen/CudaParts.h"
 #include "codegen/PartAccesses.h"
 #include "runtime/GpuAbi.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace ccn;
 using namespace ccn::codegen;
 using namespace ccn::runtime;
+using llvm::ArrayRef;
 
 namespace {
+
+/// Of what the first block alone touches.
+constexpr int64_t undivided = std::numeric_limits<int64_t>::max();
 
 /// Bytes of one memory.
 struct Region {
@@ -24,17 +30,32 @@ struct Region {
   /// Of symmetric memory the rank, of arguments their number too.
   int64_t which;
   int64_t begin, end;
+  /// If blocks take it in turns: how far apart the bytes are that one block and
+  /// the next begin with, and how many each has. 0 if it is shared out in
+  /// another way.
+  int64_t step = 0, share = 0;
 
-  bool meets(const Region &other) const {
-    return memory == other.memory && which == other.which &&
-           begin < other.end && other.begin < end;
+  Wait before(const Region &later) const {
+    if (memory != later.memory || which != later.which || begin >= later.end ||
+        later.begin >= end)
+      return Wait::None;
+    if (step == 0 || step != later.step)
+      return Wait::Grid;
+    // Whether a block meets only itself.
+    int64_t shift = later.begin - begin;
+    bool isOwn = step == undivided ||
+                 (shift + later.share <= step && share <= shift + step);
+    return isOwn ? Wait::Block : Wait::Grid;
   }
 };
 
-bool meet(const std::vector<Region> &a, const std::vector<Region> &b) {
-  return llvm::any_of(a, [&](const Region &x) {
-    return llvm::any_of(b, [&](const Region &y) { return x.meets(y); });
-  });
+Wait compare(const std::vector<Region> &earlier,
+             const std::vector<Region> &later) {
+  Wait wait = Wait::None;
+  for (const Region &x : earlier)
+    for (const Region &y : later)
+      wait = std::max(wait, x.before(y));
+  return wait;
 }
 
 struct Touched {
@@ -44,15 +65,20 @@ struct Touched {
     llvm::append_range(reads, other.reads);
     llvm::append_range(writes, other.writes);
   }
-  /// Whether `later` must wait for this.
-  bool before(const Touched &later) const {
-    return meet(writes, later.reads) || meet(writes, later.writes) ||
-           meet(reads, later.writes);
+  /// How `later` must wait for this.
+  Wait before(const Touched &later) const {
+    return std::max({compare(writes, later.reads),
+                     compare(writes, later.writes),
+                     compare(reads, later.writes)});
   }
 };
 
-/// What a part of a rank touches.
-Touched touchedBy(const Plan &plan, int rank, const Part &part) {
+/// What a part of a rank touches. Of an exchange blocks take `share` elements
+/// at a time, if that is not 0.
+Touched touchedBy(const Plan &plan, int rank, const Part &part,
+                  int64_t share = 0) {
+  const auto *rows = std::get_if<RowsPart>(&part);
+  int64_t rowsOfBlock = rows ? codegen::rowsOfBlock(*rows) : 0;
   Touched touched;
   forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
     if (access.extent == 0)
@@ -74,9 +100,56 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part) {
       if (buffer.memory == Memory::Symmetric)
         region.which = owner;
     }
+    if (rowsOfBlock >= 1 && rows->rows <= rowsOfBlock) {
+      region.step = undivided;
+    } else if (rowsOfBlock >= 1) {
+      // Of each row as much as of the last.
+      int64_t row = view.strides.front();
+      region.step = rowsOfBlock * row * size;
+      region.share = (access.extent - (rows->rows - rowsOfBlock) * row) * size;
+    } else if (share == undivided) {
+      region.step = undivided;
+    } else {
+      region.step = region.share = share * size;
+    }
     (access.writes ? touched.writes : touched.reads).push_back(region);
   });
   return touched;
+}
+
+/// How many elements of an exchange by packets, the first of `parts`, blocks
+/// take at a time, so that each has those of the rows that it takes of the next
+/// part: a barrier of all blocks takes about as long as the exchange. 0 if that
+/// cannot be, or if the others would wait too long for one block.
+int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts) {
+  const auto *exchange = std::get_if<ExchangePart>(&parts.front());
+  if (!exchange || exchange->exchange == Exchange::Schedule)
+    return 0;
+  const auto *next = llvm::find_if_not(parts, [](const Part &part) {
+    return std::holds_alternative<ExchangePart>(part);
+  });
+  const auto *rows =
+      next == parts.end() ? nullptr : std::get_if<RowsPart>(next);
+  int64_t rowsOfBlock = rows ? codegen::rowsOfBlock(*rows) : 0;
+  if (rowsOfBlock == 0 || rows->rows == 0)
+    return 0;
+  int64_t size =
+      sizeInBytes(plan.ranks[static_cast<size_t>(rank)]
+                      .buffers[static_cast<size_t>(exchange->to.buffer)]
+                      .type);
+  bool isOne = rows->rows <= rowsOfBlock;
+  int64_t count = isOne ? exchange->outputCount
+                        : exchange->outputCount / rows->rows * rowsOfBlock;
+  // Twice what its threads send at once.
+  if (count * size > 2 * threadsPerBlock * exchangedByThread)
+    return 0;
+  // No packet is of two blocks.
+  if (!isOne && count * size % payloadOf(exchange->exchange) != 0)
+    return 0;
+  int64_t share = isOne ? undivided : count;
+  Wait wait = touchedBy(plan, rank, parts.front(), share)
+                  .before(touchedBy(plan, rank, *next));
+  return wait == Wait::Block ? share : 0;
 }
 
 } // namespace
@@ -87,14 +160,17 @@ bool codegen::isBarrier(const Part &part) {
 
 void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   const std::vector<Part> &parts = launch.parts;
-  std::vector<bool> &waits = blocks[parts.size()];
+  std::vector<Wait> &waits = blocks[parts.size()];
   waits.resize(parts.size());
   Touched before;
   for (auto [i, part] : llvm::enumerate(parts)) {
-    Touched touched = touchedBy(plan, rank, part);
-    bool must = before.before(touched);
-    waits[i] = waits[i] || must;
-    if (must || isBarrier(part))
+    int64_t share = findShare(plan, rank, ArrayRef(parts).drop_front(i));
+    if (std::holds_alternative<ExchangePart>(part))
+      shares.back().push_back(share);
+    Touched touched = touchedBy(plan, rank, part, share);
+    Wait must = before.before(touched);
+    waits[i] = std::max(waits[i], must);
+    if (must == Wait::Grid || isBarrier(part))
       before = Touched();
     before.add(touched);
   }
@@ -116,12 +192,14 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
 }
 
 LaunchBarriers::LaunchBarriers(const Plan &plan, size_t launch) {
-  for (auto [rank, own] : llvm::enumerate(plan.ranks))
+  for (auto [rank, own] : llvm::enumerate(plan.ranks)) {
+    shares.emplace_back();
     addRank(plan, static_cast<int>(rank), own.launches[launch]);
+  }
 }
 
 bool codegen::isInPlace(const Plan &plan, int rank,
                         const ExchangePart &exchange) {
   Touched touched = touchedBy(plan, rank, exchange);
-  return meet(touched.reads, touched.writes);
+  return compare(touched.reads, touched.writes) != Wait::None;
 }

@@ -1,8 +1,9 @@
 //===- LaunchBarriers.h - Where the blocks of a kernel wait -----*- C++ -*-===//
 //
 // Between two parts of a kernel its blocks wait for each other only if one
-// touches what the other writes. A barrier of ranks before all other parts, or
-// after them, needs no barrier of blocks.
+// touches what the other writes; and if each block touches only what it writes
+// itself, its threads wait for each other. A barrier of ranks before all other
+// parts, or after them, needs no barrier of blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,9 @@ namespace ccn::codegen {
 /// Whether a part is a barrier of ranks.
 bool isBarrier(const runtime::Part &part);
 
+/// Who waits for whom: nobody, the threads of each block, or all blocks.
+enum class Wait { None, Block, Grid };
+
 /// Where the kernels of a launch wait. What one rank needs all do, so that they
 /// share kernels.
 class LaunchBarriers {
@@ -25,10 +29,15 @@ public:
   /// Of launch number `launch` of all ranks.
   LaunchBarriers(const runtime::Plan &plan, size_t launch);
 
-  /// Whether the blocks of a rank wait for each other before part number `part`
-  /// of `parts`.
-  bool isBefore(size_t part, size_t parts) const {
+  /// How a rank waits before part number `part` of `parts`.
+  Wait before(size_t part, size_t parts) const {
     return blocks.at(parts)[part];
+  }
+  /// How many elements of the launch's exchange number `exchange` a block of a
+  /// rank takes at a time, maybe more than there are; 0 if that is all the
+  /// same.
+  int64_t shareOf(size_t rank, size_t exchange) const {
+    return shares[rank][exchange];
   }
   /// Whether the launch's barrier of ranks number `barrier` is at an edge of
   /// the kernel: on all ranks before all other parts, or on all after them.
@@ -49,7 +58,9 @@ private:
                const runtime::Launch &launch);
 
   /// By the number of a rank's parts: ranks with as many wait at the same.
-  std::map<size_t, std::vector<bool>> blocks;
+  std::map<size_t, std::vector<Wait>> blocks;
+  /// By rank.
+  std::vector<std::vector<int64_t>> shares;
   std::vector<Edge> edges;
 };
 

@@ -2,7 +2,8 @@
 //
 // The exchanges of runtime/Protocols.h. Every thread has packets of its own, so
 // nobody waits for a whole block: LL sends 8 bytes with two flags in 16, and
-// Lamport 16 bytes whose words are not the sentinel, all ones.
+// Lamport 16 bytes whose words are not the sentinel, all ones. LL has two
+// buffers that runs take in turns, Lamport three.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,48 +63,26 @@ combineAll(const Vector<T, count> (&parts)[members]) {
   return result;
 }
 
-/// LL: `slots` is where in symmetric memory the packets are, two buffers of
-/// `packets` from each member.
-template <class T, Kind kind, int members>
-__device__ inline void
-lowLatency(const CcnContext &c, const Group<members> &group, i64 slots,
-           i64 packets, const T *from, T *to, i64 elements, u64 epoch) {
-  constexpr int count = 8 / sizeof(T);
-  u32 flag = u32(epoch);
-  auto place = [&](int rank, int member, i64 packet) {
-    return reinterpret_cast<uint4 *>(c.symmetric[rank] + slots) +
-           (i64(epoch % 2) * members + member) * packets + packet;
-  };
-  for (i64 packet = threadInGrid(); packet * count < elements;
-       packet += threadsInGrid()) {
-    Vector<T, count> parts[members];
-    Vector<T, count> own = loadSome<T, count>(from, packet * count, elements);
-    uint2 words = *reinterpret_cast<const uint2 *>(&own);
-#pragma unroll
-    for (int i = 1; i < members; ++i) {
-      int member = (group.position + i) % members;
-      storePacket(place(group.ranks[member], group.position, packet),
-                  make_uint4(words.x, flag, words.y, flag));
-    }
-#pragma unroll
-    for (int member = 0; member < members; ++member) {
-      if (member == group.position) {
-        parts[member] = own;
-        continue;
-      }
-      const uint4 *slot = place(c.rank, member, packet);
-      Patience patience(c);
-      uint4 value = loadPacket(slot);
-      while (value.y != flag || value.w != flag) {
-        patience.wait(group.ranks[member], 0, flag, value.y);
-        value = loadPacket(slot);
-      }
-      uint2 data = make_uint2(value.x, value.z);
-      parts[member] = *reinterpret_cast<const Vector<T, count> *>(&data);
-    }
-    storeSome<T, count>(to, packet * count, elements, combineAll<kind>(parts));
+/// LL: 8 bytes with the number of the run beside each word.
+template <class T> struct LowLatency {
+  static constexpr int count = 8 / sizeof(T), buffers = 2;
+  using Payload = Vector<T, count>;
+  u32 flag;
+
+  __device__ explicit LowLatency(u64 epoch) : flag(u32(epoch)) {}
+  __device__ void prepare(Payload &) const {}
+  __device__ uint4 pack(const Payload &payload) const {
+    uint2 words = *reinterpret_cast<const uint2 *>(&payload);
+    return make_uint4(words.x, flag, words.y, flag);
   }
-}
+  __device__ bool hasCome(uint4 packet) const {
+    return packet.y == flag && packet.w == flag;
+  }
+  __device__ Payload unpack(uint4 packet) const {
+    uint2 words = make_uint2(packet.x, packet.z);
+    return *reinterpret_cast<const Payload *>(&words);
+  }
+};
 
 /// Clears the sign of elements of all ones: of a float type, that makes one NaN
 /// another, and no word is the sentinel.
@@ -128,55 +107,130 @@ __device__ inline void scrub(Vector<T, count> &values) {
   }
 }
 
-/// Whether all of a packet has come: elements of 8 bytes may have half a word
-/// of all ones.
-template <int size> __device__ inline bool hasCome(uint4 value) {
-  if constexpr (size == 8)
-    return (value.x & value.y) != ~0u && (value.z & value.w) != ~0u;
-  return value.x != ~0u && value.y != ~0u && value.z != ~0u && value.w != ~0u;
+/// Lamport: each run clears the buffer of the run before, which is that of the
+/// run after the next.
+template <class T> struct Lamport {
+  static constexpr int count = 16 / sizeof(T), buffers = 3;
+  using Payload = Vector<T, count>;
+
+  __device__ explicit Lamport(u64) {}
+  __device__ void prepare(Payload &payload) const { scrub(payload); }
+  __device__ uint4 pack(const Payload &payload) const {
+    return *reinterpret_cast<const uint4 *>(&payload);
+  }
+  /// Elements of 8 bytes may have half a word of all ones.
+  __device__ bool hasCome(uint4 packet) const {
+    if constexpr (sizeof(T) == 8)
+      return (packet.x & packet.y) != ~0u && (packet.z & packet.w) != ~0u;
+    return packet.x != ~0u && packet.y != ~0u && packet.z != ~0u &&
+           packet.w != ~0u;
+  }
+  __device__ Payload unpack(uint4 packet) const {
+    return *reinterpret_cast<const Payload *>(&packet);
+  }
+};
+
+template <int i> struct Index {
+  static constexpr int value = i;
+};
+/// Calls f(Index<i>()) for i from `begin` to `end`. Arrays that loops index are
+/// not kept in registers where the compiler unrolls the loops too late, as it
+/// does around loops that wait.
+template <int begin, int end, class F>
+__device__ __forceinline__ void unrolled(const F &f) {
+  if constexpr (begin < end) {
+    f(Index<begin>());
+    unrolled<begin + 1, end>(f);
+  }
 }
 
-/// Lamport: three buffers. Each run clears the buffer of the run before, which
-/// is that of the run after the next.
-template <class T, Kind kind, int members>
-__device__ inline void lamport(const CcnContext &c, const Group<members> &group,
-                               i64 slots, i64 packets, const T *from, T *to,
-                               i64 elements, u64 epoch) {
-  constexpr int count = 16 / sizeof(T);
-  auto place = [&](int rank, u64 run, int member, i64 packet) {
+/// The rank of the member that comes `i` after this one.
+template <int members>
+__device__ inline int rankAfter(const Group<members> &group, int i) {
+  int wanted = (group.position + i) % members, rank = 0;
+  unrolled<0, members>([&](auto member) {
+    if (member.value == wanted)
+      rank = group.ranks[member.value];
+  });
+  return rank;
+}
+
+/// All that a member has goes to the others at once, each packet for itself.
+///
+/// `slots` is where in symmetric memory the packets are, in each buffer
+/// `packets` from each member. Blocks take `share` packets at a time, in turns;
+/// of these a thread has up to `batch` on their way at once, since each takes
+/// as long as a way to another GPU.
+template <template <class> class Protocol, int batch, class T, Kind kind,
+          int members>
+__device__ inline void exchange(const CcnContext &c,
+                                const Group<members> &group, i64 slots,
+                                i64 packets, i64 share, const T *from, T *to,
+                                i64 elements, u64 epoch) {
+  using P = Protocol<T>;
+  // How many a thread looks for at once, as far as there are registers.
+  constexpr int awaited = members > 2 ? 1 : batch < 4 ? batch : 4;
+  const P protocol(epoch);
+  const int buffer = int(epoch % P::buffers);
+  auto place = [&](int rank, int buffer, int member, i64 packet) {
     return reinterpret_cast<uint4 *>(c.symmetric[rank] + slots) +
-           (i64(run % 3) * members + member) * packets + packet;
+           (buffer * members + member) * packets + packet;
   };
-  for (i64 packet = threadInGrid(); packet * count < elements;
-       packet += threadsInGrid()) {
-    Vector<T, count> parts[members];
-    Vector<T, count> own = loadSome<T, count>(from, packet * count, elements);
-    scrub(own);
-#pragma unroll
-    for (int i = 1; i < members; ++i) {
-      int member = (group.position + i) % members;
-      storePacket(place(group.ranks[member], epoch, group.position, packet),
-                  *reinterpret_cast<const uint4 *>(&own));
+  for (i64 first = blockIdx.x * share; first < packets;
+       first += gridDim.x * share) {
+    const i64 end = first + share < packets ? first + share : packets;
+    for (i64 next = first + threadIdx.x; next < end;
+         next += i64(batch) * blockDim.x) {
+      typename P::Payload own[batch];
+      unrolled<0, batch>([&](auto b) {
+        i64 packet = next + i64(b.value) * blockDim.x;
+        if (packet >= end)
+          return;
+        own[b.value] = loadSome<T, P::count>(from, packet * P::count, elements);
+        protocol.prepare(own[b.value]);
+        unrolled<1, members>([&](auto i) {
+          storePacket(place(rankAfter(group, i.value), buffer, group.position,
+                            packet),
+                      protocol.pack(own[b.value]));
+        });
+      });
+      unrolled<0, batch / awaited>([&](auto turn) {
+        constexpr int b = turn.value * awaited;
+        uint4 come[awaited][members];
+        unrolled<0, awaited>([&](auto a) {
+          i64 packet = next + i64(b + a.value) * blockDim.x;
+          unrolled<0, members>([&](auto member) {
+            if (packet < end && member.value != group.position)
+              come[a.value][member.value] =
+                  loadPacket(place(c.rank, buffer, member.value, packet));
+          });
+        });
+        unrolled<0, awaited>([&](auto a) {
+          i64 packet = next + i64(b + a.value) * blockDim.x;
+          if (packet >= end)
+            return;
+          typename P::Payload parts[members];
+          unrolled<0, members>([&](auto member) {
+            if (member.value == group.position) {
+              parts[member.value] = own[b + a.value];
+              return;
+            }
+            uint4 &value = come[a.value][member.value];
+            Patience patience(c);
+            while (!protocol.hasCome(value)) {
+              patience.wait(group.ranks[member.value], 0, u32(epoch), value.y);
+              value = loadPacket(place(c.rank, buffer, member.value, packet));
+            }
+            parts[member.value] = protocol.unpack(value);
+            if constexpr (P::buffers == 3)
+              *place(c.rank, (buffer + 2) % 3, member.value, packet) =
+                  make_uint4(~0u, ~0u, ~0u, ~0u);
+          });
+          storeSome<T, P::count>(to, packet * P::count, elements,
+                                 combineAll<kind>(parts));
+        });
+      });
     }
-#pragma unroll
-    for (int member = 0; member < members; ++member) {
-      if (member == group.position) {
-        parts[member] = own;
-        continue;
-      }
-      const uint4 *slot = place(c.rank, epoch, member, packet);
-      Patience patience(c);
-      uint4 value = loadPacket(slot);
-      while (!hasCome<sizeof(T)>(value)) {
-        patience.wait(group.ranks[member], 0, u32(epoch), 0);
-        value = loadPacket(slot);
-      }
-      parts[member] = *reinterpret_cast<const Vector<T, count> *>(&value);
-      store<u32, 4>(
-          reinterpret_cast<u32 *>(place(c.rank, epoch + 2, member, packet)),
-          Vector<u32, 4>{{~0u, ~0u, ~0u, ~0u}});
-    }
-    storeSome<T, count>(to, packet * count, elements, combineAll<kind>(parts));
   }
 }
 

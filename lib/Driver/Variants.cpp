@@ -32,9 +32,9 @@ bool isOpen(CommunicateOp op, StringRef program) {
          !choiceFor(op, kAlgorithmAttr) && !choiceFor(op, kProtocolAttr);
 }
 
-/// The sizes of the all_reduces that are open.
+/// The sizes of the all_reduces that are open: of all, and of those in kernels.
 struct Sizes {
-  std::set<int64_t> alone, inKernels;
+  std::set<int64_t> all, inKernels;
 };
 
 Sizes sizesOf(ModuleOp localized, StringRef program) {
@@ -44,8 +44,9 @@ Sizes sizesOf(ModuleOp localized, StringRef program) {
     if (!isOpen(op, program))
       return;
     int64_t bytes = largestBytes(op.getSourceType(), mesh);
-    bool inKernel = isa<FusedOp>(op->getParentOp());
-    (inKernel ? sizes.inKernels : sizes.alone).insert(bytes);
+    sizes.all.insert(bytes);
+    if (isa<FusedOp>(op->getParentOp()))
+      sizes.inKernels.insert(bytes);
   });
   return sizes;
 }
@@ -133,8 +134,8 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
   // Others may be impossible; the default is there.
   Sizes sizes = sizesOf(*localized, program);
   for (int64_t kernel : limitsUpTo(mostByLamport, sizes.inKernels))
-    for (int64_t ll : limitsUpTo(mostByLl, sizes.alone))
-      for (int64_t lamport : limitsUpTo(mostByLamport, sizes.alone)) {
+    for (int64_t ll : limitsUpTo(mostByLl, sizes.all))
+      for (int64_t lamport : limitsUpTo(mostByLamport, sizes.all)) {
         if (variants.size() >= most)
           return variants;
         if (lamport > 0 && lamport <= ll)

@@ -354,14 +354,16 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     | --- | --- |
     | all_reduce of up to 64 KiB a rank, or on CPUs between two ranks up to 1 MiB | `one_shot`, `ll` |
     | other all_reduce of f64, f32, f16 or bf16, on CPUs of up to 1 MiB / ranks * 4, on GPUs between two ranks of up to 32 MiB, between n of up to 1.125 MiB * n / ((n - 1) (n - 2)) | `one_shot`, `lamport` |
+    | other all_reduce in a kernel, of up to 4 KiB | `one_shot`, `simple` |
     | other all_reduce | `two_shot`, `simple` |
-    | all_reduce in a kernel, of up to 4 KiB | `one_shot`, `simple` |
-    | other all_reduce in a kernel | `two_shot`, `simple` |
     | any other | `direct`, `simple` |
 
+    On CPUs the first two rows are not for an all_reduce in a kernel, where other
+    operations read what `simple` combines from where it is.
+
     An all_reduce by `lamport` takes 3 * ranks times its bytes of memory on each rank;
-    once those of a program that nobody asked for take 256 MiB, the rest are `two_shot`.
-    The options set other limits; what is compiled to be tuned has plans for several.
+    once those of a program that nobody asked for take 256 MiB, the rest are as if there
+    were no `lamport`. The options set other limits; what is compiled to be tuned has plans for several.
     A protocol without an algorithm, `ll` or `lamport`, makes an all_reduce `one_shot`.
     `ring` becomes a `ccn.algorithm` of the module: the chunks go around, as in Patarasuk
     and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
@@ -401,7 +403,7 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     Option<"lamportLimit", "lamport-limit", "int64_t", /*default=*/"-1",
            "The bytes up to which a larger one is one_shot by lamport">,
     Option<"kernelLimit", "kernel-limit", "int64_t", /*default=*/"-1",
-           "The bytes up to which one in a kernel is one_shot">
+           "The bytes up to which a larger one in a kernel is one_shot by simple">
   ];
 }
 

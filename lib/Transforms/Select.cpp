@@ -31,29 +31,43 @@ constexpr int64_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
 constexpr int64_t mostLamportMemory = 256 * mebibyte;
 
 /// Up to how many bytes, as the largest part that a rank has, an all_reduce is
-/// done in one shot, by what protocol.
+/// done in one shot, by what protocol; -1 is none.
 struct Limits {
   /// By `ll`; larger ones by `lamport`, up to its limit, if the type has it.
-  int64_t ll = 0, lamport = 0;
-  /// In a kernel, where the protocol is `simple`.
-  int64_t inKernel = 4 * kibibyte;
+  int64_t ll = -1, lamport = -1;
+  /// By `simple`: in a kernel larger ones than those, else where it is chosen.
+  int64_t simple = -1;
 };
 
-/// The limits by default. Beyond 64 KiB it costs more that `ll` sends twice the
-/// bytes than that `lamport` clears them. In one shot each of n ranks sends the
-/// whole n - 1 times, in two 2 (n - 1) / n times, with two meetings more: on
-/// GPUs about as long as the links take for 1.1 MiB, so that one shot is faster
-/// up to 1.1 MiB * n / ((n - 1) (n - 2)), and for two ranks up to where
-/// clearing costs as much.
-Limits defaultLimits(int64_t ranks, bool onGpus) {
-  if (!onGpus)
-    return ranks <= 2 ? Limits{mebibyte, 0}
-                      : Limits{64 * kibibyte,
-                               std::max(64 * kibibyte, mebibyte / ranks * 4)};
-  if (ranks <= 2)
-    return {64 * kibibyte, 32 * mebibyte};
-  return {64 * kibibyte, 1152 * kibibyte * ranks / ((ranks - 1) * (ranks - 2))};
+/// The limits by default. In kernels on CPUs other operations read what
+/// `simple` combines from where it is; on GPUs its meetings cost more. Beyond
+/// 64 KiB it costs more that `ll` sends twice the bytes than that `lamport`
+/// clears them. In one shot each of n ranks sends the whole n - 1 times, in two
+/// 2 (n - 1) / n times, with two meetings more: on GPUs about as long as the
+/// links take for 1.1 MiB, so that one shot is faster up to
+/// 1.1 MiB * n / ((n - 1) (n - 2)), and for two ranks up to where clearing
+/// costs as much.
+Limits defaultLimits(int64_t ranks, bool onGpus, bool inKernel) {
+  Limits limits;
+  if (inKernel)
+    limits.simple = 4 * kibibyte;
+  if (onGpus) {
+    limits.ll = 64 * kibibyte;
+    limits.lamport =
+        ranks <= 2 ? 32 * mebibyte
+                   : 1152 * kibibyte * ranks / ((ranks - 1) * (ranks - 2));
+  } else if (!inKernel) {
+    limits.ll = ranks <= 2 ? mebibyte : 64 * kibibyte;
+    limits.lamport = ranks <= 2 ? -1 : mebibyte / ranks * 4;
+  }
+  return limits;
 }
+
+/// How an all_reduce, or another collective, is done by what is built in.
+struct Builtin {
+  Algorithm algorithm;
+  Protocol protocol = Protocol::simple;
+};
 
 /// The machine that collectives may have algorithms of their own for.
 struct Machine {
@@ -93,17 +107,20 @@ private:
   int64_t bytesTaken(CommunicateOp op) {
     return largestBytes(op.getSourceType(), mesh);
   }
-  Limits limitsFor(CommunicateOp op);
+  Limits limitsFor(CommunicateOp op, bool inKernel);
   /// Whether the memory for one more all_reduce by lamport is within what a
   /// program may take for them; if so it is taken.
   bool takeLamportMemory(CommunicateOp op);
-  Algorithm builtinFor(CommunicateOp op, bool inKernel, StringRef protocol);
-  StringRef protocolFor(CommunicateOp op, bool inKernel, Attribute algorithm);
+  /// With a protocol, if one is chosen.
+  Builtin builtinFor(CommunicateOp op, const Limits &limits,
+                     std::optional<Protocol> protocol);
+  /// The protocol of an algorithm that is chosen.
+  Protocol protocolFor(CommunicateOp op, bool inKernel, Attribute algorithm);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
   /// A schedule for the machine, if one is predicted to be faster than what is
   /// built in.
   FlatSymbolRefAttr synthesizedFor(CommunicateOp op, FusedOp kernel,
-                                   Algorithm builtin, Protocol protocol);
+                                   Builtin builtin);
   /// Why the topology says nothing about a collective; empty if it does.
   std::string whyNoSchedule(CommunicateOp op, FusedOp kernel);
   std::optional<Candidate> findFastest(CommunicateOp op, double bytes,
@@ -127,14 +144,15 @@ static bool hasSentinel(CommunicateOp op) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
 }
 
-Limits Selector::limitsFor(CommunicateOp op) {
-  Limits limits = defaultLimits(countRanks(op), options.gpu);
-  for (auto [option, limit] :
-       {std::pair(options.llLimit, &limits.ll),
-        std::pair(options.lamportLimit, &limits.lamport),
-        std::pair(options.kernelLimit, &limits.inKernel)})
+Limits Selector::limitsFor(CommunicateOp op, bool inKernel) {
+  Limits limits = defaultLimits(countRanks(op), options.gpu, inKernel);
+  for (auto [option, limit] : {std::pair(options.llLimit, &limits.ll),
+                               std::pair(options.lamportLimit, &limits.lamport),
+                               std::pair(options.kernelLimit, &limits.simple)})
     if (option >= 0)
       *limit = option;
+  if (!inKernel)
+    limits.simple = limits.ll;
   return limits;
 }
 
@@ -149,28 +167,33 @@ bool Selector::takeLamportMemory(CommunicateOp op) {
   return true;
 }
 
-Algorithm Selector::builtinFor(CommunicateOp op, bool inKernel,
-                               StringRef protocol) {
+Builtin Selector::builtinFor(CommunicateOp op, const Limits &limits,
+                             std::optional<Protocol> protocol) {
   if (op.getCollective() != Collective::all_reduce)
-    return Algorithm::direct;
-  if (protocol == "ll" || protocol == "lamport")
-    return Algorithm::one_shot;
-  Limits limits = limitsFor(op);
-  int64_t limit = inKernel ? limits.inKernel : limits.ll;
-  if (!inKernel && protocol.empty() && hasSentinel(op))
-    limit = std::max(limit, limits.lamport);
-  return bytesTaken(op) <= limit ? Algorithm::one_shot : Algorithm::two_shot;
+    return {Algorithm::direct};
+  if (protocol && *protocol != Protocol::simple)
+    return {Algorithm::one_shot, *protocol};
+  int64_t bytes = bytesTaken(op);
+  if (!protocol && bytes <= limits.ll)
+    return {Algorithm::one_shot, Protocol::ll};
+  if (!protocol && bytes <= limits.lamport && hasSentinel(op))
+    return {Algorithm::one_shot, Protocol::lamport};
+  return {bytes <= limits.simple ? Algorithm::one_shot : Algorithm::two_shot};
 }
 
-StringRef Selector::protocolFor(CommunicateOp op, bool inKernel,
-                                Attribute algorithm) {
+Protocol Selector::protocolFor(CommunicateOp op, bool inKernel,
+                               Attribute algorithm) {
   auto name = dyn_cast<StringAttr>(algorithm);
-  if (inKernel || !name ||
-      name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
-    return stringifyProtocol(Protocol::simple);
-  bool isLarge = bytesTaken(op) > limitsFor(op).ll;
-  return stringifyProtocol(isLarge && hasSentinel(op) ? Protocol::lamport
-                                                      : Protocol::ll);
+  if (!name || name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
+    return Protocol::simple;
+  Limits limits = limitsFor(op, inKernel);
+  int64_t bytes = bytesTaken(op);
+  // Only in kernels `simple` spares something.
+  if (bytes <= limits.ll || (!inKernel && !hasSentinel(op)))
+    return Protocol::ll;
+  return hasSentinel(op) && (bytes <= limits.lamport || !inKernel)
+             ? Protocol::lamport
+             : Protocol::simple;
 }
 
 FlatSymbolRefAttr Selector::ringFor(CommunicateOp op) {
@@ -247,8 +270,7 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
 }
 
 FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
-                                           Algorithm builtin,
-                                           Protocol protocol) {
+                                           Builtin builtin) {
   auto remarkOptions = [&] {
     return remark::RemarkOpts::name("select")
         .category("schedule")
@@ -263,9 +285,9 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
       remark::missed(op.getLoc(), remarkOptions())
           << "a schedule for " + what
           << remark::detail::Remark::Arg("Reason", why)
-          << remark::detail::Remark::Arg("Suggestion",
-                                         "it runs as " +
-                                             stringifyAlgorithm(builtin).str());
+          << remark::detail::Remark::Arg(
+                 "Suggestion",
+                 "it runs as " + stringifyAlgorithm(builtin.algorithm).str());
     return FlatSymbolRefAttr();
   };
   if (std::string why = whyNoSchedule(op, kernel); !why.empty())
@@ -283,19 +305,19 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
     return llvm::formatv("{0:f2} us", time).str();
   };
   synth::Result<double> builtinTime = predictBuiltin(
-      builtin, protocol, op.getCollective(),
+      builtin.algorithm, builtin.protocol, op.getCollective(),
       static_cast<int>(op.getRoot().value_or(0)), machine->fabric, bytes);
   std::string size = describeSize(found->schedule);
   if (builtinTime && *builtinTime <= found->time)
     return keep("one of " + size + " is predicted to take " +
                 microseconds(found->time) + ", " +
-                stringifyAlgorithm(builtin).str() + " " +
+                stringifyAlgorithm(builtin.algorithm).str() + " " +
                 microseconds(*builtinTime));
   if (machine->explains)
     remark::passed(op.getLoc(), remarkOptions())
         << what + " takes a schedule of " + size + ", predicted to take " +
                microseconds(found->time) + "; " +
-               stringifyAlgorithm(builtin).str() + ": " +
+               stringifyAlgorithm(builtin.algorithm).str() + ": " +
                (builtinTime ? microseconds(*builtinTime)
                             : builtinTime.error().text);
   return addAlgorithm(module, found->schedule,
@@ -305,33 +327,34 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
 
 void Selector::select(CommunicateOp op) {
   auto kernel = dyn_cast<FusedOp>(op->getParentOp());
-  auto protocolAttr =
-      dyn_cast_or_null<StringAttr>(choiceFor(op, kProtocolAttr));
-  StringRef protocol = protocolAttr ? protocolAttr.getValue() : "";
+  std::optional<Protocol> protocol;
+  if (auto chosen = dyn_cast_or_null<StringAttr>(choiceFor(op, kProtocolAttr)))
+    protocol = symbolizeProtocol(chosen.getValue());
   Attribute algorithm = choiceFor(op, kAlgorithmAttr);
   auto name = dyn_cast_or_null<StringAttr>(algorithm);
   if (name && name.getValue() == "ring") {
     algorithm = ringFor(op);
   } else if (!algorithm) {
-    Algorithm builtin = builtinFor(op, kernel, protocol);
-    algorithm = builder.getStringAttr(stringifyAlgorithm(builtin));
+    Limits limits = limitsFor(op, kernel);
+    Builtin builtin = builtinFor(op, limits, protocol);
     // A protocol is one of the built-in algorithms'.
-    if (machine && protocol.empty())
-      if (FlatSymbolRefAttr symbol = synthesizedFor(
-              op, kernel, builtin,
-              *symbolizeProtocol(protocolFor(op, kernel, algorithm))))
-        algorithm = symbol;
+    if (machine && !protocol)
+      algorithm = synthesizedFor(op, kernel, builtin);
+    if (!algorithm) {
+      if (!protocol && builtin.protocol == Protocol::lamport &&
+          !takeLamportMemory(op)) {
+        limits.lamport = -1;
+        builtin = builtinFor(op, limits, protocol);
+      }
+      algorithm = builder.getStringAttr(stringifyAlgorithm(builtin.algorithm));
+      protocol = builtin.protocol;
+    }
   }
-  bool isOpen = protocol.empty() && !choiceFor(op, kAlgorithmAttr);
-  if (protocol.empty())
+  if (!protocol)
     protocol = protocolFor(op, kernel, algorithm);
-  if (isOpen && protocol == stringifyProtocol(Protocol::lamport) &&
-      !takeLamportMemory(op)) {
-    algorithm = builder.getStringAttr(stringifyAlgorithm(Algorithm::two_shot));
-    protocol = stringifyProtocol(Protocol::simple);
-  }
   op->setAttr(kAlgorithmAttr, algorithm);
-  op->setAttr(kProtocolAttr, builder.getStringAttr(protocol));
+  op->setAttr(kProtocolAttr,
+              builder.getStringAttr(stringifyProtocol(*protocol)));
 }
 
 namespace {

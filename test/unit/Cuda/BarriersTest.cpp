@@ -9,6 +9,8 @@
 #include "test/unit/Cuda/PlanBuilder.h"
 #include "gtest/gtest.h"
 
+#include <regex>
+
 using namespace ccn;
 using namespace ccn::runtime;
 using namespace ccn::test;
@@ -185,6 +187,160 @@ TEST(Barriers, SignalsNeedAllBlocksAndOnlyAsManyAsAKernelTakes) {
   plan.add(0, SignalPart{1, most});
   EXPECT_EQ(errorOf(plan.plan),
             "launch 'launch' has more signals than a kernel takes");
+}
+
+namespace {
+
+/// An exchange of all of a buffer, and sums of the rows of what it leaves in
+/// another, at `offset`, stored in a third.
+class ExchangeAndRows {
+public:
+  ExchangeAndRows(int64_t rows, int64_t columns, Exchange exchange,
+                  int64_t offset = 0) {
+    int64_t count = rows * columns;
+    int from = plan.argument({count}),
+        to = plan.privateBuffer({offset + count});
+    scaled = plan.argument({count});
+    for (int rank : {0, 1}) {
+      ExchangePart part;
+      part.exchange = exchange;
+      part.inputCount = part.outputCount = part.largestCount = count;
+      part.from = view(from);
+      part.to = view(to, offset);
+      plan.add(rank, part);
+      plan.add(rank, throughScratch(rows, columns, {to, offset, {columns, 1}},
+                                    {scaled, 0, {columns, 1}}));
+    }
+  }
+
+  /// The arguments of the exchange's template, and its `share`.
+  std::string exchange() {
+    std::string body = bodyOf(emit(plan.plan));
+    std::smatch found;
+    std::regex_search(
+        body, found,
+        std::regex("exchange<(\\w+, \\d+), .*?, int\\(.*?\\)\\}, \\d+LL, "
+                   "\\d+LL, (\\d+)LL, "));
+    return found.empty() ? body : found[1].str() + " " + found[2].str();
+  }
+  /// What there is between the exchange and the rows.
+  std::string barriers() {
+    std::string body = bodyOf(emit(plan.plan));
+    std::smatch found;
+    std::regex_search(body, found, std::regex("epoch\\);\n(.*)\n\\{\n"));
+    return found.empty() ? body : found[1].str();
+  }
+  int64_t blocks() { return emit(plan.plan).launches[0][0].blocks; }
+
+  PlanBuilder plan{2};
+  int scaled;
+};
+
+constexpr const char *ofBlock = "__syncthreads();", *ofGrid = "gridBarrier(c);";
+
+} // namespace
+
+TEST(ExchangedRows, EachBlockExchangesItsRows) {
+  // Blocks take a row each, warps one, threads one: 1, 16 and 512 of a block.
+  ExchangeAndRows longRows(40, 2048, Exchange::LL);
+  EXPECT_EQ(longRows.barriers(), ofBlock);
+  EXPECT_EQ(longRows.exchange(), "LowLatency, 2 1024");
+  EXPECT_EQ(longRows.blocks(), 40);
+  ExchangeAndRows rows(40, 1000, Exchange::Lamport);
+  EXPECT_EQ(rows.barriers(), ofBlock);
+  EXPECT_EQ(rows.exchange(), "Lamport, 4 4000");
+  EXPECT_EQ(rows.blocks(), 3);
+  ExchangeAndRows shortRows(1025, 6, Exchange::LL, /*offset=*/3);
+  EXPECT_EQ(shortRows.barriers(), ofBlock);
+  EXPECT_EQ(shortRows.exchange(), "LowLatency, 4 1536");
+  EXPECT_EQ(shortRows.blocks(), 3);
+}
+
+TEST(ExchangedRows, RowsOfOneBlockMayEndAnywhere) {
+  ExchangeAndRows one(1, 2049, Exchange::LL);
+  EXPECT_EQ(one.barriers(), ofBlock);
+  EXPECT_EQ(one.exchange(), "LowLatency, 4 1025");
+  EXPECT_EQ(one.blocks(), 1);
+  ExchangeAndRows ofWarps(16, 33, Exchange::Lamport);
+  EXPECT_EQ(ofWarps.barriers(), ofBlock);
+  EXPECT_EQ(ofWarps.exchange(), "Lamport, 1 132");
+}
+
+TEST(ExchangedRows, NoPacketIsOfTwoBlocks) {
+  // 8196 bytes are no multiple of 8, and 8200 none of 16.
+  EXPECT_EQ(ExchangeAndRows(2, 2049, Exchange::LL).barriers(), ofGrid);
+  EXPECT_EQ(ExchangeAndRows(2, 2050, Exchange::LL).barriers(), ofBlock);
+  ExchangeAndRows lamport(2, 2050, Exchange::Lamport);
+  EXPECT_EQ(lamport.barriers(), ofGrid);
+  EXPECT_EQ(lamport.exchange(), "Lamport, 1 512");
+  EXPECT_EQ(lamport.blocks(), 3);
+}
+
+TEST(ExchangedRows, ALongRowIsExchangedByAll) {
+  // 64 KiB, and more.
+  EXPECT_EQ(ExchangeAndRows(2, 16384, Exchange::LL).barriers(), ofBlock);
+  ExchangeAndRows more(2, 16388, Exchange::LL);
+  EXPECT_EQ(more.barriers(), ofGrid);
+  EXPECT_EQ(more.exchange(), "LowLatency, 1 512");
+  // The grid takes each row.
+  EXPECT_EQ(ExchangeAndRows(1, 32768, Exchange::Lamport).barriers(), ofGrid);
+}
+
+TEST(ExchangedRows, OthersThanTheBlocksOwnAreWaitedFor) {
+  // Rows that begin within a block's, and such as read those of the next.
+  for (int64_t shift : {0, 1}) {
+    ExchangeAndRows plan(40, 2048, Exchange::LL, /*offset=*/4);
+    for (int rank : {0, 1})
+      std::get<RowsPart>(plan.plan.parts(rank)[1])
+          .loops[0]
+          .inputs[0]
+          .view.offset -= shift;
+    EXPECT_EQ(plan.barriers(), shift == 0 ? ofBlock : ofGrid) << shift;
+  }
+  // A part of each row.
+  ExchangeAndRows part(40, 2048, Exchange::LL);
+  for (int rank : {0, 1})
+    for (Loop &loop : std::get<RowsPart>(part.plan.parts(rank)[1]).loops) {
+      loop.sizes.back() = 1148;
+      if (loop.inputs[0].access == Access::Load)
+        loop.inputs[0].view.offset = 900;
+    }
+  EXPECT_EQ(part.barriers(), ofBlock);
+}
+
+TEST(ExchangedRows, TwoExchangesServeTheSameRows) {
+  ExchangeAndRows plan(40, 2048, Exchange::LL);
+  int second = plan.plan.privateBuffer({40 * 2048});
+  for (int rank : {0, 1}) {
+    std::vector<Part> &parts = plan.plan.parts(rank);
+    LoopOperand operand = std::get<RowsPart>(parts[1]).loops[0].inputs[0];
+    operand.view.buffer = second;
+    std::get<RowsPart>(parts[1]).loops[0].inputs.push_back(operand);
+    ExchangePart exchange = std::get<ExchangePart>(parts[0]);
+    exchange.to = view(second);
+    parts.insert(parts.begin(), exchange);
+  }
+  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "");
+  // The other reads what the first leaves in another order.
+  for (int rank : {0, 1})
+    std::get<ExchangePart>(plan.plan.parts(rank)[1]).from = view(second, 1);
+  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "grid");
+}
+
+TEST(ExchangedRows, RowsOfTheSameBlocksNeedNoBarrierOfAll) {
+  PlanBuilder plan(1);
+  int in = plan.argument({40 * 2048}),
+      between = plan.privateBuffer({40 * 2048});
+  int out = plan.argument({40 * 2048});
+  plan.add(
+      0, throughScratch(40, 2048, {in, 0, {2048, 1}}, {between, 0, {2048, 1}}));
+  plan.add(0, throughScratch(40, 2048, {between, 0, {2048, 1}},
+                             {out, 0, {2048, 1}}));
+  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "");
+  // Warps take rows of another length.
+  plan.add(0, throughScratch(80, 1024, {out, 0, {1024, 1}},
+                             {between, 0, {1024, 1}}));
+  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "grid");
 }
 
 TEST(Barriers, ALaunchWithoutPartsIsNoKernel) {

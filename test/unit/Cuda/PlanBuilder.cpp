@@ -82,6 +82,17 @@ RowsPart loop(int64_t count, LoopOperand from, LoopOperand to) {
   return {count, {loop}};
 }
 
+RowsPart throughScratch(int64_t rows, int64_t columns, View from, View to) {
+  View scratch{0, 0, {columns, 1}, -1};
+  Loop first, second;
+  first.sizes = second.sizes = {rows, columns};
+  first.inputs = {{Access::Load, std::move(from), ElementType::F32}};
+  first.outputs = {{Access::Scratch, scratch, ElementType::F32}};
+  second.inputs = {{Access::Scratch, scratch, ElementType::F32}};
+  second.outputs = {{Access::Store, std::move(to), ElementType::F32}};
+  return {rows, {first, second}};
+}
+
 GpuProgram emit(const Plan &plan) {
   llvm::Expected<GpuProgram> program = codegen::emitCuda(plan, {});
   if (!program) {

@@ -57,6 +57,11 @@ runtime::CopyPart copy(int64_t count, runtime::View from, runtime::View to);
 runtime::RowsPart loop(int64_t count, runtime::LoopOperand from,
                        runtime::LoopOperand to);
 
+/// Copies rows from one view, of two dimensions, to scratch and from there to
+/// another.
+runtime::RowsPart throughScratch(int64_t rows, int64_t columns,
+                                 runtime::View from, runtime::View to);
+
 /// The kernels, which there must be.
 runtime::GpuProgram emit(const runtime::Plan &plan);
 

@@ -17,20 +17,6 @@ using namespace ccn::test;
 
 namespace {
 
-/// Copies rows from one buffer to scratch and from there to another.
-RowsPart throughScratch(int64_t rows, int64_t columns, int from, int to) {
-  auto operand = [&](Access access, int buffer) -> runtime::LoopOperand {
-    return {access, {buffer, 0, {columns, 1}, -1}, ElementType::F32};
-  };
-  Loop first, second;
-  first.sizes = second.sizes = {rows, columns};
-  first.inputs = {operand(Access::Load, from)};
-  first.outputs = {operand(Access::Scratch, 0)};
-  second.inputs = {operand(Access::Scratch, 0)};
-  second.outputs = {operand(Access::Store, to)};
-  return {rows, {first, second}};
-}
-
 /// "Thread", "Warp" or "Block"; empty is the grid.
 std::string teamOf(const std::string &body) {
   std::smatch team;
@@ -57,7 +43,9 @@ TEST_P(Teams, TakeRows) {
   PlanBuilder plan(1);
   int64_t elements = expected.rows * expected.columns;
   int in = plan.argument({elements}), out = plan.argument({elements});
-  plan.add(0, throughScratch(expected.rows, expected.columns, in, out));
+  plan.add(0, throughScratch(expected.rows, expected.columns,
+                             {in, 0, {expected.columns, 1}},
+                             {out, 0, {expected.columns, 1}}));
   GpuProgram program = emit(plan.plan);
   ASSERT_EQ(program.kernels.size(), 1u);
   const GpuKernel &kernel = program.kernels[0];
@@ -119,7 +107,8 @@ TEST(Rows, PartsTakeTheSameSharedMemory) {
   PlanBuilder plan(1);
   int in = plan.argument({200 * 2000}), out = plan.argument({200 * 2000});
   for (int64_t columns : {2000, 1500})
-    plan.add(0, throughScratch(200, columns, in, out));
+    plan.add(0, throughScratch(200, columns, {in, 0, {columns, 1}},
+                               {out, 0, {columns, 1}}));
   GpuProgram program = emit(plan.plan);
   EXPECT_EQ(program.kernels.at(0).sharedBytes, 8000);
   EXPECT_EQ(barriersOf(bodyOf(program)), "grid");
