@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#ifdef __CUDA_ARCH__
 __device__ inline void storePacket(uint4 *to, uint4 value) {
   asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to),
                "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
@@ -20,6 +21,7 @@ __device__ inline uint4 loadPacket(const uint4 *from) {
                : "memory");
   return value;
 }
+#endif
 
 /// `count` elements from `index` on as one packet's payload; past the end 0.
 template <class T, int count>

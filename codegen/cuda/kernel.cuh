@@ -31,6 +31,7 @@ __device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
 // Memory
 //===----------------------------------------------------------------------===//
 
+#ifdef __CUDA_ARCH__
 __device__ inline u32 loadAcquire(const u32 *from) {
   u32 value;
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
@@ -56,6 +57,9 @@ __device__ inline u64 nanoseconds() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(value));
   return value;
 }
+/// A thread that goes no further.
+__device__ inline void endThread() { asm volatile("exit;"); }
+#endif
 
 /// `count` elements that are loaded and stored at once.
 template <class T, int count>
@@ -144,7 +148,7 @@ public:
       return;
     report(c, late ? CCN_TIMED_OUT : CCN_STOPPED, peer, 0, flag, expected,
            seen);
-    asm volatile("exit;");
+    endThread();
   }
 
 private:

@@ -105,7 +105,7 @@ __device__ inline void merge(const WarpTeam &, Sums &sums) {
 }
 template <class Sums>
 __device__ inline void merge(const BlockTeam &, Sums &sums) {
-  __shared__ alignas(16) Byte memory[sizeof(Sums) * 32];
+  __shared__ __align__(16) Byte memory[sizeof(Sums) * 32];
   Sums *parts = reinterpret_cast<Sums *>(memory);
   merge(WarpTeam(), sums);
   if (threadIdx.x % 32 == 0)

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -12,9 +13,12 @@
 #include <ucontext.h>
 #include <vector>
 
-CudaIndex threadIdx, blockIdx, gridDim;
+thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
 
 namespace {
+
+/// Half a packet, which may alias other types.
+using Word [[gnu::may_alias]] = unsigned long long;
 
 struct Copy {
   void *to;
@@ -41,12 +45,12 @@ struct Thread {
   bool predicate = false;
 };
 
-std::vector<Thread> threads;
-ucontext_t scheduler;
-const std::function<void()> *kernel;
-std::mt19937 random32(1);
+thread_local std::vector<Thread> threads;
+thread_local ucontext_t scheduler;
+thread_local const std::function<void()> *kernel;
+thread_local std::mt19937 random32(1);
 /// Whether threads that have ended are not waited for.
-bool endedIsHere = false;
+thread_local bool endedIsHere = false;
 
 Thread &current() { return threads[threadIdx.x]; }
 /// A thread of the current one's warp.
@@ -55,6 +59,7 @@ Thread &lane(unsigned number) {
 }
 unsigned ownLane() { return threadIdx.x % 32; }
 
+/// Lets the others go on; this thread does so from `state`.
 void await(Thread::State state) {
   unsigned own = threadIdx.x;
   threads[own].state = state;
@@ -101,7 +106,7 @@ bool runWarp(size_t begin, std::mt19937 &random) {
   return hasRun;
 }
 
-void runBlock(size_t count) {
+void runThreads(size_t count) {
   constexpr size_t stackBytes = 128 << 10;
   threads = std::vector<Thread>(count);
   for (Thread &thread : threads) {
@@ -152,16 +157,64 @@ void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
 
 } // namespace
 
-void runBlocks(int blocks, int threadCount,
-               const std::function<void()> &function, bool mayEnd) {
+void runBlock(int block, int blocks, int threadCount,
+              const std::function<void()> &function, bool mayEnd) {
   kernel = &function;
   endedIsHere = mayEnd;
+  blockIdx.x = static_cast<unsigned>(block);
+  blockDim.x = static_cast<unsigned>(threadCount);
   gridDim.x = static_cast<unsigned>(blocks);
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
-    runBlock(static_cast<size_t>(threadCount));
+  runThreads(static_cast<size_t>(threadCount));
+}
+
+void runBlocks(int blocks, int threadCount,
+               const std::function<void()> &function, bool mayEnd) {
+  for (int block = 0; block < blocks; ++block)
+    runBlock(block, blocks, threadCount, function, mayEnd);
 }
 
 void __syncthreads() { await(Thread::AwaitsBlock); }
+
+void __syncwarp() { awaitWarp(); }
+
+unsigned __shfl_xor_sync(unsigned, unsigned value, int lanes) {
+  current().registers[0] = value;
+  awaitWarp();
+  unsigned result = lane(ownLane() ^ static_cast<unsigned>(lanes)).registers[0];
+  awaitWarp();
+  return result;
+}
+
+unsigned loadAcquire(const unsigned *from) {
+  await(Thread::Runs);
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+void storeRelease(unsigned *to, unsigned value) {
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+
+unsigned long long nanoseconds() {
+  return static_cast<unsigned long long>(
+      std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+void endThread() { await(Thread::Done); }
+
+// Of packets as much comes at once as of 8 bytes.
+uint4 loadPacket(const uint4 *from) {
+  await(Thread::Runs);
+  uint4 packet;
+  for (int half : {0, 1})
+    reinterpret_cast<Word *>(&packet)[half] = __atomic_load_n(
+        reinterpret_cast<const Word *>(from) + half, __ATOMIC_RELAXED);
+  return packet;
+}
+void storePacket(uint4 *to, uint4 packet) {
+  for (int half : {1, 0})
+    __atomic_store_n(reinterpret_cast<Word *>(to) + half,
+                     reinterpret_cast<const Word *>(&packet)[half],
+                     __ATOMIC_RELAXED);
+}
 
 int __syncthreads_or(int predicate) {
   current().predicate = predicate != 0;

@@ -1,10 +1,10 @@
 //===- CudaBlocks.h - Blocks of CUDA threads on the CPU ---------*- C++ -*-===//
 //
-// Runs kernels on the CPU: the blocks one after the other, the threads of a
-// block as contexts of their own that take turns wherever they wait for each
-// other, as far out of order as the barriers allow. Instructions of a warp are
-// done as their documentation says; asynchronous copies at once or as late as
-// may be.
+// Runs kernels on the CPU: the blocks one after the other, or each on a thread
+// of the caller's. The threads of a block are contexts of their own that take
+// turns wherever they wait for each other, as far out of order as the barriers
+// allow. Instructions of a warp are done as their documentation says;
+// asynchronous copies at once or as late as may be.
 // Included before the files of codegen/cuda.
 //
 //===----------------------------------------------------------------------===//
@@ -17,12 +17,15 @@
 #include <functional>
 #include <utility>
 
-#define __shared__ static
+#define __shared__ static thread_local
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __grid_constant__
+#define __launch_bounds__(threads)
 
 struct CudaIndex {
   unsigned x = 0;
 };
-extern CudaIndex threadIdx, blockIdx, gridDim;
+extern thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
 
 /// Runs `blocks` blocks of `threads` threads, a multiple of 32; fails the test
 /// if threads wait for ones that do not come.
@@ -30,14 +33,48 @@ extern CudaIndex threadIdx, blockIdx, gridDim;
 void runBlocks(int blocks, int threads, const std::function<void()> &kernel,
                bool mayEnd = false);
 
+/// Runs block `block` of as many.
+void runBlock(int block, int blocks, int threads,
+              const std::function<void()> &kernel, bool mayEnd = false);
+
 void __syncthreads();
+void __syncwarp();
+unsigned __shfl_xor_sync(unsigned mask, unsigned value, int lanes);
 int __syncthreads_or(int predicate);
 int __syncthreads_count(int predicate);
 unsigned __ballot_sync(unsigned mask, int predicate);
-inline unsigned long long atomicAdd(unsigned long long *to,
-                                    unsigned long long value) {
-  return std::exchange(*to, *to + value);
+template <typename T> T atomicAdd(T *to, T value) {
+  return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
+inline unsigned atomicCAS(unsigned *to, unsigned expected, unsigned value) {
+  __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+  return expected;
+}
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_system() { __threadfence(); }
+
+struct uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+  return {x, y, z, w};
+}
+
+// What kernel.cuh and exchange.cuh have as PTX. Who loads lets others go on.
+unsigned loadAcquire(const unsigned *from);
+inline unsigned loadAcquireOwn(const unsigned *from) {
+  return loadAcquire(from);
+}
+void storeRelease(unsigned *to, unsigned value);
+unsigned long long nanoseconds();
+void endThread();
+uint4 loadPacket(const uint4 *from);
+void storePacket(uint4 *to, uint4 value);
 
 // What products.cuh has as PTX; multiplyAdd takes how to decode an element.
 void loadMatrices(unsigned (&to)[4], const void *row);

@@ -1,0 +1,227 @@
+//===- CudaTeam.cpp - Kernels of a plan executed on the CPU ---------------===//
+
+#include "test/unit/Cuda/CudaTeam.h"
+
+#include "codegen/EmitCuda.h"
+#include "codegen/ExportPlan.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+// Its names are of no namespace, as CUDA has them.
+#include "test/unit/Codegen/CudaBlocks.h"
+
+using namespace ccn;
+using namespace ccn::runtime;
+using namespace ccn::test;
+
+Result<std::unique_ptr<CudaTeam>> CudaTeam::create(mlir::ModuleOp plans,
+                                                   llvm::StringRef name,
+                                                   int64_t mostBlocks) {
+  std::unique_ptr<CudaTeam> team(new CudaTeam);
+  codegen::LoopLibrary library;
+  team->plan = codegen::exportPlan(plans, name, library);
+  team->mostBlocks = mostBlocks;
+  llvm::Expected<GpuProgram> program =
+      codegen::emitCuda(team->plan, library.kernels);
+  if (!program)
+    return error(llvm::toString(program.takeError()));
+  team->program = *std::move(program);
+  if (Status status = team->compile(); !status)
+    return status;
+  Result<std::unique_ptr<RunMemory>> memory =
+      RunMemory::create(team->plan, RunTask());
+  if (!memory)
+    return memory.status();
+  team->memory = *std::move(memory);
+  team->allocate();
+  return team;
+}
+
+CudaTeam::~CudaTeam() {
+  if (library)
+    dlclose(library);
+}
+
+Status CudaTeam::compile() {
+  std::string text = program.source;
+  // Dynamic shared memory is that of the kernel, of each block.
+  const std::string dynamic = "extern __shared__ __align__(16) Byte "
+                              "sharedMemory[];";
+  for (const GpuKernel &kernel : program.kernels) {
+    size_t begin = text.find(" " + kernel.name + "(const ");
+    size_t place = text.find(dynamic, begin);
+    if (kernel.sharedBytes > 0)
+      text.replace(place, dynamic.size(),
+                   "static thread_local Byte sharedMemory[" +
+                       std::to_string(kernel.sharedBytes) +
+                       "] __attribute__((aligned(16)));");
+    text += "extern \"C\" void call_" + kernel.name +
+            "(const CcnContext &c, Byte *const *a, const i64 *n) {\n  A_" +
+            kernel.name + " places;\n  N_" + kernel.name +
+            " numbers;\n  memcpy(&places, a, sizeof(places));\n  "
+            "memcpy(&numbers, n, sizeof(numbers));\n  " +
+            kernel.name + "(c, places, numbers);\n}\n";
+  }
+  llvm::SmallString<64> source, object;
+  for (auto [path, suffix] :
+       {std::pair(&source, "cpp"), std::pair(&object, "so")})
+    if (llvm::sys::fs::createTemporaryFile("kernels", suffix, *path))
+      return error("no file for the kernels");
+  llvm::FileRemover removeSource(source), removeObject(object);
+  {
+    std::error_code failed;
+    llvm::raw_fd_ostream out(source, failed);
+    out << text;
+  }
+  llvm::StringRef arguments[] = {CCN_CXX_COMPILER,
+                                 "-std=c++20",
+                                 "-O1",
+                                 "-w",
+                                 "-fPIC",
+                                 "-shared",
+                                 "-I",
+                                 CCN_SOURCE,
+                                 "-include",
+                                 "string.h",
+                                 "-include",
+                                 "test/unit/Codegen/CudaBlocks.h",
+                                 "-ffp-contract=off",
+                                 source,
+                                 "-o",
+                                 object};
+  std::string message;
+  if (llvm::sys::ExecuteAndWait(CCN_CXX_COMPILER, arguments, std::nullopt, {},
+                                0, 0, &message))
+    return error("the compiler fails: ", message);
+  library = dlopen(object.c_str(), RTLD_NOW);
+  if (!library)
+    return error(dlerror());
+  for (const GpuKernel &kernel : program.kernels)
+    kernels.push_back(reinterpret_cast<Kernel>(
+        dlsym(library, ("call_" + kernel.name).c_str())));
+  return Status();
+}
+
+void CudaTeam::allocate() {
+  auto words = [](int64_t bytes) { return static_cast<size_t>(bytes / 8 + 8); };
+  for (const RankPlan &rank : plan.ranks) {
+    symmetric.emplace_back(
+        words(program.symmetricBytes + program.flags * CCN_MAX_BLOCKS * 4));
+    auto *bytes = reinterpret_cast<char *>(symmetric.back().data());
+    for (const GpuFill &fill : program.fills)
+      std::memset(bytes + fill.offset, fill.value,
+                  static_cast<size_t>(fill.bytes));
+    own.emplace_back(words(rank.privateBytes));
+  }
+  controls.resize(plan.ranks.front().launches.size());
+  for (std::vector<CcnControl> &ofRanks : controls)
+    ofRanks.resize(plan.ranks.size());
+}
+
+std::vector<void *> CudaTeam::addresses(int rank) const {
+  std::vector<void *> places = memory->arguments(rank);
+  for (int argument : program.sharedArguments)
+    for (size_t other = 0; other < plan.ranks.size(); ++other)
+      places.push_back(memory->arguments(
+          static_cast<int>(other))[static_cast<size_t>(argument)]);
+  return places;
+}
+
+Status CudaTeam::launch(size_t number) {
+  size_t ranks = plan.ranks.size();
+  int64_t wanted = 1;
+  for (size_t rank = 0; rank < ranks; ++rank)
+    wanted = std::max(wanted, program.launches[rank][number].blocks);
+  int blocks = static_cast<int>(std::min(wanted, mostBlocks));
+  std::vector<std::vector<void *>> places;
+  std::vector<std::vector<uint64_t>> workspaces;
+  std::vector<CcnFault> faults(ranks);
+  unsigned stop = 0;
+  std::vector<CcnContext> contexts(ranks);
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    const GpuLaunch &launch = program.launches[rank][number];
+    places.push_back(addresses(static_cast<int>(rank)));
+    if (launch.kernel < 0) {
+      workspaces.emplace_back();
+      continue;
+    }
+    const GpuKernel &kernel =
+        program.kernels[static_cast<size_t>(launch.kernel)];
+    // Garbage to begin with.
+    workspaces.emplace_back(
+        static_cast<size_t>(
+            (launch.workspaceBytes + blocks * kernel.blockBytes) / 8 + 8),
+        ~uint64_t(0));
+    CcnContext &context = contexts[rank];
+    for (size_t other = 0; other < ranks; ++other)
+      context.symmetric[other] =
+          reinterpret_cast<unsigned char *>(symmetric[other].data());
+    context.flags = static_cast<unsigned long long>(program.symmetricBytes);
+    context.privateMemory = reinterpret_cast<unsigned char *>(own[rank].data());
+    context.workspace =
+        reinterpret_cast<unsigned char *>(workspaces.back().data());
+    context.control = &controls[number][rank];
+    context.fault = &faults[rank];
+    context.stop = &stop;
+    context.timeLimit = 60'000'000'000;
+    context.rank = static_cast<int>(rank);
+    context.launch = static_cast<int>(number);
+  }
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    const GpuLaunch &launch = program.launches[rank][number];
+    if (launch.kernel < 0)
+      continue;
+    auto kernel = static_cast<size_t>(launch.kernel);
+    for (int block = 0; block < blocks; ++block)
+      threads.emplace_back([&, rank, kernel, block] {
+        runBlock(
+            block, blocks, static_cast<int>(program.kernels[kernel].threads),
+            [&, rank, kernel] {
+              kernels[kernel](&contexts[rank], places[rank].data(),
+                              program.launches[rank][number].numbers.data());
+            },
+            /*mayEnd=*/true);
+      });
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const CcnFault &fault : faults)
+    if (fault.kind != CCN_NO_FAULT)
+      return error("launch ", std::to_string(number), ": fault ",
+                   std::to_string(fault.kind), " of rank ",
+                   std::to_string(fault.peer));
+  return Status();
+}
+
+Result<CudaTeam::Outputs> CudaTeam::run(const interp::NamedTensors &inputs) {
+  for (size_t i = 0; i < plan.arguments.size(); ++i)
+    if (plan.arguments[i].kind != ArgumentKind::Result)
+      memory->distribute(i, inputs.find(plan.arguments[i].name)->second);
+  return runAgain();
+}
+
+Result<CudaTeam::Outputs> CudaTeam::runAgain() {
+  for (size_t i = 0; i < plan.ranks.front().launches.size(); ++i)
+    if (Status status = launch(i); !status)
+      return status;
+  Outputs outputs;
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    if (plan.arguments[i].kind == ArgumentKind::Input)
+      continue;
+    Result<HostTensor> tensor = memory->collect(i);
+    if (!tensor)
+      return tensor.status();
+    outputs.push_back({plan.arguments[i].name, *std::move(tensor)});
+  }
+  return outputs;
+}

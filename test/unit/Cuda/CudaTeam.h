@@ -1,0 +1,62 @@
+//===- CudaTeam.h - Kernels of a plan executed on the CPU -------*- C++ -*-===//
+//
+// Compiles the CUDA C++ of a plan for the CPU and runs it there: launch by
+// launch, all blocks of all ranks at once, so that ranks wait for each other
+// and blocks do what they do before others have come.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_UNIT_CUDA_CUDATEAM_H
+#define CCN_TEST_UNIT_CUDA_CUDATEAM_H
+
+#include "lib/Interpreter/Interpreter.h"
+#include "runtime/GpuAbi.h"
+#include "runtime/GpuProgram.h"
+#include "tools/ccrun/RunMemory.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+
+namespace ccn::test {
+
+class CudaTeam {
+public:
+  using Outputs = std::vector<interp::Output>;
+
+  /// For the plans of `program` in a module that the phase `plan` left. Kernels
+  /// have `mostBlocks` blocks at most, each an own thread of the CPU.
+  static Result<std::unique_ptr<CudaTeam>>
+  create(mlir::ModuleOp plans, llvm::StringRef program, int64_t mostBlocks);
+  ~CudaTeam();
+
+  /// Runs on arguments in external form, all of them; again with what is there.
+  Result<Outputs> run(const interp::NamedTensors &inputs);
+  Result<Outputs> runAgain();
+
+  const std::string &source() const { return program.source; }
+
+private:
+  using Kernel = void (*)(const CcnContext *, void *const *, const int64_t *);
+
+  CudaTeam() = default;
+  Status compile();
+  void allocate();
+  std::vector<void *> addresses(int rank) const;
+  Status launch(size_t number);
+
+  runtime::Plan plan;
+  runtime::GpuProgram program;
+  int64_t mostBlocks = 1;
+  void *library = nullptr;
+  std::vector<Kernel> kernels;
+  std::unique_ptr<RunMemory> memory;
+  /// Of each rank.
+  std::vector<std::vector<uint64_t>> symmetric, own;
+  /// Of each launch, of each rank.
+  std::vector<std::vector<CcnControl>> controls;
+};
+
+} // namespace ccn::test
+
+#endif // CCN_TEST_UNIT_CUDA_CUDATEAM_H

@@ -1,0 +1,113 @@
+//===- EmulatedTest.cpp - Kernels that exchange, executed on the CPU ------===//
+//
+// Whole kernels against the interpreter: an all_reduce by packets or by a
+// schedule, and what is done with its rows. Blocks are fewer than rows, and
+// none waits for another but where the kernel says so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Verify/Retype.h"
+#include "lib/Verify/Values.h"
+#include "test/unit/Cuda/CudaTeam.h"
+#include "test/unit/Plan/PlanUtil.h"
+
+namespace ccn::test {
+
+namespace {
+
+struct Case {
+  int rows, columns, ranks;
+  const char *element;
+  /// Of the all_reduce, a directive of a schedule.
+  const char *choice;
+  int blocks;
+  /// How blocks wait between the exchange and the rows.
+  const char *waits;
+
+  friend void PrintTo(const Case &c, std::ostream *os) {
+    *os << c.rows << " x " << c.columns << " " << c.element << " on " << c.ranks
+        << " ranks, " << c.choice;
+  }
+};
+
+constexpr const char *ofBlock = "epoch);\n__syncthreads();\n{",
+                     *ofGrid = "epoch);\ngridBarrier(c);\n{";
+
+class ExchangedKernels : public testing::TestWithParam<Case> {
+protected:
+  /// Runs three times, as buffers of packets take turns.
+  static void check(const std::string &text, const char *waits, int blocks) {
+    PlanCompiler compiler;
+    verify::Variant variant = {.phase = Phase::Plan, .schedule = "fused"};
+    std::string messages;
+    auto scheduled =
+        compiler.compileTo(Phase::Schedule, text, variant, messages);
+    ASSERT_TRUE(scheduled) << messages;
+    auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
+    ASSERT_TRUE(plans) << messages;
+    ProgramOp program = verify::onlyProgram(*scheduled);
+    auto team = CudaTeam::create(*plans, program.getSymName(), blocks);
+    ASSERT_TRUE(team) << team.message();
+    EXPECT_NE((*team)->source().find(waits), std::string::npos)
+        << (*team)->source().substr((*team)->source().find("\nusing A_"));
+    for (uint64_t seed : {1, 2, 3, 4}) {
+      auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
+                                       verify::Integers::Any, seed);
+      ASSERT_TRUE(mlir::succeeded(inputs));
+      auto expected = interp::run(program, program.getMesh(), *inputs, {});
+      ASSERT_TRUE(mlir::succeeded(expected));
+      auto found = (*team)->run(*inputs);
+      ASSERT_TRUE(found) << found.message();
+      ASSERT_TRUE(haveSameBits(*expected, *found)) << "run " << seed;
+    }
+  }
+};
+
+} // namespace
+
+TEST_P(ExchangedKernels, Normalize) {
+  const Case &c = GetParam();
+  std::string type = std::string(c.element) + "[T, H]";
+  check("mesh m (d = " + std::to_string(c.ranks) +
+            ")\nparam T = " + std::to_string(c.rows) +
+            "\nparam H = " + std::to_string(c.columns) +
+            "\nprogram f(x: " + type + " local, inout r: " + type +
+            ") {\n"
+            "  let total = all_reduce(sum, x)\n"
+            "  let res = r + total\n"
+            "  r <- res\n"
+            "  let top = max(res, 1)\n"
+            "  let y = res - broadcast_to(reshape(top, [T, 1]), [T, H])\n"
+            "  return y\n"
+            "}\n"
+            "schedule fused for f {\n"
+            "  fuse total, res, r, top, y\n  " +
+            c.choice + "\n}\n",
+        c.waits, c.blocks);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ExchangedKernels,
+    testing::Values(
+        Case{1, 8192, 2, "bf16", "protocol total = ll", 2, ofBlock},
+        Case{1, 8189, 2, "bf16", "protocol total = lamport", 2, ofBlock},
+        // Several rows of each block, warp and thread.
+        Case{7, 1100, 3, "f32", "protocol total = ll", 2, ofBlock},
+        Case{7, 1100, 2, "f64", "protocol total = lamport", 3, ofBlock},
+        Case{83, 40, 2, "f16", "protocol total = lamport", 2, ofBlock},
+        Case{83, 9, 4, "f32", "protocol total = ll", 2, ofBlock},
+        Case{1100, 6, 2, "f8e5m2", "protocol total = ll", 2, ofBlock},
+        Case{1100, 5, 2, "f64", "protocol total = lamport", 1, ofBlock},
+        // More than a thread has on their way at once.
+        Case{2, 8192, 2, "f32", "protocol total = ll", 1, ofBlock},
+        Case{2, 5000, 3, "f64", "protocol total = lamport", 2, ofBlock},
+        // Packets of two rows, and rows of the grid.
+        Case{5, 1101, 2, "bf16", "protocol total = ll", 3, ofGrid},
+        Case{5, 1101, 3, "f32", "protocol total = lamport", 3, ofGrid},
+        Case{2, 32770, 2, "f16", "protocol total = lamport", 3, ofGrid},
+        Case{7, 1100, 2, "bf16",
+             "algorithm total = synth(\"ring(2)\", latency)", 3, ofGrid},
+        Case{83, 9, 3, "f32", "algorithm total = ring", 2, ofGrid},
+        Case{9, 7, 1, "f32", "protocol total = ll", 2, ofBlock}));
+
+} // namespace ccn::test
