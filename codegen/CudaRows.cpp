@@ -450,6 +450,9 @@ llvm::Error RowsWriter::write() {
 } // namespace
 
 int64_t codegen::rowsOfBlock(const runtime::RowsPart &rows) {
+  // Of few elements, each for itself, the first block has all.
+  if (isElementwise(rows) && rows.rows * longestRow(rows) <= threadsPerBlock)
+    return std::max<int64_t>(rows.rows, 1);
   return teamsOfBlock(teamFor(rows));
 }
 

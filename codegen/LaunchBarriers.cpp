@@ -73,6 +73,15 @@ struct Touched {
   }
 };
 
+/// Whether a part is an exchange of no more packets than a block has threads,
+/// of elements of `size` bytes.
+bool isOfOneBlock(const Part &part, int64_t size) {
+  const auto *exchange = std::get_if<ExchangePart>(&part);
+  return exchange && exchange->exchange != Exchange::Schedule &&
+         exchange->inputCount * size <=
+             threadsPerBlock * codegen::payloadOf(exchange->exchange);
+}
+
 /// What a part of a rank touches. Of an exchange blocks take `share` elements
 /// at a time, if that is not 0.
 Touched touchedBy(const Plan &plan, int rank, const Part &part,
@@ -107,7 +116,11 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part,
       int64_t row = view.strides.front();
       region.step = rowsOfBlock * row * size;
       region.share = (access.extent - (rows->rows - rowsOfBlock) * row) * size;
-    } else if (share == undivided) {
+    } else if (rows) {
+      // The first thread of all writes what is one element.
+      if (access.writes && access.extent == 1)
+        region.step = undivided;
+    } else if (share == undivided || (share == 0 && isOfOneBlock(part, size))) {
       region.step = undivided;
     } else {
       region.step = region.share = share * size;

@@ -33,7 +33,7 @@ struct Case {
 constexpr const char *ofBlock = "epoch);\n__syncthreads();\n{",
                      *ofGrid = "epoch);\ngridBarrier(c);\n{";
 
-class ExchangedKernels : public testing::TestWithParam<Case> {
+class EmulatedKernels : public testing::Test {
 protected:
   /// Runs three times, as buffers of packets take turns.
   static void check(const std::string &text, const char *waits, int blocks) {
@@ -63,6 +63,9 @@ protected:
   }
 };
 
+class ExchangedKernels : public EmulatedKernels,
+                         public testing::WithParamInterface<Case> {};
+
 } // namespace
 
 TEST_P(ExchangedKernels, Normalize) {
@@ -84,6 +87,27 @@ TEST_P(ExchangedKernels, Normalize) {
             "  fuse total, res, r, top, y\n  " +
             c.choice + "\n}\n",
         c.waits, c.blocks);
+}
+
+// The first block forms the sum, and exchanges it; all then need it.
+TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
+  for (int elements : {5, 300001})
+    check("mesh m (d = 2)\n"
+          "param N = " +
+              std::to_string(elements) +
+              "\n"
+              "program f(x: f32[N] sliced(0)) {\n"
+              "  let part = sum(x, 0)\n"
+              "  let total = all_reduce(sum, part)\n"
+              "  let twice = 2 * total\n"
+              "  let y = x - twice\n"
+              "  return y\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse part, total, twice, y\n"
+              "  protocol total = ll\n"
+              "}\n",
+          "__syncthreads();\nexchange<", 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(
