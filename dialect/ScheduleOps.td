@@ -235,7 +235,7 @@ def ScheduleChooseOp : Ccn_ScheduleOp<"choose"> {
     What is chosen is `algorithm` (a name, the path of a schedule in the synthesizer's
     format, or a dictionary of what `synth(...)` is asked for), `protocol` or `sms`.
     The choice is a param, so that a tuner can make it. Conditions `choose_c1` to
-    `choose_c10` of the pass `ccn-choose`.
+    `choose_c11` of the pass `ccn-choose`.
 
     ```mlir
     %p = transform.tune.knob<"protocol"> = "ll" from options = ["simple", "ll", "lamport"] -> !transform.any_param

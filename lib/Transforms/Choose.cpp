@@ -220,6 +220,28 @@ LogicalResult chooseSchedules(Operation *op, Attribute choice,
 
 } // namespace
 
+/// Whether a protocol and an algorithm, null if none is chosen, go together.
+static LogicalResult checkProtocol(StringRef protocol, Attribute algorithm,
+                                   Operation *op, EmitRefusal emit) {
+  if (protocol == stringifyProtocol(Protocol::simple))
+    return success();
+  // choose_c11
+  if (llvm::none_of(collectivesOf(op), [](Operation *collective) {
+        return cast<CollectiveOpInterface>(collective).getCollective() ==
+               Collective::all_reduce;
+      }))
+    return refuse(emit, "choose_c11",
+                  "expected an all_reduce for protocol '" + protocol + "'", op);
+  auto name = dyn_cast_or_null<StringAttr>(algorithm);
+  if (algorithm &&
+      !(name && name.getValue() == stringifyAlgorithm(Algorithm::one_shot)))
+    return refuse(emit, "choose_c11",
+                  "expected algorithm 'one_shot' with protocol '" + protocol +
+                      "'" + (name ? ", found '" + name.getValue() + "'" : ""),
+                  op);
+  return success();
+}
+
 static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
                                      Attribute choice, EmitRefusal emit) {
   FailureOr<Operation *> op = findTarget(value, emit);
@@ -228,6 +250,11 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
   auto wish = dyn_cast<DictionaryAttr>(choice);
   StringRef name = wish ? "synth" : cast<StringAttr>(choice).getValue();
   std::optional<Algorithm> algorithm = symbolizeAlgorithm(name);
+  auto protocol = (*op)->getAttrOfType<StringAttr>(kProtocolAttr);
+  // choose_c11
+  if (protocol && algorithm != Algorithm::nccl &&
+      failed(checkProtocol(protocol.getValue(), choice, *op, emit)))
+    return failure();
   if (!algorithm)
     return chooseSchedules(*op, choice, emit);
   // choose_c2
@@ -246,7 +273,7 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
     return refuse(emit, "choose_c3",
                   "NCCL runs collectives that are not in a kernel", *op);
   // choose_c7
-  if (*algorithm == Algorithm::nccl && (*op)->hasAttr(kProtocolAttr))
+  if (*algorithm == Algorithm::nccl && protocol)
     return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
   // What was chosen for a part before is no more.
   for (Operation *collective : collectivesOf(*op))
@@ -281,6 +308,9 @@ static LogicalResult chooseProtocol(ArrayRef<Operation *> value,
   if (auto algorithm = (*op)->getAttrOfType<StringAttr>(kAlgorithmAttr);
       algorithm && algorithm.getValue() == "nccl")
     return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
+  // choose_c11
+  if (failed(checkProtocol(choice, (*op)->getAttr(kAlgorithmAttr), *op, emit)))
+    return failure();
   (*op)->setAttr(kProtocolAttr, StringAttr::get((*op)->getContext(), choice));
   return success();
 }

@@ -294,6 +294,8 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
     - `choose_c10`: a schedule forms a sum or product of floats, which rounds, in
       the same order for all ranks that get it; else what should be replicated
       would differ between them.
+    - `choose_c11`: `ll` and `lamport` are protocols of `one_shot`: the value holds an
+      all_reduce, and no other algorithm is chosen for it.
   }];
   let options = [
     Option<"what", "what", "std::string", /*default=*/"\"algorithm\"",
