@@ -81,6 +81,31 @@ def products(element):
                       f"  return {', '.join(f'c{i}' for i in range(len(lines)))}", "}", ""])
 
 
+def kernels(element):
+    """A program with an all_reduce and what follows it in a kernel: rows that are normalized, each element for itself,
+    and sums of all, of one type, in every way to communicate."""
+    lines, names, choices = [], [], []
+    ways = {"ll": "protocol = ll", "lamport": "protocol = lamport", "simple": "protocol = simple",
+            "two_shot": "algorithm = two_shot", "ring": "algorithm = ring"}
+    for way, choice in ways.items():
+        if way == "lamport" and element not in ("f64", "f32", "f16", "bf16"):
+            continue
+        what, value = choice.split(" = ")
+        lines += [f"  let total_{way} = all_reduce(sum, x)", f"  let res_{way} = r + total_{way}",
+                  f"  let rows_{way} = rms_norm(res_{way}, g, 1e-5)",
+                  f"  let whole_{way} = all_reduce(sum, 2 * x)", f"  let each_{way} = r - whole_{way}",
+                  f"  let part_{way} = sum(sum(x * x, 1), 0)", f"  let sum_{way} = all_reduce(sum, part_{way})",
+                  f"  let scaled_{way} = r / (1 + sum_{way})"]
+        names += [f"{name}_{way}" for name in ("rows", "res", "each", "scaled")]
+        for kernel in (["total", "res", "rows"], ["whole", "each"], ["part", "sum", "scaled"]):
+            names_here = [f"{name}_{way}" for name in kernel]
+            target = names_here[kernel.index("sum")] if "sum" in kernel else names_here[0]
+            choices += [f"  fuse {', '.join(names_here)}", f"  {what} {target} = {value}"]
+    return "\n".join(["mesh m (dp = 4)", "param T = 5", "param H = 7",
+                      f"program kernels(x: {element}[T, H] local, r: {element}[T, H], g: {element}[H]) {{", *lines,
+                      f"  return {', '.join(names)}", "}", "schedule chosen for kernels {", *choices, "}", ""])
+
+
 def synthesized(topology, ranks):
     """A program of collectives that run as the synthesizer found for a topology."""
     values = ["all_reduce(sum, x)", "all_reduce(max, y)", "all_gather(s)", "reduce_scatter(sum, z, 0)",
@@ -131,6 +156,15 @@ def cases(folder):
         for n, size in enumerate(["M=5", "M=1 N=1 K=1 H=3 R=1", "M=129 N=65 K=257 H=9 R=33", "M=128 N=256 K=64 H=16 R=64",
                                   "M=33 N=40 K=0 H=4 R=0"]):
             yield case(f"products-{element}-{n}", file, [f"-D{value}" for value in size.split()], {"dp": 1})
+    for element in FLOATS:
+        file = f"{folder}/kernels-{element}.ccn"
+        with open(file, "w") as out:
+            out.write(kernels(element))
+        for n, size in enumerate(["T=1 H=8192", "T=5 H=9", "T=67 H=1100", "T=3 H=1101", "T=1100 H=6", "T=83 H=40",
+                                  "T=2 H=32770"]):
+            for ranks in (2, 3, 4):
+                yield case(f"kernels-{element}-{n}-{ranks}", file,
+                           [*(f"-D{value}" for value in size.split()), "--schedule", "chosen"], {"dp": ranks})
     for topology, ranks in [('"ring(2)"', 2), ('"ring(3)"', 3), ('"hgx-h100-4"', 4), ("dgx1", 8)]:
         file = f"{folder}/synthesized-{ranks}.ccn"
         with open(file, "w") as out:

@@ -3,8 +3,8 @@
     run_algorithms.py TOPIC FOLDER SOURCE CCRUN CCSYNTH CCCOMPILE...
 
 The topic is `chosen` (algorithms and protocols by name), `synthesized`, `axes` (of a mesh of two), `files`
-(schedules of ours and of others), `kernels` (in kernels that compute too) or `topology` (chosen for a machine). SOURCE
-is the folder with the synthesizer's test data. The interpreter adds in the order of the ranks: integers are always equal to its results in all
+(schedules of ours and of others), `kernels` (in kernels that compute too), `packets` (in kernels, by packets) or
+`topology` (chosen for a machine). SOURCE is the folder with the synthesizer's test data. The interpreter adds in the order of the ranks: integers are always equal to its results in all
 bits, floats where the algorithm adds in that order too, else within the rounding of the sum.
 """
 
@@ -276,6 +276,32 @@ schedule s for p {{
   overlap kc, d chunks 3
 }}
 """, ("a", "b", "d"))
+
+
+def packets():
+    """All_reduces by packets in kernels, of the same bits in all ways."""
+    for ranks in (1, 2, 3, 4, 8):
+        program = Program(ranks)
+        for protocol in ("ll", "lamport", "simple"):
+            for element in ("f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i32"):
+                if protocol == "lamport" and element in ("f8e4m3", "f8e5m2", "i32"):
+                    continue
+                for sizes in ([1003], [1], [7, 33], [3, 8, 5]):
+                    def add(kind, expression):
+                        program.add(kind, expression, element, sizes, "local", [("protocol", protocol)], True, "k%v")
+                    add("after", "2 * all_reduce(sum, %x) + 1")
+                    add("both", "1 + all_reduce(max, 3 - %x) * 2")
+                    if len(sizes) > 1:
+                        add("rows", "max(2 * all_reduce(sum, %x), 1)")
+        program.run(f"packets-{ranks}")
+    # Along one axis of two, where a rank may have no part.
+    program = Program(4, "a = 2, b = 2")
+    for protocol in ("ll", "lamport"):
+        for element in ("f32", "bf16"):
+            for size in (1, 3, 33):
+                program.add("axis", "2 * all_reduce(sum, %x, b)", element, [size, 5], "local(b) sliced(0, a)",
+                            [("protocol", protocol)], True, "k%v")
+    program.run("packets-axes")
 
 
 def topology():
