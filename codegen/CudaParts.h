@@ -114,8 +114,13 @@ struct CudaPart {
 /// they are shared out in another way.
 int64_t rowsOfBlock(const runtime::RowsPart &rows);
 
-/// Adds loops over rows to a kernel.
-llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows);
+/// Whether every element is for itself.
+bool isElementwise(const runtime::RowsPart &rows);
+
+/// Adds loops over rows to a kernel. Where every element is for itself, blocks
+/// take `tile` of them at a time in turns, if that is not 0; a multiple of 8.
+llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows,
+                     int64_t tile = 0);
 
 /// Adds a copy: a loop that stores its one input.
 llvm::Error emitCopy(CudaPart &part, const runtime::CopyPart &copy);

@@ -155,16 +155,44 @@ CudaText reduceRow(const LoopWriter &loop) {
   return countedLoop("k", "team.lane()", count, "team.lanes()", body);
 }
 
+/// Does the `width` elements at an index.
+CudaText elementsAt(const LoopWriter &loop, int width) {
+  CudaText text;
+  text << (loop.variable() + ".template at<" + Twine(width) + ">(" +
+           loop.indices(false) + ");\n");
+  return text;
+}
+
 CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
                        StringRef step) {
-  std::string l = loop.variable();
-  auto call = [&](int width) {
-    CudaText text;
-    text << (l + ".template at<" + Twine(width) + ">(" + loop.indices(false) +
-             ");\n");
-    return text;
+  return overIndices(loop, loop.kept, "x", first, step,
+                     [&](int width) { return elementsAt(loop, width); });
+}
+
+/// All elements, of which blocks take `tile` at a time in turns.
+CudaText elementsOfTiles(const LoopWriter &loop, int64_t tile) {
+  auto pass = [&](const Twine &begin, const Twine &end, int width) {
+    CudaText count, body;
+    count << end;
+    body << indicesOf("i", loop.kept, "x", width) << elementsAt(loop, width);
+    return countedLoop("i", (begin + " + threadIdx.x").str(), count,
+                       "blockDim.x", body);
   };
-  return overIndices(loop, loop.kept, "x", first, step, call);
+  CudaText body, total;
+  total << product(loop.kept);
+  body << "const i64 end = t + " << tile << " < " << total << " ? t + " << tile
+       << " : " << total << ";\n";
+  if (loop.width > 1) {
+    std::string width = std::to_string(loop.width);
+    body << ("if (" + loop.variable() + ".aligned()) {\n")
+         << pass("t / " + width, "end / " + width, loop.width)
+         << pass("end / " + width + " * " + width, "end", 1) << "} else {\n"
+         << pass("t", "end", 1) << "}\n";
+  } else {
+    body << pass("t", "end", 1);
+  }
+  return countedLoop("t", "blockIdx.x * " + std::to_string(tile) + "LL", total,
+                     "gridDim.x * " + std::to_string(tile) + "LL", body);
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,17 +216,6 @@ int64_t longestRow(const runtime::RowsPart &rows) {
     longest = std::max(longest, size);
   }
   return longest;
-}
-
-/// Whether every element is for itself.
-bool isElementwise(const runtime::RowsPart &rows) {
-  const runtime::Loop &loop = rows.loops.front();
-  auto isScratch = [](const LoopOperand &operand) {
-    return operand.access == Access::Scratch;
-  };
-  return rows.loops.size() == 1 && loop.reducedDims == 0 &&
-         llvm::none_of(loop.inputs, isScratch) &&
-         llvm::none_of(loop.outputs, isScratch);
 }
 
 Team teamFor(const runtime::RowsPart &rows) {
@@ -241,8 +258,8 @@ StringRef teamType(Team team) {
 
 class RowsWriter {
 public:
-  RowsWriter(CudaPart &part, const runtime::RowsPart &rows)
-      : part(part), rows(rows), team(teamFor(rows)) {}
+  RowsWriter(CudaPart &part, const runtime::RowsPart &rows, int64_t tile)
+      : part(part), rows(rows), tile(tile), team(teamFor(rows)) {}
 
   llvm::Error write();
 
@@ -257,6 +274,7 @@ private:
 
   CudaPart &part;
   const runtime::RowsPart &rows;
+  int64_t tile;
   Team team;
   CudaScratch scratch;
   /// Where the scratch of a team begins, as an expression.
@@ -425,10 +443,12 @@ llvm::Error RowsWriter::write() {
       return error;
     part.kernel.body << "{\n"
                      << loop.construct(scratchBase)
-                     << elementsOfRow(loop, "threadInGrid()", "threadsInGrid()")
+                     << (tile ? elementsOfTiles(loop, tile)
+                              : elementsOfRow(loop, "threadInGrid()",
+                                              "threadsInGrid()"))
                      << "}\n";
-    part.needBlocks(llvm::divideCeilSigned(product(loop.kept),
-                                           threadsPerBlock * loop.width));
+    part.needBlocks(llvm::divideCeilSigned(
+        product(loop.kept), tile ? tile : threadsPerBlock * loop.width));
     return llvm::Error::success();
   }
   placeScratch();
@@ -456,8 +476,19 @@ int64_t codegen::rowsOfBlock(const runtime::RowsPart &rows) {
   return teamsOfBlock(teamFor(rows));
 }
 
-llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows) {
-  return RowsWriter(part, rows).write();
+bool codegen::isElementwise(const runtime::RowsPart &rows) {
+  const runtime::Loop &loop = rows.loops.front();
+  auto isScratch = [](const LoopOperand &operand) {
+    return operand.access == Access::Scratch;
+  };
+  return rows.loops.size() == 1 && loop.reducedDims == 0 &&
+         llvm::none_of(loop.inputs, isScratch) &&
+         llvm::none_of(loop.outputs, isScratch);
+}
+
+llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
+                              int64_t tile) {
+  return RowsWriter(part, rows, tile).write();
 }
 
 llvm::Error codegen::emitCopy(CudaPart &part, const runtime::CopyPart &copy) {

@@ -53,7 +53,7 @@ private:
   llvm::Error placeExchanges();
   llvm::Error emitLaunch(int rank, size_t launch);
   llvm::Error emitPart(CudaPart &out, const Part &part, size_t launch,
-                       size_t exchange);
+                       size_t exchange, int64_t share);
   llvm::Error emitExchange(CudaPart &out, const ExchangePart &part,
                            const ExchangeMemory &memory, int64_t share);
   llvm::Expected<int64_t> addTable(const CudaPlaces &places,
@@ -236,11 +236,12 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   return llvm::Error::success();
 }
 
+/// Of a part of which blocks take `share` elements at a time, if that is not 0.
 llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
-                              size_t exchange) {
+                              size_t exchange, int64_t share) {
   CudaText &text = out.kernel.body;
   if (const auto *part = std::get_if<RowsPart>(&any))
-    return emitRows(out, *part);
+    return emitRows(out, *part, share);
   if (const auto *part = std::get_if<CopyPart>(&any))
     return emitCopy(out, *part);
   if (const auto *part = std::get_if<SignalPart>(&any)) {
@@ -255,9 +256,7 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
     return llvm::Error::success();
   }
   if (const auto *part = std::get_if<ExchangePart>(&any))
-    return emitExchange(out, *part, exchanges[launch][exchange],
-                        barriers[launch].shareOf(
-                            static_cast<size_t>(out.places.rank), exchange));
+    return emitExchange(out, *part, exchanges[launch][exchange], share);
   return emitProduct(out, any);
 }
 
@@ -299,7 +298,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
         out.signals == CCN_MAX_SIGNALS)
       return llvm::createStringError("launch '" + launch.name +
                                      "' has more signals than a kernel takes");
-    if (llvm::Error error = emitPart(out, part, index, exchange))
+    int64_t share = barriers[index].shareOf(static_cast<size_t>(rank), i);
+    if (llvm::Error error = emitPart(out, part, index, exchange, share))
       return error;
     exchange += isExchange;
   }

@@ -82,8 +82,20 @@ bool isOfOneBlock(const Part &part, int64_t size) {
              threadsPerBlock * codegen::payloadOf(exchange->exchange);
 }
 
-/// What a part of a rank touches. Of an exchange blocks take `share` elements
-/// at a time, if that is not 0.
+/// Whether the elements of a loop lie one after the other.
+bool isRowMajor(const View &view, ArrayRef<int64_t> sizes) {
+  int64_t step = 1;
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    if (sizes[dim] != 1 && view.strides[dim] != step)
+      return false;
+    step *= sizes[dim];
+  }
+  return true;
+}
+
+/// What a part of a rank touches. Of an exchange, or of loops in which every
+/// element is for itself, blocks take `share` elements at a time, if that is
+/// not 0.
 Touched touchedBy(const Plan &plan, int rank, const Part &part,
                   int64_t share = 0) {
   const auto *rows = std::get_if<RowsPart>(&part);
@@ -117,6 +129,8 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part,
       region.step = rowsOfBlock * row * size;
       region.share = (access.extent - (rows->rows - rowsOfBlock) * row) * size;
     } else if (rows) {
+      if (share > 0 && isRowMajor(view, rows->loops.front().sizes))
+        region.step = region.share = share * size;
       // The first thread of all writes what is one element.
       if (access.writes && access.extent == 1)
         region.step = undivided;
@@ -131,9 +145,9 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part,
 }
 
 /// How many elements of an exchange by packets, the first of `parts`, blocks
-/// take at a time, so that each has those of the rows that it takes of the next
-/// part: a barrier of all blocks takes about as long as the exchange. 0 if that
-/// cannot be, or if the others would wait too long for one block.
+/// take at a time, so that each has those that it takes of the next part: a
+/// barrier of all blocks takes about as long as the exchange. 0 if that cannot
+/// be, or if the others would wait too long for one block.
 int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts) {
   const auto *exchange = std::get_if<ExchangePart>(&parts.front());
   if (!exchange || exchange->exchange == Exchange::Schedule)
@@ -143,16 +157,23 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts) {
   });
   const auto *rows =
       next == parts.end() ? nullptr : std::get_if<RowsPart>(next);
-  int64_t rowsOfBlock = rows ? codegen::rowsOfBlock(*rows) : 0;
-  if (rowsOfBlock == 0 || rows->rows == 0)
+  if (!rows || rows->rows == 0)
     return 0;
   int64_t size =
       sizeInBytes(plan.ranks[static_cast<size_t>(rank)]
                       .buffers[static_cast<size_t>(exchange->to.buffer)]
                       .type);
-  bool isOne = rows->rows <= rowsOfBlock;
-  int64_t count = isOne ? exchange->outputCount
-                        : exchange->outputCount / rows->rows * rowsOfBlock;
+  int64_t rowsOfBlock = codegen::rowsOfBlock(*rows), tile = 0;
+  bool isOne = rowsOfBlock >= 1 && rows->rows <= rowsOfBlock;
+  int64_t count = exchange->outputCount;
+  if (rowsOfBlock == 0) {
+    // 16 bytes of each thread.
+    if (!codegen::isElementwise(*rows))
+      return 0;
+    count = tile = threadsPerBlock * 16 / size;
+  } else if (!isOne) {
+    count = exchange->outputCount / rows->rows * rowsOfBlock;
+  }
   // Twice what its threads send at once.
   if (count * size > 2 * threadsPerBlock * exchangedByThread)
     return 0;
@@ -161,7 +182,7 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts) {
     return 0;
   int64_t share = isOne ? undivided : count;
   Wait wait = touchedBy(plan, rank, parts.front(), share)
-                  .before(touchedBy(plan, rank, *next));
+                  .before(touchedBy(plan, rank, *next, tile));
   return wait == Wait::Block ? share : 0;
 }
 
@@ -178,8 +199,12 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   Touched before;
   for (auto [i, part] : llvm::enumerate(parts)) {
     int64_t share = findShare(plan, rank, ArrayRef(parts).drop_front(i));
-    if (std::holds_alternative<ExchangePart>(part))
-      shares.back().push_back(share);
+    // Elements that are for themselves are shared out as they were exchanged.
+    if (const auto *rows = std::get_if<RowsPart>(&part);
+        rows && i > 0 && std::holds_alternative<ExchangePart>(parts[i - 1]) &&
+        codegen::isElementwise(*rows) && codegen::rowsOfBlock(*rows) == 0)
+      share = shares.back()[i - 1];
+    shares.back().push_back(share);
     Touched touched = touchedBy(plan, rank, part, share);
     Wait must = before.before(touched);
     waits[i] = std::max(waits[i], must);

@@ -33,12 +33,10 @@ public:
   Wait before(size_t part, size_t parts) const {
     return blocks.at(parts)[part];
   }
-  /// How many elements of the launch's exchange number `exchange` a block of a
-  /// rank takes at a time, maybe more than there are; 0 if that is all the
-  /// same.
-  int64_t shareOf(size_t rank, size_t exchange) const {
-    return shares[rank][exchange];
-  }
+  /// How many elements of part number `part` of a rank a block takes at a time,
+  /// maybe more than there are, if it is an exchange or every element is for
+  /// itself; 0 if that is all the same.
+  int64_t shareOf(size_t rank, size_t part) const { return shares[rank][part]; }
   /// Whether the launch's barrier of ranks number `barrier` is at an edge of
   /// the kernel: on all ranks before all other parts, or on all after them.
   /// What one block of a rank waits for, those of the others tell it, so one
@@ -59,7 +57,7 @@ private:
 
   /// By the number of a rank's parts: ranks with as many wait at the same.
   std::map<size_t, std::vector<Wait>> blocks;
-  /// By rank.
+  /// By rank and part.
   std::vector<std::vector<int64_t>> shares;
   std::vector<Edge> edges;
 };

@@ -308,6 +308,26 @@ TEST(ExchangedRows, OthersThanTheBlocksOwnAreWaitedFor) {
   EXPECT_EQ(part.barriers(), ofBlock);
 }
 
+TEST(ExchangedRows, ElementsInOrderAreTheBlocksOwn) {
+  // 8 KiB of each block; in another order all wait.
+  for (bool isTransposed : {false, true}) {
+    ExchangeAndRows plan(40, 1000, Exchange::LL);
+    for (int rank : {0, 1}) {
+      auto &rows = std::get<RowsPart>(plan.plan.parts(rank)[1]);
+      rows.loops.pop_back();
+      Loop &only = rows.loops.front();
+      only.outputs = {{Access::Store, view(plan.scaled), ElementType::F32}};
+      only.outputs[0].view.strides = {1000, 1};
+      if (isTransposed)
+        only.inputs[0].view.strides = {1, 40};
+    }
+    EXPECT_EQ(plan.barriers(), isTransposed ? ofGrid : ofBlock);
+    EXPECT_EQ(plan.exchange(),
+              isTransposed ? "LowLatency, 1 512" : "LowLatency, 2 1024");
+    EXPECT_EQ(plan.blocks(), isTransposed ? 79 : 20);
+  }
+}
+
 TEST(ExchangedRows, TwoExchangesServeTheSameRows) {
   ExchangeAndRows plan(40, 2048, Exchange::LL);
   int second = plan.plan.privateBuffer({40 * 2048});

@@ -89,6 +89,45 @@ TEST_P(ExchangedKernels, Normalize) {
         c.waits, c.blocks);
 }
 
+// Elements that are for themselves, more and fewer than blocks take at a time;
+// `rest` may not be aligned, `b` is the same for all rows.
+TEST_F(EmulatedKernels, ExchangeElements) {
+  struct Elements {
+    int rows, columns;
+    const char *element, *protocol;
+    int first;
+  };
+  for (const Elements &e :
+       {Elements{5, 7, "f32", "ll", 0}, Elements{40, 256, "f32", "lamport", 0},
+        Elements{1, 9001, "f32", "ll", 0},
+        Elements{1, 20003, "bf16", "lamport", 0},
+        Elements{67, 104, "f64", "lamport", 1},
+        Elements{83, 1000, "f8e5m2", "ll", 1}}) {
+    std::string type = std::string(e.element) + "[T, H]";
+    check("mesh m (d = 2)\n"
+          "param T = " +
+              std::to_string(e.rows) +
+              "\nparam H = " + std::to_string(e.columns) +
+              "\nprogram f(x: " + type + " local, inout p: " + type +
+              ", r: " + e.element + "[T * H + 1], b: " + e.element +
+              "[H]) {\n"
+              "  let total = all_reduce(sum, x)\n"
+              "  let rest = reshape(slice(r, 0, " +
+              std::to_string(e.first) + ", T * H + " + std::to_string(e.first) +
+              "), [T, H])\n"
+              "  p <- total * p\n"
+              "  let y = total - rest\n"
+              "  let z = total + b\n"
+              "  return y, z\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse total, p, y, z\n"
+              "  protocol total = " +
+              e.protocol + "\n}\n",
+          ofBlock, 2);
+  }
+}
+
 // The first block forms the sum, and exchanges it; all then need it.
 TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
   for (int elements : {5, 300001})
