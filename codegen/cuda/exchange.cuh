@@ -211,25 +211,35 @@ __device__ inline void exchange(const CcnContext &c,
           i64 packet = next + i64(b + a.value) * blockDim.x;
           if (packet >= end)
             return;
-          typename P::Payload parts[members];
+          typename Compute<T>::Type sums[P::count];
+          typename P::Payload result;
           unrolled<0, members>([&](auto member) {
-            if (member.value == group.position) {
-              parts[member.value] = own[b + a.value];
-              return;
+            typename P::Payload part = own[b + a.value];
+            if (member.value != group.position) {
+              uint4 &value = come[a.value][member.value];
+              Patience patience(c);
+              while (!protocol.hasCome(value)) {
+                patience.wait(group.ranks[member.value], 0, u32(epoch),
+                              value.y);
+                value = loadPacket(place(c.rank, buffer, member.value, packet));
+              }
+              part = protocol.unpack(value);
+              if constexpr (P::buffers == 3)
+                *place(c.rank, (buffer + 2) % 3, member.value, packet) =
+                    make_uint4(~0u, ~0u, ~0u, ~0u);
             }
-            uint4 &value = come[a.value][member.value];
-            Patience patience(c);
-            while (!protocol.hasCome(value)) {
-              patience.wait(group.ranks[member.value], 0, u32(epoch), value.y);
-              value = loadPacket(place(c.rank, buffer, member.value, packet));
+            if constexpr (members == 1)
+              result = part;
+            // In the order of the members.
+#pragma unroll
+            for (int i = 0; i < P::count; ++i) {
+              auto next = Compute<T>::load(part.at[i]);
+              sums[i] = member.value == 0 ? next : combine<kind>(sums[i], next);
+              if (members > 1 && member.value == members - 1)
+                result.at[i] = Compute<T>::store(sums[i]);
             }
-            parts[member.value] = protocol.unpack(value);
-            if constexpr (P::buffers == 3)
-              *place(c.rank, (buffer + 2) % 3, member.value, packet) =
-                  make_uint4(~0u, ~0u, ~0u, ~0u);
           });
-          storeSome<T, P::count>(to, packet * P::count, elements,
-                                 combineAll<kind>(parts));
+          storeSome<T, P::count>(to, packet * P::count, elements, result);
         });
       });
     }

@@ -361,7 +361,8 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     | any other | `direct`, `simple` |
 
     On CPUs the first two rows are not for an all_reduce in a kernel, where other
-    operations read what `simple` combines from where it is.
+    operations read what `simple` combines from where it is; nor on GPUs in a kernel with
+    other collectives, for which ranks meet anyway.
 
     An all_reduce by `lamport` takes 3 * ranks times its bytes of memory on each rank;
     once those of a program that nobody asked for take 256 MiB, the rest are as if there

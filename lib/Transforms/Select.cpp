@@ -39,24 +39,37 @@ struct Limits {
   int64_t simple = -1;
 };
 
+/// Whether ranks meet in a kernel whatever its all_reduces do.
+bool meets(FusedOp kernel) {
+  return kernel
+      ->walk([](CommunicateOp op) {
+        return op.getCollective() == Collective::all_reduce
+                   ? WalkResult::advance()
+                   : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// The limits by default. In kernels on CPUs other operations read what
-/// `simple` combines from where it is; on GPUs its meetings cost more. Beyond
-/// 64 KiB it costs more that `ll` sends twice the bytes than that `lamport`
-/// clears them. In one shot each of n ranks sends the whole n - 1 times, in two
-/// 2 (n - 1) / n times, with two meetings more: on GPUs about as long as the
-/// links take for 1.1 MiB, so that one shot is faster up to
-/// 1.1 MiB * n / ((n - 1) (n - 2)), and for two ranks up to where clearing
-/// costs as much.
-Limits defaultLimits(int64_t ranks, bool onGpus, bool inKernel) {
+/// `simple` combines from where it is; on GPUs its meetings cost more, unless
+/// the kernel has them anyway. Beyond 64 KiB it costs more that `ll` sends
+/// twice the bytes than that `lamport` clears them. In one shot each of n ranks
+/// sends the whole n - 1 times, in two 2 (n - 1) / n times, with two meetings
+/// more: on GPUs about as long as the links take for 1.1 MiB, so that one shot
+/// is faster up to 1.1 MiB * n / ((n - 1) (n - 2)), and for two ranks up to
+/// where clearing costs as much.
+Limits defaultLimits(int64_t ranks, bool onGpus, FusedOp kernel) {
   Limits limits;
-  if (inKernel)
+  if (kernel)
     limits.simple = 4 * kibibyte;
+  if (onGpus && kernel && meets(kernel))
+    return limits;
   if (onGpus) {
     limits.ll = 64 * kibibyte;
     limits.lamport =
         ranks <= 2 ? 32 * mebibyte
                    : 1152 * kibibyte * ranks / ((ranks - 1) * (ranks - 2));
-  } else if (!inKernel) {
+  } else if (!kernel) {
     limits.ll = ranks <= 2 ? mebibyte : 64 * kibibyte;
     limits.lamport = ranks <= 2 ? -1 : mebibyte / ranks * 4;
   }
@@ -107,7 +120,7 @@ private:
   int64_t bytesTaken(CommunicateOp op) {
     return largestBytes(op.getSourceType(), mesh);
   }
-  Limits limitsFor(CommunicateOp op, bool inKernel);
+  Limits limitsFor(CommunicateOp op, FusedOp kernel);
   /// Whether the memory for one more all_reduce by lamport is within what a
   /// program may take for them; if so it is taken.
   bool takeLamportMemory(CommunicateOp op);
@@ -115,7 +128,7 @@ private:
   Builtin builtinFor(CommunicateOp op, const Limits &limits,
                      std::optional<Protocol> protocol);
   /// The protocol of an algorithm that is chosen.
-  Protocol protocolFor(CommunicateOp op, bool inKernel, Attribute algorithm);
+  Protocol protocolFor(CommunicateOp op, FusedOp kernel, Attribute algorithm);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
   /// A schedule for the machine, if one is predicted to be faster than what is
   /// built in.
@@ -144,14 +157,14 @@ static bool hasSentinel(CommunicateOp op) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
 }
 
-Limits Selector::limitsFor(CommunicateOp op, bool inKernel) {
-  Limits limits = defaultLimits(countRanks(op), options.gpu, inKernel);
+Limits Selector::limitsFor(CommunicateOp op, FusedOp kernel) {
+  Limits limits = defaultLimits(countRanks(op), options.gpu, kernel);
   for (auto [option, limit] : {std::pair(options.llLimit, &limits.ll),
                                std::pair(options.lamportLimit, &limits.lamport),
                                std::pair(options.kernelLimit, &limits.simple)})
     if (option >= 0)
       *limit = option;
-  if (!inKernel)
+  if (!kernel)
     limits.simple = limits.ll;
   return limits;
 }
@@ -181,17 +194,17 @@ Builtin Selector::builtinFor(CommunicateOp op, const Limits &limits,
   return {bytes <= limits.simple ? Algorithm::one_shot : Algorithm::two_shot};
 }
 
-Protocol Selector::protocolFor(CommunicateOp op, bool inKernel,
+Protocol Selector::protocolFor(CommunicateOp op, FusedOp kernel,
                                Attribute algorithm) {
   auto name = dyn_cast<StringAttr>(algorithm);
   if (!name || name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
     return Protocol::simple;
-  Limits limits = limitsFor(op, inKernel);
+  Limits limits = limitsFor(op, kernel);
   int64_t bytes = bytesTaken(op);
   // Only in kernels `simple` spares something.
-  if (bytes <= limits.ll || (!inKernel && !hasSentinel(op)))
+  if (bytes <= limits.ll || (!kernel && !hasSentinel(op)))
     return Protocol::ll;
-  return hasSentinel(op) && (bytes <= limits.lamport || !inKernel)
+  return hasSentinel(op) && (bytes <= limits.lamport || !kernel)
              ? Protocol::lamport
              : Protocol::simple;
 }

@@ -3,7 +3,8 @@
 // Every program of examples/ under each of its schedules, and under none, at
 // the sizes that it has by itself, compiles for the oldest and the newest GPUs
 // that kernels are for: without a warning, without registers that are spilled
-// to memory, and with no more than a block may take. Prints what kernels take.
+// to memory, and with no more than a block may take; and so do norms after an
+// all_reduce by packets. Prints what kernels take.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,13 +41,10 @@ protected:
     if (Result<std::string> version = compilerVersion(); !version)
       GTEST_SKIP() << version.message();
   }
-
-  static void check(const GpuProgram &program, const std::string &schedule);
 };
 
-void KernelsOfExamples::check(const GpuProgram &program,
-                              const std::string &schedule) {
-  const Architecture &architecture = std::get<Architecture>(GetParam());
+void check(const GpuProgram &program, const std::string &schedule,
+           const Architecture &architecture) {
   Result<CompiledKernels> compiled =
       compileKernels(program.source, architecture.name);
   ASSERT_TRUE(compiled) << compiled.message();
@@ -82,7 +80,7 @@ TEST_P(KernelsOfExamples, FitTheGpu) {
     SCOPED_TRACE("under '" + schedule + "'");
     check(emitFor(compiler, example.text,
                   {.phase = Phase::Plan, .schedule = schedule}),
-          schedule);
+          schedule, std::get<Architecture>(GetParam()));
   }
 }
 
@@ -94,6 +92,43 @@ INSTANTIATE_TEST_SUITE_P(
       return std::get<std::filesystem::path>(info.param).stem().string() + "_" +
              std::get<Architecture>(info.param).name;
     });
+
+class KernelsOfNorms : public testing::TestWithParam<Architecture> {
+protected:
+  void SetUp() override {
+    if (Result<std::string> version = compilerVersion(); !version)
+      GTEST_SKIP() << version.message();
+  }
+};
+
+// All_reduces by packets, and what follows them in the same kernel.
+TEST_P(KernelsOfNorms, FitTheGpu) {
+  PlanCompiler compiler;
+  for (const char *protocol : {"ll", "lamport"})
+    for (const char *ranks : {"2", "4", "8"}) {
+      std::string what = std::string(protocol) + ", " + ranks;
+      SCOPED_TRACE(what);
+      check(emitFor(compiler,
+                    std::string("mesh m (d = ") + ranks +
+                        ")\n"
+                        "program f(x: bf16[64, 8192] local, "
+                        "r: bf16[64, 8192], g: bf16[8192]) {\n"
+                        "  let total = all_reduce(sum, x)\n"
+                        "  let res = r + total\n"
+                        "  let y = rms_norm(res, g, 1e-5)\n"
+                        "  return y, res\n"
+                        "}\n"
+                        "schedule fused for f {\n"
+                        "  fuse total, res, y\n"
+                        "  protocol total = " +
+                        protocol + "\n}\n",
+                    {.phase = Phase::Plan, .schedule = "fused"}),
+            what, GetParam());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelsOfNorms, testing::ValuesIn(architectures),
+                         [](const auto &info) { return info.param.name; });
 
 } // namespace
 
