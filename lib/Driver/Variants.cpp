@@ -22,6 +22,9 @@ namespace {
 /// Beyond these nothing is gained by sending everything to everybody.
 constexpr int64_t mostByLl = 4 << 20, mostByLamport = 256 << 20;
 
+/// Up to these nothing is gained by anything else than packets with flags.
+constexpr int64_t alwaysByLl = 1 << 10;
+
 /// Whether the algorithm of an all_reduce of the program, or of any if that is
 /// empty, is decided by its size.
 bool isOpen(CommunicateOp op, StringRef program) {
@@ -85,11 +88,12 @@ std::string shorten(const std::vector<std::string> &texts) {
   return text;
 }
 
-/// 0, and what is in `sizes` up to `most`.
-SmallVector<int64_t> limitsUpTo(int64_t most, const std::set<int64_t> &sizes) {
-  SmallVector<int64_t> limits = {0};
+/// `least`, and what is in `sizes` from there up to `most`.
+SmallVector<int64_t> limitsUpTo(int64_t most, const std::set<int64_t> &sizes,
+                                int64_t least = 0) {
+  SmallVector<int64_t> limits = {least};
   for (int64_t size : sizes)
-    if (size > 0 && size <= most)
+    if (size > least && size <= most)
       limits.push_back(size);
   return limits;
 }
@@ -134,12 +138,12 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
   // Others may be impossible; the default is there.
   Sizes sizes = sizesOf(*localized, program);
   for (int64_t kernel : limitsUpTo(mostByLamport, sizes.inKernels))
-    for (int64_t ll : limitsUpTo(mostByLl, sizes.all))
+    for (int64_t ll : limitsUpTo(mostByLl, sizes.all, alwaysByLl))
       for (int64_t lamport : limitsUpTo(mostByLamport, sizes.all)) {
         if (variants.size() >= most)
           return variants;
         if (lamport > 0 && lamport <= ll)
-          continue;
+          continue; // as without
         (void)add({ll, lamport, kernel});
       }
   return variants;

@@ -354,9 +354,9 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
 
     | collective | algorithm, protocol |
     | --- | --- |
-    | all_reduce of up to 64 KiB a rank, or on CPUs between two ranks up to 1 MiB | `one_shot`, `ll` |
-    | other all_reduce of f64, f32, f16 or bf16, on CPUs of up to 1 MiB / ranks * 4, on GPUs between two ranks of up to 32 MiB, between n of up to 1.125 MiB * n / ((n - 1) (n - 2)) | `one_shot`, `lamport` |
-    | other all_reduce in a kernel, of up to 4 KiB | `one_shot`, `simple` |
+    | all_reduce of up to 64 KiB a rank, or on CPUs between two ranks up to 1 MiB, or on GPUs in a kernel up to 8 KiB | `one_shot`, `ll` |
+    | other all_reduce of f64, f32, f16 or bf16, on CPUs of up to 1 MiB / ranks * 4, on GPUs between two ranks of up to 32 MiB, or in a kernel 4 MiB, between n of up to 1.125 MiB * n / ((n - 1) (n - 2)) | `one_shot`, `lamport` |
+    | other all_reduce in a kernel, of up to 4 KiB, or on GPUs between two ranks | `one_shot`, `simple` |
     | other all_reduce | `two_shot`, `simple` |
     | any other | `direct`, `simple` |
 

@@ -14,6 +14,8 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace ccn;
 
@@ -62,12 +64,16 @@ Limits defaultLimits(int64_t ranks, bool onGpus, FusedOp kernel) {
   Limits limits;
   if (kernel)
     limits.simple = 4 * kibibyte;
+  // Between two ranks one shot takes no more bytes than two.
+  if (onGpus && kernel && ranks <= 2)
+    limits.simple = std::numeric_limits<int64_t>::max();
   if (onGpus && kernel && meets(kernel))
     return limits;
   if (onGpus) {
-    limits.ll = 64 * kibibyte;
+    // Of a kernel of rows few blocks send what they take.
+    limits.ll = (kernel ? 8 : 64) * kibibyte;
     limits.lamport =
-        ranks <= 2 ? 32 * mebibyte
+        ranks <= 2 ? (kernel ? 4 : 32) * mebibyte
                    : 1152 * kibibyte * ranks / ((ranks - 1) * (ranks - 2));
   } else if (!kernel) {
     limits.ll = ranks <= 2 ? mebibyte : 64 * kibibyte;

@@ -261,7 +261,12 @@ CCN_API ccn_status ccn_team_describe(const ccn_team *team, int *ranks,
     Kernels that wait for those of other ranks must all be on the device at
     once, so each executor then has only its part of the device for them. By
     default one executor may have all of it: runs of different executors are
-    then ordered by the caller (one stream, or events), on all ranks alike. */
+    then ordered by the caller (one stream, or events), on all ranks alike.
+
+    CUDA puts streams into few queues of a device, in which they wait for each
+    other: CUDA_DEVICE_MAX_CONNECTIONS=32 in the environment, before CUDA is
+    used, gives it as many as there can be. That also holds for ranks that are
+    threads and share a GPU. */
 CCN_API ccn_status ccn_team_set_runs_at_once(ccn_team *team, int runs);
 /** CCN_ERROR_TEAM if the team has failed. */
 CCN_API ccn_status ccn_team_check(const ccn_team *team);

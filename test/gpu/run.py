@@ -134,13 +134,14 @@ def bench(folder, case, target, timeout):
 
 def measure_peers(folder, script, ranks, out):
     """What others take on as many GPUs: by the script of the peers, and that of LAMB beside it. The files' paths."""
-    shutil.copy(script, f"{folder}/peers.py")
     left = []
-    for name, arguments in (("peers", ["--only", "allreduce,norm,adam"]), ("peer_lamb", [])):
+    for name, file, arguments in (("peers", script, ["--only", "allreduce,norm,adam"]),
+                                  ("peer_lamb", f"{folder}/peer_lamb.py", [])):
         path = f"{out}/{name}-r{ranks}.json"
         done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks),
-                               f"{folder}/{name}.py", *arguments, "--json", path], capture_output=True, text=True,
-                              env={**os.environ, "NCCL_NVLS_ENABLE": "0"})
+                               file, *arguments, "--json", path], capture_output=True, text=True,
+                              env={**os.environ, "NCCL_NVLS_ENABLE": "0",
+                                   "PYTHONPATH": os.path.dirname(os.path.abspath(script))})
         if done.returncode == 0:
             left.append(path)
         else:
@@ -199,7 +200,7 @@ def main():
         if time.monotonic() - begin > options.seconds:
             print("out of time", flush=True)
             break
-        row = bench(folder, case, options.target, 300)
+        row = bench(folder, case, options.target, min(300, begin + options.seconds - time.monotonic() + 30))
         rows.append(row)
         print(f"{row['name']}: exit {row['code']} {row.get('error', '')[-300:]}\n{row['text']}", flush=True)
     json.dump(rows, open(f"{options.out}/bench.json", "w"), indent=1)

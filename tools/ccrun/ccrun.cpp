@@ -587,6 +587,9 @@ int checkAll(RunnerOptions options, const Environment &environment,
 } // namespace
 
 int main(int argc, char **argv) {
+  // Streams in one queue of a GPU wait for each other, and by default there are
+  // few queues: ranks that share a GPU would wait for those behind them.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   RunnerOptions options;
   if (std::optional<int> code = parseOptions(argc, argv, options))
     return *code;

@@ -61,7 +61,7 @@ class Executor:
     argument is PyTorch's, else on `stream`: a CUstream as a number (the default stream if None), or an object that has
     one as `cuda_stream`, `ptr` or by `__cuda_stream__()`. Tensors must then stay until the stream has come past the
     run. Ranks that share a GPU need a stream each, and other ones than the default, which would hold one back for the
-    other. A graph that is being captured keeps the numbers of its scalars; tensors without dimensions on the GPU, for
+    other, and CUDA_DEVICE_MAX_CONNECTIONS=32 in the environment before CUDA is used, so that streams do not share queues. A graph that is being captured keeps the numbers of its scalars; tensors without dimensions on the GPU, for
     all scalars, are read anew in each replay.
 
     The first call, which all ranks make, makes the program ready, and takes memory; it is not to be captured. prepare()

@@ -30,7 +30,9 @@ class Team:
 
     runs_at_once is how many programs may run at once on a GPU, on streams of their own: each then has only its part of
     the GPU where it waits for other ranks. Programs that run while others do although this is 1 wait for each other
-    until the time limit ends them, unless their order is the same on all ranks by streams and events.
+    until the time limit ends them, unless their order is the same on all ranks by streams and events. With more than one
+    the environment should have CUDA_DEVICE_MAX_CONNECTIONS=32 before CUDA is used: streams in one queue wait for each
+    other.
     """
 
     def __init__(self, *programs, time_limit=0, runs_at_once=1):
