@@ -191,9 +191,9 @@ __device__ inline void exchange(const CcnContext &c,
         own[b.value] = loadSome<T, P::count>(from, packet * P::count, elements);
         protocol.prepare(own[b.value]);
         unrolled<1, members>([&](auto i) {
-          storePacket(place(rankAfter(group, i.value), buffer, group.position,
-                            packet),
-                      protocol.pack(own[b.value]));
+          storePacket(
+              place(rankAfter(group, i.value), buffer, group.position, packet),
+              protocol.pack(own[b.value]));
         });
       });
       unrolled<0, batch / awaited>([&](auto turn) {
