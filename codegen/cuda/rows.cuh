@@ -85,15 +85,12 @@ template <class T> __device__ inline T shuffleXor(T value, int mask) {
   return value;
 }
 
-/// Merges what the lanes of a team have: all of a warp get the result, of a
-/// block its first warp.
+/// Merges what each `count` lanes of a warp have, which all of them get.
 template <class Sums>
-__device__ inline void merge(const ThreadTeam &, Sums &) {}
-template <class Sums>
-__device__ inline void merge(const WarpTeam &, Sums &sums) {
+__device__ inline void mergeLanes(Sums &sums, int count) {
   // The lower lane is always the first operand, so that all lanes agree.
 #pragma unroll
-  for (int mask = 1; mask < 32; mask *= 2) {
+  for (int mask = 1; mask < count; mask *= 2) {
     Sums other = shuffleXor(sums, mask);
     if (threadIdx.x & mask) {
       other.add(sums);
@@ -103,6 +100,14 @@ __device__ inline void merge(const WarpTeam &, Sums &sums) {
     }
   }
 }
+/// Merges what the lanes of a team have: all of a warp get the result, of a
+/// block its first warp.
+template <class Sums>
+__device__ inline void merge(const ThreadTeam &, Sums &) {}
+template <class Sums>
+__device__ inline void merge(const WarpTeam &, Sums &sums) {
+  mergeLanes(sums, 32);
+}
 template <class Sums>
 __device__ inline void merge(const BlockTeam &, Sums &sums) {
   __shared__ __align__(16) Byte memory[sizeof(Sums) * 32];
@@ -111,10 +116,11 @@ __device__ inline void merge(const BlockTeam &, Sums &sums) {
   if (threadIdx.x % 32 == 0)
     parts[threadIdx.x / 32] = sums;
   __syncthreads();
+  // A power of two, so that lanes beyond have what those before have.
+  int warps = blockDim.x / 32;
   if (threadIdx.x < 32) {
-    sums = parts[0];
-    for (int warp = 1; warp < int(blockDim.x / 32); ++warp)
-      sums.add(parts[warp]);
+    sums = parts[threadIdx.x % warps];
+    mergeLanes(sums, warps);
   }
   __syncthreads();
 }
