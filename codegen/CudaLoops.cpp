@@ -127,6 +127,9 @@ void LoopWriter::prepare() {
           !operand.isOutput && !operand.isPosition() &&
           info.access != Access::Scratch &&
           llvm::all_of(info.view.strides, [](int64_t s) { return s == 0; });
+      operand.scattered = !operand.isPosition() &&
+                          info.access != Access::Scratch &&
+                          part.places.isScattered(info.view);
       operands.push_back(std::move(operand));
     }
   chooseWidth();
@@ -175,8 +178,44 @@ void LoopWriter::chooseWidth() {
   width = wide;
 }
 
+CudaText LoopWriter::Operand::declaration() const {
+  CudaText text;
+  std::string count = std::to_string(members.size());
+  if (scattered)
+    text << (members.empty()
+                 ? "PiecesOf<" + type() + "> " + name
+                 : "PiecesOfAll<" + type() + ", " + count + "> " + name);
+  else
+    text << (Twine(isOutput ? "" : "const ") + type() + " *" + name +
+             (members.empty() ? "" : "[" + count + "]"));
+  return text;
+}
+
+/// Sets what the declaration says, or a member of it.
+CudaText LoopWriter::setAddress(const Operand &operand,
+                                std::optional<size_t> member, int of) const {
+  CudaText text;
+  std::string index = member ? std::to_string(*member) : "";
+  const runtime::View &view = operand.info->view;
+  if (operand.scattered && member)
+    text << (operand.name + ".set(" + index + ", ")
+         << part.places.argument(view, of) << ", " << view.offset << ")";
+  else if (operand.scattered)
+    text << (operand.name + " = ") << part.places.elements(view);
+  else
+    text << (operand.name + (member ? "[" + index + "]" : "") + " = ")
+         << address(operand, of);
+  return text;
+}
+
 CudaText LoopWriter::address(const Operand &operand, int of) const {
   CudaText place;
+  if (operand.scattered) {
+    place << ("pieceElement<" + operand.type() + ">(")
+          << part.places.argument(operand.info->view, of) << ", "
+          << operand.info->view.offset << ")";
+    return place;
+  }
   if (operand.info->access == Access::Scratch)
     place << "scratch + "
           << scratch.places.at(operand.info->view.buffer).first +
@@ -224,13 +263,8 @@ std::string LoopWriter::parameters(bool withReduced) const {
 
 void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
   for (const Operand &operand : operands) {
-    if (!operand.isPointer())
-      continue;
-    text << ("  " + Twine(operand.isOutput ? "" : "const ") + operand.type() +
-             " *" + operand.name);
-    if (!operand.members.empty())
-      text << ("[" + Twine(operand.members.size()) + "]");
-    text << ";\n";
+    if (operand.isPointer())
+      text << "  " << operand.declaration() << ";\n";
   }
   // Of the kernel's own types.
   CudaText places;
@@ -271,10 +305,9 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
     if (!operand.isPointer())
       continue;
     if (operand.members.empty())
-      text << ("    " + operand.name + " = ") << address(operand, -1) << ";\n";
+      text << "    " << setAddress(operand, std::nullopt, -1) << ";\n";
     for (auto [m, member] : llvm::enumerate(operand.members))
-      text << ("    " + operand.name + "[" + Twine(m) + "] = ")
-           << address(operand, member) << ";\n";
+      text << "    " << setAddress(operand, m, member) << ";\n";
   }
   text << "  }\n";
 }
@@ -463,7 +496,7 @@ llvm::Error LoopWriter::write() {
   text << "  __device__ bool aligned() const {\n    return true";
   if (width > 1)
     for (const Operand &operand : operands) {
-      if (!operand.isPointer() || operand.step != 1 ||
+      if (!operand.isPointer() || operand.scattered || operand.step != 1 ||
           (isReduced() && operand.isOutput))
         continue;
       std::string bytes = std::to_string(width * operand.size);

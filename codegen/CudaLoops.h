@@ -12,6 +12,8 @@
 #include "codegen/CudaParts.h"
 #include "runtime/ElementType.h"
 
+#include <optional>
+
 namespace ccn::codegen {
 
 /// One dimension of a loop, with the stride of each operand.
@@ -67,12 +69,16 @@ private:
     /// Of all members of a group, in the order in which they are accessed.
     std::vector<int> members;
     bool uniform = false;
+    /// Whether it is a part of a list of buffers.
+    bool scattered = false;
     /// The stride of the dimension that `width` is about.
     int64_t step = 0;
 
     bool isPosition() const { return info->access == runtime::Access::Index; }
     bool isPointer() const { return !isPosition() && !uniform; }
     llvm::StringRef type() const { return cudaStorage(info->type); }
+    /// What the structure has it as.
+    CudaText declaration() const;
   };
 
   bool isReduced() const { return loop.reducedDims > 0; }
@@ -82,6 +88,8 @@ private:
   void prepare();
   void chooseWidth();
   CudaText address(const Operand &operand, int of) const;
+  CudaText setAddress(const Operand &operand, std::optional<size_t> member,
+                      int of) const;
   CudaText offset(const Operand &operand, bool withReduced) const;
   std::string parameters(bool withReduced) const;
   void writeConstructor(CudaText &text, llvm::StringRef functor);

@@ -91,38 +91,64 @@ CudaText codegen::cudaPointer(const Twine &type, const CudaText &address) {
   return text;
 }
 
-CudaText CudaPlaces::address(const runtime::View &view, int of) const {
-  const runtime::Buffer &buffer =
-      own().buffers[static_cast<size_t>(view.buffer)];
-  int64_t offset = view.offset * runtime::sizeInBytes(buffer.type);
+CudaText CudaPlaces::argument(const runtime::View &view, int of) const {
+  int64_t number = buffer(view).offset;
   CudaText text;
+  text << "a.at[";
   // The text is the same on all ranks, also where it means the own memory.
-  bool isOwn = of < 0 && view.rank < 0;
-  if (of < 0)
-    of = view.rank >= 0 ? view.rank : rank;
-  switch (buffer.memory) {
+  if (of < 0 && view.rank < 0) {
+    text << Twine(number);
+  } else {
+    auto place = llvm::find(shared, static_cast<int>(number));
+    text << static_cast<int64_t>(plan.arguments.size() +
+                                 static_cast<size_t>(place - shared.begin()) *
+                                     plan.ranks.size()) +
+                (of < 0 ? view.rank : of);
+  }
+  text << "]";
+  return text;
+}
+
+CudaText CudaPlaces::address(const runtime::View &view, int of) const {
+  const runtime::Buffer &viewed = buffer(view);
+  int64_t offset = view.offset * runtime::sizeInBytes(viewed.type);
+  CudaText text;
+  if (static_cast<size_t>(view.buffer) >= own().buffers.size()) {
+    text << "(c.workspace + " << (viewed.offset + offset) << ")";
+    return text;
+  }
+  switch (viewed.memory) {
   case runtime::Memory::Argument:
-    text << "(a.at[";
-    if (isOwn) {
-      text << Twine(buffer.offset);
-    } else {
-      auto place = llvm::find(shared, static_cast<int>(buffer.offset));
-      text << static_cast<int64_t>(plan.arguments.size() +
-                                   static_cast<size_t>(place - shared.begin()) *
-                                       plan.ranks.size()) +
-                  of;
-    }
-    text << "] + " << offset << ")";
+    text << "(" << argument(view, of) << " + " << offset << ")";
     break;
   case runtime::Memory::Private:
-    text << "(c.privateMemory + " << (buffer.offset + offset) << ")";
+    text << "(c.privateMemory + " << (viewed.offset + offset) << ")";
     break;
   case runtime::Memory::Symmetric:
+    if (of < 0)
+      of = view.rank >= 0 ? view.rank : rank;
     text << "(c.symmetric[" << static_cast<int64_t>(of) << "] + "
-         << (buffer.offset + offset) << ")";
+         << (viewed.offset + offset) << ")";
     break;
   }
   return text;
+}
+
+CudaText CudaPlaces::elements(const runtime::View &view,
+                              StringRef qualifier) const {
+  if (!isScattered(view))
+    return cudaPointer(Twine(qualifier) + cudaStorage(type(view)),
+                       address(view));
+  CudaText text;
+  text << ("PiecesOf<" + cudaStorage(type(view)) + ">(") << argument(view)
+       << ", " << view.offset << ")";
+  return text;
+}
+
+int CudaPlaces::addWorkspace(runtime::ElementType type, int64_t count,
+                             int64_t offset) {
+  workspace.push_back({runtime::Memory::Private, type, count, offset});
+  return static_cast<int>(own().buffers.size() + workspace.size() - 1);
 }
 
 CudaText CudaPlaces::group(int group) const {

@@ -69,12 +69,35 @@ public:
   const std::vector<int> &members(int group) const {
     return plan.groups[static_cast<size_t>(group)];
   }
+  /// A buffer of the plan, or of a launch.
+  const runtime::Buffer &buffer(const runtime::View &view) const {
+    auto number = static_cast<size_t>(view.buffer),
+         planned = own().buffers.size();
+    return number < planned ? own().buffers[number]
+                            : workspace[number - planned];
+  }
   runtime::ElementType type(const runtime::View &view) const {
-    return own().buffers[static_cast<size_t>(view.buffer)].type;
+    return buffer(view).type;
+  }
+  /// Whether it is a part of a list of buffers.
+  bool isScattered(const runtime::View &view) const {
+    const runtime::Buffer &viewed = buffer(view);
+    return viewed.memory == runtime::Memory::Argument &&
+           plan.arguments[static_cast<size_t>(viewed.offset)].scattered;
   }
   /// The address of a view's first element, in the memory of `of`, or of whom
-  /// the view says if it is -1.
+  /// the view says if it is -1. Not of what is scattered.
   CudaText address(const runtime::View &view, int of = -1) const;
+  /// Likewise `a.at[5]`: what a kernel gets for an argument, which is where the
+  /// table is of one that is scattered.
+  CudaText argument(const runtime::View &view, int of = -1) const;
+  /// The view's elements as a pointer, or what stands for one if it is
+  /// scattered.
+  CudaText elements(const runtime::View &view,
+                    llvm::StringRef qualifier = "") const;
+  /// Adds a buffer that lies in a launch's workspace, from byte `offset` on,
+  /// and returns its index.
+  int addWorkspace(runtime::ElementType type, int64_t count, int64_t offset);
   /// The rank's own position in a group.
   int position(int group) const {
     const std::vector<int> &ranks = members(group);
@@ -86,12 +109,16 @@ public:
   const runtime::Plan &plan;
   llvm::ArrayRef<int> shared;
   int rank;
+
+private:
+  /// After the plan's buffers.
+  std::vector<runtime::Buffer> workspace;
 };
 
 /// The kernel that is being written.
 struct CudaPart {
   CudaKernel &kernel;
-  const CudaPlaces &places;
+  CudaPlaces &places;
   CudaBodies &bodies;
   /// For names of its own.
   int number = 0;

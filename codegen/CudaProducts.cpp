@@ -1,10 +1,12 @@
 //===- CudaProducts.cpp - Products, convolutions and tables as CUDA C++ ---===//
 //
-// Calls of the functions in cuda/products.cuh and cuda/tables.cuh.
+// Calls of the functions in cuda/products.cuh and cuda/tables.cuh, which take
+// pointers: what is in a list of buffers is copied before and after.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/CudaParts.h"
+#include "codegen/PartAccesses.h"
 #include "runtime/ElementType.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -137,7 +139,43 @@ llvm::Error ProductWriter::write(const runtime::ScatterRowsPart &p) {
 
 } // namespace
 
-llvm::Error codegen::emitProduct(CudaPart &part, const runtime::Part &any) {
+/// Lets a part find in the launch's workspace what it reads of lists of
+/// buffers. What it writes there is then to be copied back by `after`.
+static llvm::Error stage(CudaPart &part, runtime::Part &product,
+                         std::vector<runtime::CopyPart> &after) {
+  std::vector<runtime::CopyPart> before;
+  int64_t &workspace = part.kernel.launch.workspaceBytes;
+  forEachAccess(product, part.places.plan.groups,
+                [&](const PartAccess<runtime::View> &access) {
+                  runtime::View &view = access.view;
+                  if (access.extent == 0 || !part.places.isScattered(view))
+                    return;
+                  runtime::ElementType type = part.places.type(view);
+                  runtime::View from = view;
+                  from.strides = {1};
+                  view.buffer =
+                      part.places.addWorkspace(type, access.extent, workspace);
+                  workspace += llvm::alignTo(
+                      access.extent * runtime::sizeInBytes(type), 64);
+                  view.offset = 0;
+                  view.rank = -1;
+                  runtime::View to = view;
+                  to.strides = {1};
+                  // Between what it writes is what it keeps.
+                  if (!access.writes || !access.isContiguous)
+                    before.push_back({{access.extent}, from, to});
+                  if (access.writes)
+                    after.push_back({{access.extent}, to, from});
+                });
+  for (const runtime::CopyPart &copy : before)
+    if (llvm::Error error = emitCopy(part, copy))
+      return error;
+  if (!before.empty())
+    part.gridBarrier();
+  return llvm::Error::success();
+}
+
+static llvm::Error emitCall(CudaPart &part, const runtime::Part &any) {
   ProductWriter writer(part);
   if (const auto *product = std::get_if<runtime::MatmulPart>(&any))
     return writer.write(*product);
@@ -146,4 +184,19 @@ llvm::Error codegen::emitProduct(CudaPart &part, const runtime::Part &any) {
   if (const auto *rows = std::get_if<runtime::GatherRowsPart>(&any))
     return writer.write(*rows);
   return writer.write(std::get<runtime::ScatterRowsPart>(any));
+}
+
+llvm::Error codegen::emitProduct(CudaPart &part, const runtime::Part &any) {
+  runtime::Part product = any;
+  std::vector<runtime::CopyPart> after;
+  if (llvm::Error error = stage(part, product, after))
+    return error;
+  if (llvm::Error error = emitCall(part, product))
+    return error;
+  if (!after.empty())
+    part.gridBarrier();
+  for (const runtime::CopyPart &copy : after)
+    if (llvm::Error error = emitCopy(part, copy))
+      return error;
+  return llvm::Error::success();
 }

@@ -79,8 +79,7 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
           program.source += c;
       }
     };
-    std::string types =
-        "Pointers<" + std::to_string(std::max<size_t>(addresses, 1)) + ">";
+    std::string types = "Pointers<" + std::to_string(addresses) + ">";
     std::string numberType =
         "Numbers<" + std::to_string(properties.numbers) + ">";
     program.source += "\nusing A_" + properties.name + " = " + types +
@@ -89,7 +88,8 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
     append(shared.kernel.declarations);
     program.source +=
         "extern \"C\" __global__ void __launch_bounds__(" +
-        std::to_string(properties.threads) + ") " + properties.name +
+        std::to_string(properties.threads) +
+        (shared.kernel.usesLists ? ", 1) " : ") ") + properties.name +
         "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
         properties.name + " a, const __grid_constant__ N_" + properties.name +
         " n) {\n";

@@ -15,6 +15,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -57,13 +58,19 @@ struct CudaKernel {
   /// Name and numbers are not set yet.
   runtime::GpuKernel properties;
   runtime::GpuLaunch launch;
+  /// Whether it accesses lists of buffers, which takes many registers: CUDA's
+  /// compiler would rather spill some than have fewer blocks at once.
+  bool usesLists = false;
 };
 
 /// Gathers kernels.
 class CudaKernels {
 public:
   /// Kernels get so many addresses of arguments.
-  explicit CudaKernels(size_t addresses) : addresses(addresses) {}
+  explicit CudaKernels(size_t addresses)
+      : addresses(std::max<size_t>(addresses, 1)) {}
+
+  size_t addressCount() const { return addresses; }
 
   /// Adds the kernel of the next launch of a rank.
   void add(size_t rank, CudaKernel kernel);

@@ -9,6 +9,7 @@
 #include "codegen/CudaParts.h"
 #include "codegen/CudaSource.h"
 #include "codegen/LaunchBarriers.h"
+#include "codegen/PartAccesses.h"
 #include "codegen/ShareArguments.h"
 #include "runtime/GpuAbi.h"
 #include "runtime/Parts.h"
@@ -56,6 +57,7 @@ private:
                        size_t exchange, int64_t share);
   llvm::Error emitExchange(CudaPart &out, const ExchangePart &part,
                            const ExchangeMemory &memory, int64_t share);
+  void addTableKernel();
   llvm::Expected<int64_t> addTable(const CudaPlaces &places,
                                    const ExchangePart &part,
                                    const ExchangeMemory &memory);
@@ -188,8 +190,8 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   std::string kind = cudaKind(part.reduction);
   size_t members = places.members(part.group).size();
   CudaText &text = out.kernel.body;
-  CudaText from = cudaPointer("const " + element, places.address(part.from));
-  CudaText to = cudaPointer(element, places.address(part.to));
+  CudaText from = places.elements(part.from, "const ");
+  CudaText to = places.elements(part.to);
   int64_t size = sizeInBytes(type);
   int64_t payload = payloadOf(part.exchange);
   int64_t packets = llvm::divideCeilSigned(part.inputCount * size, payload);
@@ -315,8 +317,31 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   kernel.body << body;
   if (usesEpoch)
     kernel.body << "endRun(c);\n";
+  for (const Part &part : launch.parts)
+    forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
+      kernel.usesLists |= places.isScattered(access.view);
+    });
   kernels.add(static_cast<size_t>(rank), std::move(kernel));
   return llvm::Error::success();
+}
+
+/// Adds the kernel that writes the tables of lists of buffers. Its numbers are
+/// so many that few launches write a table, and few enough for any driver.
+void Emitter::addTableKernel() {
+  constexpr int64_t words = 400;
+  GpuKernel kernel;
+  kernel.name = "writeTables";
+  kernel.numbers = 2 + words;
+  program.tableKernel = static_cast<int>(program.kernels.size());
+  program.source +=
+      "\nextern \"C\" __global__ void __launch_bounds__(" +
+      std::to_string(kernel.threads) + ") " + kernel.name +
+      "(const __grid_constant__ CcnContext c, const __grid_constant__ "
+      "Pointers<" +
+      std::to_string(kernels.addressCount()) +
+      "> a, const __grid_constant__ Numbers<" + std::to_string(kernel.numbers) +
+      "> n) {\nwriteTable(c, n);\n}\n";
+  program.kernels.push_back(std::move(kernel));
 }
 
 llvm::Expected<GpuProgram> Emitter::run() {
@@ -333,10 +358,15 @@ llvm::Expected<GpuProgram> Emitter::run() {
     for (size_t launch = 0; launch < plan.ranks[rank].launches.size(); ++launch)
       if (llvm::Error error = emitLaunch(static_cast<int>(rank), launch))
         return error;
+  bool hasLists = llvm::any_of(plan.arguments, [](const Argument &argument) {
+    return argument.scattered;
+  });
   for (const char *file :
        {"GpuAbi.h", "kernel.cuh", "scalars.cuh", "exchange.cuh", "rows.cuh",
         "tiles.cuh", "products.cuh", "tables.cuh"})
     program.source += cudaSource(file);
+  if (hasLists)
+    program.source += cudaSource("pieces.cuh");
   if (!tables.empty()) {
     program.source += "__device__ const i64 scheduleTables[] = {";
     for (int64_t number : tables)
@@ -346,6 +376,8 @@ llvm::Expected<GpuProgram> Emitter::run() {
   program.source += bodies.text();
   program.sharedArguments = shared;
   kernels.finish(program);
+  if (hasLists)
+    addTableKernel();
   if (program.launches.empty())
     program.launches.resize(plan.ranks.size());
   return std::move(program);

@@ -233,6 +233,10 @@ std::string HeaderWriter::parameters(bool withValues) const {
     if (isValue(i) && !withValues)
       continue;
     text += ",\n    ";
+    if (argument.scattered) {
+      text += "const ccn_buffers *" + names[i];
+      continue;
+    }
     if (argument.kind == ArgumentKind::Input && !isValue(i))
       text += "const ";
     text += std::string(cType(argument.type)) + (isValue(i) ? " " : " *") +
@@ -272,7 +276,7 @@ void HeaderWriter::writeRun() {
       os << ", a value";
     else
       os << ", of which it has " << describeParts(plan, i);
-    os << (argument.scattered ? "; the buffers one after the other\n" : "\n");
+    os << (argument.scattered ? ", in a list of buffers\n" : "\n");
   }
   os << R"(
     On GPUs pointers are to memory of the rank's device, and `stream` is a

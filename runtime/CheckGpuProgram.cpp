@@ -145,6 +145,23 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
       return error("kernel ", i, " ('", kernel.name,
                    "'): another one has the same name");
   }
+  bool hasLists =
+      std::any_of(plan.arguments.begin(), plan.arguments.end(),
+                  [](const Argument &argument) { return argument.scattered; });
+  if (program.tableKernel < -1 ||
+      program.tableKernel >= static_cast<int>(program.kernels.size()) ||
+      (hasLists && program.tableKernel < 0))
+    return error("expected a kernel for tables", hasLists ? "" : ", or -1",
+                 ", found ", program.tableKernel);
+  if (program.tableKernel >= 0) {
+    const GpuKernel &kernel =
+        program.kernels[static_cast<size_t>(program.tableKernel)];
+    if (kernel.waits || kernel.numbers < 3 || kernel.sharedBytes != 0 ||
+        kernel.blockBytes != 0)
+      return error("kernel '", kernel.name,
+                   "' for tables: expected one that does not wait, with 3 "
+                   "numbers or more and no memory");
+  }
   if (program.launches.size() != ranks)
     return error("expected the launches of ", ranks, " ranks, found ",
                  program.launches.size());

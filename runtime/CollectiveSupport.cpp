@@ -74,22 +74,38 @@ Status checkBuffer(const void *buffer, int64_t bytes, ElementType type,
   return Status();
 }
 
-Status checkArguments(const RankPlan &plan, size_t count,
+Status checkArguments(const RankPlan &plan, const std::vector<bool> &scattered,
                       std::span<void *const> arguments) {
-  if (arguments.size() != count)
-    return error("expected ", count, " arguments, found ", arguments.size());
+  if (arguments.size() != scattered.size())
+    return error("expected ", scattered.size(), " arguments, found ",
+                 arguments.size());
   for (const Buffer &buffer : plan.buffers) {
     if (buffer.memory != Memory::Argument)
       continue;
-    std::string what = "argument " + std::to_string(buffer.offset);
-    if (Status status =
-            checkBuffer(arguments[static_cast<size_t>(buffer.offset)],
-                        buffer.count * sizeInBytes(buffer.type), buffer.type,
-                        "the plan", what.c_str());
+    auto number = static_cast<size_t>(buffer.offset);
+    if (!scattered[number]) {
+      std::string what = "argument " + std::to_string(number);
+      if (Status status = checkBuffer(arguments[number],
+                                      buffer.count * sizeInBytes(buffer.type),
+                                      buffer.type, "the plan", what.c_str());
+          !status)
+        return status;
+      continue;
+    }
+    if (Status status = checkPieces(
+            piecesAt(arguments[number]), buffer.count, buffer.type,
+            [](size_t piece) { return "buffer " + std::to_string(piece); });
         !status)
-      return status;
+      return error("the plan: argument ", number, ": ", status.message());
   }
   return Status();
+}
+
+std::vector<bool> scatteredArguments(const Plan &plan) {
+  std::vector<bool> scattered;
+  for (const Argument &argument : plan.arguments)
+    scattered.push_back(argument.scattered);
+  return scattered;
 }
 
 Status allocateSignals(RankMemory &memory, const Members &members,

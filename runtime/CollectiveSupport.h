@@ -9,7 +9,7 @@
 #define CCN_RUNTIME_COLLECTIVESUPPORT_H
 
 #include "runtime/Collectives.h"
-#include "runtime/Plan.h"
+#include "runtime/Pieces.h"
 #include "runtime/Protocols.h"
 
 namespace ccn::runtime {
@@ -37,10 +37,14 @@ int64_t aligned(int64_t bytes);
 Status checkBuffer(const void *buffer, int64_t bytes, ElementType type,
                    const char *operation, const char *what);
 
-/// An error if these are not the addresses of the program's `count` arguments,
-/// as far as the plan uses them.
-Status checkArguments(const RankPlan &plan, size_t count,
+/// An error if these are not the addresses of the program's arguments, as far
+/// as the plan uses them: of a PieceList where `scattered` says so, which has
+/// an element for each.
+Status checkArguments(const RankPlan &plan, const std::vector<bool> &scattered,
                       std::span<void *const> arguments);
+
+/// Which arguments are scattered.
+std::vector<bool> scatteredArguments(const Plan &plan);
 
 /// Allocates flags, one of each member.
 Status allocateSignals(RankMemory &memory, const Members &members,

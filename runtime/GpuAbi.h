@@ -9,6 +9,14 @@
 // of its numbers (what differs between the launches that share the kernel). The
 // arrays have at least one element.
 //
+// The address of a scattered argument is that of a table of 64-bit words: how
+// many pieces there are; of each two words, its first element and its address;
+// and the number of all elements. None is empty. The tables of ranks that are
+// accessed together have the same pieces, in different places.
+//
+// The kernel that writes a table has its place as `workspace`, and as numbers
+// how many words, from which word on, and the words.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_RUNTIME_GPUABI_H

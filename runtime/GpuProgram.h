@@ -57,6 +57,9 @@ struct GpuProgram {
   /// One translation unit without includes.
   std::string source;
   std::vector<GpuKernel> kernels;
+  /// The kernel that writes the tables of lists of buffers (GpuAbi.h), an index
+  /// into `kernels`; -1 where no argument is scattered.
+  int tableKernel = -1;
   /// Of each rank, of each launch of its plan.
   std::vector<std::vector<GpuLaunch>> launches;
   /// The plan's symmetric memory and, behind it, that of exchanges; flags not

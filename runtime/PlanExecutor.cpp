@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -35,6 +36,61 @@ struct PreparedLaunch {
   /// The run in which it was done last; for who waits for it on other streams.
   std::atomic<Epoch> done{0};
 };
+
+/// An argument that callers have as a list of buffers.
+struct ScatteredArgument {
+  size_t number;
+  int64_t count;
+  int size;
+  /// Whether the plan writes it.
+  bool isOutput;
+  Workspace memory = {};
+  /// Where the current run has it: there, if the list is not one array.
+  Piece whole = {};
+
+  Status gather(PieceSpan pieces);
+  void scatter(PieceSpan pieces) const;
+};
+
+/// Finds or makes the array.
+Status ScatteredArgument::gather(PieceSpan pieces) {
+  // Buffers that lie one after the other are one.
+  whole = {nullptr, count};
+  std::byte *end = nullptr;
+  bool isOne = true;
+  for (const Piece &piece : pieces) {
+    if (piece.count == 0)
+      continue;
+    if (!whole.data)
+      whole.data = piece.data;
+    else
+      isOne &= piece.data == end;
+    end = static_cast<std::byte *>(piece.data) + piece.count * size;
+  }
+  if (isOne)
+    return Status();
+  Result<std::byte *> taken = memory.get(count * size);
+  if (!taken)
+    return taken.status();
+  whole.data = *taken;
+  forEachCommonRange(
+      pieces, {&whole, 1}, size,
+      [&](const std::byte *from, std::byte *to, int64_t elements) {
+        std::memcpy(to, from, static_cast<size_t>(elements * size));
+        return true;
+      });
+  return Status();
+}
+
+void ScatteredArgument::scatter(PieceSpan pieces) const {
+  forEachCommonRange(
+      {&whole, 1}, pieces, size,
+      [&](const std::byte *from, std::byte *to, int64_t elements) {
+        if (from != to)
+          std::memcpy(to, from, static_cast<size_t>(elements * size));
+        return true;
+      });
+}
 
 } // namespace
 
@@ -65,7 +121,10 @@ struct PlanExecutor::State {
   Transport &transport;
   TraceSink *trace;
   PlanMemory memory;
-  size_t argumentCount = 0;
+  std::vector<bool> isScattered;
+  std::vector<ScatteredArgument> scattered;
+  /// Of the current run, where the plan finds them.
+  std::vector<void *> arguments;
   std::vector<std::unique_ptr<StreamContext>> streams;
   std::vector<PreparedLaunch> launches;
   Traffic traffic;
@@ -117,7 +176,13 @@ Status PlanExecutor::State::prepare(const Plan &plan, int rank,
   memory.plan = plan.ranks[static_cast<size_t>(rank)];
   memory.groups = plan.groups;
   memory.failures = plan.failures;
-  argumentCount = plan.arguments.size();
+  isScattered = scatteredArguments(plan);
+  for (const Buffer &buffer : memory.plan.buffers) {
+    auto number = static_cast<size_t>(buffer.offset);
+    if (buffer.memory == Memory::Argument && isScattered[number])
+      scattered.push_back({number, buffer.count, sizeInBytes(buffer.type),
+                           plan.arguments[number].kind != ArgumentKind::Input});
+  }
   if (Status status = allocate(); !status)
     return status;
   for (int stream = 0; stream < memory.plan.streams; ++stream) {
@@ -205,12 +270,19 @@ PlanExecutor::~PlanExecutor() {
 
 Status PlanExecutor::run(std::span<void *const> arguments) {
   State &s = *state;
-  s.memory.arguments = arguments;
   if (Status status = s.transport.failure(); !status)
     return status;
-  if (Status status = checkArguments(s.memory.plan, s.argumentCount, arguments);
-      !status)
-    return s.fail(status);
+  Status checked = checkArguments(s.memory.plan, s.isScattered, arguments);
+  s.arguments.assign(arguments.begin(), arguments.end());
+  for (ScatteredArgument &argument : s.scattered) {
+    if (!checked)
+      break;
+    checked = argument.gather(piecesAt(arguments[argument.number]));
+    s.arguments[argument.number] = argument.whole.data;
+  }
+  if (!checked)
+    return s.fail(checked);
+  s.memory.arguments = s.arguments;
   ++s.epoch;
   {
     std::lock_guard lock(s.mutex);
@@ -221,7 +293,11 @@ Status PlanExecutor::run(std::span<void *const> arguments) {
   s.runStream(*s.streams[0]);
   std::unique_lock lock(s.mutex);
   s.ended.wait(lock, [&] { return s.running == 0; });
-  return s.transport.failure();
+  Status status = s.transport.failure();
+  for (const ScatteredArgument &argument : s.scattered)
+    if (status && argument.isOutput)
+      argument.scatter(piecesAt(arguments[argument.number]));
+  return status;
 }
 
 /// What the thread of a stream does.

@@ -65,8 +65,10 @@ public:
 
   /// Executes the plan once, as all ranks do. `arguments` has for each argument
   /// of the plan the address of the rank's part, row-major; null if it has no
-  /// elements. An error is the team's failure, which names the rank; after it,
-  /// every run fails.
+  /// elements; of a scattered one that of its PieceList. (Compiled loops know
+  /// one array: what does not lie in memory as one is copied, in memory that
+  /// the first such run takes.) An error is the team's failure, which names the
+  /// rank; after it, every run fails.
   Status run(std::span<void *const> arguments);
 
   /// What one run reads and writes, by what its views say: all launches, or

@@ -266,6 +266,7 @@ void fields(auto &a, Is<GpuProgram> auto &v) {
   a("sharedArguments", v.sharedArguments);
   a("source", v.source);
   a("kernels", v.kernels);
+  a("tableKernel", v.tableKernel);
   a("launches", v.launches);
   a("symmetricBytes", v.symmetricBytes);
   a("flags", v.flags);

@@ -24,8 +24,11 @@ __device__ inline uint4 loadPacket(const uint4 *from) {
 #endif
 
 /// `count` elements from `index` on as one packet's payload; past the end 0.
-template <class T, int count>
-__device__ inline Vector<T, count> loadSome(const T *from, i64 index, i64 end) {
+/// Here and in what follows `from` and `to` are pointers to T, or what stands
+/// for them (pieces.cuh).
+template <class T, int count, class From>
+__device__ inline Vector<T, count> loadSome(const From &from, i64 index,
+                                            i64 end) {
   if (index + count <= end && isAligned(from + index, sizeof(T) * count))
     return load<T, count>(from + index);
   Vector<T, count> result;
@@ -36,8 +39,8 @@ __device__ inline Vector<T, count> loadSome(const T *from, i64 index, i64 end) {
       result.at[i] = from[index + i];
   return result;
 }
-template <class T, int count>
-__device__ inline void storeSome(T *to, i64 index, i64 end,
+template <class T, int count, class To>
+__device__ inline void storeSome(const To &to, i64 index, i64 end,
                                  const Vector<T, count> &value) {
   if (index + count <= end && isAligned(to + index, sizeof(T) * count))
     return store<T, count>(to + index, value);
@@ -51,18 +54,20 @@ __device__ inline void storeSome(T *to, i64 index, i64 end,
 template <Kind kind, class T, int count, int members>
 __device__ inline Vector<T, count>
 combineAll(const Vector<T, count> (&parts)[members]) {
-  if constexpr (members == 1)
+  if constexpr (members == 1) {
     return parts[0];
-  Vector<T, count> result;
+  } else {
+    Vector<T, count> result;
 #pragma unroll
-  for (int i = 0; i < count; ++i) {
-    auto sum = Compute<T>::load(parts[0].at[i]);
+    for (int i = 0; i < count; ++i) {
+      auto sum = Compute<T>::load(parts[0].at[i]);
 #pragma unroll
-    for (int member = 1; member < members; ++member)
-      sum = combine<kind>(sum, Compute<T>::load(parts[member].at[i]));
-    result.at[i] = Compute<T>::store(sum);
+      for (int member = 1; member < members; ++member)
+        sum = combine<kind>(sum, Compute<T>::load(parts[member].at[i]));
+      result.at[i] = Compute<T>::store(sum);
+    }
+    return result;
   }
-  return result;
 }
 
 /// LL: 8 bytes with the number of the run beside each word.
@@ -164,11 +169,11 @@ __device__ inline int rankAfter(const Group<members> &group, int i) {
 /// of these a thread has up to `batch` on their way at once, since each takes
 /// as long as a way to another GPU.
 template <template <class> class Protocol, int batch, class T, Kind kind,
-          int members>
+          int members, class From, class To>
 __device__ inline void exchange(const CcnContext &c,
                                 const Group<members> &group, i64 slots,
-                                i64 packets, i64 share, const T *from, T *to,
-                                i64 elements, u64 epoch) {
+                                i64 packets, i64 share, const From &from,
+                                const To &to, i64 elements, u64 epoch) {
   using P = Protocol<T>;
   // How many a thread looks for at once, as far as there are registers.
   constexpr int awaited = members > 2 ? 1 : batch < 4 ? batch : 4;
@@ -251,18 +256,18 @@ __device__ inline void exchange(const CcnContext &c,
 //===----------------------------------------------------------------------===//
 
 /// The sum of an action's `count` parts (see executeSchedule).
-template <class T, Kind kind>
+template <class T, Kind kind, class From>
 __device__ inline Vector<T, 16 / sizeof(T)>
 formSum(const CcnContext &c, const i64 *parts, i64 count, i64 bufferBytes,
-        u64 epoch, const T *from, i64 index, i64 end) {
+        u64 epoch, const From &from, i64 index, i64 end) {
   constexpr int width = 16 / sizeof(T);
   auto part = [&](i64 i) {
-    const T *data = parts[2 * i] == 0
-                        ? from + parts[2 * i + 1]
-                        : reinterpret_cast<const T *>(
-                              c.symmetric[c.rank] + parts[2 * i + 1] +
-                              i64(epoch % 2) * bufferBytes);
-    return loadSome<T, width>(data, index, end);
+    i64 place = parts[2 * i + 1];
+    if (parts[2 * i] == 0)
+      return loadSome<T, width>(from, place + index, place + end);
+    const T *slot = reinterpret_cast<const T *>(c.symmetric[c.rank] + place +
+                                                i64(epoch % 2) * bufferBytes);
+    return loadSome<T, width>(slot, index, end);
   };
   Vector<T, width> first = part(0);
   if (count == 1)
@@ -291,10 +296,10 @@ formSum(const CcnContext &c, const i64 *parts, i64 count, i64 bufferBytes,
 /// symmetric memory the peer's slot is, the chunk's elements, and how many
 /// parts follow. Each of these has 2: where it is, and the first element in the
 /// input or the place in symmetric memory; of slots that of the first buffer.
-template <class T, Kind kind>
+template <class T, Kind kind, class From, class To>
 __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
-                                       i64 bufferBytes, const T *from, T *to,
-                                       u64 epoch) {
+                                       i64 bufferBytes, const From &from,
+                                       const To &to, u64 epoch) {
   constexpr int width = 16 / sizeof(T);
   for (const i64 *action = table; action[0] != CCN_END_OF_SCHEDULE;
        action += 6 + 2 * action[5]) {
@@ -323,15 +328,17 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
     i64 end = vectors * (blockIdx.x + 1) / gridDim.x * width;
     if (end > action[4])
       end = action[4];
-    T *target = action[0] == CCN_STORE_SUM
-                    ? to + action[3]
-                    : reinterpret_cast<T *>(c.symmetric[peer] + action[3] +
-                                            i64(epoch % 2) * bufferBytes);
+    T *slot = reinterpret_cast<T *>(c.symmetric[peer] + action[3] +
+                                    i64(epoch % 2) * bufferBytes);
     for (i64 i = begin + i64(threadIdx.x) * width; i < end;
-         i += i64(blockDim.x) * width)
-      storeSome<T, width>(target, i, end,
-                          formSum<T, kind>(c, action + 6, action[5],
-                                           bufferBytes, epoch, from, i, end));
+         i += i64(blockDim.x) * width) {
+      Vector<T, width> sum = formSum<T, kind>(c, action + 6, action[5],
+                                              bufferBytes, epoch, from, i, end);
+      if (action[0] == CCN_STORE_SUM)
+        storeSome<T, width>(to, action[3] + i, action[3] + end, sum);
+      else
+        storeSome<T, width>(slot, i, end, sum);
+    }
     if (action[0] == CCN_SEND_SUM) {
       __syncthreads();
       if (threadIdx.x == 0)

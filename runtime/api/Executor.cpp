@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Pieces.h"
 #include "runtime/api/Handles.h"
 #include "runtime/cuda/GpuExecutor.h"
 
 #include <algorithm>
+#include <cstddef>
 
 using namespace ccn;
 using namespace ccn::runtime;
@@ -18,19 +20,36 @@ namespace {
 
 /// An argument's part on the rank.
 struct Slot {
-  uintptr_t bytes = 0, alignment = 1;
+  int64_t count = 0;
+  ElementType type = ElementType::F32;
   bool isWritten = false;
-  /// Whether callers may pass it by value.
-  bool isValue = false;
+  /// Whether callers may pass it by value, or as a list of buffers.
+  bool isValue = false, isScattered = false;
+
+  uintptr_t alignment() const {
+    return static_cast<uintptr_t>(sizeInBytes(type));
+  }
+  uintptr_t bytes() const {
+    return static_cast<uintptr_t>(count) * alignment();
+  }
 };
 
-/// Where a part is.
+/// Where a part is, or a buffer of it.
 struct Extent {
   uintptr_t begin, end;
   size_t argument;
+  std::optional<size_t> buffer = std::nullopt;
 };
 
 enum class Scalars { Here, OnHost, Bound };
+
+/// What executors read is what callers have written.
+static_assert(sizeof(ccn_buffer) == sizeof(Piece) &&
+              offsetof(ccn_buffer, data) == offsetof(Piece, data) &&
+              offsetof(ccn_buffer, count) == offsetof(Piece, count));
+static_assert(sizeof(ccn_buffers) == sizeof(PieceList) &&
+              offsetof(ccn_buffers, list) == offsetof(PieceList, pieces) &&
+              offsetof(ccn_buffers, count) == offsetof(PieceList, count));
 
 } // namespace
 
@@ -41,15 +60,26 @@ struct ccn_executor {
   std::vector<Slot> slots;
   /// Room for checking a call.
   std::vector<Extent> extents;
+  /// The last call that was right, in numbers, and the present one.
+  std::vector<uintptr_t> known, present;
   std::unique_ptr<PlanExecutor> cpu;
   std::unique_ptr<GpuExecutor> gpu;
 
   void describe();
   /// Whether a call may have these arguments.
   Status check(void *const *arguments, size_t count, Scalars scalars);
+  Status checkArgument(size_t argument, const void *address, Scalars scalars);
+  Status checkBuffers(size_t argument, const PieceList *list);
+  Status addExtent(const Extent &extent, uintptr_t bytes);
   Status checkOverlaps();
+  bool isKnown(void *const *arguments, Scalars scalars);
   std::string nameOf(size_t argument) const {
     return "argument '" + program->package.plan.arguments[argument].name + "'";
+  }
+  std::string nameOf(const Extent &extent) const {
+    return (extent.buffer ? "buffer " + std::to_string(*extent.buffer) + " of "
+                          : "") +
+           nameOf(extent.argument);
   }
   ccn_status run(void *const *arguments, size_t count, void *stream,
                  Scalars scalars);
@@ -60,12 +90,9 @@ void ccn_executor::describe() {
   const RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
     const Argument &argument = plan.arguments[i];
-    auto size = static_cast<uintptr_t>(sizeInBytes(argument.type));
-    uintptr_t bytes = size;
-    for (int64_t extent : own.placements[i].sizes)
-      bytes *= static_cast<uintptr_t>(extent);
-    slots.push_back(
-        {bytes, size, argument.kind != ArgumentKind::Input, isValue(argument)});
+    slots.push_back({countOf(own, i), argument.type,
+                     argument.kind != ArgumentKind::Input, isValue(argument),
+                     argument.scattered});
   }
   extents.reserve(slots.size());
 }
@@ -77,26 +104,92 @@ Status ccn_executor::check(void *const *arguments, size_t count,
                  " arguments and results, found ", count);
   if (!arguments && count > 0)
     return error("the arguments are null");
+  if (isKnown(arguments, scalars))
+    return Status();
   extents.clear();
-  for (size_t i = 0; i < count; ++i) {
-    const Slot &slot = slots[i];
-    if (slot.bytes == 0)
+  for (size_t i = 0; i < count; ++i)
+    if (Status status = checkArgument(i, arguments[i], scalars); !status)
+      return status;
+  Status status = checkOverlaps();
+  if (status)
+    std::swap(known, present);
+  return status;
+}
+
+/// Whether the last call that was right was the same: with thousands of buffers
+/// it takes less time to see that than to look at them.
+bool ccn_executor::isKnown(void *const *arguments, Scalars scalars) {
+  present.clear();
+  present.push_back(static_cast<uintptr_t>(scalars));
+  for (size_t i = 0; i < slots.size(); ++i) {
+    present.push_back(reinterpret_cast<uintptr_t>(arguments[i]));
+    if (!slots[i].isScattered)
       continue;
-    auto address = reinterpret_cast<uintptr_t>(arguments[i]);
-    if (address == 0 && slot.isValue && scalars == Scalars::Bound)
-      continue;
-    if (address == 0)
-      return error(nameOf(i), " is null");
-    if (slot.isValue && scalars == Scalars::OnHost && gpu)
-      continue;
-    if (address % slot.alignment != 0)
-      return error(nameOf(i), " is not aligned to ", slot.alignment, " bytes");
-    if (slot.bytes > UINTPTR_MAX - address)
-      return error(nameOf(i), " has ", slot.bytes,
-                   " bytes, more than there are from its address on");
-    extents.push_back({address, address + slot.bytes, i});
+    PieceSpan pieces = piecesAt(arguments[i]);
+    if (!pieces.data() && !pieces.empty())
+      return false;
+    present.push_back(pieces.size());
+    for (const Piece &piece : pieces) {
+      present.push_back(reinterpret_cast<uintptr_t>(piece.data));
+      present.push_back(static_cast<uintptr_t>(piece.count));
+    }
   }
-  return checkOverlaps();
+  return present == known;
+}
+
+Status ccn_executor::checkArgument(size_t argument, const void *address,
+                                   Scalars scalars) {
+  const Slot &slot = slots[argument];
+  if (slot.isScattered)
+    return checkBuffers(argument, static_cast<const PieceList *>(address));
+  if (slot.count == 0)
+    return Status();
+  if (!address && slot.isValue && scalars == Scalars::Bound)
+    return Status();
+  if (!address)
+    return error(nameOf(argument), " is null");
+  if (slot.isValue && scalars == Scalars::OnHost && gpu)
+    return Status();
+  auto begin = reinterpret_cast<uintptr_t>(address);
+  if (begin % slot.alignment() != 0)
+    return error(nameOf(argument), " is not aligned to ", slot.alignment(),
+                 " bytes");
+  return addExtent({begin, 0, argument}, slot.bytes());
+}
+
+Status ccn_executor::checkBuffers(size_t argument, const PieceList *list) {
+  const Slot &slot = slots[argument];
+  if (!list)
+    return error(nameOf(argument), " is null, expected a list of buffers");
+  if (!list->pieces && list->count > 0)
+    return error(nameOf(argument), ": the list of its ", list->count,
+                 " buffers is null");
+  PieceSpan pieces = piecesAt(list);
+  if (Status status = checkPieces(
+          pieces, slot.count, slot.type,
+          [](size_t buffer) { return "buffer " + std::to_string(buffer); });
+      !status)
+    return error(nameOf(argument), ": ", status.message());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].count == 0)
+      continue;
+    Extent extent{reinterpret_cast<uintptr_t>(pieces[i].data), 0, argument, i};
+    if (Status status = addExtent(
+            extent, static_cast<uintptr_t>(pieces[i].count) * slot.alignment());
+        !status)
+      return status;
+  }
+  return Status();
+}
+
+/// Adds what has so many bytes from its begin on.
+Status ccn_executor::addExtent(const Extent &extent, uintptr_t bytes) {
+  if (bytes > UINTPTR_MAX - extent.begin)
+    return error(nameOf(extent), " has ", bytes,
+                 " bytes, more than there are from its address on");
+  extents.push_back(extent);
+  extents.back().end = extent.begin + bytes;
+  return Status();
 }
 
 /// Whether what is written overlaps nothing else.
@@ -110,7 +203,7 @@ Status ccn_executor::checkOverlaps() {
     bool isWritten = slots[extent.argument].isWritten;
     const Extent *before = isWritten ? any : written;
     if (before && before->end > extent.begin)
-      return error(nameOf(before->argument), " and ", nameOf(extent.argument),
+      return error(nameOf(*before), " and ", nameOf(extent),
                    " overlap, and one of them is written");
     if (!any || extent.end > any->end)
       any = &extent;

@@ -134,7 +134,8 @@ typedef enum ccn_target {
 /** Loads the package in a file. It holds machine code, so one must trust who
     made it. Of a package with variants it takes the one that `ccrun --tune` has
     chosen on this machine; ranks that were launched take it when they join a
-    team, if it is the same for all, else the default. CCN_ERROR_MACHINE if the target is not here. */
+    team, if it is the same for all, else the default. CCN_ERROR_MACHINE if the
+   target is not here. */
 CCN_API ccn_status ccn_program_load(const char *path, ccn_target target,
                                     ccn_program **program);
 /** Likewise from `size` bytes in memory, which are not needed afterwards. */
@@ -199,8 +200,8 @@ typedef struct ccn_argument {
   const int64_t *shape;
   /** Whether ranks hold the same part, which must have the same values. */
   int is_replicated;
-  /** Whether the program takes it from a list of buffers (`scattered`); here it
-      is one buffer with all of them, one after the other. */
+  /** Whether it is passed as a list of buffers (`scattered`): as the address
+      of a ccn_buffers. */
   int is_scattered;
 } ccn_argument;
 
@@ -241,8 +242,8 @@ CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
 /** The team of the processes that mpirun, torchrun or Slurm has started, on any
     hosts, of which this process is one rank. All of them call this with the
     same programs. Where the programs have one rank nothing need have started
-    it: it is rank 0. CCN_LAUNCHER and CCN_TRANSPORT can say who has started them
-    and how they reach each other. Until the rank leaves, SIGTERM, by which
+    it: it is rank 0. CCN_LAUNCHER and CCN_TRANSPORT can say who has started
+   them and how they reach each other. Until the rank leaves, SIGTERM, by which
     launchers end ranks, has a handler if the application has set none: where
     another rank is lost it says so and ends the process with status 4. Once in
     a process; after an error the process
@@ -291,6 +292,22 @@ CCN_API void ccn_team_release(ccn_team *team);
 
 typedef struct ccn_executor ccn_executor;
 
+/** One of the buffers that a scattered argument consists of. */
+typedef struct ccn_buffer {
+  /** Aligned as its elements are; null if there are none. */
+  void *data;
+  /** Its elements. */
+  int64_t count;
+} ccn_buffer;
+
+/** A scattered argument: buffers whose elements are, in this order, those of
+    the rank's part, as parameters of a model are. Each rank may have other
+    ones. */
+typedef struct ccn_buffers {
+  const ccn_buffer *list;
+  size_t count;
+} ccn_buffers;
+
 /** Instead of a device: ranks take turns at those that this process sees, by
     their number on this host where a launcher says it. */
 #define CCN_ANY_DEVICE (-1)
@@ -305,9 +322,13 @@ CCN_API ccn_status ccn_executor_create(ccn_team *team,
 
 /** Runs the program once, as all ranks do. `arguments` has, for each argument
     and result, the address of this rank's part, aligned as its elements are;
-    null if that has no elements. What is written overlaps nothing else.
+    null if that has no elements. Of a scattered argument it is the address of
+    a ccn_buffers in host memory, which has been read when this returns. What is
+    written overlaps nothing else.
 
-    On the CPU the run is done when this returns; `stream` is null.
+    On the CPU the run is done when this returns; `stream` is null. Buffers of a
+    scattered argument that do not lie one after the other are copied there, by
+    the run, which takes memory for that when it is first needed.
 
     On GPUs addresses are in the memory of the rank's device, those of scalars
     too, and `stream` is a CUstream or cudaStream_t of it. The run is only
@@ -315,7 +336,9 @@ CCN_API ccn_status ccn_executor_create(ccn_team *team,
     Allocates nothing; the stream may be capturing a graph, which can be run any
     number of times, as often on each rank. An executor's runs, and replays of
     its graphs, use the same memory: on several streams events must order
-    them. */
+    them. Kernels access the buffers of scattered arguments where they are; runs
+    that are given others than were bound first tell the device where, at most
+    4095 of each argument. */
 CCN_API ccn_status ccn_executor_run(ccn_executor *executor,
                                     void *const *arguments, size_t count,
                                     void *stream);
@@ -338,7 +361,9 @@ CCN_API ccn_status ccn_executor_run_values(ccn_executor *executor,
     cuMemAlloc or cudaMalloc gave, and what was mapped by cuMemMap; the latter
     of another process if cuMemCreate was asked for handles that are file
     descriptors, as PyTorch's expandable segments and ncclMemAlloc do, and if
-    the processes see each other's sockets (they share a network namespace).
+    the processes see each other's sockets (they share a network namespace). A
+    scattered argument is copied, too, if its buffers are not of the same sizes
+    on all ranks.
     Runs may still be given other addresses. On the CPU it does nothing. */
 CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
                                      void *const *arguments, size_t count);

@@ -176,8 +176,11 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
     return status;
   bool isCaptured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
   bool isTraced = options.trace && !isCaptured;
-  if (Status status = stage(true, stream); !status)
-    return status;
+  Status placed = placeTables(stream);
+  if (placed)
+    placed = stage(true, stream);
+  if (!placed)
+    return placed;
   if (streams.size() > 1) {
     if (Status status = record(fork, stream); !status)
       return status;
@@ -214,21 +217,31 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
 }
 
 Status GpuExecutor::State::stage(bool before, CUstream stream) {
+  Status status;
   for (const SharedArgument &argument : shared) {
-    auto caller = reinterpret_cast<CUdeviceptr>(given[argument.number]);
-    CUdeviceptr place = ownPlace(argument);
-    if (caller == place || argument.bytes == 0 ||
-        !(before ? argument.isInput : argument.isOutput))
+    if (!(before ? argument.isInput : argument.isOutput))
       continue;
-    if (Status status =
-            device->check(device->driver.memcpyDtoDAsync(
-                              before ? place : caller, before ? caller : place,
-                              static_cast<size_t>(argument.bytes), stream),
-                          "cuMemcpyDtoDAsync");
-        !status)
+    void *address = given[argument.number];
+    Piece whole{address, argument.count};
+    PieceSpan pieces =
+        argument.isScattered ? piecesAt(address) : PieceSpan(&whole, 1);
+    bool isDone = forEachCommonRange(
+        pieces, argument.places().own, argument.size,
+        [&](std::byte *caller, std::byte *place, int64_t count) {
+          if (caller == place)
+            return true;
+          auto from = reinterpret_cast<CUdeviceptr>(before ? caller : place);
+          auto to = reinterpret_cast<CUdeviceptr>(before ? place : caller);
+          auto bytes = static_cast<size_t>(count * argument.size);
+          status = device->check(
+              device->driver.memcpyDtoDAsync(to, from, bytes, stream),
+              "cuMemcpyDtoDAsync");
+          return status.ok();
+        });
+    if (!isDone)
       return status;
   }
-  return Status();
+  return status;
 }
 
 Status GpuExecutor::State::awaitRuns() {
@@ -248,7 +261,7 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   for (const ValueArgument &value : values)
     if (value.number < bound.size() && !bound[value.number])
       bound[value.number] = reinterpret_cast<void *>(value.place);
-  Status status = checkArguments(plan, argumentCount, bound);
+  Status status = checkArguments(plan, isScattered, bound);
   CurrentContext current(device->driver, device->context);
   if (status)
     status = current.status();
@@ -259,13 +272,15 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
     if (!status)
       break;
     argument.bound.reset();
-    Result<std::optional<PeerMemory>> memory = team->shareIfPossible(
-        *exchange, reinterpret_cast<CUdeviceptr>(bound[argument.number]),
-        argument.bytes);
-    status = memory.status();
+    Result<std::optional<SharedPlaces>> places =
+        shareIfPossible(argument, bound[argument.number]);
+    status = places.status();
     if (status)
-      argument.bound = *std::move(memory);
+      argument.bound = *std::move(places);
   }
+  for (OwnScattered &argument : scattered)
+    if (status)
+      status = bindScattered(argument, bound[argument.number]);
   if (status)
     status = exchange->barrier("binding of arguments");
   return status ? status : fail(status);
@@ -279,16 +294,17 @@ Status GpuExecutor::State::start(std::span<void *const> addresses,
   }
   Status status = fault();
   if (status)
-    status = checkArguments(plan, argumentCount, addresses);
+    status = checkArguments(plan, isScattered, addresses);
   if (status) {
     given.assign(addresses.begin(), addresses.end());
     std::copy(given.begin(), given.end(), arguments.begin());
     size_t next = argumentCount;
     for (const SharedArgument &argument : shared) {
       arguments[argument.number] = reinterpret_cast<void *>(ownPlace(argument));
-      for (CUdeviceptr place : argument.places())
+      for (CUdeviceptr place : argument.places().addresses)
         arguments[next++] = reinterpret_cast<void *>(place);
     }
+    findScattered();
     CurrentContext current(device->driver, device->context);
     status = current.status();
     ++runs;
@@ -517,7 +533,7 @@ int GpuExecutor::device() const { return state->device->number; }
 bool GpuExecutor::isCopied(int argument) const {
   for (const SharedArgument &each : state->shared)
     if (each.number == static_cast<size_t>(argument))
-      return !each.bound && each.bytes > 0;
+      return !each.bound && each.count > 0;
   return false;
 }
 

@@ -95,7 +95,8 @@ public:
   /// addresses in memory that stays until the executor is destroyed or bind has
   /// been called again, before which graphs that were captured have ended; null
   /// for a value is where runValues puts it. Waits for this rank's runs. What
-  /// others cannot access (GpuTeam::shareIfPossible) is still copied. Runs may
+  /// others cannot access (GpuTeam::shareIfPossible) is still copied, and a
+  /// scattered argument whose pieces have other sizes on other ranks. Runs may
   /// still be given other addresses.
   Status bind(std::span<void *const> arguments);
 

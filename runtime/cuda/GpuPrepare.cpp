@@ -7,6 +7,7 @@
 
 #include "runtime/CheckGpuProgram.h"
 #include "runtime/CheckPlan.h"
+#include "runtime/CollectiveSupport.h"
 #include "runtime/cuda/GpuState.h"
 
 #include <algorithm>
@@ -78,6 +79,7 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   plan = whole.ranks[static_cast<size_t>(rank)];
   failures = whole.failures;
   argumentCount = whole.arguments.size();
+  isScattered = scatteredArguments(whole);
   arguments.resize(addressCount(whole, program));
   for (const Launch &launch : plan.launches)
     launchNames.push_back(launch.name);
@@ -111,9 +113,6 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   if (!joined)
     return joined.status();
   team = *std::move(joined);
-  for (SharedArgument &argument : shared)
-    for (size_t other = 0; other < argument.staged.size(); ++other)
-      argument.staged[other] += team->address(static_cast<int>(other));
 
   launches = std::vector<PreparedGpuLaunch>(plan.launches.size());
   for (PreparedGpuLaunch &launch : launches)
@@ -125,6 +124,10 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   if (Status status = prepareMemory(program); !status)
     return status;
   if (Status status = prepareValues(whole); !status)
+    return status;
+  if (Status status = prepareScattered(whole, program); !status)
+    return status;
+  if (Status status = prepareShared(); !status)
     return status;
   if (Status status = prepareLaunches(program); !status)
     return status;
@@ -142,25 +145,43 @@ int64_t GpuExecutor::State::placeShared(const Plan &whole,
   for (int number : program.sharedArguments) {
     auto index = static_cast<size_t>(number);
     const Argument &argument = whole.arguments[index];
-    int64_t own = 0, most = 0;
-    for (size_t other = 0; other < whole.ranks.size(); ++other) {
-      int64_t bytes = sizeInBytes(argument.type);
-      for (int64_t size : whole.ranks[other].placements[index].sizes)
-        bytes *= size;
-      most = std::max(most, bytes);
-      if (other == static_cast<size_t>(rank))
-        own = bytes;
-    }
-    shared.push_back({index,
-                      own,
-                      argument.kind != ArgumentKind::Result,
-                      argument.kind != ArgumentKind::Input,
-                      std::vector<CUdeviceptr>(
-                          whole.ranks.size(), static_cast<CUdeviceptr>(offset)),
-                      {}});
-    offset += (most + 255) / 256 * 256;
+    int64_t most = 0;
+    for (const RankPlan &other : whole.ranks)
+      most = std::max(most, countOf(other, index));
+    SharedArgument &made = shared.emplace_back();
+    made.number = index;
+    made.size = sizeInBytes(argument.type);
+    made.count = countOf(plan, index);
+    made.isInput = argument.kind != ArgumentKind::Result;
+    made.isOutput = argument.kind != ArgumentKind::Input;
+    made.isScattered = argument.scattered;
+    made.staged.addresses.assign(whole.ranks.size(),
+                                 static_cast<CUdeviceptr>(offset));
+    offset += (most * made.size + 255) / 256 * 256;
   }
   return offset;
+}
+
+/// Finds those places, which are where the ranks' memory is.
+Status GpuExecutor::State::prepareShared() {
+  for (SharedArgument &argument : shared) {
+    for (int other = 0; other < transport.ranks(); ++other) {
+      CUdeviceptr &address =
+          argument.staged.addresses[static_cast<size_t>(other)];
+      address += team->address(other);
+      Piece whole{reinterpret_cast<void *>(address), argument.count};
+      if (other == rank)
+        argument.staged.own = {whole};
+      if (!argument.isScattered)
+        continue;
+      // All ranks have as many elements.
+      Result<CUdeviceptr> table = tableOf({&whole, 1});
+      if (!table)
+        return table.status();
+      address = *table;
+    }
+  }
+  return Status();
 }
 
 /// Decides the grid of each launch.
@@ -256,6 +277,14 @@ Status GpuExecutor::State::prepareProducts(const Plan &whole,
       return view.rank < 0 || view.rank == rank;
     };
     if (!isOwn(part->a) || !isOwn(part->b) || !isOwn(part->c))
+      continue;
+    auto isInOnePiece = [&](const View &view) {
+      const Buffer &buffer = plan.buffers[static_cast<size_t>(view.buffer)];
+      return buffer.memory != Memory::Argument ||
+             !isScattered[static_cast<size_t>(buffer.offset)];
+    };
+    if (!isInOnePiece(part->a) || !isInOnePiece(part->b) ||
+        !isInOnePiece(part->c))
       continue;
     ElementType type = plan.buffers[static_cast<size_t>(part->c.buffer)].type;
     Result<std::unique_ptr<LibraryProduct>> product =

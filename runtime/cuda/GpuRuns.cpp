@@ -23,6 +23,54 @@ constexpr int batch = 64;
 using Graph = DeviceObject<CUgraph>;
 using GraphRunner = DeviceObject<CUgraphExec>;
 
+/// The sizes of the buffers of so many elements, as those of a model's
+/// parameters: round ones that are large, and then small ones of any sizes.
+std::vector<int64_t> piecesOf(int64_t count) {
+  constexpr int64_t small = 4096, round = 64;
+  constexpr int64_t smallSizes[] = {1, 0, 37, 512, 3, 100, 1031};
+  std::vector<int64_t> sizes;
+  for (size_t next = 0; count > 0; count -= sizes.back())
+    sizes.push_back(
+        count > small
+            ? std::max(small, count / 4 / round * round)
+            : std::min(count, smallSizes[next++ % std::size(smallSizes)]));
+  return sizes;
+}
+
+/// What the host has as one array.
+struct RunArgument {
+  int size;
+  bool isOutput, isScattered;
+  std::vector<DeviceMemory> memory = {};
+  std::vector<Piece> pieces = {};
+  PieceList list = {};
+
+  Status allocate(const GpuDevice &device, const Argument &argument,
+                  int64_t count);
+};
+
+Status RunArgument::allocate(const GpuDevice &device, const Argument &argument,
+                             int64_t count) {
+  std::vector<int64_t> sizes = {count};
+  if (isScattered)
+    sizes = piecesOf(count);
+  for (int64_t elements : sizes) {
+    Piece &piece = pieces.emplace_back(Piece{nullptr, elements});
+    if (elements == 0)
+      continue;
+    // Some are aligned as elements need be, and no more.
+    int64_t shift = isScattered && pieces.size() % 2 == 0 ? size : 0;
+    Result<DeviceMemory> taken =
+        allocateMemory(device, elements * size + shift, argument.name.c_str());
+    if (!taken)
+      return taken.status();
+    memory.push_back(*std::move(taken));
+    piece.data = reinterpret_cast<void *>(memory.back().get() +
+                                          static_cast<CUdeviceptr>(shift));
+  }
+  return Status();
+}
+
 } // namespace
 
 struct GpuRuns::State {
@@ -32,14 +80,16 @@ struct GpuRuns::State {
   Status prepare(const Plan &plan, int rank);
   Result<std::vector<double>> time(int count,
                                    const std::function<Status()> &start);
+  /// Calls copy(device, host, bytes) for all arguments, or those that the plan
+  /// writes, with their addresses.
+  template <typename Copy>
+  Status forEachPiece(std::span<void *const> host, bool writtenOnly, Copy copy);
   Status runOnce() { return executor.run(addresses, stream.get()); }
   Status wait() { return executor.synchronize(stream.get()); }
 
   GpuExecutor &executor;
   const GpuDevice &device;
-  std::vector<DeviceMemory> memory;
-  std::vector<int64_t> bytes;
-  std::vector<bool> isOutput;
+  std::vector<RunArgument> arguments;
   /// As executors take them.
   std::vector<void *> addresses;
   Stream stream;
@@ -54,20 +104,17 @@ Status GpuRuns::State::prepare(const Plan &plan, int rank) {
   const RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
     const Argument &argument = plan.arguments[i];
-    int64_t size = sizeInBytes(argument.type);
-    for (int64_t extent : own.placements[i].sizes)
-      size *= extent;
-    bytes.push_back(size);
-    isOutput.push_back(argument.kind != ArgumentKind::Input);
-    memory.emplace_back();
-    if (size > 0) {
-      Result<DeviceMemory> taken =
-          allocateMemory(device, size, argument.name.c_str());
-      if (!taken)
-        return taken.status();
-      memory.back() = *std::move(taken);
-    }
-    addresses.push_back(reinterpret_cast<void *>(memory.back().get()));
+    RunArgument made{sizeInBytes(argument.type),
+                     argument.kind != ArgumentKind::Input, argument.scattered};
+    if (Status status = made.allocate(device, argument, countOf(own, i));
+        !status)
+      return status;
+    arguments.push_back(std::move(made));
+  }
+  for (RunArgument &argument : arguments) {
+    argument.list = {argument.pieces.data(), argument.pieces.size()};
+    addresses.push_back(argument.isScattered ? &argument.list
+                                             : argument.pieces.front().data);
   }
   for (int i = 0; i <= batch; ++i) {
     Result<Event> event = createEvent(device, true);
@@ -80,6 +127,26 @@ Status GpuRuns::State::prepare(const Plan &plan, int rank) {
     return made.status();
   stream = *std::move(made);
   return executor.bind(addresses);
+}
+
+template <typename Copy>
+Status GpuRuns::State::forEachPiece(std::span<void *const> host,
+                                    bool writtenOnly, Copy copy) {
+  CurrentContext current(device.driver, device.context);
+  Status status = current.status();
+  for (size_t i = 0; status && i < arguments.size(); ++i) {
+    const RunArgument &argument = arguments[i];
+    if (writtenOnly && !argument.isOutput)
+      continue;
+    auto *at = static_cast<std::byte *>(host[i]);
+    for (const Piece &piece : argument.pieces) {
+      auto bytes = static_cast<size_t>(piece.count * argument.size);
+      if (status && bytes > 0)
+        status = copy(reinterpret_cast<CUdeviceptr>(piece.data), at, bytes);
+      at += bytes;
+    }
+  }
+  return status ? wait() : status;
 }
 
 Result<std::unique_ptr<GpuRuns>> GpuRuns::create(GpuExecutor &executor,
@@ -108,36 +175,22 @@ GpuRuns::~GpuRuns() {
 
 Status GpuRuns::upload(std::span<void *const> host) {
   const GpuDevice &device = state->device;
-  CurrentContext current(device.driver, device.context);
-  if (Status status = current.status(); !status)
-    return status;
-  for (size_t i = 0; i < state->bytes.size(); ++i)
-    if (state->bytes[i] > 0)
-      if (Status status = device.check(device.driver.memcpyHtoDAsync(
-                                           state->memory[i].get(), host[i],
-                                           static_cast<size_t>(state->bytes[i]),
-                                           state->stream.get()),
-                                       "cuMemcpyHtoDAsync");
-          !status)
-        return status;
-  return state->wait();
+  return state->forEachPiece(
+      host, false, [&](CUdeviceptr to, const void *from, size_t bytes) {
+        return device.check(
+            device.driver.memcpyHtoDAsync(to, from, bytes, state->stream.get()),
+            "cuMemcpyHtoDAsync");
+      });
 }
 
 Status GpuRuns::download(std::span<void *const> host) {
   const GpuDevice &device = state->device;
-  CurrentContext current(device.driver, device.context);
-  if (Status status = current.status(); !status)
-    return status;
-  for (size_t i = 0; i < state->bytes.size(); ++i)
-    if (state->bytes[i] > 0 && state->isOutput[i])
-      if (Status status = device.check(device.driver.memcpyDtoHAsync(
-                                           host[i], state->memory[i].get(),
-                                           static_cast<size_t>(state->bytes[i]),
-                                           state->stream.get()),
-                                       "cuMemcpyDtoHAsync");
-          !status)
-        return status;
-  return state->wait();
+  return state->forEachPiece(
+      host, true, [&](CUdeviceptr from, void *to, size_t bytes) {
+        return device.check(
+            device.driver.memcpyDtoHAsync(to, from, bytes, state->stream.get()),
+            "cuMemcpyDtoHAsync");
+      });
 }
 
 Status GpuRuns::run() {

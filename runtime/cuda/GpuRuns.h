@@ -1,7 +1,8 @@
 //===- GpuRuns.h - Runs a plan on a GPU from host memory --------*- C++ -*-===//
 //
 // For tools, whose arrays are on the host: copies arguments to the device and
-// results back, runs on a stream of its own, and measures.
+// results back, runs on a stream of its own, and measures. A scattered argument
+// is in many buffers there, whatever it is on the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +26,9 @@ public:
   GpuRuns(const GpuRuns &) = delete;
   GpuRuns &operator=(const GpuRuns &) = delete;
 
-  /// Copies the arguments, of which `host` has the addresses as
-  /// PlanExecutor::run has them, to the device. Those of results too, so that
-  /// what the plan leaves is as it was.
+  /// Copies the arguments, of which `host` has the addresses, to the device;
+  /// scattered ones are one array too. Those of results too, so that what the
+  /// plan leaves is as it was.
   Status upload(std::span<void *const> host);
   /// Copies results and what the plan has changed back.
   Status download(std::span<void *const> host);

@@ -8,6 +8,7 @@
 #define CCN_RUNTIME_CUDA_GPUSTATE_H
 
 #include "runtime/GpuAbi.h"
+#include "runtime/Pieces.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuGrid.h"
 #include "runtime/cuda/GpuKernels.h"
@@ -52,21 +53,41 @@ struct HostWords {
   alignas(256) unsigned stop;
 };
 
+/// Where an argument is that ranks access of each other.
+struct SharedPlaces {
+  /// What kernels get for it, by rank: addresses, or those of tables.
+  std::vector<CUdeviceptr> addresses;
+  /// The own memory.
+  std::vector<Piece> own;
+  /// What is opened for that, of each piece.
+  std::vector<PeerMemory> memory = {};
+};
+
 /// An argument that ranks access of each other.
 struct SharedArgument {
   size_t number;
-  /// Of the own part.
-  int64_t bytes;
+  /// Of an element, and the elements of the own part.
+  int size;
+  int64_t count;
   /// Whether it comes from the caller, and goes to it.
-  bool isInput, isOutput;
-  /// Where the ranks have it in symmetric memory, by rank.
-  std::vector<CUdeviceptr> staged;
-  /// Where the callers bound it, if all ranks can access that.
-  std::optional<PeerMemory> bound;
+  bool isInput, isOutput, isScattered;
+  /// In symmetric memory, and where the callers bound it if all ranks can
+  /// access that.
+  SharedPlaces staged;
+  std::optional<SharedPlaces> bound;
 
-  std::span<const CUdeviceptr> places() const {
-    return bound ? bound->addresses() : staged;
-  }
+  const SharedPlaces &places() const { return bound ? *bound : staged; }
+};
+
+/// A scattered argument that only this rank accesses.
+struct OwnScattered {
+  size_t number;
+  int size;
+  /// What was bound, and its table.
+  std::vector<Piece> bound;
+  CUdeviceptr boundTable = 0;
+  /// The table of runs that are given something else.
+  DeviceMemory runTable;
 };
 
 /// An argument that callers may pass by value.
@@ -103,6 +124,7 @@ struct GpuExecutor::State {
   GpuExecutorOptions options;
   RankPlan plan;
   size_t argumentCount = 0;
+  std::vector<bool> isScattered;
   std::vector<std::string> launchNames, failures;
 
   // What comes later is given back first.
@@ -115,6 +137,7 @@ struct GpuExecutor::State {
   std::unique_ptr<HostExchange> exchange;
   std::unique_ptr<GpuTeam> team;
   std::vector<SharedArgument> shared;
+  std::vector<OwnScattered> scattered;
   std::vector<ValueArgument> values;
   std::vector<PreparedGpuLaunch> launches;
   /// By stream; none of stream 0, which is the caller's, and of those without
@@ -137,9 +160,25 @@ private:
 
   int64_t placeShared(const Plan &plan, const GpuProgram &program,
                       int64_t offset);
+  Status prepareShared();
   CUdeviceptr ownPlace(const SharedArgument &argument) const {
-    return argument.places()[static_cast<size_t>(rank)];
+    return argument.places().addresses[static_cast<size_t>(rank)];
   }
+
+  // Of scattered arguments (GpuPieces.cpp).
+  Status prepareScattered(const Plan &plan, const GpuProgram &program);
+  /// Where what all ranks gave of a shared argument is to be accessed; nothing
+  /// if a rank cannot.
+  Result<std::optional<SharedPlaces>>
+  shareIfPossible(const SharedArgument &argument, void *given);
+  Status bindScattered(OwnScattered &argument, void *given);
+  /// Lets kernels find what the run was given.
+  void findScattered();
+  /// Tells the device where that is if it is not what was bound.
+  Status placeTables(CUstream stream);
+  /// The table of these pieces, which stays.
+  Result<CUdeviceptr> tableOf(PieceSpan pieces);
+  Status writeTable(CUdeviceptr place, PieceSpan pieces, CUstream stream);
   /// Copies what the caller has elsewhere than it was bound, before or after
   /// the run.
   Status stage(bool before, CUstream stream);
@@ -174,6 +213,17 @@ private:
   std::vector<void *> given, arguments;
   /// What the caller gave, with places instead of values.
   std::vector<void *> placed;
+
+  /// The kernel that writes tables, and what it gets.
+  PreparedGpuLaunch tableWriter;
+  /// All that were made for what was bound; captured graphs may use any.
+  struct Table {
+    std::vector<Piece> pieces;
+    DeviceMemory memory;
+  };
+  std::vector<Table> tables;
+  /// Of the table that is being written.
+  std::vector<int64_t> tableWords;
 };
 
 } // namespace ccn::runtime

@@ -8,6 +8,7 @@
 
 #include "codegen/BuildPackage.h"
 #include "runtime/CheckPlan.h"
+#include "runtime/Pieces.h"
 #include "runtime/SymmetricHeap.h"
 
 #include <cstring>
@@ -119,7 +120,7 @@ Result<PlanTeam::Outputs> PlanTeam::runAgain() {
     if (Status status = start(); !status)
       return status;
   forAllRanks(plan.ranks.size(), [&](int rank) {
-    std::vector<void *> arguments = memory->arguments(rank);
+    WholeArguments arguments(plan, rank, memory->arguments(rank));
     (void)executors[static_cast<size_t>(rank)]->run(arguments);
   });
   if (Status status = heap->failure(); !status)

@@ -68,6 +68,21 @@ def collectives(element):
                       "schedule chosen for collectives {", *choices, "}", ""])
 
 
+def scattered(element):
+    """A program whose collectives, sums and products take arguments in lists of buffers and leave them there."""
+    choices = ["  algorithm v0 = one_shot", "  protocol v0 = ll", "  algorithm v1 = one_shot",
+               f"  protocol v1 = {'lamport' if element in ('f64', 'f32', 'f16', 'bf16') else 'll'}",
+               "  algorithm v2 = two_shot", "  algorithm v3 = ring"]
+    lines = [f"  let v{i} = all_reduce({kind}, x)" for i, kind in enumerate(("max", "min", "max", "min"))]
+    stores = [f"  y{i} <- v{i}" for i in range(4)]
+    lists = ", ".join(f"inout y{i}: {element}[N] scattered" for i in range(4))
+    return "\n".join(["mesh m (dp = 2)", "param N = 5",
+                      f"program scattered(x: {element}[N] local scattered, {lists}, w: {element}[N] scattered) {{",
+                      *lines, *stores, "  let v4 = matmul(reshape(w, [N, 1]), slice(reshape(w, [1, N]), 1, 0, 3))",
+                      "  let v5 = broadcast(x, 1)", "  let v6 = reduce_scatter(max, x, 0)", "  let v7 = max(w, 0)",
+                      "  return v4, v5, v6, v7", "}", "schedule chosen for scattered {", *choices, "}", ""])
+
+
 def products(element):
     """A program with products of matrices that lie in every order, convolutions, and tables, of one type."""
     lines = ["  let c0 = matmul(a, b)", "  let c1 = matmul(transpose(at), b)", "  let c2 = matmul(a, transpose(bt))",
@@ -141,6 +156,20 @@ def cases(folder):
                     options = [f"-D{value}" for value in size.split()]
                     options += ["--schedule", schedule] if schedule else []
                     yield case(f"{example}-{schedule or 'plain'}-{s}-{label}", file, options, mesh)
+    # ccrun gives what is scattered in many buffers.
+    for schedule in [None, "fused", "halves"]:
+        for n in (1, 103, 65536, 1000003):
+            for ranks in (1, 2, 3, 4):
+                yield case(f"scattered-adam-{schedule or 'plain'}-{n}-{ranks}", f"{HERE}/scattered.ccn",
+                           [f"-DN={n}", *(["--schedule", schedule] if schedule else [])], {"dp": ranks})
+    for element in FLOATS + INTEGERS:
+        file = f"{folder}/scattered-{element}.ccn"
+        with open(file, "w") as out:
+            out.write(scattered(element))
+        for n in (5, 10007):
+            for ranks in (2, 4):
+                yield case(f"scattered-{element}-{n}-{ranks}", file, [f"-DN={n}", "--schedule", "chosen"],
+                           {"dp": ranks})
     for element in FLOATS + INTEGERS + ["bool"]:
         file = f"{folder}/collectives-{element}.ccn"
         with open(file, "w") as out:

@@ -6,6 +6,7 @@
 
 #include "tools/ccrun/Ranks.h"
 
+#include "runtime/Pieces.h"
 #include "runtime/PlanExecutor.h"
 #include "runtime/Protocols.h"
 #include "runtime/SymmetricHeap.h"
@@ -95,7 +96,7 @@ Status executeOnCpu(const ObjectCode &code, RunMemory &memory,
                   traffic.othersWritten};
   report.state = RankState::Running;
 
-  std::vector<void *> arguments = memory.arguments(rank);
+  WholeArguments arguments(memory.plan(), rank, memory.arguments(rank));
   SavedArguments saved(memory, rank);
   int64_t first = 0;
   for (int run = 0; run < task.runs; ++run) {

@@ -1,12 +1,13 @@
 """Executors: a program that one rank of a team runs, on the caller's tensors."""
 
 import ctypes
+import math
 import sys
 from typing import Any, NamedTuple
 
 from . import _tensors
 from ._elements import encode
-from ._library import int32, lib
+from ._library import Buffer, Buffers, int32, lib
 
 _ANY_DEVICE = -1
 
@@ -49,6 +50,7 @@ class Executor:
         tensors, for all others: each is the rank's part, so it has the shape argument.part(rank).shape, the argument's
         element type, row-major order without gaps, and is on the device that executes the program: the CPU, or the
         same GPU for all. What the program writes is written to the tensors of inouts.
+        lists of such tensors, for those that are scattered: their shapes are any, their elements together the part's.
 
     Tensors are NumPy's, PyTorch's or those of anything that speaks DLPack. NumPy has no bf16 and no 8-bit floats: as
     in .npy files these are arrays of the dtypes V2 and V1, or those of the module ml_dtypes.
@@ -223,7 +225,7 @@ class Executor:
         call = _Call(len(self._parameters) + len(self._results), is_abstract)
         call.stream = self._stream(stream)
         if self._on_gpu and not is_abstract:
-            for value in given:
+            for value in self._tensors_of(given):
                 torch = _tensors.torch_of(value)
                 if torch is not None and value.is_cuda:
                     current = _tensors.torch_stream(value.device.index)
@@ -235,9 +237,19 @@ class Executor:
             if slot.argument.is_value:
                 if values and not is_abstract:
                     self._pass_value(call, i, slot, value)
+            elif slot.argument.is_scattered:
+                self._pass_list(call, i, slot, value)
             else:
                 self._pass_tensor(call, i, slot, value)
         return call
+
+    def _tensors_of(self, given):
+        """All that is passed, with the tensors of lists one by one."""
+        for slot, value in zip(self._parameters, given):
+            if slot.argument.is_scattered and isinstance(value, (tuple, list)):
+                yield from value
+            else:
+                yield value
 
     def _collect_results(self, call, out):
         results = self._results
@@ -303,11 +315,40 @@ class Executor:
         call.owners.append(buffer)
 
     def _pass_tensor(self, call, place, slot, value):
+        self._pass_view(call, place, slot, self._read_tensor(call, slot, value))
+        self._keep(call, slot, value)
+
+    def _pass_list(self, call, place, slot, values):
+        """A tensor of its own is a list of one."""
+        if not isinstance(values, (tuple, list)):
+            values = [values]
+        views = [self._read_tensor(call, slot, value) for value in values]
+        for view, value in zip(views, values):
+            self._check_element(slot, view)
+            self._check_memory(call, slot, view)
+            self._keep(call, slot, value)
+            call.owners.append(view.owner)
+        counts = [math.prod(view.shape) for view in views]
+        if sum(counts) != math.prod(slot.shape):
+            raise self._error(ValueError, slot, f"expected tensors of {math.prod(slot.shape)} elements together, as "
+                                                f"the part of rank {self.rank} of {slot.argument.type_name} has, "
+                                                f"found {sum(counts)}")
+        if call.is_abstract:
+            return
+        buffers = (Buffer * len(views))(*((view.address, count) for view, count in zip(views, counts)))
+        listed = Buffers(buffers, len(views))
+        call.addresses[place] = ctypes.addressof(listed)
+        call.owners += [buffers, listed]
+
+    def _read_tensor(self, call, slot, value):
         view = self._read(call, slot, value)
         if view is None:
             what = "a tensor" if slot.shape or not slot.is_written else "a tensor without dimensions, which is written"
+            what += " or a list of tensors" if slot.argument.is_scattered else ""
             raise self._error(TypeError, slot, f"expected {what}, found {type(value).__name__}")
-        self._pass_view(call, place, slot, view)
+        return view
+
+    def _keep(self, call, slot, value):
         call.owners.append(value)
         if slot.is_written:
             call.written.append(value)
@@ -315,19 +356,25 @@ class Executor:
             call.like = value
 
     def _pass_view(self, call, place, slot, view):
-        element = slot.argument.element
-        if view.element is not element:
-            raise self._error(TypeError, slot, f"expected elements of {element.name}, found {view.found}")
+        self._check_element(slot, view)
         if view.shape != slot.shape:
             raise self._error(ValueError, slot, f"expected shape {list(slot.shape)}, which is the part of rank "
                                                 f"{self.rank} of {slot.argument.type_name}, found {list(view.shape)}")
+        self._check_memory(call, slot, view)
+        call.addresses[place] = view.address
+        call.owners.append(view.owner)
+
+    def _check_element(self, slot, view):
+        element = slot.argument.element
+        if view.element is not element:
+            raise self._error(TypeError, slot, f"expected elements of {element.name}, found {view.found}")
+
+    def _check_memory(self, call, slot, view):
         if not view.is_contiguous:
             raise self._error(ValueError, slot, "expected row-major order without gaps, found other strides")
         self._check_device(call, slot, view.device)
         if view.read_only and slot.is_written:
             raise self._error(ValueError, slot, "it is read-only, and the program writes it")
-        call.addresses[place] = view.address
-        call.owners.append(view.owner)
 
     def _check_device(self, call, slot, device):
         """Whether a tensor is on the device of the others, or may be."""

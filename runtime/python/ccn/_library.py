@@ -62,6 +62,14 @@ class ArgumentInfo(ctypes.Structure):
                 ("shape", POINTER(c_int64)), ("is_replicated", c_int), ("is_scattered", c_int)]
 
 
+class Buffer(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("count", c_int64)]
+
+
+class Buffers(ctypes.Structure):
+    _fields_ = [("list", POINTER(Buffer)), ("count", c_size_t)]
+
+
 class PartInfo(ctypes.Structure):
     _fields_ = [("dims", c_int), ("offset", POINTER(c_int64)), ("shape", POINTER(c_int64)), ("count", c_int64),
                 ("bytes", c_int64)]

@@ -30,7 +30,7 @@ class Argument:
     kind            "input", which is read; "inout", which is read and written; "result"
     shape           of the whole tensor; () is a scalar
     is_replicated   whether some ranks hold the same part, which must have the same values
-    is_scattered    whether the program takes it from a list of buffers; here it is one tensor of all of them
+    is_scattered    whether it is passed as a list of tensors, of any shapes, whose elements are its own in their order
     """
 
     def __init__(self, handle, index, info):

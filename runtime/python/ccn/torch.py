@@ -5,8 +5,8 @@
     adam = ccn.torch.register(ccn.load("adam.ccnpkg"), "ccn::adam")
     adam(g, p, mom, var, 0.001, 1.0)             # or torch.ops.ccn.adam
 
-The operator takes the program's arguments in their order, tensors and numbers, writes its inouts and returns its
-results. It is not differentiable.
+The operator takes the program's arguments in their order, tensors, lists of them for scattered ones, and numbers,
+writes its inouts and returns its results. It is not differentiable.
 """
 
 import keyword
@@ -28,6 +28,7 @@ def _schema(parameters, results):
             kind = _number_type(argument.element)
         else:
             kind = f"Tensor(a{len(texts)}!)" if argument.kind == "inout" else "Tensor"
+            kind += "[]" if argument.is_scattered else ""
         texts.append(f"{kind} {name}")
     returned = "Tensor" if len(results) == 1 else "(" + ", ".join(["Tensor"] * len(results)) + ")"
     return f"({', '.join(texts)}) -> {returned}"

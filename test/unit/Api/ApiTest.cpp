@@ -57,7 +57,7 @@ TEST(Api, ProgramsRunOnAnyRanksAndSizes) {
 }
 
 TEST(Api, ProgramsAreDescribed) {
-  Package package = average(4, 1003);
+  Package package = scatteredAverage(4, 1003);
   package.schedule = "fused";
   Program program = load(package);
   ccn_program_info info;
@@ -208,4 +208,47 @@ TEST(Api, TypesAreTheLanguages) {
     EXPECT_EQ(ccn_type_size(c), static_cast<size_t>(sizeInBytes(type)));
     EXPECT_EQ(ccn_type_name(c), name(type));
   }
+}
+
+TEST(Api, ScatteredArgumentsAreListsOfBuffers) {
+  constexpr int ranks = 2;
+  Program program = load(scatteredAverage(ranks, 103));
+  Team team = makeTeam({program.get()});
+  AverageArrays arrays(ranks, 103);
+  onRanks(team.get(), ranks, [&](int rank) {
+    Outcome outcome;
+    Executor executor = make(team.get(), program.get(), rank, outcome);
+    ASSERT_EQ(outcome.status, CCN_OK) << outcome.text;
+    // Each rank has other ones, in another order in memory.
+    float *y = arrays.y[static_cast<size_t>(rank)].data();
+    std::vector<std::vector<float>> parts(4);
+    std::vector<ccn_buffer> buffers;
+    int64_t left = 103;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      int64_t count = i == 3 ? left : static_cast<int64_t>(7 * i) + rank;
+      parts[i].assign(y + (103 - left), y + (103 - left) + count);
+      buffers.push_back({parts[i].data(), count});
+      left -= count;
+    }
+    ccn_buffers list = {buffers.data(), buffers.size()};
+    std::vector<void *> arguments = arrays.of(rank);
+    arguments[1] = &list;
+    EXPECT_EQ(ccn_executor_bind(executor.get(), arguments.data(), 4), CCN_OK)
+        << ccn_last_error();
+    for (int run = 0; run < 2; ++run)
+      EXPECT_EQ(ccn_executor_run(executor.get(), arguments.data(), 4, nullptr),
+                CCN_OK)
+          << ccn_last_error();
+    // One that is a whole is used where it is.
+    std::vector<float> whole;
+    for (const std::vector<float> &part : parts)
+      whole.insert(whole.end(), part.begin(), part.end());
+    ccn_buffer halves[] = {{whole.data(), 50}, {whole.data() + 50, 53}};
+    list = {halves, 2};
+    EXPECT_EQ(ccn_executor_run(executor.get(), arguments.data(), 4, nullptr),
+              CCN_OK)
+        << ccn_last_error();
+    std::copy(whole.begin(), whole.end(), y);
+  });
+  arrays.expectAfter(3, program.get());
 }

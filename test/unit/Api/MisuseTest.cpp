@@ -226,6 +226,51 @@ TEST(ApiMisuse, WrongArguments) {
   EXPECT_EQ(run(with(2, arrays.x[0].data() + 2)), CCN_OK) << ccn_last_error();
 }
 
+TEST(ApiMisuse, WrongLists) {
+  Program program = load(scatteredAverage(1, 5));
+  Team team = makeTeam({program.get()});
+  AverageArrays arrays(1, 5);
+  Outcome outcome;
+  Executor executor = make(team.get(), program.get(), 0, outcome);
+  ASSERT_EQ(outcome.status, CCN_OK) << outcome.text;
+  std::vector<void *> arguments = arrays.of(0);
+  auto *y = static_cast<float *>(arguments[1]);
+  auto run = [&](std::vector<ccn_buffer> buffers) {
+    ccn_buffers list = {buffers.data(), buffers.size()};
+    arguments[1] = &list;
+    return ccn_executor_run(executor.get(), arguments.data(), 4, nullptr);
+  };
+  auto *odd = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(y) + 2);
+  expectWrong(run({{y, 2}, {nullptr, 3}}), "argument 'y': buffer 1 is null");
+  expectWrong(run({{y, 2}, {odd, 3}}),
+              "argument 'y': buffer 1 is not aligned to 4 bytes");
+  expectWrong(run({{y, 6}, {y, -1}}), "argument 'y': buffer 1 has -1 elements");
+  for (std::vector<ccn_buffer> buffers :
+       {std::vector<ccn_buffer>{{y, 2}, {y + 2, 2}}, {{y, 2}, {y + 2, 2}}})
+    expectWrong(run(buffers),
+                "argument 'y': expected 5 elements in all buffers "
+                "together, found 4");
+  expectWrong(run({}), "argument 'y': expected 5 elements in all buffers "
+                       "together, found 0");
+  expectWrong(run({{y, 3}, {y + 2, 2}}),
+              "buffer 0 of argument 'y' and buffer 1 of argument 'y' overlap, "
+              "and one of them is written");
+  expectWrong(run({{y, 3}, {arrays.x[0].data(), 2}}),
+              "argument 'x' and buffer 1 of argument 'y' overlap, and one of "
+              "them is written");
+  arguments[1] = nullptr;
+  expectWrong(ccn_executor_run(executor.get(), arguments.data(), 4, nullptr),
+              "argument 'y' is null, expected a list of buffers");
+  ccn_buffers list = {nullptr, 3};
+  arguments[1] = &list;
+  expectWrong(ccn_executor_run(executor.get(), arguments.data(), 4, nullptr),
+              "argument 'y': the list of its 3 buffers is null");
+  EXPECT_EQ(arrays.y[0], std::vector<float>(5, 1.0f));
+  // Empty buffers are anywhere, and of none.
+  EXPECT_EQ(run({{nullptr, 0}, {y + 3, 2}, {odd, 0}, {y, 3}}), CCN_OK)
+      << ccn_last_error();
+}
+
 TEST(ApiMisuse, TwoThreadsForOneRank) {
   Program program = load(average(2, 5));
   Team team = makeTeam({program.get(), program.get()});

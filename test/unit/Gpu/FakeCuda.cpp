@@ -10,6 +10,7 @@
 #include "FakeKernels.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -40,7 +41,10 @@ struct CUgraphExec_st {
 };
 struct CUmod_st {};
 struct CUfunc_st {
-  const FakeKernel *kernel;
+  std::function<void(unsigned, unsigned, const void *, const void *,
+                     const void *)>
+      run;
+  std::array<size_t, 3> parameterBytes;
 };
 struct CUevent_st {
   std::mutex mutex;
@@ -451,6 +455,9 @@ CUresult cuGraphExecDestroy(CUgraphExec runner) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// By name.
+static std::map<std::string, CUfunc_st> functions;
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   CCN_UNCAPTURED(cuModuleLoadData)
   if (std::memcmp(image,
@@ -469,24 +476,40 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
   CCN_CONTEXT(cuModuleGetFunction)
-  static std::map<std::string, CUfunc_st> functions;
-  const FakeKernel *kernel = findFakeKernel(name);
-  if (!kernel)
-    return CUDA_ERROR_NOT_FOUND;
   std::lock_guard lock(mutex);
-  functions[name].kernel = kernel;
-  *function = &functions[name];
+  auto found = functions.find(name);
+  if (found == functions.end()) {
+    const FakeKernel *kernel = findFakeKernel(name);
+    if (!kernel)
+      return CUDA_ERROR_NOT_FOUND;
+    found = functions.emplace(name, CUfunc_st{kernel->run, {}}).first;
+    std::copy(std::begin(fakeParameterBytes), std::end(fakeParameterBytes),
+              found->second.parameterBytes.begin());
+  }
+  *function = &found->second;
   return CUDA_SUCCESS;
+}
+void ccnFakeAddKernel(const char *name, size_t argumentBytes,
+                      size_t numberBytes,
+                      void (*run)(void *, unsigned, unsigned, const void *,
+                                  const void *, const void *),
+                      void *data) {
+  std::lock_guard lock(mutex);
+  functions[name] = {[=](unsigned blocks, unsigned threads, const void *context,
+                         const void *arguments, const void *numbers) {
+                       run(data, blocks, threads, context, arguments, numbers);
+                     },
+                     {sizeof(CcnContext), argumentBytes, numberBytes}};
 }
 CUresult cuFuncLoad(CUfunction) {
   CCN_UNCAPTURED(cuFuncLoad)
   return CUDA_SUCCESS;
 }
-CUresult cuFuncGetParamInfo(CUfunction, size_t index, size_t *offset,
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset,
                             size_t *size) {
   CCN_CONTEXT(cuFuncGetParamInfo)
   *offset = 0;
-  *size = fakeParameterBytes[index];
+  *size = function->parameterBytes[index];
   return CUDA_SUCCESS;
 }
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which,
@@ -512,14 +535,13 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
   std::vector<std::string> copies;
   for (size_t i = 0; i < 3; ++i)
     copies.emplace_back(static_cast<char *>(parameters[i]),
-                        fakeParameterBytes[i]);
+                        function->parameterBytes[i]);
   auto *addresses = static_cast<const CUdeviceptr *>(parameters[1]);
-  for (size_t i = 0; i < fakeParameterBytes[1] / sizeof *addresses; ++i)
+  for (size_t i = 0; i < function->parameterBytes[1] / sizeof *addresses; ++i)
     if (!fake::isAccessible(addresses[i]))
       return CUDA_ERROR_ILLEGAL_ADDRESS;
-  stream->add([=] {
-    function->kernel->run(blocks, threads, copies[0].data(), copies[1].data(),
-                          copies[2].data());
+  stream->add([=, run = function->run] {
+    run(blocks, threads, copies[0].data(), copies[1].data(), copies[2].data());
   });
   return CUDA_SUCCESS;
 }

@@ -115,6 +115,15 @@ TEST(GpuPackage, MemoryIsChecked) {
                 gpu.sharedArguments = shared;
               }).substr(0, 31),
               "expected shared arguments below");
+  for (int kernel : {-2, 99})
+    EXPECT_EQ(whyNotWith([&](GpuProgram &gpu) { gpu.tableKernel = kernel; }),
+              "expected a kernel for tables, or -1, found " +
+                  std::to_string(kernel));
+  EXPECT_NE(whyNotWith([](GpuProgram &gpu) {
+              gpu.tableKernel = 0;
+              gpu.kernels[0].waits = true;
+            }).find("for tables: expected one that does not wait"),
+            std::string::npos);
   auto whyNotFill = [](GpuFill fill) {
     return whyNotWith([&](GpuProgram &gpu) { gpu.fills = {fill}; });
   };

@@ -103,6 +103,7 @@ Package everything() {
   package.gpu = GpuProgram{{3, 1},
                            "// \xc3\xa9\n",
                            {{"f", 1, 2, 3, true, 4}, {"g", 5, 6, 7, false, 8}},
+                           1,
                            {{{1, 2, 3, {4, 5}}}, {}},
                            6,
                            10,
@@ -137,7 +138,7 @@ Package average(int ranks, int64_t count, const std::string &function) {
                      0,
                      true,
                      "f32[" + std::to_string(count) + "]",
-                     true},
+                     false},
                     {"scale",
                      ArgumentKind::Input,
                      ElementType::F32,
@@ -188,6 +189,12 @@ Package average(int ranks, int64_t count, const std::string &function) {
         BarrierPart{0, ranks}};
     plan.ranks.push_back(own);
   }
+  return package;
+}
+
+Package scatteredAverage(int ranks, int64_t count) {
+  Package package = average(ranks, count);
+  package.plan.arguments[1].scattered = true;
   return package;
 }
 

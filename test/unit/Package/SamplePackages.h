@@ -24,10 +24,12 @@ Package everything();
 ///   let s = slice(y, 0)
 ///   return s
 /// }
-/// (y is scattered) with the sums in the members' order. `function` does the
-/// addition.
+/// with the sums in the members' order. `function` does the addition.
 Package average(int ranks, int64_t count,
                 const std::string &function = "add_scaled");
+
+/// Likewise, with y in a list of buffers.
+Package scatteredAverage(int ranks, int64_t count);
 
 /// `average` for GPUs too, with kernels made by hand. The slice is on another
 /// stream. `wrongRank` never tells the others that it is there, or if

@@ -125,6 +125,29 @@ with refused(TypeError, "expected a stream of CUDA, found str"):
     one(**arguments(), stream="x")
 one.synchronize()
 
+# Lists of tensors.
+lists = package(cccompile, """mesh m (r = 1)
+program lists(g: f16[7] scattered, inout p: f32[7] scattered) {
+  p <- p + cast(g, f32)
+}
+""", "lists").executor()
+g7, p7 = np.ones(7, np.float16), np.ones(7, F32)
+in_lists = "program 'lists': argument "
+with refused(ValueError, in_lists + "'p': expected tensors of 7 elements together, as the part of rank 0 of f32[7] "
+                         "has, found 6"):
+    lists(g7, [p7[:2], p7[3:]])
+with refused(TypeError, in_lists + "'p': expected elements of f32, found f16"):
+    lists(g7, [p7[:2], g7[2:]])
+with refused(TypeError, in_lists + "'p': expected a tensor or a list of tensors, found int"):
+    lists(g7, [p7, 3])
+with refused(ValueError, in_lists + "'g': expected row-major order without gaps"):
+    lists([np.ones(14, np.float16)[::2]], p7)
+with refused(ccn.ArgumentError, "buffer 0 of argument 'p' and buffer 1 of argument 'p' overlap"):
+    lists(g7, [p7[:4], p7[3:6]])
+assert (p7 == 1).all()
+lists((g7[:3], g7[3:]), (p7[:5], p7[5:]))
+assert (p7 == 2).all()
+
 # DLPack.
 g, p = np.ones(5, np.float16), np.ones((2, 3), F32)
 for flags in (None, 0):

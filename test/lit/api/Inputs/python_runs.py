@@ -258,3 +258,31 @@ team.check()
 team.close()
 assert team.is_closed and "2 ranks" in repr(team)
 print("same bits")
+
+
+# Lists of tensors, of any shapes, for what is scattered; and one, which is a list of one.
+scattered = package(cccompile, """mesh m (r = 2)
+program scattered(g: f16[24] local scattered, inout p: f32[24] scattered, lr: f32) {
+  let sums = all_reduce(sum, g)
+  p <- p - lr * cast(sums, f32)
+  let y = 2 * p
+  return y
+}
+""", "scattered")
+assert [a.is_scattered for a in scattered.arguments] == [True, True, False, False]
+gradients = [np.arange(24, dtype=np.float16) + rank for rank in range(2)]
+expected = 1 - 0.5 * (gradients[0] + gradients[1]).astype(F32)
+with ccn.Team(scattered) as team:
+    def of_scattered(rank):
+        g = gradients[rank]
+        executor = scattered.on(team, rank)
+        p = [np.ones((2, 3), F32), np.ones((0, 5), F32), np.ones(1 + rank, F32), np.ones((17 - rank, 1), F32)]
+        speaking = [speaker(p[0], 2), *p[1:]]
+        executor.bind([g[:7].copy(), g[7:].copy()], p)
+        y = executor([g[:7].copy(), g[7:].copy()], speaking, 0.5)
+        assert y.shape == (24,) and (y == 2 * expected).all(), y
+        assert (np.concatenate([part.reshape(-1) for part in p]) == expected).all(), p
+        whole = np.ones(24, F32)
+        executor(g, p=whole, lr=0.5)
+        assert (whole == expected).all(), whole
+    team.run(of_scattered)

@@ -214,7 +214,7 @@ def measure():
     name = package("a.ccnpkg", "average", 4, 1000)
     text = run(name, "--info")
     for part in ("program average\n", "mesh dp = 4, 4 ranks", "x: f32[1000] local(dp); array f32[4, 1000]",
-                 "inout y: f32[1000] scattered; array f32[1000]", "result s: f32[1000] sliced(0, dp); array f32[1000]",
+                 "inout y: f32[1000]; array f32[1000]", "result s: f32[1000] sliced(0, dp); array f32[1000]",
                  "1 all_reduce + update: stream 0; 1 rows, 1 barrier", "hash "):
         assert part in text, (part, text)
     # A package for elsewhere can be looked at.
