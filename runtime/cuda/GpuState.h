@@ -11,6 +11,7 @@
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuGrid.h"
 #include "runtime/cuda/GpuKernels.h"
+#include "runtime/cuda/GpuMessages.h"
 #include "runtime/cuda/GpuTeam.h"
 #include "runtime/cuda/LibraryProduct.h"
 
@@ -37,6 +38,8 @@ struct PreparedGpuLaunch {
   /// What does it instead, if the addresses allow.
   std::unique_ptr<LibraryProduct> product;
   View a, b, c;
+  /// Of GpuProgram::segments.
+  int segments = 0;
   /// Launches on other streams that must be done.
   std::vector<int> waits;
   /// Says that it is done, if a launch on another stream waits for it.
@@ -59,7 +62,8 @@ struct SharedArgument {
   int64_t bytes;
   /// Whether it comes from the caller, and goes to it.
   bool isInput, isOutput;
-  /// Where the ranks have it in symmetric memory, by rank.
+  /// Where the ranks have it in symmetric memory, by rank; where they send
+  /// messages, where this run's caller has it, and copies of the others'.
   std::vector<CUdeviceptr> staged;
   /// Where the callers bound it, if all ranks can access that.
   std::optional<PeerMemory> bound;
@@ -114,6 +118,8 @@ struct GpuExecutor::State {
   std::vector<DeviceMemory> workspaces;
   std::unique_ptr<HostExchange> exchange;
   std::unique_ptr<GpuTeam> team;
+  /// Null where ranks access each other's memory.
+  std::unique_ptr<GpuMessages> messages;
   std::vector<SharedArgument> shared;
   std::vector<ValueArgument> values;
   std::vector<PreparedGpuLaunch> launches;
@@ -125,6 +131,7 @@ struct GpuExecutor::State {
 
 private:
   Result<bool> agreeOnLibrary(const Plan &whole);
+  Status prepareMessages(const Plan &plan, const GpuProgram &program);
   Status prepareProducts(const Plan &whole, const GpuProgram &program);
   Status warmUpProducts(int64_t bytes);
   Status prepareMemory(const GpuProgram &program);
@@ -145,6 +152,8 @@ private:
   Status stage(bool before, CUstream stream);
   Status launchAll(CUstream stream);
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
+  /// All of a launch, with its messages.
+  Status launchSegments(PreparedGpuLaunch &launch, CUstream stream);
   Status launchKernel(PreparedGpuLaunch &launch, CUstream stream);
   /// Where a view of own memory begins in this run.
   void *addressOf(const View &view) const;
@@ -152,6 +161,9 @@ private:
   Status awaitRuns();
   /// What a kernel has reported; success if none has.
   Status fault() const;
+  /// What CUDA says of memory that is gone is less than why it is gone: waits
+  /// whether that is known soon.
+  Status explain(Status status) const;
   /// What makes waiting for the device pointless.
   Status trouble();
   /// Who has ended, though this rank still waits.

@@ -1,6 +1,7 @@
 //===- FakeCuda.cpp - A driver of CUDA without GPUs -----------------------===//
 //
-// A stream is a thread that does one thing after the other.
+// A stream is a thread that does one thing after the other. Kernels are those
+// of FakeKernels.cpp, or such as FakeNvrtc.cpp compiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +17,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <elf.h>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -38,9 +42,31 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   std::vector<Work> work;
 };
-struct CUmod_st {};
 struct CUfunc_st {
-  const FakeKernel *kernel;
+  const FakeKernel *kernel = nullptr;
+  const size_t *parameterBytes = fakeParameterBytes;
+  void (*call)(const void *const *parameters, int blocks, int threads,
+               int first, int step) = nullptr;
+
+  /// As many blocks at once as the device has room for.
+  void run(unsigned blocks, unsigned threads, const void *const *parameters) {
+    if (kernel)
+      return kernel->run(blocks, threads, parameters[0], parameters[1],
+                         parameters[2]);
+    std::vector<std::thread> shares;
+    int count = std::min<int>(static_cast<int>(blocks), residentBlocks);
+    for (int share = 0; share < count; ++share)
+      shares.emplace_back(call, parameters, static_cast<int>(blocks),
+                          static_cast<int>(threads), share, count);
+    for (std::thread &share : shares)
+      share.join();
+  }
+  static constexpr int residentBlocks = 16;
+};
+struct CUmod_st {
+  /// Of kernels that FakeNvrtc.cpp has compiled.
+  void *library = nullptr;
+  std::map<std::string, CUfunc_st> functions;
 };
 struct CUevent_st {
   std::mutex mutex;
@@ -295,6 +321,18 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
   });
   return CUDA_SUCCESS;
 }
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
+  CCN_CONTEXT(cuMemcpy2DAsync)
+  stream->add([copy = *copy] {
+    for (size_t row = 0; row < copy.Height; ++row)
+      std::memcpy(
+          reinterpret_cast<void *>(copy.dstDevice + row * copy.dstPitch),
+          reinterpret_cast<void *>(copy.srcDevice + row * copy.srcPitch),
+          copy.WidthInBytes);
+  });
+  return CUDA_SUCCESS;
+}
+
 //===----------------------------------------------------------------------===//
 // Streams, events, graphs
 //===----------------------------------------------------------------------===//
@@ -451,6 +489,22 @@ CUresult cuGraphExecDestroy(CUgraphExec runner) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// Opens a shared object for the CPU; null for an image of a GPU's.
+static void *openImage(const void *image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof header);
+  if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
+    return nullptr;
+  int file = memfd_create("fake kernels", MFD_CLOEXEC);
+  size_t size = header.e_shoff + size_t(header.e_shentsize) * header.e_shnum;
+  bool isWritten = write(file, image, size) == static_cast<ssize_t>(size);
+  std::string path = "/proc/self/fd/" + std::to_string(file);
+  void *library =
+      isWritten ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  close(file);
+  return library;
+}
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   CCN_UNCAPTURED(cuModuleLoadData)
   if (std::memcmp(image,
@@ -458,35 +512,42 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
                   "ELF",
                   4) != 0)
     return CUDA_ERROR_INVALID_IMAGE;
-  *module = new CUmod_st;
+  *module = new CUmod_st{openImage(image), {}};
   ++objects;
   return CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule module) {
+  if (module->library)
+    dlclose(module->library);
   delete module;
   --objects;
   return CUDA_SUCCESS;
 }
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
+                             const char *name) {
   CCN_CONTEXT(cuModuleGetFunction)
-  static std::map<std::string, CUfunc_st> functions;
-  const FakeKernel *kernel = findFakeKernel(name);
-  if (!kernel)
-    return CUDA_ERROR_NOT_FOUND;
-  std::lock_guard lock(mutex);
-  functions[name].kernel = kernel;
-  *function = &functions[name];
-  return CUDA_SUCCESS;
+  CUfunc_st &made = module->functions[name];
+  *function = &made;
+  if (!module->library) {
+    made.kernel = findFakeKernel(name);
+    return made.kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  }
+  auto find = [&](const char *suffix) {
+    return dlsym(module->library, (std::string(name) + suffix).c_str());
+  };
+  made.parameterBytes = static_cast<const size_t *>(find("_sizes"));
+  made.call = reinterpret_cast<decltype(made.call)>(find("_call"));
+  return made.call && made.parameterBytes ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuFuncLoad(CUfunction) {
   CCN_UNCAPTURED(cuFuncLoad)
   return CUDA_SUCCESS;
 }
-CUresult cuFuncGetParamInfo(CUfunction, size_t index, size_t *offset,
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset,
                             size_t *size) {
   CCN_CONTEXT(cuFuncGetParamInfo)
   *offset = 0;
-  *size = fakeParameterBytes[index];
+  *size = function->parameterBytes[index];
   return CUDA_SUCCESS;
 }
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which,
@@ -512,14 +573,17 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
   std::vector<std::string> copies;
   for (size_t i = 0; i < 3; ++i)
     copies.emplace_back(static_cast<char *>(parameters[i]),
-                        fakeParameterBytes[i]);
+                        function->parameterBytes[i]);
   auto *addresses = static_cast<const CUdeviceptr *>(parameters[1]);
-  for (size_t i = 0; i < fakeParameterBytes[1] / sizeof *addresses; ++i)
+  // Those of generated kernels need not be the first bytes of anything.
+  for (size_t i = 0;
+       function->kernel && i < fakeParameterBytes[1] / sizeof *addresses; ++i)
     if (!fake::isAccessible(addresses[i]))
       return CUDA_ERROR_ILLEGAL_ADDRESS;
   stream->add([=] {
-    function->kernel->run(blocks, threads, copies[0].data(), copies[1].data(),
-                          copies[2].data());
+    const void *places[] = {copies[0].data(), copies[1].data(),
+                            copies[2].data()};
+    function->run(blocks, threads, places);
   });
   return CUDA_SUCCESS;
 }
