@@ -53,7 +53,8 @@ def outputs(package, how, name, **more):
 
 def compare(case):
     package = f"{case['name']}.ccnpkg"
-    run(f"{build}/bin/cccompile", case["file"], *case["options"], "--emit", "package", "--target", "sm_80", "-o", package)
+    run(f"{build}/bin/cccompile", case["file"], *case["options"], "--emit", "package", "--target", "sm_80", "-o",
+        package)
     expected = outputs(package, [], f"{case['name']}-peer", CCN_GPU_TRANSPORT="peer")
     assert outputs(package, [], f"{case['name']}-nccl", CCN_GPU_TRANSPORT="nccl") == expected, case
     assert outputs(package, ["--nproc", case["ranks"]], f"{case['name']}-processes",
