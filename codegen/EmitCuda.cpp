@@ -9,6 +9,7 @@
 #include "codegen/CudaParts.h"
 #include "codegen/CudaSource.h"
 #include "codegen/LaunchBarriers.h"
+#include "codegen/LaunchSegments.h"
 #include "codegen/PartAccesses.h"
 #include "codegen/ShareArguments.h"
 #include "runtime/GpuAbi.h"
@@ -18,6 +19,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -27,11 +29,6 @@ using llvm::Twine;
 namespace {
 
 using namespace ccn::runtime;
-
-bool isFlagPart(const Part &part) {
-  return isBarrier(part) || std::holds_alternative<SignalPart>(part) ||
-         std::holds_alternative<AwaitPart>(part);
-}
 
 /// Of what kernels have in memory beside the plan's buffers.
 constexpr int64_t alignment = 256;
@@ -46,21 +43,18 @@ public:
   llvm::Expected<GpuProgram> run();
 
 private:
-  /// What an exchange has of its own, the same on all ranks.
-  struct ExchangeMemory {
-    int64_t slots = 0, flags = 0, freeFlags = 0, bufferBytes = 0;
-  };
-
   llvm::Error placeExchanges();
   llvm::Error emitLaunch(int rank, size_t launch);
   llvm::Error emitPart(CudaPart &out, const Part &part, size_t launch,
                        size_t exchange, int64_t share);
   llvm::Error emitExchange(CudaPart &out, const ExchangePart &part,
-                           const ExchangeMemory &memory, int64_t share);
+                           const ExchangeMemory &memory, int64_t share,
+                           const ExchangeSegments &segments);
   void addTableKernel();
   llvm::Expected<int64_t> addTable(const CudaPlaces &places,
                                    const ExchangePart &part,
-                                   const ExchangeMemory &memory);
+                                   const ExchangeMemory &memory,
+                                   const ExchangeSegments &segments);
 
   const Plan &plan;
   std::vector<int> shared;
@@ -69,6 +63,7 @@ private:
   GpuProgram program;
   /// Of each launch.
   std::vector<LaunchBarriers> barriers;
+  std::vector<LaunchSegments> segments;
   /// Of each launch, of each exchange.
   std::vector<std::vector<ExchangeMemory>> exchanges;
   /// The numbers of all schedules' tables.
@@ -126,30 +121,27 @@ llvm::Error Emitter::placeExchanges() {
 /// begin.
 llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
                                           const ExchangePart &part,
-                                          const ExchangeMemory &memory) {
+                                          const ExchangeMemory &memory,
+                                          const ExchangeSegments &segments) {
   const ChunkSchedule &schedule =
       plan.schedules[static_cast<size_t>(part.schedule)];
   const std::vector<int> &ranks = places.members(part.group);
   int position = places.position(part.group);
-  int size = sizeInBytes(places.type(part.from));
-  Result<MemberActions> planned =
-      planSchedule(schedule, position, size, /*hasBody=*/false);
-  if (!planned)
-    return llvm::createStringError(planned.status().message());
+  const MemberActions &planned = segments.schedule;
   auto begin = static_cast<int64_t>(tables.size());
   auto add = [&](int64_t kind, int64_t peer, int64_t flag, int64_t place,
                  int64_t count) {
-    tables.insert(tables.end(), {kind, peer, flag, place, count, 0});
+    tables.insert(tables.end(), {kind, peer, flag, place, count, 0, 0});
   };
   auto rankOf = [&](int member) { return ranks[static_cast<size_t>(member)]; };
   auto slot = [&](int member, int index) {
     return memory.slots +
            planned
-               ->slots[static_cast<size_t>(member)][static_cast<size_t>(index)]
+               .slots[static_cast<size_t>(member)][static_cast<size_t>(index)]
                .offset;
   };
   std::vector<bool> mayWrite(ranks.size());
-  for (const ScheduleAction &action : planned->actions) {
+  for (auto [action, segment] : llvm::zip(planned.actions, segments.actions)) {
     const Chunk &chunk = schedule.chunks[static_cast<size_t>(action.chunk)];
     int64_t peer = rankOf(action.peer), flag = memory.flags + action.index;
     switch (action.kind) {
@@ -169,21 +161,23 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
       add(CCN_STORE_SUM, peer, 0, chunk.outputFirst, chunk.count);
       break;
     }
-    tables.back() = static_cast<int64_t>(action.parts.size());
+    tables.back() = segment;
+    tables[tables.size() - 2] = static_cast<int64_t>(action.parts.size());
     for (const SumPart &sum : action.parts) {
       bool isInput = sum.where == SumPart::Input;
       tables.push_back(isInput ? 0 : 1);
       tables.push_back(isInput ? chunk.inputFirst : slot(position, sum.index));
     }
   }
-  for (int sender : planned->sendersTo(position))
+  for (int sender : planned.sendersTo(position))
     add(CCN_TELL_FREE, rankOf(sender), memory.freeFlags + position, 0, 0);
   add(CCN_END_OF_SCHEDULE, 0, 0, 0, 0);
   return begin;
 }
 
 llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
-                                  const ExchangeMemory &memory, int64_t share) {
+                                  const ExchangeMemory &memory, int64_t share,
+                                  const ExchangeSegments &segments) {
   const CudaPlaces &places = out.places;
   ElementType type = places.type(part.from);
   std::string element(cudaStorage(type));
@@ -212,10 +206,11 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
              Twine(members) + ">(c, ")
          << places.group(part.group) << ", " << memory.slots << ", " << packets
          << ", " << ofBlock << ", " << from << ", " << to << ", "
-         << part.inputCount << ", epoch);\n";
+         << part.inputCount << ", epoch, "
+         << static_cast<int64_t>(segments.first) << ");\n";
     return llvm::Error::success();
   }
-  llvm::Expected<int64_t> table = addTable(places, part, memory);
+  llvm::Expected<int64_t> table = addTable(places, part, memory, segments);
   if (!table)
     return table.takeError();
   // Results may not overwrite what others are still made of.
@@ -225,10 +220,12 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
     place << "c.workspace + " << workspace;
     CudaText kept = cudaPointer(element, place);
     workspace += llvm::alignTo(part.inputCount * size, alignment);
-    text << "for (i64 i = threadInGrid(); i < " << part.inputCount
+    text << "if (isIn(c, " << static_cast<int64_t>(segments.first)
+         << ")) {\nfor (i64 i = threadInGrid(); i < " << part.inputCount
          << "; i += threadsInGrid())\n  (" << kept << ")[i] = (" << from
          << ")[i];\n";
     out.gridBarrier();
+    text << "}\n";
     from = kept;
   }
   text << ("executeSchedule<" + element + ", " + kind +
@@ -258,7 +255,8 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
     return llvm::Error::success();
   }
   if (const auto *part = std::get_if<ExchangePart>(&any))
-    return emitExchange(out, *part, exchanges[launch][exchange], share);
+    return emitExchange(out, *part, exchanges[launch][exchange], share,
+                        segments[launch].exchangeOf(out.places.rank, exchange));
   return emitProduct(out, any);
 }
 
@@ -274,8 +272,31 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   size_t exchange = 0, nextBarrier = 0;
   CudaText body;
   std::swap(body, kernel.body);
+  const LaunchSegments &cut = segments[index];
+  bool isCut = cut.segments().count > 1;
+  // The segment of the parts in whose braces the text is.
+  std::optional<int> within;
+  auto enter = [&](std::optional<int> segment) {
+    if (!isCut || segment == within)
+      return;
+    if (within)
+      kernel.body << "}\n";
+    if (segment)
+      kernel.body << "if (isIn(c, " << static_cast<int64_t>(*segment)
+                  << ")) {\n";
+    within = segment;
+  };
   for (auto [i, part] : llvm::enumerate(launch.parts)) {
     bool isExchange = std::holds_alternative<ExchangePart>(part);
+    Wait wait = isBarrier(part)
+                    ? Wait::None
+                    : barriers[index].before(i, launch.parts.size());
+    // An exchange itself knows what it does in which of its segments.
+    if (isFlagPart(part) || (isExchange && wait == Wait::None))
+      enter(std::nullopt);
+    else
+      enter(isExchange ? cut.exchangeOf(rank, exchange).first
+                       : cut.segmentOf(rank, i));
     if (isFlagPart(part) || isExchange)
       usesEpoch = kernel.properties.waits = true;
     if (const auto *barrier = std::get_if<BarrierPart>(&part)) {
@@ -286,7 +307,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                   << "), epoch);\n";
       continue;
     }
-    switch (barriers[index].before(i, launch.parts.size())) {
+    switch (wait) {
     case Wait::None:
       break;
     case Wait::Block:
@@ -296,6 +317,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       out.gridBarrier();
       break;
     }
+    if (isExchange)
+      enter(std::nullopt);
     if (std::holds_alternative<SignalPart>(part) &&
         out.signals == CCN_MAX_SIGNALS)
       return llvm::createStringError("launch '" + launch.name +
@@ -305,6 +328,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       return error;
     exchange += isExchange;
   }
+  enter(std::nullopt);
   std::swap(body, kernel.body);
   if (usesEpoch)
     kernel.body << "const u64 epoch = beginRun(c);\n";
@@ -352,8 +376,16 @@ llvm::Expected<GpuProgram> Emitter::run() {
                                    std::to_string(plan.ranks.size()));
   if (llvm::Error error = placeExchanges())
     return error;
-  for (size_t launch = 0; launch < plan.ranks.front().launches.size(); ++launch)
+  for (size_t launch = 0; launch < plan.ranks.front().launches.size();
+       ++launch) {
     barriers.emplace_back(plan, launch);
+    llvm::Expected<LaunchSegments> cut =
+        LaunchSegments::create(plan, shared, launch, exchanges[launch]);
+    if (!cut)
+      return cut.takeError();
+    program.segments.push_back(cut->segments());
+    segments.push_back(*std::move(cut));
+  }
   for (size_t rank = 0; rank < plan.ranks.size(); ++rank)
     for (size_t launch = 0; launch < plan.ranks[rank].launches.size(); ++launch)
       if (llvm::Error error = emitLaunch(static_cast<int>(rank), launch))

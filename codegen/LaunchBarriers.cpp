@@ -192,6 +192,11 @@ bool codegen::isBarrier(const Part &part) {
   return std::holds_alternative<BarrierPart>(part);
 }
 
+bool codegen::isFlagPart(const Part &part) {
+  return isBarrier(part) || std::holds_alternative<SignalPart>(part) ||
+         std::holds_alternative<AwaitPart>(part);
+}
+
 void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   const std::vector<Part> &parts = launch.parts;
   std::vector<Wait> &waits = blocks[parts.size()];

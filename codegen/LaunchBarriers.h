@@ -18,6 +18,8 @@ namespace ccn::codegen {
 
 /// Whether a part is a barrier of ranks.
 bool isBarrier(const runtime::Part &part);
+/// Whether it only waits for other ranks, or lets them go on.
+bool isFlagPart(const runtime::Part &part);
 
 /// Who waits for whom: nobody, the threads of each block, or all blocks.
 enum class Wait { None, Block, Grid };

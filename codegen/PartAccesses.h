@@ -26,6 +26,8 @@ template <typename ViewT> struct PartAccess {
   bool writes;
   /// The member of a group in whose memory it is; -1: where the view says.
   int owner;
+  /// Of the view's dimensions, while it is visited; none of what is row-major.
+  llvm::ArrayRef<int64_t> sizes;
 };
 
 /// T, const if `Like` is.
@@ -48,13 +50,13 @@ void forEachAccess(PartT &any, llvm::ArrayRef<std::vector<int>> groups,
       last += (size - 1) * (dim < view.strides.size() ? view.strides[dim] : 0);
     }
     visit(Found{view, elements == 0 ? 0 : last + 1, elements == last + 1,
-                writes, owner});
+                writes, owner, sizes});
   };
   auto rowMajor = [&](auto &view, llvm::ArrayRef<int64_t> sizes, bool writes) {
     int64_t elements = 1;
     for (int64_t size : sizes)
       elements *= size;
-    visit(Found{view, elements, true, writes, -1});
+    visit(Found{view, elements, true, writes, -1, {}});
   };
   auto rows = [&](ConstAs<PartT, RowsPart> &part) {
     for (auto &loop : part.loops)

@@ -98,6 +98,73 @@ Status checkFill(const GpuProgram &program, const GpuFill &fill) {
   return Status();
 }
 
+/// The bytes of the memory that a message is of.
+int64_t messageMemory(const Plan &plan, const GpuProgram &program,
+                      const GpuMessage &message) {
+  if (message.argument < 0)
+    return program.symmetricBytes;
+  auto owner = static_cast<size_t>(message.isWrite ? message.to : message.from);
+  auto number = static_cast<size_t>(
+      program.sharedArguments[static_cast<size_t>(message.argument)]);
+  int64_t bytes = sizeInBytes(plan.arguments[number].type);
+  for (int64_t size : plan.ranks[owner].placements[number].sizes)
+    bytes *= size;
+  return bytes;
+}
+
+Status checkMessage(const Plan &plan, const GpuProgram &program,
+                    const GpuMessage &message) {
+  auto ranks = static_cast<int>(plan.ranks.size());
+  for (int rank : {message.from, message.to})
+    if (rank < 0 || rank >= ranks)
+      return error("expected ranks below ", ranks, ", found ", rank);
+  if (message.from == message.to)
+    return error("expected two ranks, found ", message.from, " twice");
+  auto shared = static_cast<int>(program.sharedArguments.size());
+  if (message.argument < -1 || message.argument >= shared)
+    return error("expected a shared argument below ", shared, ", or -1, found ",
+                 message.argument);
+  if (message.counts.size() != message.strides.size())
+    return error("expected as many strides as counts, found ",
+                 message.strides.size(), " and ", message.counts.size());
+  int64_t size = messageMemory(plan, program, message);
+  bool fits = message.bytes >= 1 && message.bytes <= size &&
+              message.offset >= 0 && message.offset <= size - message.bytes;
+  // Rows do not overlap, so all of them are not more than there is.
+  int64_t left = fits ? size - message.bytes - message.offset : 0;
+  int64_t span = message.bytes;
+  for (size_t i = message.counts.size(); fits && i-- > 0;) {
+    int64_t count = message.counts[i], stride = message.strides[i];
+    fits = count >= 1 && stride >= span && count - 1 <= left / stride;
+    int64_t more = fits ? (count - 1) * stride : 0;
+    left -= more;
+    span += more;
+  }
+  return fits ? Status()
+              : error(message.bytes, " bytes at ", message.offset,
+                      " in steps are not inside of the ", size,
+                      " of their memory");
+}
+
+Status checkSegments(const Plan &plan, const GpuProgram &program, size_t launch,
+                     const GpuSegments &segments) {
+  constexpr int mostSegments = 1 << 20;
+  if (segments.count < 0 || segments.count > mostSegments)
+    return error("expected 0 to ", mostSegments, " segments, found ",
+                 segments.count);
+  if (segments.messages.size() != 2 * static_cast<size_t>(segments.count))
+    return error("expected messages before and after each of ", segments.count,
+                 " segments, found ", segments.messages.size());
+  for (int other : segments.waits)
+    if (other < 0 || other >= static_cast<int>(launch))
+      return error("expected an earlier launch to wait for, found ", other);
+  for (const std::vector<GpuMessage> &messages : segments.messages)
+    for (size_t i = 0; i < messages.size(); ++i)
+      if (Status status = checkMessage(plan, program, messages[i]); !status)
+        return error("message ", i, ": ", status.message());
+  return Status();
+}
+
 Status checkMemory(const Plan &plan, const GpuProgram &program) {
   int64_t least = plan.ranks[0].symmetricBytes;
   if (program.symmetricBytes < least ||
@@ -176,7 +243,18 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
         return error("rank ", rank, ": launch ", i, " ('", planned[i].name,
                      "'): ", status.message());
   }
-  return checkMemory(plan, program);
+  if (Status status = checkMemory(plan, program); !status)
+    return status;
+  const std::vector<Launch> &planned = plan.ranks[0].launches;
+  if (program.segments.size() != planned.size())
+    return error("expected the segments of ", planned.size(),
+                 " launches, found ", program.segments.size());
+  for (size_t i = 0; i < planned.size(); ++i)
+    if (Status status = checkSegments(plan, program, i, program.segments[i]);
+        !status)
+      return error("launch ", i, " ('", planned[i].name,
+                   "'): ", status.message());
+  return Status();
 }
 
 } // namespace ccn::runtime

@@ -18,7 +18,8 @@ namespace ccn::runtime {
 /// An error that says where and why the program cannot execute `plan`, which
 /// checkPlan accepts: more ranks than a kernel can address, names that are no
 /// identifiers, sizes out of range, launches that differ in number from the
-/// plan's or in numbers from their kernel's, fills outside of symmetric memory.
+/// plan's or in numbers from their kernel's, fills outside of symmetric memory,
+/// messages outside of what they are of.
 Status checkGpuProgram(const Plan &plan, const GpuProgram &program);
 
 /// How many addresses of arguments kernels get (GpuAbi.h).

@@ -35,6 +35,18 @@ std::string_view name(ProductChoice choice) {
   return "unknown";
 }
 
+std::string_view name(GpuTransport transport) {
+  switch (transport) {
+  case GpuTransport::Auto:
+    return "auto";
+  case GpuTransport::Peer:
+    return "peer";
+  case GpuTransport::Nccl:
+    return "nccl";
+  }
+  return "unknown";
+}
+
 /// Sets `choice` to the one of that name; whether there is one.
 template <typename Choice>
 static bool choose(std::string_view text, Choice &choice,
@@ -73,6 +85,11 @@ Result<Environment> Environment::read() {
                 {ProductChoice::Auto, ProductChoice::Kernels,
                  ProductChoice::CublasLt}))
       return error("CCN_PRODUCTS: expected auto, kernels or cublaslt, found '",
+                   set, "'");
+  if (const char *set = std::getenv("CCN_GPU_TRANSPORT"))
+    if (!choose(set, environment.gpuTransport,
+                {GpuTransport::Auto, GpuTransport::Peer, GpuTransport::Nccl}))
+      return error("CCN_GPU_TRANSPORT: expected auto, peer or nccl, found '",
                    set, "'");
   return environment;
 }

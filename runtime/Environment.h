@@ -34,6 +34,16 @@ enum class ProductChoice {
 /// As CCN_PRODUCTS says it.
 std::string_view name(ProductChoice choice);
 
+/// How GPUs reach the memory of other ranks'.
+enum class GpuTransport {
+  Auto, ///< kernels access it if all can, else NCCL's messages
+  Peer, ///< kernels access it
+  Nccl, ///< NCCL's messages, also where kernels could access it
+};
+
+/// As CCN_GPU_TRANSPORT says it.
+std::string_view name(GpuTransport transport);
+
 struct Environment {
   /// CCN_TIMEOUT: seconds that a rank waits for another before the run fails;
   /// a number above 0, at most 1e6.
@@ -42,6 +52,8 @@ struct Environment {
   TransportChoice transport = TransportChoice::Auto;
   /// CCN_PRODUCTS: auto, kernels or cublaslt.
   ProductChoice products = ProductChoice::Auto;
+  /// CCN_GPU_TRANSPORT: auto, peer or nccl.
+  GpuTransport gpuTransport = GpuTransport::Auto;
 
   /// Reads the variables that are set. An error names the variable, what it
   /// must be and what it is.

@@ -22,7 +22,7 @@
 #ifndef CCN_RUNTIME_GPUABI_H
 #define CCN_RUNTIME_GPUABI_H
 
-/// The most ranks whose memory a kernel can address: those of one host.
+/// The most ranks whose memory a kernel can address.
 #define CCN_MAX_RANKS 16
 /// The most blocks of a kernel whose blocks wait for each other or for other
 /// ranks.
@@ -101,6 +101,10 @@ struct CcnContext {
   int rank;
   /// The launch's number in the plan.
   int launch;
+  /// The one of GpuProgram::segments to do: then what is another rank's in
+  /// `symmetric` is a copy in the own memory, and nothing waits for other
+  /// ranks. -1: everything.
+  int segment;
 };
 
 #endif // CCN_RUNTIME_GPUABI_H

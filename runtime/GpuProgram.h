@@ -49,6 +49,36 @@ struct GpuFill {
   int value = 0;
 };
 
+/// Bytes that go from one rank to another where GPUs cannot access each other's
+/// memory (GpuMessages.h).
+struct GpuMessage {
+  int from = 0, to = 0;
+  /// Whether `from` has written what is the memory of `to`; else `to` is to
+  /// read what is that of `from`.
+  bool isWrite = false;
+  /// Of what memory: a place in `sharedArguments`; -1 is symmetric memory.
+  int argument = -1;
+  /// Where it begins and how much is contiguous; so `counts` times, outermost
+  /// first, in steps of `strides` bytes.
+  int64_t offset = 0, bytes = 0;
+  std::vector<int64_t> counts, strides;
+
+  bool operator==(const GpuMessage &) const = default;
+};
+
+/// A launch in segments, on all ranks as many, between which messages stand for
+/// what waits in the kernel: all that a segment does to other ranks' memory is
+/// there when the next one begins.
+struct GpuSegments {
+  int count = 0;
+  /// Of 2 * segment those before it, of 2 * segment + 1 those after it. In this
+  /// order, which is the same on all ranks, they are sent and received.
+  std::vector<std::vector<GpuMessage>> messages;
+  /// Earlier launches on other streams that must be done on all ranks: what
+  /// some wait for by events, others by flags.
+  std::vector<int> waits;
+};
+
 struct GpuProgram {
   /// The arguments that ranks access of each other, by number. After the
   /// addresses of all arguments a kernel gets, for each of these, those of all
@@ -68,6 +98,8 @@ struct GpuProgram {
   /// The flags of the plan and of exchanges; each has CCN_MAX_BLOCKS words.
   int64_t flags = 0;
   std::vector<GpuFill> fills;
+  /// Of each launch.
+  std::vector<GpuSegments> segments;
 };
 
 } // namespace ccn::runtime

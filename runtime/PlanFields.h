@@ -262,6 +262,23 @@ void fields(auto &a, Is<GpuFill> auto &v) {
   a("value", v.value);
 }
 
+void fields(auto &a, Is<GpuMessage> auto &v) {
+  a("from", v.from);
+  a("to", v.to);
+  a("isWrite", v.isWrite);
+  a("argument", v.argument);
+  a("offset", v.offset);
+  a("bytes", v.bytes);
+  a("counts", v.counts);
+  a("strides", v.strides);
+}
+
+void fields(auto &a, Is<GpuSegments> auto &v) {
+  a("count", v.count);
+  a("messages", v.messages);
+  a("waits", v.waits);
+}
+
 void fields(auto &a, Is<GpuProgram> auto &v) {
   a("sharedArguments", v.sharedArguments);
   a("source", v.source);
@@ -271,6 +288,7 @@ void fields(auto &a, Is<GpuProgram> auto &v) {
   a("symmetricBytes", v.symmetricBytes);
   a("flags", v.flags);
   a("fills", v.fills);
+  a("segments", v.segments);
 }
 
 } // namespace ccn::runtime

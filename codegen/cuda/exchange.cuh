@@ -162,19 +162,57 @@ __device__ inline int rankAfter(const Group<members> &group, int i) {
   return rank;
 }
 
+/// The exchange by messages: in `segment` each member puts what it has where
+/// the others get it from, at `slots` in symmetric memory, in the next one each
+/// combines what all have.
+template <class P, class T, Kind kind, int members, class From, class To>
+__device__ inline void
+combineMessages(const CcnContext &c, const Group<members> &group, i64 slots,
+                i64 packets, i64 share, const From &from, const To &to,
+                i64 elements, i64 segment) {
+  if (c.segment != segment && c.segment != segment + 1)
+    return;
+  auto place = [&](int rank) {
+    return reinterpret_cast<T *>(c.symmetric[rank] + slots);
+  };
+  for (i64 first = blockIdx.x * share; first < packets;
+       first += gridDim.x * share) {
+    const i64 end = first + share < packets ? first + share : packets;
+    for (i64 packet = first + threadIdx.x; packet < end; packet += blockDim.x) {
+      const i64 at = packet * P::count;
+      if (c.segment == segment) {
+        typename P::Payload own = loadSome<T, P::count>(from, at, elements);
+        P(0).prepare(own);
+        storeSome<T, P::count>(place(c.rank), at, elements, own);
+        continue;
+      }
+      typename P::Payload parts[members];
+      unrolled<0, members>([&](auto member) {
+        parts[member.value] = loadSome<T, P::count>(
+            place(group.ranks[member.value]), at, elements);
+      });
+      storeSome<T, P::count>(to, at, elements, combineAll<kind>(parts));
+    }
+  }
+}
+
 /// All that a member has goes to the others at once, each packet for itself.
 ///
 /// `slots` is where in symmetric memory the packets are, in each buffer
 /// `packets` from each member. Blocks take `share` packets at a time, in turns;
 /// of these a thread has up to `batch` on their way at once, since each takes
-/// as long as a way to another GPU.
+/// as long as a way to another GPU. The exchange's first segment is `segment`.
 template <template <class> class Protocol, int batch, class T, Kind kind,
           int members, class From, class To>
 __device__ inline void exchange(const CcnContext &c,
                                 const Group<members> &group, i64 slots,
                                 i64 packets, i64 share, const From &from,
-                                const To &to, i64 elements, u64 epoch) {
+                                const To &to, i64 elements, u64 epoch,
+                                i64 segment) {
   using P = Protocol<T>;
+  if (c.segment >= 0)
+    return combineMessages<P, T, kind>(c, group, slots, packets, share, from,
+                                       to, elements, segment);
   // How many a thread looks for at once, as far as there are registers.
   constexpr int awaited = members > 2 ? 1 : batch < 4 ? batch : 4;
   const P protocol(epoch);
@@ -291,20 +329,27 @@ formSum(const CcnContext &c, const i64 *parts, i64 count, i64 bufferBytes,
 /// Executes a schedule in chunks. Each block does all of it with a part of
 /// every chunk, the same on all ranks, so blocks wait only for their like.
 ///
-/// `table` is a list of actions of 6 numbers: a CcnScheduleAction, the peer's
+/// `table` is a list of actions of 7 numbers: a CcnScheduleAction, the peer's
 /// rank, the flag, the first element of the chunk in the output or where in
-/// symmetric memory the peer's slot is, the chunk's elements, and how many
-/// parts follow. Each of these has 2: where it is, and the first element in the
-/// input or the place in symmetric memory; of slots that of the first buffer.
+/// symmetric memory the peer's slot is, the chunk's elements, how many parts
+/// follow, and in which segment it is. Each of these parts has 2: where it is,
+/// and the first element in the input or the place in symmetric memory; of
+/// slots that of the first buffer.
 template <class T, Kind kind, class From, class To>
 __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
                                        i64 bufferBytes, const From &from,
                                        const To &to, u64 epoch) {
   constexpr int width = 16 / sizeof(T);
+  // Messages need one buffer, and nobody waits.
+  if (c.segment >= 0)
+    epoch = 0;
   for (const i64 *action = table; action[0] != CCN_END_OF_SCHEDULE;
-       action += 6 + 2 * action[5]) {
+       action += 7 + 2 * action[5]) {
     int peer = int(action[1]);
     u32 flag = u32(action[2]);
+    bool sums = action[0] == CCN_SEND_SUM || action[0] == CCN_STORE_SUM;
+    if (c.segment >= 0 && !(sums && action[6] == c.segment))
+      continue;
     switch (action[0]) {
     case CCN_AWAIT_SLOT:
       if (threadIdx.x == 0)
@@ -332,14 +377,14 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
                                     i64(epoch % 2) * bufferBytes);
     for (i64 i = begin + i64(threadIdx.x) * width; i < end;
          i += i64(blockDim.x) * width) {
-      Vector<T, width> sum = formSum<T, kind>(c, action + 6, action[5],
+      Vector<T, width> sum = formSum<T, kind>(c, action + 7, action[5],
                                               bufferBytes, epoch, from, i, end);
       if (action[0] == CCN_STORE_SUM)
         storeSome<T, width>(to, action[3] + i, action[3] + end, sum);
       else
         storeSome<T, width>(slot, i, end, sum);
     }
-    if (action[0] == CCN_SEND_SUM) {
+    if (action[0] == CCN_SEND_SUM && c.segment < 0) {
       __syncthreads();
       if (threadIdx.x == 0)
         storeRelease(flagOf(c, peer, flag, blockIdx.x), u32(epoch));

@@ -195,6 +195,11 @@ template <int count> struct Group {
   int position;
 };
 
+/// Whether what is in a segment is to be done.
+__device__ inline bool isIn(const CcnContext &c, i64 segment) {
+  return c.segment < 0 || c.segment == segment;
+}
+
 //===----------------------------------------------------------------------===//
 // Barriers
 //===----------------------------------------------------------------------===//
@@ -236,6 +241,8 @@ template <int count>
 __device__ inline void edgeBarrier(const CcnContext &c,
                                    const Group<count> &group, u32 flags,
                                    u64 epoch) {
+  if (c.segment >= 0)
+    return;
   __syncthreads();
   meet(c, group, flags, blockIdx.x, u32(epoch));
   __syncthreads();
@@ -248,6 +255,8 @@ __device__ inline void groupBarrier(const CcnContext &c,
                                     u64 epoch) {
   if (gridDim.x == 1)
     return edgeBarrier(c, group, flags, epoch);
+  if (c.segment >= 0)
+    return;
   __syncthreads();
   if (blockIdx.x != 0) {
     if (threadIdx.x == 0) {
@@ -285,6 +294,8 @@ __device__ inline void groupBarrier(const CcnContext &c,
 /// the signal's in the kernel.
 __device__ inline void signal(const CcnContext &c, int number, int rank,
                               u32 flag, u64 epoch) {
+  if (c.segment >= 0)
+    return;
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence_system();
@@ -299,6 +310,8 @@ __device__ inline void signal(const CcnContext &c, int number, int rank,
 /// Waits for a signal of `rank`, each block for itself.
 __device__ inline void await(const CcnContext &c, int rank, u32 flag,
                              u64 epoch) {
+  if (c.segment >= 0)
+    return;
   if (threadIdx.x == 0)
     awaitFlag(c, rank, flag, 0, u32(epoch));
   __syncthreads();

@@ -246,6 +246,7 @@ static Status prepare(ccn_executor &executor, int device) {
     options.localRank = team.localRank;
     options.products = team.products;
     options.runsAtOnce = team.runsAtOnce;
+    options.transport = team.gpuTransport;
     if (device != CCN_ANY_DEVICE)
       options.device = device;
     Result<std::unique_ptr<GpuExecutor>> made = GpuExecutor::create(

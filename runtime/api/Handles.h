@@ -108,6 +108,7 @@ struct TeamState {
   ProductChoice products = ProductChoice::Auto;
   /// Of how many executors of a rank runs may be in progress at once on GPUs.
   std::atomic<int> runsAtOnce = 1;
+  GpuTransport gpuTransport = GpuTransport::Auto;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
   /// Whether this process is the only rank, though it has joined as one.

@@ -89,6 +89,7 @@ Status collect(ccn_program *const *programs, size_t count, double timeLimit,
     made.environment.timeLimit = timeLimit;
   made.state->timeLimit = made.environment.timeLimit;
   made.state->products = made.environment.products;
+  made.state->gpuTransport = made.environment.gpuTransport;
   made.state->ranks =
       std::vector<TeamState::Rank>(static_cast<size_t>(made.ranks));
   for (TeamState::Rank &rank : made.state->ranks)

@@ -387,7 +387,8 @@ CCN_API ccn_status ccn_executor_device(const ccn_executor *executor,
                                        int *device);
 
 /** On GPUs waits for the last run, and for the other ranks to come to the end
-    of theirs, since they use this rank's memory; graphs must have ended.
+    of theirs, since they use this rank's memory; graphs must have ended, and
+    where GPUs send messages (CCN_GPU_TRANSPORT) must have been destroyed.
     CCN_ERROR_ARGUMENT, and nothing is released, while another call is in
     progress. Null is nothing to release. */
 CCN_API ccn_status ccn_executor_release(ccn_executor *executor);

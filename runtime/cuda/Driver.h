@@ -44,6 +44,7 @@ namespace ccn::runtime {
   X(memcpyHtoDAsync, cuMemcpyHtoDAsync)                                        \
   X(memcpyDtoHAsync, cuMemcpyDtoHAsync)                                        \
   X(memcpyDtoDAsync, cuMemcpyDtoDAsync)                                        \
+  X(memcpy2DAsync, cuMemcpy2DAsync)                                            \
   X(memGetAddressRange, cuMemGetAddressRange)                                  \
   X(ipcGetMemHandle, cuIpcGetMemHandle)                                        \
   X(ipcOpenMemHandle, cuIpcOpenMemHandle)                                      \

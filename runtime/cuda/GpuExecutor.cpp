@@ -54,11 +54,15 @@ bool becomesTrue(double seconds, Condition isTrue) {
 void GpuExecutor::State::stopKernels() {
   if (words)
     std::atomic_ref(words->stop).store(1, std::memory_order_release);
+  if (messages)
+    messages->abort();
 }
 
 Status GpuExecutor::State::fail(const Status &cause) {
+  Status failure = transport.fail(rank, cause.message());
+  // Others hear of it before they miss this rank.
   stopKernels();
-  return transport.fail(rank, cause.message());
+  return failure;
 }
 
 Status GpuExecutor::State::fault() const {
@@ -79,6 +83,20 @@ Status GpuExecutor::State::lostRank() const {
       return error("rank ", other,
                    " has ended while this rank waited for its GPU");
   return Status();
+}
+
+Status GpuExecutor::State::explain(Status status) const {
+  (void)becomesTrue(explanationSeconds, [&] {
+    Status better = fault();
+    if (better && transport.failed())
+      better = transport.failure();
+    if (better)
+      better = lostRank();
+    if (!better)
+      status = better;
+    return !better;
+  });
+  return status;
 }
 
 Status GpuExecutor::State::trouble() {
@@ -134,6 +152,27 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
       "cuLaunchKernel");
 }
 
+Status GpuExecutor::State::launchSegments(PreparedGpuLaunch &launch,
+                                          CUstream stream) {
+  if (!messages)
+    return launchKernel(launch, stream);
+  auto number = static_cast<size_t>(&launch - launches.data());
+  auto exchange = [&](int when) {
+    return messages->exchange(number, static_cast<size_t>(when), stream,
+                              team->address(rank), sentFrom);
+  };
+  Status status;
+  for (int segment = 0; status && segment < launch.segments; ++segment) {
+    launch.context.segment = segment;
+    status = exchange(2 * segment);
+    if (status)
+      status = launchKernel(launch, stream);
+    if (status)
+      status = exchange(2 * segment + 1);
+  }
+  return status;
+}
+
 Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
                                   bool isTraced) {
   const Driver &driver = device->driver;
@@ -151,7 +190,7 @@ Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
   if (isTraced)
     if (Status status = record(launch.begin); !status)
       return status;
-  if (Status status = launchKernel(launch, stream); !status)
+  if (Status status = launchSegments(launch, stream); !status)
     return status;
   if (isTraced)
     if (Status status = record(launch.end); !status)
@@ -269,7 +308,7 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   if (status)
     status = awaitRuns();
   for (SharedArgument &argument : shared) {
-    if (!status)
+    if (!status || messages)
       break;
     argument.bound.reset();
     Result<std::optional<SharedPlaces>> places =
@@ -299,7 +338,18 @@ Status GpuExecutor::State::start(std::span<void *const> addresses,
     given.assign(addresses.begin(), addresses.end());
     std::copy(given.begin(), given.end(), arguments.begin());
     size_t next = argumentCount;
-    for (const SharedArgument &argument : shared) {
+    for (size_t i = 0; i < shared.size(); ++i) {
+      SharedArgument &argument = shared[i];
+      if (messages) {
+        Piece &own = argument.staged.own.front();
+        // Nobody else accesses it, wherever it is in one piece.
+        if (!argument.isScattered) {
+          own.data = given[argument.number];
+          argument.staged.addresses[static_cast<size_t>(rank)] =
+              reinterpret_cast<CUdeviceptr>(own.data);
+        }
+        sentFrom[i] = reinterpret_cast<CUdeviceptr>(own.data);
+      }
       arguments[argument.number] = reinterpret_cast<void *>(ownPlace(argument));
       for (CUdeviceptr place : argument.places().addresses)
         arguments[next++] = reinterpret_cast<void *>(place);
@@ -310,6 +360,9 @@ Status GpuExecutor::State::start(std::span<void *const> addresses,
     ++runs;
     if (status)
       status = launchAll(stream);
+    // Of messages that do not go on others may know more.
+    if (!status && messages)
+      status = explain(status);
   }
   return status ? status : fail(status);
 }
@@ -322,25 +375,13 @@ Status GpuExecutor::State::finishStream(CUstream stream) {
   Status status = awaitStream(*device, stream, [&] {
     Status found = trouble();
     hasTrouble = !found;
-    return found;
+    return found && messages ? messages->trouble() : found;
   });
   if (status)
     status = fault();
   if (status)
     return isTraceReady ? reportTrace() : Status();
-  // What CUDA says of memory that is gone is less than why it is gone.
-  if (!hasTrouble)
-    (void)becomesTrue(explanationSeconds, [&] {
-      Status better = fault();
-      if (better && transport.failed())
-        better = transport.failure();
-      if (better)
-        better = lostRank();
-      if (!better)
-        status = better;
-      return !better;
-    });
-  status = fail(status);
+  status = fail(hasTrouble ? status : explain(status));
   (void)isIdleWithin(graceSeconds, stream);
   return status;
 }
@@ -415,7 +456,12 @@ bool GpuExecutor::State::finish() {
     argument.bound.reset();
   if (team)
     team->closePeers();
-  return !mayBeUsed || exchange->meetAtEnd(graceSeconds);
+  bool haveMet = !mayBeUsed || exchange->meetAtEnd(graceSeconds);
+  if (transport.failed())
+    stopKernels();
+  if (haveMet)
+    messages.reset();
+  return haveMet;
 }
 
 //===----------------------------------------------------------------------===//
@@ -533,7 +579,7 @@ int GpuExecutor::device() const { return state->device->number; }
 bool GpuExecutor::isCopied(int argument) const {
   for (const SharedArgument &each : state->shared)
     if (each.number == static_cast<size_t>(argument))
-      return !each.bound && each.count > 0;
+      return !state->messages && !each.bound && each.count > 0;
   return false;
 }
 

@@ -1,8 +1,9 @@
 //===- GpuExecutor.h - Executes plans on GPUs -------------------*- C++ -*-===//
 //
 // What PlanExecutor is on the CPU: runs the plan of one rank, on one device,
-// with the kernels of its program for GPUs. Ranks are threads or processes of
-// one host. Needs no headers of CUDA, and no CUDA to be built: then everything
+// with the kernels of its program for GPUs. Ranks are threads or processes,
+// which access each other's memory on one host, and send messages between
+// several. Needs no headers of CUDA, and no CUDA to be built: then everything
 // here answers that it is missing.
 //
 //===----------------------------------------------------------------------===//
@@ -42,6 +43,8 @@ struct GpuExecutorOptions {
   /// as all others, which add in another order: whether addresses allow should
   /// be alike on all ranks. An error if the library is asked for and not there.
   ProductChoice products = ProductChoice::Auto;
+  /// How ranks reach each other's memory; all say the same.
+  GpuTransport transport = GpuTransport::Auto;
   /// What ran when, of the last run before each synchronize(). Tracing makes
   /// runs somewhat slower.
   TraceSink *trace = nullptr;
@@ -85,7 +88,8 @@ public:
   /// Waits for this rank's last run and then for the other ranks to come to
   /// their end, as they still use this rank's memory. If the team has failed it
   /// does so for seconds only; memory that may still be in use is kept then.
-  /// Graphs that were captured must have ended.
+  /// Graphs that were captured must have ended; where ranks send messages they
+  /// must have been destroyed.
   ~GpuExecutor();
   GpuExecutor(const GpuExecutor &) = delete;
   GpuExecutor &operator=(const GpuExecutor &) = delete;

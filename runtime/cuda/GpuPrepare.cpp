@@ -24,8 +24,8 @@ namespace {
 constexpr int64_t controlBytes = (sizeof(CcnControl) + 255) / 256 * 256;
 
 int64_t recordBytes(size_t launches) {
-  return std::max(GpuTeam::recordBytes(),
-                  static_cast<int64_t>(launches * sizeof(LaunchNeeds)));
+  return std::max({GpuTeam::recordBytes(), GpuMessages::recordBytes(),
+                   static_cast<int64_t>(launches * sizeof(LaunchNeeds))});
 }
 
 int64_t streamCount(const RankPlan &plan) {
@@ -108,11 +108,14 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   int64_t flagBytes =
       program.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));
   int64_t end = placeShared(whole, program, flags + flagBytes);
-  Result<std::unique_ptr<GpuTeam>> joined =
-      GpuTeam::create(*device, *exchange, rank, end, program.fills);
+  Result<std::unique_ptr<GpuTeam>> joined = GpuTeam::create(
+      *device, *exchange, rank, end, program.fills, options.transport);
   if (!joined)
     return joined.status();
   team = *std::move(joined);
+  if (team->sendsMessages())
+    if (Status status = prepareMessages(whole, program); !status)
+      return status;
 
   launches = std::vector<PreparedGpuLaunch>(plan.launches.size());
   for (PreparedGpuLaunch &launch : launches)
@@ -135,6 +138,25 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return status;
   mayBeUsed = true;
   return exchange->barrier("set-up of GPUs");
+}
+
+Status GpuExecutor::State::prepareMessages(const Plan &whole,
+                                           const GpuProgram &program) {
+  GpuMessages::Options own;
+  own.rank = rank;
+  own.timeLimit = options.timeLimit;
+  // Kernels on other streams leave that much room.
+  if (int64_t used = streamCount(plan); used > 1)
+    own.blocks = static_cast<int>(std::min<int64_t>(
+        residentBlocks({kernels.multiprocessors(), 1, 1, used}), 32));
+  own.trouble = [this] { return trouble(); };
+  own.fail = [this](const Status &status) { return fail(explain(status)); };
+  Result<std::unique_ptr<GpuMessages>> made =
+      GpuMessages::create(*device, *exchange, whole, program, own);
+  if (!made)
+    return made.status();
+  messages = *std::move(made);
+  return Status();
 }
 
 /// Places of shared arguments in symmetric memory, from `offset` on; where they
@@ -164,11 +186,16 @@ int64_t GpuExecutor::State::placeShared(const Plan &whole,
 
 /// Finds those places, which are where the ranks' memory is.
 Status GpuExecutor::State::prepareShared() {
-  for (SharedArgument &argument : shared) {
+  sentFrom.resize(shared.size());
+  for (size_t i = 0; i < shared.size(); ++i) {
+    SharedArgument &argument = shared[i];
     for (int other = 0; other < transport.ranks(); ++other) {
       CUdeviceptr &address =
           argument.staged.addresses[static_cast<size_t>(other)];
-      address += team->address(other);
+      if (messages && other != rank)
+        address = messages->argument(i, other);
+      else
+        address += team->address(other);
       Piece whole{reinterpret_cast<void *>(address), argument.count};
       if (other == rank)
         argument.staged.own = {whole};
@@ -397,7 +424,9 @@ Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
     };
     CcnContext &context = made.context;
     for (int other = 0; other < transport.ranks(); ++other)
-      context.symmetric[other] = pointer(team->address(other));
+      context.symmetric[other] =
+          pointer(messages && other != rank ? messages->symmetric(other)
+                                            : team->address(other));
     context.privateMemory = pointer(privateMemory.get());
     context.workspace =
         pointer(workspaces[static_cast<size_t>(planned.stream)].get());
@@ -411,8 +440,10 @@ Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
         std::clamp(options.timeLimit, 1e-3, 1e9) * 1e9);
     context.rank = rank;
     context.launch = static_cast<int>(i);
+    context.segment = -1;
+    made.segments = program.segments[i].count;
 
-    for (int other : planned.waits) {
+    for (int other : messages ? program.segments[i].waits : planned.waits) {
       PreparedGpuLaunch &awaited = launches[static_cast<size_t>(other)];
       if (awaited.stream == made.stream)
         continue;

@@ -12,6 +12,7 @@
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuGrid.h"
 #include "runtime/cuda/GpuKernels.h"
+#include "runtime/cuda/GpuMessages.h"
 #include "runtime/cuda/GpuTeam.h"
 #include "runtime/cuda/LibraryProduct.h"
 
@@ -38,6 +39,8 @@ struct PreparedGpuLaunch {
   /// What does it instead, if the addresses allow.
   std::unique_ptr<LibraryProduct> product;
   View a, b, c;
+  /// Of GpuProgram::segments.
+  int segments = 0;
   /// Launches on other streams that must be done.
   std::vector<int> waits;
   /// Says that it is done, if a launch on another stream waits for it.
@@ -72,7 +75,8 @@ struct SharedArgument {
   /// Whether it comes from the caller, and goes to it.
   bool isInput, isOutput, isScattered;
   /// In symmetric memory, and where the callers bound it if all ranks can
-  /// access that.
+  /// access that. Where ranks send messages copies of the others', and of what
+  /// is not scattered the own where this run's caller has it.
   SharedPlaces staged;
   std::optional<SharedPlaces> bound;
 
@@ -136,7 +140,11 @@ struct GpuExecutor::State {
   std::vector<DeviceMemory> workspaces;
   std::unique_ptr<HostExchange> exchange;
   std::unique_ptr<GpuTeam> team;
+  /// Null where ranks access each other's memory.
+  std::unique_ptr<GpuMessages> messages;
   std::vector<SharedArgument> shared;
+  /// Where this rank has them in this run, if ranks send messages.
+  std::vector<CUdeviceptr> sentFrom;
   std::vector<OwnScattered> scattered;
   std::vector<ValueArgument> values;
   std::vector<PreparedGpuLaunch> launches;
@@ -148,6 +156,7 @@ struct GpuExecutor::State {
 
 private:
   Result<bool> agreeOnLibrary(const Plan &whole);
+  Status prepareMessages(const Plan &plan, const GpuProgram &program);
   Status prepareProducts(const Plan &whole, const GpuProgram &program);
   Status warmUpProducts(int64_t bytes);
   Status prepareMemory(const GpuProgram &program);
@@ -184,6 +193,8 @@ private:
   Status stage(bool before, CUstream stream);
   Status launchAll(CUstream stream);
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
+  /// All of a launch, with its messages.
+  Status launchSegments(PreparedGpuLaunch &launch, CUstream stream);
   Status launchKernel(PreparedGpuLaunch &launch, CUstream stream);
   /// Where a view of own memory begins in this run.
   void *addressOf(const View &view) const;
@@ -191,6 +202,9 @@ private:
   Status awaitRuns();
   /// What a kernel has reported; success if none has.
   Status fault() const;
+  /// What CUDA says of memory that is gone is less than why it is gone: waits
+  /// whether that is known soon.
+  Status explain(Status status) const;
   /// What makes waiting for the device pointless.
   Status trouble();
   /// Who has ended, though this rank still waits.

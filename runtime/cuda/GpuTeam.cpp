@@ -9,6 +9,7 @@
 #include "runtime/cuda/GpuTeam.h"
 
 #include "runtime/cuda/DescriptorExchange.h"
+#include "runtime/cuda/Nccl.h"
 
 #include <cstring>
 #include <fstream>
@@ -40,6 +41,13 @@ void hostIdentity(char *text, size_t size) {
   size_t length = std::min(boot.size(), size - 1);
   std::memcpy(text, boot.data(), length);
   text[length] = 0;
+}
+
+bool isSameText(const char (&a)[64], const char (&b)[64]) {
+  return std::strncmp(a, b, sizeof a) == 0;
+}
+bool isSame(const CUuuid &a, const CUuuid &b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
 } // namespace
@@ -184,10 +192,9 @@ Status GpuTeam::reach(const Record &own, const Record &peer, int other,
     memory.places.push_back(peer.address);
     return Status();
   }
-  if (std::strncmp(own.host, peer.host, sizeof own.host) != 0)
-    return error("expected all ranks on one host, found rank ", other,
-                 " on another; kernels of GPUs reach the memory of one host "
-                 "only");
+  if (!isSameText(own.host, peer.host))
+    return error("rank ", other,
+                 " is on another host, whose memory kernels cannot access");
   Result<CUdeviceptr> address = own.isSameProcess(peer)
                                     ? reachInProcess(peer, memory)
                                 : peer.access == Record::Access::ByMapping
@@ -199,13 +206,15 @@ Status GpuTeam::reach(const Record &own, const Record &peer, int other,
   return Status();
 }
 
-Result<std::unique_ptr<GpuTeam>>
-GpuTeam::create(const GpuDevice &device, HostExchange &exchange, int rank,
-                int64_t bytes, std::span<const GpuFill> fills) {
+Result<std::unique_ptr<GpuTeam>> GpuTeam::create(const GpuDevice &device,
+                                                 HostExchange &exchange,
+                                                 int rank, int64_t bytes,
+                                                 std::span<const GpuFill> fills,
+                                                 GpuTransport transport) {
   std::unique_ptr<GpuTeam> team(new GpuTeam(device, rank));
   if (Status status = team->prepareMemory(bytes, fills); !status)
     return status;
-  if (Status status = team->share(exchange, bytes); !status)
+  if (Status status = team->share(exchange, bytes, transport); !status)
     return status;
   return team;
 }
@@ -239,22 +248,74 @@ GpuTeam::Described GpuTeam::describe(CUdeviceptr address, int64_t bytes) const {
   return own;
 }
 
-Status GpuTeam::share(HostExchange &exchange, int64_t bytes) {
+Status GpuTeam::checkMessages(const std::vector<Record> &all,
+                              const std::string &reason) const {
+  const std::string instead =
+      reason + "; and NCCL, which would send messages instead, ";
+  if (Result<const Nccl *> nccl = Nccl::get(); !nccl)
+    return error(instead, "cannot be used: ", nccl.message());
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (isSameText(all[i].host, all[j].host) &&
+          isSame(all[i].device, all[j].device))
+        return error(instead, "takes one rank on a GPU, found ranks ", j,
+                     " and ", i, " on the same");
+  return Status();
+}
+
+Status GpuTeam::share(HostExchange &exchange, int64_t bytes,
+                      GpuTransport transport) {
   Described described = describe(memory.get(), std::max<int64_t>(bytes, 1));
   Result<std::vector<Record>> all = exchange.gather(described.record);
   if (!all)
     return all.status();
   const Record &own = described.record;
   sharing = 0;
+  Status reached;
   for (size_t other = 0; other < all->size(); ++other) {
     const Record &peer = (*all)[other];
-    if (Status status =
-            reach(own, peer, static_cast<int>(other), {}, symmetric);
-        !status)
-      return status;
-    if (std::memcmp(&peer.device, &own.device, sizeof own.device) == 0)
-      ++sharing;
+    sharing += isSame(peer.device, own.device);
+    if (reached && transport != GpuTransport::Nccl)
+      reached = reach(own, peer, static_cast<int>(other), {}, symmetric);
   }
+  struct Choice {
+    GpuTransport transport;
+    int reaches;
+  };
+  Result<std::vector<Choice>> choices =
+      exchange.gather(Choice{transport, static_cast<int>(bool(reached))});
+  if (!choices)
+    return choices.status();
+  std::string reason = reached.message();
+  for (size_t other = 0; other < choices->size(); ++other) {
+    const Choice &choice = (*choices)[other];
+    if (choice.transport != transport)
+      return error("CCN_GPU_TRANSPORT: expected the same on all ranks, found ",
+                   name(choice.transport), " on rank ", other, " and ",
+                   name(transport), " on rank ", rank);
+    if (!choice.reaches && reason.empty())
+      reason = "rank " + std::to_string(other) +
+               " cannot access the memory of all others";
+  }
+  if (transport == GpuTransport::Nccl)
+    reason = "CCN_GPU_TRANSPORT is nccl";
+  byMessages = !reason.empty();
+  if (!byMessages)
+    return Status();
+  Status failed = transport == GpuTransport::Peer
+                      ? error(reason, "; CCN_GPU_TRANSPORT is peer")
+                      : checkMessages(*all, reason);
+  if (!failed) {
+    // Whoever cannot access the others says why.
+    Status theirs;
+    if (reached && transport != GpuTransport::Nccl)
+      theirs = exchange.barrier("set-up of GPUs");
+    return theirs ? failed : theirs;
+  }
+  symmetric = PeerMemory();
+  symmetric.places.assign(all->size(), 0);
+  symmetric.places[static_cast<size_t>(rank)] = memory.get();
+  sharing = 1;
   return Status();
 }
 

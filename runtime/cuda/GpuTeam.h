@@ -2,15 +2,16 @@
 //
 // Each rank takes symmetric memory from its device and learns where that of the
 // others is: ranks of one process share addresses, those of others open a
-// handle. What was mapped apart from that, each maps for its own device. The
-// ranks must be on one host, and their devices must be able to access each
-// other.
+// handle. What was mapped apart from that, each maps for its own device. Where
+// some cannot access the memory of others, as on several hosts, all agree to
+// send messages instead (GpuMessages.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_RUNTIME_CUDA_GPUTEAM_H
 #define CCN_RUNTIME_CUDA_GPUTEAM_H
 
+#include "runtime/Environment.h"
 #include "runtime/GpuProgram.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/HostExchange.h"
@@ -49,11 +50,14 @@ public:
   /// is current, here and when this is destroyed.
   static Result<std::unique_ptr<GpuTeam>>
   create(const GpuDevice &device, HostExchange &exchange, int rank,
-         int64_t bytes, std::span<const GpuFill> fills);
+         int64_t bytes, std::span<const GpuFill> fills, GpuTransport transport);
 
   GpuTeam(const GpuTeam &) = delete;
   GpuTeam &operator=(const GpuTeam &) = delete;
 
+  /// Whether ranks send each other messages: then of no other is the address
+  /// known.
+  bool sendsMessages() const { return byMessages; }
   /// The symmetric memory of each rank as this device sees it.
   CUdeviceptr address(int rank) const {
     return symmetric.places[static_cast<size_t>(rank)];
@@ -82,8 +86,12 @@ private:
   GpuTeam(const GpuDevice &device, int rank) : device(device), rank(rank) {}
   Status prepareMemory(int64_t bytes, std::span<const GpuFill> fills);
   Described describe(CUdeviceptr address, int64_t bytes) const;
-  /// Where the ranks have symmetric memory; and counts those on this device.
-  Status share(HostExchange &exchange, int64_t bytes);
+  /// Learns where the ranks have symmetric memory, or that messages are needed;
+  /// and counts those on this device.
+  Status share(HostExchange &exchange, int64_t bytes, GpuTransport transport);
+  /// Why not all can send messages, if `reason` is why they must.
+  Status checkMessages(const std::vector<Record> &all,
+                       const std::string &reason) const;
   /// Passes what others must map, and gets, by rank, what this one must.
   Result<Received> passMapped(HostExchange &exchange, const Described &own,
                               std::span<const Record> all) const;
@@ -103,6 +111,7 @@ private:
   DeviceMemory memory;
   PeerMemory symmetric;
   int sharing = 1;
+  bool byMessages = false;
 };
 
 } // namespace ccn::runtime

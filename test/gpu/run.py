@@ -2,6 +2,7 @@
 """Checks and measures what pack.py packed, on a machine with GPUs.
 
     run.py FOLDER [--check REGEX] [--tests GPUS] [--bench REGEX] [--peers SCRIPT] [--out FOLDER] [--jobs N] [--seconds N]
+           [--gpus N] [--transport auto|peer|nccl] [--processes]
 
 Every case named by --check runs on as many GPUs as it has ranks and is compared with the plan without a schedule on
 the CPU; --tests runs the unit tests on the real driver, the Python scripts and the example's application; every case
@@ -12,6 +13,7 @@ times others (its rows: what, peer, us and the size); it runs on the same GPUs a
 
 import argparse
 import concurrent.futures
+import importlib.util
 import json
 import os
 import re
@@ -54,7 +56,7 @@ def check(folder, cases, target, seed, deadline):
         if not late and len(ended) < len(cases):
             ended.append((packages[len(ended)], code))
         for case, (package, code) in zip(cases, ended):
-            results.append({"name": case["name"], "code": code, "seconds": round(seconds / len(ended), 2),
+            results.append({"name": case["name"] + (" in processes" if how else ""), "code": code, "seconds": round(seconds / len(ended), 2),
                             "error": err.strip()[-600:] if code else ""})
         cases = [] if late else cases[len(ended):]
     return results
@@ -164,16 +166,27 @@ def main():
     parser.add_argument("--jobs", type=int, default=4, help="how many cases are checked at once")
     parser.add_argument("--seconds", type=float, default=100_000, help="when to stop")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--gpus", type=int, default=10**9, help="leaves out cases of more ranks")
+    parser.add_argument("--transport", choices=["auto", "peer", "nccl"], help="CCN_GPU_TRANSPORT of all that is run")
+    parser.add_argument("--processes", action="store_true", help="checks every case with a process for each rank too")
     options = parser.parse_args()
     begin = time.monotonic()
     folder = os.path.abspath(options.folder)
     if os.path.exists(f"{folder}/packages.tar.xz"):
         with tarfile.open(f"{folder}/packages.tar.xz") as archive:
             archive.extractall(folder)
-    cases = json.load(open(f"{folder}/cases.json"))
+    cases = [case for case in json.load(open(f"{folder}/cases.json")) if case["ranks"] <= options.gpus]
+    if options.transport:
+        os.environ["CCN_GPU_TRANSPORT"] = options.transport
+        # Where NCCL is not installed, that which PyTorch has brought.
+        if importlib.util.find_spec("nvidia") and (found := importlib.util.find_spec("nvidia.nccl")):
+            folders = [f"{path}/lib" for path in found.submodule_search_locations]
+            os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH"), *folders]))
 
     checked = []
     wanted = [c for c in cases if c["kind"] == "check" and re.search(options.check, c["name"])]
+    if options.processes:
+        wanted += [{**case, "processes": True} for case in wanted if not case.get("processes")]
     # Those that start processes have as many ranks.
     batches = [[case for case in wanted if not case.get("processes")][i::options.jobs] for i in range(options.jobs)]
     batches += [[case] for case in wanted if case.get("processes")]

@@ -44,6 +44,7 @@ Status ccn::executeOnGpu(const GpuProgram &program, RunMemory &memory,
   options.timeLimit = task.timeLimit;
   options.trace = trace;
   options.products = task.products;
+  options.transport = task.gpuTransport;
   if (task.localRank >= 0)
     options.localRank = task.localRank;
   Result<std::unique_ptr<GpuExecutor>> executor =

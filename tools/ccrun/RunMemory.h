@@ -35,6 +35,7 @@ struct RunTask {
   bool onGpus = false;
   /// What does products there.
   runtime::ProductChoice products = runtime::ProductChoice::Auto;
+  runtime::GpuTransport gpuTransport = runtime::GpuTransport::Auto;
   bool traced = false;
   /// Whether each rank has a clock of its own, which says nothing of when
   /// something happened on another; times are from the rank's first run then.

@@ -215,6 +215,7 @@ Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
                        std::unique_ptr<RunMemory> &result) {
   task.timeLimit = environment.timeLimit;
   task.products = environment.products;
+  task.gpuTransport = environment.gpuTransport;
   task.variant = static_cast<int32_t>(options.variant.value_or(0));
   package.hash.copy(task.packageHash, sizeof task.packageHash - 1);
   if (options.processes)

@@ -27,9 +27,9 @@ struct CudaIndex {
 };
 extern thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
 
-/// Runs `blocks` blocks of `threads` threads, a multiple of 32; fails the test
-/// if threads wait for ones that do not come.
-/// Where `mayEnd`, threads that have ended are not waited for, as GPUs do it.
+/// Runs `blocks` blocks of `threads` threads, a multiple of 32; ends the
+/// program if threads wait for ones that do not come. Where `mayEnd`, threads
+/// that have ended are not waited for, as GPUs do it.
 void runBlocks(int blocks, int threads, const std::function<void()> &kernel,
                bool mayEnd = false);
 

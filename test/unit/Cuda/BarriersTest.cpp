@@ -227,7 +227,9 @@ public:
   std::string barriers() {
     std::string body = bodyOf(emit(plan.plan));
     std::smatch found;
-    std::regex_search(body, found, std::regex("epoch\\);\n(.*)\n\\{\n"));
+    std::regex_search(body, found,
+                      std::regex("epoch, 0LL\\);\nif \\(isIn\\(c, 1LL\\)\\) "
+                                 "\\{\n(.*)\n\\{\n"));
     return found.empty() ? body : found[1].str();
   }
   int64_t blocks() { return emit(plan.plan).launches[0][0].blocks; }

@@ -176,6 +176,7 @@ Status CudaTeam::launch(size_t number) {
     context.timeLimit = 60'000'000'000;
     context.rank = static_cast<int>(rank);
     context.launch = static_cast<int>(number);
+    context.segment = -1;
   }
   for (size_t rank = 0; rank < ranks; ++rank) {
     const GpuLaunch &launch = program.launches[rank][number];

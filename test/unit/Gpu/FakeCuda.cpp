@@ -1,6 +1,7 @@
 //===- FakeCuda.cpp - A driver of CUDA without GPUs -----------------------===//
 //
-// A stream is a thread that does one thing after the other.
+// A stream is a thread that does one thing after the other. Kernels are those
+// of FakeKernels.cpp, or such as FakeNvrtc.cpp compiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +18,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <elf.h>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -39,12 +43,18 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   std::vector<Work> work;
 };
-struct CUmod_st {};
 struct CUfunc_st {
-  std::function<void(unsigned, unsigned, const void *, const void *,
-                     const void *)>
+  std::function<void(unsigned blocks, unsigned threads,
+                     const void *const *parameters)>
       run;
-  std::array<size_t, 3> parameterBytes;
+  std::array<size_t, 3> parameterBytes{};
+  /// Whether all its addresses begin some memory.
+  bool isChecked = true;
+};
+struct CUmod_st {
+  /// Of kernels that FakeNvrtc.cpp has compiled.
+  void *library = nullptr;
+  std::map<std::string, CUfunc_st> functions;
 };
 struct CUevent_st {
   std::mutex mutex;
@@ -299,6 +309,18 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
   });
   return CUDA_SUCCESS;
 }
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
+  CCN_CONTEXT(cuMemcpy2DAsync)
+  stream->add([copy = *copy] {
+    for (size_t row = 0; row < copy.Height; ++row)
+      std::memcpy(
+          reinterpret_cast<void *>(copy.dstDevice + row * copy.dstPitch),
+          reinterpret_cast<void *>(copy.srcDevice + row * copy.srcPitch),
+          copy.WidthInBytes);
+  });
+  return CUDA_SUCCESS;
+}
+
 //===----------------------------------------------------------------------===//
 // Streams, events, graphs
 //===----------------------------------------------------------------------===//
@@ -455,8 +477,53 @@ CUresult cuGraphExecDestroy(CUgraphExec runner) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// By name.
-static std::map<std::string, CUfunc_st> functions;
+/// What ccnFakeAddKernel has added, by name.
+static std::map<std::string, CUfunc_st> added;
+
+/// Opens a shared object for the CPU; null for an image of a GPU's.
+static void *openImage(const void *image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof header);
+  if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
+    return nullptr;
+  int file = memfd_create("fake kernels", MFD_CLOEXEC);
+  size_t size = header.e_shoff + size_t(header.e_shentsize) * header.e_shnum;
+  bool isWritten = write(file, image, size) == static_cast<ssize_t>(size);
+  std::string path = "/proc/self/fd/" + std::to_string(file);
+  void *library =
+      isWritten ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  close(file);
+  return library;
+}
+
+/// Whether a library has a kernel of that name.
+static bool findInLibrary(void *library, const char *name, CUfunc_st &made) {
+  auto find = [&](const char *suffix) {
+    return dlsym(library, (std::string(name) + suffix).c_str());
+  };
+  auto *sizes = static_cast<const size_t *>(find("_sizes"));
+  auto *call =
+      reinterpret_cast<void (*)(const void *const *parameters, int blocks,
+                                int threads, int first, int step)>(
+          find("_call"));
+  if (!sizes || !call)
+    return false;
+  std::copy_n(sizes, made.parameterBytes.size(), made.parameterBytes.begin());
+  made.isChecked = false;
+  // As many blocks at once as the device has room for.
+  made.run = [call](unsigned blocks, unsigned threads,
+                    const void *const *parameters) {
+    constexpr int residentBlocks = 16;
+    std::vector<std::thread> shares;
+    int count = std::min<int>(static_cast<int>(blocks), residentBlocks);
+    for (int share = 0; share < count; ++share)
+      shares.emplace_back(call, parameters, static_cast<int>(blocks),
+                          static_cast<int>(threads), share, count);
+    for (std::thread &share : shares)
+      share.join();
+  };
+  return true;
+}
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   CCN_UNCAPTURED(cuModuleLoadData)
@@ -465,28 +532,39 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
                   "ELF",
                   4) != 0)
     return CUDA_ERROR_INVALID_IMAGE;
-  *module = new CUmod_st;
+  *module = new CUmod_st{openImage(image), {}};
   ++objects;
   return CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule module) {
+  if (module->library)
+    dlclose(module->library);
   delete module;
   --objects;
   return CUDA_SUCCESS;
 }
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
+                             const char *name) {
   CCN_CONTEXT(cuModuleGetFunction)
   std::lock_guard lock(mutex);
-  auto found = functions.find(name);
-  if (found == functions.end()) {
-    const FakeKernel *kernel = findFakeKernel(name);
-    if (!kernel)
-      return CUDA_ERROR_NOT_FOUND;
-    found = functions.emplace(name, CUfunc_st{kernel->run, {}}).first;
-    std::copy(std::begin(fakeParameterBytes), std::end(fakeParameterBytes),
-              found->second.parameterBytes.begin());
+  if (auto found = added.find(name); found != added.end()) {
+    *function = &found->second;
+    return CUDA_SUCCESS;
   }
-  *function = &found->second;
+  CUfunc_st &made = module->functions[name];
+  *function = &made;
+  if (module->library)
+    return findInLibrary(module->library, name, made) ? CUDA_SUCCESS
+                                                      : CUDA_ERROR_NOT_FOUND;
+  const FakeKernel *kernel = findFakeKernel(name);
+  if (!kernel)
+    return CUDA_ERROR_NOT_FOUND;
+  made.run = [kernel](unsigned blocks, unsigned threads,
+                      const void *const *parameters) {
+    kernel->run(blocks, threads, parameters[0], parameters[1], parameters[2]);
+  };
+  std::copy(std::begin(fakeParameterBytes), std::end(fakeParameterBytes),
+            made.parameterBytes.begin());
   return CUDA_SUCCESS;
 }
 void ccnFakeAddKernel(const char *name, size_t argumentBytes,
@@ -495,11 +573,12 @@ void ccnFakeAddKernel(const char *name, size_t argumentBytes,
                                   const void *, const void *),
                       void *data) {
   std::lock_guard lock(mutex);
-  functions[name] = {[=](unsigned blocks, unsigned threads, const void *context,
-                         const void *arguments, const void *numbers) {
-                       run(data, blocks, threads, context, arguments, numbers);
-                     },
-                     {sizeof(CcnContext), argumentBytes, numberBytes}};
+  CUfunc_st &made = added[name];
+  made.run = [=](unsigned blocks, unsigned threads,
+                 const void *const *parameters) {
+    run(data, blocks, threads, parameters[0], parameters[1], parameters[2]);
+  };
+  made.parameterBytes = {sizeof(CcnContext), argumentBytes, numberBytes};
 }
 CUresult cuFuncLoad(CUfunction) {
   CCN_UNCAPTURED(cuFuncLoad)
@@ -537,11 +616,16 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
     copies.emplace_back(static_cast<char *>(parameters[i]),
                         function->parameterBytes[i]);
   auto *addresses = static_cast<const CUdeviceptr *>(parameters[1]);
-  for (size_t i = 0; i < function->parameterBytes[1] / sizeof *addresses; ++i)
+  // Those of generated kernels need not be the first bytes of anything.
+  for (size_t i = 0; function->isChecked &&
+                     i < function->parameterBytes[1] / sizeof *addresses;
+       ++i)
     if (!fake::isAccessible(addresses[i]))
       return CUDA_ERROR_ILLEGAL_ADDRESS;
-  stream->add([=, run = function->run] {
-    run(blocks, threads, copies[0].data(), copies[1].data(), copies[2].data());
+  stream->add([=] {
+    const void *places[] = {copies[0].data(), copies[1].data(),
+                            copies[2].data()};
+    function->run(blocks, threads, places);
   });
   return CUDA_SUCCESS;
 }

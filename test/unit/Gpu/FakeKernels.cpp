@@ -60,6 +60,8 @@ struct Block {
   }
 
   void meet(long long first, unsigned epoch) {
+    if (c.segment >= 0)
+      return;
     auto ranks = static_cast<int>(numbers[1]);
     for (int peer = 0; peer < ranks; ++peer)
       flag(peer, first + c.rank).store(epoch, std::memory_order_release);

@@ -188,6 +188,7 @@ Package twoProducts(int64_t offset) {
   gpu.flags = 0;
   // Floats: half of the doubles.
   gpu.launches = {{{2, 1, 0, {0, 24, 0}}, {2, 1, 0, {0, 24, 0}}}};
+  gpu.segments = {{1, {{}, {}}, {}}, {1, {{}, {}}, {}}};
   return package;
 }
 

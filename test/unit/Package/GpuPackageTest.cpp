@@ -69,7 +69,7 @@ TEST(GpuPackage, KernelsAreChecked) {
   EXPECT_NE(whyNotKernel([](GpuKernel &k) { k.blockBytes = INT64_MAX - 63; }),
             "");
   EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.numbers = 0; }).substr(0, 44),
-            "kernel 1 ('update'): expected 1 to 4067 numb");
+            "kernel 1 ('update'): expected 1 to 4066 numb");
   EXPECT_NE(whyNotKernel([](GpuKernel &k) { k.numbers = 4068; }), "");
   EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.source += '\0'; }),
             "the source of the kernels is not text");
@@ -136,6 +136,64 @@ TEST(GpuPackage, MemoryIsChecked) {
   EXPECT_NE(whyNotFill({0, -1, 0}), "");
   EXPECT_NE(whyNotFill({INT64_MAX, INT64_MAX, 0}), "");
   EXPECT_EQ(whyNotFill({0, 1, 256}), "fill 0: expected a byte, found 256");
+}
+
+TEST(GpuPackage, MessagesAreChecked) {
+  auto whyNotSegments = [](const std::function<void(GpuSegments &)> &change) {
+    return whyNotWith([&](GpuProgram &gpu) { change(gpu.segments[1]); });
+  };
+  EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.segments.pop_back(); }),
+            "expected the segments of 3 launches, found 2");
+  const std::string launch = "launch 1 ('all_reduce + update'): ";
+  EXPECT_EQ(whyNotSegments([](GpuSegments &s) { s.count = -1; }),
+            launch + "expected 0 to 1048576 segments, found -1");
+  EXPECT_EQ(whyNotSegments([](GpuSegments &s) { s.count = 2; }),
+            launch + "expected messages before and after each of 2 segments, "
+                     "found 2");
+  EXPECT_EQ(whyNotSegments([](GpuSegments &s) { s.waits = {1}; }),
+            launch + "expected an earlier launch to wait for, found 1");
+  EXPECT_EQ(whyNotSegments([](GpuSegments &s) { s.waits = {0}; }), "");
+  auto whyNotMessage = [&](const std::function<void(GpuMessage &)> &change) {
+    std::string why =
+        whyNotSegments([&](GpuSegments &s) { change(s.messages[0][0]); });
+    const std::string begin = launch + "message 0: ";
+    EXPECT_TRUE(why.empty() || why.starts_with(begin)) << why;
+    return why.empty() ? why : why.substr(begin.size());
+  };
+  EXPECT_EQ(whyNotMessage([](GpuMessage &m) { m.to = 2; }),
+            "expected ranks below 2, found 2");
+  EXPECT_EQ(whyNotMessage([](GpuMessage &m) { m.from = -1; }),
+            "expected ranks below 2, found -1");
+  EXPECT_EQ(whyNotMessage([](GpuMessage &m) { m.to = m.from; }),
+            "expected two ranks, found 0 twice");
+  EXPECT_EQ(whyNotMessage([](GpuMessage &m) { m.argument = 0; }),
+            "expected a shared argument below 0, or -1, found 0");
+  EXPECT_EQ(whyNotMessage([](GpuMessage &m) { m.counts = {1}; }),
+            "expected as many strides as counts, found 0 and 1");
+  // Of 4032 bytes.
+  EXPECT_EQ(whyNotMessage([](GpuMessage &m) { m.offset = 64; }),
+            "4000 bytes at 64 in steps are not inside of the 4032 of their "
+            "memory");
+  auto whyNotRows = [&](int64_t offset, int64_t bytes,
+                        std::vector<int64_t> counts,
+                        std::vector<int64_t> strides) {
+    return whyNotMessage([&](GpuMessage &m) {
+      m.offset = offset;
+      m.bytes = bytes;
+      m.counts = counts;
+      m.strides = strides;
+    });
+  };
+  EXPECT_EQ(whyNotRows(32, 100, {4, 10}, {1000, 100}), "");
+  EXPECT_NE(whyNotRows(33, 100, {4, 10}, {1000, 100}), "");
+  EXPECT_NE(whyNotRows(0, 100, {4, 10}, {999, 100}), "");
+  EXPECT_NE(whyNotRows(0, 100, {10}, {99}), "");
+  EXPECT_NE(whyNotRows(0, 0, {}, {}), "");
+  EXPECT_NE(whyNotRows(-1, 1, {}, {}), "");
+  EXPECT_NE(whyNotRows(0, INT64_MAX, {}, {}), "");
+  EXPECT_NE(whyNotRows(INT64_MAX, INT64_MAX, {}, {}), "");
+  EXPECT_NE(whyNotRows(0, 1, {INT64_MIN}, {1}), "");
+  EXPECT_NE(whyNotRows(0, 1, {INT64_MAX}, {INT64_MAX}), "");
 }
 
 TEST(GpuPackage, MutatedProgramsAreReadOrRefused) {

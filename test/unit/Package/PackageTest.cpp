@@ -131,6 +131,8 @@ TEST(Package, EveryFieldIsStored) {
   expectAllFields<GpuKernel>();
   expectAllFields<GpuLaunch>();
   expectAllFields<GpuFill>();
+  expectAllFields<GpuMessage>();
+  expectAllFields<GpuSegments>();
   expectAllFields<GpuProgram>();
 }
 
@@ -255,12 +257,12 @@ TEST(Package, EveryTruncationIsNoticed) {
 
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
-  bytes[8] = 5;
-  EXPECT_EQ(whyNot(seal(bytes)), "expected version 4 of the package format, "
-                                 "found 5, which a newer ccn has made");
+  bytes[8] = 6;
+  EXPECT_EQ(whyNot(seal(bytes)), "expected version 5 of the package format, "
+                                 "found 6, which a newer ccn has made");
   bytes[8] = 1;
   EXPECT_EQ(whyNot(seal(bytes)),
-            "expected version 4 of the package format, found 1, which an older "
+            "expected version 5 of the package format, found 1, which an older "
             "ccn has made; compile again");
 }
 

@@ -59,6 +59,8 @@ __device__ void await(const CcnContext &c, int peer, unsigned flag,
 /// Blocks of this number on all ranks meet; flags [first, first + ranks).
 __device__ void meet(const CcnContext &c, int ranks, unsigned first,
                      unsigned epoch) {
+  if (c.segment >= 0)
+    return;
   __syncthreads();
   int peer = threadIdx.x;
   if (peer < ranks) {

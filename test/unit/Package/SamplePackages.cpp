@@ -107,7 +107,8 @@ Package everything() {
                            {{{1, 2, 3, {4, 5}}}, {}},
                            6,
                            10,
-                           {{7, 8, 9}}};
+                           {{7, 8, 9}},
+                           {{1, {{{2, 3, true, 4, 5, 6, {7}, {8}}}, {}}, {9}}}};
   package.bounds = package.plan;
   package.bounds->arguments.clear();
   package.bounded = {3, 1};
@@ -224,6 +225,13 @@ Package averageOnGpus(int ranks, int64_t count, int wrongRank, bool doesFail) {
                             {1, (count + 255) / 256, 0, {count, ranks, wrong}},
                             {2, (size + 127) / 128, 0, {begin, size, 0}}});
   }
+  gpu.segments = {{1, {{}, {}}, {}}, {1, {{}, {}}, {}}, {1, {{}, {}}, {1}}};
+  // What all have published all read.
+  for (int from = 0; from < ranks && count > 0; ++from)
+    for (int to = 0; to < ranks; ++to)
+      if (from != to)
+        gpu.segments[1].messages[0].push_back(
+            {from, to, false, -1, 0, count * 4, {}, {}});
   return package;
 }
 
@@ -251,6 +259,10 @@ Package neighbourOnGpus(int64_t count) {
         {"neighbour", 0, {}, {BarrierPart{0, 0}, BarrierPart{0, ranks}}}};
     gpu.launches.push_back({{0, 8, 0, {count, ranks, 0}}});
   }
+  gpu.segments = {{1, {{}, {}}, {}}};
+  for (int rank = 0; rank < ranks; ++rank)
+    gpu.segments[0].messages[0].push_back(
+        {(rank + 1) % ranks, rank, false, 0, 0, count * 4, {}, {}});
   return package;
 }
 

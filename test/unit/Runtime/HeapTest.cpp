@@ -97,6 +97,19 @@ TEST(Environment, ReadsAndChecksTheTimeLimit) {
   unsetenv("CCN_TIMEOUT");
 }
 
+TEST(Environment, ReadsAndChecksHowGpusReachEachOther) {
+  for (GpuTransport transport :
+       {GpuTransport::Auto, GpuTransport::Peer, GpuTransport::Nccl}) {
+    setenv("CCN_GPU_TRANSPORT", std::string(name(transport)).c_str(), 1);
+    EXPECT_EQ(Environment::read()->gpuTransport, transport);
+  }
+  setenv("CCN_GPU_TRANSPORT", "pigeons", 1);
+  EXPECT_EQ(Environment::read().message(),
+            "CCN_GPU_TRANSPORT: expected auto, peer or nccl, found 'pigeons'");
+  unsetenv("CCN_GPU_TRANSPORT");
+  EXPECT_EQ(Environment::read()->gpuTransport, GpuTransport::Auto);
+}
+
 TEST(Environment, ReadsAndChecksWhatMultiplies) {
   unsetenv("CCN_PRODUCTS");
   EXPECT_EQ(Environment::read()->products, ProductChoice::Auto);

@@ -61,8 +61,10 @@ def await_joined(pids):
 
 
 def elsewhere():
-    """The begin of a command that gives a process a /dev/shm of its own, as on another host; None if it may not."""
-    command = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
+    """The begin of a command that gives a process a /dev/shm and a system of its own, as on another host; None if it
+    may not."""
+    command = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /dev/shm && echo elsewhere >/dev/shm/boot && "
+               'mount --bind /dev/shm/boot /proc/sys/kernel/random/boot_id && exec "$@"', "sh"]
     return command if subprocess.run([*command, "true"], capture_output=True).returncode == 0 else None
 
 
