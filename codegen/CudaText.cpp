@@ -89,7 +89,7 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
     program.source +=
         "extern \"C\" __global__ void __launch_bounds__(" +
         std::to_string(properties.threads) +
-        (shared.kernel.usesLists ? ", 1) " : ") ") + properties.name +
+        (shared.kernel.takesRegisters ? ", 1) " : ") ") + properties.name +
         "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
         properties.name + " a, const __grid_constant__ N_" + properties.name +
         " n) {\n";

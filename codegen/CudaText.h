@@ -58,9 +58,10 @@ struct CudaKernel {
   /// Name and numbers are not set yet.
   runtime::GpuKernel properties;
   runtime::GpuLaunch launch;
-  /// Whether it accesses lists of buffers, which takes many registers: CUDA's
-  /// compiler would rather spill some than have fewer blocks at once.
-  bool usesLists = false;
+  /// Whether it accesses lists of buffers, or exchanges what it then works on,
+  /// which takes many registers: CUDA's compiler would rather spill some than
+  /// have fewer blocks at once.
+  bool takesRegisters = false;
 };
 
 /// Gathers kernels.

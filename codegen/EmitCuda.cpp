@@ -324,6 +324,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       return llvm::createStringError("launch '" + launch.name +
                                      "' has more signals than a kernel takes");
     int64_t share = barriers[index].shareOf(static_cast<size_t>(rank), i);
+    kernel.takesRegisters |= isExchange && share > 0;
     if (llvm::Error error = emitPart(out, part, index, exchange, share))
       return error;
     exchange += isExchange;
@@ -343,7 +344,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     kernel.body << "endRun(c);\n";
   for (const Part &part : launch.parts)
     forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
-      kernel.usesLists |= places.isScattered(access.view);
+      kernel.takesRegisters |= places.isScattered(access.view);
     });
   kernels.add(static_cast<size_t>(rank), std::move(kernel));
   return llvm::Error::success();
