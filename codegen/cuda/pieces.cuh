@@ -35,6 +35,10 @@ template <class All> struct PiecePlace {
   const All &all;
   int member;
   i64 index;
+
+  __device__ PiecePlace operator+(i64 more) const {
+    return {all, member, index + more};
+  }
 };
 
 /// The array of each of some ranks, which have pieces of the same sizes.

@@ -379,13 +379,14 @@ TEST_F(Scattered, SumsOfWholeLists) {
   const char *text = R"(mesh m (dp = 2)
 param N = 301
 program sums(x: f32[N] scattered, inout y: f16[N] scattered, g: f32[N] local scattered) {
-  let s = sum(x * x, 0)
+  let s = sum(x * x, 0) + max(x, 0)
   let t = sum(reduce_scatter(sum, g, 0), 0)
   y <- y + cast(s, f16) * 0
   return s, t
 }
 )";
   checkAt(text, 2, 301, "", {How::Bound, How::Unbound, How::Uneven});
+  checkAt(text, 1, 10007, "", {How::Bound});
   checkAt(text, 1, 33000, "", {How::Bound});
 }
 
