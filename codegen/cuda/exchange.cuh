@@ -204,11 +204,10 @@ combineMessages(const CcnContext &c, const Group<members> &group, i64 slots,
 /// as long as a way to another GPU. The exchange's first segment is `segment`.
 template <template <class> class Protocol, int batch, class T, Kind kind,
           int members, class From, class To>
-__device__ inline void exchange(const CcnContext &c,
-                                const Group<members> &group, i64 slots,
-                                i64 packets, i64 share, const From &from,
-                                const To &to, i64 elements, u64 epoch,
-                                i64 segment) {
+__device__ inline void
+exchange(const CcnContext &c, const Group<members> &group, i64 slots,
+         i64 packets, i64 share, const From &from, const To &to, i64 elements,
+         u64 epoch, i64 segment) {
   using P = Protocol<T>;
   if (c.segment >= 0)
     return combineMessages<P, T, kind>(c, group, slots, packets, share, from,

@@ -86,8 +86,7 @@ template <class T> __device__ inline T shuffleXor(T value, int mask) {
 }
 
 /// Merges what each `count` lanes of a warp have, which all of them get.
-template <class Sums>
-__device__ inline void mergeLanes(Sums &sums, int count) {
+template <class Sums> __device__ inline void mergeLanes(Sums &sums, int count) {
   // The lower lane is always the first operand, so that all lanes agree.
 #pragma unroll
   for (int mask = 1; mask < count; mask *= 2) {
