@@ -20,7 +20,7 @@
 #define __shared__ static thread_local
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __grid_constant__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 struct CudaIndex {
   unsigned x = 0;

@@ -35,7 +35,7 @@ std::string sourceFor(const std::string &cuda) {
   const std::string dynamic = "extern __shared__ __align__(16)";
   for (size_t at; (at = text.find(dynamic)) != text.npos;)
     text.replace(at, dynamic.size(), "extern thread_local");
-  const std::regex kernel("__launch_bounds__\\(\\d+\\) (\\w+)\\(");
+  const std::regex kernel("__launch_bounds__\\([\\d, ]+\\) (\\w+)\\(");
   std::string calls;
   for (std::sregex_iterator it(cuda.begin(), cuda.end(), kernel), end;
        it != end; ++it) {
