@@ -111,6 +111,8 @@ Status ccn_executor::check(void *const *arguments, size_t count,
     if (Status status = checkArgument(i, arguments[i], scalars); !status)
       return status;
   Status status = checkOverlaps();
+  if (status && gpu && scalars != Scalars::Bound)
+    status = gpu->checkRun({arguments, count});
   if (status)
     std::swap(known, present);
   return status;
@@ -368,6 +370,8 @@ ccn_status ccn_executor_bind(ccn_executor *executor, void *const *arguments,
     if (Status status = executor->check(arguments, count, Scalars::Bound);
         !status)
       return fail(CCN_ERROR_ARGUMENT, status);
+    // Runs are then right or wrong anew.
+    executor->known.clear();
     Status status = executor->gpu ? executor->gpu->bind({arguments, count})
                                   : executor->team->transport().failure();
     return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);

@@ -109,6 +109,26 @@ std::string contentOf(const TeamState &state) {
   return toHex(sha256({text}));
 }
 
+/// Has executors run variant numberOf(i) of each program i of which all are
+/// still there.
+template <typename NumberOf>
+Status chooseVariants(TeamState &state, NumberOf numberOf) {
+  state.chosen = state.programs;
+  for (size_t i = 0; i < state.programs.size(); ++i) {
+    const LoadedProgram &program = *state.programs[i];
+    size_t number = numberOf(i);
+    if (number == program.variant || program.package.variants.empty())
+      continue;
+    auto made = std::make_shared<LoadedProgram>();
+    made->package = program.package;
+    made->take(number);
+    if (made->load(program.isOnGpus()) != CCN_OK)
+      return Status::failure(ccn_last_error());
+    state.chosen[i] = std::move(made);
+  }
+  return Status();
+}
+
 /// The team of threads of this process.
 ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
   Result<std::unique_ptr<SymmetricHeap>> heap =
@@ -116,28 +136,12 @@ ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
   if (!heap)
     return fail(CCN_ERROR_MACHINE, heap.status());
   made.state->heap = *std::move(heap);
-  made.state->chosen = made.state->programs;
+  if (Status status = chooseVariants(
+          *made.state,
+          [&](size_t i) { return made.state->programs[i]->tuned; });
+      !status)
+    return fail(CCN_ERROR_MACHINE, status);
   *team = new ccn_team{std::move(made.state)};
-  return CCN_OK;
-}
-
-/// Has executors run the variants that all ranks would.
-ccn_status chooseVariants(TeamState &state) {
-  state.chosen = state.programs;
-  for (size_t i = 0; i < state.programs.size(); ++i) {
-    auto number = static_cast<size_t>(state.launched->variants()[i]);
-    if (number == 0)
-      continue;
-    auto made = std::make_shared<LoadedProgram>();
-    made->package = state.programs[i]->package;
-    made->take(number);
-    ccn_status status = made->load(state.programs[i]->isOnGpus());
-    if (status != CCN_OK) {
-      (void)state.transport().fail(state.ownRank(), ccn_last_error());
-      return status;
-    }
-    state.chosen[i] = std::move(made);
-  }
   return CCN_OK;
 }
 
@@ -206,8 +210,14 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
       return fail(isWrongSize ? CCN_ERROR_ARGUMENT : CCN_ERROR_TEAM, status);
     }
     made.state->launched = std::move(joined);
-    if (ccn_status status = chooseVariants(*made.state); status != CCN_OK)
-      return status;
+    if (Status status = chooseVariants(
+            *made.state,
+            [&](size_t i) {
+              return static_cast<size_t>(made.state->launched->variants()[i]);
+            });
+        !status)
+      return fail(CCN_ERROR_TEAM, made.state->transport().fail(
+                                      made.state->ownRank(), status.message()));
     *team = new ccn_team{std::move(made.state)};
     return CCN_OK;
   });

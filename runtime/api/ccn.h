@@ -25,7 +25,7 @@
 |* call that is wrong returns CCN_ERROR_ARGUMENT, and changes nothing. When a
 |* rank fails, its team has failed: every call of every rank that waits, and
 |* every later one, returns CCN_ERROR_TEAM, with the rank and the cause as its
-|* text. Nothing waits for ever.
+|* text. No call of these waits for ever.
 |*
 |* Programs may be used by all threads at once, teams too, but for each rank by
 |* one thread at a time, and executors belong to their rank. A handle is not to
@@ -364,7 +364,9 @@ CCN_API ccn_status ccn_executor_run_values(ccn_executor *executor,
     the processes see each other's sockets (they share a network namespace). A
     scattered argument is copied, too, if its buffers are not of the same sizes
     on all ranks.
-    Runs may still be given other addresses. On the CPU it does nothing. */
+    Runs may still be given other addresses. They use what was bound for their
+    copies, and overwrite it; nothing that such a run is given overlaps it. On
+    the CPU this does nothing. */
 CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
                                      void *const *arguments, size_t count);
 
@@ -378,7 +380,8 @@ CCN_API ccn_status ccn_executor_copies(const ccn_executor *executor, int index,
 /** Waits until all in `stream` is done, and returns what a run could not do, or
     the team's failure. On the CPU nothing is left to wait for. A caller that
     waits for its stream by itself is not told of failures, and waits for ranks
-    that are lost as long as the time limit. */
+    that are lost as long as the time limit; or, where the GPUs send messages
+    (CCN_GPU_TRANSPORT), whose kernels have none, for ever. */
 CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
                                             void *stream);
 

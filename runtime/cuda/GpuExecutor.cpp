@@ -284,11 +284,16 @@ Status GpuExecutor::State::stage(bool before, CUstream stream) {
 }
 
 Status GpuExecutor::State::awaitRuns() {
+  if (messages)
+    messages->beginToLook();
   while (hasRun) {
     CUresult result = device->driver.eventQuery(last.get());
     if (result != CUDA_ERROR_NOT_READY)
       return device->check(result, "cuEventQuery");
-    if (Status status = trouble(); !status)
+    Status status = trouble();
+    if (status && messages)
+      status = messages->trouble();
+    if (!status)
       return status;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
@@ -307,6 +312,8 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   // They use what was bound before.
   if (status)
     status = awaitRuns();
+  if (status)
+    forgetTables();
   for (SharedArgument &argument : shared) {
     if (!status || messages)
       break;
@@ -372,6 +379,8 @@ Status GpuExecutor::State::finishStream(CUstream stream) {
   if (Status status = current.status(); !status)
     return fail(status);
   bool hasTrouble = false;
+  if (messages)
+    messages->beginToLook();
   Status status = awaitStream(*device, stream, [&] {
     Status found = trouble();
     hasTrouble = !found;
@@ -576,10 +585,15 @@ Status GpuExecutor::synchronize(GpuStream stream) {
 
 int GpuExecutor::device() const { return state->device->number; }
 
+Status GpuExecutor::checkRun(std::span<void *const> arguments) const {
+  return state->checkRun(arguments);
+}
+
 bool GpuExecutor::isCopied(int argument) const {
   for (const SharedArgument &each : state->shared)
     if (each.number == static_cast<size_t>(argument))
-      return !state->messages && !each.bound && each.count > 0;
+      return each.count > 0 &&
+             (state->messages ? each.isScattered : !each.bound);
   return false;
 }
 

@@ -121,6 +121,11 @@ public:
   /// one, every run fails.
   Status synchronize(GpuStream stream);
 
+  /// Whether a run may be given these arguments, as far as that depends on what
+  /// was bound: a run that is given something else uses what was bound for its
+  /// copies, which nothing that it is given overlaps then.
+  Status checkRun(std::span<void *const> arguments) const;
+
   /// Whether runs copy an argument, even if they are given what was bound.
   bool isCopied(int argument) const;
 

@@ -409,6 +409,11 @@ Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
   return status ? mark(channel, 0, stream) : status;
 }
 
+void GpuMessages::beginToLook() {
+  for (Channel &channel : channels)
+    channel.seen = 0;
+}
+
 Status GpuMessages::trouble() {
   for (Channel &channel : channels) {
     if (!channel.comm)

@@ -68,8 +68,10 @@ public:
   Status exchange(size_t launch, size_t when, CUstream stream,
                   CUdeviceptr symmetric, std::span<const CUdeviceptr> shared);
 
-  /// An error of NCCL's, or that messages do not come within the time limit.
+  /// An error of NCCL's, or that messages do not come within the time limit,
+  /// which begins when a caller begins to look.
   Status trouble();
+  void beginToLook();
 
   /// Ends what is on its way. Nothing can be exchanged any more.
   void abort();

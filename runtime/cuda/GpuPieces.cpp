@@ -30,6 +30,14 @@ std::vector<Piece> withoutEmpty(PieceSpan pieces) {
   return result;
 }
 
+bool overlap(const Piece &a, int sizeOfA, const Piece &b, int sizeOfB) {
+  auto *beginOfA = static_cast<std::byte *>(a.data),
+       *beginOfB = static_cast<std::byte *>(b.data);
+  return a.count > 0 && b.count > 0 &&
+         beginOfA < beginOfB + b.count * sizeOfB &&
+         beginOfB < beginOfA + a.count * sizeOfA;
+}
+
 /// Whether these are the pieces of a list that has no empty ones.
 bool isSame(PieceSpan pieces, const std::vector<Piece> &known) {
   size_t next = 0;
@@ -124,6 +132,13 @@ Result<CUdeviceptr> GpuExecutor::State::tableOf(PieceSpan given) {
   return tables.back().memory.get();
 }
 
+void GpuExecutor::State::forgetTables() {
+  tables.erase(tables.begin() + static_cast<std::ptrdiff_t>(stagedTables),
+               tables.end());
+  for (OwnScattered &argument : scattered)
+    argument.boundTable = 0;
+}
+
 Status GpuExecutor::State::bindScattered(OwnScattered &argument, void *given) {
   PieceSpan pieces = piecesAt(given);
   Result<CUdeviceptr> table = tableOf(pieces);
@@ -143,19 +158,61 @@ void GpuExecutor::State::findScattered() {
   }
 }
 
+Status GpuExecutor::State::checkUnbound(const OwnScattered &argument,
+                                        PieceSpan pieces) const {
+  auto count =
+      std::count_if(pieces.begin(), pieces.end(),
+                    [](const Piece &piece) { return piece.count > 0; });
+  if (static_cast<size_t>(count) <= mostUnbound)
+    return Status();
+  return error("argument '", argumentNames[argument.number], "' has ", count,
+               " buffers, expected at most ", mostUnbound,
+               " of one that was not bound to them");
+}
+
+Status GpuExecutor::State::checkRun(std::span<void *const> addresses) const {
+  auto wholeOf = [&](size_t number) {
+    return Piece{addresses[number], argumentCounts[number]};
+  };
+  for (const OwnScattered &argument : scattered) {
+    PieceSpan pieces = piecesAt(addresses[argument.number]);
+    bool isBound = argument.boundTable && isSame(pieces, argument.bound);
+    if (Status status = isBound ? Status() : checkUnbound(argument, pieces);
+        !status)
+      return status;
+  }
+  // A run that is given something else than was bound copies it there.
+  for (const SharedArgument &argument : shared) {
+    Piece whole = wholeOf(argument.number);
+    PieceSpan pieces = argument.isScattered
+                           ? piecesAt(addresses[argument.number])
+                           : PieceSpan(&whole, 1);
+    if (!argument.bound || isSame(pieces, argument.bound->own))
+      continue;
+    for (size_t other = 0; other < argumentCount; ++other) {
+      Piece one = wholeOf(other);
+      PieceSpan others =
+          isScattered[other] ? piecesAt(addresses[other]) : PieceSpan(&one, 1);
+      for (const Piece &piece : others)
+        for (const Piece &bound : argument.bound->own)
+          if (overlap(piece, elementSizes[other], bound, argument.size))
+            return error("argument '", argumentNames[argument.number],
+                         "' is elsewhere than it was bound, which the run "
+                         "overwrites, and argument '",
+                         argumentNames[other], "' overlaps that");
+    }
+  }
+  return Status();
+}
+
 Status GpuExecutor::State::placeTables(CUstream stream) {
   for (const OwnScattered &argument : scattered) {
     CUdeviceptr table = argument.runTable.get();
     if (arguments[argument.number] != reinterpret_cast<void *>(table))
       continue;
     PieceSpan pieces = piecesAt(given[argument.number]);
-    auto count = static_cast<size_t>(
-        std::count_if(pieces.begin(), pieces.end(),
-                      [](const Piece &piece) { return piece.count > 0; }));
-    if (count > mostUnbound)
-      return error("argument ", argument.number, " has ", count,
-                   " buffers, expected at most ", mostUnbound,
-                   " of one that was not bound to them");
+    if (Status status = checkUnbound(argument, pieces); !status)
+      return status;
     if (Status status = writeTable(table, pieces, stream); !status)
       return status;
   }

@@ -80,6 +80,11 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   failures = whole.failures;
   argumentCount = whole.arguments.size();
   isScattered = scatteredArguments(whole);
+  for (size_t i = 0; i < argumentCount; ++i) {
+    argumentNames.push_back(whole.arguments[i].name);
+    argumentCounts.push_back(countOf(plan, i));
+    elementSizes.push_back(sizeInBytes(whole.arguments[i].type));
+  }
   arguments.resize(addressCount(whole, program));
   for (const Launch &launch : plan.launches)
     launchNames.push_back(launch.name);
@@ -146,7 +151,7 @@ Status GpuExecutor::State::prepareMessages(const Plan &whole,
   own.rank = rank;
   own.timeLimit = options.timeLimit;
   // Kernels on other streams leave that much room.
-  if (int64_t used = streamCount(plan); used > 1)
+  if (int64_t used = streamCount(plan) * options.runsAtOnce; used > 1)
     own.blocks = static_cast<int>(std::min<int64_t>(
         residentBlocks({kernels.multiprocessors(), 1, 1, used}), 32));
   own.trouble = [this] { return trouble(); };
@@ -208,6 +213,7 @@ Status GpuExecutor::State::prepareShared() {
       address = *table;
     }
   }
+  stagedTables = tables.size();
   return Status();
 }
 

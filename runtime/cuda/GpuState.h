@@ -108,6 +108,7 @@ struct GpuExecutor::State {
 
   Status prepare(const Plan &plan, const GpuProgram &program);
   Status bind(std::span<void *const> arguments);
+  Status checkRun(std::span<void *const> arguments) const;
   Status start(std::span<void *const> arguments, CUstream stream);
   Status startWithValues(std::span<void *const> arguments, CUstream stream);
   Status finishStream(CUstream stream);
@@ -129,6 +130,10 @@ struct GpuExecutor::State {
   RankPlan plan;
   size_t argumentCount = 0;
   std::vector<bool> isScattered;
+  /// Of the own part of each argument.
+  std::vector<std::string> argumentNames;
+  std::vector<int64_t> argumentCounts;
+  std::vector<int> elementSizes;
   std::vector<std::string> launchNames, failures;
 
   // What comes later is given back first.
@@ -181,6 +186,9 @@ private:
   Result<std::optional<SharedPlaces>>
   shareIfPossible(const SharedArgument &argument, void *given);
   Status bindScattered(OwnScattered &argument, void *given);
+  /// Gives back the tables of what was bound.
+  void forgetTables();
+  Status checkUnbound(const OwnScattered &argument, PieceSpan pieces) const;
   /// Lets kernels find what the run was given.
   void findScattered();
   /// Tells the device where that is if it is not what was bound.
@@ -230,12 +238,13 @@ private:
 
   /// The kernel that writes tables, and what it gets.
   PreparedGpuLaunch tableWriter;
-  /// All that were made for what was bound; captured graphs may use any.
+  /// Of what is staged, and then of what is bound.
   struct Table {
     std::vector<Piece> pieces;
     DeviceMemory memory;
   };
   std::vector<Table> tables;
+  size_t stagedTables = 0;
   /// Of the table that is being written.
   std::vector<int64_t> tableWords;
 };

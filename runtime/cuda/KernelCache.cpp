@@ -113,7 +113,12 @@ Result<CompiledKernels> KernelCache::get(const std::string &source,
   Future future = place->second;
   lock.unlock();
   if (isNew) {
-    Result<CompiledKernels> made = make(*path, source, architecture);
+    Result<CompiledKernels> made = error("there is no memory for kernels");
+    try {
+      made = make(*path, source, architecture);
+    } catch (const std::bad_alloc &) {
+      // As said.
+    }
     // What failed may be tried again.
     if (!made) {
       lock.lock();

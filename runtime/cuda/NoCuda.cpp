@@ -39,6 +39,7 @@ GpuExecutor::create(const Plan &, const GpuProgram &, int rank,
   return transport.fail(rank, missing().message());
 }
 GpuExecutor::~GpuExecutor() = default;
+Status GpuExecutor::checkRun(std::span<void *const>) const { return missing(); }
 Status GpuExecutor::bind(std::span<void *const>) { return missing(); }
 Status GpuExecutor::run(std::span<void *const>, GpuStream) { return missing(); }
 Status GpuExecutor::runValues(std::span<void *const>, GpuStream) {

@@ -581,6 +581,9 @@ int checkAll(RunnerOptions options, const Environment &environment,
     int code = runPackage(options, environment, gpus);
     std::cout << path << ": exit code " << code << std::endl;
     worst = std::max(worst, code);
+    // After some failures a GPU's context does nothing any more.
+    if (code == RunFailed && gpus)
+      break;
   }
   return worst;
 }

@@ -123,7 +123,8 @@ class Executor:
 
     def bind(self, *arguments, out=None, **named):
         """Lets the other ranks access tensors where they are on GPUs, rather than copies of them, which each run else
-        makes. All ranks call this at the same point. Scalars need not be given. Runs may still be given other tensors.
+        makes. All ranks call this at the same point. Scalars need not be given. Runs may still be given other tensors,
+        which overlap none of these: what was bound is overwritten then.
 
         The executor keeps these until it is bound to others, before which graphs that were captured have ended. What
         the others' GPUs cannot access is still copied, as `copied` says: they can access all of PyTorch's memory,

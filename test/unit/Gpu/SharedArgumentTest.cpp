@@ -7,6 +7,7 @@
 #include "FakeCuda.h"
 
 #include "runtime/SymmetricHeap.h"
+#include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/GpuRuns.h"
 #include "test/unit/Package/SamplePackages.h"
 
@@ -109,6 +110,46 @@ TEST_F(SharedArguments, WhatOthersCannotAccessIsCopied) {
                 .message()
                 .find("cuMemcpyDtoDAsync"),
             std::string::npos);
+}
+
+TEST_F(SharedArguments, WhatIsBoundIsNotGivenForSomethingElse) {
+  Package package = neighbourOnGpus(count);
+  auto heap = SymmetricHeap::create(ranks, gpuTransportBytes(package.plan));
+  ASSERT_TRUE(heap.ok());
+  auto ofRank = [&](int rank) {
+    auto executor =
+        GpuExecutor::create(package.plan, *package.gpu, rank, **heap, {});
+    ASSERT_TRUE(executor.ok()) << executor.message();
+    auto device = GpuDevice::open((*executor)->device());
+    ASSERT_TRUE(device.ok()) << device.message();
+    CurrentContext current((*device)->driver, (*device)->context);
+    std::vector<DeviceMemory> memory;
+    auto place = [&](size_t i, int64_t element = 0) {
+      return reinterpret_cast<void *>(memory[i].get() +
+                                      static_cast<CUdeviceptr>(element * 4));
+    };
+    for (int i = 0; i < 3; ++i)
+      memory.push_back(*allocateMemory(**device, (count + 1) * 4, "a test"));
+    using Arguments = std::vector<void *>;
+    EXPECT_EQ((*executor)->bind(Arguments{place(0), place(1)}).message(), "");
+    auto check = [&](const Arguments &arguments) {
+      return (*executor)->checkRun(arguments).message();
+    };
+    EXPECT_EQ(check({place(0), place(1)}), "");
+    EXPECT_EQ(check({place(2), place(1)}), "");
+    // What is not shared may be anywhere else.
+    EXPECT_EQ(check({place(0), place(2)}), "");
+    const char *wrong =
+        "argument 'x' is elsewhere than it was bound, which the "
+        "run overwrites, and argument ";
+    EXPECT_EQ(check({place(1), place(0)}),
+              std::string(wrong) + "'y' overlaps that");
+    EXPECT_EQ(check({place(0, 1), place(1)}),
+              std::string(wrong) + "'x' overlaps that");
+  };
+  std::thread other(ofRank, 1);
+  ofRank(0);
+  other.join();
 }
 
 TEST_F(SharedArguments, DevicesThatCannotAccessEachOtherCopy) {
