@@ -1,7 +1,7 @@
 //===- MakeSample.cpp - Writes packages made by hand ----------------------===//
 //
 //   ccn-sample-package FILE average RANKS COUNT [FUNCTION [FUNCTION]]
-//   ccn-sample-package FILE variants RANKS COUNT
+//   ccn-sample-package FILE variants|scattered RANKS COUNT
 //   ccn-sample-package FILE diverging RANKS COUNT
 //   ccn-sample-package FILE sleeper RANKS
 //   ccn-sample-package FILE failing RANKS RANK
@@ -35,6 +35,8 @@ int main(int argc, char **argv) {
       package.schedule = "fused";
       package.reference = average(ranks, count, argv[6]).plan;
     }
+  } else if (kind == "scattered" && argc >= 5) {
+    package = scatteredAverage(std::atoi(argv[3]), std::atoll(argv[4]));
   } else if (kind == "variants" && argc >= 5) {
     int ranks = std::atoi(argv[3]);
     int64_t count = std::atoll(argv[4]);

@@ -132,18 +132,19 @@ def arrays():
     assert [np.float32(v) for v in first[1].split(", ")] == list(np.load("y.npy")), text
     assert "y: f32[0] = (empty)" in run("a3-0.ccnpkg")
     # y may come in several buffers, and goes to as many.
+    package("s4-10.ccnpkg", "scattered", 4, 10)
     whole = np.arange(10, dtype=np.float32)
     np.save("b0.npy", whole[:3])
     np.save("b1.npy", whole[3:])
     np.save("whole.npy", whole)
-    run("a4-10.ccnpkg", "--input", "y=b0.npy,b1.npy", "--output", "y=o0.npy,o1.npy")
-    run("a4-10.ccnpkg", "--input", "y=whole.npy", "--output", "y=o.npy")
+    run("s4-10.ccnpkg", "--input", "y=b0.npy,b1.npy", "--output", "y=o0.npy,o1.npy")
+    run("s4-10.ccnpkg", "--input", "y=whole.npy", "--output", "y=o.npy")
     assert len(np.load("o0.npy")) == 3
     assert np.array_equal(np.concatenate([np.load("o0.npy"), np.load("o1.npy")]), np.load("o.npy"))
     assert "expected one file or 2 for 'y'" in \
-        run("a4-10.ccnpkg", "--input", "y=b0.npy,b1.npy", "--output", "y=1.npy,2.npy,3.npy", code=2)
+        run("s4-10.ccnpkg", "--input", "y=b0.npy,b1.npy", "--output", "y=1.npy,2.npy,3.npy", code=2)
     assert "expected buffers of 10 elements together for 'y', found 6" in \
-        run("a4-10.ccnpkg", "--input", "y=b0.npy,b0.npy", code=2)
+        run("s4-10.ccnpkg", "--input", "y=b0.npy,b0.npy", code=2)
 
 
 def compiler():
