@@ -197,11 +197,27 @@ bool codegen::isFlagPart(const Part &part) {
          std::holds_alternative<AwaitPart>(part);
 }
 
+/// Whether the threads of a block leave each other something in its shared
+/// memory, or may: all parts have it from its beginning on.
+static bool takesSharedMemory(const Part &part) {
+  const auto *rows = std::get_if<RowsPart>(&part);
+  if (!rows)
+    return std::holds_alternative<MatmulPart>(part) ||
+           std::holds_alternative<Conv2dPart>(part);
+  return llvm::any_of(rows->loops, [](const Loop &loop) {
+    return llvm::any_of(loop.outputs, [](const LoopOperand &operand) {
+      return operand.access == Access::Scratch;
+    });
+  });
+}
+
 void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   const std::vector<Part> &parts = launch.parts;
   std::vector<Wait> &waits = blocks[parts.size()];
   waits.resize(parts.size());
   Touched before;
+  // Whether threads may still use the block's shared memory for a part before.
+  bool isSharedInUse = false;
   for (auto [i, part] : llvm::enumerate(parts)) {
     int64_t share = findShare(plan, rank, ArrayRef(parts).drop_front(i));
     // Elements that are for themselves are shared out as they were exchanged.
@@ -212,6 +228,12 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
     shares.back().push_back(share);
     Touched touched = touchedBy(plan, rank, part, share);
     Wait must = before.before(touched);
+    bool usesShared = takesSharedMemory(part);
+    if (isSharedInUse && usesShared)
+      must = std::max(must, Wait::Block);
+    if (must != Wait::None || isBarrier(part))
+      isSharedInUse = false;
+    isSharedInUse |= usesShared;
     waits[i] = std::max(waits[i], must);
     if (must == Wait::Grid || isBarrier(part))
       before = Touched();

@@ -13,6 +13,8 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace ccn::codegen {
 
 /// One access of a part to a buffer. ViewT is View or const View.
@@ -59,25 +61,30 @@ void forEachAccess(PartT &any, llvm::ArrayRef<std::vector<int>> groups,
     visit(Found{view, elements, true, writes, -1, {}});
   };
   auto rows = [&](ConstAs<PartT, RowsPart> &part) {
-    for (auto &loop : part.loops)
+    for (auto &loop : part.loops) {
+      // A reduction of nothing writes, too.
+      std::vector<int64_t> kept = loop.sizes;
+      std::fill(kept.end() - loop.reducedDims, kept.end(), 1);
       for (auto *list : {&loop.inputs, &loop.outputs})
         for (auto &operand : *list) {
           bool writes = list == &loop.outputs;
+          const std::vector<int64_t> &sizes = writes ? kept : loop.sizes;
           switch (operand.access) {
           case Access::Load:
           case Access::Store:
-            strided(operand.view, loop.sizes, writes);
+            strided(operand.view, sizes, writes);
             break;
           case Access::LoadReduced:
           case Access::StoreAll:
             for (int member : groups[static_cast<size_t>(operand.group)])
-              strided(operand.view, loop.sizes, writes, member);
+              strided(operand.view, sizes, writes, member);
             break;
           case Access::Scratch:
           case Access::Index:
             break;
           }
         }
+    }
   };
   auto copy = [&](ConstAs<PartT, CopyPart> &part) {
     strided(part.from, part.sizes, false);

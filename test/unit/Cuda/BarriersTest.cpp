@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/LaunchBarriers.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 #include "gtest/gtest.h"
 
@@ -79,6 +80,45 @@ TEST(Barriers, OneBarrierServesAllPartsBefore) {
   plan.add(0, copy(10, view(1), view(2)));
   plan.add(0, copy(10, view(1), view(3)));
   EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "grid");
+}
+
+TEST(Barriers, ReductionsOfNothingWrite) {
+  for (int64_t size : {0, 3}) {
+    PlanBuilder plan(1);
+    int a = plan.privateBuffer({1000}), b = plan.privateBuffer({64});
+    int c = plan.privateBuffer({64});
+    View from = view(a), to = view(b);
+    from.strides = {size, 1};
+    to.strides = {1, 0};
+    Loop sums{"sum",
+              {64, size},
+              1,
+              {{Access::Load, from, ElementType::F32, -1, {}}},
+              {{Access::Store, to, ElementType::F32, -1, {}}}};
+    plan.add(0, RowsPart{64, {sums}});
+    plan.add(0, copy(64, view(b), view(c)));
+    codegen::LaunchBarriers barriers(plan.plan, 0);
+    EXPECT_NE(barriers.before(1, 2), codegen::Wait::None);
+  }
+}
+
+TEST(Barriers, PartsDoNotTakeSharedMemoryThatIsInUse) {
+  PlanBuilder plan(1);
+  for (int i = 0; i < 4; ++i)
+    plan.privateBuffer({10000});
+  auto rowsOf = [](int buffer, int64_t columns) {
+    View rows = view(buffer);
+    rows.strides = {columns, 1};
+    return rows;
+  };
+  plan.add(0, throughScratch(600, 3, rowsOf(0, 3), rowsOf(1, 3)));
+  plan.add(0, throughScratch(40, 50, rowsOf(2, 50), rowsOf(3, 50)));
+  // Not again, and not before what needs none.
+  plan.add(0, copy(10, view(0), view(3, 9000)));
+  codegen::LaunchBarriers barriers(plan.plan, 0);
+  EXPECT_EQ(barriers.before(0, 3), codegen::Wait::None);
+  EXPECT_EQ(barriers.before(1, 3), codegen::Wait::Block);
+  EXPECT_EQ(barriers.before(2, 3), codegen::Wait::None);
 }
 
 TEST(Barriers, ABarrierOfRanksIsOneOfBlocks) {
