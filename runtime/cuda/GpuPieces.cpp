@@ -62,6 +62,8 @@ Status GpuExecutor::State::prepareScattered(const Plan &whole,
   tableWriter.function = kernels.kernel(program.tableKernel).function;
   tableWriter.threads = static_cast<unsigned>(kernel.threads);
   tableWriter.numbers.resize(static_cast<size_t>(kernel.numbers));
+  tableWriter.context.rank = rank;
+  tableWriter.context.launch = -1;
   for (size_t i = 0; i < whole.arguments.size(); ++i) {
     const Argument &argument = whole.arguments[i];
     bool isShared =
