@@ -6,9 +6,12 @@
 
 #include "runtime/RankCode.h"
 
+#include "runtime/CheckPlan.h"
 #include "runtime/PlanExecutor.h"
 #include "runtime/TunedVariant.h"
 #include "runtime/cuda/GpuExecutor.h"
+
+#include <algorithm>
 
 namespace ccn::runtime {
 
@@ -46,6 +49,21 @@ Result<int64_t> executorBytes(const Plan &plan, bool onGpus) {
   if (onGpus)
     return gpuTransportBytes(plan);
   return planSymmetricBytes(plan);
+}
+
+Result<int64_t>
+mostBytes(const Package &package,
+          const std::function<Result<int64_t>(const Plan &)> &bytesOf) {
+  Result<int64_t> most = bytesOf(package.plan);
+  for (const PackageVariant &variant : package.variants) {
+    if (!most)
+      break;
+    Status status = checkPlan(variant.plan);
+    Result<int64_t> bytes =
+        status ? bytesOf(variant.plan) : Result<int64_t>(status);
+    most = bytes ? std::max(*most, *bytes) : std::move(bytes);
+  }
+  return most;
 }
 
 } // namespace ccn::runtime

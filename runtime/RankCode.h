@@ -11,6 +11,8 @@
 #include "runtime/ObjectCode.h"
 #include "runtime/Package.h"
 
+#include <functional>
+
 namespace ccn::runtime {
 
 /// One of them.
@@ -35,6 +37,12 @@ size_t fastestVariant(const Package &package, bool onGpus);
 /// The bytes of symmetric memory, of each rank, that an executor of `plan`
 /// allocates. `plan` is one that checkPlan accepts.
 Result<int64_t> executorBytes(const Plan &plan, bool onGpus);
+
+/// The most that bytesOf is of the plans of the package and all its variants;
+/// an error if checkPlan does not accept one of these.
+Result<int64_t>
+mostBytes(const Package &package,
+          const std::function<Result<int64_t>(const Plan &)> &bytesOf);
 
 } // namespace ccn::runtime
 

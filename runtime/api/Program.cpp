@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CheckPackage.h"
-#include "runtime/CheckPlan.h"
 #include "runtime/RankLaunch.h"
 #include "runtime/Signature.h"
 #include "runtime/api/Handles.h"
@@ -49,20 +48,6 @@ const char *ccn_type_name(ccn_type type) {
 // Loading
 //===----------------------------------------------------------------------===//
 
-/// The most that an executor of a variant of the package takes.
-static Result<int64_t> mostExecutorBytes(const Package &package, bool onGpus) {
-  Result<int64_t> most = executorBytes(package.plan, onGpus);
-  for (const PackageVariant &variant : package.variants) {
-    if (!most)
-      break;
-    Status status = checkPlan(variant.plan);
-    Result<int64_t> bytes =
-        status ? executorBytes(variant.plan, onGpus) : Result<int64_t>(status);
-    most = bytes ? std::max(*most, *bytes) : std::move(bytes);
-  }
-  return most;
-}
-
 ccn_status LoadedProgram::load(bool onGpus) {
   auto failed = [&](ccn_status status, const Status &why) {
     return fail(status,
@@ -82,7 +67,8 @@ ccn_status LoadedProgram::load(bool onGpus) {
   if (!loaded)
     return failed(CCN_ERROR_MACHINE, loaded.status());
   code = *std::move(loaded);
-  Result<int64_t> bytes = mostExecutorBytes(package, onGpus);
+  Result<int64_t> bytes = mostBytes(
+      package, [&](const Plan &plan) { return executorBytes(plan, onGpus); });
   if (!bytes)
     return failed(CCN_ERROR_PACKAGE, bytes.status());
   symmetricBytes = *bytes;

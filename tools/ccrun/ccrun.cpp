@@ -9,7 +9,6 @@
 
 #include "runtime/Bootstrap.h"
 #include "runtime/CheckPackage.h"
-#include "runtime/CheckPlan.h"
 #include "runtime/Convert.h"
 #include "runtime/Environment.h"
 #include "runtime/Random.h"
@@ -274,16 +273,8 @@ std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
 }
 
 Result<int64_t> Runner::planBytes() const {
-  Result<int64_t> most = teamBytes(package.plan, onGpus);
-  for (const PackageVariant &variant : package.variants) {
-    if (!most || options.variant)
-      break;
-    Status status = checkPlan(variant.plan);
-    Result<int64_t> bytes =
-        status ? teamBytes(variant.plan, onGpus) : Result<int64_t>(status);
-    most = bytes ? std::max(*most, *bytes) : std::move(bytes);
-  }
-  return most;
+  auto bytesOf = [&](const Plan &plan) { return teamBytes(plan, onGpus); };
+  return options.variant ? bytesOf(package.plan) : mostBytes(package, bytesOf);
 }
 
 Status Runner::takeVariant() {
