@@ -187,28 +187,11 @@ TEST_F(GpuRun, WhoDoesNotComeIsNamed) {
 }
 
 TEST_F(GpuRun, WhatCannotBeComputedIsSaid) {
-  Package package = averageOnGpus(3, 1000, 2, true);
-  Arrays arrays(3, 1000);
-  Status status =
-      onGpus(package, {}, [&](int rank, GpuExecutor &, GpuRuns &runs) {
-        return runSome(runs, arrays, rank, 1);
-      });
-  EXPECT_EQ(status.message(),
-            "rank 2: launch 'publish': division by zero at sample.ccn:7:3");
+  expectWhatCannotBeComputedIsSaid({});
 }
 
 TEST_F(GpuRun, WhoFailsElsewhereStopsTheOthers) {
-  Package package = averageOnGpus(3, 1000);
-  Arrays arrays(3, 1000);
-  auto start = std::chrono::steady_clock::now();
-  Status status = onGpus(package, {},
-                         [&](int rank, GpuExecutor &, GpuRuns &runs) -> Status {
-                           if (rank == 1)
-                             return error("no more");
-                           return runSome(runs, arrays, rank, 1);
-                         });
-  EXPECT_EQ(status.message(), "rank 1: no more");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+  expectWhoFailsElsewhereStopsTheOthers({});
 }
 
 TEST_F(GpuRun, ArgumentsAreChecked) {

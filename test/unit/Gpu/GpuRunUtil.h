@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -129,6 +130,35 @@ inline void expectResults(const Package &package, const Arrays &arrays,
       ASSERT_EQ(arrays.s[rank][size_t(i)],
                 expected[size_t(placement.offsets[0] + i)]);
   }
+}
+
+/// One of three ranks divides by zero.
+inline void
+expectWhatCannotBeComputedIsSaid(const GpuExecutorOptions &options) {
+  Package package = averageOnGpus(3, 1000, 2, true);
+  Arrays arrays(3, 1000);
+  Status status =
+      onGpus(package, options, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        return runSome(runs, arrays, rank, 1);
+      });
+  EXPECT_EQ(status.message(),
+            "rank 2: launch 'publish': division by zero at sample.ccn:7:3");
+}
+
+/// One of three ranks does not run.
+inline void
+expectWhoFailsElsewhereStopsTheOthers(const GpuExecutorOptions &options) {
+  Package package = averageOnGpus(3, 1000);
+  Arrays arrays(3, 1000);
+  auto start = std::chrono::steady_clock::now();
+  Status status = onGpus(package, options,
+                         [&](int rank, GpuExecutor &, GpuRuns &runs) -> Status {
+                           if (rank == 1)
+                             return error("no more");
+                           return runSome(runs, arrays, rank, 1);
+                         });
+  EXPECT_EQ(status.message(), "rank 1: no more");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
 }
 
 } // namespace ccn::runtime
