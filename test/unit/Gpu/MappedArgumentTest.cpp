@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FakeCuda.h"
+#include "GpuRunUtil.h"
 
 #include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/Compiler.h"
@@ -140,32 +140,18 @@ int openFiles() {
   return files;
 }
 
-class MappedArguments : public testing::Test {
+class MappedArguments : public GpuRun {
 protected:
   void SetUp() override {
-    if (Status status = checkGpus(); !status)
-      GTEST_SKIP() << status.message();
-    if (Result<std::string> version = compilerVersion(); !version)
-      GTEST_SKIP() << version.message();
-    fail = fakeFunction<decltype(ccnFakeFail)>("ccnFakeFail");
-    objects = fakeFunction<decltype(ccnFakeObjects)>("ccnFakeObjects");
+    GpuRun::SetUp();
     enqueue = fakeFunction<decltype(ccnFakeEnqueue)>("ccnFakeEnqueue");
-    before = objects ? objects() : 0;
-  }
-  void TearDown() override {
-    if (objects) {
-      EXPECT_EQ(objects(), before);
-    }
   }
 
   /// Binds and runs, several times, and looks at what comes out.
   void runRank(Transport &team, int rank, const Case &wanted,
                bool isProcess = false);
 
-  decltype(ccnFakeFail) *fail = nullptr;
-  decltype(ccnFakeObjects) *objects = nullptr;
   decltype(ccnFakeEnqueue) *enqueue = nullptr;
-  int before = 0;
 };
 
 void MappedArguments::runRank(Transport &team, int rank, const Case &wanted,
