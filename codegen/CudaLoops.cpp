@@ -318,6 +318,7 @@ void LoopWriter::writeElements(CudaText &text) {
            Twine(isReduced() ? "accumulate(Sums &sums" : "at("));
   std::string list = parameters(true);
   text << ((isReduced() && !list.empty() ? ", " : "") + list + ") const {\n");
+  std::string combined;
   for (const Operand &operand : operands) {
     if (operand.isOutput || !operand.isPointer())
       continue;
@@ -338,11 +339,14 @@ void LoopWriter::writeElements(CudaText &text) {
              "];\n#pragma unroll\n    for (int m = 0; m < " + members +
              "; ++m)\n      p" + Twine(operand.index) + "[m] = load<" + type +
              ", " + count + ">(" + operand.name + "[m] + ")
-         << at << ");\n"
-         << ("    const Vector<" + type + ", " + count + "> " + value +
-             " = combineAll<" + cudaKind(operand.info->reduction) + ">(p" +
-             Twine(operand.index) + ");\n");
+         << at << ");\n";
+    // Everything is on its way before anything is waited for.
+    combined += ("    const Vector<" + type + ", " + count + "> " + value +
+                 " = combineAll<" + cudaKind(operand.info->reduction) + ">(p" +
+                 Twine(operand.index) + ");\n")
+                    .str();
   }
+  text << combined;
   auto element = [&](const Operand &operand) {
     bool vector = operand.step == 1 && width > 1;
     return "v" + std::to_string(operand.index) + (vector ? ".at[j]" : ".at[0]");

@@ -167,10 +167,11 @@ __device__ inline u64 beginRun(const CcnContext &c) {
 }
 /// Counts this run. Most kernels need no more of its number than 32 bits, so
 /// the others are not kept until here: registers that this takes were spilled.
+/// Nobody waits for the sum.
 __device__ inline void endRun(const CcnContext &c) {
   __syncthreads();
   if (threadIdx.x == 0)
-    ++c.control->epochs[blockIdx.x];
+    atomicAdd(&c.control->epochs[blockIdx.x], u64(1));
 }
 
 /// Flag `flag` of block `block` in the memory of `rank`.
