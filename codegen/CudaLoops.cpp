@@ -12,6 +12,7 @@
 #include "llvm/Support/Error.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -116,6 +117,9 @@ void LoopWriter::prepare() {
       if (info.access == Access::LoadReduced ||
           info.access == Access::StoreAll) {
         operand.members = part.places.members(info.group);
+        // Of slots their numbers.
+        if (info.slots != 0)
+          std::iota(operand.members.begin(), operand.members.end(), 0);
         // Not all begin with the same.
         if (operand.isOutput)
           std::rotate(operand.members.begin(),
@@ -208,6 +212,12 @@ CudaText LoopWriter::setAddress(const Operand &operand,
   return text;
 }
 
+static runtime::View slotOf(const LoopOperand &operand, int number) {
+  runtime::View view = operand.view;
+  view.offset += number * operand.slots;
+  return view;
+}
+
 CudaText LoopWriter::address(const Operand &operand, int of) const {
   CudaText place;
   if (operand.scattered) {
@@ -220,6 +230,8 @@ CudaText LoopWriter::address(const Operand &operand, int of) const {
     place << "scratch + "
           << scratch.places.at(operand.info->view.buffer).first +
                  operand.info->view.offset * operand.size;
+  else if (operand.info->slots != 0)
+    place = part.places.address(slotOf(*operand.info, of));
   else
     place = part.places.address(operand.info->view, of);
   return cudaPointer(Twine(operand.isOutput ? "" : "const ") + operand.type(),
@@ -341,6 +353,7 @@ void LoopWriter::writeElements(CudaText &text) {
              ", " + count + ">(" + operand.name + "[m] + ")
          << at << ");\n";
     // Everything is on its way before anything is waited for.
+    part.kernel.takesRegisters = true;
     combined += ("    const Vector<" + type + ", " + count + "> " + value +
                  " = combineAll<" + cudaKind(operand.info->reduction) + ">(p" +
                  Twine(operand.index) + ");\n")

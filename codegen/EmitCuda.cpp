@@ -344,8 +344,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     kernel.body << "endRun(c);\n";
   for (const Part &part : launch.parts)
     forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
-      kernel.takesRegisters |= places.isScattered(access.view) ||
-                               (access.owner >= 0 && !access.writes);
+      kernel.takesRegisters |= places.isScattered(access.view);
     });
   kernels.add(static_cast<size_t>(rank), std::move(kernel));
   return llvm::Error::success();

@@ -142,6 +142,7 @@ runtime::LoopOperand Exporter::operandOf(Value view, plan::AllAttr all,
   } else if (all) {
     operand.access = isInput ? Access::LoadReduced : Access::StoreAll;
     operand.group = groupOf(all.getGroup());
+    operand.slots = all.getSlots();
     if (all.getKind())
       operand.reduction = kindOf(*all.getKind());
   } else {

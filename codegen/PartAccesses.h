@@ -54,6 +54,13 @@ void forEachAccess(PartT &any, llvm::ArrayRef<std::vector<int>> groups,
     visit(Found{view, elements == 0 ? 0 : last + 1, elements == last + 1,
                 writes, owner, sizes});
   };
+  // Slots are in symmetric memory, which nobody puts in another place.
+  auto slots = [&](auto &operand, llvm::ArrayRef<int64_t> sizes) {
+    View slot = operand.view;
+    for (size_t i = 0; i < groups[static_cast<size_t>(operand.group)].size();
+         ++i, slot.offset += operand.slots)
+      strided(static_cast<ConstAs<PartT, View> &>(slot), sizes, false);
+  };
   auto rowMajor = [&](auto &view, llvm::ArrayRef<int64_t> sizes, bool writes) {
     int64_t elements = 1;
     for (int64_t size : sizes)
@@ -76,8 +83,11 @@ void forEachAccess(PartT &any, llvm::ArrayRef<std::vector<int>> groups,
             break;
           case Access::LoadReduced:
           case Access::StoreAll:
-            for (int member : groups[static_cast<size_t>(operand.group)])
-              strided(operand.view, sizes, writes, member);
+            if (operand.slots != 0)
+              slots(operand, sizes);
+            else
+              for (int member : groups[static_cast<size_t>(operand.group)])
+                strided(operand.view, sizes, writes, member);
             break;
           case Access::Scratch:
           case Access::Index:

@@ -133,7 +133,7 @@ def Ccn_Algorithm : I32EnumAttr<"Algorithm", "how a collective runs", [
 
 def Ccn_Protocol : I32EnumAttr<"Protocol", "how a receiver sees what has arrived", [
     I32EnumAttrCase<"simple", 0>, I32EnumAttrCase<"ll", 1>,
-    I32EnumAttrCase<"lamport", 2>]> {
+    I32EnumAttrCase<"lamport", 2>, I32EnumAttrCase<"push", 3>]> {
   let cppNamespace = "::ccn";
   let genSpecializedAttr = 0;
 }

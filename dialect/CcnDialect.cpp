@@ -65,7 +65,7 @@ static LogicalResult verifyChoice(Operation *op, NamedAttribute attr) {
   if (name == kProtocolAttr) {
     auto text = dyn_cast<StringAttr>(attr.getValue());
     if (!text || !symbolizeProtocol(text.getValue()))
-      return expected("'simple', 'll' or 'lamport'");
+      return expected("'simple', 'll', 'lamport' or 'push'");
     return success();
   }
   auto number = dyn_cast<IntegerAttr>(attr.getValue());

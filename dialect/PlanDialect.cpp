@@ -80,16 +80,24 @@ Attribute AllAttr::parse(AsmParser &parser, Type) {
     if (parser.parseComma())
       return {};
   }
-  if (parser.parseAttribute(group) || parser.parseGreater())
+  int64_t slots = 0;
+  if (parser.parseAttribute(group) ||
+      (succeeded(parser.parseOptionalComma()) &&
+       (parser.parseKeyword("slots") || parser.parseEqual() ||
+        parser.parseInteger(slots))) ||
+      parser.parseGreater())
     return {};
-  return get(parser.getContext(), kind, group);
+  return get(parser.getContext(), kind, group, slots);
 }
 
 void AllAttr::print(AsmPrinter &printer) const {
   printer << "<";
   if (getKind())
     printer << stringifyReduceKind(*getKind()) << ", ";
-  printer << getGroup() << ">";
+  printer << getGroup();
+  if (getSlots())
+    printer << ", slots = " << getSlots();
+  printer << ">";
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,6 +359,26 @@ static AllAttr allAt(std::optional<ArrayAttr> list, unsigned i) {
 AllAttr LoopOp::getTaken(unsigned i) { return allAt(getTakes(), i); }
 AllAttr LoopOp::getGiven(unsigned i) { return allAt(getGives(), i); }
 
+/// Whether the slots that `all` says of a view, if any, lie in its buffer.
+static bool hasSlots(Value view, AllAttr all, bool isInput) {
+  int64_t slots = all.getSlots();
+  if (slots == 0)
+    return true;
+  MemRefType type = typeOf(view);
+  int64_t last, others = static_cast<int64_t>(all.getGroup().getRanks().size());
+  auto [offset, strides] = stridesOf(view);
+  bool overflows = llvm::MulOverflow(others - 1, slots, last) ||
+                   llvm::AddOverflow(last, offset, last);
+  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides)) {
+    int64_t length;
+    overflows |= llvm::MulOverflow(size - 1, stride, length) ||
+                 llvm::AddOverflow(last, length, last);
+  }
+  bool isIn = !overflows &&
+              last < typeOf(bufferOf(view)->getResult(0)).getNumElements();
+  return isInput && slots > 0 && (type.getNumElements() == 0 || isIn);
+}
+
 /// Checks loop_c4 of inputs or outputs.
 static LogicalResult checkAll(LoopOp op, std::optional<ArrayAttr> list,
                               OperandRange views, bool areInputs) {
@@ -367,7 +395,7 @@ static LogicalResult checkAll(LoopOp op, std::optional<ArrayAttr> list,
     auto all = dyn_cast<AllAttr>(attr);
     if (!all || all.getKind().has_value() != areInputs ||
         findMemory(view) != Memory::symmetric || rankOf(view) ||
-        !all.getGroup().contains(rank))
+        !all.getGroup().contains(rank) || !hasSlots(view, all, areInputs))
       return op.emitOpError()
              << "expected symmetric memory of a group that rank " << rank
              << " is in, " << (areInputs ? "with" : "without")

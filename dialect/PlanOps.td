@@ -90,9 +90,14 @@ def Plan_AllAttr : Plan_Attr<"All", "all"> {
     `#plan.all<sum, #plan.group<[0, 1]>>` of an input: what is read is the sum of what
     is there in the memory of the group's members. `#plan.all<#plan.group<[0, 1]>>`
     of an output: it is stored in the memory of all members.
+
+    `#plan.all<sum, #plan.group<[0, 1]>, slots = 8>` of an input: members have put what
+    they have in the memory of the rank that reads it, the first one's where the view
+    says, and each 8 elements after the one before.
   }];
   let parameters = (ins OptionalParameter<"std::optional<::ccn::ReduceKind>">:$kind,
-                        "::ccn::plan::GroupAttr":$group);
+                        "::ccn::plan::GroupAttr":$group,
+                        OptionalParameter<"int64_t">:$slots);
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -265,8 +270,8 @@ def Plan_LoopOp : Plan_Op<"loop", [HasParent<"RowsOp">, AttrSizedOperandSegments
     - `loop_c3`: the body is a function of the module that takes and returns
       the element types.
     - `loop_c4`: `takes` and `gives` are as many as inputs and outputs, or none;
-      an input in all memories has a kind of reduction, an output has none; both are
-      symmetric and contain the rank.
+      an input in all memories has a kind of reduction, an output has neither that nor
+      slots; both are symmetric and contain the rank; slots lie within their buffer.
     - `loop_c5`: there is a reduction for each output, with a divisor, if dimensions are
       reduced; none else.
     - `loop_c6`: each of `indices` has an offset and a stride for each dimension.

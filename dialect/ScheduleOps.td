@@ -238,7 +238,7 @@ def ScheduleChooseOp : Ccn_ScheduleOp<"choose"> {
     `choose_c11` of the pass `ccn-choose`.
 
     ```mlir
-    %p = transform.tune.knob<"protocol"> = "ll" from options = ["simple", "ll", "lamport"] -> !transform.any_param
+    %p = transform.tune.knob<"protocol"> = "ll" from options = ["simple", "ll", "lamport", "push"] -> !transform.any_param
     transform.ccn.choose "protocol" of %avg = %p : !transform.any_op, !transform.any_param
     ```
     Before and after:

@@ -151,8 +151,10 @@ accessesOf(LaunchOp launch, int64_t rank,
       return;
     }
     for (int64_t member : all.getGroup().getRanks()) {
-      access.owner = member;
+      if (!all.getSlots())
+        access.owner = member;
       accesses.push_back(access);
+      access.offset += all.getSlots();
     }
   };
   for (Operation &part : launch.getBody().front()) {

@@ -318,6 +318,17 @@ Status PartChecker::operand(const Loop &loop, const LoopOperand &operand,
       return error("expected symmetric memory");
     if (operand.reduction > ReduceKind::Mean)
       return error("the kind of reduction is unknown");
+    if (operand.slots != 0) {
+      auto others = static_cast<int64_t>(
+          plan.groups[static_cast<size_t>(operand.group)].size() - 1);
+      if (operand.slots < 0 || !isInput ||
+          __builtin_mul_overflow(others, operand.slots, &others) ||
+          __builtin_add_overflow(own.offset, others, &own.offset))
+        return error("expected slots of an input, found ", operand.slots,
+                     " elements");
+      if (Status status = strided(own, loop.sizes, Reads); !status)
+        return status;
+    }
     if (operand.access == Access::LoadReduced)
       if (Status status = checkReduction(operand.reduction, operand.type,
                                          std::string(name(operand.type)));

@@ -90,6 +90,10 @@ struct LoopOperand {
   /// Of LoadReduced and StoreAll: an index into Package::groups.
   int group = -1;
   ReduceKind reduction = ReduceKind::Sum;
+  /// Of LoadReduced: if not 0, the members have put what they have in this
+  /// rank's memory, the first one's at the view, and each so many elements
+  /// after the one before.
+  int64_t slots = 0;
 };
 
 /// A loop nest over a compiled body: for each index of `sizes` it reads its

@@ -79,6 +79,7 @@ void fields(auto &a, Is<LoopOperand> auto &v) {
   a("type", v.type);
   a("group", v.group);
   a("reduction", v.reduction);
+  a("slots", v.slots);
 }
 
 void fields(auto &a, Is<Loop> auto &v) {

@@ -75,8 +75,8 @@ private:
                                 Operand &operand, int64_t row);
   Result<const std::byte *> fetch(StreamContext &context,
                                   const PreparedLoop &loop,
-                                  const Operand &operand, int rank, int64_t row,
-                                  std::byte *scratch);
+                                  const Operand &operand, const View &view,
+                                  int rank, int64_t row, std::byte *scratch);
   Status send(StreamContext &context, const PreparedLoop &loop,
               const Operand &operand, std::span<const int64_t> strides,
               const std::byte *data, int64_t row);
@@ -110,7 +110,9 @@ Operand Rows::prepareOperand(const Loop &loop, const LoopOperand &info) {
     Members members = plan.members(info.group);
     for (int i = 0; i < members.count(); ++i)
       operand.ranks.push_back(
-          members.rankAt((members.position + i) % members.count()));
+          info.slots != 0
+              ? plan.rank
+              : members.rankAt((members.position + i) % members.count()));
     operand.members = std::move(members.ranks);
   } else if (remote) {
     operand.ranks = {info.view.rank};
@@ -263,9 +265,9 @@ Status Rows::run(StreamContext &context) {
 /// are contiguous, else gathered in `scratch`.
 Result<const std::byte *> Rows::fetch(StreamContext &context,
                                       const PreparedLoop &loop,
-                                      const Operand &operand, int rank,
-                                      int64_t row, std::byte *scratch) {
-  const View &view = operand.info->view;
+                                      const Operand &operand, const View &view,
+                                      int rank, int64_t row,
+                                      std::byte *scratch) {
   RemotePlace from = context.place(view, rank, row * operand.rowStride());
   int64_t bytes = operand.count(loop.sizes[0]) * operand.size;
   if (operand.contiguous)
@@ -322,7 +324,7 @@ Result<std::byte *> Rows::addressOf(StreamContext &context, PreparedLoop &loop,
   case Access::Load:
     if (!operand.ranks.empty()) {
       Result<const std::byte *> data =
-          fetch(context, loop, operand, operand.ranks[0], row,
+          fetch(context, loop, operand, info.view, operand.ranks[0], row,
                 block + operand.blockOffset);
       // Compiled functions take addresses of inputs and outputs alike.
       return data ? Result(const_cast<std::byte *>(*data)) : data.status();
@@ -336,10 +338,13 @@ Result<std::byte *> Rows::addressOf(StreamContext &context, PreparedLoop &loop,
     int64_t rows = loop.sizes[0];
     parts.clear();
     for (int member : operand.members) {
+      auto number = static_cast<int64_t>(parts.size());
+      View view = info.view;
+      view.offset += number * info.slots;
       Result<const std::byte *> data = fetch(
-          context, loop, operand, member, row,
-          block + operand.membersOffset +
-              static_cast<int64_t>(parts.size()) * operand.bytes(blockRows));
+          context, loop, operand, view, info.slots != 0 ? plan.rank : member,
+          row,
+          block + operand.membersOffset + number * operand.bytes(blockRows));
       if (!data)
         return data.status();
       parts.push_back(*data);

@@ -266,9 +266,10 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     after.addNestedPass<ProgramOp>(createLocalize({options.rank.value_or(0)}));
     break;
   case Phase::Select:
-    after.addPass(createSelect(
-        {options.topology, options.searchSeconds, options.explain, options.gpu,
-         options.limits.ll, options.limits.lamport, options.limits.kernel}));
+    after.addPass(
+        createSelect({options.topology, options.searchSeconds, options.explain,
+                      options.gpu, options.limits.ll, options.limits.lamport,
+                      options.limits.kernel, options.limits.push}));
     break;
   case Phase::Plan:
     // No pass: makePlans takes several modules.

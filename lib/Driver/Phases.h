@@ -43,7 +43,7 @@ std::optional<Phase> phaseByName(llvm::StringRef name);
 /// Up to how many bytes an all_reduce is done in one shot, by protocol and in
 /// kernels; negative is the default (see the pass ccn-select).
 struct SelectLimits {
-  int64_t ll = -1, lamport = -1, kernel = -1;
+  int64_t ll = -1, lamport = -1, kernel = -1, push = -1;
 };
 
 struct CompileOptions {

@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <limits>
 #include <set>
 
 using namespace mlir;
@@ -22,22 +23,27 @@ namespace {
 /// Beyond these nothing is gained by sending everything to everybody.
 constexpr int64_t mostByLl = 4 << 20, mostByLamport = 256 << 20;
 
+/// Below these a meeting costs more than it spares to push.
+constexpr int64_t leastByPush = 4 << 20;
+
 /// Up to these nothing is gained by anything else than packets with flags.
 constexpr int64_t alwaysByLl = 1 << 10;
 
-/// Whether the algorithm of an all_reduce of the program, or of any if that is
-/// empty, is decided by its size.
+/// Whether how an all_reduce or reduce_scatter of the program, or of any if
+/// that is empty, runs is decided by its size.
 bool isOpen(CommunicateOp op, StringRef program) {
   if (!program.empty() &&
       op->getParentOfType<ProgramOp>().getSymName() != program)
     return false;
-  return op.getCollective() == Collective::all_reduce &&
+  return (op.getCollective() == Collective::all_reduce ||
+          op.getCollective() == Collective::reduce_scatter) &&
          !choiceFor(op, kAlgorithmAttr) && !choiceFor(op, kProtocolAttr);
 }
 
-/// The sizes of the all_reduces that are open: of all, and of those in kernels.
+/// The sizes of what is open: of all all_reduces, of those in kernels, and of
+/// what may be pushed.
 struct Sizes {
-  std::set<int64_t> all, inKernels;
+  std::set<int64_t> all, inKernels, pushed;
 };
 
 Sizes sizesOf(ModuleOp localized, StringRef program) {
@@ -47,6 +53,10 @@ Sizes sizesOf(ModuleOp localized, StringRef program) {
     if (!isOpen(op, program))
       return;
     int64_t bytes = largestBytes(op.getSourceType(), mesh);
+    if (bytes >= leastByPush)
+      sizes.pushed.insert(bytes);
+    if (op.getCollective() != Collective::all_reduce)
+      return;
     sizes.all.insert(bytes);
     if (isa<FusedOp>(op->getParentOp()))
       sizes.inKernels.insert(bytes);
@@ -65,13 +75,18 @@ std::vector<std::string> describe(ModuleOp localized, ModuleOp selected,
     if (!isOpen(open, program))
       continue;
     auto name = chosen->getAttrOfType<StringAttr>(kLetAttr);
+    auto protocol = chosen->getAttrOfType<StringAttr>(kProtocolAttr);
+    // Of others there is nothing to say.
+    if (chosen.getCollective() != Collective::all_reduce &&
+        protocol.getValue() != stringifyProtocol(Protocol::push))
+      continue;
     std::string &text = texts.emplace_back(
-        (name ? name.getValue() : StringRef("all_reduce")).str());
+        (name ? name.getValue() : stringifyCollective(chosen.getCollective()))
+            .str());
     if (auto algorithm = chosen->getAttrOfType<StringAttr>(kAlgorithmAttr))
       text += " " + algorithm.getValue().str();
     else
       text += " by a schedule";
-    auto protocol = chosen->getAttrOfType<StringAttr>(kProtocolAttr);
     if (protocol && protocol.getValue() != stringifyProtocol(Protocol::simple))
       text += " " + protocol.getValue().str();
   }
@@ -137,6 +152,8 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
     return {};
   // Others may be impossible; the default is there.
   Sizes sizes = sizesOf(*localized, program);
+  SmallVector<int64_t> pushes(sizes.pushed.begin(), sizes.pushed.end());
+  pushes.push_back(std::numeric_limits<int64_t>::max());
   for (int64_t kernel : limitsUpTo(mostByLamport, sizes.inKernels))
     for (int64_t ll : limitsUpTo(mostByLl, sizes.all, alwaysByLl))
       for (int64_t lamport : limitsUpTo(mostByLamport, sizes.all)) {
@@ -144,7 +161,8 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
           return variants;
         if (lamport > 0 && lamport <= ll)
           continue; // as without
-        (void)add({ll, lamport, kernel});
+        for (int64_t push : pushes)
+          (void)add({ll, lamport, kernel, push});
       }
   return variants;
 }

@@ -26,7 +26,7 @@ static constexpr llvm::StringLiteral directiveNames[] = {
 static constexpr llvm::StringLiteral splitNames[] = {
     "rs_ag", "reduce_broadcast", "hierarchical"};
 static constexpr llvm::StringLiteral protocolNames[] = {"ll", "lamport",
-                                                        "simple"};
+                                                        "simple", "push"};
 
 template <typename Enum, size_t size>
 static llvm::StringRef lookUp(const llvm::StringLiteral (&table)[size],

@@ -426,7 +426,7 @@ llvm::StringRef getSpelling(Directive::Kind kind);
 std::optional<Directive::Kind> getDirectiveKind(llvm::StringRef spelling);
 
 enum class SplitForm : uint8_t { RsAg, ReduceBroadcast, Hierarchical };
-enum class ProtocolKind : uint8_t { LL, Lamport, Simple };
+enum class ProtocolKind : uint8_t { LL, Lamport, Simple, Push };
 llvm::StringRef getSpelling(SplitForm form);
 llvm::StringRef getSpelling(ProtocolKind protocol);
 std::optional<SplitForm> getSplitForm(llvm::StringRef spelling);
@@ -520,7 +520,7 @@ public:
   const llvm::ArrayRef<SynthArg> synthArgs; ///< Source::Synth
 };
 
-/// `protocol target = ll | lamport | simple`.
+/// `protocol target = ll | lamport | push | simple`.
 class ProtocolDirective : public Directive {
 public:
   ProtocolDirective(const Head &head, Name target,

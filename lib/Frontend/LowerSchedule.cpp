@@ -167,7 +167,7 @@ SmallVector<Value> ScheduleLowering::lower(const ast::Directive &directive) {
     if (protocol.protocol)
       choose(loc, "protocol", protocol.target,
              knob(loc, "protocol", getSpelling(*protocol.protocol),
-                  {"simple", "ll", "lamport"}));
+                  {"simple", "ll", "lamport", "push"}));
     return SmallVector<Value>();
   }
   case Kind::Sms: {

@@ -194,10 +194,11 @@ const Directive *Parser::parseProtocol(Directive::Head &head) {
   if (at(TokenKind::Name))
     protocol = getProtocolKind(getText(tok));
   if (!protocol) {
-    errorExpected("'ll', 'lamport' or 'simple'",
-                  at(TokenKind::Name)
-                      ? didYouMean(getText(tok), {"ll", "lamport", "simple"})
-                      : "");
+    errorExpected(
+        "'ll', 'lamport', 'push' or 'simple'",
+        at(TokenKind::Name)
+            ? didYouMean(getText(tok), {"ll", "lamport", "push", "simple"})
+            : "");
     return nullptr;
   }
   consume();

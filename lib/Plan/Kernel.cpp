@@ -394,7 +394,8 @@ LogicalResult Kernel::lower(ArrayRef<Operation *> all) {
   for (Operation *op : list)
     if (auto communicate = dyn_cast<CommunicateOp>(op))
       if (Operation *definer = communicate.getInput().getDefiningOp();
-          !exchangeOf(communicate) && (!definer || !ops.contains(definer)))
+          !exchangeOf(communicate) && !isPushed(communicate) &&
+          (!definer || !ops.contains(definer)))
         if (failed(stage(communicate)))
           return failure();
   for (Operation *op : list) {

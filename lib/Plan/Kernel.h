@@ -26,6 +26,9 @@ Strided boxIn(const Strided &view, const TensorPart &part,
 /// Whether there are elements in boxes.
 bool hasElements(llvm::ArrayRef<TensorPart> boxes);
 
+/// Whether a collective's members send each other what each combines.
+bool isPushed(CommunicateOp op);
+
 /// The protocol of its own with which a collective runs, if it has one.
 std::optional<Exchange> exchangeOf(CommunicateOp op);
 
@@ -158,6 +161,14 @@ private:
                                         mlir::Value value, int64_t rank);
   mlir::LogicalResult lowerCommunicate(CommunicateOp op);
   mlir::LogicalResult lowerReducing(CommunicateOp op, const Geometry &geometry);
+  mlir::LogicalResult lowerPushedReducing(CommunicateOp op,
+                                          const Geometry &geometry);
+  /// Sends each member what it combines of this rank's input, the views that
+  /// `viewsFor` says of a member's number, of as many elements for all ranks,
+  /// at most `largest`; returns where this rank's lie, in its first slot.
+  llvm::SmallVector<OperandDraft>
+  push(CommunicateOp op, const Geometry &geometry, int64_t largest,
+       llvm::function_ref<llvm::SmallVector<Strided>(int64_t)> viewsFor);
   mlir::LogicalResult lowerTwoShot(CommunicateOp op, const Geometry &geometry);
   mlir::LogicalResult lowerMoving(CommunicateOp op, const Geometry &geometry);
   mlir::LogicalResult lowerPush(CommunicateOp op, const Geometry &geometry);
@@ -185,6 +196,8 @@ private:
   void await(const Geometry &geometry, int64_t flags,
              llvm::function_ref<bool(int64_t)> isGiver);
   mlir::FailureOr<Strided> stage(CommunicateOp op);
+  /// Where all of a value lies, once it is made.
+  mlir::FailureOr<Strided> storeWhole(mlir::Value value);
   /// A barrier of the group, unless there was one since part `after`.
   void synchronize(GroupAttr group, size_t after);
   void barrier(GroupAttr group);

@@ -44,6 +44,13 @@ static std::optional<TensorPart> intersect(const TensorPart &a,
   return common;
 }
 
+static int64_t countBoxes(ArrayRef<TensorPart> boxes) {
+  int64_t count = 0;
+  for (const TensorPart &box : boxes)
+    count += countOf(boxSizes(box));
+  return count;
+}
+
 /// The boxes of a tensor of `type` that `rank` has of `value`, in elements of
 /// the whole tensor: one, or as many as there are ranges in the chunk.
 SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
@@ -137,8 +144,91 @@ bool plan::hasElements(ArrayRef<TensorPart> boxes) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
+FailureOr<Strided> Kernel::storeWhole(Value value) {
+  if (!chunkedDim(value))
+    return store(value, 0);
+  Strided whole = planner.homeOf(value);
+  for (size_t i = 0; i < countPieces(value); ++i) {
+    FailureOr<Strided> piece = store(value, i);
+    if (failed(piece))
+      return failure();
+    if (Strided place = pieceOf(whole, value, i); *piece != place)
+      add(CopyDraft{*piece, place});
+  }
+  return whole;
+}
+
+SmallVector<OperandDraft>
+Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
+             llvm::function_ref<SmallVector<Strided>(int64_t)> viewsFor) {
+  ArrayRef<int64_t> group = geometry.group.getRanks();
+  auto members = static_cast<int64_t>(group.size());
+  largest = std::max<int64_t>(largest, 1);
+  int buffer =
+      planner.addBuffer(Memory::symmetric, Planner::elementOf(op.getInput()),
+                        members * largest, members * largest);
+  auto slotsOf = [&](int64_t first, ArrayRef<Strided> views) {
+    SmallVector<Strided> slots;
+    for (const Strided &view : views) {
+      slots.push_back(Strided::whole(buffer, view.sizes));
+      slots.back().offset = first;
+      first += view.count();
+    }
+    return slots;
+  };
+  // All have come to this kernel before anyone writes into their memory.
+  synchronize(geometry.group, 0);
+  accessOthers(geometry.group);
+  // To the next member first, so that not all send to the same.
+  for (int64_t step = 1; step <= members; ++step) {
+    int64_t member = (geometry.position + step) % members;
+    SmallVector<Strided> views = viewsFor(member);
+    for (auto [view, slot] :
+         llvm::zip_equal(views, slotsOf(geometry.position * largest, views))) {
+      if (step < members)
+        slot.rank = group[static_cast<size_t>(member)];
+      add(CopyDraft{view, slot});
+    }
+  }
+  barrier(geometry.group);
+  auto all =
+      AllAttr::get(op.getContext(), *op.getKind(), geometry.group, largest);
+  SmallVector<OperandDraft> come;
+  for (const Strided &slot : slotsOf(0, viewsFor(geometry.position)))
+    come.push_back({slot, all});
+  return come;
+}
+
+LogicalResult Kernel::lowerPushedReducing(CommunicateOp op,
+                                          const Geometry &geometry) {
+  FailureOr<Strided> whole = storeWhole(op.getInput());
+  if (failed(whole))
+    return failure();
+  planner.homeOf(op.getResult());
+  auto boxesFor = [&](int64_t rank) {
+    return boxesOf(geometry.to, op.getResult(), rank);
+  };
+  int64_t largest = 0;
+  for (int64_t rank = 0; rank < planner.getMesh().getNumRanks(); ++rank)
+    largest = std::max(largest, countBoxes(boxesFor(rank)));
+  SmallVector<OperandDraft> come =
+      push(op, geometry, largest, [&](int64_t member) {
+        SmallVector<Strided> views;
+        for (const TensorPart &box :
+             boxesFor(geometry.group.getRanks()[static_cast<size_t>(member)]))
+          views.push_back(boxIn(*whole, geometry.ownFrom, box));
+        return views;
+      });
+  for (const OperandDraft &slot : come)
+    addView(op.getResult(), slot.view, slot.all);
+  return success();
+}
+
 LogicalResult Kernel::lowerReducing(CommunicateOp op,
                                     const Geometry &geometry) {
+  // In a ring, and behind a product, members are told of what others have.
+  if (isPushed(op) && !isRing() && !productFlags.contains(op))
+    return lowerPushedReducing(op, geometry);
   FailureOr<Strided> whole = stage(op);
   if (failed(whole))
     return failure();
@@ -171,46 +261,80 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
       addPiece(op.getResult(), getPiece(op.getInput(), i));
     return success();
   }
-  auto all = AllAttr::get(op.getContext(), *op.getKind(), geometry.group);
+  auto all = AllAttr::get(op.getContext(), *op.getKind(), geometry.group, 0);
   for (const TensorPart &box :
        boxesOf(geometry.to, op.getResult(), planner.getRank()))
     addView(op.getResult(), boxIn(*whole, geometry.ownFrom, box), all);
   return success();
 }
 
+/// One of `count` slices along the first dimension that has elements to share.
+static Strided cut(const Strided &view, int64_t count, int64_t number) {
+  size_t dim = 0;
+  while (dim + 1 < view.sizes.size() && view.sizes[dim] == 1)
+    ++dim;
+  SliceBounds slice = sliceBounds(view.sizes[dim], {count}, {number});
+  Sizes offsets(view.sizes.size()), sizes = view.sizes;
+  offsets[dim] = slice.offset;
+  sizes[dim] = slice.size;
+  return subBox(view, offsets, sizes);
+}
+
 LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
-  FailureOr<Strided> from = stage(op);
+  bool pushes = isPushed(op) && !isRing();
+  FailureOr<Strided> from = pushes ? storeWhole(op.getInput()) : stage(op);
   if (failed(from))
     return failure();
   Value result = op.getResult();
   Strided to = planner.symmetricHomeOf(result, geometry.to);
-  synchronize(geometry.group, staged[op].part);
-  accessOthers(geometry.group);
-  auto reads = AllAttr::get(op.getContext(), *op.getKind(), geometry.group);
-  auto writes = AllAttr::get(op.getContext(), std::nullopt, geometry.group);
   auto members = static_cast<int64_t>(geometry.group.getRanks().size());
+  // Each rank combines a slice of each piece: of all elements, or of a
+  // dimension.
+  SmallVector<std::pair<Strided, Strided>> all;
   for (size_t i = 0; i < countPieces(result); ++i) {
     Strided source = pieceOf(*from, result, i);
     Strided target = pieceOf(to, result, i);
     addView(result, target);
-    // Each rank combines a slice: of all elements, or of a dimension.
-    if (source.isRowMajor()) {
+    if (source.isRowMajor() && target.isRowMajor()) {
       source = *reshape(source, {source.count()});
       target = *reshape(target, {target.count()});
     }
-    size_t dim = 0;
-    while (dim + 1 < source.sizes.size() && source.sizes[dim] == 1)
-      ++dim;
-    SliceBounds slice =
-        sliceBounds(source.sizes[dim], {members}, {geometry.position});
-    Sizes offsets(source.sizes.size()), sizes = source.sizes;
-    offsets[dim] = slice.offset;
-    sizes[dim] = slice.size;
-    if (failed(addCopyLoop({subBox(source, offsets, sizes), reads},
-                           {subBox(target, offsets, sizes), writes},
+    all.push_back({source, target});
+  }
+  auto sliceOf = [&](const Strided &piece, int64_t member) {
+    return cut(piece, members, member);
+  };
+  SmallVector<OperandDraft> reads;
+  if (pushes) {
+    auto slicesFor = [&](int64_t member) {
+      SmallVector<Strided> slices;
+      for (const auto &[source, target] : all)
+        slices.push_back(sliceOf(source, member));
+      return slices;
+    };
+    // The first member's are the largest; other groups' may be larger.
+    int64_t largest = 0;
+    for (int64_t rank = 0; rank < planner.getMesh().getNumRanks(); ++rank) {
+      int64_t count = 0;
+      for (const TensorPart &box : boxesOf(geometry.from, op.getInput(), rank))
+        count += cut(Strided::whole(0, boxSizes(box)), members, 0).count();
+      largest = std::max(largest, count);
+    }
+    reads = push(op, geometry, largest, slicesFor);
+  } else {
+    synchronize(geometry.group, staged[op].part);
+    accessOthers(geometry.group);
+    auto taken =
+        AllAttr::get(op.getContext(), *op.getKind(), geometry.group, 0);
+    for (const auto &[source, target] : all)
+      reads.push_back({sliceOf(source, geometry.position), taken});
+  }
+  auto given = AllAttr::get(op.getContext(), std::nullopt, geometry.group, 0);
+  for (const auto &[read, piece] : llvm::zip_equal(reads, all))
+    if (failed(addCopyLoop(read,
+                           {sliceOf(piece.second, geometry.position), given},
                            op.getLoc())))
       return failure();
-  }
   barrier(geometry.group);
   return success();
 }
@@ -234,7 +358,7 @@ LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   // All have come to this kernel before anyone writes into their memory.
   synchronize(geometry.group, 0);
   accessOthers(geometry.group);
-  auto all = AllAttr::get(op.getContext(), std::nullopt, geometry.group);
+  auto all = AllAttr::get(op.getContext(), std::nullopt, geometry.group, 0);
   for (auto [i, box] :
        llvm::enumerate(boxesOf(geometry.from, input, planner.getRank()))) {
     Node *node = pieces[input][i].node;
@@ -374,6 +498,13 @@ LogicalResult Kernel::lowerShown(CommunicateOp op, const Geometry &geometry) {
 // Exchanges
 //===----------------------------------------------------------------------===//
 
+bool plan::isPushed(CommunicateOp op) {
+  return choiceOf(op, kProtocolAttr) == stringifyProtocol(Protocol::push) &&
+         !exchangeOf(op) &&
+         (op.getCollective() == Collective::all_reduce ||
+          op.getCollective() == Collective::reduce_scatter);
+}
+
 std::optional<Exchange> plan::exchangeOf(CommunicateOp op) {
   if (op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr))
     return Exchange::schedule;
@@ -385,13 +516,6 @@ std::optional<Exchange> plan::exchangeOf(CommunicateOp op) {
   if (protocol == stringifyProtocol(Protocol::lamport))
     return Exchange::lamport;
   return std::nullopt;
-}
-
-static int64_t countBoxes(ArrayRef<TensorPart> boxes) {
-  int64_t count = 0;
-  for (const TensorPart &box : boxes)
-    count += countOf(boxSizes(box));
-  return count;
 }
 
 LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
@@ -441,21 +565,9 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
   };
 
   // All of the input lies in one place, so that boxes of it are views.
-  FailureOr<Strided> source = Strided();
-  if (chunkedDim(input)) {
-    source = planner.homeOf(input);
-    for (size_t i = 0; i < countPieces(input); ++i) {
-      FailureOr<Strided> piece = store(input, i);
-      if (failed(piece))
-        return failure();
-      if (Strided place = pieceOf(*source, input, i); *piece != place)
-        add(CopyDraft{*piece, place});
-    }
-  } else {
-    source = store(input, 0);
-    if (failed(source))
-      return failure();
-  }
+  FailureOr<Strided> source = storeWhole(input);
+  if (failed(source))
+    return failure();
   Strided home = planner.homeOf(result);
   auto exchangeIn = [&](const Strided &from, const Strided &to) {
     // The larger of what goes in and what comes out.

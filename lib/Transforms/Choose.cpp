@@ -226,18 +226,27 @@ static LogicalResult checkProtocol(StringRef protocol, Attribute algorithm,
   if (protocol == stringifyProtocol(Protocol::simple))
     return success();
   // choose_c11
-  if (llvm::none_of(collectivesOf(op), [](Operation *collective) {
-        return cast<CollectiveOpInterface>(collective).getCollective() ==
-               Collective::all_reduce;
+  bool pushes = protocol == stringifyProtocol(Protocol::push), isShared = false;
+  if (llvm::none_of(collectivesOf(op), [&](Operation *collective) {
+        Collective kind =
+            cast<CollectiveOpInterface>(collective).getCollective();
+        isShared |= pushes && kind == Collective::reduce_scatter;
+        return kind == Collective::all_reduce || isShared;
       }))
     return refuse(emit, "choose_c11",
-                  "expected an all_reduce for protocol '" + protocol + "'", op);
+                  Twine("expected an all_reduce ") +
+                      (pushes ? "or reduce_scatter " : "") + "for protocol '" +
+                      protocol + "'",
+                  op);
   auto name = dyn_cast_or_null<StringAttr>(algorithm);
-  if (algorithm &&
-      !(name && name.getValue() == stringifyAlgorithm(Algorithm::one_shot)))
+  StringRef expected = stringifyAlgorithm(!pushes    ? Algorithm::one_shot
+                                          : isShared ? Algorithm::direct
+                                                     : Algorithm::two_shot);
+  if (algorithm && !(name && name.getValue() == expected))
     return refuse(emit, "choose_c11",
-                  "expected algorithm 'one_shot' with protocol '" + protocol +
-                      "'" + (name ? ", found '" + name.getValue() + "'" : ""),
+                  "expected algorithm '" + expected + "' with protocol '" +
+                      protocol + "'" +
+                      (name ? ", found '" + name.getValue() + "'" : ""),
                   op);
   return success();
 }
@@ -289,8 +298,8 @@ static LogicalResult chooseProtocol(ArrayRef<Operation *> value,
     return failure();
   std::optional<Protocol> protocol = symbolizeProtocol(choice);
   if (!protocol) {
-    emit() << "expected protocol 'simple', 'll' or 'lamport', found '" << choice
-           << "'";
+    emit() << "expected protocol 'simple', 'll', 'lamport' or 'push', found '"
+           << choice << "'";
     return failure();
   }
   // choose_c6

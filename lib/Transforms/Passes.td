@@ -357,8 +357,14 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     | all_reduce of up to 64 KiB a rank, or on CPUs between two ranks up to 1 MiB, or on GPUs in a kernel up to 8 KiB | `one_shot`, `ll` |
     | other all_reduce of f64, f32, f16 or bf16, on CPUs of up to 1 MiB / ranks * 4, on GPUs between two ranks of up to 32 MiB, or in a kernel 4 MiB, between n of up to 1.125 MiB * n / ((n - 1) (n - 2)) | `one_shot`, `lamport` |
     | other all_reduce in a kernel, of up to 4 KiB, or on GPUs between two ranks | `one_shot`, `simple` |
+    | other all_reduce on more than two GPUs, of at least 32 MiB | `two_shot`, `push` |
     | other all_reduce | `two_shot`, `simple` |
+    | reduce_scatter on more than two GPUs, of at least 32 MiB | `direct`, `push` |
     | any other | `direct`, `simple` |
+
+    With `simple` ranks read what they combine from where others have it. With `push`
+    each sends the others what they combine, to slots that take as much memory as a rank
+    sends. What runs in chunks of an overlapped region is not pushed unless it is chosen.
 
     On CPUs the first two rows are not for an all_reduce in a kernel, where other
     operations read what `simple` combines from where it is; nor on GPUs in a kernel with
@@ -367,7 +373,8 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     An all_reduce by `lamport` takes 3 * ranks times its bytes of memory on each rank;
     once those of a program that nobody asked for take 256 MiB, the rest are as if there
     were no `lamport`. The options set other limits; what is compiled to be tuned has plans for several.
-    A protocol without an algorithm, `ll` or `lamport`, makes an all_reduce `one_shot`.
+    A protocol without an algorithm, `ll` or `lamport`, makes an all_reduce `one_shot`,
+    `push` makes it `two_shot`.
     `ring` becomes a `ccn.algorithm` of the module: the chunks go around, as in Patarasuk
     and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
     JPDC 2009. `nccl` stays: a target with NCCL calls it, and others do what they would
@@ -406,7 +413,9 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     Option<"lamportLimit", "lamport-limit", "int64_t", /*default=*/"-1",
            "The bytes up to which a larger one is one_shot by lamport">,
     Option<"kernelLimit", "kernel-limit", "int64_t", /*default=*/"-1",
-           "The bytes up to which a larger one in a kernel is one_shot by simple">
+           "The bytes up to which a larger one in a kernel is one_shot by simple">,
+    Option<"pushLimit", "push-limit", "int64_t", /*default=*/"-1",
+           "The bytes from which what is combined by other means is pushed">
   ];
 }
 

@@ -39,6 +39,9 @@ struct Limits {
   int64_t ll = -1, lamport = -1;
   /// By `simple`: in a kernel larger ones than those, else where it is chosen.
   int64_t simple = -1;
+  /// From how many on members push what is combined by other means than those,
+  /// of a reduce_scatter too.
+  int64_t push = std::numeric_limits<int64_t>::max();
 };
 
 /// Whether ranks meet in a kernel whatever its all_reduces do.
@@ -60,8 +63,13 @@ bool meets(FusedOp kernel) {
 /// more: on GPUs about as long as the links take for 1.1 MiB, so that one shot
 /// is faster up to 1.1 MiB * n / ((n - 1) (n - 2)), and for two ranks up to
 /// where clearing costs as much.
+///
+/// Of three GPUs and more that read what others have, each gets 320 GB/s from
+/// its links, of ones that write 345: more than what one meeting more costs.
 Limits defaultLimits(int64_t ranks, bool onGpus, FusedOp kernel) {
   Limits limits;
+  if (onGpus && ranks > 2)
+    limits.push = 32 * mebibyte;
   if (kernel)
     limits.simple = 4 * kibibyte;
   // Between two ranks one shot takes no more bytes than two.
@@ -167,11 +175,15 @@ Limits Selector::limitsFor(CommunicateOp op, FusedOp kernel) {
   Limits limits = defaultLimits(countRanks(op), options.gpu, kernel);
   for (auto [option, limit] : {std::pair(options.llLimit, &limits.ll),
                                std::pair(options.lamportLimit, &limits.lamport),
-                               std::pair(options.kernelLimit, &limits.simple)})
+                               std::pair(options.kernelLimit, &limits.simple),
+                               std::pair(options.pushLimit, &limits.push)})
     if (option >= 0)
       *limit = option;
   if (!kernel)
     limits.simple = limits.ll;
+  // Chunks are small, and each would need slots of its own.
+  if (op->getParentOfType<OverlappedOp>())
+    limits.push = std::numeric_limits<int64_t>::max();
   return limits;
 }
 
@@ -188,25 +200,40 @@ bool Selector::takeLamportMemory(CommunicateOp op) {
 
 Builtin Selector::builtinFor(CommunicateOp op, const Limits &limits,
                              std::optional<Protocol> protocol) {
-  if (op.getCollective() != Collective::all_reduce)
-    return {Algorithm::direct};
-  if (protocol && *protocol != Protocol::simple)
-    return {Algorithm::one_shot, *protocol};
   int64_t bytes = bytesTaken(op);
+  Protocol large = protocol               ? *protocol
+                   : bytes >= limits.push ? Protocol::push
+                                          : Protocol::simple;
+  if (op.getCollective() != Collective::all_reduce)
+    return {Algorithm::direct,
+            op.getCollective() == Collective::reduce_scatter &&
+                    large == Protocol::push
+                ? large
+                : Protocol::simple};
+  if (protocol && *protocol != Protocol::simple && large != Protocol::push)
+    return {Algorithm::one_shot, *protocol};
   if (!protocol && bytes <= limits.ll)
     return {Algorithm::one_shot, Protocol::ll};
   if (!protocol && bytes <= limits.lamport && hasSentinel(op))
     return {Algorithm::one_shot, Protocol::lamport};
-  return {bytes <= limits.simple ? Algorithm::one_shot : Algorithm::two_shot};
+  if (bytes <= limits.simple && large != Protocol::push)
+    return {Algorithm::one_shot};
+  return {Algorithm::two_shot, large};
 }
 
 Protocol Selector::protocolFor(CommunicateOp op, FusedOp kernel,
                                Attribute algorithm) {
   auto name = dyn_cast<StringAttr>(algorithm);
-  if (!name || name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
-    return Protocol::simple;
   Limits limits = limitsFor(op, kernel);
   int64_t bytes = bytesTaken(op);
+  if (name &&
+      name.getValue() ==
+          stringifyAlgorithm(op.getCollective() == Collective::all_reduce
+                                 ? Algorithm::two_shot
+                                 : Algorithm::direct))
+    return builtinFor(op, {-1, -1, -1, limits.push}, std::nullopt).protocol;
+  if (!name || name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
+    return Protocol::simple;
   // Only in kernels `simple` spares something.
   if (bytes <= limits.ll || (!kernel && !hasSentinel(op)))
     return Protocol::ll;
@@ -391,8 +418,8 @@ struct SelectPass : ccn::impl::SelectBase<SelectPass> {
         return signalPassFailure();
       machine = *std::move(found);
     }
-    SelectOptions options{topology, seconds,      explains,   gpu,
-                          llLimit,  lamportLimit, kernelLimit};
+    SelectOptions options{topology, seconds,      explains,    gpu,
+                          llLimit,  lamportLimit, kernelLimit, pushLimit};
     Selector selector(module, options, machine ? &*machine : nullptr);
     module.walk([&](CommunicateOp op) { selector.select(op); });
   }

@@ -54,11 +54,13 @@ def collectives(element):
         choices.extend(f"  {what} {name} = {value}" for what, value in choice)
 
     for kind in kinds:
-        for algorithm, protocol in [("one_shot", "ll"), ("one_shot", "lamport"), ("two_shot", None), ("ring", None)]:
+        for algorithm, protocol in [("one_shot", "ll"), ("one_shot", "lamport"), ("two_shot", None),
+                                    ("two_shot", "push"), ("ring", None)]:
             if protocol == "lamport" and element not in ("f64", "f32", "f16", "bf16"):
                 continue
             add(f"all_reduce({kind}, x)", [("algorithm", algorithm)] + ([("protocol", protocol)] if protocol else []))
         add(f"reduce_scatter({kind}, y, 0)")
+        add(f"reduce_scatter({kind}, y, 0)", [("protocol", "push")])
     add("all_gather(s)")
     add("broadcast(x, 1)")
     add("all_to_all(s, 0 -> 1)")
@@ -101,7 +103,7 @@ def kernels(element):
     and sums of all, of one type, in every way to communicate."""
     lines, names, choices = [], [], []
     ways = {"ll": "protocol = ll", "lamport": "protocol = lamport", "simple": "protocol = simple",
-            "two_shot": "algorithm = two_shot", "ring": "algorithm = ring"}
+            "two_shot": "algorithm = two_shot", "push": "protocol = push", "ring": "algorithm = ring"}
     for way, choice in ways.items():
         if way == "lamport" and element not in ("f64", "f32", "f16", "bf16"):
             continue

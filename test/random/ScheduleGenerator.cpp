@@ -362,7 +362,7 @@ ScheduleGenerator::Line ScheduleGenerator::choose() {
   case 3:
   case 4:
     return "protocol " + name + " = " +
-           random.pick<std::string>({"simple", "ll", "lamport"});
+           random.pick<std::string>({"simple", "ll", "lamport", "push"});
   default:
     return "sms " + name + " = " + std::to_string(random.between(1, 40));
   }

@@ -177,7 +177,7 @@ ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name
 
 ccn.mesh @m ["a" = 2]
 ccn.program @p(%x: tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.all_reduce' op expected 'ccn.protocol' to be 'simple', 'll' or 'lamport', found "LL"}}
+  // expected-error @below {{'ccn.all_reduce' op expected 'ccn.protocol' to be 'simple', 'll', 'lamport' or 'push', found "LL"}}
   %0 = ccn.all_reduce sum %x along <@m, ["a"]> {ccn.protocol = "LL"} : (tensor<8xf32, #ccn.layout<@m, [{}], local = {"a"}>>) -> tensor<8xf32>
   ccn.return
 }

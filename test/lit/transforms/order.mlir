@@ -9,7 +9,7 @@ ccn.mesh @g ["a" = 2]
 // CHECK: ccn.all_gather {{.*}} {ccn.algorithm = "ring", ccn.let = "ag", ccn.priority = 0 : i64, ccn.sms = 8 : i64}
 // NOVALUE: error: no program has a value 'none'
 // WHAT: error: expected 'algorithm', 'protocol' or 'sms', found 'colour'
-// PROTOCOL: error: expected protocol 'simple', 'll' or 'lamport', found 'red'
+// PROTOCOL: error: expected protocol 'simple', 'll', 'lamport' or 'push', found 'red'
 ccn.program @f(%x: tensor<5xf32, #ccn.layout<@g, [{"a"}]>> {ccn.name = "x"}, %m: tensor<5xf32> {ccn.inout, ccn.name = "m"}, %p: tensor<5xf32> {ccn.inout, ccn.name = "p"}) {
   %0 = ccn.all_gather %x along <@g, ["a"]> {ccn.let = "ag"} : (tensor<5xf32, #ccn.layout<@g, [{"a"}]>>) -> tensor<5xf32>
   %1 = ccn.add %m, %0 {ccn.let = "m"} : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>

@@ -371,7 +371,7 @@ TEST(ParserTest, Algorithm) {
 }
 
 TEST(ParserTest, Protocol) {
-  for (std::string name : {"ll", "lamport", "simple"})
+  for (std::string name : {"ll", "lamport", "push", "simple"})
     EXPECT_EQ(directiveOf("protocol x = " + name),
               "  protocol\n    target x\n    " + name + "\n");
 }

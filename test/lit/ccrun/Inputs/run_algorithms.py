@@ -129,6 +129,7 @@ def chosen():
             elements = ("f32", "f16") if protocol == "lamport" else ("f32", "f16", "i32")
             add_all(program, ("all_reduce",), [("algorithm", "one_shot"), ("protocol", protocol)], elements)
         add_all(program, ("all_reduce", "reduce_scatter", "all_gather"), [("algorithm", "two_shot")], sizes=sizes)
+        add_all(program, ("all_reduce", "reduce_scatter"), [("protocol", "push")], sizes=sizes)
         add_all(program, ALL, [("algorithm", "nccl")])
         add_all(program, ALL[1:], [("algorithm", "direct")])
         add_all(program, ALL, [])
@@ -282,7 +283,7 @@ def packets():
     """All_reduces by packets in kernels, of the same bits in all ways."""
     for ranks in (1, 2, 3, 4, 8):
         program = Program(ranks)
-        for protocol in ("ll", "lamport", "simple"):
+        for protocol in ("ll", "lamport", "simple", "push"):
             for element in ("f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i32"):
                 if protocol == "lamport" and element in ("f8e4m3", "f8e5m2", "i32"):
                     continue
@@ -296,7 +297,7 @@ def packets():
         program.run(f"packets-{ranks}")
     # Along one axis of two, where a rank may have no part.
     program = Program(4, "a = 2, b = 2")
-    for protocol in ("ll", "lamport"):
+    for protocol in ("ll", "lamport", "push"):
         for element in ("f32", "bf16"):
             for size in (1, 3, 33):
                 program.add("axis", "2 * all_reduce(sum, %x, b)", element, [size, 5], "local(b) sliced(0, a)",
