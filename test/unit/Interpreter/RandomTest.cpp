@@ -158,6 +158,23 @@ TEST(RandomFill, IndependentOfSlicing) {
   }
 }
 
+TEST(RandomFill, LargeTensorsDrawWhatTheirPartsDraw) {
+  // Several threads draw the whole, one each part.
+  Shape shape = {3, 300'007};
+  for (ElementType type : {F64, BF16, I8, Bool}) {
+    HostTensor whole = get(randomFill(type, shape, {shape, {0, 0}}, 4, "w"));
+    for (int64_t row = 0; row < 3; ++row)
+      for (int64_t first = 0; first < shape[1]; first += 50'021) {
+        Box box = {{row, first},
+                   {1, std::min<int64_t>(50'021, shape[1] - first)}};
+        ASSERT_TRUE(
+            same(get(randomFill(type, box.sizes, {shape, box.offsets}, 4, "w")),
+                 get(extractBox(whole, box))))
+            << name(type) << " row " << row << " from " << first;
+      }
+  }
+}
+
 TEST(RandomFill, DependsOnSeedAndStream) {
   Shape shape = {64};
   auto fill = [&](uint64_t seed, const char *stream) {
