@@ -41,11 +41,11 @@ def call(folder, command, timeout, **variables):
             code = process.wait(timeout=max(timeout, 1))
         except subprocess.TimeoutExpired:
             code, late = -1, f"no end after {timeout:.0f} s"
-            # Launchers end the ranks then.
+            # Launchers end the ranks then, which are in sessions of their own.
             process.terminate()
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=40)
-            except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait(timeout=40)
         texts = [file.seek(0) or file.read() for file in (out, err)]
