@@ -25,22 +25,21 @@ public:
   Draws(uint64_t seed, uint64_t stream)
       : key{low(seed), high(seed)}, stream(stream) {}
 
-  uint32_t at(uint64_t index) {
-    if (!valid || index / 4 != counter) {
-      counter = index / 4;
-      valid = true;
-      lanes = philox4x32(
+  /// Of `n` indices from `first` on.
+  void take(uint64_t first, int64_t n, uint32_t *bits) const {
+    uint64_t counter = first / 4;
+    size_t lane = first % 4;
+    for (int64_t i = 0; i < n; ++counter, lane = 0) {
+      std::array<uint32_t, 4> lanes = philox4x32(
           {low(counter), high(counter), low(stream), high(stream)}, key);
+      while (lane < 4 && i < n)
+        bits[i++] = lanes[lane++];
     }
-    return lanes[index % 4];
   }
 
 private:
   std::array<uint32_t, 2> key;
   uint64_t stream;
-  uint64_t counter = 0;
-  bool valid = false;
-  std::array<uint32_t, 4> lanes{};
 };
 
 Status checkPosition(ElementType type, const Shape &shape,
@@ -126,13 +125,13 @@ Result<HostTensor> dropout(const HostTensor &x, double p, uint64_t seed,
     using T = decltype(zero);
     T factor = static_cast<T>(1 / (1 - p));
     T values[blockSize];
+    uint32_t bits[blockSize];
     forEachGlobalBlock(x.shape(), 0, x.count(), position,
                        [&](int64_t first, int64_t n, uint64_t global) {
                          load(x.type(), x.data(), first, n, values);
+                         draws.take(global, n, bits);
                          for (int64_t i = 0; i < n; ++i) {
-                           uint32_t bits =
-                               draws.at(global + static_cast<uint64_t>(i));
-                           bool keep = (bits >> 8) * 0x1p-24 >= p;
+                           bool keep = (bits[i] >> 8) * 0x1p-24 >= p;
                            values[i] = keep ? values[i] * factor : T(0);
                          }
                          store(x.type(), out, first, n, values);
@@ -154,22 +153,27 @@ Result<HostTensor> randomFill(ElementType type, const Shape &shape,
   if (!result)
     return result;
   std::byte *out = result->mutableData();
-  uint64_t streamHash = fnv1a(stream);
+  Draws draws(seed, fnv1a(stream));
   auto fill = [&](auto zero, auto convert) {
     forEachChunk(result->count(), chunk, [&](int64_t begin, int64_t size) {
-      Draws draws(seed, streamHash);
       decltype(zero) values[blockSize];
+      uint32_t bits[blockSize];
       forEachGlobalBlock(shape, begin, begin + size, position,
                          [&](int64_t first, int64_t n, uint64_t global) {
+                           draws.take(global, n, bits);
                            for (int64_t i = 0; i < n; ++i)
-                             values[i] = convert(
-                                 draws.at(global + static_cast<uint64_t>(i)));
+                             values[i] = convert(bits[i]);
                            store(type, out, first, n, values);
                          });
     });
   };
-  if (isFloat(type))
+  if (type == ElementType::F64)
     fill(double(), [](uint32_t bits) { return ((bits >> 8) + 1) * 0x1p-24; });
+  else if (isFloat(type))
+    // Exact, as these are integers of up to 2^24.
+    fill(float(), [](uint32_t bits) {
+      return static_cast<float>((bits >> 8) + 1) * 0x1p-24f;
+    });
   else if (type == ElementType::Bool)
     fill(uint64_t(), [](uint32_t bits) { return uint64_t(bits >> 31); });
   else
