@@ -22,7 +22,7 @@ import ccn
 from device import Device
 
 # To compile kernels, to meet, and to connect.
-START_SECONDS = 60
+START_SECONDS = 50
 SAYS_IT_REPLAYS = "replaying"
 
 
