@@ -7,10 +7,14 @@
 #include "runtime/Random.h"
 
 #include "runtime/Blocks.h"
+#include "runtime/Parallel.h"
 
 namespace ccn::runtime {
 
 namespace {
+
+/// The elements that one thread draws at a time, which take it a millisecond.
+constexpr int64_t chunk = int64_t(1) << 18;
 
 uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
 uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
@@ -21,22 +25,21 @@ public:
   Draws(uint64_t seed, uint64_t stream)
       : key{low(seed), high(seed)}, stream(stream) {}
 
-  uint32_t at(uint64_t index) {
-    if (!valid || index / 4 != counter) {
-      counter = index / 4;
-      valid = true;
-      lanes = philox4x32(
+  /// Of `n` indices from `first` on.
+  void take(uint64_t first, int64_t n, uint32_t *bits) const {
+    uint64_t counter = first / 4;
+    size_t lane = first % 4;
+    for (int64_t i = 0; i < n; ++counter, lane = 0) {
+      std::array<uint32_t, 4> lanes = philox4x32(
           {low(counter), high(counter), low(stream), high(stream)}, key);
+      while (lane < 4 && i < n)
+        bits[i++] = lanes[lane++];
     }
-    return lanes[index % 4];
   }
 
 private:
   std::array<uint32_t, 2> key;
   uint64_t stream;
-  uint64_t counter = 0;
-  bool valid = false;
-  std::array<uint32_t, 4> lanes{};
 };
 
 Status checkPosition(ElementType type, const Shape &shape,
@@ -55,26 +58,28 @@ Status checkPosition(ElementType type, const Shape &shape,
   return Status();
 }
 
-/// Calls body(first, n, global) for the blocks of a slice: its elements
-/// [first, first + n) have the global indices global, global + 1, ...
+/// Calls body(first, n, global) for the blocks of elements [begin, end) of a
+/// slice: those at [first, first + n) have the global indices global,
+/// global + 1, ...
 template <typename Body>
-void forEachGlobalBlock(const Shape &shape, int64_t count,
+void forEachGlobalBlock(const Shape &shape, int64_t begin, int64_t end,
                         const GlobalPosition &position, Body body) {
-  if (shape.empty())
-    return body(int64_t(0), int64_t(1), uint64_t(0));
   Shape strides = rowMajorStrides(shape);
   Shape globalStrides = rowMajorStrides(position.shape);
-  int64_t width = shape.back();
-  for (int64_t row = 0; row < count; row += width) {
-    int64_t rest = row, global = 0;
+  int64_t width = shape.empty() ? 1 : shape.back();
+  for (int64_t at = begin; at < end;) {
+    int64_t rest = at, global = 0;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       global +=
           (rest / strides[dim] + position.offsets[dim]) * globalStrides[dim];
       rest %= strides[dim];
     }
-    forEachBlock(width, [&](int64_t first, int64_t n) {
-      body(row + first, n, static_cast<uint64_t>(global + first));
+    // Up to the end of the row.
+    int64_t size = std::min(width - at % width, end - at);
+    forEachBlock(size, [&](int64_t first, int64_t n) {
+      body(at + first, n, static_cast<uint64_t>(global + first));
     });
+    at += size;
   }
 }
 
@@ -120,13 +125,13 @@ Result<HostTensor> dropout(const HostTensor &x, double p, uint64_t seed,
     using T = decltype(zero);
     T factor = static_cast<T>(1 / (1 - p));
     T values[blockSize];
-    forEachGlobalBlock(x.shape(), x.count(), position,
+    uint32_t bits[blockSize];
+    forEachGlobalBlock(x.shape(), 0, x.count(), position,
                        [&](int64_t first, int64_t n, uint64_t global) {
                          load(x.type(), x.data(), first, n, values);
+                         draws.take(global, n, bits);
                          for (int64_t i = 0; i < n; ++i) {
-                           uint32_t bits =
-                               draws.at(global + static_cast<uint64_t>(i));
-                           bool keep = (bits >> 8) * 0x1p-24 >= p;
+                           bool keep = (bits[i] >> 8) * 0x1p-24 >= p;
                            values[i] = keep ? values[i] * factor : T(0);
                          }
                          store(x.type(), out, first, n, values);
@@ -150,17 +155,25 @@ Result<HostTensor> randomFill(ElementType type, const Shape &shape,
   std::byte *out = result->mutableData();
   Draws draws(seed, fnv1a(stream));
   auto fill = [&](auto zero, auto convert) {
-    decltype(zero) values[blockSize];
-    forEachGlobalBlock(shape, result->count(), position,
-                       [&](int64_t first, int64_t n, uint64_t global) {
-                         for (int64_t i = 0; i < n; ++i)
-                           values[i] = convert(
-                               draws.at(global + static_cast<uint64_t>(i)));
-                         store(type, out, first, n, values);
-                       });
+    forEachChunk(result->count(), chunk, [&](int64_t begin, int64_t size) {
+      decltype(zero) values[blockSize];
+      uint32_t bits[blockSize];
+      forEachGlobalBlock(shape, begin, begin + size, position,
+                         [&](int64_t first, int64_t n, uint64_t global) {
+                           draws.take(global, n, bits);
+                           for (int64_t i = 0; i < n; ++i)
+                             values[i] = convert(bits[i]);
+                           store(type, out, first, n, values);
+                         });
+    });
   };
-  if (isFloat(type))
+  if (type == ElementType::F64)
     fill(double(), [](uint32_t bits) { return ((bits >> 8) + 1) * 0x1p-24; });
+  else if (isFloat(type))
+    // Exact, as these are integers of up to 2^24.
+    fill(float(), [](uint32_t bits) {
+      return static_cast<float>((bits >> 8) + 1) * 0x1p-24f;
+    });
   else if (type == ElementType::Bool)
     fill(uint64_t(), [](uint32_t bits) { return uint64_t(bits >> 31); });
   else

@@ -9,13 +9,11 @@
 #include "runtime/cuda/GpuKernels.h"
 
 #include "runtime/GpuAbi.h"
+#include "runtime/Parallel.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/KernelCache.h"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
-#include <vector>
 
 namespace ccn::runtime {
 
@@ -122,17 +120,12 @@ void compileAhead(std::span<const GpuProgram *const> programs) {
   Result<std::string> architecture = gpuArchitecture(0);
   if (!architecture)
     return;
-  std::atomic<size_t> next = 0;
-  auto compile = [&] {
-    for (size_t i = next++; i < programs.size(); i = next++)
-      if (!programs[i]->kernels.empty())
-        (void)KernelCache::shared().get(programs[i]->source, *architecture);
-  };
-  std::vector<std::jthread> threads;
-  for (size_t i = 0; i < std::min<size_t>(std::thread::hardware_concurrency(),
-                                          programs.size());
-       ++i)
-    threads.emplace_back(compile);
+  forEachChunk(
+      static_cast<int64_t>(programs.size()), 1, [&](int64_t number, int64_t) {
+        const GpuProgram &program = *programs[static_cast<size_t>(number)];
+        if (!program.kernels.empty())
+          (void)KernelCache::shared().get(program.source, *architecture);
+      });
 }
 
 Result<GpuKernels> GpuKernels::load(const GpuDevice &device,

@@ -7,35 +7,49 @@
 Every case named by --check runs on as many GPUs as it has ranks and is compared with the plan without a schedule on
 the CPU; --tests runs the unit tests on the real driver, the Python scripts and the example's application; every case
 named by --bench is timed, in every way that its package knows. --peers is a script in PyTorch that
-times others (its rows: what, peer, us and the size); it runs on the same GPUs afterwards. Prints a table, and leaves
-`checks.json`, `bench.json` and `table-rN.json` in --out.
+times others (the rows that it prints as JSON have what, peer, us and the size); it runs on the same GPUs afterwards, until
+--seconds have passed. Prints a table, and leaves `checks.json`, `bench.json`, `peers-rN.json` and `table-rN.json` in --out.
 """
 
 import argparse
 import concurrent.futures
+import contextlib
 import importlib.util
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 
 import table
 
 
-def call(folder, arguments, timeout):
-    env = {**os.environ, "LD_LIBRARY_PATH": folder + ":" + os.environ.get("LD_LIBRARY_PATH", "")}
+def call(folder, command, timeout, **variables):
+    """The exit code, which is -1 if it did not end in time, what is printed, also then, and the seconds."""
+    env = {**os.environ, "LD_LIBRARY_PATH": folder + ":" + os.environ.get("LD_LIBRARY_PATH", ""), **variables}
     begin = time.monotonic()
-    try:
-        done = subprocess.run([f"{folder}/ccrun", *arguments], capture_output=True, text=True, timeout=timeout, env=env,
-                              stdin=subprocess.DEVNULL)
-        return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
-    except subprocess.TimeoutExpired as late:
-        out, err = ((text or b"").decode(errors="replace") for text in (late.stdout, late.stderr))
-        return -1, out, err + f"no end after {timeout:.0f} s", time.monotonic() - begin
+    # Files, as processes that are left behind would hold pipes open.
+    with tempfile.TemporaryFile("w+", errors="replace") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
+        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        late = ""
+        try:
+            code = process.wait(timeout=max(timeout, 1))
+        except subprocess.TimeoutExpired:
+            code, late = -1, f"no end after {timeout:.0f} s"
+            # Launchers end the ranks then, which are in sessions of their own.
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=40)
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(timeout=40)
+        texts = [file.seek(0) or file.read() for file in (out, err)]
+    return code, texts[0], texts[1] + late, time.monotonic() - begin
 
 
 def check(folder, cases, target, seed, deadline):
@@ -45,9 +59,8 @@ def check(folder, cases, target, seed, deadline):
     while cases and time.monotonic() < deadline:
         how = ["--nproc", str(cases[0]["ranks"])] if cases[0].get("processes") else []
         packages = [f"{folder}/{case['name']}.ccnpkg" for case in cases]
-        begin = time.monotonic()
-        code, out, err, seconds = call(folder, [*packages, "--target", target, "--check", "--seed", str(seed), "--timeout", "20",
-                                                *how], max(deadline - begin, 1))
+        code, out, err, seconds = call(folder, [f"{folder}/ccrun", *packages, "--target", target, "--check", "--seed", str(seed),
+                                                "--timeout", "20", *how], deadline - time.monotonic())
         if len(cases) == 1:
             ended = [(packages[0], code)]
         else:
@@ -64,8 +77,6 @@ def check(folder, cases, target, seed, deadline):
 
 def run_tests(folder, ranks, replays):
     """The tests that are programs of their own, on so many GPUs; how many failed."""
-    env = {**os.environ, "LD_LIBRARY_PATH": folder + ":" + os.environ.get("LD_LIBRARY_PATH", ""),
-           "PYTHONPATH": f"{folder}/python", "CCN_LIBRARY": f"{folder}/libccn.so.0"}
     python = [sys.executable]
     for number in {1, min(ranks, 2)}:
         name = ("one", "two")[number - 1]
@@ -76,6 +87,7 @@ def run_tests(folder, ranks, replays):
                 [f"{folder}/adam-example", "--gpu"], [*python, f"{folder}/operators.py", folder, "cuda"]]
     if ranks > 1:
         commands.append([*python, f"{folder}/bound.py", folder, "cuda"])
+        commands.append([*python, f"{folder}/killed.py", f"{folder}/replay-adam-{ranks}.ccnpkg"])
     for number in sorted({1, 2, ranks}):
         packages = [f"{folder}/replay-{name}-{number}.ccnpkg" for name in ("ll", "two_shot", "norm", "adam")]
         launch = ["-m", "torch.distributed.run", "--nproc-per-node", str(number)]
@@ -83,18 +95,13 @@ def run_tests(folder, ranks, replays):
             commands.append([*python, *launch, f"{folder}/replays.py", *packages, "--replays", str(replays)])
     failed = 0
     for command in commands:
-        begin = time.monotonic()
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=env, stdin=subprocess.DEVNULL)
-            code, text = done.returncode, done.stdout + done.stderr
-        except subprocess.TimeoutExpired as late:
-            code, text = -1, "".join((part or b"").decode(errors="replace") for part in (late.stdout, late.stderr))
+        code, out, err, seconds = call(folder, command, 200, PYTHONPATH=f"{folder}/python", CCN_LIBRARY=f"{folder}/libccn.so.0")
+        text = out + err
         failed += code != 0
         # What the scripts say of themselves begins with no sign; launchers' warnings do.
         lines = [line for line in text.strip().splitlines() if line[:1].isalnum()]
-        said = text.strip()[-1500:] if code else "; ".join(lines[-5:])
-        print(f"{' '.join(os.path.basename(word) for word in command)}: exit {code}, {time.monotonic() - begin:.0f} s: {said}",
-              flush=True)
+        said = text.strip()[-1500:] if code else "; ".join(lines[-6:])
+        print(f"{' '.join(os.path.basename(word) for word in command)}: exit {code}, {seconds:.0f} s: {said}", flush=True)
     return failed
 
 
@@ -103,17 +110,12 @@ def sanitize(folder, cases, timeout):
     failed = 0
     for tool in ("memcheck", "racecheck"):
         packages = [f"{folder}/{case['name']}.ccnpkg" for case in cases]
-        begin = time.monotonic()
-        try:
-            done = subprocess.run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "99", f"{folder}/ccrun", *packages,
-                                   "--target", "cuda", "--check", "--timeout", "300"], capture_output=True, text=True,
-                                  timeout=timeout, env={**os.environ, "LD_LIBRARY_PATH": folder})
-            code, text = done.returncode, done.stdout + done.stderr
-        except subprocess.TimeoutExpired as late:
-            code, text = -1, (late.stdout or b"").decode(errors="replace")
+        code, out, err, seconds = call(folder, ["compute-sanitizer", "--tool", tool, "--error-exitcode", "99", f"{folder}/ccrun",
+                                                *packages, "--target", "cuda", "--check", "--timeout", "300"], timeout)
+        text = out + err
         failed += code != 0
         ended = len(re.findall(r": exit code 0$", text, re.M))
-        print(f"{tool}: exit {code}, {ended} of {len(cases)} cases right, {time.monotonic() - begin:.0f} s"
+        print(f"{tool}: exit {code}, {ended} of {len(cases)} cases right, {seconds:.0f} s"
               + (": " + text.strip()[-2000:] if code else ""), flush=True)
     return failed
 
@@ -122,7 +124,7 @@ def bench(folder, case, target, timeout):
     """Measures all variants of a case; what was kept is read back."""
     package = f"{folder}/{case['name']}.ccnpkg"
     row = {key: value for key, value in case.items() if key not in ("options", "kind")}
-    code, text, err, seconds = call(folder, [package, "--target", target, "--tune", "--timeout", "20"], timeout)
+    code, text, err, seconds = call(folder, [f"{folder}/ccrun", package, "--target", target, "--tune", "--timeout", "20"], timeout)
     row.update(code=code, seconds=round(seconds, 2), text=text.strip()[-2000:])
     if code:
         row["error"] = err.strip()[-600:]
@@ -134,21 +136,32 @@ def bench(folder, case, target, timeout):
     return row
 
 
-def measure_peers(folder, script, ranks, out):
-    """What others take on as many GPUs: by the script of the peers, and that of LAMB beside it. The files' paths."""
-    left = []
-    for name, file, arguments in (("peers", script, ["--only", "allreduce,norm,adam"]),
-                                  ("peer_lamb", f"{folder}/peer_lamb.py", [])):
-        path = f"{out}/{name}-r{ranks}.json"
-        done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks),
-                               file, *arguments, "--json", path], capture_output=True, text=True,
-                              env={**os.environ, "NCCL_NVLS_ENABLE": "0",
-                                   "PYTHONPATH": os.path.dirname(os.path.abspath(script))})
-        if done.returncode == 0:
-            left.append(path)
-        else:
-            print(f"{name}.py: exit {done.returncode}: {done.stderr[-600:]}", flush=True)
-    return left
+def rows_of(text):
+    """The rows that a script of the peers has printed, each a line of its own."""
+    rows = []
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):
+            row = json.loads(line)
+            if isinstance(row, dict) and {"what", "peer", "us"} <= row.keys():
+                rows.append(row)
+    return rows
+
+
+def measure_peers(folder, launch, script, deadline):
+    """What others take: by the script of the peers, and that of LAMB beside it, which `launch` starts. The rows that were
+    printed until the deadline."""
+    rows = []
+    for file, arguments in ((script, ["--only", "allreduce,norm,adam"]), (f"{folder}/peer_lamb.py", [])):
+        if time.monotonic() > deadline:
+            print("out of time", flush=True)
+            break
+        code, out, err, seconds = call(folder, [*launch, file, *arguments], deadline - time.monotonic(), NCCL_NVLS_ENABLE="0",
+                                       PYTHONPATH=os.path.dirname(os.path.abspath(script)))
+        found = rows_of(out)
+        rows += found
+        print(f"{os.path.basename(file)}: exit {code}, {seconds:.0f} s, {len(found)} rows" + (f": {err[-600:]}" if code else ""),
+              flush=True)
+    return rows
 
 
 def main():
@@ -178,10 +191,10 @@ def main():
     cases = [case for case in json.load(open(f"{folder}/cases.json")) if case["ranks"] <= options.gpus]
     if options.transport:
         os.environ["CCN_GPU_TRANSPORT"] = options.transport
-        # Where NCCL is not installed, that which PyTorch has brought.
-        if importlib.util.find_spec("nvidia") and (found := importlib.util.find_spec("nvidia.nccl")):
-            folders = [f"{path}/lib" for path in found.submodule_search_locations]
-            os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH"), *folders]))
+    # Where NCCL is not installed, that which PyTorch has brought.
+    if importlib.util.find_spec("nvidia") and (found := importlib.util.find_spec("nvidia.nccl")):
+        folders = [f"{path}/lib" for path in found.submodule_search_locations]
+        os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH"), *folders]))
 
     checked = []
     wanted = [c for c in cases if c["kind"] == "check" and re.search(options.check, c["name"])]
@@ -218,8 +231,10 @@ def main():
         print(f"{row['name']}: exit {row['code']} {row.get('error', '')[-300:]}\n{row['text']}", flush=True)
     json.dump(rows, open(f"{options.out}/bench.json", "w"), indent=1)
     for ranks in sorted({row["ranks"] for row in rows}):
-        peers = measure_peers(folder, options.peers, ranks, options.out) if options.peers else []
-        made = table.make([row for row in rows if row["ranks"] == ranks], [r for p in peers for r in json.load(open(p))])
+        launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
+        peers = measure_peers(folder, launch, options.peers, begin + options.seconds) if options.peers else []
+        json.dump(peers, open(f"{options.out}/peers-r{ranks}.json", "w"), indent=1)
+        made = table.make([row for row in rows if row["ranks"] == ranks], peers)
         table.show(made)
         table.show_schedules(made)
         json.dump(made, open(f"{options.out}/table-r{ranks}.json", "w"), indent=1)

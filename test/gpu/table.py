@@ -3,7 +3,7 @@
 
     table.py BENCH.json [PEERS.json ...] [--json OUT.json]
 
-BENCH is what run.py leaves, PEERS what peers.py and peer_lamb.py do. A line for each operation and size: every way
+BENCH is what run.py leaves, PEERS too, or what peers.py and peer_lamb.py do. A line for each operation and size: every way
 that was measured, the fastest of ours, the fastest peer, and their ratio (below 1 we are faster). `target` is that of
 four H100, and is left out for other numbers of GPUs. Then each operation's schedules side by side.
 """

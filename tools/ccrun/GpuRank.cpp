@@ -1,8 +1,8 @@
 //===- GpuRank.cpp - What one rank does on a GPU --------------------------===//
 //
-// Arguments go to the device before, and results come back after, the runs. A
-// GPU's times are those of replays of a graph, as an application that cares
-// would run it, and beside them that of launches.
+// Arguments go to the device before, and results, if they are wanted, come back
+// after the runs. A GPU's times are those of replays of a graph, as an
+// application that cares would run it, and beside them that of launches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,13 +73,14 @@ Status ccn::executeOnGpu(const GpuProgram &program, RunMemory &memory,
   Status status = begin();
   if (status && task.timedRuns > 0) {
     status = measure(**runs, memory, rank, meet);
-    if (status)
+    if (status && task.givesResults)
       status = begin();
   }
-  if (status)
+  if (status && task.givesResults) {
     status = (*runs)->run();
-  if (status)
-    status = (*runs)->download(arguments);
+    if (status)
+      status = (*runs)->download(arguments);
+  }
   if (!status)
     return failed(status);
   if (trace)

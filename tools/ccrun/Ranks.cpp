@@ -28,13 +28,15 @@ int64_t now() {
       .count();
 }
 
-/// The inout arguments of a rank as they were, for runs that all start alike.
+/// The inout arguments of a rank as they were, for runs that all start alike,
+/// and for those that leave nothing.
 class SavedArguments {
 public:
   SavedArguments(RunMemory &memory, int rank) {
     std::vector<void *> places = memory.arguments(rank);
     const std::vector<Argument> &arguments = memory.plan().arguments;
-    for (size_t i = 0; memory.task().runs > 1 && i < arguments.size(); ++i) {
+    bool isNeeded = memory.task().runs > 1 || !memory.task().givesResults;
+    for (size_t i = 0; isNeeded && i < arguments.size(); ++i) {
       if (arguments[i].kind != ArgumentKind::InOut)
         continue;
       auto size = static_cast<size_t>(memory.argumentBytes(rank, i));
@@ -115,6 +117,8 @@ Status executeOnCpu(const ObjectCode &code, RunMemory &memory,
       memory.time(rank, timed) = {begin - zero, now() - zero};
     }
   }
+  if (!task.givesResults)
+    saved.restore();
   if (trace)
     trace->finish(task.ownClocks ? first : 0);
   return Status();

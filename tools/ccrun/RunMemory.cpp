@@ -6,8 +6,11 @@
 
 #include "tools/ccrun/RunMemory.h"
 
+#include "runtime/Parallel.h"
+#include "runtime/Signature.h"
 #include "runtime/Strided.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -48,11 +51,35 @@ CopyDims partDims(const Argument &argument, const Placement &placement,
   return mergeDims(dims);
 }
 
+/// copyStrided by as many threads as there are cores: most of its time goes
+/// into pages that are accessed for the first time.
+void copyInChunks(int size, const CopyDims &dims, const std::byte *in,
+                  std::byte *out) {
+  constexpr int64_t chunkBytes = int64_t(1) << 20;
+  int64_t bytes = size;
+  for (const CopyDim &dim : dims)
+    bytes *= dim.size;
+  int64_t chunks = bytes / chunkBytes;
+  // The outermost that can be cut into as many.
+  auto cut = std::find_if(dims.begin(), dims.end(), [&](const CopyDim &dim) {
+    return dim.size >= chunks;
+  });
+  if (chunks < 2 || cut == dims.end())
+    return copyStrided(size, dims, in, out);
+  forEachChunk(cut->size, cut->size / chunks, [&](int64_t first, int64_t n) {
+    CopyDims part = dims;
+    part[static_cast<size_t>(cut - dims.begin())].size = n;
+    copyStrided(size, part, in + first * cut->inStride * size,
+                out + first * cut->outStride * size);
+  });
+}
+
 } // namespace
 
 Status RunMemory::layOut(const Plan &plan, int32_t timedRuns,
                          std::optional<int> only) {
   usedPlan = &plan;
+  signature = signatureOf("", plan);
   auto ranks = static_cast<int64_t>(plan.ranks.size());
   int64_t offset = 0, place = 0;
   bool fits = advance(offset, 1, sizeof(RunTask), place) &&
@@ -111,9 +138,25 @@ Result<std::unique_ptr<RunMemory>> RunMemory::create(const Plan &plan,
         " bytes for the arguments of all ranks: ", std::strerror(failed));
   if (Status status = memory->map(); !status)
     return status;
-  *memory->header = task;
-  memory->header->ranks = static_cast<int32_t>(plan.ranks.size());
+  memory->setTask(task);
   return memory;
+}
+
+void RunMemory::setTask(const RunTask &task) {
+  *header = task;
+  header->ranks = static_cast<int32_t>(parts.size());
+}
+
+bool RunMemory::reuse(const Plan &plan, const RunTask &task) {
+  RunMemory other;
+  if (!other.layOut(plan, task.timedRuns, std::nullopt) ||
+      other.signature != signature || other.parts != parts)
+    return false;
+  usedPlan = &plan;
+  setTask(task);
+  // As those of new memory are.
+  std::memset(start + reportsOffset, 0, parts.size() * sizeof(RankReport));
+  return true;
 }
 
 Result<std::unique_ptr<RunMemory>> RunMemory::open(int file, int rank,
@@ -184,8 +227,13 @@ void RunMemory::setPart(size_t argument, int rank, const HostTensor &whole) {
   int64_t first;
   CopyDims dims = partDims(described, plan.placements[argument], first);
   if (!isEmpty(dims))
-    copyStrided(size, dims, whole.data() + first * size,
-                part(argument, rank).data());
+    copyInChunks(size, dims, whole.data() + first * size,
+                 part(argument, rank).data());
+}
+
+void RunMemory::fillPart(size_t argument, int rank, const HostTensor &own) {
+  copyInChunks(sizeInBytes(own.type()), {{own.count(), 1, 1}}, own.data(),
+               part(argument, rank).data());
 }
 
 std::span<std::byte> RunMemory::part(size_t argument, int rank) const {

@@ -45,6 +45,8 @@ struct RunTask {
   int32_t runs = 1, timedRuns = 0;
   /// On GPUs a timed run is one of so many in a graph.
   int32_t runsPerGraph = 1;
+  /// Whether results are wanted. If only times are, arguments stay as they are.
+  bool givesResults = true;
   /// Seconds that a rank waits for another.
   double timeLimit = 60;
   /// The number of the only rank here among those of its host, -1 if no
@@ -95,6 +97,11 @@ public:
   /// the exit code.
   static int reportFailure(int file, int rank, const Status &cause);
 
+  /// Makes this the memory for running another plan, or as another task says,
+  /// on the arguments that are there. False, and nothing has changed, if that
+  /// has other arguments or ranks hold other parts of them.
+  bool reuse(const runtime::Plan &plan, const RunTask &task);
+
   ~RunMemory();
   RunMemory(const RunMemory &) = delete;
   RunMemory &operator=(const RunMemory &) = delete;
@@ -118,8 +125,8 @@ public:
   /// Gives all ranks, or one, their parts of an argument in external form.
   void distribute(size_t argument, const runtime::HostTensor &whole);
   void setPart(size_t argument, int rank, const runtime::HostTensor &whole);
-  /// Where a rank's part of an argument is, row-major.
-  std::span<std::byte> part(size_t argument, int rank) const;
+  /// Gives a rank what is its part alone.
+  void fillPart(size_t argument, int rank, const runtime::HostTensor &own);
   /// All that a rank's runs leave: its report's numbers, times, and its parts
   /// of results.
   std::vector<std::span<std::byte>> outcome(int rank);
@@ -130,6 +137,7 @@ public:
 private:
   struct Place {
     int64_t offset, bytes;
+    bool operator==(const Place &) const = default;
   };
 
   RunMemory() = default;
@@ -137,9 +145,14 @@ private:
   Status layOut(const runtime::Plan &plan, int32_t timedRuns,
                 std::optional<int> only);
   Status map();
+  void setTask(const RunTask &task);
+  /// Where a rank's part of an argument is, row-major.
+  std::span<std::byte> part(size_t argument, int rank) const;
 
   FileDescriptor descriptor;
   const runtime::Plan *usedPlan = nullptr;
+  /// What arguments it has, as text.
+  std::string signature;
   std::byte *start = nullptr;
   int64_t totalBytes = 0, reportsOffset = 0, timesOffset = 0;
   /// By rank and argument.

@@ -158,6 +158,24 @@ TEST(RandomFill, IndependentOfSlicing) {
   }
 }
 
+TEST(RandomFill, LargeSlicesDrawWhatTheirPartsDraw) {
+  // Several threads draw the slice, one each part.
+  Shape global = {4, 400'009}, offsets = {1, 11}, shape = {3, 300'007};
+  for (ElementType type : {F64, BF16, I8, Bool}) {
+    HostTensor slice = get(randomFill(type, shape, {global, offsets}, 4, "w"));
+    for (int64_t row = 0; row < shape[0]; ++row)
+      for (int64_t first = 0; first < shape[1]; first += 50'021) {
+        Box box = {{row, first},
+                   {1, std::min(int64_t(50'021), shape[1] - first)}};
+        Shape place = {offsets[0] + row, offsets[1] + first};
+        ASSERT_TRUE(
+            same(get(randomFill(type, box.sizes, {global, place}, 4, "w")),
+                 get(extractBox(slice, box))))
+            << name(type) << " row " << row << " from " << first;
+      }
+  }
+}
+
 TEST(RandomFill, DependsOnSeedAndStream) {
   Shape shape = {64};
   auto fill = [&](uint64_t seed, const char *stream) {

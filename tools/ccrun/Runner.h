@@ -1,0 +1,116 @@
+//===- Runner.h - Runs the plans of a package -------------------*- C++ -*-===//
+//
+// What one call of ccrun does with one package that it has read: its plan and
+// those to compare with, or its variants to be timed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TOOLS_CCRUN_RUNNER_H
+#define CCN_TOOLS_CCRUN_RUNNER_H
+
+#include "runtime/Bootstrap.h"
+#include "runtime/Environment.h"
+#include "runtime/ProgramArrays.h"
+#include "tools/ccrun/Options.h"
+#include "tools/ccrun/Ranks.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ccn {
+
+/// Exit codes.
+constexpr int Done = 0, WrongUsage = 2, RunFailed = 4;
+
+/// As which rank this process was launched, if it was.
+const Result<std::optional<runtime::RankLaunch>> &ownLaunch();
+
+/// Says why ccrun fails, and returns the code.
+int fail(int code, const std::string &why);
+
+/// What the package's program takes and gives as arrays.
+runtime::ProgramArrays arraysOf(const runtime::Package &package);
+
+/// Whether the package is one that this machine can run, on its CPU if that is
+/// to be.
+Status checkHere(const runtime::Package &package, bool onCpu);
+
+/// Given arguments, by name.
+using Inputs = std::map<std::string, runtime::HostTensor>;
+
+class Runner {
+public:
+  /// Ranks that were launched choose a variant of the package together, unless
+  /// the options do.
+  Runner(const RunnerOptions &options, runtime::Package &package,
+         const runtime::Environment &environment, bool onGpus)
+      : options(options), package(package), environment(environment),
+        onGpus(onGpus) {}
+
+  int run();
+
+  /// The median time of a run, in seconds, of `runs`, of the variant of this
+  /// number, which the package now has in its place. All variants that are
+  /// timed by this have the same arguments.
+  Result<double> time(size_t variant, int runs, const Inputs &inputs);
+
+private:
+  /// Runs a plan of the package, which is there in `memory` afterwards; on the
+  /// arguments that are there already if they are this plan's.
+  Status runPlan(const runtime::Plan &plan, RunTask task, const Inputs &inputs,
+                 std::unique_ptr<RunMemory> &memory);
+  /// Runs the plans to compare with in the same way.
+  Status runOthers(const Inputs &inputs);
+  /// Fills `memory` with what ranks start with.
+  Status setArguments(RunMemory &memory, const Inputs &inputs);
+  /// Of ranks that were launched: runs this one. Rank 0 goes on with the
+  /// results; the others end with the exit code.
+  std::optional<int> runInTeam(const RunTask &task, const Inputs &inputs);
+  /// What the plan that a team will run may take of its memory.
+  Result<int64_t> planBytes() const;
+  /// Makes the variant that the team has chosen the one that is run.
+  Status takeVariant();
+  /// What ranks do to have `runs` timed.
+  RunTask timedTask(int runs) const;
+  /// Runs what is to be run; an exit code if nothing is left to do.
+  std::optional<int> runPlans(const RunTask &task, const Inputs &inputs);
+  /// Prints and writes the results.
+  int report(runtime::ProgramArrays &arrays);
+  /// Compares the results with those of the reference plan.
+  int check();
+  /// What results are compared with: the program without its schedule, on the
+  /// CPU; of a GPU's if there is no schedule, the same plan.
+  const runtime::Plan &referencePlan() const {
+    return package.reference ? *package.reference : package.plan;
+  }
+  std::string ranksAre() const {
+    return team                ? team->description()
+           : options.processes ? "processes"
+                               : "threads";
+  }
+  /// The arguments that are no results.
+  size_t countInputs() const {
+    return static_cast<size_t>(std::count_if(
+        package.plan.arguments.begin(), package.plan.arguments.end(),
+        [](const runtime::Argument &argument) {
+          return argument.kind != runtime::ArgumentKind::Result;
+        }));
+  }
+  bool isOutput(const runtime::Argument &argument) const {
+    return argument.kind != runtime::ArgumentKind::Input;
+  }
+
+  RunnerOptions options;
+  runtime::Package &package;
+  const runtime::Environment &environment;
+  bool onGpus;
+  /// Of ranks that were launched.
+  std::unique_ptr<runtime::Team> team;
+  /// Of the plan and, if they are run too, of the reference plan and of the
+  /// plan that bounds its errors.
+  std::unique_ptr<RunMemory> memory, reference, bounds;
+};
+
+} // namespace ccn
+
+#endif // CCN_TOOLS_CCRUN_RUNNER_H
