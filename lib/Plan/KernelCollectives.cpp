@@ -15,6 +15,9 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
 
+/// After so many of whatever type vectors begin again.
+constexpr int64_t alignedElements = 64;
+
 Sizes plan::boxSizes(const TensorPart &part) {
   Sizes sizes;
   for (SliceBounds bounds : part)
@@ -163,7 +166,10 @@ Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
              llvm::function_ref<SmallVector<Strided>(int64_t)> viewsFor) {
   ArrayRef<int64_t> group = geometry.group.getRanks();
   auto members = static_cast<int64_t>(group.size());
-  largest = std::max<int64_t>(largest, 1);
+  // Slots begin as aligned as the first does, and never at the same place.
+  largest =
+      llvm::divideCeilSigned(std::max<int64_t>(largest, 1), alignedElements) *
+      alignedElements;
   int buffer =
       planner.addBuffer(Memory::symmetric, Planner::elementOf(op.getInput()),
                         members * largest, members * largest);
@@ -269,14 +275,19 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
 }
 
 /// One of `count` slices along the first dimension that has elements to share.
+/// Where that is the only one, they begin where vectors do.
 static Strided cut(const Strided &view, int64_t count, int64_t number) {
   size_t dim = 0;
   while (dim + 1 < view.sizes.size() && view.sizes[dim] == 1)
     ++dim;
-  SliceBounds slice = sliceBounds(view.sizes[dim], {count}, {number});
+  int64_t size = view.sizes[dim];
+  int64_t unit = dim + 1 == view.sizes.size() ? alignedElements : 1;
+  SliceBounds slice =
+      sliceBounds(llvm::divideCeilSigned(size, unit), {count}, {number});
   Sizes offsets(view.sizes.size()), sizes = view.sizes;
-  offsets[dim] = slice.offset;
-  sizes[dim] = slice.size;
+  offsets[dim] = std::min(slice.offset * unit, size);
+  sizes[dim] =
+      std::min((slice.offset + slice.size) * unit, size) - offsets[dim];
   return subBox(view, offsets, sizes);
 }
 
