@@ -310,6 +310,42 @@ plan.program "f" rank(0) {
 
 // -----
 
+// loop_c4: the second slot would end after the buffer
+func.func private @id(%a: f32) -> f32 {
+  return %a : f32
+}
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<8xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<4xf32, #plan.memory<symmetric>>
+  %v = plan.view %x : memref<8xf32, #plan.memory<symmetric>> to memref<4xf32, #plan.memory<symmetric>>
+  %0 = plan.launch "k" stream(0) {
+    plan.rows {
+      // expected-error @+1 {{expected symmetric memory of a group that rank 0 is in, with a kind of reduction, found #plan.all<sum, #plan.group<[0, 1]>, slots = 5>}}
+      plan.loop @id ins(%v) outs(%y) takes [#plan.all<sum, #plan.group<[0, 1]>, slots = 5>] : memref<4xf32, #plan.memory<symmetric>> -> memref<4xf32, #plan.memory<symmetric>>
+    }
+  }
+}
+
+// -----
+
+// loop_c4: an output has no slots
+func.func private @id(%a: f32) -> f32 {
+  return %a : f32
+}
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<4xf32, #plan.memory<symmetric>>
+  %y = plan.buffer : memref<8xf32, #plan.memory<symmetric>>
+  %v = plan.view %y : memref<8xf32, #plan.memory<symmetric>> to memref<4xf32, #plan.memory<symmetric>>
+  %0 = plan.launch "k" stream(0) {
+    plan.rows {
+      // expected-error @+1 {{expected symmetric memory of a group that rank 0 is in, without a kind of reduction, found}}
+      plan.loop @id ins(%x) outs(%v) gives [#plan.all<#plan.group<[0, 1]>, slots = 4>] : memref<4xf32, #plan.memory<symmetric>> -> memref<4xf32, #plan.memory<symmetric>>
+    }
+  }
+}
+
+// -----
+
 // loop_c4
 func.func private @id(%a: f32) -> f32 {
   return %a : f32

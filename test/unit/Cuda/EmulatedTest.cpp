@@ -40,6 +40,9 @@ constexpr const char *ofBlock =
                          "epoch(, 0LL)?\\);\nif \\(isIn\\(c, \\d+LL\\)\\) \\{\n"
                          "gridBarrier\\(c\\);\n\\{";
 
+/// All have come, then all is there.
+constexpr const char *ofPush = "edgeBarrier\\(.*\n(.*\n)+groupBarrier\\(";
+
 class EmulatedKernels : public testing::Test {
 protected:
   /// Runs three times, as buffers of packets take turns.
@@ -178,6 +181,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{7, 1100, 2, "bf16",
              "algorithm total = synth(\"ring(2)\", latency)", 3, ofGrid},
         Case{83, 9, 3, "f32", "algorithm total = ring", 2, ofGrid},
+        // What is combined lies in slots.
+        Case{7, 1100, 3, "bf16", "protocol total = push", 3, ofPush},
+        Case{83, 9, 4, "f16", "protocol total = push", 2, ofPush},
+        Case{1, 5, 3, "f64", "protocol total = push", 1, ofPush},
         Case{9, 7, 1, "f32", "protocol total = ll", 2, ofBlock}));
 
 } // namespace ccn::test

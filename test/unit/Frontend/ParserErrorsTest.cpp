@@ -485,9 +485,10 @@ TEST(ParserErrorsTest, OverlapAndBucket) {
 }
 
 TEST(ParserErrorsTest, Choices) {
-  EXPECT_EQ(directiveErrors("protocol x = lll"),
-            "2:14-17 expected 'll', 'lamport', 'push' or 'simple', found 'lll'; did "
-            "you mean 'll'\n");
+  EXPECT_EQ(
+      directiveErrors("protocol x = lll"),
+      "2:14-17 expected 'll', 'lamport', 'push' or 'simple', found 'lll'; did "
+      "you mean 'll'\n");
   EXPECT_EQ(directiveErrors("protocol x ll"),
             "2:12-14 expected '=', found 'll'\n");
   EXPECT_EQ(directiveErrors("sms x 4"), "2:7-8 expected '=', found '4'\n");
