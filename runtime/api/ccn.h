@@ -133,9 +133,9 @@ typedef enum ccn_target {
 
 /** Loads the package in a file. It holds machine code, so one must trust who
     made it. Of a package with variants it takes the one that `ccrun --tune` has
-    chosen on this machine; ranks that were launched take it when they join a
-    team, if it is the same for all, else the default. CCN_ERROR_MACHINE if the
-   target is not here. */
+    chosen on this machine, for GPUs with the same CCN_GPU_TRANSPORT; ranks that
+    were launched take it when they join a team, if it is the same for all, else
+    the default. CCN_ERROR_MACHINE if the target is not here. */
 CCN_API ccn_status ccn_program_load(const char *path, ccn_target target,
                                     ccn_program **program);
 /** Likewise from `size` bytes in memory, which are not needed afterwards. */
