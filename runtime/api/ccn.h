@@ -379,9 +379,8 @@ CCN_API ccn_status ccn_executor_copies(const ccn_executor *executor, int index,
 
 /** Waits until all in `stream` is done, and returns what a run could not do, or
     the team's failure. On the CPU nothing is left to wait for. A caller that
-    waits for its stream by itself is not told of failures, and waits for ranks
-    that are lost as long as the time limit; or, where the GPUs send messages
-    (CCN_GPU_TRANSPORT), whose kernels have none, for ever. */
+    waits for its stream by itself is told of failures by the next call, and
+    waits for ranks that are lost at most as long as the time limit. */
 CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
                                             void *stream);
 
