@@ -75,35 +75,6 @@ CudaText countedLoop(StringRef index, StringRef first, const CudaText &count,
   return text;
 }
 
-/// Does `call` for all indices, shared out among threads; `call` of a width.
-template <typename Call>
-CudaText overIndices(const LoopWriter &loop, const LoopDims &dims,
-                     StringRef prefix, StringRef first, StringRef step,
-                     Call call) {
-  std::string l = loop.variable();
-  auto pass = [&](StringRef first, const CudaText &count, int width) {
-    CudaText body;
-    body << indicesOf("i", dims, prefix, width) << call(width);
-    return countedLoop("i", first, count, step, body);
-  };
-  CudaText total;
-  total << product(dims);
-  CudaText scalars = pass(first, total, 1);
-  if (loop.width == 1)
-    return scalars;
-  CudaText text, vectors;
-  vectors << product(dims) / loop.width;
-  text << ("if (" + l + ".aligned()) {\n") << pass(first, vectors, loop.width);
-  // Only one dimension may have a rest.
-  if (dims.size() == 1 && product(dims) % loop.width != 0) {
-    text << "for (i64 i = " << (product(dims) / loop.width * loop.width)
-         << (" + " + first + "; i < ") << total << ("; i += " + step + ") {\n")
-         << indicesOf("i", dims, prefix, 1) << call(1) << "}\n";
-  }
-  text << "} else {\n" << scalars << "}\n";
-  return text;
-}
-
 /// Declares what lanes sum up, at its beginning.
 CudaText beginSums(const LoopWriter &loop) {
   CudaText text;
@@ -128,13 +99,35 @@ std::string finishSums(const LoopWriter &loop) {
          ");\n";
 }
 
+/// Adds all elements of a result, shared out among lanes. Where addresses do
+/// not allow vectors, a lane adds the elements of the same vectors one by one:
+/// the order does not depend on where the elements are.
+CudaText sumShared(const LoopWriter &loop, StringRef lane, StringRef lanes) {
+  CudaText count, one = addToSums(loop, 1);
+  count << product(loop.reduced) / loop.width;
+  auto pass = [&](const CudaText &add) {
+    CudaText body;
+    body << indicesOf("i", loop.reduced, "y", loop.width) << add;
+    return countedLoop("i", lane, count, lanes, body);
+  };
+  if (loop.width == 1)
+    return pass(one);
+  std::string last = "y" + std::to_string(loop.reduced.size() - 1);
+  CudaText text, oneByOne;
+  oneByOne << ("const i64 v = " + last + ";\nfor (i64 " + last + " = v; " +
+               last + " < v + " + Twine(loop.width) + "; ++" + last + ")\n  ")
+           << one;
+  text << ("if (" + loop.variable() + ".aligned()) {\n")
+       << pass(addToSums(loop, loop.width)) << "} else {\n"
+       << pass(oneByOne) << "}\n";
+  return text;
+}
+
 /// One result for each index of the kept dimensions, by the lanes of a team
 /// together.
 CudaText sumTogether(const LoopWriter &loop) {
   CudaText text;
-  text << beginSums(loop)
-       << overIndices(loop, loop.reduced, "y", "team.lane()", "team.lanes()",
-                      [&](int width) { return addToSums(loop, width); })
+  text << beginSums(loop) << sumShared(loop, "team.lane()", "team.lanes()")
        << ("merge(team, sums);\nif (team.lane() == 0)\n  " + finishSums(loop));
   return text;
 }
@@ -163,10 +156,32 @@ CudaText elementsAt(const LoopWriter &loop, int width) {
   return text;
 }
 
+/// All elements of a row, shared out among threads.
 CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
                        StringRef step) {
-  return overIndices(loop, loop.kept, "x", first, step,
-                     [&](int width) { return elementsAt(loop, width); });
+  int64_t count = product(loop.kept);
+  auto pass = [&](int64_t count, int width) {
+    CudaText body, total;
+    total << count;
+    body << indicesOf("i", loop.kept, "x", width) << elementsAt(loop, width);
+    return countedLoop("i", first, total, step, body);
+  };
+  CudaText scalars = pass(count, 1);
+  if (loop.width == 1)
+    return scalars;
+  CudaText text;
+  text << ("if (" + loop.variable() + ".aligned()) {\n")
+       << pass(count / loop.width, loop.width);
+  // Only one dimension may have a rest.
+  if (loop.kept.size() == 1 && count % loop.width != 0) {
+    CudaText total;
+    total << count;
+    text << "for (i64 i = " << (count / loop.width * loop.width)
+         << (" + " + first + "; i < ") << total << ("; i += " + step + ") {\n")
+         << indicesOf("i", loop.kept, "x", 1) << elementsAt(loop, 1) << "}\n";
+  }
+  text << "} else {\n" << scalars << "}\n";
+  return text;
 }
 
 /// All elements, of which blocks take `tile` at a time in turns.
@@ -391,9 +406,7 @@ void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
   launch.workspaceBytes +=
       std::max<int64_t>(rows.rows, 1) * CCN_MAX_BLOCKS * sumBytes;
   partial << beginSums(loop)
-          << overIndices(loop, loop.reduced, "y", "threadInGrid()",
-                         "threadsInGrid()",
-                         [&](int width) { return addToSums(loop, width); })
+          << sumShared(loop, "threadInGrid()", "threadsInGrid()")
           << "merge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  (" << place
           << ")[blockIdx.x] = sums;\n";
   text << countedLoop("r", "0", count, "1", partial);

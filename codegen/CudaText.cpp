@@ -17,7 +17,8 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
   std::string key = kernel.declarations.text + kernel.body.text;
   for (int64_t property :
        {properties.threads, properties.sharedBytes, properties.blockBytes,
-        static_cast<int64_t>(properties.waits)})
+        static_cast<int64_t>(properties.waits),
+        static_cast<int64_t>(kernel.takesRegisters)})
     key += "/" + std::to_string(property);
   auto [it, isNew] = known.try_emplace(std::move(key), kernels.size());
   std::vector<runtime::GpuLaunch> &own = launches[rank];

@@ -70,7 +70,7 @@ struct Greeting {
   char host[192] = {};
   /// The name that the rank would give to shared memory.
   char name[64] = {};
-  int32_t variants[TeamOptions::mostPrograms] = {};
+  TunedVariants variants[TeamOptions::mostPrograms] = {};
 };
 
 /// The boot of the kernel, the space of process numbers and the place of shared
@@ -105,7 +105,7 @@ bool hasEnded(int64_t process) {
 /// Everybody's greeting.
 Result<std::vector<Greeting>> greet(Network &network,
                                     const RunIdentity &identity,
-                                    const std::vector<int32_t> &variants,
+                                    const std::vector<TunedVariants> &variants,
                                     double timeLimit) {
   Greeting own;
   own.identity = identity;
@@ -212,10 +212,13 @@ Status Team::State::compare(const TeamOptions &options) {
 void Team::State::chooseVariants(size_t programs) {
   variants.resize(programs);
   for (size_t i = 0; i < std::min(programs, TeamOptions::mostPrograms); ++i) {
-    int32_t first = of(0).variants[i];
+    auto wantedBy = [&](const Greeting &rank) {
+      return oneHost ? rank.variants[i].oneHost : rank.variants[i].severalHosts;
+    };
+    int32_t first = wantedBy(of(0));
     bool isSame = std::all_of(
         greetings.begin(), greetings.end(),
-        [&](const Greeting &other) { return other.variants[i] == first; });
+        [&](const Greeting &other) { return wantedBy(other) == first; });
     variants[i] = isSame ? first : 0;
   }
 }
@@ -266,9 +269,9 @@ Status Team::State::join(const TeamOptions &options) {
   if (Status status = compare(options); !status)
     return status;
   isAgreed = false;
-  chooseVariants(options.variants.size());
   for (size_t rank = 0; rank < greetings.size(); ++rank)
     oneHost &= !isElsewhere(static_cast<int>(rank));
+  chooseVariants(options.variants.size());
   bool byMessages =
       !oneHost || options.environment.transport == TransportChoice::Messages;
   description = std::to_string(network->ranks()) + " processes of " +

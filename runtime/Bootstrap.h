@@ -22,6 +22,14 @@
 
 namespace ccn::runtime {
 
+/// The variants of a program that were measured to be the fastest; 0, the
+/// default, where none was.
+struct TunedVariants {
+  /// Where all ranks are on one host, and where they are on several, to which
+  /// GPUs send messages.
+  int32_t oneHost = 0, severalHosts = 0;
+};
+
 struct TeamOptions {
   /// Who started this process, as which rank.
   RankLaunch launch;
@@ -32,9 +40,9 @@ struct TeamOptions {
   /// What is run, the same on all ranks: such as a hash of the package. At most
   /// RunIdentity::maxContent characters.
   std::string content;
-  /// Of each program the variant that this rank would run; of those after the
-  /// first mostPrograms it is taken to be 0.
-  std::vector<int32_t> variants;
+  /// Of each program what this rank would run; of those after the first
+  /// mostPrograms it is taken to be 0.
+  std::vector<TunedVariants> variants;
   Environment environment;
 
   static constexpr size_t mostPrograms = 64;

@@ -31,18 +31,25 @@ Result<RankCode> loadCode(const Package &package, bool onGpus) {
   return code;
 }
 
-Result<std::string> tunedMachine(bool onGpus) {
-  if (onGpus)
-    return gpuMachine();
-  return cpuMachine();
+Result<std::string> tunedMachine(bool onGpus, GpuTransport transport) {
+  if (!onGpus)
+    return cpuMachine();
+  Result<std::string> gpus = gpuMachine();
+  if (gpus && transport == GpuTransport::Nccl)
+    return *gpus + " by messages";
+  return gpus;
 }
 
-size_t fastestVariant(const Package &package, bool onGpus) {
+TunedVariants fastestVariants(const Package &package, bool onGpus,
+                              GpuTransport transport) {
   if (package.variants.empty())
-    return 0;
-  // Whoever has no devices is told so later.
-  Result<std::string> machine = tunedMachine(onGpus);
-  return machine ? findTuned(package, *machine) : 0;
+    return {};
+  auto find = [&](GpuTransport by) {
+    // Whoever has no devices is told so later.
+    Result<std::string> machine = tunedMachine(onGpus, by);
+    return static_cast<int32_t>(machine ? findTuned(package, *machine) : 0);
+  };
+  return {find(transport), find(GpuTransport::Nccl)};
 }
 
 Result<int64_t> executorBytes(const Plan &plan, bool onGpus) {

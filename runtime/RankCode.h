@@ -8,6 +8,7 @@
 #ifndef CCN_RUNTIME_RANKCODE_H
 #define CCN_RUNTIME_RANKCODE_H
 
+#include "runtime/Bootstrap.h"
 #include "runtime/ObjectCode.h"
 #include "runtime/Package.h"
 
@@ -27,12 +28,15 @@ struct RankCode {
 /// for GPUs, or object code that does not load.
 Result<RankCode> loadCode(const Package &package, bool onGpus);
 
-/// The machine that packages are tuned for: its GPUs, or its CPUs.
-Result<std::string> tunedMachine(bool onGpus);
+/// The machine that packages are tuned for, whose ranks are all on it: its
+/// CPUs, or its GPUs and, if that is so, that these send messages.
+Result<std::string> tunedMachine(bool onGpus, GpuTransport transport);
 
-/// The number of the package's variant that was measured to be the fastest on
-/// this machine; 0 if none was, or if there are no variants.
-size_t fastestVariant(const Package &package, bool onGpus);
+/// The package's variants that were measured to be the fastest on this machine.
+/// GPUs of several hosts send messages, so theirs is what was measured with
+/// these.
+TunedVariants fastestVariants(const Package &package, bool onGpus,
+                              GpuTransport transport);
 
 /// The bytes of symmetric memory, of each rank, that an executor of `plan`
 /// allocates. `plan` is one that checkPlan accepts.

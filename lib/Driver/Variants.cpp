@@ -12,7 +12,10 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <queue>
 #include <set>
 
 using namespace mlir;
@@ -113,6 +116,26 @@ SmallVector<int64_t> limitsUpTo(int64_t most, const std::set<int64_t> &sizes,
   return limits;
 }
 
+/// The first and the last of what is sorted, and then again and again what is
+/// in the middle between two.
+SmallVector<int64_t> fromExtremes(const SmallVector<int64_t> &sorted) {
+  SmallVector<int64_t> limits = {sorted.front()};
+  if (sorted.size() > 1)
+    limits.push_back(sorted.back());
+  std::queue<std::pair<size_t, size_t>> gaps;
+  gaps.emplace(0, sorted.size() - 1);
+  for (; !gaps.empty(); gaps.pop()) {
+    auto [first, last] = gaps.front();
+    if (last - first < 2)
+      continue;
+    size_t middle = (first + last) / 2;
+    limits.push_back(sorted[middle]);
+    gaps.emplace(first, middle);
+    gaps.emplace(middle, last);
+  }
+  return limits;
+}
+
 } // namespace
 
 std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
@@ -152,17 +175,33 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
     return {};
   // Others may be impossible; the default is there.
   Sizes sizes = sizesOf(*localized, program);
-  SmallVector<int64_t> pushes(sizes.pushed.begin(), sizes.pushed.end());
-  pushes.push_back(std::numeric_limits<int64_t>::max());
-  for (int64_t kernel : limitsUpTo(mostByLamport, sizes.inKernels))
-    for (int64_t ll : limitsUpTo(mostByLl, sizes.all, alwaysByLl))
-      for (int64_t lamport : limitsUpTo(mostByLamport, sizes.all)) {
-        if (variants.size() >= most)
-          return variants;
-        if (lamport > 0 && lamport <= ll)
-          continue; // as without
-        for (int64_t push : pushes)
-          (void)add({ll, lamport, kernel, push});
-      }
+  std::set<int64_t> pushed = sizes.pushed;
+  pushed.insert(std::numeric_limits<int64_t>::max());
+  std::array<SmallVector<int64_t>, 4> limits = {
+      fromExtremes(limitsUpTo(mostByLl, sizes.all, alwaysByLl)),
+      fromExtremes(limitsUpTo(mostByLamport, sizes.all)),
+      fromExtremes(limitsUpTo(mostByLamport, sizes.inKernels)),
+      // From the largest on, which is none.
+      fromExtremes(SmallVector<int64_t>(pushed.rbegin(), pushed.rend()))};
+  // All of them at once go from extremes to what is between, so that of few
+  // variants some do everything in each way.
+  std::array<size_t, 4> at{};
+  auto tryAll = [&](auto &self, size_t kind, size_t steps) -> void {
+    if (kind == limits.size()) {
+      int64_t ll = limits[0][at[0]], lamport = limits[1][at[1]];
+      // One of lamport that is not above that of ll is as none.
+      if (steps == 0 && (lamport == 0 || lamport > ll))
+        (void)add({ll, lamport, limits[2][at[2]], limits[3][at[3]]});
+      return;
+    }
+    size_t last = std::min(steps, limits[kind].size() - 1);
+    for (at[kind] = 0; at[kind] <= last && variants.size() < most; ++at[kind])
+      self(self, kind + 1, steps - at[kind]);
+  };
+  size_t mostSteps = 0;
+  for (const SmallVector<int64_t> &ofKind : limits)
+    mostSteps += ofKind.size() - 1;
+  for (size_t steps = 0; steps <= mostSteps; ++steps)
+    tryAll(tryAll, 0, steps);
   return variants;
 }

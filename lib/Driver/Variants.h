@@ -23,7 +23,8 @@ struct PlanVariant {
 /// how all_reduces of one program, or of all if its name is empty, run that no
 /// schedule gives an algorithm: in one shot up to some size by ll, up to
 /// another by lamport, in two above; those in kernels have a limit of their
-/// own. At most `most`. Empty, with an error reported, if planning fails.
+/// own. At most `most`, of more those that differ most. Empty, with an error
+/// reported, if planning fails.
 std::vector<PlanVariant> planVariants(mlir::ModuleOp scheduled,
                                       llvm::StringRef program,
                                       const CompileOptions &options,

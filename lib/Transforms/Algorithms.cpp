@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace ccn;
 
-Attribute ccn::choiceFor(CommunicateOp op, StringRef name) {
+Attribute ccn::choiceFor(Operation *op, StringRef name) {
   Attribute own = op->getAttr(name);
   auto kernel = dyn_cast<FusedOp>(op->getParentOp());
   return own || !kernel ? own : kernel->getAttr(name);

@@ -16,7 +16,7 @@ namespace ccn {
 /// How a schedule says that a collective is to run, by kAlgorithmAttr or
 /// kProtocolAttr: for itself, or for the kernel that it is in. Null if it does
 /// not.
-mlir::Attribute choiceFor(CommunicateOp op, llvm::StringRef name);
+mlir::Attribute choiceFor(mlir::Operation *op, llvm::StringRef name);
 
 /// The bytes of the largest part of a tensor on any rank.
 int64_t largestBytes(mlir::RankedTensorType type, MeshOp mesh);

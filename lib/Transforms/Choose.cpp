@@ -53,6 +53,36 @@ bool implements(Algorithm algorithm, Operation *op) {
   llvm_unreachable("all algorithms are handled");
 }
 
+/// The algorithm of a collective that a protocol is for; none if it is for
+/// none, or goes with whatever the algorithm is.
+std::optional<Algorithm> algorithmOf(Protocol protocol, Operation *op) {
+  Collective what = cast<CollectiveOpInterface>(op).getCollective();
+  if (protocol == Protocol::push && what == Collective::reduce_scatter)
+    return Algorithm::direct;
+  if (protocol == Protocol::simple || what != Collective::all_reduce)
+    return std::nullopt;
+  return protocol == Protocol::push ? Algorithm::two_shot : Algorithm::one_shot;
+}
+
+/// Whether a protocol and an algorithm, null where none is chosen, go together
+/// for a collective.
+LogicalResult checkProtocol(Operation *op, Attribute protocol,
+                            Attribute algorithm, EmitRefusal emit) {
+  if (!protocol || !algorithm)
+    return success();
+  StringRef text = cast<StringAttr>(protocol).getValue();
+  std::optional<Algorithm> expected = algorithmOf(*symbolizeProtocol(text), op);
+  auto name = dyn_cast<StringAttr>(algorithm);
+  // choose_c11
+  if (!expected || (name && name == stringifyAlgorithm(*expected)))
+    return success();
+  return refuse(emit, "choose_c11",
+                "expected algorithm '" + stringifyAlgorithm(*expected) +
+                    "' with protocol '" + text + "'" +
+                    (name ? ", found '" + name.getValue() + "'" : ""),
+                op);
+}
+
 FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
                                   EmitRefusal emit) {
   // choose_c1
@@ -208,7 +238,9 @@ LogicalResult chooseSchedules(Operation *op, Attribute choice,
     all = *std::move(loaded);
   }
   for (const Chosen &chosen : all)
-    if (failed(checkSchedule(chosen, emit)))
+    if (failed(checkSchedule(chosen, emit)) ||
+        failed(checkProtocol(chosen.op, choiceFor(chosen.op, kProtocolAttr),
+                             choice, emit)))
       return failure();
   auto module = op->getParentOfType<ModuleOp>();
   for (const Chosen &chosen : all)
@@ -220,37 +252,6 @@ LogicalResult chooseSchedules(Operation *op, Attribute choice,
 
 } // namespace
 
-/// Whether a protocol and an algorithm, null if none is chosen, go together.
-static LogicalResult checkProtocol(StringRef protocol, Attribute algorithm,
-                                   Operation *op, EmitRefusal emit) {
-  if (protocol == stringifyProtocol(Protocol::simple))
-    return success();
-  // choose_c11
-  bool pushes = protocol == stringifyProtocol(Protocol::push), isShared = false;
-  if (llvm::none_of(collectivesOf(op), [&](Operation *collective) {
-        Collective kind =
-            cast<CollectiveOpInterface>(collective).getCollective();
-        isShared |= pushes && kind == Collective::reduce_scatter;
-        return kind == Collective::all_reduce || isShared;
-      }))
-    return refuse(emit, "choose_c11",
-                  Twine("expected an all_reduce ") +
-                      (pushes ? "or reduce_scatter " : "") + "for protocol '" +
-                      protocol + "'",
-                  op);
-  auto name = dyn_cast_or_null<StringAttr>(algorithm);
-  StringRef expected = stringifyAlgorithm(!pushes    ? Algorithm::one_shot
-                                          : isShared ? Algorithm::direct
-                                                     : Algorithm::two_shot);
-  if (algorithm && !(name && name.getValue() == expected))
-    return refuse(emit, "choose_c11",
-                  "expected algorithm '" + expected + "' with protocol '" +
-                      protocol + "'" +
-                      (name ? ", found '" + name.getValue() + "'" : ""),
-                  op);
-  return success();
-}
-
 static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
                                      Attribute choice, EmitRefusal emit) {
   FailureOr<Operation *> op = findTarget(value, emit);
@@ -259,11 +260,6 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
   auto wish = dyn_cast<DictionaryAttr>(choice);
   StringRef name = wish ? "synth" : cast<StringAttr>(choice).getValue();
   std::optional<Algorithm> algorithm = symbolizeAlgorithm(name);
-  auto protocol = (*op)->getAttrOfType<StringAttr>(kProtocolAttr);
-  // choose_c11
-  if (protocol && algorithm != Algorithm::nccl &&
-      failed(checkProtocol(protocol.getValue(), choice, *op, emit)))
-    return failure();
   if (!algorithm)
     return chooseSchedules(*op, choice, emit);
   // choose_c2
@@ -282,8 +278,12 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
     return refuse(emit, "choose_c3",
                   "NCCL runs collectives that are not in a kernel", *op);
   // choose_c7
-  if (*algorithm == Algorithm::nccl && protocol)
+  if (*algorithm == Algorithm::nccl && (*op)->hasAttr(kProtocolAttr))
     return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
+  for (Operation *collective : collectivesOf(*op))
+    if (failed(checkProtocol(collective, choiceFor(collective, kProtocolAttr),
+                             choice, emit)))
+      return failure();
   // What was chosen for a part before is no more.
   for (Operation *collective : collectivesOf(*op))
     collective->removeAttr(kAlgorithmAttr);
@@ -318,9 +318,26 @@ static LogicalResult chooseProtocol(ArrayRef<Operation *> value,
       algorithm && algorithm.getValue() == "nccl")
     return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);
   // choose_c11
-  if (failed(checkProtocol(choice, (*op)->getAttr(kAlgorithmAttr), *op, emit)))
-    return failure();
-  (*op)->setAttr(kProtocolAttr, StringAttr::get((*op)->getContext(), choice));
+  SmallVector<Operation *> collectives = collectivesOf(*op);
+  if (*protocol != Protocol::simple &&
+      llvm::none_of(collectives, [&](Operation *collective) {
+        return algorithmOf(*protocol, collective).has_value();
+      }))
+    return refuse(
+        emit, "choose_c11",
+        Twine("expected an all_reduce ") +
+            (*protocol == Protocol::push ? "or reduce_scatter " : "") +
+            "for protocol '" + choice + "'",
+        *op);
+  auto chosen = StringAttr::get((*op)->getContext(), choice);
+  for (Operation *collective : collectives)
+    if (failed(checkProtocol(collective, chosen,
+                             choiceFor(collective, kAlgorithmAttr), emit)))
+      return failure();
+  // What was chosen for a part before is no more.
+  for (Operation *collective : collectives)
+    collective->removeAttr(kProtocolAttr);
+  (*op)->setAttr(kProtocolAttr, chosen);
   return success();
 }
 

@@ -294,8 +294,9 @@ def Choose : Pass<"ccn-choose", "::mlir::ModuleOp"> {
     - `choose_c10`: a schedule forms a sum or product of floats, which rounds, in
       the same order for all ranks that get it; else what should be replicated
       would differ between them.
-    - `choose_c11`: `ll` and `lamport` are protocols of `one_shot`: the value holds an
-      all_reduce, and no other algorithm is chosen for it.
+    - `choose_c11`: `ll` and `lamport` are protocols of all_reduces in `one_shot`, `push`
+      of those in `two_shot` and of `direct` reduce_scatters: the value holds one, and no
+      other algorithm is chosen for that or for the kernel that it is in.
   }];
   let options = [
     Option<"what", "what", "std::string", /*default=*/"\"algorithm\"",

@@ -162,7 +162,8 @@ mlir::LogicalResult order(mlir::RewriterBase &rewriter,
 ///   as many GPUs, in time.
 /// - `choose_c10`: a schedule forms a sum or product of floats in the same
 ///   order for all ranks that get it.
-/// - `choose_c11`: `ll` and `lamport` are for all_reduces in one shot.
+/// - `choose_c11`: a protocol goes with the algorithm, as they are chosen
+///   for a collective or for the kernel that it is in.
 mlir::LogicalResult choose(llvm::StringRef what,
                            llvm::ArrayRef<mlir::Operation *> value,
                            mlir::Attribute choice, EmitRefusal emit);

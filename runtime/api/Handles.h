@@ -56,9 +56,10 @@ template <typename Body> ccn_status guarded(Body body) noexcept {
 struct LoadedProgram {
   /// Its variants are there only while one may still be chosen.
   Package package;
-  /// The number of the package's variant that `package.plan` is; and of the
-  /// one that was measured to be the fastest here.
-  size_t variant = 0, tuned = 0;
+  /// The number of the package's variant that `package.plan` is; and those that
+  /// were measured to be the fastest here.
+  size_t variant = 0;
+  TunedVariants tuned;
   RankCode code;
   std::string signature;
   std::vector<ccn_mesh_axis> mesh;

@@ -86,11 +86,15 @@ static ccn_status load(Result<Package> package, ccn_target target,
   made->package = *std::move(package);
   bool onGpus = target == CCN_TARGET_DEFAULT ? made->package.gpu.has_value()
                                              : target == CCN_TARGET_GPU;
-  made->tuned = fastestVariant(made->package, onGpus);
+  // Whoever makes a team is told what is wrong in the environment.
+  Result<Environment> environment = Environment::read();
+  made->tuned = fastestVariants(made->package, onGpus,
+                                environment ? environment->gpuTransport
+                                            : GpuTransport::Auto);
   // Ranks that were launched choose together, when they join.
   Result<std::optional<RankLaunch>> launch = detectLaunch();
   if (!launch || !*launch)
-    made->take(made->tuned);
+    made->take(static_cast<size_t>(made->tuned.oneHost));
   if (ccn_status status = made->load(onGpus); status != CCN_OK)
     return status;
   *program = new ccn_program{std::move(made)};

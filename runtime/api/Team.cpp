@@ -138,7 +138,9 @@ ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
   made.state->heap = *std::move(heap);
   if (Status status = chooseVariants(
           *made.state,
-          [&](size_t i) { return made.state->programs[i]->tuned; });
+          [&](size_t i) {
+            return static_cast<size_t>(made.state->programs[i]->tuned.oneHost);
+          });
       !status)
     return fail(CCN_ERROR_MACHINE, status);
   *team = new ccn_team{std::move(made.state)};
@@ -201,7 +203,7 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     options.bytesPerRank = made.bytes;
     options.content = contentOf(*made.state);
     for (const auto &program : made.state->programs)
-      options.variants.push_back(static_cast<int32_t>(program->tuned));
+      options.variants.push_back(program->tuned);
     options.environment = made.environment;
     std::unique_ptr<Team> joined = Team::join(options);
     if (Status status = joined->joined(); !status) {

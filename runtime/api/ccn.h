@@ -133,9 +133,9 @@ typedef enum ccn_target {
 
 /** Loads the package in a file. It holds machine code, so one must trust who
     made it. Of a package with variants it takes the one that `ccrun --tune` has
-    chosen on this machine; ranks that were launched take it when they join a
-    team, if it is the same for all, else the default. CCN_ERROR_MACHINE if the
-   target is not here. */
+    chosen on this machine, for GPUs with the same CCN_GPU_TRANSPORT; ranks that
+    were launched take it when they join a team, if it is the same for all, else
+    the default. CCN_ERROR_MACHINE if the target is not here. */
 CCN_API ccn_status ccn_program_load(const char *path, ccn_target target,
                                     ccn_program **program);
 /** Likewise from `size` bytes in memory, which are not needed afterwards. */
@@ -379,9 +379,8 @@ CCN_API ccn_status ccn_executor_copies(const ccn_executor *executor, int index,
 
 /** Waits until all in `stream` is done, and returns what a run could not do, or
     the team's failure. On the CPU nothing is left to wait for. A caller that
-    waits for its stream by itself is not told of failures, and waits for ranks
-    that are lost as long as the time limit; or, where the GPUs send messages
-    (CCN_GPU_TRANSPORT), whose kernels have none, for ever. */
+    waits for its stream by itself is told of failures by the next call, and
+    waits for ranks that are lost at most as long as the time limit. */
 CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
                                             void *stream);
 

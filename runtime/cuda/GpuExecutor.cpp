@@ -157,8 +157,9 @@ Status GpuExecutor::State::launchSegments(PreparedGpuLaunch &launch,
   if (!messages)
     return launchKernel(launch, stream);
   auto number = static_cast<size_t>(&launch - launches.data());
+  auto epoch = reinterpret_cast<CUdeviceptr>(&launch.context.control->epochs);
   auto exchange = [&](int when) {
-    return messages->exchange(number, static_cast<size_t>(when), stream,
+    return messages->exchange(number, static_cast<size_t>(when), stream, epoch,
                               team->address(rank), sentFrom);
   };
   Status status;
@@ -284,16 +285,11 @@ Status GpuExecutor::State::stage(bool before, CUstream stream) {
 }
 
 Status GpuExecutor::State::awaitRuns() {
-  if (messages)
-    messages->beginToLook();
   while (hasRun) {
     CUresult result = device->driver.eventQuery(last.get());
     if (result != CUDA_ERROR_NOT_READY)
       return device->check(result, "cuEventQuery");
-    Status status = trouble();
-    if (status && messages)
-      status = messages->trouble();
-    if (!status)
+    if (Status status = trouble(); !status)
       return status;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
@@ -379,12 +375,10 @@ Status GpuExecutor::State::finishStream(CUstream stream) {
   if (Status status = current.status(); !status)
     return fail(status);
   bool hasTrouble = false;
-  if (messages)
-    messages->beginToLook();
   Status status = awaitStream(*device, stream, [&] {
     Status found = trouble();
     hasTrouble = !found;
-    return found && messages ? messages->trouble() : found;
+    return found;
   });
   if (status)
     status = fault();
@@ -458,7 +452,11 @@ bool GpuExecutor::State::settle(CUstream stream) {
 }
 
 bool GpuExecutor::State::finish() {
-  if (isStuck || !settle())
+  bool isSettled = !isStuck && settle();
+  // The team may end before what it looks at.
+  if (messages)
+    messages->endWatch();
+  if (!isSettled)
     return false;
   CurrentContext current(device->driver, device->context);
   for (SharedArgument &argument : shared)

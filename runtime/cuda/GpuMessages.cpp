@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <set>
 #include <thread>
 
@@ -22,8 +21,8 @@ namespace {
 
 /// Of copies and of what is staged, so that vectors are where the others' are.
 constexpr int64_t alignment = 256;
-/// Of the words that tell what is waited for, each in a cache line.
-constexpr size_t wordBytes = 256;
+/// Between looks at what is waited for.
+constexpr std::chrono::milliseconds lookInterval(20);
 /// How long communicators may take to be given up, in seconds.
 constexpr double graceSeconds = 5;
 
@@ -120,19 +119,7 @@ Status GpuMessages::takeMemory() {
     copy.memory = *std::move(taken);
     copy.address = copy.memory.get() - static_cast<CUdeviceptr>(copy.begin);
   }
-  void *host = nullptr;
-  size_t bytes = wordBytes * std::max<size_t>(channels.size(), 1);
-  if (Status status = device.check(
-          device.driver.memHostAlloc(&host, bytes, CU_MEMHOSTALLOC_PORTABLE),
-          "cuMemHostAlloc");
-      !status)
-    return status;
-  words = DeviceObject<void *>(host, device.driver.memFreeHost);
-  for (size_t i = 0; i < channels.size(); ++i) {
-    Channel &channel = channels[i];
-    channel.waiting = reinterpret_cast<unsigned *>(
-        static_cast<std::byte *>(host) + i * wordBytes);
-    *channel.waiting = 0;
+  for (Channel &channel : channels) {
     if (channel.stagingBytes == 0)
       continue;
     Result<DeviceMemory> taken = allocateMemory(
@@ -141,24 +128,32 @@ Status GpuMessages::takeMemory() {
       return taken.status();
     channel.staging = *std::move(taken);
   }
-  return takeNumbers();
+  return takeWords();
 }
 
-/// What is written to the words: 0, and 1 + each launch.
-Status GpuMessages::takeNumbers() {
-  std::vector<unsigned> values(launches.size() + 1);
-  std::iota(values.begin(), values.end(), 0u);
-  size_t bytes = values.size() * sizeof(unsigned);
+Status GpuMessages::takeWords() {
+  void *host = nullptr;
+  size_t bytes = sizeof(unsigned) * std::max<size_t>(launches.size(), 1);
+  if (Status status = device.check(
+          device.driver.memHostAlloc(&host, bytes, CU_MEMHOSTALLOC_PORTABLE),
+          "cuMemHostAlloc");
+      !status)
+    return status;
+  words = DeviceObject<void *>(host, device.driver.memFreeHost);
+  auto *word = static_cast<unsigned *>(host);
+  for (LaunchMessages &launch : launches) {
+    *word = idle;
+    launch.waiting = word++;
+  }
   Result<DeviceMemory> taken = allocateMemory(
-      device, static_cast<int64_t>(bytes), "the numbers of launches");
+      device, sizeof idle, "what says that no messages are on their way");
   Result<CUstream> stream = device.setupStream();
   if (!taken || !stream)
     return taken ? stream.status() : taken.status();
-  numbers = *std::move(taken);
-  Status status =
-      device.check(device.driver.memcpyHtoDAsync(numbers.get(), values.data(),
-                                                 bytes, *stream),
-                   "cuMemcpyHtoDAsync");
+  idleWord = *std::move(taken);
+  Status status = device.check(device.driver.memcpyHtoDAsync(
+                                   idleWord.get(), &idle, sizeof idle, *stream),
+                               "cuMemcpyHtoDAsync");
   return status ? awaitStream(device, *stream) : status;
 }
 
@@ -258,7 +253,7 @@ Status GpuMessages::tryConnections() {
   Status status = awaitStream(device, *stream, [&] {
     if (Status found = options.trouble(); !found)
       return found;
-    if (Status found = trouble(); !found)
+    if (Status found = libraryError(); !found)
       return found;
     return isOver(start, options.timeLimit)
                ? error("NCCL has not connected the ranks within ",
@@ -315,12 +310,11 @@ CUdeviceptr GpuMessages::placeOf(const End &end, CUdeviceptr symmetric,
   return base + static_cast<CUdeviceptr>(end.message.offset);
 }
 
-Status GpuMessages::mark(Channel &channel, size_t value, CUstream stream) {
-  return device.check(
-      device.driver.memcpyDtoHAsync(channel.waiting,
-                                    numbers.get() + value * sizeof(unsigned),
-                                    sizeof(unsigned), stream),
-      "cuMemcpyDtoHAsync");
+Status GpuMessages::mark(const LaunchMessages &launch, CUdeviceptr word,
+                         CUstream stream) {
+  return device.check(device.driver.memcpyDtoHAsync(launch.waiting, word,
+                                                    sizeof(unsigned), stream),
+                      "cuMemcpyDtoHAsync");
 }
 
 /// Between memory and staging memory, from dimension `dim` on: the rows of the
@@ -353,12 +347,13 @@ Status GpuMessages::copyStaged(const End &end, size_t dim, CUdeviceptr place,
 }
 
 Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
-                             CUdeviceptr symmetric,
+                             CUdeviceptr epoch, CUdeviceptr symmetric,
                              std::span<const CUdeviceptr> shared) {
-  LaunchMessages &launch = launches[number];
+  const LaunchMessages &launch = launches[number];
   const std::vector<End> &ends = launch.when[when];
   if (ends.empty())
     return Status();
+  std::lock_guard lock(mutex);
   Channel &channel = channels[launch.channel];
   if (!channel.comm)
     return error("NCCL's communicator has been given up");
@@ -375,7 +370,7 @@ Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
     }
     return Status();
   };
-  Status status = mark(channel, number + 1, stream);
+  Status status = mark(launch, epoch, stream);
   if (status)
     status = stage(/*sends=*/true);
   if (status)
@@ -406,16 +401,22 @@ Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
     status = awaitComm(channel.comm, "ncclGroupEnd");
   if (status)
     status = stage(/*sends=*/false);
-  return status ? mark(channel, 0, stream) : status;
+  return status ? mark(launch, idleWord.get(), stream) : status;
 }
 
-void GpuMessages::beginToLook() {
-  for (Channel &channel : channels)
-    channel.seen = 0;
+//===----------------------------------------------------------------------===//
+// The watching thread
+//===----------------------------------------------------------------------===//
+
+bool GpuMessages::isWaiting() const {
+  return std::any_of(launches.begin(), launches.end(), [](const auto &launch) {
+    return std::atomic_ref(*launch.waiting).load(std::memory_order_acquire) !=
+           idle;
+  });
 }
 
-Status GpuMessages::trouble() {
-  for (Channel &channel : channels) {
+Status GpuMessages::libraryError() const {
+  for (const Channel &channel : channels) {
     if (!channel.comm)
       continue;
     NcclResult state = NcclSuccess;
@@ -425,15 +426,20 @@ Status GpuMessages::trouble() {
       status = nccl.check(state, "NCCL's communication");
     if (!status)
       return status;
+  }
+  return Status();
+}
+
+Status GpuMessages::lateMessages() {
+  for (LaunchMessages &launch : launches) {
     unsigned waiting =
-        std::atomic_ref(*channel.waiting).load(std::memory_order_acquire);
-    if (waiting != channel.seen) {
-      channel.seen = waiting;
-      channel.seenSince = now();
+        std::atomic_ref(*launch.waiting).load(std::memory_order_acquire);
+    if (waiting != launch.seen) {
+      launch.seen = waiting;
+      launch.seenSince = now();
     }
-    if (waiting == 0 || !isOver(channel.seenSince, options.timeLimit))
+    if (waiting == idle || !isOver(launch.seenSince, options.timeLimit))
       continue;
-    const LaunchMessages &launch = launches[waiting - 1];
     std::set<int> peers;
     for (const std::vector<End> &ends : launch.when)
       for (const End &end : ends)
@@ -446,6 +452,36 @@ Status GpuMessages::trouble() {
                  names);
   }
   return Status();
+}
+
+void GpuMessages::watch() {
+  watcher = std::thread([this] {
+    std::unique_lock lock(watchMutex);
+    while (!watchEnds.wait_for(lock, lookInterval,
+                               [this] { return watchHasEnded; })) {
+      Status found = lateMessages();
+      if (found && isWaiting()) {
+        found = options.trouble();
+        // A call that uses the communicators looks itself.
+        if (std::unique_lock own(mutex, std::try_to_lock); found && own)
+          found = libraryError();
+      }
+      if (!found) {
+        (void)options.fail(found);
+        return;
+      }
+    }
+  });
+}
+
+void GpuMessages::endWatch() {
+  {
+    std::lock_guard lock(watchMutex);
+    watchHasEnded = true;
+  }
+  watchEnds.notify_all();
+  if (watcher.joinable())
+    watcher.join();
 }
 
 //===----------------------------------------------------------------------===//
@@ -465,11 +501,13 @@ void GpuMessages::retire(NcclComm &comm, bool aborts) {
 }
 
 void GpuMessages::abort() {
+  std::lock_guard lock(mutex);
   for (Channel &channel : channels)
     retire(channel.comm, /*aborts=*/true);
 }
 
 GpuMessages::~GpuMessages() {
+  endWatch();
   for (Channel &channel : channels)
     retire(channel.comm, /*aborts=*/false);
   int64_t start = now();

@@ -9,6 +9,9 @@
 // Of another rank's memory only the part from the first byte to the last that
 // this rank reads or writes has a place here.
 //
+// NCCL's kernels wait without a limit. So a thread looks at what the streams
+// wait for, and ends that where it is pointless, whoever waits for the streams.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_RUNTIME_CUDA_GPUMESSAGES_H
@@ -21,7 +24,10 @@
 #include "runtime/cuda/Nccl.h"
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <span>
+#include <thread>
 
 namespace ccn::runtime {
 
@@ -32,9 +38,10 @@ public:
     double timeLimit = 60;
     /// The most blocks of NCCL's kernels in a stream; 0 is NCCL's choice.
     int blocks = 0;
-    /// What makes waiting pointless.
+    /// What makes waiting pointless. The watching thread calls it too.
     std::function<Status()> trouble;
-    /// Fails the team: others hear of an error before they miss this rank.
+    /// Fails the team, and aborts: others hear of an error before they miss
+    /// this rank. The watching thread calls it too.
     std::function<Status(const Status &)> fail;
   };
 
@@ -63,15 +70,18 @@ public:
 
   /// Sends and receives the messages of a launch that are number `when` in
   /// GpuSegments::messages, in the launch's stream, which may be capturing a
-  /// graph. `symmetric` is the own symmetric memory, `shared` has the own
-  /// of GpuProgram::sharedArguments, each in one piece.
+  /// graph. `epoch` is a word on the device that each of the launch's kernels
+  /// changes, `symmetric` the own symmetric memory; `shared` has the own of
+  /// GpuProgram::sharedArguments, each in one piece.
   Status exchange(size_t launch, size_t when, CUstream stream,
-                  CUdeviceptr symmetric, std::span<const CUdeviceptr> shared);
+                  CUdeviceptr epoch, CUdeviceptr symmetric,
+                  std::span<const CUdeviceptr> shared);
 
-  /// An error of NCCL's, or that messages do not come within the time limit,
-  /// which begins when a caller begins to look.
-  Status trouble();
-  void beginToLook();
+  /// From here on, until endWatch(), the team fails of an error of NCCL's, of
+  /// messages that do not come within the time limit, and of what makes waiting
+  /// for them pointless.
+  void watch();
+  void endWatch();
 
   /// Ends what is on its way. Nothing can be exchanged any more.
   void abort();
@@ -101,16 +111,18 @@ private:
     std::vector<bool> peers;
     int64_t stagingBytes = 0;
     DeviceMemory staging;
-    /// In host memory: 1 + the launch whose messages are on their way, or 0.
-    unsigned *waiting = nullptr;
-    unsigned seen = 0;
-    int64_t seenSince = 0;
   };
   struct LaunchMessages {
     std::string name;
     size_t channel = 0;
     std::vector<std::vector<End>> when;
+    /// In host memory: while its messages are on their way, its epoch then;
+    /// else `idle`. And what was last seen of that.
+    unsigned *waiting = nullptr;
+    unsigned seen = idle;
+    int64_t seenSince = 0;
   };
+  static constexpr unsigned idle = ~0u;
 
   GpuMessages(const GpuDevice &device, const Nccl &nccl, size_t ranks,
               size_t arguments, const Options &options)
@@ -128,12 +140,19 @@ private:
   void add(std::vector<End> &list, Channel &channel, const GpuMessage &message,
            int64_t &staged);
   Status takeMemory();
-  Status takeNumbers();
+  Status takeWords();
   Status connect(HostExchange &exchange);
   Status tryConnections();
   void giveUp();
   Status awaitComm(NcclComm comm, const char *call);
-  Status mark(Channel &channel, size_t value, CUstream stream);
+  /// Whether the messages of a launch are on their way.
+  bool isWaiting() const;
+  /// That messages have not come within the time limit.
+  Status lateMessages();
+  /// Of any communicator.
+  Status libraryError() const;
+  /// Has the stream tell what is at `word` on the device of a launch.
+  Status mark(const LaunchMessages &launch, CUdeviceptr word, CUstream stream);
   Status copyStaged(const End &end, size_t dim, CUdeviceptr place,
                     CUdeviceptr &staging, CUstream stream);
   CUdeviceptr placeOf(const End &end, CUdeviceptr symmetric,
@@ -150,12 +169,20 @@ private:
   std::vector<Channel> channels;
   std::vector<LaunchMessages> launches;
   DeviceObject<void *> words;
-  DeviceMemory numbers;
+  /// `idle`, on the device.
+  DeviceMemory idleWord;
   /// For trying connections.
   DeviceMemory trial;
   /// How many communicators are being given up.
   std::shared_ptr<std::atomic<int>> retiring =
       std::make_shared<std::atomic<int>>(0);
+
+  /// Of communicators: while a call uses them, and while they are given up.
+  std::mutex mutex;
+  std::mutex watchMutex;
+  std::condition_variable watchEnds;
+  bool watchHasEnded = false;
+  std::thread watcher;
 };
 
 } // namespace ccn::runtime

@@ -142,6 +142,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   if (Status status = prepareStreams(); !status)
     return status;
   mayBeUsed = true;
+  if (messages)
+    messages->watch();
   return exchange->barrier("set-up of GPUs");
 }
 

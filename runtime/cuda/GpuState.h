@@ -16,6 +16,7 @@
 #include "runtime/cuda/GpuTeam.h"
 #include "runtime/cuda/LibraryProduct.h"
 
+#include <atomic>
 #include <mutex>
 
 namespace ccn::runtime {
@@ -229,7 +230,7 @@ private:
   uint64_t runs = 0;
   int64_t traceZeroTime = 0;
   /// When to look again whether the others are there, by the steady clock.
-  int64_t nextLook = 0;
+  std::atomic<int64_t> nextLook = 0;
   /// Of the run that is being started: what the caller gave, and what kernels
   /// get.
   std::vector<void *> given, arguments;

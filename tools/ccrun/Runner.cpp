@@ -219,7 +219,8 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
       (onGpus ? ", products by " + std::string(name(environment.products))
               : "") +
       (task.traced ? ", trace" : "") + (options.check ? ", check" : "");
-  wanted.variants = {static_cast<int32_t>(fastestVariant(package, onGpus))};
+  wanted.variants = {
+      fastestVariants(package, onGpus, environment.gpuTransport)};
   std::vector<Result<int64_t>> needed = {planBytes()};
   if (options.check)
     needed.push_back(teamBytes(referencePlan(), false));

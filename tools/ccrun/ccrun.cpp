@@ -33,7 +33,7 @@ int tune(const RunnerOptions &options, Package &package,
   Result<Inputs> inputs = arraysOf(package).read(options.inputs);
   if (!inputs)
     return fail(WrongUsage, inputs.message());
-  Result<std::string> machine = tunedMachine(onGpus);
+  Result<std::string> machine = tunedMachine(onGpus, environment.gpuTransport);
   if (!machine)
     return fail(RunFailed, machine.message());
   if (onGpus) {
@@ -89,9 +89,10 @@ int tune(const RunnerOptions &options, Package &package,
 /// Chooses what is run of a package with variants; an exit code if that is
 /// wrong.
 std::optional<int> chooseVariant(RunnerOptions &options, Package &package,
-                                 bool onGpus) {
+                                 const Environment &environment, bool onGpus) {
   if (!options.variant)
-    options.variant = static_cast<int>(fastestVariant(package, onGpus));
+    options.variant =
+        fastestVariants(package, onGpus, environment.gpuTransport).oneHost;
   auto number = static_cast<size_t>(*options.variant);
   if (number > package.variants.size())
     return fail(WrongUsage, "--variant: expected a number from 0 to " +
@@ -113,7 +114,8 @@ int runPackage(RunnerOptions options, Result<Package> read,
   bool onGpus = options.target.empty() ? package.gpu.has_value()
                                        : options.target == "cuda";
   if (options.info) {
-    Result<std::string> machine = tunedMachine(onGpus);
+    Result<std::string> machine =
+        tunedMachine(onGpus, environment.gpuTransport);
     if (!launch || launch->rank == 0)
       printInfo(std::cout, package, machine ? *machine : "");
     return Done;
@@ -133,7 +135,8 @@ int runPackage(RunnerOptions options, Result<Package> read,
   if (options.tuneRuns)
     return tune(options, package, environment, onGpus);
   if (options.variant || !launch)
-    if (std::optional<int> code = chooseVariant(options, package, onGpus))
+    if (std::optional<int> code =
+            chooseVariant(options, package, environment, onGpus))
       return *code;
   if (Status status = checkHere(package, !onGpus || options.check); !status)
     return fail(WrongUsage, "'" + options.package + "': " + status.message());

@@ -105,14 +105,18 @@ TEST(CudaText, OnlyEqualTextsAndPropertiesShareAKernel) {
   CudaKernel declares = call("f", {5});
   declares.declarations << "struct S {};\n";
   kernels.add(0, declares);
+  CudaKernel registers = call("f", {6});
+  registers.takesRegisters = true;
+  kernels.add(0, registers);
   kernels.add(0, call("f", {6}));
   GpuProgram program = finish(kernels);
-  ASSERT_EQ(program.kernels.size(), 7u);
+  ASSERT_EQ(program.kernels.size(), 8u);
   std::vector<int> found;
   for (const GpuLaunch &launch : program.launches[0])
     found.push_back(launch.kernel);
-  EXPECT_EQ(found, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 0}));
-  EXPECT_EQ(count(program.source, "__global__"), 7);
+  EXPECT_EQ(found, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 0}));
+  EXPECT_EQ(count(program.source, "__global__"), 8);
+  EXPECT_EQ(count(program.source, "__launch_bounds__(128, 1) kernel7("), 1);
   EXPECT_TRUE(program.kernels[3].waits);
   EXPECT_EQ(program.kernels[4].sharedBytes, 64);
   EXPECT_EQ(program.kernels[5].blockBytes, 64);

@@ -8,9 +8,11 @@
 
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
+#include "runtime/Convert.h"
 #include "test/unit/Cuda/CudaTeam.h"
 #include "test/unit/Plan/PlanUtil.h"
 
+#include <cmath>
 #include <regex>
 
 namespace ccn::test {
@@ -157,6 +159,61 @@ TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
               "  protocol total = ll\n"
               "}\n",
           "__syncthreads\\(\\);\n\\}\nexchange<", 3);
+}
+
+// Ranks that sum the same up, of which one has it at an odd address, agree.
+TEST_F(EmulatedKernels, SumInOneOrderWhereverElementsBegin) {
+  struct Sums {
+    runtime::ElementType type;
+    const char *shape;
+    int64_t count;
+    int dim, blocks;
+  };
+  using enum runtime::ElementType;
+  // By threads, warps, blocks and the grid, few and many.
+  for (const Sums &sums :
+       {Sums{F64, "[5, 8]", 40, 1, 1}, Sums{F32, "[5, 96]", 480, 1, 1},
+        Sums{BF16, "[3, 4096]", 12288, 1, 2}, Sums{F64, "[70000]", 70000, 0, 3},
+        Sums{F32, "[2, 32776]", 65552, 1, 3},
+        Sums{F64, "[2, 40, 1000]", 80000, 2, 2}}) {
+    // Large ones, of which every two cancel, and small ones, of which they
+    // round away a part.
+    std::vector<double> values;
+    for (int64_t i = 0; i < sums.count; ++i) {
+      auto of = [](int64_t n) { return std::sin(static_cast<double>(n)); };
+      double large = (sums.type == F32 ? 0x1p50 : 0x1p20) * of(i / 3);
+      values.push_back(i % 3 == 2 ? of(i) : i % 3 == 1 ? -large : large);
+    }
+    std::optional<CudaTeam::Outputs> expected;
+    for (int64_t first : {0, 1, 3}) {
+      std::string element(runtime::name(sums.type)),
+          begin = std::to_string(first), count = std::to_string(sums.count);
+      std::string text = "mesh m (d = 1)\nprogram f(x: " + element + "[" +
+                         count + " + 3]) {\n  let part = reshape(slice(x, 0, " +
+                         begin + ", " + count + " + " + begin + "), " +
+                         sums.shape + ")\n  let y = sum(part, " +
+                         std::to_string(sums.dim) + ")\n  return y\n}\n";
+      PlanCompiler compiler;
+      std::string messages;
+      auto plans = compiler.compileTo(Phase::Plan, text, {.phase = Phase::Plan},
+                                      messages);
+      ASSERT_TRUE(plans) << messages;
+      auto team = CudaTeam::create(*plans, "f", sums.blocks);
+      ASSERT_TRUE(team) << team.message();
+      EXPECT_NE((*team)->source().find("if (l0.aligned())"), std::string::npos);
+      auto x = interp::HostTensor::uninitialized(sums.type, {sums.count + 3});
+      ASSERT_TRUE(x) << x.message();
+      runtime::convert(
+          F64, reinterpret_cast<std::byte *>(values.data()), sums.type,
+          x->mutableData() + first * sizeInBytes(sums.type), sums.count);
+      auto found = (*team)->run({{"x", *x}});
+      ASSERT_TRUE(found) << found.message();
+      if (!expected)
+        expected = *found;
+      EXPECT_TRUE(haveSameBits(*expected, *found))
+          << element << sums.shape << " from " << first << " on";
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -8,6 +8,8 @@
 
 #include "GpuRunUtil.h"
 
+#include "runtime/cuda/GpuDevice.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -43,6 +45,33 @@ protected:
 
   GpuExecutorOptions options;
 };
+
+/// Starts `average` of some numbers so often, and waits for its stream without
+/// the executor; then what the executor says of one run more, if `again`.
+Status runByItself(GpuExecutor &executor, int64_t count, int runs, bool again) {
+  Result<std::unique_ptr<GpuDevice>> device =
+      GpuDevice::open(executor.device());
+  if (!device)
+    return device.status();
+  CurrentContext current((*device)->driver, (*device)->context);
+  std::vector<DeviceMemory> memory;
+  std::vector<void *> arguments;
+  for (int i = 0; i < 4; ++i) {
+    Result<DeviceMemory> taken =
+        allocateMemory(**device, count * int64_t(sizeof(float)), "an argument");
+    if (!taken)
+      return taken.status();
+    arguments.push_back(reinterpret_cast<void *>(taken->get()));
+    memory.push_back(*std::move(taken));
+  }
+  Result<Stream> stream = createStream(**device);
+  Status status = stream.status();
+  for (int i = 0; i < runs && status; ++i)
+    status = executor.run(arguments, stream->get());
+  if (status)
+    status = awaitStream(**device, stream->get());
+  return status && again ? executor.run(arguments, stream->get()) : status;
+}
 
 bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != text.npos;
@@ -229,6 +258,49 @@ TEST_F(GpuMessagesRun, WhoDoesNotComeIsNamed) {
                "ranks "))
       << status.message();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+}
+
+TEST_F(GpuMessagesRun, EndStreamsOfWhoWaitsByItself) {
+  Package package = averageOnGpus(3, 1000);
+  options.timeLimit = 0.5;
+  auto start = std::chrono::steady_clock::now();
+  for (bool fails : {true, false}) {
+    Status status = onGpus(
+        package, options,
+        [&](int rank, GpuExecutor &executor, GpuRuns &) -> Status {
+          if (rank == 1 && fails)
+            return error("no more");
+          if (rank == 1)
+            std::this_thread::sleep_for(std::chrono::seconds(2));
+          else
+            EXPECT_FALSE(runByItself(executor, 1000, 2, /*again=*/true).ok());
+          return Status();
+        });
+    EXPECT_TRUE(fails ? status.message() == "rank 1: no more"
+                      : contains(status.message(),
+                                 ": launch 'all_reduce + update': waited 0.5 s "
+                                 "for messages of ranks "))
+        << status.message();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+}
+
+TEST_F(GpuMessagesRun, MayTakeTheTimeLimitInEveryRun) {
+  Package package = averageOnGpus(2, 1000);
+  options.timeLimit = 0.5;
+  Status status =
+      onGpus(package, options, [&](int rank, GpuExecutor &executor, GpuRuns &) {
+        constexpr int runs = 12;
+        if (rank == 0)
+          return runByItself(executor, 1000, runs, /*again=*/false);
+        Status status;
+        for (int i = 0; i < runs && status; ++i) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          status = runByItself(executor, 1000, 1, /*again=*/false);
+        }
+        return status;
+      });
+  EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST_F(GpuMessagesRun, WhatCannotBeComputedIsSaid) {

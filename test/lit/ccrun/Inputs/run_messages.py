@@ -98,6 +98,34 @@ text = process.communicate(timeout=60)[1]
 assert "rank 1 (dp = 1) was ended by signal 9" in text and process.returncode == 4, text
 assert time.monotonic() - start < 20
 
+# What was measured where kernels access the others' memory says nothing of messages.
+run(f"{build}/bin/cccompile", f"{source}/test/lit/ccrun/Inputs/tune.ccn", "--program", "f", "--emit", "package",
+    "--autotune", "--target", "sm_80", "-o", "tuned.ccnpkg")
+
+
+def tuned(number, **more):
+    """Measures the variants, and keeps that the fastest is `number`."""
+    path = re.search(r" runs on .* from now on, as '(.*)' says", run(ccrun, "tuned.ccnpkg", "--tune", 1, **more))[1]
+    text = re.sub('"variant": .*', f'"variant": {number}', open(path).read())
+    with open(path, "w") as out:
+        out.write(text)
+
+
+def variant(**more):
+    """The one that runs, which is the one that --info says."""
+    run(ccrun, "tuned.ccnpkg", "--bench", 1, "--json", "bench.json", **more)
+    number = json.load(open("bench.json"))["variant"]
+    info = run(ccrun, "tuned.ccnpkg", "--info", **more)
+    assert re.search(r"^  (\d+) .*, which runs on \d", info, re.M)[1] == str(number), info
+    return number
+
+
+tuned(2)
+assert variant() == variant(CCN_GPU_TRANSPORT="peer") == 2
+assert variant(CCN_GPU_TRANSPORT="nccl") == 0
+tuned(1, CCN_GPU_TRANSPORT="nccl")
+assert variant() == 2 and variant(CCN_GPU_TRANSPORT="nccl") == 1
+
 # On several hosts, as torchrun starts ranks, of which the last is on another.
 elsewhere = common.elsewhere()
 if not elsewhere:
@@ -105,18 +133,25 @@ if not elsewhere:
     sys.exit()
 with socket.create_server(("127.0.0.1", 0)) as server:
     port = server.getsockname()[1]
-for name in ("adam-overlapped-0-3", "collectives-f32-5-4"):
-    count = int(name[-1])
-    expected = outputs(f"{name}.ccnpkg", [], name, CCN_GPU_TRANSPORT="nccl")
+
+
+def on_hosts(name, count, *options):
     started = []
-    files = [word for output in expected for word in ("--output", f"{output}={name}-hosts-{output}.npy")]
     for rank in range(count):
         last = rank == count - 1
         told = {"RANK": rank, "WORLD_SIZE": count, "LOCAL_RANK": 0 if last else rank, "TORCHELASTIC_RUN_ID": name,
                 "TORCHELASTIC_USE_AGENT_STORE": "False", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        started.append(subprocess.Popen([*(elsewhere if last else []), ccrun, f"{name}.ccnpkg", "--seed", "5", *files],
+        started.append(subprocess.Popen([*(elsewhere if last else []), ccrun, f"{name}.ccnpkg", *options],
                                         env={**gpus, **{key: str(value) for key, value in told.items()}},
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
     said = [process.communicate(timeout=120)[1] for process in started]
     assert not any(said) and not any(process.returncode for process in started), said
+
+
+on_hosts("tuned", 2, "--bench", "1", "--json", "hosts.json")
+assert json.load(open("hosts.json"))["variant"] == 1
+for name in ("adam-overlapped-0-3", "collectives-f32-5-4"):
+    expected = outputs(f"{name}.ccnpkg", [], name, CCN_GPU_TRANSPORT="nccl")
+    on_hosts(name, int(name[-1]), "--seed", "5",
+             *(word for output in expected for word in ("--output", f"{output}={name}-hosts-{output}.npy")))
     assert {output: open(f"{name}-hosts-{output}.npy", "rb").read() for output in expected} == expected
