@@ -42,8 +42,8 @@ constexpr const char *ofBlock =
                          "epoch(, 0LL)?\\);\nif \\(isIn\\(c, \\d+LL\\)\\) \\{\n"
                          "gridBarrier\\(c\\);\n\\{";
 
-/// All have come, then all is there.
-constexpr const char *ofPush = "edgeBarrier\\(.*\n(.*\n)+groupBarrier\\(";
+/// Between what is sent and what is combined.
+constexpr const char *ofPush = "\\}\ngroupBarrier\\(";
 
 class EmulatedKernels : public testing::Test {
 protected:
