@@ -74,7 +74,46 @@ std::pair<std::string, std::string> extremes(runtime::ElementType type) {
 
 } // namespace
 
-std::string LoopWriter::indices(bool withReduced) const {
+LoopWriter::LoopWriter(CudaPart &part, const runtime::Loop &loop, bool byRows,
+                       const CudaScratch &scratch)
+    : part(part), loop(loop), byRows(byRows), scratch(scratch),
+      kernel(loop.function.empty() ? nullptr
+                                   : &part.bodies.loop(loop.function)) {
+  auto dims = static_cast<int64_t>(loop.sizes.size());
+  kept = collapse(loop, byRows ? 1 : 0, dims - loop.reducedDims);
+  reduced = collapse(loop, dims - loop.reducedDims, dims);
+  addOperands();
+  chooseWidth();
+}
+
+bool LoopWriter::takesParts() const {
+  return llvm::any_of(operands, [&](const Operand &operand) {
+    const CudaScratchPlace *place = placeOf(operand);
+    return place && place->isPart;
+  });
+}
+
+int64_t LoopWriter::fetchedBytes() const {
+  int64_t bytes = 0;
+  for (const Operand &operand : operands)
+    if (isFetched(operand) && operand.info->access != Access::Scratch)
+      bytes += (countOf(operand) == "V" ? width : 1) * operand.size *
+               std::max<int64_t>(llvm::size(operand.members), 1);
+  return bytes;
+}
+
+bool LoopWriter::mustAlign(const Operand &operand) const {
+  return width > 1 && operand.isPointer() && !operand.scattered &&
+         !isOwn(operand) && operand.step == 1 &&
+         !(isReduced() && operand.isOutput);
+}
+
+bool LoopWriter::needsAlignment() const {
+  return llvm::any_of(
+      operands, [&](const Operand &operand) { return mustAlign(operand); });
+}
+
+std::string LoopWriter::indices(bool withReduced, bool ofElements) const {
   std::string text = byRows ? "r" : "";
   auto add = [&](StringRef prefix, size_t count) {
     for (size_t i = 0; i < count; ++i)
@@ -83,28 +122,37 @@ std::string LoopWriter::indices(bool withReduced) const {
   add("x", kept.size());
   if (withReduced)
     add("y", reduced.size());
+  if (ofElements && takesParts())
+    text += text.empty() ? "e" : ", e";
   return text;
 }
 
-CudaText LoopWriter::construct(const CudaText &scratchBase) const {
+CudaText LoopWriter::construct(const CudaText &scratchBase,
+                               StringRef own) const {
   CudaText text;
-  (text << name()).kernelName()
-      << (" " + variable() + "(c, a, n, ") << scratchBase << ");\n";
+  (text << name()).kernelName() << (" " + variable() + "(c, a, n, ")
+                                << scratchBase << (", " + own + ");\n");
   return text;
+}
+
+/// Null if it is no scratch, or not placed yet.
+const CudaScratchPlace *LoopWriter::placeOf(const Operand &operand) const {
+  if (operand.info->access != Access::Scratch)
+    return nullptr;
+  auto place = scratch.places.find(operand.info->view.buffer);
+  return place == scratch.places.end() ? nullptr : &place->second;
 }
 
 int64_t LoopWriter::rowStride(const Operand &operand) const {
   if (operand.info->access == Access::Scratch) {
-    auto place = scratch.places.find(operand.info->view.buffer);
-    return place->second.second / operand.size;
+    const CudaScratchPlace *place = placeOf(operand);
+    return place ? place->rowBytes / operand.size : 0;
   }
   return operand.info->view.strides.front();
 }
 
-void LoopWriter::prepare() {
-  auto dims = static_cast<int64_t>(loop.sizes.size());
-  kept = collapse(loop, byRows ? 1 : 0, dims - loop.reducedDims);
-  reduced = collapse(loop, dims - loop.reducedDims, dims);
+void LoopWriter::addOperands() {
+  const LoopDims &dims = isReduced() ? reduced : kept;
   for (const auto *list : {&loop.inputs, &loop.outputs})
     for (const LoopOperand &info : *list) {
       Operand operand;
@@ -134,39 +182,45 @@ void LoopWriter::prepare() {
       operand.scattered = !operand.isPosition() &&
                           info.access != Access::Scratch &&
                           part.places.isScattered(info.view);
+      if (!dims.empty())
+        operand.step = dims.back().strides[operand.index];
       operands.push_back(std::move(operand));
     }
-  chooseWidth();
 }
 
-/// Several elements at once: the last dimension is contiguous or repeats in all
-/// operands, and whatever else moves them keeps them aligned.
 void LoopWriter::chooseWidth() {
+  int smallest = 16;
+  for (const Operand &operand : operands)
+    if (operand.isPointer() && operand.step == 1 &&
+        !(isReduced() && operand.isOutput))
+      smallest = std::min(smallest, operand.size);
+  int wide = std::min(8, 16 / smallest);
+  if (takes(wide))
+    width = wide;
+}
+
+/// The last dimension must be contiguous or repeat in all operands, and
+/// whatever else moves them keep them aligned.
+bool LoopWriter::takes(int wide) const {
   const LoopDims &dims = isReduced() ? reduced : kept;
   if (dims.empty())
-    return;
+    return false;
   const LoopDim &last = dims.back();
-  int smallest = 16;
   bool contiguous = false;
-  for (Operand &operand : operands) {
-    operand.step = last.strides[operand.index];
+  for (const Operand &operand : operands) {
     if (!operand.isPointer() || (isReduced() && operand.isOutput))
       continue;
     if (operand.step != 0 && operand.step != 1)
-      return;
+      return false;
     if (operand.step == 0 && operand.isOutput)
-      return;
-    if (operand.step == 1) {
-      contiguous = true;
-      smallest = std::min(smallest, operand.size);
-    }
+      return false;
+    contiguous |= operand.step == 1;
   }
-  int wide = std::min(8, 16 / smallest);
   // Where other dimensions follow, nothing may be left over.
   bool alone = kept.size() + reduced.size() == 1 && !byRows;
   if (!contiguous || wide == 1 || last.size < wide ||
       (!alone && last.size % wide != 0))
-    return;
+    return false;
   for (const Operand &operand : operands) {
     if (!operand.isPointer() || operand.step != 1)
       continue;
@@ -175,11 +229,11 @@ void LoopWriter::chooseWidth() {
       for (const LoopDim &dim : *list)
         if (&dim != &last &&
             dim.strides[operand.index] * operand.size % bytes != 0)
-          return;
+          return false;
     if (byRows && rowStride(operand) * operand.size % bytes != 0)
-      return;
+      return false;
   }
-  width = wide;
+  return true;
 }
 
 CudaText LoopWriter::Operand::declaration() const {
@@ -226,10 +280,12 @@ CudaText LoopWriter::address(const Operand &operand, int of) const {
           << operand.info->view.offset << ")";
     return place;
   }
-  if (operand.info->access == Access::Scratch)
+  if (isOwn(operand))
+    // Not numbers that may be parameters: it is kept in registers.
+    place << ("own + " + Twine(placeOf(operand)->offset));
+  else if (const CudaScratchPlace *found = placeOf(operand))
     place << "scratch + "
-          << scratch.places.at(operand.info->view.buffer).first +
-                 operand.info->view.offset * operand.size;
+          << found->offset + operand.info->view.offset * operand.size;
   else if (operand.info->slots != 0)
     place = part.places.address(slotOf(*operand.info, of));
   else
@@ -241,6 +297,10 @@ CudaText LoopWriter::address(const Operand &operand, int of) const {
 /// How far an operand's element is from its first.
 CudaText LoopWriter::offset(const Operand &operand, bool withReduced) const {
   CudaText text;
+  if (isOwn(operand)) {
+    text << (placeOf(operand)->isPart ? "e" : "0");
+    return text;
+  }
   bool any = false;
   auto add = [&](const Twine &index, int64_t stride) {
     if (stride == 0)
@@ -263,14 +323,25 @@ CudaText LoopWriter::offset(const Operand &operand, bool withReduced) const {
   return text;
 }
 
-std::string LoopWriter::parameters(bool withReduced) const {
-  std::string list = indices(withReduced), text;
+std::string LoopWriter::parameters(bool withReduced, bool ofElements) const {
+  std::string list = indices(withReduced, ofElements), text;
   for (llvm::StringRef rest = list; !rest.empty();) {
     auto [name, more] = rest.split(", ");
     text += (text.empty() ? "i64 " : ", i64 ") + name.str();
     rest = more;
   }
   return text;
+}
+
+/// A call of load or store for `count` elements, up to the address. What is a
+/// list of buffers takes vectors apart by itself, what is the thread's own is
+/// aligned.
+std::string LoopWriter::access(StringRef function, const Operand &operand,
+                               StringRef count) const {
+  bool knows = operand.scattered || isOwn(operand) || count == "1";
+  return (function + "<" + operand.type() + ", " + count +
+          (knows ? "" : ", areAligned") + ">(" + operand.name)
+      .str();
 }
 
 void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
@@ -281,7 +352,7 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
   // Of the kernel's own types.
   CudaText places;
   (places << "const CcnContext &c, const A_").kernelName() << " &a, const N_";
-  places.kernelName() << " &n, Byte *scratch";
+  places.kernelName() << " &n, Byte *scratch, Byte *own";
   // What is combined once, before the body is made.
   for (const Operand &operand : operands) {
     if (!operand.uniform || operand.members.empty())
@@ -308,7 +379,7 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
       if (operand.members.empty())
         text << "*" << address(operand, -1);
       else
-        text << (operand.name + "(c, a, n, scratch)");
+        text << (operand.name + "(c, a, n, scratch, own)");
     }
     text << ")";
   }
@@ -324,45 +395,72 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
   text << "  }\n";
 }
 
-/// Loads, computes, and keeps or stores `V` elements.
-void LoopWriter::writeElements(CudaText &text) {
-  text << ("  template <int V> __device__ void " +
-           Twine(isReduced() ? "accumulate(Sums &sums" : "at("));
-  std::string list = parameters(true);
-  text << ((isReduced() && !list.empty() ? ", " : "") + list + ") const {\n");
+/// What `V` elements take of memory, loaded for itself: where threads have
+/// their elements in turns, those of all turns come at once, which loads and
+/// stores in turns would not.
+void LoopWriter::writeFetch(CudaText &text) {
+  text << "  template <int V> struct Fetched {\n";
+  CudaText loads;
   std::string combined;
   for (const Operand &operand : operands) {
-    if (operand.isOutput || !operand.isPointer())
+    if (!isFetched(operand))
       continue;
-    std::string type(operand.type());
     CudaText at = offset(operand, true);
-    bool vector = operand.step == 1 && width > 1;
-    std::string count = vector ? "V" : "1";
-    std::string value = "v" + std::to_string(operand.index);
+    std::string count = countOf(operand),
+                value = "v" + std::to_string(operand.index),
+                load = access("load", operand, count);
+    text << ("    Vector<" + operand.type() + ", " + count + "> " + value);
     if (operand.members.empty()) {
-      text << ("    const Vector<" + type + ", " + count + "> " + value +
-               " = load<" + type + ", " + count + ">(" + operand.name + " + ")
-           << at << ");\n";
+      text << ";\n";
+      loads << ("    f." + value + " = " + load + " + ") << at << ");\n";
       continue;
     }
     std::string members = std::to_string(operand.members.size());
-    text << ("    Vector<" + type + ", " + count + "> p" +
-             Twine(operand.index) + "[" + members +
-             "];\n#pragma unroll\n    for (int m = 0; m < " + members +
-             "; ++m)\n      p" + Twine(operand.index) + "[m] = load<" + type +
-             ", " + count + ">(" + operand.name + "[m] + ")
-         << at << ");\n";
-    // Everything is on its way before anything is waited for.
-    part.kernel.takesRegisters = true;
-    combined += ("    const Vector<" + type + ", " + count + "> " + value +
-                 " = combineAll<" + cudaKind(operand.info->reduction) + ">(p" +
+    text << ";\n";
+    loads << ("    Vector<" + operand.type() + ", " + count + "> p" +
+              Twine(operand.index) + "[" + members +
+              "];\n#pragma unroll\n    for (int m = 0; m < " + members +
+              "; ++m)\n      p" + Twine(operand.index) + "[m] = " + load +
+              "[m] + ")
+          << at << ");\n";
+    combined += ("    f." + value + " = combineAll<" +
+                 cudaKind(operand.info->reduction) + ">(p" +
                  Twine(operand.index) + ");\n")
                     .str();
+    // Everything is on its way before anything is waited for.
+    part.kernel.takesRegisters = true;
   }
-  text << combined;
+  text << ("  };\n  template <int V, bool areAligned = true> __device__ "
+           "Fetched<V> fetch(" +
+           parameters(true) + ") const {\n    Fetched<V> f;\n")
+       << loads << combined << "    return f;\n  }\n";
+}
+
+/// Computes, and keeps or stores `V` elements.
+void LoopWriter::writeElements(CudaText &text) {
+  std::string list = indices(true), declared = parameters(true),
+              function = isReduced() ? "accumulate" : "at",
+              header = "  template <int V, bool areAligned = true> "
+                       "__device__ void " +
+                       function + "(" + (isReduced() ? "Sums &sums" : "");
+  auto after = [](StringRef before, const std::string &more) {
+    return (before.empty() || more.empty() ? "" : ", ") + more;
+  };
+  std::string sums = isReduced() ? "sums" : "";
+  text << (header + after(sums, declared) + ") const {\n    " + function +
+           "<V, areAligned>(" + sums + after(sums, list) +
+           after(sums + list, "fetch<V, areAligned>(" + list + ")") +
+           ");\n  }\n" + header + after(sums, declared) +
+           after(sums + declared, "const Fetched<V> &f") + ") const {\n");
+  for (const Operand &operand : operands)
+    if (!operand.isOutput && isOwn(operand))
+      text << ("    const Vector<" + operand.type() + ", " + countOf(operand) +
+               "> v" + Twine(operand.index) + " = " +
+               access("load", operand, countOf(operand)) + " + ")
+           << offset(operand, true) << ");\n";
   auto element = [&](const Operand &operand) {
-    bool vector = operand.step == 1 && width > 1;
-    return "v" + std::to_string(operand.index) + (vector ? ".at[j]" : ".at[0]");
+    return (isFetched(operand) ? "f.v" : "v") + std::to_string(operand.index) +
+           (countOf(operand) == "V" ? ".at[j]" : ".at[0]");
   };
   if (!isReduced())
     for (const Operand &operand : operands)
@@ -426,9 +524,8 @@ void LoopWriter::writeElements(CudaText &text) {
     for (const Operand &operand : operands) {
       if (!operand.isOutput)
         continue;
-      std::string store = ("store<" + operand.type() + ", V>(" + operand.name +
-                           (operand.members.empty() ? "" : "[m]") + " + ")
-                              .str();
+      std::string store = access("store", operand, "V") +
+                          (operand.members.empty() ? "" : "[m]") + " + ";
       if (!operand.members.empty())
         text << ("#pragma unroll\n    for (int m = 0; m < " +
                  Twine(operand.members.size()) + "; ++m)\n  ");
@@ -456,7 +553,7 @@ void LoopWriter::writeSums(CudaText &text) {
     text << ("    sums.s" + Twine(i) + ".begin(" + smallest + ", " + largest +
              ", ofNothing);\n");
   }
-  std::string list = parameters(false);
+  std::string list = parameters(false, false);
   text << ("  }\n  __device__ void finish(const Sums &sums" +
            (list.empty() ? "" : ", " + list) + ") const {\n");
   for (size_t i = 0; i < loop.outputs.size(); ++i) {
@@ -483,7 +580,6 @@ void LoopWriter::writeSums(CudaText &text) {
 }
 
 llvm::Error LoopWriter::write() {
-  prepare();
   number = part.number++;
   std::string functor;
   if (kernel) {
@@ -509,20 +605,19 @@ llvm::Error LoopWriter::write() {
   if (isReduced())
     writeSums(text);
   writeConstructor(text, functor);
+  writeFetch(text);
   writeElements(text);
   text << "  __device__ bool aligned() const {\n    return true";
-  if (width > 1)
-    for (const Operand &operand : operands) {
-      if (!operand.isPointer() || operand.scattered || operand.step != 1 ||
-          (isReduced() && operand.isOutput))
-        continue;
-      std::string bytes = std::to_string(width * operand.size);
-      if (operand.members.empty())
-        text << (" && isAligned(" + operand.name + ", " + bytes + ")");
-      for (size_t m = 0; m < operand.members.size(); ++m)
-        text << (" && isAligned(" + operand.name + "[" + Twine(m) + "], " +
-                 bytes + ")");
-    }
+  for (const Operand &operand : operands) {
+    if (!mustAlign(operand))
+      continue;
+    std::string bytes = std::to_string(width * operand.size);
+    if (operand.members.empty())
+      text << (" && isAligned(" + operand.name + ", " + bytes + ")");
+    for (size_t m = 0; m < operand.members.size(); ++m)
+      text << (" && isAligned(" + operand.name + "[" + Twine(m) + "], " +
+               bytes + ")");
+  }
   text << ";\n  }\n};\n";
   return llvm::Error::success();
 }

@@ -26,36 +26,57 @@ using LoopDims = std::vector<LoopDim>;
 /// The number of elements.
 int64_t product(const LoopDims &dims);
 
-/// Where the arrays of scratch begin in a team's memory.
+/// Where an array of scratch is.
+struct CudaScratchPlace {
+  /// Whether each thread has it, or what it takes of it, in memory of its own.
+  bool isOwn = false;
+  /// Whether that is a part of the array: the elements that the thread takes of
+  /// all loops, one after the other.
+  bool isPart = false;
+  /// Bytes from the start of the team's memory, or of the thread's.
+  int64_t offset = 0;
+  /// From row to row, 0 if a team has one row at a time.
+  int64_t rowBytes = 0;
+};
+
+/// Where the arrays of scratch are, by number.
 struct CudaScratch {
-  /// By number: bytes from the start, and of each row, 0 if a team has one row
-  /// at a time.
-  std::map<int, std::pair<int64_t, int64_t>> places;
-  int64_t bytes = 0;
+  std::map<int, CudaScratchPlace> places;
+  /// Of a team, and of a thread.
+  int64_t bytes = 0, ownBytes = 0;
 };
 
 /// Writes the structure of one loop, and what its users must know of it.
 class LoopWriter {
 public:
-  /// `byRows`: dimension 0 is the row that a team takes.
+  /// `byRows`: dimension 0 is the row that a team takes. `scratch` is complete
+  /// when the structure is written, and knows before how far apart rows are.
   LoopWriter(CudaPart &part, const runtime::Loop &loop, bool byRows,
-             const CudaScratch &scratch)
-      : part(part), loop(loop), byRows(byRows), scratch(scratch),
-        kernel(loop.function.empty() ? nullptr
-                                     : &part.bodies.loop(loop.function)) {}
+             const CudaScratch &scratch);
 
+  /// Whether so many elements of the last dimension can be done at once where
+  /// addresses allow.
+  bool takes(int width) const;
   /// Writes the structure.
   llvm::Error write();
 
-  /// The arguments of an index: "r, x0, x1".
-  std::string indices(bool withReduced) const;
+  /// Whether threads have parts of its operands in memory of their own.
+  bool takesParts() const;
+  /// What is loaded for `width` elements, but for scratch.
+  int64_t fetchedBytes() const;
+  /// Whether addresses must be aligned for as many to be done at once.
+  bool needsAlignment() const;
+  /// The arguments of an index: "r, x0, x1"; where threads have parts of
+  /// operands, of elements "r, x0, x1, e", with e the place in the part.
+  std::string indices(bool withReduced, bool ofElements = true) const;
   /// What a variable of the structure is called: "l0".
   std::string variable() const { return "l" + std::to_string(number); }
-  /// Declares that variable, with this address of the team's scratch.
-  CudaText construct(const CudaText &scratchBase) const;
+  /// Declares that variable, with this address of the team's scratch, and that
+  /// of the thread's.
+  CudaText construct(const CudaText &scratchBase, llvm::StringRef own) const;
   LoopDims kept, reduced;
-  /// How many elements of the last dimension are done at once where addresses
-  /// allow.
+  /// How many elements are done at once, at first as many as make up vectors
+  /// of 16 bytes.
   int width = 1;
   int number = 0;
 
@@ -82,17 +103,34 @@ private:
   };
 
   bool isReduced() const { return loop.reducedDims > 0; }
+  const CudaScratchPlace *placeOf(const Operand &operand) const;
+  bool isOwn(const Operand &operand) const {
+    const CudaScratchPlace *place = placeOf(operand);
+    return place && place->isOwn;
+  }
+  /// Whether an operand is loaded from memory for each element.
+  bool isFetched(const Operand &operand) const {
+    return !operand.isOutput && operand.isPointer() && !isOwn(operand);
+  }
+  /// How many elements of an operand go with `V` of the loop.
+  std::string countOf(const Operand &operand) const {
+    return operand.step == 1 && width > 1 ? "V" : "1";
+  }
   /// What the structure's name begins with; the kernel's follows.
   std::string name() const { return "L" + std::to_string(number) + "_"; }
   int64_t rowStride(const Operand &operand) const;
-  void prepare();
+  void addOperands();
   void chooseWidth();
+  bool mustAlign(const Operand &operand) const;
   CudaText address(const Operand &operand, int of) const;
   CudaText setAddress(const Operand &operand, std::optional<size_t> member,
                       int of) const;
   CudaText offset(const Operand &operand, bool withReduced) const;
-  std::string parameters(bool withReduced) const;
+  std::string parameters(bool withReduced, bool ofElements = true) const;
+  std::string access(llvm::StringRef function, const Operand &operand,
+                     llvm::StringRef count) const;
   void writeConstructor(CudaText &text, llvm::StringRef functor);
+  void writeFetch(CudaText &text);
   void writeElements(CudaText &text);
   void writeSums(CudaText &text);
 

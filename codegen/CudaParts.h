@@ -149,6 +149,11 @@ bool isElementwise(const runtime::RowsPart &rows);
 llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows,
                      int64_t tile = 0);
 
+/// Lets what loops over rows read come nearer while blocks wait for what comes
+/// before: of each team's first row, but for what is written to buffer
+/// `awaited`.
+void prefetchRows(CudaPart &part, const runtime::RowsPart &rows, int awaited);
+
 /// Adds a copy: a loop that stores its one input.
 llvm::Error emitCopy(CudaPart &part, const runtime::CopyPart &copy);
 

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/CudaLoops.h"
+#include "codegen/CudaShares.h"
+#include "codegen/RowShares.h"
 #include "runtime/GpuAbi.h"
 
 #include "llvm/Support/Error.h"
@@ -27,99 +28,23 @@ namespace {
 // Indices
 //===----------------------------------------------------------------------===//
 
-/// Declares the index of each dimension from a running number, `width` elements
-/// of the last dimension at once.
-CudaText indicesOf(StringRef from, const LoopDims &dims, StringRef prefix,
-                   int width) {
-  CudaText text;
-  if (dims.empty())
-    return text;
-  auto scaled = [&](StringRef value) {
-    return width == 1 ? value.str()
-                      : ("i64(" + value + ") * " + Twine(width)).str();
-  };
-  if (dims.size() == 1) {
-    text << ("const i64 " + prefix + "0 = " + scaled(from) + "; ");
-    return text;
-  }
-  // Divisions of 32 bits take a fraction of the time.
-  StringRef type = product(dims) < (int64_t(1) << 31) ? "u32" : "i64";
-  text << (type + " " + prefix + "q = " + type + "(" + from + "); ");
-  for (size_t i = dims.size(); i-- > 0;) {
-    bool isLast = i + 1 == dims.size();
-    std::string name = (prefix + Twine(i)).str();
-    if (i == 0) {
-      text << ("const i64 " + name + " = " + prefix + "q; ");
-      break;
-    }
-    CudaText size;
-    size << (type + "(") << (isLast ? dims[i].size / width : dims[i].size)
-         << ")";
-    std::string rest = (prefix + "q % ").str();
-    text << ("const i64 " + name + " = ");
-    if (isLast && width > 1)
-      text << "i64(" << rest << size << (") * " + Twine(width));
-    else
-      text << rest << size;
-    text << ("; " + prefix + "q /= ") << size << "; ";
-  }
-  return text;
-}
-
-/// for (i = first; i < count; i += step) body
-CudaText countedLoop(StringRef index, StringRef first, const CudaText &count,
-                     StringRef step, const CudaText &body) {
-  CudaText text;
-  text << ("for (i64 " + index + " = " + first + "; " + index + " < ") << count
-       << ("; " + index + " += " + step + ") {\n") << body << "}\n";
-  return text;
-}
-
-/// Declares what lanes sum up, at its beginning.
-CudaText beginSums(const LoopWriter &loop) {
-  CudaText text;
-  text << ("typename decltype(" + loop.variable() + ")::Sums sums; " +
-           loop.variable() + ".begin(sums, ")
-       << product(loop.reduced) << " == 0);\n";
-  return text;
-}
-
-/// Adds `width` elements.
-CudaText addToSums(const LoopWriter &loop, int width) {
-  std::string list = loop.indices(true);
-  CudaText text;
-  text << (loop.variable() + ".template accumulate<" + Twine(width) + ">(sums" +
-           (list.empty() ? "" : ", " + list) + ");\n");
-  return text;
-}
-
-std::string finishSums(const LoopWriter &loop) {
-  std::string list = loop.indices(false);
-  return loop.variable() + ".finish(sums" + (list.empty() ? "" : ", " + list) +
-         ");\n";
-}
-
-/// Adds all elements of a result, shared out among lanes. Where addresses do
-/// not allow vectors, a lane adds the elements of the same vectors one by one:
-/// the order does not depend on where the elements are.
+/// Adds all elements of a result, shared out among lanes, in an order that does
+/// not depend on whether addresses are aligned.
 CudaText sumShared(const LoopWriter &loop, StringRef lane, StringRef lanes) {
-  CudaText count, one = addToSums(loop, 1);
+  CudaText count;
   count << product(loop.reduced) / loop.width;
-  auto pass = [&](const CudaText &add) {
+  auto pass = [&](bool areAligned) {
     CudaText body;
-    body << indicesOf("i", loop.reduced, "y", loop.width) << add;
+    body << indicesOf("i", loop.reduced, "y", loop.width)
+         << addToSums(loop, {loop.width, areAligned});
     return countedLoop("i", lane, count, lanes, body);
   };
-  if (loop.width == 1)
-    return pass(one);
-  std::string last = "y" + std::to_string(loop.reduced.size() - 1);
-  CudaText text, oneByOne;
-  oneByOne << ("const i64 v = " + last + ";\nfor (i64 " + last + " = v; " +
-               last + " < v + " + Twine(loop.width) + "; ++" + last + ")\n  ")
-           << one;
-  text << ("if (" + loop.variable() + ".aligned()) {\n")
-       << pass(addToSums(loop, loop.width)) << "} else {\n"
-       << pass(oneByOne) << "}\n";
+  if (!loop.needsAlignment())
+    return pass(true);
+  CudaText text;
+  text << ("if (" + loop.variable() + ".aligned()) {\n") << pass(true)
+       << "} else {\n"
+       << pass(false) << "}\n";
   return text;
 }
 
@@ -132,30 +57,6 @@ CudaText sumTogether(const LoopWriter &loop) {
   return text;
 }
 
-/// What one team does of a reduction for one row.
-CudaText reduceRow(const LoopWriter &loop) {
-  if (loop.kept.empty()) {
-    CudaText text;
-    text << "{\n" << sumTogether(loop) << "}\n";
-    return text;
-  }
-  CudaText body, count, inner, element;
-  inner << product(loop.reduced);
-  element << indicesOf("j", loop.reduced, "y", 1) << addToSums(loop, 1);
-  body << indicesOf("k", loop.kept, "x", 1) << beginSums(loop)
-       << countedLoop("j", "0", inner, "1", element) << finishSums(loop);
-  count << product(loop.kept);
-  return countedLoop("k", "team.lane()", count, "team.lanes()", body);
-}
-
-/// Does the `width` elements at an index.
-CudaText elementsAt(const LoopWriter &loop, int width) {
-  CudaText text;
-  text << (loop.variable() + ".template at<" + Twine(width) + ">(" +
-           loop.indices(false) + ");\n");
-  return text;
-}
-
 /// All elements of a row, shared out among threads.
 CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
                        StringRef step) {
@@ -163,7 +64,7 @@ CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
   auto pass = [&](int64_t count, int width) {
     CudaText body, total;
     total << count;
-    body << indicesOf("i", loop.kept, "x", width) << elementsAt(loop, width);
+    body << indicesOf("i", loop.kept, "x", width) << elementsAt(loop, {width});
     return countedLoop("i", first, total, step, body);
   };
   CudaText scalars = pass(count, 1);
@@ -178,7 +79,7 @@ CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
     total << count;
     text << "for (i64 i = " << (count / loop.width * loop.width)
          << (" + " + first + "; i < ") << total << ("; i += " + step + ") {\n")
-         << indicesOf("i", loop.kept, "x", 1) << elementsAt(loop, 1) << "}\n";
+         << indicesOf("i", loop.kept, "x", 1) << elementsAt(loop, {1}) << "}\n";
   }
   text << "} else {\n" << scalars << "}\n";
   return text;
@@ -189,7 +90,7 @@ CudaText elementsOfTiles(const LoopWriter &loop, int64_t tile) {
   auto pass = [&](const Twine &begin, const Twine &end, int width) {
     CudaText count, body;
     count << end;
-    body << indicesOf("i", loop.kept, "x", width) << elementsAt(loop, width);
+    body << indicesOf("i", loop.kept, "x", width) << elementsAt(loop, {width});
     return countedLoop("i", (begin + " + threadIdx.x").str(), count,
                        "blockDim.x", body);
   };
@@ -217,10 +118,6 @@ CudaText elementsOfTiles(const LoopWriter &loop, int64_t tile) {
 /// The most dynamic shared memory that a part takes of a block.
 constexpr int64_t mostShared = 96 * 1024;
 
-/// Who takes a row: the grid takes each element for itself, or each loop for
-/// itself where rows are few and long.
-enum class Team { Thread, Warp, Block, Grid };
-
 /// The most elements of a row that a loop has.
 int64_t longestRow(const runtime::RowsPart &rows) {
   int64_t longest = 1;
@@ -244,27 +141,17 @@ Team teamFor(const runtime::RowsPart &rows) {
 
 /// How many of them a block has; 0 if the grid is one.
 int64_t teamsOfBlock(Team team) {
-  switch (team) {
-  case Team::Thread:
-    return threadsPerBlock;
-  case Team::Warp:
-    return threadsPerBlock / 32;
-  case Team::Block:
-    return 1;
-  case Team::Grid:
-    return 0;
-  }
-  llvm_unreachable("all teams are handled");
+  return team == Team::Grid ? 0 : threadsPerBlock / lanesOf(team);
 }
 
-StringRef teamType(Team team) {
+std::string teamType(Team team) {
   switch (team) {
   case Team::Thread:
     return "ThreadTeam";
   case Team::Warp:
     return "WarpTeam";
   case Team::Block:
-    return "BlockTeam";
+    return "BlockTeam<" + std::to_string(threadsPerBlock) + ">";
   case Team::Grid:
     break;
   }
@@ -281,11 +168,11 @@ public:
 private:
   void placeScratch();
   bool dependsOnEarlier(size_t loop) const;
-  void writeTeams(const std::vector<LoopWriter> &loops);
+  llvm::Error writeTeams(std::vector<LoopWriter> &loops);
   void writeManySums(const LoopWriter &loop, const CudaText &count);
   void writeFewSums(const LoopWriter &loop, size_t outputs,
                     const CudaText &count);
-  void writeGrid(const std::vector<LoopWriter> &loops);
+  llvm::Error writeGrid(std::vector<LoopWriter> &loops);
 
   CudaPart &part;
   const runtime::RowsPart &rows;
@@ -304,7 +191,8 @@ void RowsWriter::placeScratch() {
   for (const runtime::Loop &loop : rows.loops)
     for (const auto *list : {&loop.inputs, &loop.outputs})
       for (const LoopOperand &operand : *list) {
-        if (operand.access != Access::Scratch)
+        if (operand.access != Access::Scratch ||
+            scratch.places.count(operand.view.buffer) > 0)
           continue;
         Array &array = arrays[operand.view.buffer];
         int64_t size = runtime::sizeInBytes(operand.type);
@@ -318,7 +206,8 @@ void RowsWriter::placeScratch() {
       }
   for (const auto &[number, array] : arrays) {
     bool all = team == Team::Grid;
-    scratch.places[number] = {scratch.bytes, all ? array.rowBytes : 0};
+    scratch.places[number] = {.offset = scratch.bytes,
+                              .rowBytes = all ? array.rowBytes : 0};
     int64_t bytes =
         array.firstBytes + (all ? (rows.rows - 1) * array.rowBytes : 0);
     scratch.bytes += llvm::alignTo(bytes, 16);
@@ -363,22 +252,42 @@ bool RowsWriter::dependsOnEarlier(size_t loop) const {
   return false;
 }
 
-void RowsWriter::writeTeams(const std::vector<LoopWriter> &loops) {
+llvm::Error RowsWriter::writeTeams(std::vector<LoopWriter> &loops) {
+  RowShares shares(part, rows, team, loops, scratch);
+  placeScratch();
+  for (LoopWriter &loop : loops)
+    if (llvm::Error error = loop.write())
+      return error;
   CudaText &text = part.kernel.body;
-  text << ("const " + teamType(team) + " team;\n");
-  CudaText body;
-  for (auto [i, loop] : llvm::enumerate(loops)) {
-    bool inside = dependsOnEarlier(i);
-    (inside ? body : text) << loop.construct(scratchBase);
-    body << (rows.loops[i].reducedDims
-                 ? reduceRow(loop)
-                 : elementsOfRow(loop, "team.lane()", "team.lanes()"))
-         << "team.sync();\n";
+  text << (teamType(team) + " team;\n");
+  std::string own = "nullptr";
+  if (scratch.ownBytes > 0) {
+    own = "own";
+    text << ("__align__(16) Byte own[" + Twine(scratch.ownBytes) + "];\n");
   }
+  CudaText fetched, body;
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    if (shares.waitsBefore(i))
+      body << "team.sync();\n";
+    bool inside = dependsOnEarlier(i);
+    (inside ? body : text) << loop.construct(scratchBase, own);
+    ShareWriter writer(loop, team, rows.loops[i].reducedDims > 0);
+    // Of few rows a block has the registers to have all that it needs at once.
+    bool isFetched = part.kernel.takesRegisters && i > 0 && writer.canFetch() &&
+                     shares.fetchesConstants(i);
+    if (isFetched)
+      fetched << writer.fetch();
+    body << writer.take(shares.isOfEvery(i), isFetched);
+  }
+  fetched << body;
+  body = std::move(fetched);
+  if (shares.waitsAfter())
+    body << "team.sync();\n";
   CudaText count;
   count << rows.rows;
   text << countedLoop("r", "team.first()", count, "team.count()", body);
   part.needBlocks(llvm::divideCeilSigned(rows.rows, teamsOfBlock(team)));
+  return llvm::Error::success();
 }
 
 /// Many sums: each by a warp, or by a thread where they are short.
@@ -387,7 +296,7 @@ void RowsWriter::writeManySums(const LoopWriter &loop, const CudaText &count) {
   CudaText body, many;
   body << indicesOf("k", loop.kept, "x", 1) << sumTogether(loop);
   many << product(loop.kept);
-  part.kernel.body << ("const " + type + " team;\n")
+  part.kernel.body << (type + " team;\n")
                    << countedLoop("r", "0", count, "1",
                                   countedLoop("k", "team.first()", many,
                                               "team.count()", body));
@@ -407,28 +316,32 @@ void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
       std::max<int64_t>(rows.rows, 1) * CCN_MAX_BLOCKS * sumBytes;
   partial << beginSums(loop)
           << sumShared(loop, "threadInGrid()", "threadsInGrid()")
-          << "merge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  (" << place
+          << "merge(team, sums);\nif (threadIdx.x == 0)\n  (" << place
           << ")[blockIdx.x] = sums;\n";
-  text << countedLoop("r", "0", count, "1", partial);
+  text << (teamType(Team::Block) + " team;\n")
+       << countedLoop("r", "0", count, "1", partial);
   part.gridBarrier();
   whole << beginSums(loop)
         << "for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x)\n  "
            "sums.add(("
         << place
-        << (")[b]);\nmerge(BlockTeam(), sums);\nif (threadIdx.x == 0)\n  " +
+        << (")[b]);\nmerge(team, sums);\nif (threadIdx.x == 0)\n  " +
             finishSums(loop));
   text << countedLoop("r", "blockIdx.x", count, "gridDim.x", whole);
 }
 
 /// Few long rows: all blocks work on each loop, one loop after the other.
-void RowsWriter::writeGrid(const std::vector<LoopWriter> &loops) {
+llvm::Error RowsWriter::writeGrid(std::vector<LoopWriter> &loops) {
+  for (LoopWriter &loop : loops)
+    if (llvm::Error error = loop.write())
+      return error;
   CudaText &text = part.kernel.body;
   CudaText count;
   count << rows.rows;
   for (auto [i, loop] : llvm::enumerate(loops)) {
     if (i > 0)
       part.gridBarrier();
-    text << "{\n" << loop.construct(scratchBase);
+    text << "{\n" << loop.construct(scratchBase, "nullptr");
     if (rows.loops[i].reducedDims == 0) {
       text << countedLoop(
           "r", "0", count, "1",
@@ -446,6 +359,7 @@ void RowsWriter::writeGrid(const std::vector<LoopWriter> &loops) {
     }
     text << "}\n";
   }
+  return llvm::Error::success();
 }
 
 llvm::Error RowsWriter::write() {
@@ -455,7 +369,7 @@ llvm::Error RowsWriter::write() {
     if (llvm::Error error = loop.write())
       return error;
     part.kernel.body << "{\n"
-                     << loop.construct(scratchBase)
+                     << loop.construct(scratchBase, "nullptr")
                      << (tile ? elementsOfTiles(loop, tile)
                               : elementsOfRow(loop, "threadInGrid()",
                                               "threadsInGrid()"))
@@ -464,18 +378,15 @@ llvm::Error RowsWriter::write() {
         product(loop.kept), tile ? tile : threadsPerBlock * loop.width));
     return llvm::Error::success();
   }
-  placeScratch();
-  std::vector<LoopWriter> loops;
-  for (const runtime::Loop &loop : rows.loops) {
-    loops.emplace_back(part, loop, true, scratch);
-    if (llvm::Error error = loops.back().write())
-      return error;
-  }
-  part.kernel.body << "{\n";
   if (team == Team::Grid)
-    writeGrid(loops);
-  else
-    writeTeams(loops);
+    placeScratch();
+  std::vector<LoopWriter> loops;
+  for (const runtime::Loop &loop : rows.loops)
+    loops.emplace_back(part, loop, true, scratch);
+  part.kernel.body << "{\n";
+  if (llvm::Error error =
+          team == Team::Grid ? writeGrid(loops) : writeTeams(loops))
+    return error;
   part.kernel.body << "}\n";
   return llvm::Error::success();
 }
@@ -502,6 +413,32 @@ bool codegen::isElementwise(const runtime::RowsPart &rows) {
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
                               int64_t tile) {
   return RowsWriter(part, rows, tile).write();
+}
+
+void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
+                           int awaited) {
+  Team team = teamFor(rows);
+  // Short rows of a thread are few bytes of a line.
+  if (team == Team::Grid || team == Team::Thread)
+    return;
+  std::set<std::pair<int, int64_t>> begun;
+  for (const runtime::Loop &loop : rows.loops)
+    for (const LoopOperand &input : loop.inputs) {
+      const runtime::View &view = input.view;
+      bool isOwn = view.rank < 0 || view.rank == part.places.rank;
+      if (input.access != Access::Load || !isOwn || view.buffer == awaited ||
+          part.places.isScattered(view) ||
+          !isRowMajor(loop, input, loop.sizes.size()) ||
+          !begun.emplace(view.buffer, view.offset).second)
+        continue;
+      int64_t bytes = runtime::sizeInBytes(input.type),
+              step = view.strides.front() * bytes;
+      for (int64_t size : llvm::drop_begin(loop.sizes))
+        bytes *= size;
+      part.kernel.body << ("prefetchRow(" + teamType(team) + "(), ")
+                       << rows.rows << ", " << part.places.address(view) << ", "
+                       << step << ", " << bytes << ");\n";
+    }
 }
 
 llvm::Error codegen::emitCopy(CudaPart &part, const runtime::CopyPart &copy) {

@@ -299,7 +299,12 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                        : cut.segmentOf(rank, i));
     if (isFlagPart(part) || isExchange)
       usesEpoch = kernel.properties.waits = true;
+    const auto *next = i + 1 < launch.parts.size()
+                           ? std::get_if<RowsPart>(&launch.parts[i + 1])
+                           : nullptr;
     if (const auto *barrier = std::get_if<BarrierPart>(&part)) {
+      if (next)
+        prefetchRows(out, *next, /*awaited=*/-1);
       kernel.body << (barriers[index].isAtEdge(nextBarrier++)
                           ? "edgeBarrier(c, "
                           : "groupBarrier(c, ")
@@ -317,8 +322,11 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       out.gridBarrier();
       break;
     }
-    if (isExchange)
+    if (isExchange) {
       enter(std::nullopt);
+      if (next)
+        prefetchRows(out, *next, std::get<ExchangePart>(part).to.buffer);
+    }
     if (std::holds_alternative<SignalPart>(part) &&
         out.signals == CCN_MAX_SIGNALS)
       return llvm::createStringError("launch '" + launch.name +

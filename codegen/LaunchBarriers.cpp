@@ -205,9 +205,10 @@ static bool takesSharedMemory(const Part &part) {
     return std::holds_alternative<MatmulPart>(part) ||
            std::holds_alternative<Conv2dPart>(part);
   return llvm::any_of(rows->loops, [](const Loop &loop) {
-    return llvm::any_of(loop.outputs, [](const LoopOperand &operand) {
-      return operand.access == Access::Scratch;
-    });
+    return loop.reducedDims > 0 ||
+           llvm::any_of(loop.outputs, [](const LoopOperand &operand) {
+             return operand.access == Access::Scratch;
+           });
   });
 }
 

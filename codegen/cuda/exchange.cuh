@@ -137,20 +137,6 @@ template <class T> struct Lamport {
   }
 };
 
-template <int i> struct Index {
-  static constexpr int value = i;
-};
-/// Calls f(Index<i>()) for i from `begin` to `end`. Arrays that loops index are
-/// not kept in registers where the compiler unrolls the loops too late, as it
-/// does around loops that wait.
-template <int begin, int end, class F>
-__device__ __forceinline__ void unrolled(const F &f) {
-  if constexpr (begin < end) {
-    f(Index<begin>());
-    unrolled<begin + 1, end>(f);
-  }
-}
-
 /// The rank of the member that comes `i` after this one.
 template <int members>
 __device__ inline int rankAfter(const Group<members> &group, int i) {

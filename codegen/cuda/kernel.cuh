@@ -27,6 +27,20 @@ __device__ inline i64 threadInGrid() {
 }
 __device__ inline i64 threadsInGrid() { return i64(gridDim.x) * blockDim.x; }
 
+template <int i> struct Index {
+  static constexpr int value = i;
+};
+/// Calls f(Index<i>()) for i from `begin` to `end`. Arrays that loops index are
+/// not kept in registers where the compiler unrolls the loops too late, as it
+/// does around loops that wait.
+template <int begin, int end, class F>
+__device__ __forceinline__ void unrolled(const F &f) {
+  if constexpr (begin < end) {
+    f(Index<begin>());
+    unrolled<begin + 1, end>(f);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -60,6 +74,13 @@ __device__ inline u64 nanoseconds() {
 /// A thread that goes no further.
 __device__ inline void endThread() { asm volatile("exit;"); }
 #endif
+
+/// Lets the line of memory at an address come to the L2 cache.
+__device__ inline void prefetch(const Byte *at) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#endif
+}
 
 /// `count` elements that are loaded and stored at once.
 template <class T, int count>
@@ -97,6 +118,30 @@ __device__ inline void store(T *to, const Vector<T, count> &value) {
     *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(&value);
   } else {
     *reinterpret_cast<V *>(to) = value;
+  }
+}
+
+/// Likewise where vectors may not be aligned.
+template <class T, int count, bool areAligned>
+__device__ inline Vector<T, count> load(const T *from) {
+  if constexpr (areAligned) {
+    return load<T, count>(from);
+  } else {
+    Vector<T, count> result;
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      result.at[i] = from[i];
+    return result;
+  }
+}
+template <class T, int count, bool areAligned>
+__device__ inline void store(T *to, const Vector<T, count> &value) {
+  if constexpr (areAligned) {
+    store<T, count>(to, value);
+  } else {
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      to[i] = value.at[i];
   }
 }
 

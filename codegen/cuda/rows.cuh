@@ -24,14 +24,33 @@ struct WarpTeam {
   __device__ int lanes() const { return 32; }
   __device__ void sync() const { __syncwarp(); }
 };
-struct BlockTeam {
+/// All threads of a block of so many.
+template <int threads> struct BlockTeam {
   __device__ i64 first() const { return blockIdx.x; }
   __device__ i64 count() const { return gridDim.x; }
   __device__ int inBlock() const { return 0; }
   __device__ int lane() const { return threadIdx.x; }
-  __device__ int lanes() const { return blockDim.x; }
+  __device__ int lanes() const { return threads; }
   __device__ void sync() const { __syncthreads(); }
+
+  /// Which half of what threads show each other is the next merge's: a thread
+  /// that is in the next one already writes the other half, and in the one
+  /// after that nobody still reads this one.
+  int half = 0;
 };
+
+/// Lets a team's first of `rows` rows come nearer, of which each has `bytes`
+/// bytes and the next is `step` bytes on.
+template <class Team>
+__device__ inline void prefetchRow(const Team &team, i64 rows, const Byte *from,
+                                   i64 step, i64 bytes) {
+  constexpr int line = 128;
+  if (team.first() >= rows)
+    return;
+  from += team.first() * step;
+  for (i64 i = i64(team.lane()) * line; i < bytes; i += team.lanes() * line)
+    prefetch(from + i);
+}
 
 //===----------------------------------------------------------------------===//
 // Reductions within a rank
@@ -99,27 +118,26 @@ template <class Sums> __device__ inline void mergeLanes(Sums &sums, int count) {
     }
   }
 }
-/// Merges what the lanes of a team have: all of a warp get the result, of a
-/// block its first warp.
+/// Merges what the lanes of a team have, which all of them get. Of a block,
+/// what threads have written before all of them see after.
 template <class Sums>
 __device__ inline void merge(const ThreadTeam &, Sums &) {}
 template <class Sums>
 __device__ inline void merge(const WarpTeam &, Sums &sums) {
   mergeLanes(sums, 32);
 }
-template <class Sums>
-__device__ inline void merge(const BlockTeam &, Sums &sums) {
-  __shared__ __align__(16) Byte memory[sizeof(Sums) * 32];
-  Sums *parts = reinterpret_cast<Sums *>(memory);
+template <int threads, class Sums>
+__device__ inline void merge(BlockTeam<threads> &team, Sums &sums) {
+  // A power of two.
+  constexpr int warps = threads / 32;
+  __shared__ __align__(16) Byte memory[2 * warps * sizeof(Sums)];
+  Sums *parts = reinterpret_cast<Sums *>(memory) + team.half * warps;
+  team.half ^= 1;
   merge(WarpTeam(), sums);
   if (threadIdx.x % 32 == 0)
     parts[threadIdx.x / 32] = sums;
   __syncthreads();
-  // A power of two, so that lanes beyond have what those before have.
-  int warps = blockDim.x / 32;
-  if (threadIdx.x < 32) {
-    sums = parts[threadIdx.x % warps];
-    mergeLanes(sums, warps);
-  }
-  __syncthreads();
+  // Lanes beyond have what those before have.
+  sums = parts[threadIdx.x % warps];
+  mergeLanes(sums, warps);
 }

@@ -84,21 +84,63 @@ TEST_P(ExchangedKernels, Normalize) {
   const Case &c = GetParam();
   std::string type = std::string(c.element) + "[T, H]";
   check("mesh m (d = " + std::to_string(c.ranks) +
-            ")\nparam T = " + std::to_string(c.rows) +
-            "\nparam H = " + std::to_string(c.columns) +
-            "\nprogram f(x: " + type + " local, inout r: " + type +
-            ") {\n"
+            ")\nparam T = " + std::to_string(c.rows) + "\nparam H = " +
+            std::to_string(c.columns) + "\nprogram f(x: " + type +
+            " local, inout r: " + type + ", g: " + c.element +
+            "[H]) {\n"
             "  let total = all_reduce(sum, x)\n"
             "  let res = r + total\n"
             "  r <- res\n"
             "  let top = max(res, 1)\n"
-            "  let y = res - broadcast_to(reshape(top, [T, 1]), [T, H])\n"
+            "  let y = res - broadcast_to(reshape(top, [T, 1]), [T, H]) + g\n"
             "  return y\n"
             "}\n"
             "schedule fused for f {\n"
             "  fuse total, res, r, top, y\n  " +
             c.choice + "\n}\n",
         c.waits, c.blocks);
+}
+
+// What threads of a team have for themselves, and what they leave each other:
+// rows that may not be aligned, sums of which scalars are made, and of parts of
+// rows, and rows that are too long for registers.
+TEST_F(EmulatedKernels, ShareRows) {
+  struct Shape {
+    int rows, columns, parts, first;
+    const char *element;
+  };
+  for (const Shape &s :
+       {Shape{5, 8, 2, 1, "f32"}, Shape{37, 96, 4, 0, "bf16"},
+        Shape{37, 96, 4, 1, "bf16"}, Shape{5, 2048, 2, 1, "f16"},
+        Shape{3, 4104, 3, 0, "f64"}, Shape{3, 20000, 5, 0, "f32"},
+        Shape{3, 20000, 5, 3, "bf16"}}) {
+    std::string element = s.element, size = std::to_string(s.columns / s.parts);
+    check("mesh m (d = 2)\n"
+          "param T = " +
+              std::to_string(s.rows) +
+              "\nparam H = " + std::to_string(s.columns) +
+              "\nparam P = " + std::to_string(s.parts) + "\nparam Q = " + size +
+              "\nprogram f(x: " + element + "[T, H] local, r: " + element +
+              "[T * H + 8]) {\n"
+              "  let total = all_reduce(sum, x)\n"
+              "  let rest = reshape(slice(r, 0, " +
+              std::to_string(s.first) + ", T * H + " + std::to_string(s.first) +
+              "), [T, H])\n"
+              "  let res = cast(total, f64) + cast(rest, f64)\n"
+              "  let top = max(res, 1)\n"
+              "  let half = (top + min(res, 1)) / 2\n"
+              "  let mid = res - broadcast_to(reshape(half, [T, 1]), [T, H])\n"
+              "  let tops = max(reshape(mid, [T, P, Q]), 2)\n"
+              "  let y = reshape(mid, [T, P, Q]) - "
+              "broadcast_to(reshape(tops, [T, P, 1]), [T, P, Q])\n"
+              "  let least = min(reshape(y, [T, H]), 1)\n"
+              "  return y, top, least\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse total, res, top, half, mid, tops, y, least\n"
+              "  protocol total = lamport\n}\n",
+          s.columns > 10000 ? "blockMemory" : "Byte own\\[", 2);
+  }
 }
 
 // Elements that are for themselves, more and fewer than blocks take at a time;

@@ -127,6 +127,31 @@ TEST_P(KernelsOfNorms, FitTheGpu) {
     }
 }
 
+// Rows of which threads have as much for themselves as they may.
+TEST_P(KernelsOfNorms, OfLongRowsFitTheGpu) {
+  PlanCompiler compiler;
+  for (const char *ranks : {"2", "4", "8"})
+    for (const char *columns : {"8192", "16384"}) {
+      std::string what = std::string(ranks) + ", " + columns;
+      SCOPED_TRACE(what);
+      check(emitFor(compiler,
+                    std::string("mesh m (d = ") + ranks +
+                        ")\nparam H = " + columns +
+                        "\nprogram f(x: bf16[4096, H] local, "
+                        "r: bf16[4096, H], g: bf16[H]) {\n"
+                        "  let total = all_reduce(sum, x)\n"
+                        "  let res = r + total\n"
+                        "  let y = rms_norm(res, g, 1e-5)\n"
+                        "  return y, res\n"
+                        "}\n"
+                        "schedule fused for f {\n"
+                        "  fuse total, res, y\n"
+                        "}\n",
+                    {.phase = Phase::Plan, .schedule = "fused"}),
+            what, GetParam());
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, KernelsOfNorms, testing::ValuesIn(architectures),
                          [](const auto &info) { return info.param.name; });
 

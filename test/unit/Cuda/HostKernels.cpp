@@ -80,9 +80,13 @@ HostKernels::create(GpuProgram &program, size_t addresses, std::string &error) {
     add(kernel.name.c_str(), 8 * addresses,
         8 * static_cast<size_t>(kernel.numbers), run,
         made->kernels.back().get());
-    // Those of products have their number of threads in their text.
-    if (program.source.find(", " + std::to_string(kernel.threads) + ">(") ==
-        std::string::npos)
+    // Those of products, and of blocks that share rows, have their number of
+    // threads in their text.
+    std::string threads = std::to_string(kernel.threads);
+    auto has = [&](const std::string &text) {
+      return program.source.find(text) != std::string::npos;
+    };
+    if (!has(", " + threads + ">(") && !has("BlockTeam<" + threads + "> team"))
       kernel.threads = 32;
   }
   for (std::vector<GpuLaunch> &launches : program.launches)

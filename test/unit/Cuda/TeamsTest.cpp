@@ -2,7 +2,8 @@
 //
 // Rows that go through two loops, with what is between them in scratch: a
 // thread takes a short row, a warp or a block a longer one, and the whole grid
-// each of few very long ones.
+// each of few very long ones. Where threads need only what they made themselves
+// they have it themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,19 +21,29 @@ namespace {
 /// "Thread", "Warp" or "Block"; empty is the grid.
 std::string teamOf(const std::string &body) {
   std::smatch team;
-  std::regex_search(body, team, std::regex("const (\\w+)Team team;"));
+  std::regex_search(body, team, std::regex("(\\w+)Team(<512>)? team;"));
   return team.empty() ? "" : team[1].str();
 }
 
+/// How often the threads of a team wait for each other.
+int waitsOf(const std::string &body) {
+  static const std::regex wait("team\\.sync\\(\\)");
+  return static_cast<int>(
+      std::distance(std::sregex_iterator(body.begin(), body.end(), wait), {}));
+}
+
 struct Expected {
-  int64_t rows, columns;
+  /// Each element of a row is used so many times, by other threads than have
+  /// made it if that is more than once.
+  int64_t rows, columns, uses;
   const char *team;
   int64_t blocks;
   /// The memory that scratch takes.
   int64_t shared, ofBlock, workspace;
 
   friend void PrintTo(const Expected &expected, std::ostream *os) {
-    *os << expected.rows << " rows of " << expected.columns;
+    *os << expected.rows << " rows of " << expected.columns << " x "
+        << expected.uses;
   }
 };
 
@@ -42,10 +53,19 @@ TEST_P(Teams, TakeRows) {
   const Expected &expected = GetParam();
   PlanBuilder plan(1);
   int64_t elements = expected.rows * expected.columns;
-  int in = plan.argument({elements}), out = plan.argument({elements});
-  plan.add(0, throughScratch(expected.rows, expected.columns,
-                             {in, 0, {expected.columns, 1}},
-                             {out, 0, {expected.columns, 1}}));
+  int in = plan.argument({elements}),
+      out = plan.argument({elements * expected.uses});
+  RowsPart rows = throughScratch(expected.rows, expected.columns,
+                                 {in, 0, {expected.columns, 1}},
+                                 {out, 0, {expected.columns, 1}});
+  if (expected.uses > 1) {
+    Loop &second = rows.loops[1];
+    second.sizes.push_back(expected.uses);
+    second.inputs[0].view.strides.push_back(0);
+    second.outputs[0].view.strides = {expected.columns * expected.uses,
+                                      expected.uses, 1};
+  }
+  plan.add(0, rows);
   GpuProgram program = emit(plan.plan);
   ASSERT_EQ(program.kernels.size(), 1u);
   const GpuKernel &kernel = program.kernels[0];
@@ -64,27 +84,45 @@ TEST_P(Teams, TakeRows) {
   bool isGrid = *expected.team == '\0';
   EXPECT_EQ(barriersOf(body), isGrid ? "grid" : "");
   EXPECT_EQ(kernel.waits, isGrid);
+  // For what is used, and then before it is made of the next row.
+  std::string team = expected.team;
+  bool mayWait = expected.uses > 1 && (team == "Warp" || team == "Block");
+  EXPECT_EQ(waitsOf(body), !mayWait ? 0 : expected.rows > 1 ? 2 : 1) << body;
+  int64_t most = 16 * (team == "Warp" ? 32 : 512);
+  EXPECT_EQ(has("Byte own["),
+            !isGrid && expected.uses == 1 && expected.columns <= most)
+      << body;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, Teams,
     testing::Values(
-        // 512 threads with a row of 8 floats each.
-        Expected{1000, 8, "Thread", 2, 512 * 32, 0, 0},
+        // Each thread has what it makes.
+        Expected{1000, 8, 1, "Thread", 2, 0, 0, 0},
+        Expected{1000, 9, 1, "Warp", 63, 0, 0, 0},
+        Expected{1000, 512, 1, "Warp", 63, 0, 0, 0},
+        Expected{1000, 1024, 1, "Warp", 63, 16 * 4096, 0, 0},
+        Expected{1000, 1025, 1, "Block", 1000, 0, 0, 0},
+        Expected{100, 512 * 16, 1, "Block", 100, 0, 0, 0},
+        // 512 threads with a row of 4 floats each.
+        Expected{1000, 4, 2, "Thread", 2, 512 * 16, 0, 0},
         // A row's memory is a multiple of 16 bytes.
-        Expected{1000, 5, "Thread", 2, 512 * 32, 0, 0},
+        Expected{1000, 3, 2, "Thread", 2, 512 * 16, 0, 0},
         // 16 warps.
-        Expected{1000, 9, "Warp", 63, 16 * 48, 0, 0},
-        Expected{1000, 1024, "Warp", 63, 16 * 4096, 0, 0},
-        Expected{1000, 1025, "Block", 1000, 4160, 0, 0},
+        Expected{1000, 5, 2, "Warp", 63, 16 * 32, 0, 0},
+        Expected{1000, 512, 2, "Warp", 63, 16 * 2048, 0, 0},
+        Expected{1000, 513, 2, "Block", 1000, 2112, 0, 0},
+        Expected{1, 513, 2, "Block", 1, 2112, 0, 0},
+        // More than registers are for.
+        Expected{100, 512 * 16 + 4, 1, "Block", 100, 32832, 0, 0},
         // The most that a block gets of shared memory is 96 KiB.
-        Expected{100, 24576, "Block", 100, 98304, 0, 0},
-        Expected{100, 24577, "Block", 100, 0, 98368, 0},
-        Expected{33, 32768, "Block", 33, 0, 131072, 0},
-        Expected{32, 32767, "Block", 32, 0, 131072, 0},
+        Expected{100, 24576, 1, "Block", 100, 98304, 0, 0},
+        Expected{100, 24577, 1, "Block", 100, 0, 98368, 0},
+        Expected{33, 32768, 1, "Block", 33, 0, 131072, 0},
+        Expected{32, 32767, 1, "Block", 32, 0, 131072, 0},
         // All rows at once.
-        Expected{32, 32768, "", 16, 0, 0, 32 * 131072},
-        Expected{1, 32768, "", 16, 0, 0, 131072}));
+        Expected{32, 32768, 1, "", 16, 0, 0, 32 * 131072},
+        Expected{1, 32768, 1, "", 16, 0, 0, 131072}));
 
 TEST(Rows, ElementsAreForThemselves) {
   // Without scratch no row belongs to anybody.
@@ -105,13 +143,78 @@ TEST(Rows, ElementsAreForThemselves) {
 
 TEST(Rows, PartsTakeTheSameSharedMemory) {
   PlanBuilder plan(1);
-  int in = plan.argument({200 * 2000}), out = plan.argument({200 * 2000});
-  for (int64_t columns : {2000, 1500})
+  int in = plan.argument({200 * 20000}), out = plan.argument({200 * 20000});
+  for (int64_t columns : {20000, 18000})
     plan.add(0, throughScratch(200, columns, {in, 0, {columns, 1}},
                                {out, 0, {columns, 1}}));
   GpuProgram program = emit(plan.plan);
-  EXPECT_EQ(program.kernels.at(0).sharedBytes, 8000);
+  EXPECT_EQ(program.kernels.at(0).sharedBytes, 80000);
   EXPECT_EQ(barriersOf(bodyOf(program)), "grid");
+}
+
+// Of a norm's row the sum is the one thing that threads wait for, and all loops
+// take as many elements at a time.
+TEST(Rows, ThreadsOfANormWaitOnce) {
+  PlanCompiler compiler;
+  for (const char *columns : {"1000", "8192", "20000"}) {
+    GpuProgram program =
+        emitFor(compiler,
+                std::string("mesh m (d = 1)\n"
+                            "param H = ") +
+                    columns +
+                    "\n"
+                    "program f(x: bf16[300, H], r: bf16[300, H], "
+                    "g: bf16[H]) {\n"
+                    "  let res = r + x\n"
+                    "  let y = rms_norm(res, g, 1e-5)\n"
+                    "  return y, res\n"
+                    "}\n"
+                    "schedule fused for f {\n"
+                    "  fuse res, y\n"
+                    "}\n",
+                {.phase = Phase::Plan, .schedule = "fused"});
+    ASSERT_EQ(program.kernels.size(), 1u);
+    std::string body = bodyOf(program);
+    EXPECT_EQ(waitsOf(body), 0) << body;
+    EXPECT_NE(body.find("merge(team, sums);"), std::string::npos) << body;
+    // Scalars are those of each thread.
+    EXPECT_EQ(body.find("team.lane() == 0"), std::string::npos) << body;
+    EXPECT_EQ(body.find("<4>"), std::string::npos) << body;
+    EXPECT_NE(body.find("accumulate<8>"), std::string::npos) << body;
+  }
+}
+
+// What does not depend on an exchange is on its way before blocks wait for it,
+// and in registers before threads wait for the sum.
+TEST(Rows, ComeWhileBlocksWait) {
+  PlanCompiler compiler;
+  GpuProgram program =
+      emitFor(compiler,
+              "mesh m (d = 2)\n"
+              "program f(x: bf16[2, 8192] local, r: bf16[2, 8192], "
+              "g: bf16[8192]) {\n"
+              "  let total = all_reduce(sum, x)\n"
+              "  let res = r + total\n"
+              "  let y = rms_norm(res, g, 1e-5)\n"
+              "  return y, res\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse total, res, y\n"
+              "  protocol total = ll\n"
+              "}\n",
+              {.phase = Phase::Plan, .schedule = "fused"});
+  ASSERT_EQ(program.kernels.size(), 1u);
+  std::string body = bodyOf(program);
+  size_t at = 0;
+  for (const char *next :
+       {"prefetchRow(BlockTeam<512>(), 2LL, (a.at[1] + 0LL), 16384LL, "
+        "16384LL);\n",
+        "prefetchRow(BlockTeam<512>(), 2LL, (a.at[2] + 0LL), 0LL, 16384LL);\n",
+        "exchange<", "Fetched<8> f3[2];", "Fetched<8> f0[2];", "merge(",
+        "f3[turn.value]);"}) {
+    at = body.find(next, at);
+    ASSERT_NE(at, body.npos) << next << "\n" << body;
+  }
 }
 
 TEST(Rows, FewLongSumsArePartialSumsOfBlocks) {
@@ -123,7 +226,7 @@ TEST(Rows, FewLongSumsArePartialSumsOfBlocks) {
                                          "}\n");
   ASSERT_EQ(program.kernels.size(), 1u);
   std::string body = bodyOf(program);
-  EXPECT_EQ(teamOf(body), "");
+  EXPECT_EQ(teamOf(body), "Block");
   EXPECT_EQ(barriersOf(body), "grid");
   // Of each row and block a sum in f64.
   EXPECT_EQ(program.launches[0][0].workspaceBytes, 3 * 512 * 8);

@@ -1,0 +1,143 @@
+//===- CudaShares.cpp - A team's share of a row as CUDA C++ ---------------===//
+
+#include "codegen/CudaShares.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using llvm::Twine;
+
+/// The most bytes that a thread has fetched for a loop, in registers: of two
+/// turns what four ranks have, and one's own.
+constexpr int64_t mostFetched = 160;
+
+ShareWriter::ShareWriter(const LoopWriter &loop, Team team, bool isReduced)
+    : loop(loop), isReduced(isReduced),
+      dims(isReduced ? loop.reduced : loop.kept), lanes(lanesOf(team)),
+      vectors(product(dims) / loop.width),
+      turns(llvm::divideCeilSigned(vectors, lanes)) {}
+
+/// Of how many turns what a thread takes of memory comes at once; 0 if there is
+/// nothing, or if turns have no numbers.
+int64_t ShareWriter::turnsAtOnce() const {
+  if (!loop.takesParts() || loop.fetchedBytes() == 0)
+    return 0;
+  return std::clamp<int64_t>(mostFetched / loop.fetchedBytes(), 1,
+                             std::max<int64_t>(turns, 1));
+}
+
+/// Declares what is fetched.
+CudaText ShareWriter::declare() const {
+  CudaText text;
+  text << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
+           Twine(loop.width) + "> f" + Twine(loop.number) + "[" + Twine(turns) +
+           "];\n");
+  return text;
+}
+
+/// Does `body` for some turns. What a thread has in memory of its own is in
+/// registers only where the places in it are constants.
+CudaText ShareWriter::turn(int64_t first, int64_t end,
+                           const CudaText &body) const {
+  CudaText text;
+  text << ("unrolled<" + Twine(first) + ", " + Twine(end) +
+           ">([&](auto turn) {\nconst i64 i = team.lane() + turn.value * "
+           "team.lanes(), e = turn.value * " +
+           Twine(loop.width) + ";\n");
+  if (end * lanes > vectors)
+    text << "if (i >= " << vectors << ")\n  return;\n";
+  text << indicesOf("i", dims, isReduced ? "y" : "x", loop.width) << body
+       << "});\n";
+  return text;
+}
+
+CudaText ShareWriter::fetchTurns(int64_t first, int64_t end,
+                                 bool areAligned) const {
+  CudaText body;
+  body << ("f" + Twine(loop.number) + "[turn.value] = " + loop.variable() +
+           ".template " + ElementsCall{loop.width, areAligned}.of("fetch") +
+           "(" + loop.indices(true) + ");\n");
+  return turn(first, end, body);
+}
+
+CudaText ShareWriter::call(const ElementsCall &call) const {
+  return isReduced ? addToSums(loop, call) : elementsAt(loop, call);
+}
+
+/// All turns: the order is the same whether addresses are aligned or not.
+CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
+  CudaText text;
+  if (!loop.takesParts()) {
+    CudaText count, body;
+    count << vectors;
+    body << indicesOf("i", dims, isReduced ? "y" : "x", loop.width)
+         << call({loop.width, areAligned});
+    return countedLoop("i", "team.lane()", count, "team.lanes()", body);
+  }
+  int64_t atOnce = turnsAtOnce();
+  if (!isFetched && atOnce <= 1)
+    return turn(0, turns, call({loop.width, areAligned}));
+  ElementsCall fetched{loop.width, areAligned,
+                       "f" + std::to_string(loop.number) + "[turn.value]"};
+  for (int64_t first = 0; first < turns; first += atOnce) {
+    int64_t end = std::min(first + atOnce, turns);
+    if (!isFetched)
+      text << fetchTurns(first, end, areAligned);
+    text << turn(first, end, call(fetched));
+  }
+  return text;
+}
+
+template <typename Pass> CudaText ShareWriter::whetherAligned(Pass pass) const {
+  if (!loop.needsAlignment())
+    return pass(true);
+  CudaText text;
+  text << ("if (" + loop.variable() + ".aligned()) {\n") << pass(true)
+       << "} else {\n"
+       << pass(false) << "}\n";
+  return text;
+}
+
+CudaText ShareWriter::fetch() const {
+  CudaText text;
+  text << declare() << whetherAligned([&](bool areAligned) {
+    return fetchTurns(0, turns, areAligned);
+  });
+  return text;
+}
+
+/// Sums of some of a row's elements, each by one thread.
+CudaText ShareWriter::sumsOfParts() const {
+  CudaText body, count, inner, element;
+  inner << product(loop.reduced);
+  element << indicesOf("j", loop.reduced, "y", 1) << addToSums(loop, {1});
+  body << indicesOf("k", loop.kept, "x", 1) << beginSums(loop)
+       << countedLoop("j", "0", inner, "1", element) << finishSums(loop);
+  count << product(loop.kept);
+  return countedLoop("k", "team.lane()", count, "team.lanes()", body);
+}
+
+CudaText ShareWriter::take(bool isOfEvery, bool isFetched) const {
+  if (isReduced && !loop.kept.empty())
+    return sumsOfParts();
+  const char *first = isOfEvery ? "" : "if (team.lane() == 0)\n  ";
+  CudaText text;
+  if (!isReduced && loop.kept.empty()) {
+    text << first << elementsAt(loop, {1});
+    return text;
+  }
+  CudaText elements;
+  if (!isFetched && turnsAtOnce() > 1)
+    elements << declare();
+  elements << whetherAligned(
+      [&](bool areAligned) { return pass(areAligned, isFetched); });
+  if (!isReduced)
+    return elements;
+  text << "{\n"
+       << beginSums(loop) << elements << "merge(team, sums);\n"
+       << first << finishSums(loop) << "}\n";
+  return text;
+}

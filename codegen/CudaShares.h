@@ -1,0 +1,49 @@
+//===- CudaShares.h - A team's share of a row as CUDA C++ -------*- C++ -*-===//
+//
+// The loops around the structures of loops where a team takes a row
+// (RowShares.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_CUDASHARES_H
+#define CCN_CODEGEN_CUDASHARES_H
+
+#include "codegen/CudaIndices.h"
+#include "codegen/RowShares.h"
+
+namespace ccn::codegen {
+
+/// Writes what a team does of one loop for one row.
+class ShareWriter {
+public:
+  ShareWriter(const LoopWriter &loop, Team team, bool isReduced);
+
+  /// All of it. The first thread makes scalars, unless each does. What the loop
+  /// takes of memory `isFetched` if fetch comes before.
+  CudaText take(bool isOfEvery, bool isFetched) const;
+  /// Whether what each thread takes of memory can come at once, before other
+  /// loops.
+  bool canFetch() const { return turns > 0 && turnsAtOnce() == turns; }
+  CudaText fetch() const;
+
+private:
+  int64_t turnsAtOnce() const;
+  CudaText declare() const;
+  CudaText turn(int64_t first, int64_t end, const CudaText &body) const;
+  CudaText fetchTurns(int64_t first, int64_t end, bool areAligned) const;
+  CudaText pass(bool areAligned, bool isFetched) const;
+  CudaText call(const ElementsCall &call) const;
+  template <typename Pass> CudaText whetherAligned(Pass pass) const;
+  CudaText sumsOfParts() const;
+
+  const LoopWriter &loop;
+  bool isReduced;
+  /// Of what is shared out: the dimensions, vectors, and how many of them a
+  /// thread takes one after the other.
+  const LoopDims &dims;
+  int64_t lanes, vectors, turns;
+};
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_CUDASHARES_H
