@@ -423,11 +423,17 @@ void LoopWriter::writeFetch(CudaText &text) {
               "; ++m)\n      p" + Twine(operand.index) + "[m] = " + load +
               "[m] + ")
           << at << ");\n";
-    combined += ("    f." + value + " = combineAll<" +
-                 cudaKind(operand.info->reduction) + ">(p" +
-                 Twine(operand.index) + ");\n")
-                    .str();
-    // Everything is on its way before anything is waited for.
+    std::string combine = ("    f." + value + " = combineAll<" +
+                           cudaKind(operand.info->reduction) + ">(p" +
+                           Twine(operand.index) + ");\n")
+                              .str();
+    // Everything is on its way before anything is waited for, but for what
+    // would not leave enough registers.
+    constexpr size_t mostKept = 4;
+    if (operand.members.size() > mostKept)
+      loads << combine;
+    else
+      combined += combine;
     part.kernel.takesRegisters = true;
   }
   text << ("  };\n  template <int V, bool areAligned = true> __device__ "
