@@ -100,7 +100,8 @@ def run_tests(folder, ranks, replays):
         failed += code != 0
         # What the scripts say of themselves begins with no sign; launchers' warnings do.
         lines = [line for line in text.strip().splitlines() if line[:1].isalnum()]
-        said = text.strip()[-1500:] if code else "; ".join(lines[-6:])
+        failures = [line for line in text.splitlines() if re.search(r"FAILED|Failure|rror", line)]
+        said = "\n".join(failures[:20] + [text.strip()[-700:]]) if code else "; ".join(lines[-6:])
         print(f"{' '.join(os.path.basename(word) for word in command)}: exit {code}, {seconds:.0f} s: {said}", flush=True)
     return failed
 

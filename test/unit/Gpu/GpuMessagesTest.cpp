@@ -24,6 +24,13 @@ protected:
   void SetUp() override {
     GpuRun::SetUp();
     options.transport = GpuTransport::Nccl;
+    constexpr int most = 4;
+    int devices = most;
+    if (Result<const Driver *> driver = Driver::get(); driver && !fail)
+      (*driver)->deviceGetCount(&devices);
+    if (devices < most)
+      GTEST_SKIP() << "NCCL takes one rank on a GPU, and there are fewer than "
+                   << most;
   }
   void TearDown() override {
     for (const char *name : {"CCN_FAKE_NO_PEERS", "CCN_FAKE_GPUS",
