@@ -228,8 +228,8 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   CCN_CALL(cuDevicePrimaryCtxRetain)
   std::lock_guard lock(mutex);
-  contexts[device].device = device;
-  ++contexts[device].users;
+  if (contexts[device].users++ == 0)
+    contexts[device].device = device;
   ++objects;
   *context = &contexts[device];
   return CUDA_SUCCESS;
@@ -297,7 +297,14 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size,
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size,
                            CUstream stream) {
   CCN_CONTEXT(cuMemcpyDtoHAsync)
-  stream->add([=] { std::memcpy(to, reinterpret_cast<void *>(from), size); });
+  stream->add([=] {
+    // A word may be looked at meanwhile.
+    if (size == sizeof(unsigned))
+      std::atomic_ref(*static_cast<unsigned *>(to))
+          .store(*reinterpret_cast<const unsigned *>(from));
+    else
+      std::memcpy(to, reinterpret_cast<void *>(from), size);
+  });
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
