@@ -54,7 +54,7 @@ void forEachAccess(PartT &any, llvm::ArrayRef<std::vector<int>> groups,
     visit(Found{view, elements == 0 ? 0 : last + 1, elements == last + 1,
                 writes, owner, sizes});
   };
-  // Slots are in symmetric memory, which nobody puts in another place.
+  // ShareArguments.cpp leaves buffers with slots where they are.
   auto slots = [&](auto &operand, llvm::ArrayRef<int64_t> sizes) {
     View slot = operand.view;
     for (size_t i = 0; i < groups[static_cast<size_t>(operand.group)].size();

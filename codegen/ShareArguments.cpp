@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -70,6 +71,8 @@ private:
 
   Plan &plan;
   std::map<std::pair<int, int>, std::vector<BufferAccess>> byBuffer;
+  /// The first rank's buffers in which others put what it combines.
+  std::set<int> withSlots;
 };
 
 void Sharer::addPart(int rank, size_t launch, size_t number) {
@@ -104,6 +107,13 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
 
 void Sharer::gather() {
   byBuffer.clear();
+  for (const Launch &launch : plan.ranks.front().launches)
+    for (const Part &part : launch.parts)
+      if (const auto *rows = std::get_if<RowsPart>(&part))
+        for (const Loop &loop : rows->loops)
+          for (const LoopOperand &input : loop.inputs)
+            if (input.slots != 0)
+              withSlots.insert(input.view.buffer);
   for (auto [rank, own] : llvm::enumerate(plan.ranks))
     for (auto [l, launch] : llvm::enumerate(own.launches))
       for (size_t part = 0; part < launch.parts.size(); ++part)
@@ -142,6 +152,8 @@ bool Sharer::isSameCopy(const BufferAccess &copy, int buffer,
 }
 
 bool Sharer::isInput(const BufferKey &buffer, const BufferKey &argument) const {
+  if (withSlots.contains(buffer.front()))
+    return false;
   bool any = false;
   for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
     auto r = static_cast<size_t>(rank);

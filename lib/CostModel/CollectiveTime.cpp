@@ -55,7 +55,7 @@ synth::Result<double> ccn::predictBuiltin(Algorithm algorithm,
   if (!moved)
     return moved;
   double time = times * *moved;
-  if (protocol != Protocol::simple)
+  if (protocol == Protocol::ll || protocol == Protocol::lamport)
     return time;
   synth::Result<double> meeting = synth::simulateMessages(all, fabric, 0);
   if (!meeting)

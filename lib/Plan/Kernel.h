@@ -188,6 +188,10 @@ private:
   void addProduct(Strided a, Strided b, Strided c);
   Geometry geometryOf(CommunicateOp op);
   bool isRing() const { return chunk && chunk->flags; }
+  /// Whether members send what others combine; in a ring they are told of it.
+  bool pushes(CommunicateOp op, const Geometry &geometry) const {
+    return isPushed(op) && !isRing() && geometry.group.getRanks().size() > 1;
+  }
   /// Tells those of the others who take it that what they take is there; waits
   /// for those of the others who give. Flag `flags` + i of a rank is set by
   /// member i.
@@ -205,7 +209,7 @@ private:
   void accessOthers(GroupAttr group) { dirty.insert(group); }
   void finish();
 
-  void add(PartDraft part) { launch.parts.push_back(std::move(part)); }
+  void add(PartDraft part);
 
   Planner &planner;
   LaunchDraft &launch;
@@ -219,6 +223,9 @@ private:
   /// The part after which each group last met.
   llvm::DenseMap<GroupAttr, size_t> met;
   llvm::SetVector<GroupAttr> dirty;
+  /// Whose memory some may still read after the last meeting, as others do not
+  /// know; the same on all ranks.
+  llvm::SmallDenseSet<GroupAttr> takenLater;
   struct Staged {
     Strided view;
     size_t part;

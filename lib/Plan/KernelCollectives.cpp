@@ -84,10 +84,20 @@ SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
 // Meetings
 //===----------------------------------------------------------------------===//
 
+void Kernel::add(PartDraft part) {
+  if (const auto *rows = std::get_if<RowsDraft>(&part))
+    for (const LoopDraft &loop : rows->loops)
+      for (const OperandDraft &input : loop.inputs)
+        if (input.all && !input.all.getSlots())
+          accessOthers(input.all.getGroup());
+  launch.parts.push_back(std::move(part));
+}
+
 void Kernel::barrier(GroupAttr group) {
   add(BarrierDraft{group, planner.takeFlags(group.getRanks().size())});
   met[group] = launch.parts.size();
-  dirty.remove(group);
+  if (!takenLater.contains(group))
+    dirty.remove(group);
 }
 
 void Kernel::synchronize(GroupAttr group, size_t after) {
@@ -233,7 +243,7 @@ LogicalResult Kernel::lowerPushedReducing(CommunicateOp op,
 LogicalResult Kernel::lowerReducing(CommunicateOp op,
                                     const Geometry &geometry) {
   // In a ring, and behind a product, members are told of what others have.
-  if (isPushed(op) && !isRing() && !productFlags.contains(op))
+  if (pushes(op, geometry) && !productFlags.contains(op))
     return lowerPushedReducing(op, geometry);
   FailureOr<Strided> whole = stage(op);
   if (failed(whole))
@@ -257,6 +267,10 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
     synchronize(geometry.group, staged[op].part);
     accessOthers(geometry.group);
   }
+  // A loop that comes later combines it, maybe after the last meeting (add()
+  // sees that); on the root alone, but all must meet.
+  if (op.getRoot())
+    takenLater.insert(geometry.group);
   // All ranks that need symmetric memory for the result take it now, whatever
   // they put there and when.
   planner.homeOf(op.getResult());
@@ -292,8 +306,8 @@ static Strided cut(const Strided &view, int64_t count, int64_t number) {
 }
 
 LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
-  bool pushes = isPushed(op) && !isRing();
-  FailureOr<Strided> from = pushes ? storeWhole(op.getInput()) : stage(op);
+  bool isSent = pushes(op, geometry);
+  FailureOr<Strided> from = isSent ? storeWhole(op.getInput()) : stage(op);
   if (failed(from))
     return failure();
   Value result = op.getResult();
@@ -306,7 +320,11 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
     Strided source = pieceOf(*from, result, i);
     Strided target = pieceOf(to, result, i);
     addView(result, target);
-    if (source.isRowMajor() && target.isRowMajor()) {
+    // The same on all ranks, of which some may have what they give in another
+    // order.
+    if (target.isRowMajor()) {
+      if (!source.isRowMajor())
+        source = copyOf(source, Planner::elementOf(result));
       source = *reshape(source, {source.count()});
       target = *reshape(target, {target.count()});
     }
@@ -316,7 +334,7 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
     return cut(piece, members, member);
   };
   SmallVector<OperandDraft> reads;
-  if (pushes) {
+  if (isSent) {
     auto slicesFor = [&](int64_t member) {
       SmallVector<Strided> slices;
       for (const auto &[source, target] : all)
@@ -327,8 +345,13 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
     int64_t largest = 0;
     for (int64_t rank = 0; rank < planner.getMesh().getNumRanks(); ++rank) {
       int64_t count = 0;
-      for (const TensorPart &box : boxesOf(geometry.from, op.getInput(), rank))
-        count += cut(Strided::whole(0, boxSizes(box)), members, 0).count();
+      for (const TensorPart &box :
+           boxesOf(geometry.from, op.getInput(), rank)) {
+        Sizes sizes = boxSizes(box);
+        count += std::max(
+            cut(Strided::whole(0, sizes), members, 0).count(),
+            cut(Strided::whole(0, {countOf(sizes)}), members, 0).count());
+      }
       largest = std::max(largest, count);
     }
     reads = push(op, geometry, largest, slicesFor);

@@ -201,9 +201,10 @@ bool Selector::takeLamportMemory(CommunicateOp op) {
 Builtin Selector::builtinFor(CommunicateOp op, const Limits &limits,
                              std::optional<Protocol> protocol) {
   int64_t bytes = bytesTaken(op);
-  Protocol large = protocol               ? *protocol
-                   : bytes >= limits.push ? Protocol::push
-                                          : Protocol::simple;
+  Protocol large = protocol ? *protocol
+                   : bytes >= limits.push && countRanks(op) > 1
+                       ? Protocol::push
+                       : Protocol::simple;
   if (op.getCollective() != Collective::all_reduce)
     return {Algorithm::direct,
             op.getCollective() == Collective::reduce_scatter &&
@@ -226,11 +227,9 @@ Protocol Selector::protocolFor(CommunicateOp op, FusedOp kernel,
   auto name = dyn_cast<StringAttr>(algorithm);
   Limits limits = limitsFor(op, kernel);
   int64_t bytes = bytesTaken(op);
-  if (name &&
-      name.getValue() ==
-          stringifyAlgorithm(op.getCollective() == Collective::all_reduce
-                                 ? Algorithm::two_shot
-                                 : Algorithm::direct))
+  // What is not an all_reduce runs alike by both.
+  if (name && (name.getValue() == stringifyAlgorithm(Algorithm::two_shot) ||
+               name.getValue() == stringifyAlgorithm(Algorithm::direct)))
     return builtinFor(op, {-1, -1, -1, limits.push}, std::nullopt).protocol;
   if (!name || name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
     return Protocol::simple;

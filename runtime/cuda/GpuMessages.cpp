@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <system_error>
 #include <thread>
 
 namespace ccn::runtime {
@@ -353,10 +354,7 @@ Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
   const std::vector<End> &ends = launch.when[when];
   if (ends.empty())
     return Status();
-  std::lock_guard lock(mutex);
   Channel &channel = channels[launch.channel];
-  if (!channel.comm)
-    return error("NCCL's communicator has been given up");
   auto stage = [&](bool sends) {
     for (const End &end : ends) {
       if (end.sends != sends || end.staged < 0)
@@ -374,7 +372,20 @@ Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
   if (status)
     status = stage(/*sends=*/true);
   if (status)
-    status = nccl.check(nccl.groupStart(), "ncclGroupStart");
+    status = send(ends, channel, stream, symmetric, shared);
+  if (status)
+    status = stage(/*sends=*/false);
+  return status ? mark(launch, idleWord.get(), stream) : status;
+}
+
+Status GpuMessages::send(const std::vector<End> &ends, Channel &channel,
+                         CUstream stream, CUdeviceptr symmetric,
+                         std::span<const CUdeviceptr> shared) {
+  // Not while the driver waits for room in a stream, which may never come.
+  std::lock_guard lock(mutex);
+  if (!channel.comm)
+    return error("NCCL's communicator has been given up");
+  Status status = nccl.check(nccl.groupStart(), "ncclGroupStart");
   if (!status)
     return status;
   for (const End &end : ends) {
@@ -397,11 +408,7 @@ Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
   if (status)
     status = end;
   // What comes later in the stream must come after the messages.
-  if (status)
-    status = awaitComm(channel.comm, "ncclGroupEnd");
-  if (status)
-    status = stage(/*sends=*/false);
-  return status ? mark(launch, idleWord.get(), stream) : status;
+  return status ? awaitComm(channel.comm, "ncclGroupEnd") : status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -454,8 +461,8 @@ Status GpuMessages::lateMessages() {
   return Status();
 }
 
-void GpuMessages::watch() {
-  watcher = std::thread([this] {
+Status GpuMessages::watch() {
+  auto look = [this] {
     std::unique_lock lock(watchMutex);
     while (!watchEnds.wait_for(lock, lookInterval,
                                [this] { return watchHasEnded; })) {
@@ -471,7 +478,13 @@ void GpuMessages::watch() {
         return;
       }
     }
-  });
+  };
+  try {
+    watcher = std::thread(look);
+  } catch (const std::system_error &failure) {
+    return error("cannot start a thread: ", failure.what());
+  }
+  return Status();
 }
 
 void GpuMessages::endWatch() {

@@ -80,7 +80,7 @@ public:
   /// From here on, until endWatch(), the team fails of an error of NCCL's, of
   /// messages that do not come within the time limit, and of what makes waiting
   /// for them pointless.
-  void watch();
+  Status watch();
   void endWatch();
 
   /// Ends what is on its way. Nothing can be exchanged any more.
@@ -155,6 +155,9 @@ private:
   Status mark(const LaunchMessages &launch, CUdeviceptr word, CUstream stream);
   Status copyStaged(const End &end, size_t dim, CUdeviceptr place,
                     CUdeviceptr &staging, CUstream stream);
+  /// Sends and receives what is contiguous, or staged.
+  Status send(const std::vector<End> &ends, Channel &channel, CUstream stream,
+              CUdeviceptr symmetric, std::span<const CUdeviceptr> shared);
   CUdeviceptr placeOf(const End &end, CUdeviceptr symmetric,
                       std::span<const CUdeviceptr> shared) const;
   /// Gives up a communicator: after an error without its peers.

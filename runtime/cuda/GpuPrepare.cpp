@@ -143,7 +143,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return status;
   mayBeUsed = true;
   if (messages)
-    messages->watch();
+    if (Status status = messages->watch(); !status)
+      return status;
   return exchange->barrier("set-up of GPUs");
 }
 

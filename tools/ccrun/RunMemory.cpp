@@ -150,7 +150,8 @@ void RunMemory::setTask(const RunTask &task) {
 bool RunMemory::reuse(const Plan &plan, const RunTask &task) {
   RunMemory other;
   if (!other.layOut(plan, task.timedRuns, std::nullopt) ||
-      other.signature != signature || other.parts != parts)
+      other.signature != signature || other.parts != parts ||
+      other.totalBytes > totalBytes)
     return false;
   usedPlan = &plan;
   setTask(task);
