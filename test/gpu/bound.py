@@ -74,6 +74,9 @@ def child():
         with ccn.join(program) as team:
             of_rank(program, team, team.rank)
     else:
+        # PyTorch finds out how to share segments when it takes the first one, which two threads must not do at once.
+        if kind == "cuda":
+            torch.empty(1 << 22, device="cuda")
         with ccn.Team(program) as team:
             team.run(lambda rank: of_rank(program, team, rank))
 
