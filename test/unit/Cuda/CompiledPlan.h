@@ -36,6 +36,24 @@ inline runtime::GpuProgram emitFor(PlanCompiler &compiler,
   return *std::move(program);
 }
 
+/// The sum of what ranks have and a residual, normalized, in one kernel, with
+/// more for its schedule.
+inline std::string fusedNorm(const std::string &ranks, const std::string &rows,
+                             const std::string &columns,
+                             const std::string &choice = "") {
+  return "mesh m (d = " + ranks + ")\nparam T = " + rows +
+         "\nparam H = " + columns +
+         "\nprogram f(x: bf16[T, H] local, r: bf16[T, H], g: bf16[H]) {\n"
+         "  let total = all_reduce(sum, x)\n"
+         "  let res = r + total\n"
+         "  let y = rms_norm(res, g, 1e-5)\n"
+         "  return y, res\n"
+         "}\n"
+         "schedule fused for f {\n"
+         "  fuse total, res, y\n" +
+         choice + "}\n";
+}
+
 } // namespace ccn::test
 
 #endif // CCN_TEST_UNIT_CUDA_COMPILEDPLAN_H

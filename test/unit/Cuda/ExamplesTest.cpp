@@ -108,21 +108,11 @@ TEST_P(KernelsOfNorms, FitTheGpu) {
     for (const char *ranks : {"2", "4", "8"}) {
       std::string what = std::string(protocol) + ", " + ranks;
       SCOPED_TRACE(what);
-      check(emitFor(compiler,
-                    std::string("mesh m (d = ") + ranks +
-                        ")\n"
-                        "program f(x: bf16[64, 8192] local, "
-                        "r: bf16[64, 8192], g: bf16[8192]) {\n"
-                        "  let total = all_reduce(sum, x)\n"
-                        "  let res = r + total\n"
-                        "  let y = rms_norm(res, g, 1e-5)\n"
-                        "  return y, res\n"
-                        "}\n"
-                        "schedule fused for f {\n"
-                        "  fuse total, res, y\n"
-                        "  protocol total = " +
-                        protocol + "\n}\n",
-                    {.phase = Phase::Plan, .schedule = "fused"}),
+      check(emitFor(
+                compiler,
+                fusedNorm(ranks, "64", "8192",
+                          std::string("  protocol total = ") + protocol + "\n"),
+                {.phase = Phase::Plan, .schedule = "fused"}),
             what, GetParam());
     }
 }
@@ -134,19 +124,7 @@ TEST_P(KernelsOfNorms, OfLongRowsFitTheGpu) {
     for (const char *columns : {"8192", "16384"}) {
       std::string what = std::string(ranks) + ", " + columns;
       SCOPED_TRACE(what);
-      check(emitFor(compiler,
-                    std::string("mesh m (d = ") + ranks +
-                        ")\nparam H = " + columns +
-                        "\nprogram f(x: bf16[4096, H] local, "
-                        "r: bf16[4096, H], g: bf16[H]) {\n"
-                        "  let total = all_reduce(sum, x)\n"
-                        "  let res = r + total\n"
-                        "  let y = rms_norm(res, g, 1e-5)\n"
-                        "  return y, res\n"
-                        "}\n"
-                        "schedule fused for f {\n"
-                        "  fuse total, res, y\n"
-                        "}\n",
+      check(emitFor(compiler, fusedNorm(ranks, "4096", columns),
                     {.phase = Phase::Plan, .schedule = "fused"}),
             what, GetParam());
     }

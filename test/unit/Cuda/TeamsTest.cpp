@@ -189,19 +189,7 @@ TEST(Rows, ThreadsOfANormWaitOnce) {
 TEST(Rows, ComeWhileBlocksWait) {
   PlanCompiler compiler;
   GpuProgram program =
-      emitFor(compiler,
-              "mesh m (d = 2)\n"
-              "program f(x: bf16[2, 8192] local, r: bf16[2, 8192], "
-              "g: bf16[8192]) {\n"
-              "  let total = all_reduce(sum, x)\n"
-              "  let res = r + total\n"
-              "  let y = rms_norm(res, g, 1e-5)\n"
-              "  return y, res\n"
-              "}\n"
-              "schedule fused for f {\n"
-              "  fuse total, res, y\n"
-              "  protocol total = ll\n"
-              "}\n",
+      emitFor(compiler, fusedNorm("2", "2", "8192", "  protocol total = ll\n"),
               {.phase = Phase::Plan, .schedule = "fused"});
   ASSERT_EQ(program.kernels.size(), 1u);
   std::string body = bodyOf(program);
