@@ -53,6 +53,17 @@ CudaText codegen::countedLoop(StringRef index, StringRef first,
   return text;
 }
 
+CudaText codegen::whetherAligned(const LoopWriter &loop,
+                                 llvm::function_ref<CudaText(bool)> pass) {
+  if (!loop.needsAlignment())
+    return pass(true);
+  CudaText text;
+  text << ("if (" + loop.variable() + ".aligned()) {\n") << pass(true)
+       << "} else {\n"
+       << pass(false) << "}\n";
+  return text;
+}
+
 CudaText codegen::beginSums(const LoopWriter &loop) {
   CudaText text;
   text << ("typename decltype(" + loop.variable() + ")::Sums sums; " +

@@ -21,6 +21,11 @@ CudaText countedLoop(llvm::StringRef index, llvm::StringRef first,
                      const CudaText &count, llvm::StringRef step,
                      const CudaText &body);
 
+/// pass(true) where the addresses of a loop's vectors are aligned, else
+/// pass(false).
+CudaText whetherAligned(const LoopWriter &loop,
+                        llvm::function_ref<CudaText(bool)> pass);
+
 /// Declares what lanes sum up, at its beginning.
 CudaText beginSums(const LoopWriter &loop);
 

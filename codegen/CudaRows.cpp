@@ -33,19 +33,12 @@ namespace {
 CudaText sumShared(const LoopWriter &loop, StringRef lane, StringRef lanes) {
   CudaText count;
   count << product(loop.reduced) / loop.width;
-  auto pass = [&](bool areAligned) {
+  return whetherAligned(loop, [&](bool areAligned) {
     CudaText body;
     body << indicesOf("i", loop.reduced, "y", loop.width)
          << addToSums(loop, {loop.width, areAligned});
     return countedLoop("i", lane, count, lanes, body);
-  };
-  if (!loop.needsAlignment())
-    return pass(true);
-  CudaText text;
-  text << ("if (" + loop.variable() + ".aligned()) {\n") << pass(true)
-       << "} else {\n"
-       << pass(false) << "}\n";
-  return text;
+  });
 }
 
 /// One result for each index of the kept dimensions, by the lanes of a team

@@ -91,19 +91,9 @@ CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
   return text;
 }
 
-template <typename Pass> CudaText ShareWriter::whetherAligned(Pass pass) const {
-  if (!loop.needsAlignment())
-    return pass(true);
-  CudaText text;
-  text << ("if (" + loop.variable() + ".aligned()) {\n") << pass(true)
-       << "} else {\n"
-       << pass(false) << "}\n";
-  return text;
-}
-
 CudaText ShareWriter::fetch() const {
   CudaText text;
-  text << declare() << whetherAligned([&](bool areAligned) {
+  text << declare() << whetherAligned(loop, [&](bool areAligned) {
     return fetchTurns(0, turns, areAligned);
   });
   return text;
@@ -133,7 +123,7 @@ CudaText ShareWriter::take(bool isOfEvery, bool isFetched) const {
   if (!isFetched && turnsAtOnce() > 1)
     elements << declare();
   elements << whetherAligned(
-      [&](bool areAligned) { return pass(areAligned, isFetched); });
+      loop, [&](bool areAligned) { return pass(areAligned, isFetched); });
   if (!isReduced)
     return elements;
   text << "{\n"

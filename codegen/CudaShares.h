@@ -33,7 +33,6 @@ private:
   CudaText fetchTurns(int64_t first, int64_t end, bool areAligned) const;
   CudaText pass(bool areAligned, bool isFetched) const;
   CudaText call(const ElementsCall &call) const;
-  template <typename Pass> CudaText whetherAligned(Pass pass) const;
   CudaText sumsOfParts() const;
 
   const LoopWriter &loop;

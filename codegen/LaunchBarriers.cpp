@@ -10,6 +10,7 @@
 #include "codegen/CudaParts.h"
 #include "codegen/PartAccesses.h"
 #include "runtime/GpuAbi.h"
+#include "runtime/Strided.h"
 
 #include <algorithm>
 #include <limits>
@@ -82,17 +83,6 @@ bool isOfOneBlock(const Part &part, int64_t size) {
              threadsPerBlock * codegen::payloadOf(exchange->exchange);
 }
 
-/// Whether the elements of a loop lie one after the other.
-bool isRowMajor(const View &view, ArrayRef<int64_t> sizes) {
-  int64_t step = 1;
-  for (size_t dim = sizes.size(); dim-- > 0;) {
-    if (sizes[dim] != 1 && view.strides[dim] != step)
-      return false;
-    step *= sizes[dim];
-  }
-  return true;
-}
-
 /// What a part of a rank touches. Of an exchange, or of loops in which every
 /// element is for itself, blocks take `share` elements at a time, if that is
 /// not 0.
@@ -129,7 +119,7 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part,
       region.step = rowsOfBlock * row * size;
       region.share = (access.extent - (rows->rows - rowsOfBlock) * row) * size;
     } else if (rows) {
-      if (share > 0 && isRowMajor(view, rows->loops.front().sizes))
+      if (share > 0 && isRowMajor(rows->loops.front().sizes, view.strides))
         region.step = region.share = share * size;
       // The first thread of all writes what is one element.
       if (access.writes && access.extent == 1)

@@ -2,6 +2,8 @@
 
 #include "codegen/RowShares.h"
 
+#include "runtime/Strided.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -33,13 +35,9 @@ int64_t codegen::lanesOf(Team team) {
 
 bool codegen::isRowMajor(const Loop &loop, const LoopOperand &operand,
                          size_t end) {
-  int64_t step = 1;
-  for (size_t dim = end; dim-- > 1;) {
-    if (loop.sizes[dim] != 1 && operand.view.strides[dim] != step)
-      return false;
-    step *= loop.sizes[dim];
-  }
-  return true;
+  return runtime::isRowMajor(
+      std::span(loop.sizes).subspan(1, end - 1),
+      std::span(operand.view.strides).subspan(1, end - 1));
 }
 
 /// Whether two operands may be of the same memory.

@@ -52,6 +52,7 @@ public:
   std::vector<int> run();
 
 private:
+  void findSlots();
   void gather();
   void addPart(int rank, size_t launch, size_t part);
   const Buffer &bufferOf(int rank, int index) const {
@@ -105,8 +106,7 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
   });
 }
 
-void Sharer::gather() {
-  byBuffer.clear();
+void Sharer::findSlots() {
   for (const Launch &launch : plan.ranks.front().launches)
     for (const Part &part : launch.parts)
       if (const auto *rows = std::get_if<RowsPart>(&part))
@@ -114,6 +114,10 @@ void Sharer::gather() {
           for (const LoopOperand &input : loop.inputs)
             if (input.slots != 0)
               withSlots.insert(input.view.buffer);
+}
+
+void Sharer::gather() {
+  byBuffer.clear();
   for (auto [rank, own] : llvm::enumerate(plan.ranks))
     for (auto [l, launch] : llvm::enumerate(own.launches))
       for (size_t part = 0; part < launch.parts.size(); ++part)
@@ -241,6 +245,7 @@ void Sharer::replace(const BufferKey &buffer, const BufferKey &argument) {
 
 std::vector<int> Sharer::run() {
   std::vector<int> shared;
+  findSlots();
   gather();
   std::vector<BufferKey> arguments = buffersIn(Memory::Argument);
   for (const BufferKey &buffer : buffersIn(Memory::Symmetric))

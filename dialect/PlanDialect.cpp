@@ -221,6 +221,19 @@ LogicalResult BufferOp::verify() {
   return success();
 }
 
+/// Adds to `last` how far the last element of a view with elements is from its
+/// first; whether that overflows.
+static bool addExtent(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                      int64_t &last) {
+  bool overflows = false;
+  for (auto [size, stride] : llvm::zip_equal(sizes, strides)) {
+    int64_t length;
+    overflows |= llvm::MulOverflow(size - 1, stride, length) ||
+                 llvm::AddOverflow(last, length, last);
+  }
+  return overflows;
+}
+
 LogicalResult ViewOp::verify() {
   MemRefType whole = getBuffer().getType(), part = getView().getType();
   // view_c1
@@ -241,12 +254,7 @@ LogicalResult ViewOp::verify() {
   // view_c2
   if (part.getNumElements() > 0) {
     int64_t last = offset;
-    bool overflows = false;
-    for (auto [size, stride] : llvm::zip_equal(part.getShape(), strides)) {
-      int64_t length;
-      overflows |= llvm::MulOverflow(size - 1, stride, length) ||
-                   llvm::AddOverflow(last, length, last);
-    }
+    bool overflows = addExtent(part.getShape(), strides, last);
     if (offset < 0 || overflows || last >= whole.getNumElements())
       return emitOpError() << "expected a part of " << whole.getNumElements()
                            << " elements, found elements " << offset << " to "
@@ -369,11 +377,7 @@ static bool hasSlots(Value view, AllAttr all, bool isInput) {
   auto [offset, strides] = stridesOf(view);
   bool overflows = llvm::MulOverflow(others - 1, slots, last) ||
                    llvm::AddOverflow(last, offset, last);
-  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides)) {
-    int64_t length;
-    overflows |= llvm::MulOverflow(size - 1, stride, length) ||
-                 llvm::AddOverflow(last, length, last);
-  }
+  overflows |= addExtent(type.getShape(), strides, last);
   bool isIn = !overflows &&
               last < typeOf(bufferOf(view)->getResult(0)).getNumElements();
   return isInput && slots > 0 && (type.getNumElements() == 0 || isIn);

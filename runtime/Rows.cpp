@@ -108,11 +108,12 @@ Operand Rows::prepareOperand(const Loop &loop, const LoopOperand &info) {
                 info.view.rank >= 0 && info.view.rank != plan.rank;
   if (reduced || toAll) {
     Members members = plan.members(info.group);
+    // Slots are all in the own memory.
+    if (info.slots != 0)
+      std::fill(members.ranks.begin(), members.ranks.end(), plan.rank);
     for (int i = 0; i < members.count(); ++i)
       operand.ranks.push_back(
-          info.slots != 0
-              ? plan.rank
-              : members.rankAt((members.position + i) % members.count()));
+          members.rankAt((members.position + i) % members.count()));
     operand.members = std::move(members.ranks);
   } else if (remote) {
     operand.ranks = {info.view.rank};
@@ -342,8 +343,7 @@ Result<std::byte *> Rows::addressOf(StreamContext &context, PreparedLoop &loop,
       View view = info.view;
       view.offset += number * info.slots;
       Result<const std::byte *> data = fetch(
-          context, loop, operand, view, info.slots != 0 ? plan.rank : member,
-          row,
+          context, loop, operand, view, member, row,
           block + operand.membersOffset + number * operand.bytes(blockRows));
       if (!data)
         return data.status();

@@ -41,7 +41,8 @@ llvm::StringRef phaseName(Phase phase);
 std::optional<Phase> phaseByName(llvm::StringRef name);
 
 /// Up to how many bytes an all_reduce is done in one shot, by protocol and in
-/// kernels; negative is the default (see the pass ccn-select).
+/// kernels, and from how many on what is combined is pushed; negative is the
+/// default (see the pass ccn-select).
 struct SelectLimits {
   int64_t ll = -1, lamport = -1, kernel = -1, push = -1;
 };
