@@ -61,6 +61,7 @@ namespace ccn::runtime {
   X(streamCreate, cuStreamCreate)                                              \
   X(streamDestroy, cuStreamDestroy)                                            \
   X(streamQuery, cuStreamQuery)                                                \
+  X(streamGetId, cuStreamGetId)                                                \
   X(streamWaitEvent, cuStreamWaitEvent)                                        \
   X(streamIsCapturing, cuStreamIsCapturing)                                    \
   X(streamBeginCapture, cuStreamBeginCapture)                                  \

@@ -9,6 +9,7 @@
 #include "runtime/cuda/Compiler.h"
 
 #include <chrono>
+#include <map>
 #include <thread>
 
 namespace ccn::runtime {
@@ -81,6 +82,13 @@ void GpuDevice::endSetup() const {
   if (setup)
     (void)driver.streamDestroy(setup);
   setup = nullptr;
+}
+
+std::mutex &GpuDevice::firstUses() const {
+  static std::mutex mutex;
+  static std::map<int, std::mutex> byDevice;
+  std::lock_guard lock(mutex);
+  return byDevice[number];
 }
 
 Result<int> GpuDevice::attribute(CUdevice_attribute which) const {

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace ccn::runtime {
@@ -41,6 +42,12 @@ public:
   Result<CUstream> setupStream() const;
   /// Gives it back, after an error with what it may still do.
   void endSetup() const;
+  /// Of this process's streams of the device, to be held while one is used for
+  /// the first time. CUDA finds a queue for it then, and puts streams that
+  /// threads begin to use at the same time into one, in which they wait for
+  /// each other for good: of ranks that share a device one could then wait for
+  /// the other, and neither would end.
+  std::mutex &firstUses() const;
 
   const Driver &driver;
   int number = 0;

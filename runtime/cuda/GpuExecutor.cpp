@@ -199,6 +199,19 @@ Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
   return launch.done ? record(launch.done) : Status();
 }
 
+Result<bool> GpuExecutor::State::isFirstUse(CUstream stream) {
+  unsigned long long number = 0;
+  if (Status status = device->check(device->driver.streamGetId(stream, &number),
+                                    "cuStreamGetId");
+      !status)
+    return status;
+  if (std::find(usedStreams.begin(), usedStreams.end(), ++number) !=
+      usedStreams.end())
+    return false;
+  usedStreams[nextUsed++ % usedStreams.size()] = number;
+  return true;
+}
+
 Status GpuExecutor::State::launchAll(CUstream stream) {
   const Driver &driver = device->driver;
   auto record = [&](const Event &event, CUstream where) {
@@ -216,6 +229,14 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
     return status;
   bool isCaptured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
   bool isTraced = options.trace && !isCaptured;
+  std::unique_lock<std::mutex> firstUse;
+  if (!isCaptured) {
+    Result<bool> isFirst = isFirstUse(stream);
+    if (!isFirst)
+      return isFirst.status();
+    if (*isFirst)
+      firstUse = std::unique_lock(device->firstUses());
+  }
   Status placed = placeTables(stream);
   if (placed)
     placed = stage(true, stream);

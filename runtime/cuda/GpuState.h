@@ -16,6 +16,7 @@
 #include "runtime/cuda/GpuTeam.h"
 #include "runtime/cuda/LibraryProduct.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -200,6 +201,9 @@ private:
   /// Copies what the caller has elsewhere than it was bound, before or after
   /// the run.
   Status stage(bool before, CUstream stream);
+  /// Whether a stream of the caller's was used before, which the next time it
+  /// is.
+  Result<bool> isFirstUse(CUstream stream);
   Status launchAll(CUstream stream);
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
   /// All of a launch, with its messages.
@@ -228,6 +232,10 @@ private:
   CUdeviceptr deviceWords = 0;
   bool mayBeUsed = false, hasRun = false, isTraceReady = false;
   uint64_t runs = 0;
+  /// Of the callers' streams that were used last, by their numbers, which no
+  /// other stream gets; 0 is none.
+  std::array<unsigned long long, 16> usedStreams{};
+  size_t nextUsed = 0;
   int64_t traceZeroTime = 0;
   /// When to look again whether the others are there, by the steady clock.
   std::atomic<int64_t> nextLook = 0;

@@ -36,6 +36,8 @@ using Work = std::function<void()>;
 struct CUctx_st {
   int device;
   int users = 0;
+  /// How many threads begin to use a stream.
+  std::atomic<int> beginners{0};
 };
 struct CUgraph_st {
   std::vector<Work> work;
@@ -78,10 +80,13 @@ struct CUevent_st {
   }
 };
 struct CUstream_st {
+  static inline std::atomic<unsigned long long> created{0};
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Work> queue;
   bool isBusy = false, isEnding = false;
+  std::atomic<bool> hasQueue{false};
+  const unsigned long long number = ++created;
   /// Of a capture.
   CUgraph graph = nullptr;
   bool isOrigin = false;
@@ -138,6 +143,21 @@ thread_local CUstream capturing = nullptr;
 
 std::set<std::pair<CUcontext, CUcontext>> peerAccess;
 
+std::atomic<int> sharedQueues{0};
+
+/// The real driver finds a queue for a stream when something is first launched
+/// or waited for in it, and may find the same for one that another thread
+/// begins to use meanwhile.
+void findQueue(CUstream stream) {
+  if (stream->graph || stream->hasQueue.exchange(true))
+    return;
+  CUctx_st &context = *stack.back();
+  if (context.beginners++ > 0)
+    ++sharedQueues;
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  --context.beginners;
+}
+
 int deviceCount() {
   const char *count = std::getenv("CCN_FAKE_GPUS");
   return count ? std::atoi(count) : 4;
@@ -165,6 +185,7 @@ void ccnFakeFail(const char *function, int device, int call) {
   callsLeft = call;
 }
 int ccnFakeObjects() { return objects; }
+int ccnFakeSharedQueues() { return sharedQueues.exchange(0); }
 void ccnFakeEnqueue(CUstream stream, void (*work)(void *), void *data) {
   stream->add([=] { work(data); });
 }
@@ -359,6 +380,11 @@ CUresult cuStreamQuery(CUstream stream) {
   return stream->isBusy || !stream->queue.empty() ? CUDA_ERROR_NOT_READY
                                                   : CUDA_SUCCESS;
 }
+CUresult cuStreamGetId(CUstream stream, unsigned long long *number) {
+  CCN_CONTEXT(cuStreamGetId)
+  *number = stream->number;
+  return CUDA_SUCCESS;
+}
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
   CCN_CONTEXT(cuStreamIsCapturing)
   *status = stream->graph ? CU_STREAM_CAPTURE_STATUS_ACTIVE
@@ -417,6 +443,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   }
   if (stream->graph)
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  findQueue(stream);
   stream->add([event, number = event->recorded] { event->wait(number); });
   return CUDA_SUCCESS;
 }
@@ -629,6 +656,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
        ++i)
     if (!fake::isAccessible(addresses[i]))
       return CUDA_ERROR_ILLEGAL_ADDRESS;
+  findQueue(stream);
   stream->add([=] {
     const void *places[] = {copies[0].data(), copies[1].data(),
                             copies[2].data()};

@@ -20,6 +20,9 @@ extern "C" {
 void ccnFakeFail(const char *function, int device, int call);
 /// How many pieces of memory, mappings, streams, events and modules there are.
 int ccnFakeObjects();
+/// How many streams have got a queue that may be another's too, since the last
+/// call.
+int ccnFakeSharedQueues();
 /// Calls work(data) in the stream, as of a library.
 void ccnFakeEnqueue(struct CUstream_st *stream, void (*work)(void *),
                     void *data);
