@@ -10,6 +10,7 @@
 #include "runtime/PlanExecutor.h"
 #include "runtime/TunedVariant.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/cuda/GpuMachine.h"
 
 #include <algorithm>
 

@@ -10,6 +10,7 @@
 #include "runtime/Signature.h"
 #include "runtime/api/Handles.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/cuda/GpuMachine.h"
 
 using namespace ccn;
 using namespace ccn::runtime;

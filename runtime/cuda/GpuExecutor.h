@@ -50,24 +50,9 @@ struct GpuExecutorOptions {
   TraceSink *trace = nullptr;
 };
 
-/// An error if there is no driver of CUDA, or no device.
-Status checkGpus();
-
-/// The architecture of the device `number`: "sm_90a".
-Result<std::string> gpuArchitecture(int number);
-
-/// The devices, for which packages are tuned: "4 x NVIDIA H100 80GB HBM3", and
-/// others after a comma.
-Result<std::string> gpuMachine();
-
 /// Compiles the kernels of programs that executors will run, several at once.
 /// Errors are left for the executors to report.
 void compileAhead(std::span<const GpuProgram *const> programs);
-
-/// Keeps the devices that so many ranks would use set up until the result is
-/// destroyed, for executors that come and go, as that takes long. Errors are
-/// left for the executors to report.
-std::shared_ptr<void> holdGpus(int ranks);
 
 /// The bytes of the transport's memory, per rank, that the executors of a plan
 /// allocate in all: it carries addresses, never the program's data.

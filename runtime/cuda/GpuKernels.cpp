@@ -11,6 +11,7 @@
 #include "runtime/GpuAbi.h"
 #include "runtime/Parallel.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/KernelCache.h"
 
 #include <algorithm>

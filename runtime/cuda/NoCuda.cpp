@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Compiler.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/GpuRuns.h"
 
 namespace ccn::runtime {

@@ -10,6 +10,7 @@
 #include "runtime/RankCode.h"
 #include "runtime/TunedVariant.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"

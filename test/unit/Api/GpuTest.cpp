@@ -10,6 +10,7 @@
 #include "runtime/cuda/Compiler.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/cuda/GpuMachine.h"
 
 #include <gtest/gtest.h>
 

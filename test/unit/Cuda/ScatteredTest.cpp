@@ -14,6 +14,7 @@
 #include "runtime/cuda/Compiler.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Gpu/FakeCuda.h"
 

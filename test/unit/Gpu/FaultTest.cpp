@@ -7,6 +7,7 @@
 #include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuFault.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "test/unit/Package/SamplePackages.h"
 
 #include <gtest/gtest.h>

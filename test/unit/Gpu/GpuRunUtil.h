@@ -11,6 +11,7 @@
 
 #include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/Compiler.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/GpuRuns.h"
 #include "test/unit/Package/SamplePackages.h"
 

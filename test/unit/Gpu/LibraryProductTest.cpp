@@ -8,6 +8,7 @@
 #include "runtime/cuda/LibraryProduct.h"
 
 #include "runtime/SymmetricHeap.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/GpuRuns.h"
 #include "test/unit/Package/SamplePackages.h"
 

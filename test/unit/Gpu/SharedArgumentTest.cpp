@@ -8,6 +8,7 @@
 
 #include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/GpuDevice.h"
+#include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/GpuRuns.h"
 #include "test/unit/Package/SamplePackages.h"
 

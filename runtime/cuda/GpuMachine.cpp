@@ -1,0 +1,69 @@
+//===- GpuMachine.cpp - The GPUs of this machine --------------------------===//
+
+#include "runtime/cuda/GpuMachine.h"
+
+#include "runtime/cuda/GpuDevice.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace ccn::runtime {
+
+Status checkGpus() {
+  Result<const Driver *> driver = Driver::get();
+  return driver ? gpuDeviceCount(**driver).status() : driver.status();
+}
+
+Result<std::string> gpuArchitecture(int number) {
+  Result<std::unique_ptr<GpuDevice>> device = GpuDevice::open(number);
+  if (!device)
+    return device.status();
+  return (*device)->architecture();
+}
+
+Result<std::string> gpuMachine() {
+  Result<const Driver *> driver = Driver::get();
+  if (!driver)
+    return driver.status();
+  int count = 0;
+  if (Status status = (*driver)->check((*driver)->deviceGetCount(&count),
+                                       "cuDeviceGetCount");
+      !status)
+    return status;
+  // In the order of their first.
+  std::vector<std::pair<std::string, int>> kinds;
+  for (int number = 0; number < count; ++number) {
+    CUdevice device;
+    char name[256] = {};
+    Status status =
+        (*driver)->check((*driver)->deviceGet(&device, number), "cuDeviceGet");
+    if (status)
+      status = (*driver)->check(
+          (*driver)->deviceGetName(name, sizeof name - 1, device),
+          "cuDeviceGetName");
+    if (!status)
+      return status;
+    auto same = std::find_if(kinds.begin(), kinds.end(), [&](const auto &kind) {
+      return kind.first == name;
+    });
+    if (same == kinds.end())
+      kinds.emplace_back(name, 1);
+    else
+      ++same->second;
+  }
+  std::string text;
+  for (const auto &[name, number] : kinds)
+    text += (text.empty() ? "" : ", ") + std::to_string(number) + " x " + name;
+  return text;
+}
+
+std::shared_ptr<void> holdGpus(int ranks) {
+  auto devices = std::make_shared<std::vector<std::unique_ptr<GpuDevice>>>();
+  for (int rank = 0; rank < ranks; ++rank)
+    if (auto device = GpuDevice::openForRank(rank))
+      devices->push_back(*std::move(device));
+  return devices;
+}
+
+} // namespace ccn::runtime

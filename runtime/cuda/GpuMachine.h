@@ -1,0 +1,34 @@
+//===- GpuMachine.h - The GPUs of this machine ------------------*- C++ -*-===//
+//
+// Which there are, without an executor. Needs no headers of CUDA.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_GPUMACHINE_H
+#define CCN_RUNTIME_CUDA_GPUMACHINE_H
+
+#include "runtime/Status.h"
+
+#include <memory>
+#include <string>
+
+namespace ccn::runtime {
+
+/// An error if there is no driver of CUDA, or no device.
+Status checkGpus();
+
+/// The architecture of the device `number`: "sm_90a".
+Result<std::string> gpuArchitecture(int number);
+
+/// The devices, for which packages are tuned: "4 x NVIDIA H100 80GB HBM3", and
+/// others after a comma.
+Result<std::string> gpuMachine();
+
+/// Keeps the devices that so many ranks would use set up until the result is
+/// destroyed, for executors that come and go, as that takes long. Errors are
+/// left for the executors to report.
+std::shared_ptr<void> holdGpus(int ranks);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_GPUMACHINE_H
