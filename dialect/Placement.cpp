@@ -106,3 +106,10 @@ Layout ccn::slicedOperandLayout(OpOperand &operand) {
       });
   return layout;
 }
+
+bool ccn::isElementwise(Operation *op) {
+  return isa<NegOp, AbsOp, ReluOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp,
+             SigmoidOp, GeluOp, SiluOp, AddOp, SubOp, MulOp, DivOp, RemOp,
+             MinOp, MaxOp, PowOp, CompareOp, SelectOp, CastOp, DropoutOp,
+             ConstantOp>(op);
+}

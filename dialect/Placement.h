@@ -35,6 +35,10 @@ int64_t largestPart(mlir::RankedTensorType type, MeshOp mesh);
 /// other operands too.
 Layout slicedOperandLayout(mlir::OpOperand &operand);
 
+/// Whether an operation works element by element on operands of one shape or of
+/// rank 0; constants too.
+bool isElementwise(mlir::Operation *op);
+
 } // namespace ccn
 
 #endif // CCN_DIALECT_PLACEMENT_H

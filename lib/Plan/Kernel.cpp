@@ -12,13 +12,6 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
 
-bool plan::isElementwise(Operation *op) {
-  return isa<NegOp, AbsOp, ReluOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp,
-             SigmoidOp, GeluOp, SiluOp, AddOp, SubOp, MulOp, DivOp, RemOp,
-             MinOp, MaxOp, PowOp, CompareOp, SelectOp, CastOp, DropoutOp,
-             ConstantOp>(op);
-}
-
 //===----------------------------------------------------------------------===//
 // Pieces
 //===----------------------------------------------------------------------===//

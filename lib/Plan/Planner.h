@@ -120,10 +120,6 @@ private:
   bool failures = false;
 };
 
-/// Whether an operation works element by element on operands of one shape or of
-/// rank 0; constants too.
-bool isElementwise(mlir::Operation *op);
-
 /// The value by which a value is known outside of regions that yield it.
 mlir::Value outermost(mlir::Value value);
 

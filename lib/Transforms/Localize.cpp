@@ -1,8 +1,9 @@
 //===- Localize.cpp - Programs as one rank executes them ------------------===//
 //
-// In two steps. The first, while all types are global, writes into attributes
-// what only they can tell: what collectives start from and make, positions,
-// chunks, and which operands are cut. The second replaces the types.
+// In two steps. The first, while all types are global, cuts what is needed in
+// parts, and writes into attributes what only these types can tell: what
+// collectives start from and make, positions, and chunks. The second replaces
+// the types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 
 #include "dialect/Chunking.h"
 #include "dialect/Placement.h"
+#include "lib/Transforms/Cuts.h"
 #include "lib/Transforms/Passes.h"
 
 using namespace mlir;
@@ -35,14 +37,6 @@ public:
   void run();
 
 private:
-  /// A range of one dimension that an operation takes of an operand, in
-  /// elements of the part that the rank holds.
-  struct Cut {
-    unsigned operand;
-    unsigned dim;
-    SliceBounds range;
-  };
-
   TensorPart partOf(RankedTensorType type) {
     return ccn::partOf(type, mesh, rank);
   }
@@ -52,7 +46,7 @@ private:
   void recordChunks(OverlappedOp op);
   void recordPosition(DropoutOp op);
   void recordDivisor(ReductionOp op);
-  void recordCuts(Operation *op);
+  void recordRange(SliceOp op);
   /// Replaces a collective by its local form, of global type for now.
   Operation *replaceCollective(CollectiveOpInterface op);
 
@@ -63,20 +57,15 @@ private:
     value.setType(localType(typeOf(value), mesh, rank));
   }
   void removeReshard(ReshardOp op);
-  Value extract(Operation *op, Value value, const Cut &cut);
-  /// Where the cut of an operand is made.
-  Operation *findPlace(Operation *op, Value value);
+  void replaceSlice(SliceOp op);
 
   ProgramOp program;
   MeshOp mesh;
   int64_t rank;
   OpBuilder builder;
   int64_t channels = 0;
-  llvm::DenseMap<Operation *, SmallVector<Cut, 2>> cuts;
-  /// What has been cut, so that it is cut once for all that stand in a block:
-  /// by value, block, dimension and range.
-  using CutKey = std::tuple<Value, Block *, unsigned, int64_t, int64_t>;
-  llvm::DenseMap<CutKey, Value> made;
+  /// What slices take of the part that the rank holds, in elements of it.
+  llvm::DenseMap<Operation *, SliceBounds> ranges;
 };
 
 } // namespace
@@ -141,24 +130,11 @@ void Localizer::recordDivisor(ReductionOp op) {
     op.setDivisor(divisor);
 }
 
-void Localizer::recordCuts(Operation *op) {
-  for (OpOperand &operand : op->getOpOperands()) {
-    RankedTensorType type = typeOf(operand.get());
-    Layout own = Layout::of(type), needed = slicedOperandLayout(operand);
-    // What a slice cuts, it cuts of its operand.
-    if (isa<SliceOp>(op))
-      needed = Layout::of(typeOf(op->getResult(0)));
-    TensorPart whole = partOf(type);
-    TensorPart part = ccn::partOf(type.getShape(), needed, mesh, rank);
-    // By the layouts and not the sizes, so that all ranks have the same
-    // operations.
-    for (unsigned dim = 0; dim < own.getRank(); ++dim)
-      if (own.getAxes(dim) != needed.getAxes(dim))
-        cuts[op].push_back(
-            {operand.getOperandNumber(),
-             dim,
-             {part[dim].offset - whole[dim].offset, part[dim].size}});
-  }
+void Localizer::recordRange(SliceOp op) {
+  auto dim = static_cast<size_t>(op.getDim());
+  SliceBounds whole = partOf(op.getInput().getType())[dim];
+  SliceBounds part = partOf(op.getType())[dim];
+  ranges[op] = {part.offset - whole.offset, part.size};
 }
 
 Operation *Localizer::replaceCollective(CollectiveOpInterface op) {
@@ -202,34 +178,15 @@ void Localizer::localizeInterface() {
   program.setType(builder.getFunctionType(arguments, results));
 }
 
-Operation *Localizer::findPlace(Operation *op, Value value) {
-  // What stands in an overlapped region takes something in chunks, which the
-  // cut of another value would not.
-  auto overlapped = dyn_cast<OverlappedOp>(op->getParentOp());
-  if (overlapped && value != overlapped.getTaken() &&
-      value.getParentRegion() != &overlapped.getBody())
-    return overlapped;
-  return op;
-}
-
-Value Localizer::extract(Operation *op, Value value, const Cut &cut) {
-  Operation *place = findPlace(op, value);
-  int64_t end = cut.range.offset + cut.range.size;
-  auto create = [&] {
-    builder.setInsertionPoint(place);
-    return ExtractOp::create(builder, op->getLoc(), value, cut.dim,
-                             cut.range.offset, end);
-  };
-  if (isa<SliceOp>(op)) {
-    ExtractOp made = create();
-    made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    return made;
-  }
-  Value &known =
-      made[{value, place->getBlock(), cut.dim, cut.range.offset, end}];
-  if (!known)
-    known = create();
-  return known;
+void Localizer::replaceSlice(SliceOp op) {
+  SliceBounds range = ranges.lookup(op);
+  builder.setInsertionPoint(op);
+  auto made =
+      ExtractOp::create(builder, op.getLoc(), op.getInput(), op.getDim(),
+                        range.offset, range.offset + range.size);
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op.getResult().replaceAllUsesWith(made);
+  op.erase();
 }
 
 void Localizer::removeReshard(ReshardOp op) {
@@ -247,13 +204,8 @@ void Localizer::removeReshard(ReshardOp op) {
 }
 
 void Localizer::localizeOp(Operation *op) {
-  for (const Cut &cut : cuts.lookup(op))
-    op->setOperand(cut.operand, extract(op, op->getOperand(cut.operand), cut));
-  if (auto slice = dyn_cast<SliceOp>(op)) {
-    slice.getResult().replaceAllUsesWith(slice.getInput());
-    slice.erase();
-    return;
-  }
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return replaceSlice(slice);
   if (auto reshard = dyn_cast<ReshardOp>(op))
     return removeReshard(reshard);
   llvm::for_each(op->getResults(), [&](Value v) { localizeResult(v); });
@@ -264,11 +216,11 @@ void Localizer::localizeOp(Operation *op) {
 }
 
 void Localizer::run() {
+  // First of all, as these need the collectives, and say what is cut where.
+  program.getBody().walk([&](OverlappedOp op) { recordChunks(op); });
+  sliceOperands(program);
+  sinkCuts(program);
   SmallVector<Operation *> ops = collectOps();
-  // First of all, as these need the collectives.
-  for (Operation *op : ops)
-    if (auto overlapped = dyn_cast<OverlappedOp>(op))
-      recordChunks(overlapped);
   for (Operation *&op : ops) {
     if (auto collective = dyn_cast<CollectiveOpInterface>(op);
         collective && collective.communicates())
@@ -277,7 +229,8 @@ void Localizer::run() {
       recordPosition(dropout);
     else if (auto reduction = dyn_cast<ReductionOp>(op))
       recordDivisor(reduction);
-    recordCuts(op);
+    else if (auto slice = dyn_cast<SliceOp>(op))
+      recordRange(slice);
   }
   localizeInterface();
   for (Operation *op : ops)

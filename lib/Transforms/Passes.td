@@ -314,7 +314,9 @@ def Localize : Pass<"ccn-localize", "::ccn::ProgramOp"> {
     Arguments and results keep the global type as `ccn.global`. Operations stay
     what they are, with positions in the whole tensor where they depend on them; an
     operand that is less cut than the operation's loops is cut by a `ccn.extract`,
-    and so is what a `ccn.slice` cut. Collectives become `ccn.communicate`. A
+    and so is what a `ccn.slice` cut. Elementwise operations and broadcasts of which
+    only parts are used, together no more than the whole, make these alone: their
+    operands are cut, not what they make. Collectives become `ccn.communicate`. A
     reshard, which only let a value serve as a local one, is dropped; in a region it
     becomes a `ccn.reshape` to the same shape. The programs of all ranks have the same
     operations in the same order, so each rank may localize its own.

@@ -142,3 +142,123 @@ ccn.program @overlapped(%y: tensor<7xf32> {ccn.name = "y"}, %x: tensor<7xf32, #v
   } : tensor<7x1xf32>
   ccn.return
 }
+
+// What is only needed in parts is made in parts: operands are cut, once for all that take them so, and before what is alike.
+// CHECK-LABEL: ccn.program @parts
+// CHECK-SAME: %[[X:[^:]*]]: tensor<3xf32> {{[^%]*}} %[[P:[^:]*]]: tensor<7xf32> {{[^%]*}} %[[H:[^:]*]]: tensor<7xf16>
+// CHECK: %[[CH:.*]] = ccn.extract %[[H]] at 0 from 0 to 3 : (tensor<7xf16>) -> tensor<3xf16>
+// CHECK: %[[CAST:.*]] = ccn.cast %[[CH]] to f32
+// CHECK: %[[CP:.*]] = ccn.extract %[[P]] at 0 from 0 to 3 : (tensor<7xf32>) -> tensor<3xf32>
+// CHECK: %[[DECAY:.*]] = ccn.mul %{{.*}}, %[[CP]] {ccn.let = "decay"} : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+// CHECK: %[[DROPPED:.*]] = ccn.dropout %[[DECAY]], %{{.*}} rate 5.000000e-01 at [0] of [7]
+// CHECK-NOT: ccn.extract
+// CHECK: ccn.add %[[X]], %[[DROPPED]]
+// CHECK: ccn.sub %{{.*}}, %[[CP]]
+// CHECK: ccn.mul %{{.*}}, %[[CAST]]
+// LAST-LABEL: ccn.program @parts
+// LAST: ccn.dropout %{{.*}}, %{{.*}} rate 5.000000e-01 at [6] of [7] : (tensor<1xf32>
+ccn.program @parts(%x: tensor<7xf32, #v_rows> {ccn.name = "x"}, %p: tensor<7xf32> {ccn.name = "p"}, %h: tensor<7xf16> {ccn.name = "h"}, %seed: tensor<i64> {ccn.name = "seed"}) {
+  %c = ccn.constant 0.01 : f32
+  %0 = ccn.cast %h to f32 : (tensor<7xf16>) -> tensor<7xf32>
+  %1 = ccn.mul %c, %p {ccn.let = "decay"} : (tensor<f32>, tensor<7xf32>) -> tensor<7xf32>
+  %2 = ccn.dropout %1, %seed rate 0.5 : (tensor<7xf32>, tensor<i64>) -> tensor<7xf32>
+  %3 = ccn.add %x, %2 : (tensor<7xf32, #v_rows>, tensor<7xf32>) -> tensor<7xf32, #v_rows>
+  %4 = ccn.sub %3, %p : (tensor<7xf32, #v_rows>, tensor<7xf32>) -> tensor<7xf32, #v_rows>
+  %5 = ccn.mul %4, %0 : (tensor<7xf32, #v_rows>, tensor<7xf32>) -> tensor<7xf32, #v_rows>
+  ccn.return
+}
+
+// Ranges that a program names are cut likewise: random numbers stay those of their places, and what is repeated stays whole.
+// CHECK-LABEL: ccn.program @ranges
+// CHECK-SAME: %[[X:[^:]*]]: tensor<6x8xf32> {{[^%]*}} %[[ROW:[^:]*]]: tensor<8xf32> {{[^%]*}} %[[COLUMN:[^:]*]]: tensor<6x1xf32>
+// CHECK: %[[ROWS:.*]] = ccn.broadcast_to %[[ROW]] to [3, 8] : (tensor<8xf32>) -> tensor<3x8xf32>
+// CHECK: %[[CUT:.*]] = ccn.extract %[[COLUMN]] at 0 from 2 to 5 : (tensor<6x1xf32>) -> tensor<3x1xf32>
+// CHECK: %[[COLUMNS:.*]] = ccn.broadcast_to %[[CUT]] to [3, 8] : (tensor<3x1xf32>) -> tensor<3x8xf32>
+// CHECK: %[[SUM:.*]] = ccn.add %[[ROWS]], %[[COLUMNS]]
+// CHECK: %[[DROPPED:.*]] = ccn.dropout %[[SUM]], %{{.*}} rate 5.000000e-01 at [2, 0] of [6, 8]
+// CHECK: %[[XCUT:.*]] = ccn.extract %{{.*}} at 0 from 2 to 5
+// CHECK: ccn.mul %[[DROPPED]], %[[XCUT]]
+ccn.program @ranges(%x: tensor<6x8xf32> {ccn.name = "x"}, %row: tensor<8xf32> {ccn.name = "row"}, %column: tensor<6x1xf32> {ccn.name = "column"}, %seed: tensor<i64> {ccn.name = "seed"}) -> (tensor<3x8xf32> {ccn.name = "y"}) {
+  %0 = ccn.broadcast_to %row to [6, 8] : (tensor<8xf32>) -> tensor<6x8xf32>
+  %1 = ccn.broadcast_to %column to [6, 8] : (tensor<6x1xf32>) -> tensor<6x8xf32>
+  %2 = ccn.add %0, %1 : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  %3 = ccn.dropout %2, %seed rate 0.5 : (tensor<6x8xf32>, tensor<i64>) -> tensor<6x8xf32>
+  %4 = ccn.transpose %x by [1, 0] : (tensor<6x8xf32>) -> tensor<8x6xf32>
+  %5 = ccn.transpose %4 by [1, 0] : (tensor<8x6xf32>) -> tensor<6x8xf32>
+  %6 = ccn.mul %3, %5 : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  %7 = ccn.extract %6 at 0 from 2 to 5 : (tensor<6x8xf32>) -> tensor<3x8xf32>
+  ccn.return %7 : tensor<3x8xf32>
+}
+
+// Halves are no more than the whole. Three parts of two thirds are, the rest of the program needs the whole, or a division of
+// integers may fail: all of it is made, and then cut.
+// CHECK-LABEL: ccn.program @several
+// CHECK-SAME: %[[X:[^:]*]]: tensor<6xf32> {{[^%]*}} %[[N:[^:]*]]: tensor<6xi32>
+// CHECK-DAG: ccn.exp %{{.*}} : (tensor<3xf32>) -> tensor<3xf32>
+// CHECK-DAG: ccn.exp %{{.*}} : (tensor<3xf32>) -> tensor<3xf32>
+// CHECK: ccn.sqrt %[[X]] : (tensor<6xf32>)
+// CHECK: ccn.abs %[[X]] : (tensor<6xf32>)
+// CHECK: ccn.div %[[N]], %[[N]] : (tensor<6xi32>
+// CHECK: ccn.neg %{{.*}} : (tensor<2xi32>
+ccn.program @several(%x: tensor<6xf32> {ccn.name = "x"}, %n: tensor<6xi32> {ccn.name = "n"})
+    -> (tensor<6xf32> {ccn.name = "turned"}, tensor<8xf32> {ccn.name = "windows"}, tensor<6xf32> {ccn.name = "whole"}, tensor<2xf32> {ccn.name = "part"}, tensor<2xi32> {ccn.name = "quotients"}) {
+  %0 = ccn.exp %x : (tensor<6xf32>) -> tensor<6xf32>
+  %1 = ccn.extract %0 at 0 from 3 to 6 : (tensor<6xf32>) -> tensor<3xf32>
+  %2 = ccn.extract %0 at 0 from 0 to 3 : (tensor<6xf32>) -> tensor<3xf32>
+  %3 = ccn.concat %1, %2 at 0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+  %4 = ccn.sqrt %x : (tensor<6xf32>) -> tensor<6xf32>
+  %5 = ccn.extract %4 at 0 from 0 to 4 : (tensor<6xf32>) -> tensor<4xf32>
+  %6 = ccn.extract %4 at 0 from 2 to 6 : (tensor<6xf32>) -> tensor<4xf32>
+  %7 = ccn.concat %5, %6 at 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %8 = ccn.abs %x : (tensor<6xf32>) -> tensor<6xf32>
+  %9 = ccn.extract %8 at 0 from 0 to 2 : (tensor<6xf32>) -> tensor<2xf32>
+  %10 = ccn.div %n, %n : (tensor<6xi32>, tensor<6xi32>) -> tensor<6xi32>
+  %11 = ccn.neg %10 : (tensor<6xi32>) -> tensor<6xi32>
+  %12 = ccn.extract %11 at 0 from 4 to 6 : (tensor<6xi32>) -> tensor<2xi32>
+  ccn.return %3, %7, %8, %9, %12 : tensor<6xf32>, tensor<8xf32>, tensor<6xf32>, tensor<2xf32>, tensor<2xi32>
+}
+
+// In a kernel what is cut is stored: not two values, which others there need whole, rather than one.
+// CHECK-LABEL: ccn.program @kernels
+// CHECK: ccn.fused elementwise {
+// CHECK:   %[[S:.*]] = ccn.add %{{.*}} : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xf32>
+// CHECK:   ccn.extract %[[S]] at 0 from 0 to 3
+// CHECK: ccn.fused elementwise {
+// CHECK:   %[[E:.*]] = ccn.exp
+// CHECK:   %[[CUT:.*]] = ccn.extract %[[E]] at 0 from 0 to 3
+// CHECK:   ccn.neg %[[CUT]] : (tensor<3xf32>) -> tensor<3xf32>
+ccn.program @kernels(%x: tensor<7xf32, #v_rows> {ccn.name = "x"}, %y: tensor<7xf32> {ccn.name = "y"})
+    -> (tensor<7xf32> {ccn.name = "product"}, tensor<7xf32, #v_rows> {ccn.name = "part"}, tensor<7xf32> {ccn.name = "twice"}, tensor<7xf32, #v_rows> {ccn.name = "half"}) {
+  %0:2 = ccn.fused elementwise {
+    %2 = ccn.exp %y : (tensor<7xf32>) -> tensor<7xf32>
+    %3 = ccn.log %y : (tensor<7xf32>) -> tensor<7xf32>
+    %4 = ccn.mul %2, %3 : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xf32>
+    %5 = ccn.add %2, %3 : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xf32>
+    %6 = ccn.mul %5, %x : (tensor<7xf32>, tensor<7xf32, #v_rows>) -> tensor<7xf32, #v_rows>
+    ccn.yield %4, %6 : tensor<7xf32>, tensor<7xf32, #v_rows>
+  } : tensor<7xf32>, tensor<7xf32, #v_rows>
+  %1:2 = ccn.fused elementwise {
+    %2 = ccn.exp %y : (tensor<7xf32>) -> tensor<7xf32>
+    %3 = ccn.add %2, %2 : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xf32>
+    %4 = ccn.neg %2 : (tensor<7xf32>) -> tensor<7xf32>
+    %5 = ccn.mul %4, %x : (tensor<7xf32>, tensor<7xf32, #v_rows>) -> tensor<7xf32, #v_rows>
+    ccn.yield %3, %5 : tensor<7xf32>, tensor<7xf32, #v_rows>
+  } : tensor<7xf32>, tensor<7xf32, #v_rows>
+  ccn.return %0#0, %0#1, %1#0, %1#1 : tensor<7xf32>, tensor<7xf32, #v_rows>, tensor<7xf32>, tensor<7xf32, #v_rows>
+}
+
+// What a kernel yields is made in it.
+// CHECK-LABEL: ccn.program @yielded
+// CHECK: %[[N:.*]] = ccn.neg %{{.*}} : (tensor<7xf32>) -> tensor<7xf32>
+// CHECK: ccn.fused elementwise {
+// CHECK:   %[[CUT:.*]] = ccn.extract %[[N]] at 0 from 0 to 3
+// CHECK:   ccn.yield %[[CUT]],
+ccn.program @yielded(%x: tensor<7xf32> {ccn.name = "x"}) -> (tensor<7xf32, #v_rows> {ccn.name = "part"}, tensor<7xf32, #v_rows> {ccn.name = "more"}) {
+  %0 = ccn.neg %x : (tensor<7xf32>) -> tensor<7xf32>
+  %1:2 = ccn.fused elementwise {
+    %2 = ccn.slice %0 into 0 along <@m, ["a"]> : (tensor<7xf32>) -> tensor<7xf32, #v_rows>
+    %3 = ccn.exp %2 : (tensor<7xf32, #v_rows>) -> tensor<7xf32, #v_rows>
+    ccn.yield %2, %3 : tensor<7xf32, #v_rows>, tensor<7xf32, #v_rows>
+  } : tensor<7xf32, #v_rows>, tensor<7xf32, #v_rows>
+  ccn.return %1#0, %1#1 : tensor<7xf32, #v_rows>, tensor<7xf32, #v_rows>
+}

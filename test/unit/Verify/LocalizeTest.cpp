@@ -269,6 +269,56 @@ TEST_F(LocalizedIr, WhatDependsOnThePlaceInTheWhole) {
             "");
 }
 
+TEST_F(LocalizedIr, PartsThatAreMadeAlone) {
+  // Cuts by several axes and by ranges, one after the other, of what is made
+  // from whole, cut, repeated and random values; some in chunks, of which one
+  // is taken whole and cut inside.
+  for (const char *mesh : {"[\"a\" = 2, \"b\" = 3]", "[\"a\" = 4, \"b\" = 1]",
+                           "[\"a\" = 3, \"b\" = 4]"})
+    EXPECT_EQ(compareLocalized(std::string("ccn.mesh @m ") + mesh + R"(
+    #a = #ccn.layout<@m, [{"a"}, {}]>
+    #b = #ccn.layout<@m, [{"b"}, {}]>
+    #ab = #ccn.layout<@m, [{"a"}, {"b"}]>
+    #aab = #ccn.layout<@m, [{"a", "b"}, {}]>
+    ccn.program @p(%x: tensor<7x5xf32> {ccn.name = "x"}, %y: tensor<7x5xf32, #a> {ccn.name = "y"},
+                   %z: tensor<7x5xf32, #b> {ccn.name = "z"}, %w: tensor<7x5xf32, #ab> {ccn.name = "w"},
+                   %v: tensor<7x5xf32, #aab> {ccn.name = "v"}, %row: tensor<1x5xf16> {ccn.name = "row"}, %seed: tensor<i64> {ccn.name = "seed"})
+        -> (tensor<7x5xf32, #a> {ccn.name = "r0"}, tensor<7x5xf32, #b> {ccn.name = "r1"}, tensor<7x5xf32, #ab> {ccn.name = "r2"},
+            tensor<7x5xf32, #aab> {ccn.name = "r3"}, tensor<7x2xf32, #a> {ccn.name = "r4"}, tensor<7x5xf32> {ccn.name = "r5"}) {
+      %c = ccn.constant 0.01 : f32
+      %0 = ccn.broadcast_to %row to [7, 5] : (tensor<1x5xf16>) -> tensor<7x5xf16>
+      %1 = ccn.cast %0 to f32 : (tensor<7x5xf16>) -> tensor<7x5xf32>
+      %2 = ccn.mul %c, %x : (tensor<f32>, tensor<7x5xf32>) -> tensor<7x5xf32>
+      %3 = ccn.dropout %2, %seed rate 0.3 at [1, 2] of [9, 13] : (tensor<7x5xf32>, tensor<i64>) -> tensor<7x5xf32>
+      %4 = ccn.dropout %1, %seed rate 0.2 : (tensor<7x5xf32>, tensor<i64>) -> tensor<7x5xf32>
+      %5 = ccn.add %3, %4 : (tensor<7x5xf32>, tensor<7x5xf32>) -> tensor<7x5xf32>
+      %6 = ccn.add %y, %5 : (tensor<7x5xf32, #a>, tensor<7x5xf32>) -> tensor<7x5xf32, #a>
+      %7 = ccn.sub %z, %5 : (tensor<7x5xf32, #b>, tensor<7x5xf32>) -> tensor<7x5xf32, #b>
+      %8 = ccn.dropout %x, %seed rate 0.6 : (tensor<7x5xf32>, tensor<i64>) -> tensor<7x5xf32>
+      %9 = ccn.mul %w, %8 : (tensor<7x5xf32, #ab>, tensor<7x5xf32>) -> tensor<7x5xf32, #ab>
+      %10 = ccn.exp %y : (tensor<7x5xf32, #a>) -> tensor<7x5xf32, #a>
+      %11 = ccn.mul %10, %v : (tensor<7x5xf32, #a>, tensor<7x5xf32, #aab>) -> tensor<7x5xf32, #aab>
+      %12 = ccn.dropout %x, %seed rate 0.7 : (tensor<7x5xf32>, tensor<i64>) -> tensor<7x5xf32>
+      %13 = ccn.slice %12 into 0 along <@m, ["a"]> : (tensor<7x5xf32>) -> tensor<7x5xf32, #a>
+      %14 = ccn.neg %13 : (tensor<7x5xf32, #a>) -> tensor<7x5xf32, #a>
+      %15 = ccn.extract %14 at 1 from 2 to 4 : (tensor<7x5xf32, #a>) -> tensor<7x2xf32, #a>
+      %16 = ccn.overlapped chunks(2) dims [0] {
+        %17 = ccn.mul %x, %c : (tensor<7x5xf32>, tensor<f32>) -> tensor<7x5xf32>
+        %18 = ccn.fused elementwise {
+          %21 = ccn.exp %17 : (tensor<7x5xf32>) -> tensor<7x5xf32>
+          %22 = ccn.add %21, %y : (tensor<7x5xf32>, tensor<7x5xf32, #a>) -> tensor<7x5xf32, #a>
+          ccn.yield %22 : tensor<7x5xf32, #a>
+        } : tensor<7x5xf32, #a>
+        %19 = ccn.add %18, %1 : (tensor<7x5xf32, #a>, tensor<7x5xf32>) -> tensor<7x5xf32, #a>
+        %20 = ccn.all_gather %19 along <@m, ["a"]> : (tensor<7x5xf32, #a>) -> tensor<7x5xf32>
+        ccn.yield %20 : tensor<7x5xf32>
+      } : tensor<7x5xf32>
+      ccn.return %6, %7, %9, %11, %15, %16 : tensor<7x5xf32, #a>, tensor<7x5xf32, #b>, tensor<7x5xf32, #ab>, tensor<7x5xf32, #aab>, tensor<7x2xf32, #a>, tensor<7x5xf32>
+    })"),
+              "")
+        << mesh;
+}
+
 TEST_F(LocalizedIr, RunsOfTooFewOrWrongRanksFail) {
   auto module =
       mlir::parseSourceString<mlir::ModuleOp>(R"(

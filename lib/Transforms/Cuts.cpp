@@ -1,0 +1,266 @@
+//===- Cuts.cpp - Where values are cut ------------------------------------===//
+//
+// A cut is a ccn.slice or a ccn.extract: it takes the same range of one
+// dimension of whatever operands an elementwise operation has.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Cuts.h"
+
+#include "dialect/Placement.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace {
+
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// What a cut takes of a value.
+struct Cut {
+  unsigned dim = 0;
+  /// The axes of a slice; null for a range.
+  AxesAttr axes = {};
+  uint64_t begin = 0, end = 0;
+
+  bool operator==(const Cut &) const = default;
+};
+
+std::optional<Cut> cutOf(Operation *op) {
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return Cut{static_cast<unsigned>(slice.getDim()), slice.getAxes()};
+  if (auto extract = dyn_cast<ExtractOp>(op))
+    return Cut{static_cast<unsigned>(extract.getDim()),
+               {},
+               extract.getBegin(),
+               extract.getEnd()};
+  return std::nullopt;
+}
+
+/// Where a value is cut for an operation.
+Operation *findPlace(Operation *op, Value value) {
+  // What stands in an overlapped region takes something in chunks, which the
+  // cut of another value would not.
+  auto overlapped = dyn_cast<OverlappedOp>(op->getParentOp());
+  if (overlapped && value != overlapped.getTaken() &&
+      value.getParentRegion() != &overlapped.getBody())
+    return overlapped;
+  return op;
+}
+
+/// The cut of a value for an operation, which others in the block share.
+Value cutFor(Operation *op, Value value, const Cut &cut) {
+  Operation *place = findPlace(op, value);
+  for (Operation *user : value.getUsers())
+    if (user->getBlock() == place->getBlock() && cutOf(user) == cut) {
+      if (!user->isBeforeInBlock(place))
+        user->moveBefore(place);
+      return user->getResult(0);
+    }
+  OpBuilder builder(place);
+  if (cut.axes)
+    return SliceOp::create(builder, op->getLoc(), value, cut.dim, cut.axes);
+  return ExtractOp::create(builder, op->getLoc(), value, cut.dim, cut.begin,
+                           cut.end);
+}
+
+/// Moves cuts to the operands of what they cut.
+class CutSinker {
+public:
+  explicit CutSinker(ProgramOp program) : program(program) {}
+
+  void run();
+
+private:
+  void sink(Operation *op);
+  /// The distinct cuts by which a value is used; none if some use needs all of
+  /// it, or the cuts together are more than it is.
+  SmallVector<Cut, 2> findCuts(Value value);
+  /// The bytes for each element that are stored only if a value of a kernel is
+  /// cut for a user.
+  int64_t addedBytes(Value value, Operation *user);
+  /// The same of all that an operation takes.
+  int64_t addedBytes(Operation *op);
+  /// The operation for a part of its result.
+  Operation *makePart(Operation *op, const Cut &cut);
+
+  ProgramOp program;
+};
+
+/// The cut of an operand that makes a cut of the result; none if all of the
+/// operand does.
+std::optional<Cut> operandCut(OpOperand &operand, Cut cut) {
+  RankedTensorType type = typeOf(operand.get());
+  RankedTensorType result = typeOf(operand.getOwner()->getResult(0));
+  int64_t dim = cut.dim + type.getRank() - result.getRank();
+  if (dim < 0 || type.getDimSize(dim) != result.getDimSize(cut.dim))
+    return std::nullopt;
+  cut.dim = static_cast<unsigned>(dim);
+  return cut;
+}
+
+/// Whether a part of the result can be made of parts of the operands.
+bool isMadeInParts(Operation *op, ArrayRef<Cut> cuts) {
+  // What is repeated is not cut along an axis.
+  if (isa<BroadcastToOp>(op))
+    return llvm::all_of(cuts, [&](const Cut &cut) {
+      return !cut.axes || operandCut(op->getOpOperand(0), cut);
+    });
+  // A division by zero is an error, whoever needs the result.
+  if (isa<DivOp, RemOp>(op) &&
+      !isFloat(typeOf(op->getResult(0)).getElementType()))
+    return false;
+  return isElementwise(op);
+}
+
+} // namespace
+
+SmallVector<Cut, 2> CutSinker::findCuts(Value value) {
+  SmallVector<Cut, 2> cuts;
+  int64_t elements = 0;
+  for (Operation *user : value.getUsers()) {
+    std::optional<Cut> cut = cutOf(user);
+    // What a region yields is made in it.
+    bool isYielded = user->getBlock() != value.getParentBlock() &&
+                     llvm::any_of(user->getUsers(), llvm::IsaPred<YieldOp>);
+    if (!cut || isYielded)
+      return {};
+    if (llvm::is_contained(cuts, *cut))
+      continue;
+    cuts.push_back(*cut);
+    // Counted in the same way on all ranks, which may have a little more.
+    int64_t part = typeOf(user->getResult(0)).getNumElements();
+    if (cut->axes)
+      for (StringAttr axis : cut->axes.getNames())
+        part /= program.getMesh().getAxisSize(axis);
+    elements += part;
+  }
+  return elements <= typeOf(value).getNumElements() ? cuts
+                                                    : SmallVector<Cut, 2>();
+}
+
+int64_t CutSinker::addedBytes(Value value, Operation *user) {
+  Operation *op = value.getDefiningOp();
+  bool isReduced = isa_and_nonnull<AllReduceOp, ReduceScatterOp>(op);
+  // All but what elementwise operations of a kernel leave each other, and what
+  // they combine, is stored in any case.
+  if (!op || op->getBlock() != user->getBlock() ||
+      !isa<FusedOp>(op->getParentOp()) || typeOf(value).getRank() == 0 ||
+      (!isReduced && !isElementwise(op)))
+    return 0;
+  bool isShared = false;
+  for (Operation *other : value.getUsers()) {
+    if (other == user || cutOf(other))
+      continue;
+    if (!isElementwise(other))
+      return 0;
+    isShared = true;
+  }
+  int64_t bytes = elementBytes(typeOf(value).getElementType());
+  return isShared || isReduced ? bytes : std::min(bytes, addedBytes(op));
+}
+
+int64_t CutSinker::addedBytes(Operation *op) {
+  int64_t bytes = 0;
+  for (Value operand :
+       llvm::SmallSetVector<Value, 3>(op->operand_begin(), op->operand_end()))
+    bytes += addedBytes(operand, op);
+  return bytes;
+}
+
+Operation *CutSinker::makePart(Operation *op, const Cut &cut) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<Cut> own = operandCut(operand, cut);
+    operands.push_back(own ? cutFor(op, operand.get(), *own) : operand.get());
+  }
+  RankedTensorType type = typeOf(op->getResult(0));
+  SmallVector<int64_t> shape(type.getShape());
+  Layout layout = Layout::of(type);
+  if (cut.axes) {
+    layout.setMesh(cut.axes.getMesh());
+    for (StringAttr axis : cut.axes.getNames())
+      layout.setState(axis, {AxisState::Sliced, cut.dim});
+  } else {
+    shape[cut.dim] = static_cast<int64_t>(cut.end - cut.begin);
+  }
+  OpBuilder builder(op);
+  Operation *part = builder.clone(*op);
+  part->setOperands(operands);
+  part->getResult(0).setType(layout.getType(shape, type.getElementType()));
+  if (cut.axes)
+    return part;
+  if (auto broadcast = dyn_cast<BroadcastToOp>(part)) {
+    broadcast.setShape(shape);
+  } else if (auto dropout = dyn_cast<DropoutOp>(part)) {
+    // Its bits are those of the place in the whole.
+    SmallVector<int64_t> offsets(type.getRank());
+    if (dropout.getOffsets())
+      offsets.assign(dropout.getOffsets()->begin(),
+                     dropout.getOffsets()->end());
+    offsets[cut.dim] += static_cast<int64_t>(cut.begin);
+    dropout.setOffsets(offsets);
+    if (!dropout.getGlobalShape())
+      dropout.setGlobalShape(type.getShape());
+  }
+  return part;
+}
+
+void CutSinker::sink(Operation *op) {
+  if (op->getNumResults() != 1)
+    return;
+  Value result = op->getResult(0);
+  SmallVector<Cut, 2> cuts = findCuts(result);
+  // The result is stored now, to be cut.
+  if (cuts.empty() || !isMadeInParts(op, cuts) ||
+      addedBytes(op) > elementBytes(typeOf(result).getElementType()))
+    return;
+  SmallVector<Operation *, 2> parts;
+  for (const Cut &cut : cuts)
+    parts.push_back(makePart(op, cut));
+  for (Operation *user : llvm::to_vector(result.getUsers())) {
+    auto *cut = llvm::find(cuts, *cutOf(user));
+    user->replaceAllUsesWith(parts[static_cast<size_t>(cut - cuts.begin())]);
+    user->erase();
+  }
+  op->erase();
+  // A part may be cut further.
+  for (Operation *part : parts)
+    sink(part);
+}
+
+void CutSinker::run() {
+  SmallVector<Operation *> ops;
+  program.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isElementwise(op) || isa<BroadcastToOp>(op))
+      ops.push_back(op);
+  });
+  // Those that use something come before what makes it.
+  for (Operation *op : llvm::reverse(ops))
+    sink(op);
+}
+
+void ccn::sinkCuts(ProgramOp program) { CutSinker(program).run(); }
+
+void ccn::sliceOperands(ProgramOp program) {
+  SmallVector<Operation *> ops;
+  program.getBody().walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    for (OpOperand &operand : op->getOpOperands()) {
+      Layout own = Layout::of(typeOf(operand.get()));
+      Layout needed = slicedOperandLayout(operand);
+      for (unsigned dim = 0; dim < own.getRank(); ++dim) {
+        ArrayRef<StringAttr> axes = needed.getAxes(dim);
+        axes = axes.drop_front(own.getAxes(dim).size());
+        if (axes.empty())
+          continue;
+        auto attr = AxesAttr::get(op->getContext(), needed.getMesh(), axes);
+        operand.set(cutFor(op, operand.get(), {dim, attr}));
+      }
+    }
+}
