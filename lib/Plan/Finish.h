@@ -12,7 +12,8 @@
 
 namespace ccn::plan {
 
-/// Repeats and cuts before it casts, in kernels that do both.
+/// Repeats and cuts before it casts, in kernels that do both; elsewhere casts
+/// before it repeats.
 void sinkCasts(ProgramOp program);
 
 /// Lets kernels write straight into arguments and results what would be copied

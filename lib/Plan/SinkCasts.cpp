@@ -1,46 +1,76 @@
-//===- SinkCasts.cpp - Casts after what repeats ---------------------------===//
+//===- SinkCasts.cpp - Casts beside what repeats --------------------------===//
 //
 // A cast of what is then repeated, or cut, would need a loop of its own, for
 // which all others wait. To cast what is repeated costs next to nothing in the
-// loop that uses it.
+// loop that uses it. Where none does, all that is cast is stored: that should
+// not be what is repeated.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Plan/Finish.h"
+
+#include "dialect/Chunking.h"
 
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace ccn;
 
-/// Swaps a cast and the movement of what it gives.
-static void sinkCast(CastOp castOp, Operation *movement) {
-  auto type = cast<RankedTensorType>(movement->getResult(0).getType());
-  auto source = cast<RankedTensorType>(castOp.getInput().getType());
-  OpBuilder builder(movement);
+/// Swaps an operation and the one that takes what it gives: a cast, and the
+/// movement of elements. Returns what comes first then.
+static Operation *swapOps(Operation *first, Operation *second) {
+  auto type = cast<RankedTensorType>(second->getResult(0).getType());
+  auto source = cast<RankedTensorType>(first->getOperand(0).getType());
+  OpBuilder builder(second);
   IRMapping mapping;
-  mapping.map(castOp.getResult(), castOp.getInput());
-  Operation *moved = builder.clone(*movement, mapping);
-  moved->getResult(0).setType(RankedTensorType::get(
-      type.getShape(), source.getElementType(), type.getEncoding()));
-  mapping.map(castOp.getInput(), moved->getResult(0));
-  Operation *made = builder.clone(*castOp, mapping);
+  mapping.map(first->getResult(0), first->getOperand(0));
+  Operation *moved = builder.clone(*second, mapping);
+  moved->getResult(0).setType(isa<CastOp>(second)
+                                  ? source.clone(type.getElementType())
+                                  : type.clone(source.getElementType()));
+  mapping.map(first->getOperand(0), moved->getResult(0));
+  Operation *made = builder.clone(*first, mapping);
   made->getResult(0).setType(type);
-  movement->replaceAllUsesWith(made->getResults());
-  movement->erase();
-  if (castOp->use_empty())
-    castOp->erase();
+  second->replaceAllUsesWith(made->getResults());
+  second->erase();
+  if (first->use_empty())
+    first->erase();
+  return moved;
+}
+
+/// Whether a loop can make what the cast does as it uses it.
+static bool isInLoop(CastOp op) {
+  auto kernel = dyn_cast<FusedOp>(op->getParentOp());
+  if (!kernel)
+    return false;
+  // What is the same for all chunks is stored by the first.
+  auto overlapped = dyn_cast<OverlappedOp>(kernel->getParentOp());
+  return !overlapped || getChunking(overlapped).dims.contains(op.getResult());
+}
+
+/// Whether a value is repeated, or a part of what is.
+static bool isRepeated(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<BroadcastToOp>(op) ||
+         (isa_and_nonnull<ExtractOp>(op) && isRepeated(op->getOperand(0)));
 }
 
 void plan::sinkCasts(ProgramOp program) {
+  program.walk([](CastOp castOp) {
+    if (isInLoop(castOp))
+      return;
+    Operation *op = castOp;
+    while (isRepeated(op->getOperand(0)))
+      op = swapOps(op->getOperand(0).getDefiningOp(), op);
+  });
   program.walk([](FusedOp kernel) {
     for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front())) {
       if (!isa<BroadcastToOp, ExtractOp>(op))
         continue;
       auto castOp = op.getOperand(0).getDefiningOp<CastOp>();
       if (castOp && castOp->getBlock() == op.getBlock() &&
-          (isa<BroadcastToOp>(op) || castOp->hasOneUse()))
-        sinkCast(castOp, &op);
+          (isa<BroadcastToOp>(op) ? isInLoop(castOp) : castOp->hasOneUse()))
+        swapOps(castOp, &op);
     }
   });
 }
