@@ -8,7 +8,7 @@
 
 #include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
-#include "lib/Transforms/Rewrites.h"
+#include "lib/Transforms/Regions.h"
 
 #include "synth/ScheduleImport.h"
 
@@ -254,7 +254,22 @@ LogicalResult chooseSchedules(Operation *op, Attribute choice,
   return success();
 }
 
+LogicalResult refuseInKernel(Operation *op, EmitRefusal emit) {
+  // choose_c3
+  return refuse(emit, "choose_c3",
+                "NCCL runs collectives that are not in a kernel", op);
+}
+
 } // namespace
+
+LogicalResult ccn::checkInKernel(ArrayRef<Operation *> ops, EmitRefusal emit) {
+  for (Operation *op : ops)
+    if (auto algorithm = op->getAttrOfType<StringAttr>(kAlgorithmAttr);
+        algorithm &&
+        algorithm.getValue() == stringifyAlgorithm(Algorithm::nccl))
+      return refuseInKernel(op, emit);
+  return success();
+}
 
 static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
                                      Attribute choice, EmitRefusal emit) {
@@ -276,11 +291,9 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
                   cast<CollectiveOpInterface>(collective).getCollective()) +
               "'",
           collective);
-  // choose_c3
   if (*algorithm == Algorithm::nccl &&
       (!isa<CollectiveOpInterface>(*op) || isa<FusedOp>((*op)->getParentOp())))
-    return refuse(emit, "choose_c3",
-                  "NCCL runs collectives that are not in a kernel", *op);
+    return refuseInKernel(*op, emit);
   // choose_c7
   if (*algorithm == Algorithm::nccl && (*op)->hasAttr(kProtocolAttr))
     return refuse(emit, "choose_c7", "NCCL chooses its own protocols", *op);

@@ -75,6 +75,8 @@ FailureOr<FusedOp> ccn::fuse(RewriterBase &rewriter, ArrayRef<Operation *> list,
                   "expected two operations at least, found " +
                       Twine(set.size()),
                   set.empty() ? nullptr : set.front());
+  if (failed(checkInKernel(set.getArrayRef(), emit)))
+    return failure();
   auto program = cast<ProgramOp>(set.front()->getParentOp());
   Block *block = set.front()->getBlock();
   forwardStores(program);

@@ -153,6 +153,8 @@ def Fuse : Pass<"ccn-fuse", "::ccn::ProgramOp"> {
       all are collectives of one kind.
     - `fuse_c3`: no path of the program leaves the set and comes back.
     - `fuse_c4`: one skeleton fits (see `ccn.fused`).
+
+    None of them is a collective that NCCL is to run (`choose_c3`).
   }];
   let options = [
     ListOption<"values", "values", "std::string", "The names of the values">

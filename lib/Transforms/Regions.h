@@ -13,6 +13,11 @@
 
 namespace ccn {
 
+/// Refuses a collective among operations of a kernel that NCCL is to run
+/// (`choose_c3`).
+mlir::LogicalResult checkInKernel(llvm::ArrayRef<mlir::Operation *> ops,
+                                  EmitRefusal emit);
+
 /// Operations of one block, in order, that are to become one.
 class RegionBuilder {
 public:

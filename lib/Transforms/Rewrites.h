@@ -99,6 +99,7 @@ mlir::LogicalResult sliceState(mlir::RewriterBase &rewriter, ProgramOp program,
 ///   all are collectives of one kind.
 /// - `fuse_c3`: no path of the program leaves the set and comes back.
 /// - `fuse_c4`: one skeleton fits.
+/// - `choose_c3`: NCCL is to run none of them.
 mlir::FailureOr<FusedOp> fuse(mlir::RewriterBase &rewriter,
                               llvm::ArrayRef<mlir::Operation *> ops,
                               EmitRefusal emit);
