@@ -52,11 +52,24 @@ const Strided *Planner::findStorage(Value value) const {
   return it == storage.end() ? nullptr : &it->second;
 }
 
-/// A collective that reads the value in the memory of others.
-static CommunicateOp findReader(Value value) {
+bool Planner::isReadByOthers(CommunicateOp op) {
+  if (exchangeOf(op))
+    return false;
+  if (!isPushed(op) || groupOf(op.getAxes()).getRanks().size() == 1)
+    return true;
+  // In a ring, and behind a product, members are told of what others have.
+  auto overlapped = op->getParentOfType<OverlappedOp>();
+  if (overlapped && overlapped.getRingAttr())
+    return true;
+  auto product = op.getInput().getDefiningOp<MatmulOp>();
+  return product && isa<FusedOp>(op->getParentOp()) &&
+         product->getBlock() == op->getBlock();
+}
+
+CommunicateOp Planner::findReader(Value value) {
   for (OpOperand &use : value.getUses()) {
     if (auto op = dyn_cast<CommunicateOp>(use.getOwner());
-        op && !exchangeOf(op))
+        op && isReadByOthers(op))
       return op;
     if (isa<YieldOp>(use.getOwner()))
       if (CommunicateOp op = findReader(

@@ -78,6 +78,11 @@ public:
   BodyMaker &getBodies() { return bodies; }
 
 private:
+  /// Whether others read what a collective takes where this rank has it, rather
+  /// than be sent it; the same on all ranks.
+  bool isReadByOthers(CommunicateOp op);
+  /// A collective for which others read the value.
+  CommunicateOp findReader(mlir::Value value);
   void planArguments();
   /// A region's results lie where what it yields does.
   void takeYields(mlir::Operation *op);
