@@ -56,7 +56,7 @@ Sizes sizesOf(ModuleOp localized, StringRef program) {
     if (!isOpen(op, program))
       return;
     int64_t bytes = largestBytes(op.getSourceType(), mesh);
-    if (bytes >= leastByPush)
+    if (bytes >= leastByPush && mayPush(op))
       sizes.pushed.insert(bytes);
     if (op.getCollective() != Collective::all_reduce)
       return;

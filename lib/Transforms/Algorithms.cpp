@@ -51,6 +51,14 @@ SynthRequest ccn::requestFor(CollectiveOpInterface collective) {
   return request;
 }
 
+bool ccn::mayPush(CommunicateOp op) {
+  auto collective = cast<CollectiveOpInterface>(op.getOperation());
+  return (op.getCollective() == Collective::all_reduce ||
+          op.getCollective() == Collective::reduce_scatter) &&
+         requestFor(collective).ranks > 2 &&
+         !op->getParentOfType<OverlappedOp>();
+}
+
 bool ccn::isFor(const synth::Schedule &schedule, const SynthRequest &wanted) {
   const synth::Collective &collective = schedule.collective;
   return collective.kind == wanted.kind && collective.ranks == wanted.ranks &&

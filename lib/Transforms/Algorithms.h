@@ -25,6 +25,11 @@ int64_t largestBytes(mlir::RankedTensorType type, MeshOp mesh);
 /// do. The kind is Custom if no schedule implements it.
 SynthRequest requestFor(CollectiveOpInterface collective);
 
+/// Whether it may help that members of an all_reduce or reduce_scatter push
+/// what is combined: not between two, where each reads as much as it would be
+/// sent; nor of chunks, which are small, and of which each would need slots.
+bool mayPush(CommunicateOp op);
+
 /// Whether a schedule, which is right, is of that collective on as many ranks
 /// and with the same root.
 bool isFor(const synth::Schedule &schedule, const SynthRequest &wanted);

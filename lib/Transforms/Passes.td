@@ -369,9 +369,9 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
 
     With `simple` ranks read what they combine from where others have it. With `push`
     each sends the others what they combine, to slots that take as much memory as a rank
-    sends. What runs in chunks of an overlapped region is not pushed unless it is chosen;
-    what runs in a ring, or in a kernel behind the product that makes it, and what one
-    rank has alone, is not pushed even then.
+    sends. What runs in chunks of an overlapped region, or between two ranks, is not
+    pushed unless it is chosen; what runs in a ring, or in a kernel behind the product
+    that makes it, and what one rank has alone, is not pushed even then.
 
     On CPUs the first two rows are not for an all_reduce in a kernel, where other
     operations read what `simple` combines from where it is; nor on GPUs in a kernel with

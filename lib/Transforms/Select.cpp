@@ -68,7 +68,7 @@ bool meets(FusedOp kernel) {
 /// its links, of ones that write 345: more than what one meeting more costs.
 Limits defaultLimits(int64_t ranks, bool onGpus, FusedOp kernel) {
   Limits limits;
-  if (onGpus && ranks > 2)
+  if (onGpus)
     limits.push = 32 * mebibyte;
   if (kernel)
     limits.simple = 4 * kibibyte;
@@ -181,8 +181,7 @@ Limits Selector::limitsFor(CommunicateOp op, FusedOp kernel) {
       *limit = option;
   if (!kernel)
     limits.simple = limits.ll;
-  // Chunks are small, and each would need slots of its own.
-  if (op->getParentOfType<OverlappedOp>())
+  if (!mayPush(op))
     limits.push = std::numeric_limits<int64_t>::max();
   return limits;
 }
@@ -201,10 +200,9 @@ bool Selector::takeLamportMemory(CommunicateOp op) {
 Builtin Selector::builtinFor(CommunicateOp op, const Limits &limits,
                              std::optional<Protocol> protocol) {
   int64_t bytes = bytesTaken(op);
-  Protocol large = protocol ? *protocol
-                   : bytes >= limits.push && countRanks(op) > 1
-                       ? Protocol::push
-                       : Protocol::simple;
+  Protocol large = protocol               ? *protocol
+                   : bytes >= limits.push ? Protocol::push
+                                          : Protocol::simple;
   if (op.getCollective() != Collective::all_reduce)
     return {Algorithm::direct,
             op.getCollective() == Collective::reduce_scatter &&
