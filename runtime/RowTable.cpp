@@ -65,8 +65,9 @@ void addToRow(ElementType type, int64_t width, const std::byte *rows,
 Status gatherRows(ElementType type, RowTableSizes sizes, const std::byte *table,
                   ElementType indexType, const std::byte *indices,
                   std::byte *to) {
-  int64_t rowBytes = sizes.rowSize * sizeInBytes(type);
   return forEachRow(sizes, indexType, indices, [&](int64_t i, int64_t row) {
+    // Rows that are there are in memory; of none the size may be any number.
+    int64_t rowBytes = sizes.rowSize * sizeInBytes(type);
     if (rowBytes > 0)
       std::memcpy(to + i * rowBytes, table + row * rowBytes,
                   static_cast<size_t>(rowBytes));
