@@ -144,10 +144,19 @@ int64_t rowsOfBlock(const runtime::RowsPart &rows);
 /// Whether every element is for itself.
 bool isElementwise(const runtime::RowsPart &rows);
 
-/// Adds loops over rows to a kernel. Where every element is for itself, blocks
-/// take `tile` of them at a time in turns, if that is not 0; a multiple of 8.
+/// What blocks take of a part.
+struct BlockShare {
+  /// Where every element is for itself: so many at a time in turns, a multiple
+  /// of 8, if that is not 0.
+  int64_t tile = 0;
+  /// If not 0: of each so many units those from `first` to `last`, variables of
+  /// the kernel. A unit is `unit` elements that are for themselves, or a row.
+  int64_t units = 0, unit = 0;
+};
+
+/// Adds loops over rows to a kernel.
 llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows,
-                     int64_t tile = 0);
+                     const BlockShare &share = {});
 
 /// Lets what loops over rows read come nearer while blocks wait for what comes
 /// before: of each team's first row, but for what is written to buffer
@@ -155,7 +164,8 @@ llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows,
 void prefetchRows(CudaPart &part, const runtime::RowsPart &rows, int awaited);
 
 /// Adds a copy: a loop that stores its one input.
-llvm::Error emitCopy(CudaPart &part, const runtime::CopyPart &copy);
+llvm::Error emitCopy(CudaPart &part, const runtime::CopyPart &copy,
+                     const BlockShare &share = {});
 
 /// Adds a product of matrices, a convolution, or rows taken from a table or
 /// added to one.

@@ -78,8 +78,10 @@ CudaText elementsOfRow(const LoopWriter &loop, StringRef first,
   return text;
 }
 
-/// All elements, of which blocks take `tile` at a time in turns.
-CudaText elementsOfTiles(const LoopWriter &loop, int64_t tile) {
+/// All elements of which a block takes some one after the other: `count` from
+/// each `t` of a loop on.
+CudaText elementsOfBlock(const LoopWriter &loop, StringRef first,
+                         const CudaText &count, const CudaText &step) {
   auto pass = [&](const Twine &begin, const Twine &end, int width) {
     CudaText count, body;
     count << end;
@@ -87,21 +89,40 @@ CudaText elementsOfTiles(const LoopWriter &loop, int64_t tile) {
     return countedLoop("i", (begin + " + threadIdx.x").str(), count,
                        "blockDim.x", body);
   };
-  CudaText body, total;
+  CudaText text, total;
   total << product(loop.kept);
-  body << "const i64 end = t + " << tile << " < " << total << " ? t + " << tile
-       << " : " << total << ";\n";
+  text << ("for (i64 t = " + first + "; t < ") << total << "; t += " << step
+       << ") {\nconst i64 end = t + " << count << " < " << total << " ? t + "
+       << count << " : " << total << ";\n";
   if (loop.width > 1) {
     std::string width = std::to_string(loop.width);
-    body << ("if (" + loop.variable() + ".aligned()) {\n")
+    text << ("if (" + loop.variable() + ".aligned()) {\n")
          << pass("t / " + width, "end / " + width, loop.width)
          << pass("end / " + width + " * " + width, "end", 1) << "} else {\n"
          << pass("t", "end", 1) << "}\n";
   } else {
-    body << pass("t", "end", 1);
+    text << pass("t", "end", 1);
   }
-  return countedLoop("t", "blockIdx.x * " + std::to_string(tile) + "LL", total,
-                     "gridDim.x * " + std::to_string(tile) + "LL", body);
+  text << "}\n";
+  return text;
+}
+
+/// In turns `tile` at a time.
+CudaText elementsOfTiles(const LoopWriter &loop, int64_t tile) {
+  std::string size = std::to_string(tile) + "LL";
+  CudaText count, step;
+  count << size;
+  step << ("gridDim.x * " + size);
+  return elementsOfBlock(loop, "blockIdx.x * " + size, count, step);
+}
+
+/// Of each `units` units those from `first` to `last`.
+CudaText elementsOfUnits(const LoopWriter &loop, const BlockShare &share) {
+  std::string unit = std::to_string(share.unit) + "LL";
+  CudaText count, step;
+  count << ("(last - first) * " + unit);
+  step << share.units * share.unit;
+  return elementsOfBlock(loop, "first * " + unit, count, step);
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,14 +174,16 @@ std::string teamType(Team team) {
 
 class RowsWriter {
 public:
-  RowsWriter(CudaPart &part, const runtime::RowsPart &rows, int64_t tile)
-      : part(part), rows(rows), tile(tile), team(teamFor(rows)) {}
+  RowsWriter(CudaPart &part, const runtime::RowsPart &rows,
+             const BlockShare &share)
+      : part(part), rows(rows), share(share), team(teamFor(rows)) {}
 
   llvm::Error write();
 
 private:
   void placeScratch();
   bool dependsOnEarlier(size_t loop) const;
+  CudaText eachRow(const CudaText &body) const;
   llvm::Error writeTeams(std::vector<LoopWriter> &loops);
   void writeManySums(const LoopWriter &loop, const CudaText &count);
   void writeFewSums(const LoopWriter &loop, size_t outputs,
@@ -169,7 +192,7 @@ private:
 
   CudaPart &part;
   const runtime::RowsPart &rows;
-  int64_t tile;
+  const BlockShare &share;
   Team team;
   CudaScratch scratch;
   /// Where the scratch of a team begins, as an expression.
@@ -245,6 +268,23 @@ bool RowsWriter::dependsOnEarlier(size_t loop) const {
   return false;
 }
 
+/// Does `body` for all rows of a team.
+CudaText RowsWriter::eachRow(const CudaText &body) const {
+  CudaText count, text;
+  if (share.units == 0) {
+    count << rows.rows;
+    return countedLoop("r", "team.first()", count, "team.count()", body);
+  }
+  // The block's of all times as many, shared out among its teams.
+  count << llvm::divideCeilSigned(rows.rows, share.units)
+        << " * (last - first)";
+  text << "const i64 r = t / (last - first) * " << share.units
+       << " + first + t % (last - first);\nif (r >= " << rows.rows
+       << ")\n  continue;\n"
+       << body;
+  return countedLoop("t", "team.inBlock()", count, "team.ofBlock()", text);
+}
+
 llvm::Error RowsWriter::writeTeams(std::vector<LoopWriter> &loops) {
   RowShares shares(part, rows, team, loops, scratch);
   placeScratch();
@@ -276,9 +316,7 @@ llvm::Error RowsWriter::writeTeams(std::vector<LoopWriter> &loops) {
   body = std::move(fetched);
   if (shares.waitsAfter())
     body << "team.sync();\n";
-  CudaText count;
-  count << rows.rows;
-  text << countedLoop("r", "team.first()", count, "team.count()", body);
+  text << eachRow(body);
   part.needBlocks(llvm::divideCeilSigned(rows.rows, teamsOfBlock(team)));
   return llvm::Error::success();
 }
@@ -363,12 +401,14 @@ llvm::Error RowsWriter::write() {
       return error;
     part.kernel.body << "{\n"
                      << loop.construct(scratchBase, "nullptr")
-                     << (tile ? elementsOfTiles(loop, tile)
-                              : elementsOfRow(loop, "threadInGrid()",
-                                              "threadsInGrid()"))
+                     << (share.units  ? elementsOfUnits(loop, share)
+                         : share.tile ? elementsOfTiles(loop, share.tile)
+                                      : elementsOfRow(loop, "threadInGrid()",
+                                                      "threadsInGrid()"))
                      << "}\n";
     part.needBlocks(llvm::divideCeilSigned(
-        product(loop.kept), tile ? tile : threadsPerBlock * loop.width));
+        product(loop.kept),
+        share.tile ? share.tile : threadsPerBlock * loop.width));
     return llvm::Error::success();
   }
   if (team == Team::Grid)
@@ -404,8 +444,8 @@ bool codegen::isElementwise(const runtime::RowsPart &rows) {
 }
 
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
-                              int64_t tile) {
-  return RowsWriter(part, rows, tile).write();
+                              const BlockShare &share) {
+  return RowsWriter(part, rows, share).write();
 }
 
 void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
@@ -434,7 +474,8 @@ void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
     }
 }
 
-llvm::Error codegen::emitCopy(CudaPart &part, const runtime::CopyPart &copy) {
+llvm::Error codegen::emitCopy(CudaPart &part, const runtime::CopyPart &copy,
+                              const BlockShare &share) {
   runtime::Loop loop;
   loop.sizes = copy.sizes.empty() ? std::vector<int64_t>{1} : copy.sizes;
   runtime::ElementType type = part.places.type(copy.from);
@@ -442,5 +483,5 @@ llvm::Error codegen::emitCopy(CudaPart &part, const runtime::CopyPart &copy) {
   loop.outputs = {{Access::Store, copy.to, type}};
   for (LoopOperand *operand : {&loop.inputs[0], &loop.outputs[0]})
     operand->view.strides.resize(loop.sizes.size());
-  return emitRows(part, {loop.sizes.front(), {loop}});
+  return emitRows(part, {loop.sizes.front(), {loop}}, share);
 }

@@ -9,6 +9,7 @@
 #include "codegen/CudaParts.h"
 #include "codegen/CudaSource.h"
 #include "codegen/LaunchBarriers.h"
+#include "codegen/LaunchPipelines.h"
 #include "codegen/LaunchSegments.h"
 #include "codegen/PartAccesses.h"
 #include "codegen/ShareArguments.h"
@@ -46,7 +47,10 @@ private:
   llvm::Error placeExchanges();
   llvm::Error emitLaunch(int rank, size_t launch);
   llvm::Error emitPart(CudaPart &out, const Part &part, size_t launch,
-                       size_t exchange, int64_t share);
+                       size_t exchange, const BlockShare &share);
+  llvm::Expected<size_t> emitPipeline(CudaPart &out, size_t launch,
+                                      const LaunchPipeline &pipeline,
+                                      size_t part);
   llvm::Error emitExchange(CudaPart &out, const ExchangePart &part,
                            const ExchangeMemory &memory, int64_t share,
                            const ExchangeSegments &segments);
@@ -63,6 +67,7 @@ private:
   GpuProgram program;
   /// Of each launch.
   std::vector<LaunchBarriers> barriers;
+  std::vector<std::vector<LaunchPipeline>> pipelines;
   std::vector<LaunchSegments> segments;
   /// Of each launch, of each exchange.
   std::vector<std::vector<ExchangeMemory>> exchanges;
@@ -235,14 +240,13 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   return llvm::Error::success();
 }
 
-/// Of a part of which blocks take `share` elements at a time, if that is not 0.
 llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
-                              size_t exchange, int64_t share) {
+                              size_t exchange, const BlockShare &share) {
   CudaText &text = out.kernel.body;
   if (const auto *part = std::get_if<RowsPart>(&any))
     return emitRows(out, *part, share);
   if (const auto *part = std::get_if<CopyPart>(&any))
-    return emitCopy(out, *part);
+    return emitCopy(out, *part, share);
   if (const auto *part = std::get_if<SignalPart>(&any)) {
     text << ("signal(c, " + Twine(out.signals++) + ", int(")
          << static_cast<int64_t>(part->rank) << "), u32(" << part->flag
@@ -255,9 +259,74 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
     return llvm::Error::success();
   }
   if (const auto *part = std::get_if<ExchangePart>(&any))
-    return emitExchange(out, *part, exchanges[launch][exchange], share,
+    return emitExchange(out, *part, exchanges[launch][exchange], share.tile,
                         segments[launch].exchangeOf(out.places.rank, exchange));
   return emitProduct(out, any);
+}
+
+/// Phases of which part number `part` of the rank is the first, or the barrier
+/// after it; returns the number of the part that follows them. In a step each
+/// phase does the chunk before that of the phase before it, which others have
+/// done the step before: what they tell each other is on its way while the
+/// first phase does its chunk. The last phase, of which nobody is told, every
+/// other block does before those that send: they compute while the rest send.
+llvm::Expected<size_t> Emitter::emitPipeline(CudaPart &out, size_t launch,
+                                             const LaunchPipeline &pipeline,
+                                             size_t part) {
+  const std::vector<Part> &parts = out.places.own().launches[launch].parts;
+  const LaunchSegments &cut = segments[launch];
+  bool isCut = cut.segments().count > 1;
+  CudaText &text = out.kernel.body;
+  auto emitPhase = [&](size_t phase) -> llvm::Error {
+    text << ("if (const i64 chunk = step - " + Twine(phase) +
+             "; chunk >= 0 && chunk < chunks.count) {\n"
+             "const i64 first = chunks.first(chunk), "
+             "last = chunks.last(chunk);\n");
+    for (; part < parts.size() && !isBarrier(parts[part]); ++part) {
+      // What it waits for is of the same block.
+      if (barriers[launch].before(part, parts.size()) != Wait::None)
+        text << "__syncthreads();\n";
+      if (isCut)
+        text << "if (isIn(c, "
+             << static_cast<int64_t>(cut.segmentOf(out.places.rank, part))
+             << ")) {\n";
+      if (llvm::Error error =
+              emitPart(out, parts[part], launch, 0,
+                       {.units = pipeline.units, .unit = pipeline.unit}))
+        return error;
+      if (isCut)
+        text << "}\n";
+    }
+    text << "}\n";
+    // The barrier.
+    part += phase + 1 < pipeline.phases;
+    return llvm::Error::success();
+  };
+  const auto &barrier = std::get<BarrierPart>(*std::find_if(
+      parts.begin() + static_cast<ptrdiff_t>(part), parts.end(), isBarrier));
+  CudaText flags;
+  flags << "Step(c, " << out.places.group(barrier.group) << ", u32("
+        << barrier.flags << "), u32(epoch * steps + step";
+  size_t last = pipeline.phases - 1;
+  text << "{\nconst Chunks chunks(" << pipeline.units << ", "
+       << pipeline.leastUnits
+       << (");\nconst i64 steps = chunks.count + " + Twine(last) +
+           ";\nfor (i64 step = 0; step < steps; ++step) {\n");
+  for (size_t phase = 0; phase <= last; ++phase) {
+    if (phase == 1)
+      text << "if (step > 0)\n  await" << flags << " - 1));\n"
+           << (last > 1 ? "#pragma unroll 1\nfor (u32 pass = 0; pass < 2; "
+                          "++pass)\nif ((pass + blockIdx.x) % 2 == 0) {\n"
+                        : "{\n");
+    if (phase > 1 && phase == last)
+      text << "} else {\n";
+    if (llvm::Error error = emitPhase(phase))
+      return error;
+    if (phase == std::max<size_t>(last - 1, 1))
+      text << "if (step + 1 < steps)\n  tell" << flags << "));\n";
+  }
+  text << "}\n}\n}\n";
+  return part;
 }
 
 llvm::Error Emitter::emitLaunch(int rank, size_t index) {
@@ -286,7 +355,21 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                   << ")) {\n";
     within = segment;
   };
-  for (auto [i, part] : llvm::enumerate(launch.parts)) {
+  auto pipeline = pipelines[index].begin();
+  for (size_t i = 0; i < launch.parts.size(); ++i) {
+    if (pipeline != pipelines[index].end() &&
+        pipeline->firstPhase == nextBarrier) {
+      enter(std::nullopt);
+      llvm::Expected<size_t> end = emitPipeline(out, index, *pipeline, i);
+      if (!end)
+        return end.takeError();
+      nextBarrier += pipeline++->phases - 1;
+      i = *end;
+      usesEpoch = kernel.properties.waits = true;
+      if (i == launch.parts.size())
+        break;
+    }
+    const Part &part = launch.parts[i];
     bool isExchange = std::holds_alternative<ExchangePart>(part);
     Wait wait = isBarrier(part)
                     ? Wait::None
@@ -333,7 +416,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                                      "' has more signals than a kernel takes");
     int64_t share = barriers[index].shareOf(static_cast<size_t>(rank), i);
     kernel.takesRegisters |= isExchange && share > 0;
-    if (llvm::Error error = emitPart(out, part, index, exchange, share))
+    if (llvm::Error error =
+            emitPart(out, part, index, exchange, {.tile = share}))
       return error;
     exchange += isExchange;
   }
@@ -388,6 +472,7 @@ llvm::Expected<GpuProgram> Emitter::run() {
   for (size_t launch = 0; launch < plan.ranks.front().launches.size();
        ++launch) {
     barriers.emplace_back(plan, launch);
+    pipelines.push_back(findPipelines(plan, launch));
     llvm::Expected<LaunchSegments> cut =
         LaunchSegments::create(plan, shared, launch, exchanges[launch]);
     if (!cut)

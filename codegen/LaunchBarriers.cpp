@@ -9,7 +9,6 @@
 
 #include "codegen/CudaParts.h"
 #include "codegen/PartAccesses.h"
-#include "runtime/GpuAbi.h"
 #include "runtime/Strided.h"
 
 #include <algorithm>
@@ -25,25 +24,20 @@ namespace {
 /// Of what the first block alone touches.
 constexpr int64_t undivided = std::numeric_limits<int64_t>::max();
 
-/// Bytes of one memory.
 struct Region {
-  Memory memory;
-  /// Of symmetric memory the rank, of arguments their number too.
-  int64_t which;
-  int64_t begin, end;
+  AccessedBytes bytes;
   /// If blocks take it in turns: how far apart the bytes are that one block and
   /// the next begin with, and how many each has. 0 if it is shared out in
   /// another way.
   int64_t step = 0, share = 0;
 
   Wait before(const Region &later) const {
-    if (memory != later.memory || which != later.which || begin >= later.end ||
-        later.begin >= end)
+    if (!bytes.meets(later.bytes))
       return Wait::None;
     if (step == 0 || step != later.step)
       return Wait::Grid;
     // Whether a block meets only itself.
-    int64_t shift = later.begin - begin;
+    int64_t shift = later.bytes.begin - bytes.begin;
     bool isOwn = step == undivided ||
                  (shift + later.share <= step && share <= shift + step);
     return isOwn ? Wait::Block : Wait::Grid;
@@ -95,22 +89,10 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part,
     if (access.extent == 0)
       return;
     const View &view = access.view;
-    const Buffer &buffer = plan.ranks[static_cast<size_t>(rank)]
-                               .buffers[static_cast<size_t>(view.buffer)];
-    int64_t size = sizeInBytes(buffer.type);
-    Region region{buffer.memory, 0, view.offset * size,
-                  (view.offset + access.extent) * size};
-    int owner = access.owner >= 0 ? access.owner
-                : view.rank >= 0  ? view.rank
-                                  : rank;
-    if (buffer.memory == Memory::Argument) {
-      region.which = buffer.offset * CCN_MAX_RANKS + owner;
-    } else {
-      region.begin += buffer.offset;
-      region.end += buffer.offset;
-      if (buffer.memory == Memory::Symmetric)
-        region.which = owner;
-    }
+    int64_t size = sizeInBytes(plan.ranks[static_cast<size_t>(rank)]
+                                   .buffers[static_cast<size_t>(view.buffer)]
+                                   .type);
+    Region region{bytesOf(plan, rank, access)};
     if (rowsOfBlock >= 1 && rows->rows <= rowsOfBlock) {
       region.step = undivided;
     } else if (rowsOfBlock >= 1) {

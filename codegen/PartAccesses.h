@@ -8,6 +8,7 @@
 #ifndef CCN_CODEGEN_PARTACCESSES_H
 #define CCN_CODEGEN_PARTACCESSES_H
 
+#include "runtime/ElementType.h"
 #include "runtime/Plan.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -136,6 +137,39 @@ void forEachAccess(PartT &any, llvm::ArrayRef<std::vector<int>> groups,
                  exchange, [](const BarrierPart &) {},
                  [](const SignalPart &) {}, [](const AwaitPart &) {}),
              any);
+}
+
+/// Where in memory an access is.
+struct AccessedBytes {
+  runtime::Memory memory;
+  /// Of arguments their number.
+  int64_t argument;
+  /// In whose memory.
+  int owner;
+  int64_t begin, end;
+
+  bool meets(const AccessedBytes &other) const {
+    return memory == other.memory && argument == other.argument &&
+           owner == other.owner && begin < other.end && other.begin < end;
+  }
+};
+
+/// Of an access of a rank.
+inline AccessedBytes bytesOf(const runtime::Plan &plan, int rank,
+                             const PartAccess<const runtime::View> &access) {
+  const runtime::View &view = access.view;
+  const runtime::Buffer &buffer =
+      plan.ranks[static_cast<size_t>(rank)]
+          .buffers[static_cast<size_t>(view.buffer)];
+  int64_t size = runtime::sizeInBytes(buffer.type);
+  int owner = access.owner >= 0 ? access.owner
+              : view.rank >= 0  ? view.rank
+                                : rank;
+  bool isArgument = buffer.memory == runtime::Memory::Argument;
+  int64_t begin = isArgument ? 0 : buffer.offset;
+  return {buffer.memory, isArgument ? buffer.offset : 0, owner,
+          begin + view.offset * size,
+          begin + (view.offset + access.extent) * size};
 }
 
 } // namespace ccn::codegen

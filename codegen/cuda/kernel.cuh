@@ -268,16 +268,30 @@ __device__ inline void gridBarrier(const CcnContext &c) {
   __syncthreads();
 }
 
-/// Tells the members that this block has come to `epoch`, and waits for theirs:
-/// flag `flags` + i is member i's.
+/// Tells the members that this block has come to `epoch`: flag `flags` + i is
+/// member i's.
+template <int count>
+__device__ inline void tellMembers(const CcnContext &c,
+                                   const Group<count> &group, u32 flags,
+                                   u32 block, u32 epoch) {
+  if (threadIdx.x < count && int(threadIdx.x) != group.position)
+    storeRelease(
+        flagOf(c, group.ranks[threadIdx.x], flags + group.position, block),
+        epoch);
+}
+/// Waits until the members' blocks have come to `epoch`.
+template <int count>
+__device__ inline void awaitMembers(const CcnContext &c,
+                                    const Group<count> &group, u32 flags,
+                                    u32 block, u32 epoch) {
+  if (threadIdx.x < count && int(threadIdx.x) != group.position)
+    awaitFlag(c, group.ranks[threadIdx.x], flags + threadIdx.x, block, epoch);
+}
 template <int count>
 __device__ inline void meet(const CcnContext &c, const Group<count> &group,
                             u32 flags, u32 block, u32 epoch) {
-  if (threadIdx.x < count && int(threadIdx.x) != group.position) {
-    int peer = group.ranks[threadIdx.x];
-    storeRelease(flagOf(c, peer, flags + group.position, block), epoch);
-    awaitFlag(c, peer, flags + threadIdx.x, block, epoch);
-  }
+  tellMembers(c, group, flags, block, epoch);
+  awaitMembers(c, group, flags, block, epoch);
 }
 
 /// A barrier of the group before anything else: it is enough that each block
@@ -330,6 +344,51 @@ __device__ inline void groupBarrier(const CcnContext &c,
     __threadfence();
     atomicAdd(&c.control->arrived, barrierBit - (gridDim.x - 1));
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Pipelines
+//===----------------------------------------------------------------------===//
+
+/// How blocks go through phases of `units` units each: in `count` chunks, of
+/// which each has `share` units of each block, at least `least` if there are as
+/// many. More chunks than some would save nothing.
+struct Chunks {
+  i64 units, share, count;
+
+  __device__ Chunks(i64 units, i64 least) : units(units) {
+    constexpr i64 most = 32;
+    i64 chunks = divideUp(units, least * gridDim.x);
+    share = divideUp(units, (chunks < most ? chunks : most) * gridDim.x);
+    count = divideUp(units, share * gridDim.x);
+  }
+  /// The block's units in a chunk.
+  __device__ i64 first(i64 chunk) const {
+    return atMost((chunk * gridDim.x + blockIdx.x) * share);
+  }
+  __device__ i64 last(i64 chunk) const { return atMost(first(chunk) + share); }
+
+private:
+  __device__ static i64 divideUp(i64 x, i64 by) { return (x + by - 1) / by; }
+  __device__ i64 atMost(i64 unit) const { return unit < units ? unit : units; }
+};
+
+/// Tells the members that this block has done a step of a pipeline, `number` of
+/// all steps of all runs.
+template <int count>
+__device__ inline void tellStep(const CcnContext &c, const Group<count> &group,
+                                u32 flags, u32 number) {
+  __syncthreads();
+  if (c.segment < 0)
+    tellMembers(c, group, flags, blockIdx.x, number);
+}
+/// Waits until their blocks of the same number have done it.
+template <int count>
+__device__ inline void awaitStep(const CcnContext &c, const Group<count> &group,
+                                 u32 flags, u32 number) {
+  if (c.segment < 0)
+    awaitMembers(c, group, flags, blockIdx.x, number);
+  __syncthreads();
 }
 
 //===----------------------------------------------------------------------===//

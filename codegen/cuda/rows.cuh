@@ -10,8 +10,9 @@
 struct ThreadTeam {
   __device__ i64 first() const { return threadInGrid(); }
   __device__ i64 count() const { return threadsInGrid(); }
-  /// Which of the block's teams this is.
+  /// Which of the block's teams this is, and how many it has.
   __device__ int inBlock() const { return threadIdx.x; }
+  __device__ int ofBlock() const { return blockDim.x; }
   __device__ int lane() const { return 0; }
   __device__ int lanes() const { return 1; }
   __device__ void sync() const {}
@@ -20,6 +21,7 @@ struct WarpTeam {
   __device__ i64 first() const { return threadInGrid() / 32; }
   __device__ i64 count() const { return threadsInGrid() / 32; }
   __device__ int inBlock() const { return threadIdx.x / 32; }
+  __device__ int ofBlock() const { return blockDim.x / 32; }
   __device__ int lane() const { return threadIdx.x % 32; }
   __device__ int lanes() const { return 32; }
   __device__ void sync() const { __syncwarp(); }
@@ -29,6 +31,7 @@ template <int threads> struct BlockTeam {
   __device__ i64 first() const { return blockIdx.x; }
   __device__ i64 count() const { return gridDim.x; }
   __device__ int inBlock() const { return 0; }
+  __device__ int ofBlock() const { return 1; }
   __device__ int lane() const { return threadIdx.x; }
   __device__ int lanes() const { return threads; }
   __device__ void sync() const { __syncthreads(); }

@@ -289,13 +289,16 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
 }
 
 /// One of `count` slices along the first dimension that has elements to share.
-/// Where that is the only one, they begin where vectors do.
-static Strided cut(const Strided &view, int64_t count, int64_t number) {
+/// Where that is the only one, they have a multiple of `unit` elements, but for
+/// the last.
+static Strided cut(const Strided &view, int64_t unit, int64_t count,
+                   int64_t number) {
   size_t dim = 0;
   while (dim + 1 < view.sizes.size() && view.sizes[dim] == 1)
     ++dim;
   int64_t size = view.sizes[dim];
-  int64_t unit = dim + 1 == view.sizes.size() ? alignedElements : 1;
+  if (dim + 1 < view.sizes.size())
+    unit = 1;
   SliceBounds slice =
       sliceBounds(llvm::divideCeilSigned(size, unit), {count}, {number});
   Sizes offsets(view.sizes.size()), sizes = view.sizes;
@@ -303,6 +306,18 @@ static Strided cut(const Strided &view, int64_t count, int64_t number) {
   sizes[dim] =
       std::min((slice.offset + slice.size) * unit, size) - offsets[dim];
   return subBox(view, offsets, sizes);
+}
+
+/// Slices begin where vectors do; where rows do, too, and a row more or less
+/// makes no difference, they are of whole rows, which those that work on rows
+/// then await one by one.
+static int64_t unitOf(ArrayRef<int64_t> sizes, int64_t members) {
+  constexpr int64_t manyRows = 32;
+  int64_t row = sizes.empty() ? 1 : sizes.back();
+  return row > 0 && row % alignedElements == 0 &&
+                 countOf(sizes) / row >= manyRows * members
+             ? row
+             : alignedElements;
 }
 
 LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
@@ -316,6 +331,9 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
   // Each rank combines a slice of each piece: of all elements, or of a
   // dimension.
   SmallVector<std::pair<Strided, Strided>> all;
+  // The same on all ranks. Pieces may have few rows.
+  int64_t unit = chunkedDim(result) ? alignedElements
+                                    : unitOf(geometry.from.getShape(), members);
   for (size_t i = 0; i < countPieces(result); ++i) {
     Strided source = pieceOf(*from, result, i);
     Strided target = pieceOf(to, result, i);
@@ -331,7 +349,7 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
     all.push_back({source, target});
   }
   auto sliceOf = [&](const Strided &piece, int64_t member) {
-    return cut(piece, members, member);
+    return cut(piece, unit, members, member);
   };
   SmallVector<OperandDraft> reads;
   if (isSent) {
@@ -349,8 +367,8 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
            boxesOf(geometry.from, op.getInput(), rank)) {
         Sizes sizes = boxSizes(box);
         count += std::max(
-            cut(Strided::whole(0, sizes), members, 0).count(),
-            cut(Strided::whole(0, {countOf(sizes)}), members, 0).count());
+            cut(Strided::whole(0, sizes), unit, members, 0).count(),
+            cut(Strided::whole(0, {countOf(sizes)}), unit, members, 0).count());
       }
       largest = std::max(largest, count);
     }

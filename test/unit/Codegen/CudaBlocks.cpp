@@ -15,6 +15,7 @@
 #include <vector>
 
 thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
+thread_local int flagDelay = 0;
 
 namespace {
 
@@ -195,11 +196,18 @@ static void yieldThread() {
   await(Thread::Runs);
 }
 
+static void delayFlag() {
+  if (flagDelay > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(flagDelay));
+}
+
 unsigned loadAcquire(const unsigned *from) {
+  delayFlag();
   yieldThread();
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 void storeRelease(unsigned *to, unsigned value) {
+  delayFlag();
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 

@@ -65,6 +65,10 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
   return {x, y, z, w};
 }
 
+/// How long a block that this thread runs takes for each access to a flag, in
+/// microseconds.
+extern thread_local int flagDelay;
+
 // What kernel.cuh and exchange.cuh have as PTX. Who loads lets others go on.
 unsigned loadAcquire(const unsigned *from);
 inline unsigned loadAcquireOwn(const unsigned *from) {

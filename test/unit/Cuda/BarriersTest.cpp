@@ -159,7 +159,7 @@ TEST(Barriers, ARankWithoutPartsAgreesOnEdges) {
   plan.barrier();
   plan.add(0, copy(10, view(in), view(place, 10, 1)));
   plan.barrier();
-  plan.add(0, copy(10, view(place, 10, 1), view(place)));
+  plan.add(0, copy(9, view(place, 11, 1), view(place)));
   plan.barrier();
   GpuProgram program = emit(plan.plan);
   ASSERT_EQ(program.kernels.size(), 2u);

@@ -185,6 +185,7 @@ Status CudaTeam::launch(size_t number) {
     auto kernel = static_cast<size_t>(launch.kernel);
     for (int block = 0; block < blocks; ++block)
       threads.emplace_back([&, rank, kernel, block] {
+        flagDelay = static_cast<int>(rank) == lateRank ? 200 : 0;
         runBlock(
             block, blocks, static_cast<int>(program.kernels[kernel].threads),
             [&, rank, kernel] {

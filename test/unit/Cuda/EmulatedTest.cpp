@@ -13,6 +13,7 @@
 #include "test/unit/Plan/PlanUtil.h"
 
 #include <cmath>
+#include <optional>
 #include <regex>
 
 namespace ccn::test {
@@ -43,12 +44,19 @@ constexpr const char *ofBlock =
                          "gridBarrier\\(c\\);\n\\{";
 
 /// Between what is sent and what is combined.
-constexpr const char *ofPush = "\\}\ngroupBarrier\\(";
+constexpr const char *ofPush = "awaitStep\\(c, Group";
+
+/// So many phases in chunks.
+std::string ofPhases(int phases) {
+  return "steps = chunks.count \\+ " + std::to_string(phases - 1) + ";";
+}
 
 class EmulatedKernels : public testing::Test {
 protected:
-  /// Runs three times, as buffers of packets take turns.
-  static void check(const std::string &text, const char *waits, int blocks) {
+  /// Runs four times, as buffers of packets take turns; with a rank that is
+  /// late from the second time on, if there is to be one.
+  static void check(const std::string &text, const std::string &waits,
+                    int blocks, std::optional<int> lateRank = std::nullopt) {
     PlanCompiler compiler;
     verify::Variant variant = {.phase = Phase::Plan, .schedule = "fused"};
     std::string messages;
@@ -71,6 +79,8 @@ protected:
       auto found = (*team)->run(*inputs);
       ASSERT_TRUE(found) << found.message();
       ASSERT_TRUE(haveSameBits(*expected, *found)) << "run " << seed;
+      if (lateRank)
+        (*team)->makeLate(*lateRank);
     }
   }
 };
@@ -256,6 +266,92 @@ TEST_F(EmulatedKernels, SumInOneOrderWhereverElementsBegin) {
           << element << sums.shape << " from " << first << " on";
     }
   }
+}
+
+// An all_reduce and what is done with all of it, in chunks of elements.
+TEST_F(EmulatedKernels, SendElementsInChunks) {
+  struct Elements {
+    int ranks, count;
+    const char *element;
+    int blocks;
+    std::optional<int> lateRank = std::nullopt;
+  };
+  for (const Elements &e :
+       {Elements{2, 54007, "f32", 2}, Elements{3, 70001, "i32", 2, 1},
+        Elements{4, 130003, "bf16", 3, 0}, Elements{8, 65539, "f64", 1},
+        Elements{2, 1, "f16", 2}, Elements{3, 66, "f32", 2}})
+    check("mesh m (d = " + std::to_string(e.ranks) + ")\nparam N = " +
+              std::to_string(e.count) + "\nprogram f(x: " + e.element +
+              "[N] local, inout r: " + e.element +
+              "[N]) {\n"
+              "  let total = all_reduce(sum, x)\n"
+              "  r <- total - r\n"
+              "  return total\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse total, r\n"
+              "  protocol total = push\n}\n",
+          ofPhases(3), e.blocks, e.lateRank);
+}
+
+// What ranks have a slice of is updated between what is sent twice.
+TEST_F(EmulatedKernels, UpdateSlicesInChunks) {
+  struct Slices {
+    int ranks;
+    const char *size;
+    int blocks;
+    std::optional<int> lateRank = std::nullopt;
+  };
+  for (const Slices &s : {Slices{2, "[90002]", 2}, Slices{4, "[260000]", 3, 2},
+                          Slices{3, "[300, 201]", 2, 0},
+                          Slices{8, "[70000, 2]", 1}, Slices{3, "[2, 7]", 2}})
+    check("mesh m (d = " + std::to_string(s.ranks) + ")\nprogram f(g: f16" +
+              s.size + " local, inout w: f16" + s.size + ", inout p: f32" +
+              s.size +
+              " sliced(0)) {\n"
+              "  let total = all_reduce(sum, g)\n"
+              "  p <- 0.5 * p + cast(total, f32)\n"
+              "  w <- cast(p, f16)\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  let (rs, ag) = split total\n"
+              "  let (part, whole) = reorder ag after p, w\n"
+              "  fuse rs, part, whole\n"
+              "  protocol rs = push\n}\n",
+          ofPhases(2), s.blocks, s.lateRank);
+}
+
+// Rows of all slices, by threads, warps and blocks.
+TEST_F(EmulatedKernels, SendRowsInChunks) {
+  struct Rows {
+    int ranks, rows, columns;
+    const char *element;
+    int blocks, phases;
+    std::optional<int> lateRank = std::nullopt;
+  };
+  for (const Rows &r :
+       {Rows{2, 4096, 8, "f32", 2, 3}, Rows{2, 1024, 64, "f32", 2, 3, 1},
+        Rows{4, 4130, 64, "f16", 3, 3, 3}, Rows{2, 256, 2048, "bf16", 2, 3, 0},
+        Rows{3, 384, 1032, "bf16", 2, 3},
+        // Fewer rows, and such as begin within a vector.
+        Rows{2, 254, 64, "f32", 2, 2}, Rows{2, 1024, 33, "f16", 2, 2},
+        Rows{3, 385, 1032, "bf16", 2, 2}})
+    check("mesh m (d = " + std::to_string(r.ranks) +
+              ")\nparam T = " + std::to_string(r.rows) + "\nparam H = " +
+              std::to_string(r.columns) + "\nprogram f(x: " + r.element +
+              "[T, H] local, inout r: " + r.element +
+              "[T, H]) {\n"
+              "  let total = all_reduce(sum, x)\n"
+              "  let res = r + total\n"
+              "  r <- res\n"
+              "  let top = max(res, 1)\n"
+              "  let y = res - broadcast_to(reshape(top, [T, 1]), [T, H])\n"
+              "  return y, top\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse total, res, r, top, y\n"
+              "  protocol total = push\n}\n",
+          ofPhases(r.phases), r.blocks, r.lateRank);
 }
 
 INSTANTIATE_TEST_SUITE_P(
