@@ -4,7 +4,7 @@
 // the sizes that it has by itself, compiles for the oldest and the newest GPUs
 // that kernels are for: without a warning, without registers that are spilled
 // to memory, and with no more than a block may take; and so do norms after an
-// all_reduce by packets. Prints what kernels take.
+// all_reduce by packets, and what is sent in chunks. Prints what kernels take.
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,6 +128,45 @@ TEST_P(KernelsOfNorms, OfLongRowsFitTheGpu) {
                     {.phase = Phase::Plan, .schedule = "fused"}),
             what, GetParam());
     }
+}
+
+// All_reduces in chunks with the norm that follows, and a reduce_scatter and an
+// all_gather with an update between them.
+TEST_P(KernelsOfNorms, InChunksFitTheGpu) {
+  PlanCompiler compiler;
+  for (const char *ranks : {"2", "4", "8"}) {
+    for (const char *columns : {"64", "8192", "16384"}) {
+      std::string what = std::string(ranks) + ", " + columns;
+      SCOPED_TRACE(what);
+      GpuProgram program = emitFor(
+          compiler,
+          fusedNorm(ranks, "8192", columns, "  protocol total = push\n"),
+          {.phase = Phase::Plan, .schedule = "fused"});
+      EXPECT_NE(program.source.find("chunks.count + 2;"), std::string::npos);
+      check(program, what, GetParam());
+    }
+    SCOPED_TRACE(ranks);
+    GpuProgram program =
+        emitFor(compiler,
+                std::string("mesh m (d = ") + ranks +
+                    ")\nparam N = 16777216\n"
+                    "program f(g: f16[N] local, inout w: f16[N], inout p: "
+                    "f32[N] sliced(0), inout v: f32[N] sliced(0)) {\n"
+                    "  let total = all_reduce(sum, g)\n"
+                    "  let grad = cast(total, f32)\n"
+                    "  v <- 0.999 * v + 0.001 * grad * grad\n"
+                    "  p <- p - grad / (sqrt(v) + 1e-8)\n"
+                    "  w <- cast(p, f16)\n"
+                    "}\n"
+                    "schedule fused for f {\n"
+                    "  let (rs, ag) = split total\n"
+                    "  let (part, whole) = reorder ag after v, p, w\n"
+                    "  fuse rs, part, whole\n"
+                    "  protocol rs = push\n}\n",
+                {.phase = Phase::Plan, .schedule = "fused"});
+    EXPECT_NE(program.source.find("chunks.count + 1;"), std::string::npos);
+    check(program, ranks, GetParam());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelsOfNorms, testing::ValuesIn(architectures),
