@@ -369,7 +369,8 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
 
     With `simple` ranks read what they combine from where others have it. With `push`
     each sends the others what they combine, to slots that take as much memory as a rank
-    sends. What runs in chunks of an overlapped region, or between two ranks, is not
+    sends; kernels of GPUs send in chunks, and combine one, and work on its elements or
+    rows, while the next is on its way. What runs in chunks of an overlapped region, or between two ranks, is not
     pushed unless it is chosen; what runs in a ring, or in a kernel behind the product
     that makes it, and what one rank has alone, is not pushed even then.
 
