@@ -127,16 +127,82 @@ void CudaTeam::allocate() {
     ofRanks.resize(plan.ranks.size());
 }
 
-std::vector<void *> CudaTeam::addresses(int rank) const {
+void CudaTeam::sendMessages() {
+  sends = true;
+  int ranks = static_cast<int>(plan.ranks.size());
+  for (int owner = 0; owner < ranks; ++owner)
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (rank == owner)
+        continue;
+      auto of = static_cast<size_t>(owner);
+      copies[{owner, -1, rank}] = symmetric[of];
+      for (auto [i, argument] : llvm::enumerate(program.sharedArguments)) {
+        const std::vector<int64_t> &sizes =
+            plan.ranks[of].placements[static_cast<size_t>(argument)].sizes;
+        size_t count = 1;
+        for (int64_t size : sizes)
+          count *= static_cast<size_t>(size);
+        copies[{owner, static_cast<int>(i), rank}].resize(count + 8);
+      }
+    }
+}
+
+std::byte *CudaTeam::memoryOf(int owner, int argument, int rank) {
+  if (sends && rank != owner)
+    return reinterpret_cast<std::byte *>(
+        copies.at({owner, argument, rank}).data());
+  if (argument < 0)
+    return reinterpret_cast<std::byte *>(
+        symmetric[static_cast<size_t>(owner)].data());
+  return static_cast<std::byte *>(memory->arguments(owner)[static_cast<size_t>(
+      program.sharedArguments[static_cast<size_t>(argument)])]);
+}
+
+void CudaTeam::move(const GpuMessage &message) {
+  // Of whose memory it is.
+  int owner = message.isWrite ? message.to : message.from;
+  std::byte *from = memoryOf(owner, message.argument, message.from),
+            *to = memoryOf(owner, message.argument, message.to);
+  std::vector<int64_t> index(message.counts.size());
+  for (;;) {
+    int64_t offset = message.offset;
+    for (size_t dim = 0; dim < index.size(); ++dim)
+      offset += index[dim] * message.strides[dim];
+    std::memcpy(to + offset, from + offset, static_cast<size_t>(message.bytes));
+    size_t dim = index.size();
+    while (dim > 0 && ++index[dim - 1] == message.counts[dim - 1])
+      index[--dim] = 0;
+    if (dim == 0)
+      return;
+  }
+}
+
+std::vector<void *> CudaTeam::addresses(int rank) {
   std::vector<void *> places = memory->arguments(rank);
-  for (int argument : program.sharedArguments)
+  for (size_t i = 0; i < program.sharedArguments.size(); ++i)
     for (size_t other = 0; other < plan.ranks.size(); ++other)
-      places.push_back(memory->arguments(
-          static_cast<int>(other))[static_cast<size_t>(argument)]);
+      places.push_back(
+          memoryOf(static_cast<int>(other), static_cast<int>(i), rank));
   return places;
 }
 
 Status CudaTeam::launch(size_t number) {
+  if (!sends)
+    return launch(number, -1);
+  const GpuSegments &segments = program.segments[number];
+  for (int segment = 0; segment < segments.count; ++segment) {
+    auto before = 2 * static_cast<size_t>(segment);
+    for (const GpuMessage &message : segments.messages[before])
+      move(message);
+    if (Status status = launch(number, segment); !status)
+      return status;
+    for (const GpuMessage &message : segments.messages[before + 1])
+      move(message);
+  }
+  return Status();
+}
+
+Status CudaTeam::launch(size_t number, int segment) {
   size_t ranks = plan.ranks.size();
   int64_t wanted = 1;
   for (size_t rank = 0; rank < ranks; ++rank)
@@ -164,8 +230,8 @@ Status CudaTeam::launch(size_t number) {
         ~uint64_t(0));
     CcnContext &context = contexts[rank];
     for (size_t other = 0; other < ranks; ++other)
-      context.symmetric[other] =
-          reinterpret_cast<unsigned char *>(symmetric[other].data());
+      context.symmetric[other] = reinterpret_cast<unsigned char *>(
+          memoryOf(static_cast<int>(other), -1, static_cast<int>(rank)));
     context.flags = static_cast<unsigned long long>(program.symmetricBytes);
     context.privateMemory = reinterpret_cast<unsigned char *>(own[rank].data());
     context.workspace =
@@ -176,7 +242,7 @@ Status CudaTeam::launch(size_t number) {
     context.timeLimit = 60'000'000'000;
     context.rank = static_cast<int>(rank);
     context.launch = static_cast<int>(number);
-    context.segment = -1;
+    context.segment = segment;
   }
   for (size_t rank = 0; rank < ranks; ++rank) {
     const GpuLaunch &launch = program.launches[rank][number];

@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <map>
+#include <tuple>
 
 namespace ccn::test {
 
@@ -38,6 +39,10 @@ public:
   /// before it tells them something.
   void makeLate(int rank) { lateRank = rank; }
 
+  /// From now on ranks do not access each other's memory, but send each other
+  /// what is accessed between the segments of launches.
+  void sendMessages();
+
   const std::string &source() const { return program.source; }
 
 private:
@@ -46,8 +51,14 @@ private:
   CudaTeam() = default;
   Status compile();
   void allocate();
-  std::vector<void *> addresses(int rank) const;
+  std::vector<void *> addresses(int rank);
+  /// `segment` is -1 for all of the launch.
+  Status launch(size_t number, int segment);
   Status launch(size_t number);
+  /// The symmetric memory of `owner`, or its shared argument of that number, as
+  /// `rank` sees it.
+  std::byte *memoryOf(int owner, int argument, int rank);
+  void move(const runtime::GpuMessage &message);
 
   runtime::Plan plan;
   runtime::GpuProgram program;
@@ -58,6 +69,9 @@ private:
   std::unique_ptr<RunMemory> memory;
   /// Of each rank.
   std::vector<std::vector<uint64_t>> symmetric, own;
+  /// Where ranks send messages: of owner, argument and rank, the rank's copy.
+  std::map<std::tuple<int, int, int>, std::vector<uint64_t>> copies;
+  bool sends = false;
   /// Of each launch, of each rank.
   std::vector<std::vector<CcnControl>> controls;
 };
