@@ -283,8 +283,10 @@ llvm::Expected<size_t> Emitter::emitPipeline(CudaPart &out, size_t launch,
              "const i64 first = chunks.first(chunk), "
              "last = chunks.last(chunk);\n");
     for (; part < parts.size() && !isBarrier(parts[part]); ++part) {
-      // What it waits for is of the same block.
-      if (barriers[launch].before(part, parts.size()) != Wait::None)
+      // What it waits for is of the same block; shared memory may be in use in
+      // the phase that was before, whichever that is.
+      if (barriers[launch].before(part, parts.size()) != Wait::None ||
+          takesSharedMemory(parts[part]))
         text << "__syncthreads();\n";
       if (isCut)
         text << "if (isIn(c, "

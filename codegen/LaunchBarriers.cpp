@@ -169,9 +169,7 @@ bool codegen::isFlagPart(const Part &part) {
          std::holds_alternative<AwaitPart>(part);
 }
 
-/// Whether the threads of a block leave each other something in its shared
-/// memory, or may: all parts have it from its beginning on.
-static bool takesSharedMemory(const Part &part) {
+bool codegen::takesSharedMemory(const Part &part) {
   const auto *rows = std::get_if<RowsPart>(&part);
   if (!rows)
     return std::holds_alternative<MatmulPart>(part) ||

@@ -21,6 +21,10 @@ bool isBarrier(const runtime::Part &part);
 /// Whether it only waits for other ranks, or lets them go on.
 bool isFlagPart(const runtime::Part &part);
 
+/// Whether the threads of a block leave each other something in its shared
+/// memory, or may: all parts have it from its beginning on.
+bool takesSharedMemory(const runtime::Part &part);
+
 /// Who waits for whom: nobody, the threads of each block, or all blocks.
 enum class Wait { None, Block, Grid };
 

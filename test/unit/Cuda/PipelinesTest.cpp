@@ -76,6 +76,14 @@ TEST(Pipelines, RowsOfAllSlicesGoTogether) {
   EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "edge");
 }
 
+TEST(Pipelines, PhasesTakeSharedMemoryInTurns) {
+  // Which phase a block has done before the rows is not the same for all.
+  SentRows plan(1024);
+  EXPECT_NE(bodyOf(emit(plan.plan.plan))
+                .find("last = chunks.last(chunk);\n__syncthreads();\nif (isIn"),
+            std::string::npos);
+}
+
 TEST(Pipelines, FewRowsAreOfOtherBlocks) {
   SentRows plan(254);
   EXPECT_EQ(plan.pipelines(), "1+2");
