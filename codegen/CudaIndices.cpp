@@ -44,13 +44,20 @@ CudaText codegen::indicesOf(StringRef from, const LoopDims &dims,
   return text;
 }
 
-CudaText codegen::countedLoop(StringRef index, StringRef first,
+CudaText codegen::countedLoop(StringRef index, const CudaText &first,
                               const CudaText &count, StringRef step,
                               const CudaText &body) {
   CudaText text;
-  text << ("for (i64 " + index + " = " + first + "; " + index + " < ") << count
-       << ("; " + index + " += " + step + ") {\n") << body << "}\n";
+  text << ("for (i64 " + index + " = ") << first << ("; " + index + " < ")
+       << count << ("; " + index + " += " + step + ") {\n") << body << "}\n";
   return text;
+}
+CudaText codegen::countedLoop(StringRef index, StringRef first,
+                              const CudaText &count, StringRef step,
+                              const CudaText &body) {
+  CudaText begin;
+  begin << first;
+  return countedLoop(index, begin, count, step, body);
 }
 
 CudaText codegen::whetherAligned(const LoopWriter &loop,

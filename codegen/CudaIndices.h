@@ -17,6 +17,9 @@ CudaText indicesOf(llvm::StringRef from, const LoopDims &dims,
                    llvm::StringRef prefix, int width);
 
 /// for (i = first; i < count; i += step) body
+CudaText countedLoop(llvm::StringRef index, const CudaText &first,
+                     const CudaText &count, llvm::StringRef step,
+                     const CudaText &body);
 CudaText countedLoop(llvm::StringRef index, llvm::StringRef first,
                      const CudaText &count, llvm::StringRef step,
                      const CudaText &body);

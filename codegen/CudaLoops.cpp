@@ -93,6 +93,23 @@ bool LoopWriter::takesParts() const {
   });
 }
 
+std::string LoopWriter::give(int buffer) {
+  Operand *found = nullptr;
+  for (Operand &operand : operands) {
+    if (operand.info->access == Access::Scratch || operand.isPosition() ||
+        operand.info->view.buffer != buffer)
+      continue;
+    if (found || operand.isOutput || operand.info->access != Access::Load ||
+        !operand.isPointer() || countOf(operand) != "V")
+      return "";
+    found = &operand;
+  }
+  if (!found)
+    return "";
+  found->given = true;
+  return "v" + std::to_string(found->index);
+}
+
 int64_t LoopWriter::fetchedBytes() const {
   int64_t bytes = 0;
   for (const Operand &operand : operands)
@@ -410,6 +427,10 @@ void LoopWriter::writeFetch(CudaText &text) {
                 value = "v" + std::to_string(operand.index),
                 load = access("load", operand, count);
     text << ("    Vector<" + operand.type() + ", " + count + "> " + value);
+    if (operand.given) {
+      text << ";\n";
+      continue;
+    }
     if (operand.members.empty()) {
       text << ";\n";
       loads << ("    f." + value + " = " + load + " + ") << at << ");\n";

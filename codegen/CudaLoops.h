@@ -57,6 +57,10 @@ public:
   /// Whether so many elements of the last dimension can be done at once where
   /// addresses allow.
   bool takes(int width) const;
+  /// Lets its users set what elements it takes of a buffer, which it does not
+  /// load. What they set, of what is fetched: "v1"; empty if there is no such
+  /// one operand, or if it has not as many elements as the loop.
+  std::string give(int buffer);
   /// Writes the structure.
   llvm::Error write();
 
@@ -92,11 +96,13 @@ private:
     bool uniform = false;
     /// Whether it is a part of a list of buffers.
     bool scattered = false;
+    /// Whether it is not loaded here.
+    bool given = false;
     /// The stride of the dimension that `width` is about.
     int64_t step = 0;
 
     bool isPosition() const { return info->access == runtime::Access::Index; }
-    bool isPointer() const { return !isPosition() && !uniform; }
+    bool isPointer() const { return !isPosition() && !uniform && !given; }
     llvm::StringRef type() const { return cudaStorage(info->type); }
     /// What the structure has it as.
     CudaText declaration() const;
@@ -110,7 +116,8 @@ private:
   }
   /// Whether an operand is loaded from memory for each element.
   bool isFetched(const Operand &operand) const {
-    return !operand.isOutput && operand.isPointer() && !isOwn(operand);
+    return !operand.isOutput && (operand.isPointer() || operand.given) &&
+           !isOwn(operand);
   }
   /// How many elements of an operand go with `V` of the loop.
   std::string countOf(const Operand &operand) const {

@@ -91,6 +91,17 @@ CudaText codegen::cudaPointer(const Twine &type, const CudaText &address) {
   return text;
 }
 
+bool CudaPlaces::overlap(const runtime::View &one,
+                         const runtime::View &other) const {
+  const runtime::Buffer &x = buffer(one), &y = buffer(other);
+  if (x.memory != y.memory)
+    return false;
+  if (x.memory == runtime::Memory::Argument)
+    return x.offset == y.offset;
+  return x.offset < y.offset + y.count * runtime::sizeInBytes(y.type) &&
+         y.offset < x.offset + x.count * runtime::sizeInBytes(x.type);
+}
+
 CudaText CudaPlaces::argument(const runtime::View &view, int of) const {
   int64_t number = buffer(view).offset;
   CudaText text;

@@ -85,6 +85,8 @@ public:
     return viewed.memory == runtime::Memory::Argument &&
            plan.arguments[static_cast<size_t>(viewed.offset)].scattered;
   }
+  /// Whether two views of buffers may have memory in common.
+  bool overlap(const runtime::View &one, const runtime::View &other) const;
   /// The address of a view's first element, in the memory of `of`, or of whom
   /// the view says if it is -1. Not of what is scattered.
   CudaText address(const runtime::View &view, int of = -1) const;
@@ -137,9 +139,15 @@ struct CudaPart {
 };
 
 /// How many rows a block takes at a time, if blocks take them in turns: those
-/// from i times as many on are block i's, modulo the number of blocks. 0 if
-/// they are shared out in another way.
+/// from i times as many on are block i's, modulo the number of blocks, or
+/// cluster i's in a kernel of clusters. 0 if they are shared out in another
+/// way.
 int64_t rowsOfBlock(const runtime::RowsPart &rows);
+
+/// Whether few long rows, each of a block, may be those of clusters of blocks,
+/// in a kernel that has all of a multiprocessor's registers.
+bool suitClusters(CudaPlaces &places, CudaBodies &bodies,
+                  const runtime::RowsPart &rows);
 
 /// Whether every element is for itself.
 bool isElementwise(const runtime::RowsPart &rows);
@@ -154,9 +162,24 @@ struct BlockShare {
   int64_t units = 0, unit = 0;
 };
 
-/// Adds loops over rows to a kernel.
+/// An exchange by packets of the rows of the part that comes next.
+struct RowExchange {
+  const runtime::ExchangePart *part;
+  /// Where in symmetric memory its packets are, and its first segment.
+  int64_t slots, segment;
+};
+
+/// Whether those threads of clusters that take elements of rows may exchange
+/// them themselves and have what comes in registers: only the part's first loop
+/// may need it, each thread what it then has.
+bool suitExchange(CudaPlaces &places, CudaBodies &bodies,
+                  const runtime::RowsPart &rows,
+                  const runtime::ExchangePart &exchange);
+
+/// Adds loops over rows to a kernel, maybe with the exchange of the rows.
 llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows,
-                     const BlockShare &share = {});
+                     const BlockShare &share = {},
+                     const RowExchange *exchange = nullptr);
 
 /// Lets what loops over rows read come nearer while blocks wait for what comes
 /// before: of each team's first row, but for what is written to buffer

@@ -153,6 +153,13 @@ Team teamFor(const runtime::RowsPart &rows) {
   return elements <= 1024 ? Team::Warp : Team::Block;
 }
 
+/// Likewise in a kernel.
+Team teamFor(const runtime::RowsPart &rows, const CudaKernel &kernel) {
+  Team team = teamFor(rows);
+  return team == Team::Block && kernel.properties.clusters ? Team::Cluster
+                                                           : team;
+}
+
 /// How many of them a block has; 0 if the grid is one.
 int64_t teamsOfBlock(Team team) {
   return team == Team::Grid ? 0 : threadsPerBlock / lanesOf(team);
@@ -166,6 +173,8 @@ std::string teamType(Team team) {
     return "WarpTeam";
   case Team::Block:
     return "BlockTeam<" + std::to_string(threadsPerBlock) + ">";
+  case Team::Cluster:
+    return "ClusterTeam";
   case Team::Grid:
     break;
   }
@@ -175,13 +184,15 @@ std::string teamType(Team team) {
 class RowsWriter {
 public:
   RowsWriter(CudaPart &part, const runtime::RowsPart &rows,
-             const BlockShare &share)
-      : part(part), rows(rows), share(share), team(teamFor(rows)) {}
+             const BlockShare &share, const RowExchange *exchange)
+      : part(part), rows(rows), share(share), exchange(exchange),
+        team(teamFor(rows, part.kernel)) {}
 
   llvm::Error write();
 
 private:
   void placeScratch();
+  CudaText exchanged(const ShareWriter &writer, const LoopWriter &loop) const;
   bool dependsOnEarlier(size_t loop) const;
   CudaText eachRow(const CudaText &body) const;
   llvm::Error writeTeams(std::vector<LoopWriter> &loops);
@@ -193,6 +204,8 @@ private:
   CudaPart &part;
   const runtime::RowsPart &rows;
   const BlockShare &share;
+  /// Of the rows, by those who take them; or null.
+  const RowExchange *exchange;
   Team team;
   CudaScratch scratch;
   /// Where the scratch of a team begins, as an expression.
@@ -285,20 +298,52 @@ CudaText RowsWriter::eachRow(const CudaText &body) const {
   return countedLoop("t", "team.inBlock()", count, "team.ofBlock()", text);
 }
 
+/// A row's exchange, which is a variable `exchanged` of this type.
+CudaText RowsWriter::exchanged(const ShareWriter &writer,
+                               const LoopWriter &loop) const {
+  const runtime::ExchangePart &own = *exchange->part;
+  runtime::ElementType type = part.places.type(own.from);
+  int64_t size = runtime::sizeInBytes(type);
+  bool isLL = own.exchange == runtime::Exchange::LL;
+  CudaText text;
+  text << (Twine("ExchangedRow<") + (isLL ? "LowLatency" : "Lamport") + ", " +
+           cudaStorage(type) + ", " + cudaKind(own.reduction) + ", " +
+           Twine(part.places.members(own.group).size()) + ", " +
+           Twine(loop.width) + ", " + Twine(writer.turnCount()) +
+           "> exchanged(c, ")
+       << part.places.group(own.group) << ", " << exchange->slots << ", "
+       << own.inputCount * size / payloadOf(own.exchange) << ", "
+       << own.inputCount << ", epoch, " << exchange->segment << ");\n";
+  CudaText send;
+  send << "exchanged.template send<turn.value>("
+       << part.places.elements(own.from, "const ") << ", r * "
+       << product(loop.kept) / loop.width << " + i);\n";
+  text << writer.eachTurn(send) << "if (c.segment == " << exchange->segment
+       << ")\n  continue;\n";
+  return text;
+}
+
 llvm::Error RowsWriter::writeTeams(std::vector<LoopWriter> &loops) {
   RowShares shares(part, rows, team, loops, scratch);
   placeScratch();
+  std::string given;
+  if (exchange)
+    given = loops.front().give(exchange->part->to.buffer);
   for (LoopWriter &loop : loops)
     if (llvm::Error error = loop.write())
       return error;
   CudaText &text = part.kernel.body;
-  text << (teamType(team) + " team;\n");
+  text << (teamType(team) + " team" +
+           (exchange                ? "(c, false)"
+            : team == Team::Cluster ? "(c)"
+                                    : "") +
+           ";\n");
   std::string own = "nullptr";
   if (scratch.ownBytes > 0) {
     own = "own";
     text << ("__align__(16) Byte own[" + Twine(scratch.ownBytes) + "];\n");
   }
-  CudaText fetched, body;
+  CudaText sent, fetched, body;
   for (auto [i, loop] : llvm::enumerate(loops)) {
     if (shares.waitsBefore(i))
       body << "team.sync();\n";
@@ -306,17 +351,27 @@ llvm::Error RowsWriter::writeTeams(std::vector<LoopWriter> &loops) {
     (inside ? body : text) << loop.construct(scratchBase, own);
     ShareWriter writer(loop, team, rows.loops[i].reducedDims > 0);
     // Of few rows a block has the registers to have all that it needs at once.
+    if (exchange && i == 0) {
+      sent = exchanged(writer, loop);
+      CudaText receive;
+      receive << ("f." + given +
+                  " = exchanged.template receive<turn.value>(r * ")
+              << product(loop.kept) / loop.width << " + i);\n";
+      writer.setGiven(std::move(receive));
+    }
     bool isFetched = part.kernel.takesRegisters && i > 0 && writer.canFetch() &&
                      shares.fetchesConstants(i);
     if (isFetched)
       fetched << writer.fetch();
     body << writer.take(shares.isOfEvery(i), isFetched);
   }
-  fetched << body;
-  body = std::move(fetched);
+  sent << fetched << body;
+  body = std::move(sent);
   if (shares.waitsAfter())
     body << "team.sync();\n";
   text << eachRow(body);
+  if (exchange)
+    text << "team.open();\n";
   part.needBlocks(llvm::divideCeilSigned(rows.rows, teamsOfBlock(team)));
   return llvm::Error::success();
 }
@@ -433,6 +488,75 @@ int64_t codegen::rowsOfBlock(const runtime::RowsPart &rows) {
   return teamsOfBlock(teamFor(rows));
 }
 
+/// Of more rows each is for a block: with two blocks each they keep a GPU busy.
+constexpr int64_t mostRowsOfClusters = 64;
+
+/// Calls body(loops, shares) of what clusters do of rows, as it will be
+/// written; false if they never do it.
+static bool ofClusters(
+    CudaPlaces &places, CudaBodies &bodies, const runtime::RowsPart &rows,
+    llvm::function_ref<bool(std::vector<LoopWriter> &, const RowShares &)>
+        body) {
+  if (teamFor(rows) != Team::Block || rows.rows > mostRowsOfClusters)
+    return false;
+  CudaKernel kernel;
+  kernel.takesRegisters = true;
+  CudaPart part{kernel, places, bodies};
+  CudaScratch scratch;
+  std::vector<LoopWriter> loops;
+  for (const runtime::Loop &loop : rows.loops)
+    loops.emplace_back(part, loop, true, scratch);
+  RowShares shares(part, rows, Team::Cluster, loops, scratch);
+  return body(loops, shares);
+}
+
+bool codegen::suitClusters(CudaPlaces &places, CudaBodies &bodies,
+                           const runtime::RowsPart &rows) {
+  return ofClusters(places, bodies, rows,
+                    [](std::vector<LoopWriter> &, const RowShares &shares) {
+                      return shares.suitClusters();
+                    });
+}
+
+bool codegen::suitExchange(CudaPlaces &places, CudaBodies &bodies,
+                           const runtime::RowsPart &rows,
+                           const runtime::ExchangePart &exchange) {
+  const runtime::Loop &first = rows.loops.front();
+  // What more ranks send, or more of it, would not leave enough registers.
+  constexpr size_t mostMembers = 4;
+  constexpr int64_t mostBytes = exchangedByThread / 2;
+  if (rows.rows == 0 || places.members(exchange.group).size() > mostMembers ||
+      first.reducedDims > 0 || exchange.inputCount % rows.rows != 0 ||
+      exchange.inputCount != exchange.outputCount)
+    return false;
+  int64_t columns = exchange.inputCount / rows.rows;
+  // What is sent must not be overwritten before.
+  for (const runtime::Loop &loop : rows.loops)
+    for (const LoopOperand &output : loop.outputs)
+      if (output.access != Access::Scratch &&
+          places.overlap(output.view, exchange.from))
+        return false;
+  return ofClusters(
+      places, bodies, rows,
+      [&](std::vector<LoopWriter> &loops, const RowShares &) {
+        LoopWriter &loop = loops.front();
+        int64_t size = runtime::sizeInBytes(places.type(exchange.to)),
+                bytes = loop.width * size;
+        for (const LoopOperand &input : first.inputs)
+          if (input.access == Access::Load &&
+              input.view.buffer == exchange.to.buffer &&
+              (input.view.offset != exchange.to.offset ||
+               (rows.rows > 1 && input.view.strides.front() != columns) ||
+               !isRowMajor(first, input, first.sizes.size())))
+            return false;
+        ShareWriter writer(loop, Team::Cluster, /*isReduced=*/false);
+        return product(loop.kept) == columns &&
+               bytes % payloadOf(exchange.exchange) == 0 &&
+               writer.turnCount() * bytes <= mostBytes && loop.takesParts() &&
+               !loop.give(exchange.to.buffer).empty();
+      });
+}
+
 bool codegen::isElementwise(const runtime::RowsPart &rows) {
   const runtime::Loop &loop = rows.loops.front();
   auto isScratch = [](const LoopOperand &operand) {
@@ -444,13 +568,14 @@ bool codegen::isElementwise(const runtime::RowsPart &rows) {
 }
 
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
-                              const BlockShare &share) {
-  return RowsWriter(part, rows, share).write();
+                              const BlockShare &share,
+                              const RowExchange *exchange) {
+  return RowsWriter(part, rows, share, exchange).write();
 }
 
 void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
                            int awaited) {
-  Team team = teamFor(rows);
+  Team team = teamFor(rows, part.kernel);
   // Short rows of a thread are few bytes of a line.
   if (team == Team::Grid || team == Team::Thread)
     return;
@@ -468,7 +593,8 @@ void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
               step = view.strides.front() * bytes;
       for (int64_t size : llvm::drop_begin(loop.sizes))
         bytes *= size;
-      part.kernel.body << ("prefetchRow(" + teamType(team) + "(), ")
+      part.kernel.body << ("prefetchRow(" + teamType(team) +
+                           (team == Team::Cluster ? "(c), " : "(), "))
                        << rows.rows << ", " << part.places.address(view) << ", "
                        << step << ", " << bytes << ");\n";
     }

@@ -8,6 +8,7 @@
 
 using namespace ccn;
 using namespace ccn::codegen;
+using llvm::StringRef;
 using llvm::Twine;
 
 /// The most bytes that a thread has fetched for a loop, in registers: of two
@@ -15,7 +16,7 @@ using llvm::Twine;
 constexpr int64_t mostFetched = 160;
 
 ShareWriter::ShareWriter(const LoopWriter &loop, Team team, bool isReduced)
-    : loop(loop), isReduced(isReduced),
+    : loop(loop), team(team), isReduced(isReduced),
       dims(isReduced ? loop.reduced : loop.kept), lanes(lanesOf(team)),
       vectors(product(dims) / loop.width),
       turns(llvm::divideCeilSigned(vectors, lanes)) {}
@@ -38,20 +39,54 @@ CudaText ShareWriter::declare() const {
   return text;
 }
 
+/// The first vector that a thread takes, and where those end that the team
+/// takes, or of a cluster the thread's block.
+CudaText ShareWriter::firstVector() const {
+  CudaText text;
+  if (team == Team::Cluster)
+    text << ("team.template firstOf<" + Twine(loop.width) + ">(")
+         << product(dims) << ")";
+  else
+    text << "team.lane()";
+  return text;
+}
+CudaText ShareWriter::endOfVectors() const {
+  CudaText text;
+  if (team == Team::Cluster)
+    text << ("team.template endOf<" + Twine(loop.width) + ">(") << product(dims)
+         << ")";
+  else
+    text << vectors;
+  return text;
+}
+
+/// How far apart a thread's vectors are.
+StringRef ShareWriter::step() const {
+  return team == Team::Cluster ? "blockDim.x" : "team.lanes()";
+}
+
 /// Does `body` for some turns. What a thread has in memory of its own is in
 /// registers only where the places in it are constants.
+CudaText ShareWriter::vectorsIn(int64_t first, int64_t end,
+                                const CudaText &body) const {
+  CudaText text;
+  text << ("unrolled<" + Twine(first) + ", " + Twine(end) +
+           ">([&](auto turn) {\nconst i64 i = ")
+       << firstVector()
+       << (" + turn.value * " + step() + ", e = turn.value * " +
+           Twine(loop.width) + ";\n");
+  if (team == Team::Cluster || end * lanes > vectors)
+    text << "if (i >= " << endOfVectors() << ")\n  return;\n";
+  text << body << "});\n";
+  return text;
+}
+
+/// Likewise with the indices of the vectors.
 CudaText ShareWriter::turn(int64_t first, int64_t end,
                            const CudaText &body) const {
   CudaText text;
-  text << ("unrolled<" + Twine(first) + ", " + Twine(end) +
-           ">([&](auto turn) {\nconst i64 i = team.lane() + turn.value * "
-           "team.lanes(), e = turn.value * " +
-           Twine(loop.width) + ";\n");
-  if (end * lanes > vectors)
-    text << "if (i >= " << vectors << ")\n  return;\n";
-  text << indicesOf("i", dims, isReduced ? "y" : "x", loop.width) << body
-       << "});\n";
-  return text;
+  text << indicesOf("i", dims, isReduced ? "y" : "x", loop.width) << body;
+  return vectorsIn(first, end, text);
 }
 
 CudaText ShareWriter::fetchTurns(int64_t first, int64_t end,
@@ -71,22 +106,30 @@ CudaText ShareWriter::call(const ElementsCall &call) const {
 CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
   CudaText text;
   if (!loop.takesParts()) {
-    CudaText count, body;
-    count << vectors;
+    CudaText body;
     body << indicesOf("i", dims, isReduced ? "y" : "x", loop.width)
          << call({loop.width, areAligned});
-    return countedLoop("i", "team.lane()", count, "team.lanes()", body);
+    return countedLoop("i", firstVector(), endOfVectors(), step(), body);
+  }
+  if (!given.text.empty()) {
+    // Turn by turn, as waiting takes registers.
+    CudaText body;
+    body << ("auto f = " + loop.variable() + ".template " +
+             ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
+             loop.indices(true) + ");\n")
+         << given << call({loop.width, areAligned, "f"});
+    return turn(0, turns, body);
   }
   int64_t atOnce = turnsAtOnce();
   if (!isFetched && atOnce <= 1)
     return turn(0, turns, call({loop.width, areAligned}));
-  ElementsCall fetched{loop.width, areAligned,
-                       "f" + std::to_string(loop.number) + "[turn.value]"};
+  ElementsCall later{loop.width, areAligned,
+                     "f" + std::to_string(loop.number) + "[turn.value]"};
   for (int64_t first = 0; first < turns; first += atOnce) {
     int64_t end = std::min(first + atOnce, turns);
     if (!isFetched)
       text << fetchTurns(first, end, areAligned);
-    text << turn(first, end, call(fetched));
+    text << turn(first, end, call(later));
   }
   return text;
 }
@@ -120,7 +163,7 @@ CudaText ShareWriter::take(bool isOfEvery, bool isFetched) const {
     return text;
   }
   CudaText elements;
-  if (!isFetched && turnsAtOnce() > 1)
+  if (!isFetched && given.text.empty() && turnsAtOnce() > 1)
     elements << declare();
   elements << whetherAligned(
       loop, [&](bool areAligned) { return pass(areAligned, isFetched); });

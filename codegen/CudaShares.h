@@ -25,10 +25,22 @@ public:
   /// loops.
   bool canFetch() const { return turns > 0 && turnsAtOnce() == turns; }
   CudaText fetch() const;
+  /// Does `body` in each turn, for vector `i` of the row.
+  CudaText eachTurn(const CudaText &body) const {
+    return vectorsIn(0, turns, body);
+  }
+  int64_t turnCount() const { return turns; }
+  /// Lets `text` set what is given of `f`, which is fetched, in each turn
+  /// before its elements are done.
+  void setGiven(CudaText text) { given = std::move(text); }
 
 private:
   int64_t turnsAtOnce() const;
+  CudaText firstVector() const;
+  CudaText endOfVectors() const;
+  llvm::StringRef step() const;
   CudaText declare() const;
+  CudaText vectorsIn(int64_t first, int64_t end, const CudaText &body) const;
   CudaText turn(int64_t first, int64_t end, const CudaText &body) const;
   CudaText fetchTurns(int64_t first, int64_t end, bool areAligned) const;
   CudaText pass(bool areAligned, bool isFetched) const;
@@ -36,11 +48,13 @@ private:
   CudaText sumsOfParts() const;
 
   const LoopWriter &loop;
+  Team team;
   bool isReduced;
   /// Of what is shared out: the dimensions, vectors, and how many of them a
   /// thread takes one after the other.
   const LoopDims &dims;
   int64_t lanes, vectors, turns;
+  CudaText given;
 };
 
 } // namespace ccn::codegen

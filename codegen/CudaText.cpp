@@ -18,6 +18,7 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
   for (int64_t property :
        {properties.threads, properties.sharedBytes, properties.blockBytes,
         static_cast<int64_t>(properties.waits),
+        static_cast<int64_t>(properties.clusters),
         static_cast<int64_t>(kernel.takesRegisters)})
     key += "/" + std::to_string(property);
   auto [it, isNew] = known.try_emplace(std::move(key), kernels.size());

@@ -51,6 +51,8 @@ private:
   llvm::Expected<size_t> emitPipeline(CudaPart &out, size_t launch,
                                       const LaunchPipeline &pipeline,
                                       size_t part);
+  std::optional<RowExchange> exchangeOfRows(CudaPlaces &places, size_t launch,
+                                            size_t part, size_t exchange);
   llvm::Error emitExchange(CudaPart &out, const ExchangePart &part,
                            const ExchangeMemory &memory, int64_t share,
                            const ExchangeSegments &segments);
@@ -240,6 +242,41 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   return llvm::Error::success();
 }
 
+/// The launch's part number `part`, an exchange, if who takes the rows of the
+/// next part does it: nobody else needs what comes, and nothing comes before.
+std::optional<RowExchange> Emitter::exchangeOfRows(CudaPlaces &places,
+                                                   size_t launch, size_t part,
+                                                   size_t exchange) {
+  const std::vector<Part> &parts = places.own().launches[launch].parts;
+  const auto *own = std::get_if<ExchangePart>(&parts[part]);
+  const auto *rows = part + 1 < parts.size()
+                         ? std::get_if<RowsPart>(&parts[part + 1])
+                         : nullptr;
+  const LaunchSegments &cut = segments[launch];
+  if (!own || !rows || !barriers[launch].hasClusters() ||
+      barriers[launch].shareOf(static_cast<size_t>(places.rank), part) == 0 ||
+      barriers[launch].before(part + 1, parts.size()) > Wait::Block ||
+      !std::all_of(parts.begin(),
+                   parts.begin() + static_cast<std::ptrdiff_t>(part),
+                   isFlagPart))
+    return std::nullopt;
+  int64_t first = cut.exchangeOf(places.rank, exchange).first;
+  if (cut.segmentOf(places.rank, part + 1) != first + 1 ||
+      places.buffer(own->to).memory != Memory::Private)
+    return std::nullopt;
+  int uses = 0;
+  for (const Launch &other : places.own().launches)
+    for (const Part &any : other.parts)
+      forEachAccess(any, plan.groups,
+                    [&](const PartAccess<const View> &access) {
+                      uses += access.view.buffer == own->to.buffer;
+                    });
+  // The exchange's and that of the rows.
+  if (uses != 2 || !suitExchange(places, bodies, *rows, *own))
+    return std::nullopt;
+  return RowExchange{own, exchanges[launch][exchange].slots, first};
+}
+
 llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
                               size_t exchange, const BlockShare &share) {
   CudaText &text = out.kernel.body;
@@ -338,6 +375,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   kernel.properties.threads = threadsPerBlock;
   kernel.launch.blocks = 1;
   CudaPart out{kernel, places, bodies};
+  bool hasClusters = barriers[index].hasClusters(), areOpen = false;
+  kernel.properties.clusters = kernel.takesRegisters = hasClusters;
 
   bool usesEpoch = false;
   size_t exchange = 0, nextBarrier = 0;
@@ -357,6 +396,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                   << ")) {\n";
     within = segment;
   };
+  std::optional<RowExchange> ofRows;
   auto pipeline = pipelines[index].begin();
   for (size_t i = 0; i < launch.parts.size(); ++i) {
     if (pipeline != pipelines[index].end() &&
@@ -373,9 +413,37 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     }
     const Part &part = launch.parts[i];
     bool isExchange = std::holds_alternative<ExchangePart>(part);
+    if (ofRows) {
+      // Blocks that share rows wait for those that have not begun later.
+      areOpen = true;
+      kernel.body << "if (isIn(c, " << ofRows->segment << ") || isIn(c, "
+                  << ofRows->segment + 1 << ")) {\n";
+      if (llvm::Error error =
+              emitRows(out, std::get<RowsPart>(part), {}, &*ofRows))
+        return error;
+      kernel.body << "}\n";
+      ofRows.reset();
+      continue;
+    }
+    if (isExchange)
+      ofRows = exchangeOfRows(places, index, i, exchange);
+    if (ofRows) {
+      enter(std::nullopt);
+      usesEpoch = kernel.properties.waits = true;
+      ++exchange;
+      continue;
+    }
     Wait wait = isBarrier(part)
                     ? Wait::None
                     : barriers[index].before(i, launch.parts.size());
+    // Blocks have begun while they exchanged.
+    if (hasClusters && !areOpen &&
+        (wait == Wait::Cluster || (std::holds_alternative<RowsPart>(part) &&
+                                   !isElementwise(std::get<RowsPart>(part))))) {
+      enter(std::nullopt);
+      kernel.body << "openCluster(c);\n";
+      areOpen = true;
+    }
     // An exchange itself knows what it does in which of its segments.
     if (isFlagPart(part) || (isExchange && wait == Wait::None))
       enter(std::nullopt);
@@ -403,6 +471,9 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     case Wait::Block:
       kernel.body << "__syncthreads();\n";
       break;
+    case Wait::Cluster:
+      kernel.body << "clusterBarrier(c);\n";
+      break;
     case Wait::Grid:
       out.gridBarrier();
       break;
@@ -425,6 +496,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   }
   enter(std::nullopt);
   std::swap(body, kernel.body);
+  if (areOpen)
+    kernel.body << "beginCluster(c);\n";
   if (usesEpoch)
     kernel.body << "const u64 epoch = beginRun(c);\n";
   if (kernel.properties.sharedBytes > 0)
@@ -473,8 +546,13 @@ llvm::Expected<GpuProgram> Emitter::run() {
     return error;
   for (size_t launch = 0; launch < plan.ranks.front().launches.size();
        ++launch) {
-    barriers.emplace_back(plan, launch);
     pipelines.push_back(findPipelines(plan, launch));
+    // Phases are shared out among blocks.
+    bool isPlain = pipelines.back().empty();
+    barriers.emplace_back(plan, launch, [&](int rank, const RowsPart &rows) {
+      CudaPlaces places(plan, shared, rank);
+      return isPlain && suitClusters(places, bodies, rows);
+    });
     llvm::Expected<LaunchSegments> cut =
         LaunchSegments::create(plan, shared, launch, exchanges[launch]);
     if (!cut)

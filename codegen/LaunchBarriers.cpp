@@ -21,26 +21,35 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// Of what the first block alone touches.
+/// Of what the first block, or cluster, alone touches.
 constexpr int64_t undivided = std::numeric_limits<int64_t>::max();
 
 struct Region {
   AccessedBytes bytes;
-  /// If blocks take it in turns: how far apart the bytes are that one block and
-  /// the next begin with, and how many each has. 0 if it is shared out in
-  /// another way.
+  /// If blocks, or clusters, take it in turns: how far apart the bytes are that
+  /// one and the next begin with, and how many each has. 0 if it is shared out
+  /// in another way.
   int64_t step = 0, share = 0;
+  bool isOfCluster = false;
+  /// If the blocks of a cluster have equal parts of it: of how many elements,
+  /// and of how many bytes these are. 0 if not.
+  int64_t elements = 0, elementBytes = 0;
 
   Wait before(const Region &later) const {
     if (!bytes.meets(later.bytes))
       return Wait::None;
     if (step == 0 || step != later.step)
       return Wait::Grid;
-    // Whether a block meets only itself.
+    // Whether a block, or a cluster, meets only itself.
     int64_t shift = later.bytes.begin - bytes.begin;
     bool isOwn = step == undivided ||
                  (shift + later.share <= step && share <= shift + step);
-    return isOwn ? Wait::Block : Wait::Grid;
+    if (!isOwn)
+      return Wait::Grid;
+    bool isSameBlock =
+        !isOfCluster || (elements > 0 && elements == later.elements &&
+                         elementBytes == later.elementBytes && shift == 0);
+    return isSameBlock ? Wait::Block : Wait::Cluster;
   }
 };
 
@@ -77,12 +86,27 @@ bool isOfOneBlock(const Part &part, int64_t size) {
              threadsPerBlock * codegen::payloadOf(exchange->exchange);
 }
 
+/// How many elements a row of an access has, or an exchange of which a cluster
+/// takes `share` at a time, if they are contiguous, in their order; else 0.
+int64_t elementsInOrder(const PartAccess<const View> &access, int64_t share) {
+  if (share > 0)
+    return std::min(share, access.extent);
+  ArrayRef<int64_t> sizes = access.sizes.drop_front(),
+                    strides = ArrayRef(access.view.strides).drop_front();
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  return count > 1 && isRowMajor(sizes, strides) ? count : 0;
+}
+
 /// What a part of a rank touches. Of an exchange, or of loops in which every
 /// element is for itself, blocks take `share` elements at a time, if that is
-/// not 0.
-Touched touchedBy(const Plan &plan, int rank, const Part &part,
-                  int64_t share = 0) {
+/// not 0; or clusters do, if there are some.
+Touched touchedBy(const Plan &plan, int rank, const Part &part, int64_t share,
+                  bool areClusters) {
   const auto *rows = std::get_if<RowsPart>(&part);
+  bool isShared =
+      areClusters && (rows ? !codegen::isElementwise(*rows) : share > 0);
   int64_t rowsOfBlock = rows ? codegen::rowsOfBlock(*rows) : 0;
   Touched touched;
   forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
@@ -93,6 +117,11 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part,
                                    .buffers[static_cast<size_t>(view.buffer)]
                                    .type);
     Region region{bytesOf(plan, rank, access)};
+    region.isOfCluster = areClusters;
+    if (isShared) {
+      region.elements = elementsInOrder(access, rows ? 0 : share);
+      region.elementBytes = size;
+    }
     if (rowsOfBlock >= 1 && rows->rows <= rowsOfBlock) {
       region.step = undivided;
     } else if (rowsOfBlock >= 1) {
@@ -120,7 +149,8 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part,
 /// take at a time, so that each has those that it takes of the next part: a
 /// barrier of all blocks takes about as long as the exchange. 0 if that cannot
 /// be, or if the others would wait too long for one block.
-int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts) {
+int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
+                  bool areClusters) {
   const auto *exchange = std::get_if<ExchangePart>(&parts.front());
   if (!exchange || exchange->exchange == Exchange::Schedule)
     return 0;
@@ -153,9 +183,9 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts) {
   if (!isOne && count * size % payloadOf(exchange->exchange) != 0)
     return 0;
   int64_t share = isOne ? undivided : count;
-  Wait wait = touchedBy(plan, rank, parts.front(), share)
-                  .before(touchedBy(plan, rank, *next, tile));
-  return wait == Wait::Block ? share : 0;
+  Wait wait = touchedBy(plan, rank, parts.front(), share, areClusters)
+                  .before(touchedBy(plan, rank, *next, tile, areClusters));
+  return wait == Wait::Block || wait == Wait::Cluster ? share : 0;
 }
 
 } // namespace
@@ -190,14 +220,15 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   // Whether threads may still use the block's shared memory for a part before.
   bool isSharedInUse = false;
   for (auto [i, part] : llvm::enumerate(parts)) {
-    int64_t share = findShare(plan, rank, ArrayRef(parts).drop_front(i));
+    int64_t share =
+        findShare(plan, rank, ArrayRef(parts).drop_front(i), areClusters);
     // Elements that are for themselves are shared out as they were exchanged.
     if (const auto *rows = std::get_if<RowsPart>(&part);
         rows && i > 0 && std::holds_alternative<ExchangePart>(parts[i - 1]) &&
         codegen::isElementwise(*rows) && codegen::rowsOfBlock(*rows) == 0)
       share = shares.back()[i - 1];
     shares.back().push_back(share);
-    Touched touched = touchedBy(plan, rank, part, share);
+    Touched touched = touchedBy(plan, rank, part, share, areClusters);
     Wait must = before.before(touched);
     bool usesShared = takesSharedMemory(part);
     if (isSharedInUse && usesShared)
@@ -227,15 +258,69 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   }
 }
 
-LaunchBarriers::LaunchBarriers(const Plan &plan, size_t launch) {
+void LaunchBarriers::addRanks(const Plan &plan, size_t launch) {
+  blocks.clear();
+  shares.clear();
+  edges.clear();
   for (auto [rank, own] : llvm::enumerate(plan.ranks)) {
     shares.emplace_back();
     addRank(plan, static_cast<int>(rank), own.launches[launch]);
   }
 }
 
+/// Whether a rank's parts are such as do not mind how many threads blocks have,
+/// and exchanges those of rows of clusters.
+static bool
+mayHaveClusters(const Launch &launch,
+                llvm::function_ref<bool(const RowsPart &)> suitClusters) {
+  bool isOfCluster = false;
+  // Backwards, to know what follows.
+  for (const Part &part : llvm::reverse(launch.parts)) {
+    if (const auto *rows = std::get_if<RowsPart>(&part)) {
+      isOfCluster = suitClusters(*rows);
+      if (!isOfCluster && !codegen::isElementwise(*rows))
+        return false;
+    } else if (const auto *exchange = std::get_if<ExchangePart>(&part)) {
+      if (!isOfCluster || exchange->exchange == Exchange::Schedule)
+        return false;
+    } else if (!std::holds_alternative<CopyPart>(part) &&
+               !codegen::isFlagPart(part)) {
+      return false;
+    } else {
+      isOfCluster = false;
+    }
+  }
+  return true;
+}
+
+LaunchBarriers::LaunchBarriers(
+    const Plan &plan, size_t launch,
+    llvm::function_ref<bool(int, const RowsPart &)> suitClusters) {
+  bool isAny = false, isNone = !suitClusters;
+  for (auto [rank, own] : llvm::enumerate(plan.ranks))
+    isNone = isNone ||
+             !mayHaveClusters(own.launches[launch], [&](const RowsPart &rows) {
+               bool suits = suitClusters(static_cast<int>(rank), rows);
+               isAny |= suits;
+               return suits;
+             });
+  areClusters = isAny && !isNone;
+  addRanks(plan, launch);
+  bool waitsForAll =
+      llvm::any_of(blocks,
+                   [](const auto &waits) {
+                     return llvm::is_contained(waits.second, Wait::Grid);
+                   }) ||
+      llvm::any_of(edges, [](Edge edge) { return !edge.first && !edge.last; });
+  if (areClusters && waitsForAll) {
+    areClusters = false;
+    addRanks(plan, launch);
+  }
+}
+
 bool codegen::isInPlace(const Plan &plan, int rank,
                         const ExchangePart &exchange) {
-  Touched touched = touchedBy(plan, rank, exchange);
+  Touched touched =
+      touchedBy(plan, rank, exchange, /*share=*/0, /*areClusters=*/false);
   return compare(touched.reads, touched.writes) != Wait::None;
 }

@@ -2,8 +2,8 @@
 //
 // Between two parts of a kernel its blocks wait for each other only if one
 // touches what the other writes; and if each block touches only what it writes
-// itself, its threads wait for each other. A barrier of ranks before all other
-// parts, or after them, needs no barrier of blocks.
+// itself, its threads wait for each other; so of clusters of blocks. A barrier
+// of ranks before all other parts, or after them, needs no barrier of blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,8 @@
 #define CCN_CODEGEN_LAUNCHBARRIERS_H
 
 #include "runtime/Plan.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>
 
@@ -25,15 +27,24 @@ bool isFlagPart(const runtime::Part &part);
 /// memory, or may: all parts have it from its beginning on.
 bool takesSharedMemory(const runtime::Part &part);
 
-/// Who waits for whom: nobody, the threads of each block, or all blocks.
-enum class Wait { None, Block, Grid };
+/// Who waits for whom: nobody, the threads of each block, those of each cluster
+/// of blocks, or all blocks.
+enum class Wait { None, Block, Cluster, Grid };
 
 /// Where the kernels of a launch wait. What one rank needs all do, so that they
 /// share kernels.
 class LaunchBarriers {
 public:
-  /// Of launch number `launch` of all ranks.
-  LaunchBarriers(const runtime::Plan &plan, size_t launch);
+  /// Of launch number `launch` of all ranks; whether clusters may have the rows
+  /// of one, nobody's if that is null.
+  LaunchBarriers(const runtime::Plan &plan, size_t launch,
+                 llvm::function_ref<bool(int rank, const runtime::RowsPart &)>
+                     suitClusters = nullptr);
+
+  /// Whether clusters of blocks take the rows that blocks would, on all ranks:
+  /// where they can have all of them, and nothing waits for all blocks, which
+  /// would take longer than what there is to win.
+  bool hasClusters() const { return areClusters; }
 
   /// How a rank waits before part number `part` of `parts`.
   Wait before(size_t part, size_t parts) const {
@@ -58,9 +69,11 @@ private:
     bool first = true, last = true;
   };
 
+  void addRanks(const runtime::Plan &plan, size_t launch);
   void addRank(const runtime::Plan &plan, int rank,
                const runtime::Launch &launch);
 
+  bool areClusters = false;
   /// By the number of a rank's parts: ranks with as many wait at the same.
   std::map<size_t, std::vector<Wait>> blocks;
   /// By rank and part.

@@ -2,6 +2,7 @@
 
 #include "codegen/RowShares.h"
 
+#include "runtime/GpuAbi.h"
 #include "runtime/Strided.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -26,6 +27,7 @@ int64_t codegen::lanesOf(Team team) {
   case Team::Warp:
     return 32;
   case Team::Block:
+  case Team::Cluster:
     return threadsPerBlock;
   case Team::Grid:
     break;
@@ -48,14 +50,7 @@ static bool overlap(const CudaPlaces &places, const LoopOperand &one,
     return false;
   if (isScratch)
     return one.view.buffer == other.view.buffer;
-  const runtime::Buffer &x = places.buffer(one.view),
-                        &y = places.buffer(other.view);
-  if (x.memory != y.memory)
-    return false;
-  if (x.memory == runtime::Memory::Argument)
-    return x.offset == y.offset;
-  return x.offset < y.offset + y.count * runtime::sizeInBytes(y.type) &&
-         y.offset < x.offset + x.count * runtime::sizeInBytes(x.type);
+  return places.overlap(one.view, other.view);
 }
 
 RowShares::RowShares(const CudaPart &part, const runtime::RowsPart &rows,
@@ -236,7 +231,11 @@ void RowShares::placeOwn() {
       every[i] = every[i] && areScalars;
     }
   }
-  int64_t left = part.kernel.takesRegisters ? mostOwnOfAll : mostOwn;
+  // Blocks of a cluster have fewer turns than there may be, which takes
+  // registers too.
+  int64_t left = part.kernel.takesRegisters && team != Team::Cluster
+                     ? mostOwnOfAll
+                     : mostOwn;
   for (int array : arrays) {
     bool isPart = scalars.count(array) == 0;
     int64_t bytes = isPart ? partOf(array) : 8;
@@ -284,9 +283,9 @@ void RowShares::findWaits() {
   // What has been done since the threads last waited.
   std::vector<Use> before;
   auto isWrite = [](const Use &use) { return use.writes; };
-  // In sums of a block its threads wait for each other, before the results.
+  // In sums of blocks their threads wait for each other, before the results.
   auto waitsWithin = [&](size_t i) {
-    return team == Team::Block && sumsRow(i);
+    return (team == Team::Block || team == Team::Cluster) && sumsRow(i);
   };
   for (size_t i = 0; i < loops.size(); ++i) {
     std::vector<Use> uses = usesOf(i), results;
@@ -313,4 +312,18 @@ void RowShares::findWaits() {
     if (waitsWithin(i))
       break;
   }
+}
+
+bool RowShares::suitClusters() const {
+  if (llvm::is_contained(waits, true) || llvm::any_of(arrays, [&](int array) {
+        return scratch.places.count(array) == 0;
+      }))
+    return false;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const LoopDims &dims = sumsRow(i) ? loops[i].reduced : loops[i].kept;
+    if (sumsParts(i) ||
+        (!dims.empty() && product(dims) / loops[i].width < CCN_CLUSTER_THREADS))
+      return false;
+  }
+  return true;
 }

@@ -18,14 +18,15 @@ namespace ccn::codegen {
 
 /// Who takes a row: the grid takes each element for itself, or each loop for
 /// itself where rows are few and long.
-enum class Team { Thread, Warp, Block, Grid };
+enum class Team { Thread, Warp, Block, Cluster, Grid };
 
 /// Whether the elements of a row of an operand, up to dimension `end` of its
 /// loop, lie one after the other.
 bool isRowMajor(const runtime::Loop &loop, const runtime::LoopOperand &operand,
                 size_t end);
 
-/// The number of threads of a team that is not the grid.
+/// The number of threads of a team that is not the grid; of a cluster that of a
+/// block that is alone, as others need no more turns.
 int64_t lanesOf(Team team);
 
 class RowShares {
@@ -44,6 +45,10 @@ public:
   /// one of a row.
   bool waitsBefore(size_t loop) const { return waits[loop]; }
   bool waitsAfter() const { return waits.back(); }
+  /// Whether threads need nothing that others made but sums of all elements of
+  /// a row, and every loop has a vector for each thread of a cluster: then the
+  /// blocks of one may have parts of a row.
+  bool suitClusters() const;
 
 private:
   /// Which threads touch an operand's elements: any; the first one alone; each

@@ -52,6 +52,10 @@ Status checkKernel(const Plan &plan, const GpuProgram &program,
       kernel.threads % warp != 0)
     return error("expected ", warp, " to ", maxThreads,
                  " threads, a multiple of ", warp, ", found ", kernel.threads);
+  if (kernel.clusters && kernel.threads < CCN_CLUSTER_THREADS / 2)
+    return error("expected at least ", CCN_CLUSTER_THREADS / 2,
+                 " threads, as blocks of clusters may have, found ",
+                 kernel.threads);
   if (kernel.sharedBytes < 0 || kernel.sharedBytes > maxSharedBytes)
     return error("expected at most ", maxSharedBytes,
                  " bytes of shared memory, found ", kernel.sharedBytes);

@@ -27,6 +27,8 @@
 /// The most blocks of a kernel whose blocks wait for each other or for other
 /// ranks.
 #define CCN_MAX_BLOCKS 512
+/// The threads of a cluster of 2, 4 or 8 blocks that share rows, in all.
+#define CCN_CLUSTER_THREADS 1024
 /// The most signals of one kernel.
 #define CCN_MAX_SIGNALS 64
 
@@ -101,6 +103,8 @@ struct CcnContext {
   int rank;
   /// The launch's number in the plan.
   int launch;
+  /// 2 to the power of it blocks, one after the other, are a cluster.
+  int clusterBits;
   /// The one of GpuProgram::segments to do: then what is another rank's in
   /// `symmetric` is a copy in the own memory, and nothing waits for other
   /// ranks. -1: everything.

@@ -29,6 +29,9 @@ struct GpuKernel {
   bool waits = false;
   /// The length of the array of numbers, at least 1.
   int64_t numbers = 1;
+  /// Whether a cluster of blocks can have what otherwise a block has, which
+  /// then has CCN_CLUSTER_THREADS threads in all.
+  bool clusters = false;
 };
 
 /// How a launch of the plan runs.

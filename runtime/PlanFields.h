@@ -248,6 +248,7 @@ void fields(auto &a, Is<GpuKernel> auto &v) {
   a("blockBytes", v.blockBytes);
   a("waits", v.waits);
   a("numbers", v.numbers);
+  a("clusters", v.clusters);
 }
 
 void fields(auto &a, Is<GpuLaunch> auto &v) {

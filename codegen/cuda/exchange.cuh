@@ -148,46 +148,143 @@ __device__ inline int rankAfter(const Group<members> &group, int i) {
   return rank;
 }
 
-/// The exchange by messages: in `segment` each member puts what it has where
-/// the others get it from, at `slots` in symmetric memory, in the next one each
-/// combines what all have.
-template <class P, class T, Kind kind, int members, class From, class To>
-__device__ inline void
-combineMessages(const CcnContext &c, const Group<members> &group, i64 slots,
-                i64 packets, i64 share, const From &from, const To &to,
-                i64 elements, i64 segment) {
-  if (c.segment != segment && c.segment != segment + 1)
-    return;
-  auto place = [&](int rank) {
-    return reinterpret_cast<T *>(c.symmetric[rank] + slots);
-  };
-  for (i64 first = blockIdx.x * share; first < packets;
-       first += gridDim.x * share) {
-    const i64 end = first + share < packets ? first + share : packets;
-    for (i64 packet = first + threadIdx.x; packet < end; packet += blockDim.x) {
-      const i64 at = packet * P::count;
-      if (c.segment == segment) {
-        typename P::Payload own = loadSome<T, P::count>(from, at, elements);
-        P(0).prepare(own);
-        storeSome<T, P::count>(place(c.rank), at, elements, own);
-        continue;
+/// What a block has of the packets that its cluster takes in turn `turn`, of
+/// which each has `share`.
+template <class P> struct PacketsOfBlock {
+  i64 first, end;
+
+  __device__ PacketsOfBlock(const CcnContext &c, i64 turn, i64 share,
+                            i64 packets) {
+    const i64 own = elementsOfBlock(c, share * P::count) / P::count;
+    const i64 next =
+        (turn + 1) * share < packets ? (turn + 1) * share : packets;
+    first = turn * share + blockInCluster(c) * own;
+    end = first + own < next ? first + own : next;
+  }
+};
+
+/// The packets of an exchange, each of which goes to all other members for
+/// itself. `slots` is where in symmetric memory they are, in each buffer
+/// `count` from each member.
+///
+/// By messages each member puts what it has where the others get it from, at
+/// `slots`, in the exchange's first segment, and combines what all have in the
+/// next one.
+template <template <class> class Protocol, class T, Kind kind, int members>
+class Packets {
+public:
+  using P = Protocol<T>;
+  using Payload = typename P::Payload;
+
+  __device__ Packets(const CcnContext &c, const Group<members> &group,
+                     i64 slots, i64 count, i64 elements, u64 epoch)
+      : c(c), group(group), slots(slots), count(count), elements(elements),
+        protocol(epoch), epoch(u32(epoch)), buffer(int(epoch % P::buffers)) {}
+
+  template <class From>
+  __device__ Payload take(const From &from, i64 packet) const {
+    Payload own = loadSome<T, P::count>(from, packet * P::count, elements);
+    protocol.prepare(own);
+    return own;
+  }
+  __device__ void send(const Payload &own, i64 packet) const {
+    unrolled<1, members>([&](auto i) {
+      storePacket(
+          place(rankAfter(group, i.value), buffer, group.position, packet),
+          protocol.pack(own));
+    });
+  }
+  /// Loads what has come of a packet.
+  __device__ void look(uint4 (&come)[members], i64 packet) const {
+    unrolled<0, members>([&](auto member) {
+      if (member.value != group.position)
+        come[member.value] =
+            loadPacket(place(c.rank, buffer, member.value, packet));
+    });
+  }
+  /// Waits for what has not come, and combines it.
+  __device__ Payload combineAll(const Payload &own, uint4 (&come)[members],
+                                i64 packet) const {
+    typename Compute<T>::Type sums[P::count];
+    Payload result;
+    unrolled<0, members>([&](auto member) {
+      Payload part = own;
+      if (member.value != group.position) {
+        uint4 &value = come[member.value];
+        Patience patience(c);
+        while (!protocol.hasCome(value) &&
+               patience.goesOn(group.ranks[member.value], 0, epoch, value.y))
+          value = loadPacket(place(c.rank, buffer, member.value, packet));
+        // Blocks of a cluster must be there as long as others write to them, so
+        // there it goes on with what it has.
+        if (!protocol.hasCome(value) && c.clusterBits == 0)
+          endThread();
+        part = protocol.unpack(value);
+        if constexpr (P::buffers == 3)
+          *place(c.rank, (buffer + 2) % 3, member.value, packet) =
+              make_uint4(~0u, ~0u, ~0u, ~0u);
       }
-      typename P::Payload parts[members];
-      unrolled<0, members>([&](auto member) {
-        parts[member.value] = loadSome<T, P::count>(
-            place(group.ranks[member.value]), at, elements);
-      });
-      storeSome<T, P::count>(to, at, elements, combineAll<kind>(parts));
-    }
+      if constexpr (members == 1)
+        result = part;
+      // In the order of the members.
+#pragma unroll
+      for (int i = 0; i < P::count; ++i) {
+        auto next = Compute<T>::load(part.at[i]);
+        sums[i] = member.value == 0 ? next : combine<kind>(sums[i], next);
+        if (members > 1 && member.value == members - 1)
+          result.at[i] = Compute<T>::store(sums[i]);
+      }
+    });
+    return result;
+  }
+
+  __device__ void putMessage(const Payload &own, i64 packet) const {
+    storeSome<T, P::count>(message(c.rank), packet * P::count, elements, own);
+  }
+  __device__ Payload combineMessages(i64 packet) const {
+    Payload parts[members];
+    unrolled<0, members>([&](auto member) {
+      parts[member.value] = loadSome<T, P::count>(
+          message(group.ranks[member.value]), packet * P::count, elements);
+    });
+    return ::combineAll<kind>(parts);
+  }
+
+private:
+  __device__ uint4 *place(int rank, int buffer, int member, i64 packet) const {
+    return reinterpret_cast<uint4 *>(c.symmetric[rank] + slots) +
+           (buffer * members + member) * count + packet;
+  }
+  __device__ T *message(int rank) const {
+    return reinterpret_cast<T *>(c.symmetric[rank] + slots);
+  }
+
+  const CcnContext &c;
+  const Group<members> group;
+  const i64 slots, count, elements;
+  const P protocol;
+  const u32 epoch;
+  const int buffer;
+};
+
+/// Calls body(packet) for those of a thread.
+template <class P, class Body>
+__device__ inline void forPackets(const CcnContext &c, i64 packets, i64 share,
+                                  int batch, const Body &body) {
+  for (i64 turn = clusterInGrid(c); turn * share < packets;
+       turn += clustersInGrid(c)) {
+    const PacketsOfBlock<P> own(c, turn, share, packets);
+    for (i64 packet = own.first + threadIdx.x; packet < own.end;
+         packet += i64(batch) * blockDim.x)
+      body(packet, own.end);
   }
 }
 
-/// All that a member has goes to the others at once, each packet for itself.
+/// All that a member has goes to the others at once.
 ///
-/// `slots` is where in symmetric memory the packets are, in each buffer
-/// `packets` from each member. Blocks take `share` packets at a time, in turns;
-/// of these a thread has up to `batch` on their way at once, since each takes
-/// as long as a way to another GPU. The exchange's first segment is `segment`.
+/// Clusters of blocks take `share` of `packets` packets at a time, in turns; of
+/// these a thread has up to `batch` on their way at once, since each takes as
+/// long as a way to another GPU. The exchange's first segment is `segment`.
 template <template <class> class Protocol, int batch, class T, Kind kind,
           int members, class From, class To>
 __device__ inline void
@@ -195,84 +292,118 @@ exchange(const CcnContext &c, const Group<members> &group, i64 slots,
          i64 packets, i64 share, const From &from, const To &to, i64 elements,
          u64 epoch, i64 segment) {
   using P = Protocol<T>;
-  if (c.segment >= 0)
-    return combineMessages<P, T, kind>(c, group, slots, packets, share, from,
-                                       to, elements, segment);
+  if (!isIn(c, segment) && !isIn(c, segment + 1))
+    return;
+  const Packets<Protocol, T, kind, members> own(c, group, slots, packets,
+                                                elements, epoch);
+  if (c.segment >= 0) {
+    forPackets<P>(c, packets, share, 1, [&](i64 packet, i64) {
+      if (c.segment == segment)
+        own.putMessage(own.take(from, packet), packet);
+      else
+        storeSome<T, P::count>(to, packet * P::count, elements,
+                               own.combineMessages(packet));
+    });
+    return;
+  }
   // How many a thread looks for at once, as far as there are registers.
   constexpr int awaited = members > 2 ? 1 : batch < 4 ? batch : 4;
-  const P protocol(epoch);
-  const int buffer = int(epoch % P::buffers);
-  auto place = [&](int rank, int buffer, int member, i64 packet) {
-    return reinterpret_cast<uint4 *>(c.symmetric[rank] + slots) +
-           (buffer * members + member) * packets + packet;
-  };
-  for (i64 first = blockIdx.x * share; first < packets;
-       first += gridDim.x * share) {
-    const i64 end = first + share < packets ? first + share : packets;
-    for (i64 next = first + threadIdx.x; next < end;
-         next += i64(batch) * blockDim.x) {
-      typename P::Payload own[batch];
-      unrolled<0, batch>([&](auto b) {
-        i64 packet = next + i64(b.value) * blockDim.x;
-        if (packet >= end)
-          return;
-        own[b.value] = loadSome<T, P::count>(from, packet * P::count, elements);
-        protocol.prepare(own[b.value]);
-        unrolled<1, members>([&](auto i) {
-          storePacket(
-              place(rankAfter(group, i.value), buffer, group.position, packet),
-              protocol.pack(own[b.value]));
-        });
+  forPackets<P>(c, packets, share, batch, [&](i64 first, i64 end) {
+    typename P::Payload sent[batch];
+    unrolled<0, batch>([&](auto b) {
+      i64 packet = first + i64(b.value) * blockDim.x;
+      if (packet >= end)
+        return;
+      sent[b.value] = own.take(from, packet);
+      own.send(sent[b.value], packet);
+    });
+    unrolled<0, batch / awaited>([&](auto turn) {
+      constexpr int b = turn.value * awaited;
+      uint4 come[awaited][members];
+      unrolled<0, awaited>([&](auto a) {
+        i64 packet = first + i64(b + a.value) * blockDim.x;
+        if (packet < end)
+          own.look(come[a.value], packet);
       });
-      unrolled<0, batch / awaited>([&](auto turn) {
-        constexpr int b = turn.value * awaited;
+      unrolled<0, awaited>([&](auto a) {
+        i64 packet = first + i64(b + a.value) * blockDim.x;
+        if (packet < end)
+          storeSome<T, P::count>(
+              to, packet * P::count, elements,
+              own.combineAll(sent[b + a.value], come[a.value], packet));
+      });
+    });
+  });
+}
+
+/// The exchange of rows by those who take them: of each a thread exchanges the
+/// vectors of `width` elements that it needs itself, up to `turns`, and has
+/// them in registers. In the exchange's first segment they are only sent.
+template <template <class> class Protocol, class T, Kind kind, int members,
+          int width, int turns>
+class ExchangedRow {
+public:
+  using P = Protocol<T>;
+  static constexpr int packetsEach = width / P::count;
+  static_assert(packetsEach * P::count == width, "of whole packets");
+
+  __device__ ExchangedRow(const CcnContext &c, const Group<members> &group,
+                          i64 slots, i64 packets, i64 elements, u64 epoch,
+                          i64 segment)
+      : c(c), packets(c, group, slots, packets, elements, epoch),
+        segment(segment) {}
+
+  /// Of vector number `vector` of all rows.
+  template <int turn, class From>
+  __device__ void send(const From &from, i64 vector) {
+    if (c.segment > segment)
+      return;
+    unrolled<0, packetsEach>([&](auto p) {
+      const i64 packet = vector * packetsEach + p.value;
+      typename P::Payload &own = sent[turn * packetsEach + p.value];
+      own = packets.take(from, packet);
+      if (c.segment < 0)
+        packets.send(own, packet);
+      else
+        packets.putMessage(own, packet);
+    });
+  }
+  template <int turn> __device__ Vector<T, width> receive(i64 vector) {
+    typename P::Payload parts[packetsEach];
+    // All are looked for at once, as far as there are registers.
+    constexpr int awaited = members > 2 ? 1 : packetsEach;
+    if (c.segment < 0) {
+      unrolled<0, packetsEach / awaited>([&](auto first) {
+        constexpr int p = first.value * awaited;
         uint4 come[awaited][members];
         unrolled<0, awaited>([&](auto a) {
-          i64 packet = next + i64(b + a.value) * blockDim.x;
-          unrolled<0, members>([&](auto member) {
-            if (packet < end && member.value != group.position)
-              come[a.value][member.value] =
-                  loadPacket(place(c.rank, buffer, member.value, packet));
-          });
+          packets.look(come[a.value], vector * packetsEach + p + a.value);
         });
         unrolled<0, awaited>([&](auto a) {
-          i64 packet = next + i64(b + a.value) * blockDim.x;
-          if (packet >= end)
-            return;
-          typename Compute<T>::Type sums[P::count];
-          typename P::Payload result;
-          unrolled<0, members>([&](auto member) {
-            typename P::Payload part = own[b + a.value];
-            if (member.value != group.position) {
-              uint4 &value = come[a.value][member.value];
-              Patience patience(c);
-              while (!protocol.hasCome(value)) {
-                patience.wait(group.ranks[member.value], 0, u32(epoch),
-                              value.y);
-                value = loadPacket(place(c.rank, buffer, member.value, packet));
-              }
-              part = protocol.unpack(value);
-              if constexpr (P::buffers == 3)
-                *place(c.rank, (buffer + 2) % 3, member.value, packet) =
-                    make_uint4(~0u, ~0u, ~0u, ~0u);
-            }
-            if constexpr (members == 1)
-              result = part;
-            // In the order of the members.
-#pragma unroll
-            for (int i = 0; i < P::count; ++i) {
-              auto next = Compute<T>::load(part.at[i]);
-              sums[i] = member.value == 0 ? next : combine<kind>(sums[i], next);
-              if (members > 1 && member.value == members - 1)
-                result.at[i] = Compute<T>::store(sums[i]);
-            }
-          });
-          storeSome<T, P::count>(to, packet * P::count, elements, result);
+          parts[p + a.value] = packets.combineAll(
+              sent[turn * packetsEach + p + a.value], come[a.value],
+              vector * packetsEach + p + a.value);
         });
       });
+    } else {
+      unrolled<0, packetsEach>([&](auto p) {
+        parts[p.value] =
+            packets.combineMessages(vector * packetsEach + p.value);
+      });
     }
+    Vector<T, width> values;
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+      values.at[i] = parts[i / P::count].at[i % P::count];
+    return values;
   }
-}
+
+private:
+  const CcnContext &c;
+  const Packets<Protocol, T, kind, members> packets;
+  const i64 segment;
+  typename P::Payload sent[turns * packetsEach];
+};
 
 //===----------------------------------------------------------------------===//
 // Schedules

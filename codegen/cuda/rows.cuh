@@ -1,9 +1,9 @@
 //===- rows.cuh - Who works on which rows ---------------------------------===//
 //
-// Loops over the same rows are executed by teams: a thread, a warp, a block or
-// the whole grid takes a row through all loops before the next. What is reduced
-// is summed in an order that depends on the sizes and the number of threads
-// alone.
+// Loops over the same rows are executed by teams: a thread, a warp, a block, a
+// cluster of blocks or the whole grid takes a row through all loops before the
+// next. What is reduced is summed in an order that depends on the sizes and the
+// number of threads and of a cluster's blocks alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +39,44 @@ template <int threads> struct BlockTeam {
   /// Which half of what threads show each other is the next merge's: a thread
   /// that is in the next one already writes the other half, and in the one
   /// after that nobody still reads this one.
+  int half = 0;
+};
+
+/// All threads of a cluster of blocks, each of which takes the elements of a
+/// row that elementsOfBlock() says.
+struct ClusterTeam {
+  const CcnContext &c;
+  /// Whether openCluster() has been called.
+  bool isOpen;
+
+  __device__ explicit ClusterTeam(const CcnContext &c, bool isOpen = true)
+      : c(c), isOpen(isOpen) {}
+  __device__ void open() {
+    if (!isOpen)
+      openCluster(c);
+    isOpen = true;
+  }
+  __device__ i64 first() const { return clusterInGrid(c); }
+  __device__ i64 count() const { return clustersInGrid(c); }
+  __device__ int inBlock() const { return 0; }
+  __device__ int lane() const {
+    return blockInCluster(c) * blockDim.x + threadIdx.x;
+  }
+  __device__ int lanes() const { return blockDim.x << c.clusterBits; }
+  __device__ void sync() const { clusterBarrier(c); }
+
+  /// The thread's first vector of a row of `elements` elements, `width` of
+  /// which are a vector, and the end of those of its block.
+  template <int width> __device__ i64 firstOf(i64 elements) const {
+    return blockInCluster(c) * elementsOfBlock(c, elements) / width +
+           threadIdx.x;
+  }
+  template <int width> __device__ i64 endOf(i64 elements) const {
+    i64 end = (blockInCluster(c) + 1) * elementsOfBlock(c, elements);
+    return (end < elements ? end : elements) / width;
+  }
+
+  /// As of a block.
   int half = 0;
 };
 
@@ -107,11 +145,13 @@ template <class T> __device__ inline T shuffleXor(T value, int mask) {
   return value;
 }
 
-/// Merges what each `count` lanes of a warp have, which all of them get.
-template <class Sums> __device__ inline void mergeLanes(Sums &sums, int count) {
+/// Merges what each `count` lanes of a warp have, which all of them get, if
+/// each `merged` have been.
+template <class Sums>
+__device__ inline void mergeLanes(Sums &sums, int count, int merged = 1) {
   // The lower lane is always the first operand, so that all lanes agree.
 #pragma unroll
-  for (int mask = 1; mask < count; mask *= 2) {
+  for (int mask = merged; mask < count; mask *= 2) {
     Sums other = shuffleXor(sums, mask);
     if (threadIdx.x & mask) {
       other.add(sums);
@@ -143,4 +183,29 @@ __device__ inline void merge(BlockTeam<threads> &team, Sums &sums) {
   // Lanes beyond have what those before have.
   sums = parts[threadIdx.x % warps];
   mergeLanes(sums, warps);
+}
+/// Each warp shows its own to all blocks: one barrier, which is the block's
+/// too.
+template <class Sums>
+__device__ inline void merge(ClusterTeam &team, Sums &sums) {
+  // A block that is alone has half as many.
+  constexpr int most = CCN_CLUSTER_THREADS / 32;
+  static_assert(most == 32, "each lane takes what one warp has");
+  __shared__ __align__(16) Byte memory[2 * most * sizeof(Sums)];
+  Sums *parts = reinterpret_cast<Sums *>(memory) + team.half * most;
+  team.half ^= 1;
+  merge(WarpTeam(), sums);
+  team.open();
+  const int blocks = blocksInCluster(team.c), lane = threadIdx.x % 32;
+  Sums *own = parts + team.lane() / 32;
+  if (blocks == 1 && lane == 0)
+    *own = sums;
+  else if (blocks > 1 && lane < blocks)
+    *static_cast<Sums *>(sharedOfBlock(own, lane)) = sums;
+  team.sync();
+  // A power of two.
+  sums = parts[lane & (team.lanes() / 32 - 1)];
+  mergeLanes(sums, most / 2);
+  if (blocks > 1)
+    mergeLanes(sums, most, most / 2);
 }

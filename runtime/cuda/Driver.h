@@ -80,7 +80,8 @@ namespace ccn::runtime {
   X(funcGetAttribute, cuFuncGetAttribute)                                      \
   X(funcSetAttribute, cuFuncSetAttribute)                                      \
   X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)                    \
-  X(launchKernel, cuLaunchKernel)
+  X(activeClusters, cuOccupancyMaxActiveClusters)                              \
+  X(launchKernel, cuLaunchKernelEx)
 
 struct Driver {
   /// Opens the driver and initializes it, once in a process. An error, the same

@@ -145,11 +145,14 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
     return Status();
   void *parameters[] = {&launch.context, arguments.data(),
                         launch.numbers.data()};
-  return device->check(
-      device->driver.launchKernel(launch.function, launch.blocks, 1, 1,
-                                  launch.threads, 1, 1, launch.sharedBytes,
-                                  stream, parameters, nullptr),
-      "cuLaunchKernel");
+  CUlaunchAttribute attribute;
+  CUlaunchConfig config =
+      launchConfig(launch.blocks, launch.threads, launch.sharedBytes,
+                   launch.context.clusterBits, attribute);
+  config.hStream = stream;
+  return device->check(device->driver.launchKernel(&config, launch.function,
+                                                   parameters, nullptr),
+                       "cuLaunchKernelEx");
 }
 
 Status GpuExecutor::State::launchSegments(PreparedGpuLaunch &launch,

@@ -19,7 +19,28 @@ int64_t residentBlocks(const DeviceShare &share) {
   return std::max<int64_t>(share.multiprocessors / parts, 1);
 }
 
-int64_t waitingBlocks(std::span<const LaunchNeeds> ranks) {
+ClusterCounts residentClusters(const ClusterCounts &counts,
+                               const DeviceShare &share) {
+  ClusterCounts resident{};
+  for (size_t i = 0; i < counts.size() && share.ranks * share.streams <= 1; ++i)
+    resident[i] = std::min(counts[i], share.multiprocessors >> (i + 1));
+  return resident;
+}
+
+int clusterBitsOf(std::span<const LaunchNeeds> ranks) {
+  int64_t wanted = 1;
+  for (const LaunchNeeds &needs : ranks)
+    wanted = std::max(wanted, needs.blocks);
+  for (size_t bits = ClusterCounts().size(); bits > 0; --bits)
+    if ((wanted << bits) <= CCN_MAX_BLOCKS &&
+        std::all_of(ranks.begin(), ranks.end(), [&](const LaunchNeeds &needs) {
+          return wanted <= needs.clusters[bits - 1];
+        }))
+      return static_cast<int>(bits);
+  return 0;
+}
+
+int64_t waitingBlocks(std::span<const LaunchNeeds> ranks, int clusterBits) {
   int64_t wanted = 1, resident = CCN_MAX_BLOCKS;
   for (const LaunchNeeds &needs : ranks) {
     if (needs.resident <= 0)
@@ -27,7 +48,7 @@ int64_t waitingBlocks(std::span<const LaunchNeeds> ranks) {
     wanted = std::max(wanted, needs.blocks);
     resident = std::min(resident, needs.resident);
   }
-  return std::min(wanted, resident);
+  return clusterBits > 0 ? wanted << clusterBits : std::min(wanted, resident);
 }
 
 int64_t independentBlocks(int64_t blocks, bool hasWorkspaces,

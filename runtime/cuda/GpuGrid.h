@@ -9,6 +9,7 @@
 #ifndef CCN_RUNTIME_CUDA_GPUGRID_H
 #define CCN_RUNTIME_CUDA_GPUGRID_H
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -32,18 +33,35 @@ struct DeviceShare {
 /// least 1.
 int64_t residentBlocks(const DeviceShare &share);
 
+/// Of clusters of 2, 4 and 8 blocks, how many a device can hold.
+using ClusterCounts = std::array<int64_t, 3>;
+
+/// How many clusters of a kernel are on the device at once, at least, if each
+/// block has a multiprocessor: `counts` are those that fit if nothing else
+/// runs. Beside other kernels' blocks, which may be anywhere, there may be no
+/// room for any.
+ClusterCounts residentClusters(const ClusterCounts &counts,
+                               const DeviceShare &share);
+
 /// What a rank says of a launch.
 struct LaunchNeeds {
   /// Blocks that have something to do.
   int64_t blocks = 1;
   /// residentBlocks() of a kernel that waits; 0 of one that does not.
   int64_t resident = 0;
+  /// residentClusters() of a kernel that is for clusters.
+  ClusterCounts clusters{};
 };
 
+/// 2 to the power of it blocks are a cluster of a launch's kernels, the same on
+/// all ranks: as many as leave every rank room for as many clusters as any has
+/// use for; 0 where that is none, or on ranks that do not run it.
+int clusterBitsOf(std::span<const LaunchNeeds> ranks);
+
 /// The blocks of the kernels of one launch that wait, the same on all ranks:
-/// the most that any has use for, as far as all can hold them. `ranks` is what
-/// each says.
-int64_t waitingBlocks(std::span<const LaunchNeeds> ranks);
+/// the most that any has use for, as far as all can hold them; or as many
+/// clusters, if these are of more than one block. `ranks` is what each says.
+int64_t waitingBlocks(std::span<const LaunchNeeds> ranks, int clusterBits = 0);
 
 /// The blocks of a kernel that does not wait: all that have something to do, or
 /// if each has a workspace, as many as can be on the device at once.

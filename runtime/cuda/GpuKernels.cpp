@@ -88,6 +88,26 @@ public:
     return Status();
   }
 
+  Status countClusters(ClusterCounts &counts) {
+    Result<int> has = device.attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
+    if (!has || !*has || !kernel.clusters)
+      return has.status();
+    for (size_t i = 0; i < counts.size(); ++i) {
+      int bits = static_cast<int>(i) + 1, count = 0;
+      CUlaunchAttribute attribute;
+      CUlaunchConfig config = launchConfig(
+          1U << bits, CCN_CLUSTER_THREADS >> bits,
+          static_cast<unsigned>(kernel.sharedBytes), bits, attribute);
+      if (Status status =
+              device.check(driver.activeClusters(&count, function, &config),
+                           "cuOccupancyMaxActiveClusters");
+          !status)
+        return status;
+      counts[i] = count;
+    }
+    return Status();
+  }
+
   int stackBytes = 0;
 
 private:
@@ -115,6 +135,24 @@ Status reserveStacks(const GpuDevice &device, size_t bytes) {
 }
 
 } // namespace
+
+CUlaunchConfig launchConfig(unsigned blocks, unsigned threads,
+                            unsigned sharedBytes, int clusterBits,
+                            CUlaunchAttribute &attribute) {
+  CUlaunchConfig config{};
+  config.gridDimX = blocks;
+  config.blockDimX = threads;
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = sharedBytes;
+  if (clusterBits > 0) {
+    attribute = {};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim = {1U << clusterBits, 1, 1};
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  return config;
+}
 
 void compileAhead(std::span<const GpuProgram *const> programs) {
   // Devices of one machine are of one architecture; others compile their own.
@@ -169,6 +207,8 @@ Result<GpuKernels> GpuKernels::load(const GpuDevice &device,
         status = loader.checkParameters(arguments);
       if (status)
         status = loader.countBlocks(made.blocksEach);
+      if (status)
+        status = loader.countClusters(made.clusters);
       stackBytes = std::max(stackBytes, loader.stackBytes);
     }
     if (!status)

@@ -9,10 +9,17 @@
 
 #include "runtime/GpuProgram.h"
 #include "runtime/cuda/GpuDevice.h"
+#include "runtime/cuda/GpuGrid.h"
 
 #include <vector>
 
 namespace ccn::runtime {
+
+/// How a kernel is launched; `attribute` is that of clusters of 2 to the power
+/// of `clusterBits` blocks, and must be there as long.
+CUlaunchConfig launchConfig(unsigned blocks, unsigned threads,
+                            unsigned sharedBytes, int clusterBits,
+                            CUlaunchAttribute &attribute);
 
 class GpuKernels {
 public:
@@ -20,6 +27,9 @@ public:
     CUfunction function = nullptr;
     /// How many blocks a multiprocessor can hold, at least 1.
     int blocksEach = 0;
+    /// How many clusters of 2, 4 and 8 blocks the device can hold, all 0 if it
+    /// has no clusters, or the kernel is for none.
+    ClusterCounts clusters{};
   };
 
   /// Loads the kernels of `program`, for a plan of `arguments` arguments. The

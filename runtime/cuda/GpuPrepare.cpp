@@ -231,13 +231,17 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   std::vector<LaunchNeeds> needs;
   for (const GpuLaunch &launch : own) {
     if (launch.kernel < 0) {
-      needs.push_back({1, 0});
+      // Who does not run it has no say.
+      constexpr int64_t any = CCN_MAX_BLOCKS;
+      needs.push_back({1, 0, {any, any, any}});
       continue;
     }
     const GpuKernel &kernel =
         program.kernels[static_cast<size_t>(launch.kernel)];
-    share.blocksEach = kernels.kernel(launch.kernel).blocksEach;
-    needs.push_back({launch.blocks, kernel.waits ? residentBlocks(share) : 0});
+    const GpuKernels::Kernel &made = kernels.kernel(launch.kernel);
+    share.blocksEach = made.blocksEach;
+    needs.push_back({launch.blocks, kernel.waits ? residentBlocks(share) : 0,
+                     residentClusters(made.clusters, share)});
   }
   Result<std::vector<LaunchNeeds>> all =
       exchange->gatherAll(std::span<const LaunchNeeds>(needs));
@@ -252,10 +256,14 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
     for (size_t at = i; at < all->size(); at += own.size())
       ofLaunch.push_back((*all)[at]);
     share.blocksEach = kernels.kernel(own[i].kernel).blocksEach;
-    launches[i].blocks = static_cast<unsigned>(
-        kernel.waits
-            ? waitingBlocks(ofLaunch)
-            : independentBlocks(own[i].blocks, kernel.blockBytes > 0, share));
+    int &bits = launches[i].context.clusterBits;
+    bits = clusterBitsOf(ofLaunch);
+    int64_t blocks =
+        kernel.waits ? waitingBlocks(ofLaunch, bits)
+        : bits > 0
+            ? std::max<int64_t>(own[i].blocks, 1) << bits
+            : independentBlocks(own[i].blocks, kernel.blockBytes > 0, share);
+    launches[i].blocks = static_cast<unsigned>(blocks);
   }
   return Status();
 }
@@ -423,7 +431,9 @@ Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
       const GpuKernel &kernel =
           program.kernels[static_cast<size_t>(launch.kernel)];
       made.function = kernels.kernel(launch.kernel).function;
-      made.threads = static_cast<unsigned>(kernel.threads);
+      made.threads = made.context.clusterBits > 0
+                         ? CCN_CLUSTER_THREADS >> made.context.clusterBits
+                         : static_cast<unsigned>(kernel.threads);
       made.sharedBytes = static_cast<unsigned>(kernel.sharedBytes);
     }
     made.numbers = launch.numbers;

@@ -41,6 +41,8 @@ static void printKernels(std::ostream &os, const GpuProgram &gpu) {
       os << ", " << kernel.blockBytes << " bytes of workspace a block";
     if (kernel.waits)
       os << ", waits";
+    if (kernel.clusters)
+      os << ", rows of clusters";
     for (const KernelResources &found : resources)
       if (found.name == kernel.name)
         os << "; " << found.registers << " registers, " << found.sharedBytes

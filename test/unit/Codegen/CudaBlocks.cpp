@@ -45,6 +45,8 @@ struct Thread {
   const void *pointer = nullptr;
   unsigned registers[6] = {};
   bool predicate = false;
+  /// The barrier of the cluster to which it has come.
+  unsigned barrier = 0;
 };
 
 thread_local std::vector<Thread> threads;
@@ -53,6 +55,8 @@ thread_local const std::function<void()> *kernel;
 thread_local std::mt19937 random32(1);
 /// Whether threads that have ended are not waited for.
 thread_local bool endedIsHere = false;
+/// That of the block; null if it is alone.
+thread_local CudaCluster *ownCluster = nullptr;
 
 Thread &current() { return threads[threadIdx.x]; }
 /// A thread of the current one's warp.
@@ -71,6 +75,8 @@ void awaitWarp() { await(Thread::AwaitsWarp); }
 
 void threadMain() {
   (*kernel)();
+  if (ownCluster)
+    ownCluster->leave(blockIdx.x);
   current().state = Thread::Done;
 }
 
@@ -163,7 +169,9 @@ void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
 } // namespace
 
 void runBlock(int block, int blocks, int threadCount,
-              const std::function<void()> &function, bool mayEnd) {
+              const std::function<void()> &function, bool mayEnd,
+              CudaCluster *cluster) {
+  ownCluster = cluster;
   kernel = &function;
   endedIsHere = mayEnd;
   blockIdx.x = static_cast<unsigned>(block);
@@ -216,7 +224,59 @@ unsigned long long nanoseconds() {
       std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-void endThread() { await(Thread::Done); }
+void endThread() {
+  // Others may still write to what a block of a cluster has.
+  if (ownCluster && ownCluster->leave(blockIdx.x) == 0) {
+    std::fputs("a block of a cluster ends before its kernel does\n", stderr);
+    std::abort();
+  }
+  await(Thread::Done);
+}
+
+unsigned CudaCluster::arrive(unsigned block, char *anchor) {
+  std::lock_guard lock(mutex);
+  anchors[block % anchors.size()] = anchor;
+  unsigned number = barriers;
+  if (++arrived == expected) {
+    arrived = 0;
+    ++barriers;
+  }
+  return number;
+}
+bool CudaCluster::isOver(unsigned barrier) {
+  std::lock_guard lock(mutex);
+  return barriers != barrier;
+}
+unsigned CudaCluster::leave(unsigned block) {
+  std::lock_guard lock(mutex);
+  unsigned left = --running[block % running.size()];
+  if (--expected == arrived && expected > 0) {
+    arrived = 0;
+    ++barriers;
+  }
+  return left;
+}
+char *CudaCluster::anchor(unsigned block) {
+  std::lock_guard lock(mutex);
+  return running[block] > 0 ? anchors[block] : nullptr;
+}
+
+void arriveInCluster(char *anchor) {
+  current().barrier = ownCluster->arrive(blockIdx.x, anchor);
+}
+void awaitCluster() {
+  while (!ownCluster->isOver(current().barrier))
+    yieldThread();
+}
+void *sharedOfBlock(void *own, unsigned block, char *anchor) {
+  char *other = ownCluster->anchor(block);
+  if (!other) {
+    std::fputs("a block of a cluster may not have begun, or has ended\n",
+               stderr);
+    std::abort();
+  }
+  return other + (static_cast<char *>(own) - anchor);
+}
 
 // Of packets as much comes at once as of 8 bytes.
 uint4 loadPacket(const uint4 *from) {

@@ -15,7 +15,9 @@
 #include "test/unit/Codegen/CudaHost.h"
 
 #include <functional>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #define __shared__ static thread_local
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -27,15 +29,45 @@ struct CudaIndex {
 };
 extern thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
 
+/// What the blocks of a cluster share, each of which runs on a thread of its
+/// own.
+class CudaCluster {
+public:
+  /// Of so many threads in all.
+  CudaCluster(int blocks, int threads)
+      : anchors(static_cast<size_t>(blocks)),
+        running(anchors.size(), static_cast<unsigned>(threads / blocks)),
+        expected(static_cast<unsigned>(threads)) {}
+
+  /// A thread of a block, which has shared memory at that distance from the
+  /// anchor, comes to the next barrier, whose number this is.
+  unsigned arrive(unsigned block, char *anchor);
+  bool isOver(unsigned barrier);
+  /// A thread of a block is not waited for any more; how many of its threads
+  /// are left.
+  unsigned leave(unsigned block);
+  /// Null before one of the block's threads has come to a barrier, and when all
+  /// have ended.
+  char *anchor(unsigned block);
+
+private:
+  std::mutex mutex;
+  std::vector<char *> anchors;
+  /// The threads of each block that have not ended, and all.
+  std::vector<unsigned> running;
+  unsigned expected, arrived = 0, barriers = 0;
+};
+
 /// Runs `blocks` blocks of `threads` threads, a multiple of 32; ends the
 /// program if threads wait for ones that do not come. Where `mayEnd`, threads
 /// that have ended are not waited for, as GPUs do it.
 void runBlocks(int blocks, int threads, const std::function<void()> &kernel,
                bool mayEnd = false);
 
-/// Runs block `block` of as many.
+/// Runs block `block` of as many, maybe of a cluster.
 void runBlock(int block, int blocks, int threads,
-              const std::function<void()> &kernel, bool mayEnd = false);
+              const std::function<void()> &kernel, bool mayEnd = false,
+              CudaCluster *cluster = nullptr);
 
 void __syncthreads();
 void __syncwarp();
@@ -79,6 +111,18 @@ unsigned long long nanoseconds();
 void endThread();
 uint4 loadPacket(const uint4 *from);
 void storePacket(uint4 *to, uint4 value);
+
+/// All that a module has shared memory of lies as far from it in each block.
+[[maybe_unused]] static thread_local char clusterAnchor;
+void arriveInCluster(char *anchor);
+[[maybe_unused]] static inline void arriveInCluster() {
+  arriveInCluster(&clusterAnchor);
+}
+void awaitCluster();
+void *sharedOfBlock(void *own, unsigned block, char *anchor);
+[[maybe_unused]] static inline void *sharedOfBlock(void *own, unsigned block) {
+  return sharedOfBlock(own, block, &clusterAnchor);
+}
 
 // What products.cuh has as PTX; multiplyAdd takes how to decode an element.
 void loadMatrices(unsigned (&to)[4], const void *row);

@@ -268,17 +268,20 @@ public:
     std::string body = bodyOf(emit(plan.plan));
     std::smatch found;
     std::regex_search(body, found,
-                      std::regex("epoch, 0LL\\);\nif \\(isIn\\(c, 1LL\\)\\) "
-                                 "\\{\n(.*)\n\\{\n"));
+                      std::regex("epoch, 0LL\\);\n(?:openCluster\\(c\\);\n)?if "
+                                 "\\(isIn\\(c, 1LL\\)\\) \\{\n(.*)\n\\{\n"));
     return found.empty() ? body : found[1].str();
   }
   int64_t blocks() { return emit(plan.plan).launches[0][0].blocks; }
+  bool hasClusters() { return emit(plan.plan).kernels.at(0).clusters; }
 
   PlanBuilder plan{2};
   int scaled;
 };
 
-constexpr const char *ofBlock = "__syncthreads();", *ofGrid = "gridBarrier(c);";
+constexpr const char *ofBlock = "__syncthreads();",
+                     *ofCluster = "clusterBarrier(c);",
+                     *ofGrid = "gridBarrier(c);";
 
 } // namespace
 
@@ -370,6 +373,84 @@ TEST(ExchangedRows, ElementsInOrderAreTheBlocksOwn) {
   }
 }
 
+TEST(ExchangedRows, BlocksOfAClusterExchangeWhatTheyTakeOfTheRows) {
+  // More than a thread has in registers, and vectors that are no packets.
+  ExchangeAndRows rows(40, 8192, Exchange::LL, /*offset=*/4);
+  EXPECT_TRUE(rows.hasClusters());
+  EXPECT_EQ(rows.barriers(), ofBlock);
+  EXPECT_EQ(rows.blocks(), 40);
+  ExchangeAndRows one(1, 4097, Exchange::Lamport);
+  EXPECT_TRUE(one.hasClusters());
+  EXPECT_EQ(one.barriers(), ofBlock);
+  // Of the second half of a row the first is another block's.
+  for (int64_t count : {1, 40}) {
+    ExchangeAndRows part(count, 8192, Exchange::LL);
+    for (int rank : {0, 1})
+      for (Loop &loop : std::get<RowsPart>(part.plan.parts(rank)[1]).loops) {
+        loop.sizes.back() = 4096;
+        if (loop.inputs[0].access == Access::Load)
+          loop.inputs[0].view.offset = 4096;
+      }
+    EXPECT_TRUE(part.hasClusters());
+    EXPECT_EQ(part.barriers(), ofCluster);
+  }
+  // What is not the cluster's own.
+  ExchangeAndRows shifted(40, 4096, Exchange::LL, /*offset=*/4);
+  for (int rank : {0, 1})
+    std::get<RowsPart>(shifted.plan.parts(rank)[1])
+        .loops[0]
+        .inputs[0]
+        .view.offset = 0;
+  EXPECT_FALSE(shifted.hasClusters());
+  EXPECT_EQ(shifted.barriers(), ofGrid);
+}
+
+TEST(ExchangedRows, ThreadsOfClustersHaveWhatTheyExchange) {
+  auto isExchanged = [](ExchangeAndRows &plan) {
+    std::string body = bodyOf(emit(plan.plan.plan));
+    bool isSo = body.find("ExchangedRow<") != body.npos;
+    EXPECT_NE(body.find("exchange<") != body.npos, isSo) << body;
+    EXPECT_NE(body.find("__syncthreads();") != body.npos, isSo) << body;
+    return isSo;
+  };
+  for (Exchange exchange : {Exchange::LL, Exchange::Lamport})
+    for (int64_t count : {1, 40}) {
+      ExchangeAndRows rows(count, 4096, exchange, /*offset=*/4);
+      EXPECT_TRUE(rows.hasClusters());
+      EXPECT_EQ(rows.blocks(), count);
+      EXPECT_TRUE(isExchanged(rows));
+    }
+  // Unless it is needed elsewhere too.
+  ExchangeAndRows again(40, 4096, Exchange::LL);
+  ExchangeAndRows inLoop(40, 4096, Exchange::LL);
+  ExchangeAndRows isResult(40, 4096, Exchange::LL);
+  ExchangeAndRows inPlace(40, 4096, Exchange::LL);
+  again.plan.launch();
+  int result = isResult.plan.argument({40 * 4096});
+  for (int rank : {0, 1}) {
+    auto partsOf = [&](ExchangeAndRows &plan) -> std::vector<Part> & {
+      return plan.plan.parts(rank);
+    };
+    auto exchangeOf = [&](ExchangeAndRows &plan) -> ExchangePart & {
+      return std::get<ExchangePart>(partsOf(plan)[0]);
+    };
+    auto rowsOf = [&](ExchangeAndRows &plan) -> RowsPart & {
+      return std::get<RowsPart>(partsOf(plan)[1]);
+    };
+    again.plan.add(rank, copy(10, exchangeOf(again).to, view(again.scaled)));
+    Loop &second = rowsOf(inLoop).loops[1];
+    second.inputs.push_back(rowsOf(inLoop).loops[0].inputs[0]);
+    exchangeOf(isResult).to = view(result);
+    rowsOf(isResult).loops[0].inputs[0].view.buffer = result;
+    // A thread may overwrite what another is still to send.
+    exchangeOf(inPlace).from = view(inPlace.scaled);
+  }
+  for (ExchangeAndRows *plan : {&again, &inLoop, &isResult, &inPlace}) {
+    EXPECT_TRUE(plan->hasClusters());
+    EXPECT_FALSE(isExchanged(*plan));
+  }
+}
+
 TEST(ExchangedRows, TwoExchangesServeTheSameRows) {
   ExchangeAndRows plan(40, 2048, Exchange::LL);
   int second = plan.plan.privateBuffer({40 * 2048});
@@ -399,10 +480,57 @@ TEST(ExchangedRows, RowsOfTheSameBlocksNeedNoBarrierOfAll) {
   plan.add(0, throughScratch(40, 2048, {between, 0, {2048, 1}},
                              {out, 0, {2048, 1}}));
   EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "");
+  EXPECT_FALSE(emit(plan.plan).kernels.at(0).clusters);
   // Warps take rows of another length.
   plan.add(0, throughScratch(80, 1024, {out, 0, {1024, 1}},
                              {between, 0, {1024, 1}}));
   EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "grid");
+}
+
+TEST(Barriers, ClustersWaitForWhatTheirOtherBlocksHaveWritten) {
+  auto between = [](int64_t first, int64_t count, bool isBack = false) {
+    PlanBuilder plan(1);
+    int in = plan.argument({40 * 8192}), kept = plan.privateBuffer({40 * 8192}),
+        out = plan.argument({40 * 8192});
+    View from{kept, first, {8192, 1}}, to{out, 0, {8192, 1}};
+    plan.add(
+        0, throughScratch(40, 8192, {in, 0, {8192, 1}}, {kept, 0, {8192, 1}}));
+    plan.add(0, isBack ? throughScratch(40, count, to, from)
+                       : throughScratch(40, count, from, to));
+    GpuProgram program = emit(plan.plan);
+    EXPECT_TRUE(program.kernels.at(0).clusters);
+    EXPECT_FALSE(program.kernels.at(0).waits);
+    std::string body = bodyOf(program);
+    EXPECT_EQ(barriersOf(body), "");
+    size_t open = body.find("openCluster(c);");
+    EXPECT_LT(body.find("beginCluster(c);"), open);
+    EXPECT_EQ(body.find("openCluster(c);", open + 1), body.npos);
+    std::string waits;
+    for (const char *wait : {ofBlock, ofCluster, ofGrid})
+      if (body.find(wait) != body.npos)
+        waits += wait;
+    return waits;
+  };
+  EXPECT_EQ(between(0, 8192), ofBlock);
+  EXPECT_EQ(between(0, 4096), ofCluster);
+  EXPECT_EQ(between(4096, 4096), ofCluster);
+  EXPECT_EQ(between(4096, 4096, /*isBack=*/true), ofCluster);
+}
+
+TEST(Barriers, BlocksOfAKernelThatDoesMoreAreAlone) {
+  // Warps take the second rows, in the same places or not.
+  for (bool meets : {true, false}) {
+    PlanBuilder plan(1);
+    int in = plan.argument({2 * 4096}), kept = plan.privateBuffer({2 * 4096}),
+        out = plan.argument({2 * 4096});
+    View from{in, 0, {4096, 1}}, to{kept, 0, {4096, 1}};
+    plan.add(0, throughScratch(2, 4096, from, to));
+    EXPECT_TRUE(emit(plan.plan).kernels.at(0).clusters);
+    plan.add(0, throughScratch(32, 256, {meets ? kept : in, 0, {256, 1}},
+                               {out, 0, {256, 1}}));
+    GpuProgram program = emit(plan.plan);
+    EXPECT_FALSE(program.kernels.at(0).clusters);
+  }
 }
 
 TEST(Barriers, ALaunchWithoutPartsIsNoKernel) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <thread>
 
 // Its names are of no namespace, as CUDA has them.
@@ -25,11 +26,13 @@ using namespace ccn::test;
 
 Result<std::unique_ptr<CudaTeam>> CudaTeam::create(mlir::ModuleOp plans,
                                                    llvm::StringRef name,
-                                                   int64_t mostBlocks) {
+                                                   int64_t mostBlocks,
+                                                   int clusterBits) {
   std::unique_ptr<CudaTeam> team(new CudaTeam);
   codegen::LoopLibrary library;
   team->plan = codegen::exportPlan(plans, name, library);
   team->mostBlocks = mostBlocks;
+  team->clusterBits = clusterBits;
   llvm::Expected<GpuProgram> program =
       codegen::emitCuda(team->plan, library.kernels);
   if (!program)
@@ -202,18 +205,27 @@ Status CudaTeam::launch(size_t number) {
   return Status();
 }
 
-Status CudaTeam::launch(size_t number, int segment) {
+Status CudaTeam::launch(size_t number, int segment, std::optional<int> only) {
   size_t ranks = plan.ranks.size();
   int64_t wanted = 1;
-  for (size_t rank = 0; rank < ranks; ++rank)
-    wanted = std::max(wanted, program.launches[rank][number].blocks);
-  int blocks = static_cast<int>(std::min(wanted, mostBlocks));
+  int bits = 0;
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    const GpuLaunch &launch = program.launches[rank][number];
+    wanted = std::max(wanted, launch.blocks);
+    if (launch.kernel >= 0 &&
+        program.kernels[static_cast<size_t>(launch.kernel)].clusters)
+      bits = clusterBits;
+  }
+  int clusters = static_cast<int>(std::min(wanted, mostBlocks)),
+      blocks = clusters << bits;
   std::vector<std::vector<void *>> places;
   std::vector<std::vector<uint64_t>> workspaces;
   std::vector<CcnFault> faults(ranks);
   unsigned stop = 0;
   std::vector<CcnContext> contexts(ranks);
   std::vector<std::thread> threads;
+  // Of all ranks, one after the other.
+  std::deque<CudaCluster> together;
   for (size_t rank = 0; rank < ranks; ++rank) {
     const GpuLaunch &launch = program.launches[rank][number];
     places.push_back(addresses(static_cast<int>(rank)));
@@ -239,27 +251,34 @@ Status CudaTeam::launch(size_t number, int segment) {
     context.control = &controls[number][rank];
     context.fault = &faults[rank];
     context.stop = &stop;
-    context.timeLimit = 60'000'000'000;
+    context.timeLimit = only ? 100'000'000 : 60'000'000'000;
     context.rank = static_cast<int>(rank);
     context.launch = static_cast<int>(number);
+    context.clusterBits = bits;
     context.segment = segment;
   }
   for (size_t rank = 0; rank < ranks; ++rank) {
     const GpuLaunch &launch = program.launches[rank][number];
-    if (launch.kernel < 0)
+    if (launch.kernel < 0 || (only && *only != static_cast<int>(rank)))
       continue;
     auto kernel = static_cast<size_t>(launch.kernel);
-    for (int block = 0; block < blocks; ++block)
-      threads.emplace_back([&, rank, kernel, block] {
+    int each = bits > 0 ? CCN_CLUSTER_THREADS >> bits
+                        : static_cast<int>(program.kernels[kernel].threads);
+    for (int block = 0; block < blocks; ++block) {
+      if (bits > 0 && block % (1 << bits) == 0)
+        together.emplace_back(1 << bits, CCN_CLUSTER_THREADS);
+      CudaCluster *cluster = bits > 0 ? &together.back() : nullptr;
+      threads.emplace_back([&, rank, kernel, block, each, cluster] {
         flagDelay = static_cast<int>(rank) == lateRank ? 200 : 0;
         runBlock(
-            block, blocks, static_cast<int>(program.kernels[kernel].threads),
+            block, blocks, each,
             [&, rank, kernel] {
               kernels[kernel](&contexts[rank], places[rank].data(),
                               program.launches[rank][number].numbers.data());
             },
-            /*mayEnd=*/true);
+            /*mayEnd=*/true, cluster);
       });
+    }
   }
   for (std::thread &thread : threads)
     thread.join();
@@ -276,6 +295,13 @@ Result<CudaTeam::Outputs> CudaTeam::run(const interp::NamedTensors &inputs) {
     if (plan.arguments[i].kind != ArgumentKind::Result)
       memory->distribute(i, inputs.find(plan.arguments[i].name)->second);
   return runAgain();
+}
+
+Status CudaTeam::runAlone(int rank) {
+  Status status;
+  for (size_t i = 0; status && i < plan.ranks.front().launches.size(); ++i)
+    status = launch(i, -1, rank);
+  return status;
 }
 
 Result<CudaTeam::Outputs> CudaTeam::runAgain() {

@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace ccn::test {
@@ -26,14 +27,20 @@ public:
   using Outputs = std::vector<interp::Output>;
 
   /// For the plans of `program` in a module that the phase `plan` left. Kernels
-  /// have `mostBlocks` blocks at most, each an own thread of the CPU.
-  static Result<std::unique_ptr<CudaTeam>>
-  create(mlir::ModuleOp plans, llvm::StringRef program, int64_t mostBlocks);
+  /// have `mostBlocks` blocks at most, each an own thread of the CPU; those
+  /// that are for clusters have as many clusters, of 2 to the power of
+  /// `clusterBits` blocks.
+  static Result<std::unique_ptr<CudaTeam>> create(mlir::ModuleOp plans,
+                                                  llvm::StringRef program,
+                                                  int64_t mostBlocks,
+                                                  int clusterBits = 0);
   ~CudaTeam();
 
   /// Runs on arguments in external form, all of them; again with what is there.
   Result<Outputs> run(const interp::NamedTensors &inputs);
   Result<Outputs> runAgain();
+  /// Of a rank only, whose kernels wait a tenth of a second for the others.
+  Status runAlone(int rank);
 
   /// From now on a rank takes its time before it sees what others tell it, and
   /// before it tells them something.
@@ -44,6 +51,9 @@ public:
   void sendMessages();
 
   const std::string &source() const { return program.source; }
+  const std::vector<runtime::GpuKernel> &kernelsOf() const {
+    return program.kernels;
+  }
 
 private:
   using Kernel = void (*)(const CcnContext *, void *const *, const int64_t *);
@@ -53,7 +63,8 @@ private:
   void allocate();
   std::vector<void *> addresses(int rank);
   /// `segment` is -1 for all of the launch.
-  Status launch(size_t number, int segment);
+  Status launch(size_t number, int segment,
+                std::optional<int> only = std::nullopt);
   Status launch(size_t number);
   /// The symmetric memory of `owner`, or its shared argument of that number, as
   /// `rank` sees it.
@@ -64,6 +75,7 @@ private:
   runtime::GpuProgram program;
   int64_t mostBlocks = 1;
   int lateRank = -1;
+  int clusterBits = 0;
   void *library = nullptr;
   std::vector<Kernel> kernels;
   std::unique_ptr<RunMemory> memory;

@@ -105,16 +105,17 @@ protected:
 TEST_P(KernelsOfNorms, FitTheGpu) {
   PlanCompiler compiler;
   for (const char *protocol : {"ll", "lamport"})
-    for (const char *ranks : {"2", "4", "8"}) {
-      std::string what = std::string(protocol) + ", " + ranks;
-      SCOPED_TRACE(what);
-      check(emitFor(
-                compiler,
-                fusedNorm(ranks, "64", "8192",
-                          std::string("  protocol total = ") + protocol + "\n"),
-                {.phase = Phase::Plan, .schedule = "fused"}),
-            what, GetParam());
-    }
+    for (const char *ranks : {"2", "4", "8"})
+      for (const char *columns : {"8192", "16384"}) {
+        std::string what = std::string(protocol) + ", " + ranks;
+        SCOPED_TRACE(what + ", " + columns);
+        check(emitFor(compiler,
+                      fusedNorm(ranks, "64", columns,
+                                std::string("  protocol total = ") + protocol +
+                                    "\n"),
+                      {.phase = Phase::Plan, .schedule = "fused"}),
+              what, GetParam());
+      }
 }
 
 // Rows of which threads have as much for themselves as they may.

@@ -165,6 +165,10 @@ inline uint4 loadPacket(const uint4 *from) {
   return value;
 }
 inline void endThread() { throw Exit(); }
+// Blocks are alone.
+inline void arriveInCluster() { std::abort(); }
+inline void awaitCluster() { std::abort(); }
+inline void *sharedOfBlock(void *, unsigned) { std::abort(); }
 // Those of tensor cores: there are none.
 inline void loadMatrices(unsigned (&)[4], const void *) { std::abort(); }
 inline void loadTransposed(unsigned (&)[4], const void *) { std::abort(); }

@@ -86,7 +86,8 @@ HostKernels::create(GpuProgram &program, size_t addresses, std::string &error) {
     auto has = [&](const std::string &text) {
       return program.source.find(text) != std::string::npos;
     };
-    if (!has(", " + threads + ">(") && !has("BlockTeam<" + threads + "> team"))
+    if (!has(", " + threads + ">(") &&
+        !has("BlockTeam<" + threads + "> team") && !kernel.clusters)
       kernel.threads = 32;
   }
   for (std::vector<GpuLaunch> &launches : program.launches)

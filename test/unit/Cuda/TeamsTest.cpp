@@ -18,10 +18,11 @@ using namespace ccn::test;
 
 namespace {
 
-/// "Thread", "Warp" or "Block"; empty is the grid.
+/// "Thread", "Warp", "Block" or "Cluster"; empty is the grid.
 std::string teamOf(const std::string &body) {
   std::smatch team;
-  std::regex_search(body, team, std::regex("(\\w+)Team(<512>)? team;"));
+  std::regex_search(body, team,
+                    std::regex("(\\w+)Team(<512>)? team(\\(c(, false)?\\))?;"));
   return team.empty() ? "" : team[1].str();
 }
 
@@ -184,24 +185,77 @@ TEST(Rows, ThreadsOfANormWaitOnce) {
   }
 }
 
-// What does not depend on an exchange is on its way before blocks wait for it,
-// and in registers before threads wait for the sum.
-TEST(Rows, ComeWhileBlocksWait) {
+/// Whether a fused norm of rows of 8192 has these texts, in this order.
+void expectInOrder(const char *rows,
+                   std::initializer_list<const char *> texts) {
   PlanCompiler compiler;
   GpuProgram program =
-      emitFor(compiler, fusedNorm("2", "2", "8192", "  protocol total = ll\n"),
+      emitFor(compiler, fusedNorm("2", rows, "8192", "  protocol total = ll\n"),
               {.phase = Phase::Plan, .schedule = "fused"});
   ASSERT_EQ(program.kernels.size(), 1u);
   std::string body = bodyOf(program);
   size_t at = 0;
-  for (const char *next :
-       {"prefetchRow(BlockTeam<512>(), 2LL, (a.at[1] + 0LL), 16384LL, "
-        "16384LL);\n",
-        "prefetchRow(BlockTeam<512>(), 2LL, (a.at[2] + 0LL), 0LL, 16384LL);\n",
-        "exchange<", "Fetched<8> f3[2];", "Fetched<8> f0[2];", "merge(",
-        "f3[turn.value]);"}) {
+  for (const char *next : texts) {
     at = body.find(next, at);
     ASSERT_NE(at, body.npos) << next << "\n" << body;
+  }
+}
+
+// What does not depend on an exchange is on its way before blocks wait for it,
+// and in registers before threads wait for the sum.
+TEST(Rows, ComeWhileBlocksWait) {
+  expectInOrder("65",
+                {"prefetchRow(BlockTeam<512>(), 65LL, (a.at[1] + 0LL), "
+                 "16384LL, 16384LL);\n",
+                 "prefetchRow(BlockTeam<512>(), 65LL, (a.at[2] + 0LL), 0LL, "
+                 "16384LL);\n",
+                 "exchange<", "Fetched<8> f3[2];", "Fetched<8> f0[2];",
+                 "merge(", "f3[turn.value]);"});
+}
+
+// Threads that exchange what they take have it, and all else, in registers.
+TEST(Rows, ComeWhileThreadsExchange) {
+  expectInOrder(
+      "2", {"beginCluster(c);\n", "ClusterTeam team(c, false);\n",
+            "ExchangedRow<LowLatency, bf16, Kind::Sum, 2, 8, 2> exchanged(",
+            "exchanged.template send<turn.value>(", "continue;\n",
+            "f3[turn.value] = l3.", "auto f = l0.template fetch<8>(",
+            "f.v1 = exchanged.template receive<turn.value>(",
+            "l0.template at<8>(r, x0, e, f);", "merge(", "f3[turn.value]);",
+            "team.open();\n"});
+}
+
+// Few rows, which have a vector for each thread, and of which threads need
+// nothing that others made but sums.
+TEST(Rows, AreOfClustersWhereTheyAreFewAndLong) {
+  struct Norm {
+    const char *ranks, *rows, *columns, *choice;
+    bool clusters;
+  };
+  PlanCompiler compiler;
+  for (const Norm &norm : {
+           Norm{"2", "1", "8192", "  protocol total = ll\n", true},
+           Norm{"4", "64", "8192", "  protocol total = lamport\n", true},
+           Norm{"4", "65", "8192", "  protocol total = lamport\n", false},
+           Norm{"2", "2", "8184", "  protocol total = ll\n", false},
+           // A thread does not have so much for itself.
+           Norm{"2", "2", "20000", "  protocol total = ll\n", false},
+           // Blocks wait for all others, between the sums and the rows.
+           Norm{"2", "2", "8192", "  algorithm total = two_shot\n", false},
+           Norm{"2", "2", "8192", "  algorithm total = ring\n", false},
+       }) {
+    GpuProgram program = emitFor(
+        compiler, fusedNorm(norm.ranks, norm.rows, norm.columns, norm.choice),
+        {.phase = Phase::Plan, .schedule = "fused"});
+    ASSERT_EQ(program.kernels.size(), 1u);
+    std::string what =
+        std::string(norm.rows) + " x " + norm.columns + norm.choice;
+    EXPECT_EQ(program.kernels[0].clusters, norm.clusters) << what;
+    EXPECT_EQ(program.kernels[0].threads, 512) << what;
+    if (norm.clusters)
+      EXPECT_EQ(program.launches[0][0].blocks, std::stoi(norm.rows)) << what;
+    EXPECT_EQ(teamOf(bodyOf(program)), norm.clusters ? "Cluster" : "Block")
+        << what;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "FakeDriver.h"
 #include "FakeKernels.h"
+#include "test/unit/Codegen/CudaBlocks.h"
 
 #include <algorithm>
 #include <array>
@@ -46,9 +47,11 @@ struct CUgraphExec_st {
   std::vector<Work> work;
 };
 struct CUfunc_st {
-  std::function<void(unsigned blocks, unsigned threads,
+  std::function<void(unsigned blocks, unsigned threads, unsigned cluster,
                      const void *const *parameters)>
       run;
+  /// Whether blocks may be clusters.
+  bool hasClusters = false;
   std::array<size_t, 3> parameterBytes{};
   /// Whether all its addresses begin some memory.
   bool isChecked = true;
@@ -233,6 +236,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice) {
   CCN_CALL(cuDeviceGetAttribute)
   *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? 8
            : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
+           : which == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH           ? 1
                                                                    : 0;
   return CUDA_SUCCESS;
 }
@@ -536,23 +540,31 @@ static bool findInLibrary(void *library, const char *name, CUfunc_st &made) {
     return dlsym(library, (std::string(name) + suffix).c_str());
   };
   auto *sizes = static_cast<const size_t *>(find("_sizes"));
-  auto *call =
-      reinterpret_cast<void (*)(const void *const *parameters, int blocks,
-                                int threads, int first, int step)>(
-          find("_call"));
+  auto *call = reinterpret_cast<void (*)(
+      const void *const *parameters, int blocks, int threads, int first,
+      int step, CudaCluster *cluster)>(find("_call"));
   if (!sizes || !call)
     return false;
   std::copy_n(sizes, made.parameterBytes.size(), made.parameterBytes.begin());
   made.isChecked = false;
+  made.hasClusters = true;
   // As many blocks at once as the device has room for.
-  made.run = [call](unsigned blocks, unsigned threads,
+  made.run = [call](unsigned blocks, unsigned threads, unsigned cluster,
                     const void *const *parameters) {
-    constexpr int residentBlocks = 16;
+    // Of clusters all are there.
+    constexpr unsigned residentBlocks = 16;
+    std::deque<CudaCluster> clusters;
     std::vector<std::thread> shares;
-    int count = std::min<int>(static_cast<int>(blocks), residentBlocks);
-    for (int share = 0; share < count; ++share)
+    unsigned count = cluster > 1 ? blocks : std::min(blocks, residentBlocks);
+    for (unsigned share = 0; share < count; ++share) {
+      if (cluster > 1 && share % cluster == 0)
+        clusters.emplace_back(static_cast<int>(cluster),
+                              static_cast<int>(cluster * threads));
       shares.emplace_back(call, parameters, static_cast<int>(blocks),
-                          static_cast<int>(threads), share, count);
+                          static_cast<int>(threads), static_cast<int>(share),
+                          static_cast<int>(count),
+                          cluster > 1 ? &clusters.back() : nullptr);
+    }
     for (std::thread &share : shares)
       share.join();
   };
@@ -593,7 +605,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   const FakeKernel *kernel = findFakeKernel(name);
   if (!kernel)
     return CUDA_ERROR_NOT_FOUND;
-  made.run = [kernel](unsigned blocks, unsigned threads,
+  made.hasClusters = true;
+  made.run = [kernel](unsigned blocks, unsigned threads, unsigned,
                       const void *const *parameters) {
     kernel->run(blocks, threads, parameters[0], parameters[1], parameters[2]);
   };
@@ -608,7 +621,7 @@ void ccnFakeAddKernel(const char *name, size_t argumentBytes,
                       void *data) {
   std::lock_guard lock(mutex);
   CUfunc_st &made = added[name];
-  made.run = [=](unsigned blocks, unsigned threads,
+  made.run = [=](unsigned blocks, unsigned threads, unsigned,
                  const void *const *parameters) {
     run(data, blocks, threads, parameters[0], parameters[1], parameters[2]);
   };
@@ -641,10 +654,38 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,
   *blocks = shared > 100000 ? 0 : 2;
   return CUDA_SUCCESS;
 }
-CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
-                        unsigned, unsigned threads, unsigned, unsigned,
-                        unsigned, CUstream stream, void **parameters, void **) {
-  CCN_CONTEXT(cuLaunchKernel)
+/// The blocks of a cluster; 0 if there cannot be such ones.
+static unsigned clusterOf(const CUlaunchConfig &config,
+                          const CUfunc_st &function) {
+  unsigned blocks = 1;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const CUlaunchAttribute &attribute = config.attrs[i];
+    const auto &size = attribute.value.clusterDim;
+    if (attribute.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || size.y != 1 ||
+        size.z != 1)
+      return 0;
+    blocks = size.x;
+  }
+  bool fits = blocks >= 1 && blocks <= 8 && config.gridDimX % blocks == 0 &&
+              (blocks == 1 || function.hasClusters);
+  return fits ? blocks : 0;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
+                                      const CUlaunchConfig *config) {
+  CCN_CONTEXT(cuOccupancyMaxActiveClusters)
+  unsigned blocks = clusterOf(*config, *function);
+  *clusters = blocks ? 16 / static_cast<int>(blocks) : 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                          void **parameters, void **) {
+  CCN_CONTEXT(cuLaunchKernelEx)
+  unsigned cluster = clusterOf(*config, *function), blocks = config->gridDimX,
+           threads = config->blockDimX;
+  if (cluster == 0)
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  CUstream stream = config->hStream;
   std::vector<std::string> copies;
   for (size_t i = 0; i < 3; ++i)
     copies.emplace_back(static_cast<char *>(parameters[i]),
@@ -660,7 +701,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned,
   stream->add([=] {
     const void *places[] = {copies[0].data(), copies[1].data(),
                             copies[2].data()};
-    function->run(blocks, threads, places);
+    function->run(blocks, threads, cluster, places);
   });
   return CUDA_SUCCESS;
 }

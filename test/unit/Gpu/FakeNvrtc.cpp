@@ -44,11 +44,12 @@ std::string sourceFor(const std::string &cuda) {
              "_sizes[] = {sizeof(CcnContext), sizeof(A_" + name +
              "), sizeof(N_" + name + ")};\nextern \"C\" void " + name +
              "_call(const void *const *p, int blocks, int threads, int first, "
-             "int step) {\n  for (int block = first; block < blocks; block += "
+             "int step, CudaCluster *cluster) {\n  for (int block = first; "
+             "block < blocks; block += "
              "step)\n"
              "    runBlock(block, blocks, threads, [=] { " +
              name + "(*(const CcnContext *)p[0], *(const A_" + name +
-             " *)p[1], *(const N_" + name + " *)p[2]); }, true);\n}\n";
+             " *)p[1], *(const N_" + name + " *)p[2]); }, true, cluster);\n}\n";
   }
   return text + calls;
 }

@@ -107,6 +107,43 @@ TEST_F(GpuRun, GridsAreSharedOutEqually) {
   }
 }
 
+/// Kernels that are for clusters, with so many for each launch.
+static Package averageOfClusters(int ranks, int64_t clusters) {
+  Package package = averageOnGpus(ranks, 1000);
+  for (GpuKernel &kernel : package.gpu->kernels) {
+    kernel.threads = 512;
+    kernel.clusters = true;
+  }
+  for (std::vector<GpuLaunch> &launches : package.gpu->launches)
+    for (GpuLaunch &launch : launches)
+      launch.blocks = clusters;
+  // One stream.
+  for (RankPlan &rank : package.plan.ranks)
+    rank.launches[2].stream = 0;
+  return package;
+}
+
+TEST_F(GpuRun, BlocksAreClustersWhereTheyHaveTheDevice) {
+  if (!fail)
+    GTEST_SKIP() << "of the fake devices it is known how large they are";
+  // 8 multiprocessors; 1 or 2 ranks on each of 4 devices.
+  for (auto [ranks, clusters, blocks] :
+       {std::tuple(3, 1, 8), std::tuple(4, 2, 8), std::tuple(2, 3, 6),
+        std::tuple(2, 5, 5), std::tuple(5, 1, 1)}) {
+    Package package = averageOfClusters(ranks, clusters);
+    Arrays arrays(ranks, 1000);
+    Status status = onGpus(
+        package, {}, [&](int rank, GpuExecutor &executor, GpuRuns &runs) {
+          for (int launch : {0, 1, 2})
+            EXPECT_EQ(executor.blocks(launch), blocks) << "rank " << rank;
+          Status captured = runs.captureGraph(1);
+          return captured ? runSome(runs, arrays, rank, 2) : captured;
+        });
+    ASSERT_TRUE(status.ok()) << status.message();
+    expectResults(package, arrays, 2);
+  }
+}
+
 TEST_F(GpuRun, RanksTakeTurnsByTheirNumberOnTheHost) {
   if (!fail)
     GTEST_SKIP() << "of the fake devices it is known how many they are";
@@ -327,6 +364,7 @@ TEST_F(GpuRun, EveryCallThatFailsIsNamed) {
                                "cuFuncGetAttribute",
                                "cuFuncGetParamInfo",
                                "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                               "cuOccupancyMaxActiveClusters",
                                "cuCtxGetLimit",
                                "cuCtxSetLimit",
                                "cuMemAlloc",
@@ -342,7 +380,7 @@ TEST_F(GpuRun, EveryCallThatFailsIsNamed) {
                                "cuStreamIsCapturing",
                                "cuEventRecord",
                                "cuStreamWaitEvent",
-                               "cuLaunchKernel",
+                               "cuLaunchKernelEx",
                                "cuMemcpyDtoHAsync"}) {
     // What is called before the device is current fails on both ranks.
     std::string name = function;
@@ -356,6 +394,8 @@ TEST_F(GpuRun, EveryCallThatFailsIsNamed) {
         continue;
       fail(function, isEarly ? -1 : 1, call);
       Package package = averageOnGpus(2, 1000);
+      package.gpu->kernels[1].threads = 512;
+      package.gpu->kernels[1].clusters = true;
       Arrays arrays(2, 1000);
       Status status =
           onGpus(package, options, [&](int rank, GpuExecutor &, GpuRuns &runs) {

@@ -55,6 +55,35 @@ TEST(GpuGrid, RanksAgree) {
   EXPECT_EQ(agree({}), 1);
 }
 
+TEST(GpuGrid, ClustersHaveMultiprocessorsOfTheirOwn) {
+  auto of = [](int64_t ranks, int64_t streams) {
+    return residentClusters({200, 30, 14}, {132, 2, ranks, streams});
+  };
+  EXPECT_EQ(of(1, 1), (ClusterCounts{66, 30, 14}));
+  // Blocks of other kernels may be anywhere.
+  EXPECT_EQ(of(2, 1), ClusterCounts());
+  EXPECT_EQ(of(1, 2), ClusterCounts());
+}
+
+TEST(GpuGrid, RanksAgreeOnClusters) {
+  const ClusterCounts all = {66, 30, 14}, any = {512, 512, 512};
+  auto blocks = [&](std::initializer_list<LaunchNeeds> ranks) {
+    std::vector<LaunchNeeds> list(ranks);
+    int bits = clusterBitsOf(list);
+    return std::pair(1 << bits, waitingBlocks(list, bits));
+  };
+  auto is = [](int cluster, int64_t grid) { return std::pair(cluster, grid); };
+  EXPECT_EQ(blocks({{1, 132, all}, {1, 132, all}}), is(8, 8));
+  // As many as fit what any rank needs.
+  EXPECT_EQ(blocks({{14, 132, all}, {1, 132, all}}), is(8, 112));
+  EXPECT_EQ(blocks({{1, 132, all}, {15, 132, all}}), is(4, 60));
+  EXPECT_EQ(blocks({{64, 132, all}, {64, 132, all}}), is(2, 128));
+  EXPECT_EQ(blocks({{67, 132, all}, {1, 132, all}}), is(1, 67));
+  // What one cannot do none does.
+  EXPECT_EQ(blocks({{3, 132, all}, {3, 132, {}}}), is(1, 3));
+  EXPECT_EQ(blocks({{3, 132, all}, {1, 0, any}}), is(8, 24));
+}
+
 TEST(GpuGrid, KernelsThatDoNotWaitTakeWhatTheyWant) {
   EXPECT_EQ(independentBlocks(1000000, false, {132, 2, 4, 2}), 1000000);
   EXPECT_EQ(independentBlocks(0, false, {132, 2, 1, 1}), 1);

@@ -58,6 +58,14 @@ TEST(GpuPackage, KernelsAreChecked) {
               "kernel 1 ('update'): expected 32 to 1024 threads, a multiple of "
               "32, found " +
                   std::to_string(threads));
+  auto ofClusters = [](GpuKernel &k, int64_t threads) {
+    k.clusters = true;
+    k.threads = threads;
+  };
+  EXPECT_EQ(whyNotKernel([&](GpuKernel &k) { ofClusters(k, 512); }), "");
+  EXPECT_EQ(whyNotKernel([&](GpuKernel &k) { ofClusters(k, 480); }),
+            "kernel 1 ('update'): expected at least 512 threads, as blocks of "
+            "clusters may have, found 480");
   EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.sharedBytes = 232448; }), "");
   EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.sharedBytes = 232449; }),
             "kernel 1 ('update'): expected at most 232448 bytes of shared "

@@ -100,15 +100,16 @@ Package everything() {
   package.plan.failures = {"division by zero at adam.ccn:7:3"};
   package.reference = package.plan;
   package.reference->ranks.pop_back();
-  package.gpu = GpuProgram{{3, 1},
-                           "// \xc3\xa9\n",
-                           {{"f", 1, 2, 3, true, 4}, {"g", 5, 6, 7, false, 8}},
-                           1,
-                           {{{1, 2, 3, {4, 5}}}, {}},
-                           6,
-                           10,
-                           {{7, 8, 9}},
-                           {{1, {{{2, 3, true, 4, 5, 6, {7}, {8}}}, {}}, {9}}}};
+  package.gpu =
+      GpuProgram{{3, 1},
+                 "// \xc3\xa9\n",
+                 {{"f", 1, 2, 3, true, 4}, {"g", 5, 6, 7, false, 8, true}},
+                 1,
+                 {{{1, 2, 3, {4, 5}}}, {}},
+                 6,
+                 10,
+                 {{7, 8, 9}},
+                 {{1, {{{2, 3, true, 4, 5, 6, {7}, {8}}}, {}}, {9}}}};
   package.bounds = package.plan;
   package.bounds->arguments.clear();
   package.bounded = {3, 1};
