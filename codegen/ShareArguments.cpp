@@ -9,11 +9,13 @@
 #include "codegen/ShareArguments.h"
 
 #include "codegen/PartAccesses.h"
+#include "codegen/PartOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 using namespace ccn;
@@ -24,8 +26,7 @@ namespace {
 
 /// One access of a part to a buffer.
 struct BufferAccess {
-  int rank = 0;
-  size_t launch = 0, part = 0;
+  PartPlace place;
   bool writes = false;
   /// Whose memory it is; the elements [begin, end).
   int owner = 0;
@@ -33,7 +34,8 @@ struct BufferAccess {
   const View *view = nullptr;
   /// What a copy has at its other end; null of other parts.
   const View *other = nullptr;
-  bool isElementwise = false;
+  /// The loop that accesses elements one by one, if one does.
+  const Loop *loop = nullptr;
   /// Whether all of [begin, end) is accessed.
   bool isContiguous = true;
 
@@ -41,6 +43,15 @@ struct BufferAccess {
     return owner == o.owner && begin < o.end && o.begin < end;
   }
 };
+
+/// The loop that has a view, unless it reduces.
+const Loop *elementwiseLoop(const RowsPart &rows, const View &view) {
+  auto has = [&](const LoopOperand &operand) { return &operand.view == &view; };
+  for (const Loop &loop : rows.loops)
+    if (llvm::any_of(loop.inputs, has) || llvm::any_of(loop.outputs, has))
+      return loop.reducedDims == 0 ? &loop : nullptr;
+  return nullptr;
+}
 
 /// A buffer on all ranks: its index on each.
 using BufferKey = std::vector<int>;
@@ -67,11 +78,12 @@ private:
   std::vector<BufferKey> buffersIn(Memory memory) const;
   bool isSameCopy(const BufferAccess &copy, int buffer, int argument) const;
   bool isInput(const BufferKey &buffer, const BufferKey &argument) const;
-  bool isOutput(const BufferKey &buffer, const BufferKey &argument) const;
+  bool isOutput(const BufferKey &buffer, const BufferKey &argument);
   void replace(const BufferKey &buffer, const BufferKey &argument);
 
   Plan &plan;
   std::map<std::pair<int, int>, std::vector<BufferAccess>> byBuffer;
+  std::optional<PartOrder> order;
   /// The first rank's buffers in which others put what it combines.
   std::set<int> withSlots;
 };
@@ -81,16 +93,12 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
       plan.ranks[static_cast<size_t>(rank)].launches[launch].parts[number];
   const auto *copy = std::get_if<CopyPart>(&part);
   const auto *rows = std::get_if<RowsPart>(&part);
-  bool isElementwise =
-      rows && rows->loops.size() == 1 && rows->loops.front().reducedDims == 0;
   forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
     if (access.extent == 0)
       return;
     const View &view = access.view;
     BufferAccess found;
-    found.rank = rank;
-    found.launch = launch;
-    found.part = number;
+    found.place = {rank, launch, number};
     found.writes = access.writes;
     found.owner = access.owner >= 0 ? access.owner
                   : view.rank >= 0  ? view.rank
@@ -100,7 +108,8 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
     found.view = &view;
     if (copy)
       found.other = access.writes ? &copy->from : &copy->to;
-    found.isElementwise = isElementwise;
+    if (rows)
+      found.loop = elementwiseLoop(*rows, view);
     found.isContiguous = access.isContiguous;
     byBuffer[{rank, view.buffer}].push_back(found);
   });
@@ -118,6 +127,7 @@ void Sharer::findSlots() {
 
 void Sharer::gather() {
   byBuffer.clear();
+  order.emplace(plan);
   for (auto [rank, own] : llvm::enumerate(plan.ranks))
     for (auto [l, launch] : llvm::enumerate(own.launches))
       for (size_t part = 0; part < launch.parts.size(); ++part)
@@ -149,15 +159,13 @@ std::vector<BufferKey> Sharer::buffersIn(Memory memory) const {
 /// in the own memory.
 bool Sharer::isSameCopy(const BufferAccess &copy, int buffer,
                         int argument) const {
-  return copy.other && copy.owner == copy.rank && copy.view->buffer == buffer &&
-         copy.other->buffer == argument && copy.other->rank < 0 &&
-         copy.other->offset == copy.view->offset &&
+  return copy.other && copy.owner == copy.place.rank &&
+         copy.view->buffer == buffer && copy.other->buffer == argument &&
+         copy.other->rank < 0 && copy.other->offset == copy.view->offset &&
          copy.other->strides == copy.view->strides;
 }
 
 bool Sharer::isInput(const BufferKey &buffer, const BufferKey &argument) const {
-  if (withSlots.contains(buffer.front()))
-    return false;
   bool any = false;
   for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
     auto r = static_cast<size_t>(rank);
@@ -175,8 +183,7 @@ bool Sharer::isInput(const BufferKey &buffer, const BufferKey &argument) const {
   return any;
 }
 
-bool Sharer::isOutput(const BufferKey &buffer,
-                      const BufferKey &argument) const {
+bool Sharer::isOutput(const BufferKey &buffer, const BufferKey &argument) {
   std::vector<BufferAccess> writes;
   for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank)
     for (const BufferAccess &access :
@@ -208,12 +215,10 @@ bool Sharer::isOutput(const BufferKey &buffer,
       for (const BufferAccess &write : writes) {
         if (!write.meets(read))
           continue;
-        if (write.rank != rank || write.launch != read.launch)
-          return false;
-        bool isSame = write.part == read.part && write.isElementwise &&
+        bool isSame = write.loop && write.loop == read.loop &&
                       write.view->offset == read.view->offset &&
                       write.view->strides == read.view->strides;
-        if (read.part > write.part || (read.part == write.part && !isSame))
+        if (!isSame && !order->isBefore(read.place, write.place))
           return false;
       }
     }
@@ -250,7 +255,7 @@ std::vector<int> Sharer::run() {
   std::vector<BufferKey> arguments = buffersIn(Memory::Argument);
   for (const BufferKey &buffer : buffersIn(Memory::Symmetric))
     for (auto [number, argument] : llvm::enumerate(arguments)) {
-      bool fits = true;
+      bool fits = !withSlots.contains(buffer.front());
       for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
         auto r = static_cast<size_t>(rank);
         const Buffer &a = bufferOf(rank, buffer[r]);

@@ -20,8 +20,12 @@ namespace ccn::codegen {
 ///
 /// A buffer is a copy of an input if all that is written to it is copied from
 /// the same place of the argument, which nobody writes; and of an output if all
-/// of it is copied there, which is all that is written to the argument, and no
-/// rank reads there what others write, nor after it has written itself.
+/// of it is copied there, which is all that is written to the argument, and
+/// what a rank reads there, anyone writes only afterwards: after a barrier or a
+/// signal, or in a later launch (PartOrder.h), or in the same loop element by
+/// element. Nobody writes into a rank's argument before it has come to the run,
+/// as plans have ranks meet before they write into others' memory, nor after
+/// that rank's last launch, as they meet afterwards too.
 std::vector<int> shareArguments(runtime::Plan &plan);
 
 } // namespace ccn::codegen

@@ -61,6 +61,9 @@ std::string ofPhases(int phases) {
   return "steps = chunks.count \\+ " + std::to_string(phases - 1) + ";";
 }
 
+/// Where ranks meet at the end, with nothing to copy afterwards.
+constexpr const char *ofNoCopy = "edgeBarrier\\(c, [^\n]*\nendRun\\(";
+
 class EmulatedKernels : public testing::Test {
 protected:
   /// Runs four times, as buffers of packets take turns, with a rank that is
@@ -226,6 +229,82 @@ TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
               "  protocol total = ll\n"
               "}\n",
           "__syncthreads\\(\\);\n\\}\nexchange<", 3);
+}
+
+// All of `p` is read, then all ranks write their parts of it into that of the
+// others: in place if all blocks meet in between, so that the kernel ends where
+// ranks meet; else it is copied after that.
+TEST_F(EmulatedKernels, WriteWhatOthersHaveRead) {
+  struct Shape {
+    int ranks, elements;
+    bool meet;
+    const char *protocol = "simple";
+    std::optional<int> lateRank = std::nullopt;
+  };
+  for (const Shape &s : {Shape{2, 1003, true}, Shape{3, 20011, true, "push", 1},
+                         Shape{4, 203, true, "simple", 0}, Shape{2, 1, true},
+                         Shape{3, 1001, false}})
+    check("mesh m (d = " + std::to_string(s.ranks) +
+              ")\nparam N = " + std::to_string(s.elements) +
+              "\nprogram f(g: f16[N] local, inout p: f32[N], "
+              "inout mom: f32[N] sliced(0), lr: f32) {\n"
+              "  let total = all_reduce(sum, g)\n"
+              "  mom <- 0.5 * mom + cast(total, f32)\n"
+              "  let step = mom + 0.25 * p\n"
+              "  let most = max(p, 0)\n"
+              "  let top = all_reduce(max, max(step, 0))\n"
+              "  p <- p - lr * " +
+              (s.meet ? "(most - top)" : "most") +
+              " * step\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  let (rs, ag) = split total\n"
+              "  let (part, whole) = reorder ag after mom, p\n"
+              "  fuse most, rs, part, whole\n"
+              "  protocol rs = " +
+              s.protocol + "\n}\n",
+          s.meet ? ofNoCopy : "groupBarrier\\(c, ", 3, s.lateRank);
+}
+
+// What is sent is made of what the sum is then written to, in chunks or not.
+TEST_F(EmulatedKernels, WriteWhatWasSentFrom) {
+  struct Shape {
+    int ranks, elements;
+    const char *choice;
+    std::optional<int> lateRank = std::nullopt;
+  };
+  for (const Shape &s : {Shape{2, 54007, "protocol total = push", 1},
+                         Shape{3, 70001, "protocol total = push", 0},
+                         Shape{4, 1003, "protocol total = push", 3},
+                         Shape{3, 1001, "algorithm total = two_shot", 2}})
+    check("mesh m (d = " + std::to_string(s.ranks) +
+              ")\nparam N = " + std::to_string(s.elements) +
+              "\nprogram f(x: i32[N] local, inout p: i32[N]) {\n"
+              "  let part = x - 3 * p\n"
+              "  let total = all_reduce(sum, part)\n"
+              "  p <- total\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse part, total, p\n  " +
+              s.choice + "\n}\n",
+          ofNoCopy, 3, s.lateRank);
+}
+
+// What is sent is what the sum is then written to, chunk by chunk.
+TEST_F(EmulatedKernels, SumInPlaceInChunks) {
+  for (auto [ranks, elements, lateRank] :
+       {std::tuple(2, 54007, 1), std::tuple(3, 70001, 0),
+        std::tuple(4, 130003, 2)})
+    check("mesh m (d = " + std::to_string(ranks) +
+              ")\nparam N = " + std::to_string(elements) +
+              "\nprogram f(inout p: i32[N] local) {\n"
+              "  let total = all_reduce(sum, p)\n"
+              "  p <- total\n"
+              "}\n"
+              "schedule fused for f {\n"
+              "  fuse total, p\n"
+              "  protocol total = push\n}\n",
+          ofPhases(2), 3, lateRank);
 }
 
 // Ranks that sum the same up, of which one has it at an odd address, agree.

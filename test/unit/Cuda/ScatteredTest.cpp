@@ -123,12 +123,14 @@ protected:
                std::vector<How> ways = {std::begin(allWays),
                                         std::end(allWays)});
 
+  /// What was compared last.
+  GpuProgram program;
+
 private:
   Status runRank(int rank, How how, Transport &team, RunMemory &memory);
 
   PlanCompiler compiler;
   Plan plan;
-  GpuProgram program;
   std::mt19937 random{1};
 };
 
@@ -300,6 +302,26 @@ schedule fused for momentum {
 }
 )";
 
+/// Ranks read all of p before they meet, then write their parts everywhere.
+constexpr const char *limited = R"(mesh m (dp = 4)
+param N = 1003
+program limited(g: f16[N] local scattered, inout p: f32[N] scattered,
+                inout q: f32[N], inout mom: f32[N] sliced(0), lr: f32) {
+  let total = all_reduce(sum, g)
+  mom <- 0.5 * mom + cast(total, f32)
+  let step = mom + p - q
+  let most = max(p, 0) - max(q, 0)
+  let scale = most - all_reduce(max, max(step, 0))
+  p <- p - lr * scale * step
+  q <- q + lr * scale * step
+}
+schedule fused for limited {
+  let (rs, ag) = split total
+  let (part, whole) = reorder ag after mom, p, q
+  fuse most, rs, part, whole
+}
+)";
+
 void Scattered::checkAt(const std::string &text, int ranks, int64_t n,
                         const std::string &schedule, std::vector<How> ways) {
   SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::to_string(n) +
@@ -316,6 +338,13 @@ TEST_F(Scattered, OptimizersInOneKernel) {
   checkAt(momentum, 2, 1003, "fused");
   checkAt(momentum, 3, 1001, "fused", {How::Bound, How::Other});
   checkAt(momentum, 4, 203, "fused", {How::Bound, How::Unbound});
+}
+
+TEST_F(Scattered, WhatRanksReadBeforeTheyMeet) {
+  checkAt(limited, 2, 1003, "fused");
+  EXPECT_EQ(program.sharedArguments, (std::vector<int>{0, 1, 2}));
+  checkAt(limited, 3, 1001, "fused", {How::Bound, How::Unbound});
+  checkAt(limited, 4, 5, "fused", {How::Bound, How::Other});
 }
 
 TEST_F(Scattered, OptimizersOfAFewElements) {
