@@ -276,11 +276,14 @@ Chunking ccn::getChunking(OverlappedOp op) {
 
 SmallVector<StringAttr> ccn::getBlockAxes(OverlappedOp op,
                                           const Chunking &chunking) {
-  if (op.getRingAttr())
-    return {op.getRingAttr()};
-  if (ChunkedAttr part = op.getPartAttr())
-    return llvm::to_vector(part.getAxes().getAsRange<StringAttr>());
-  return findBlockAxes(chunking);
+  ChunkedAttr part = op.getPartAttr();
+  SmallVector<StringAttr> axes =
+      part ? llvm::to_vector(part.getAxes().getAsRange<StringAttr>())
+           : findBlockAxes(chunking);
+  if (StringAttr ring = op.getRingAttr();
+      ring && !llvm::is_contained(axes, ring))
+    axes.push_back(ring);
+  return axes;
 }
 
 SmallVector<StringAttr> ccn::findBlockAxes(const Chunking &chunking) {
@@ -325,8 +328,9 @@ SmallVector<SmallVector<SliceBounds>> ccn::getChunkRanges(OverlappedOp op) {
     blocks *= sizes.back();
   }
   auto parts = static_cast<int64_t>(op.getChunks());
-  SmallVector<SmallVector<SliceBounds>> chunks(op.getRingAttr() ? blocks * parts
-                                                                : parts);
+  StringAttr ring = op.getRingAttr();
+  SmallVector<SmallVector<SliceBounds>> chunks(
+      ring ? mesh.getAxisSize(ring) * parts : parts);
   SmallVector<int64_t> position(axes.size());
   for (int64_t block = 0; block < blocks; ++block) {
     int64_t rest = block;
@@ -334,11 +338,13 @@ SmallVector<SmallVector<SliceBounds>> ccn::getChunkRanges(OverlappedOp op) {
       position[i] = rest % sizes[i];
       rest /= sizes[i];
     }
+    int64_t first =
+        ring ? position[llvm::find(axes, ring) - axes.begin()] * parts : 0;
     SliceBounds whole = sliceBounds(chunking.extent, sizes, position);
     for (int64_t part = 0; part < parts; ++part) {
       SliceBounds piece = sliceBounds(whole.size, {parts}, {part});
       piece.offset += whole.offset;
-      chunks[op.getRingAttr() ? block * parts + part : part].push_back(piece);
+      chunks[first + part].push_back(piece);
     }
   }
   return chunks;

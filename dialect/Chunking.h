@@ -61,7 +61,7 @@ Chunking getChunking(OverlappedOp op);
 
 /// The ranges of the chunked dimension, in elements of the global tensor, that
 /// each chunk consists of, some of them empty. With a ring, chunk
-/// i * chunks + j is part j of block i.
+/// i * chunks + j is part j of the blocks at position i of its axis.
 llvm::SmallVector<llvm::SmallVector<SliceBounds>>
 getChunkRanges(OverlappedOp op);
 
@@ -73,7 +73,7 @@ llvm::SmallVector<SliceBounds> clipRanges(llvm::ArrayRef<SliceBounds> ranges,
 /// The mesh axes that cut the chunked dimension of any value into blocks,
 /// outermost first, in a global program.
 llvm::SmallVector<mlir::StringAttr> findBlockAxes(const Chunking &chunking);
-/// Those of a region that verifies: with a ring, its axis alone.
+/// Those of a region that verifies: with a ring, its axis among them.
 llvm::SmallVector<mlir::StringAttr> getBlockAxes(OverlappedOp op,
                                                  const Chunking &chunking);
 

@@ -76,10 +76,10 @@ def OverlappedOp : Ccn_Op<"overlapped", [
 
     The chunked dimension consists of *blocks*, the slices that mesh axes cut in it;
     chunk i of n is the i-th n-th part of every block, so that every rank takes
-    part in every chunk. With `ring`, each block makes n chunks of its own, and the
-    rank at position r of that axis begins with block r (if the pipeline begins
-    with an all_gather: the block it has) or r + 1 (if it ends with a reduction:
-    the block it needs comes last) and goes around.
+    part in every chunk. With `ring`, the blocks at each position of that axis make n
+    chunks of their own, and the rank at position r begins with block r (if the
+    pipeline begins with an all_gather: the block it has) or r + 1 (if it ends with
+    a reduction: the block it needs comes last) and goes around.
 
     The decomposition is that of Wang et al., "Overlap Communication with Dependent
     Computation via Decomposition in Large Deep Learning Models", ASPLOS 2023, and
