@@ -135,6 +135,9 @@ FailureOr<OpSet> ccn::bucket(RewriterBase &rewriter, ArrayRef<OpSet> values,
   if (ops.empty())
     return refuse(emit, "bucket_c1", "expected a collective, found none",
                   nullptr);
+  // Those that share a launch are a kernel.
+  if (ops.size() > 1 && failed(checkInKernel(ops, emit)))
+    return failure();
   forwardStores(cast<ProgramOp>(ops.front()->getParentOp()));
   // bucket_c3
   llvm::DenseSet<Operation *> dependents = findDependents(ops);

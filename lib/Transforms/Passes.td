@@ -228,6 +228,8 @@ def Bucket : Pass<"ccn-bucket", "::ccn::ProgramOp"> {
     - `bucket_c2`: all are the same operation, with the same attributes, element
       type and axes.
     - `bucket_c3`: none is made from another.
+
+    None of several is one that NCCL is to run (`choose_c3`).
   }];
   let options = [
     ListOption<"values", "values", "std::string",

@@ -131,6 +131,7 @@ mlir::FailureOr<OverlappedOp> overlap(mlir::RewriterBase &rewriter,
 /// - `bucket_c2`: all are the same operation, with the same attributes, element
 ///   type and axes.
 /// - `bucket_c3`: none is made from another.
+/// - `choose_c3`: NCCL is to run none of several.
 mlir::FailureOr<OpSet> bucket(mlir::RewriterBase &rewriter,
                               llvm::ArrayRef<OpSet> values, int64_t size,
                               EmitRefusal emit);
