@@ -72,8 +72,10 @@ private:
   void addRank(int rank, const Launch &launch);
   bool addPart(int rank, const Part &part, PhasePart &added) const;
   bool isPossible(size_t first, size_t phases) const;
-  std::optional<LaunchPipeline> pipelineOf(size_t first, size_t phases) const;
-  bool isInStep(const LaunchPipeline &pipeline) const;
+  std::optional<LaunchPipeline>
+  pipelineOf(size_t first, size_t phases,
+             const std::optional<LaunchPipeline> &shorter) const;
+  bool isInStep(const LaunchPipeline &pipeline, size_t checked) const;
 
   struct Phase {
     std::vector<PhasePart> parts;
@@ -172,7 +174,9 @@ bool Finder::isPossible(size_t first, size_t phases) const {
          });
 }
 
-bool Finder::isInStep(const LaunchPipeline &pipeline) const {
+/// Whether blocks of one number alone touch the same; that holds of the first
+/// `checked` phases.
+bool Finder::isInStep(const LaunchPipeline &pipeline, size_t checked) const {
   auto stepOf = [&](const PhasePart &part, const Region &region) {
     return region.step * (part.isByRows ? 1 : pipeline.unit);
   };
@@ -193,7 +197,9 @@ bool Finder::isInStep(const LaunchPipeline &pipeline) const {
     for (const auto &[otherRank, other] : llvm::enumerate(ranks))
       for (size_t i = pipeline.firstPhase; i < end; ++i)
         // What ranks do in the same phase is in no order, but for that of each.
-        for (size_t j = rank == otherRank ? i : i + 1; j < end; ++j)
+        for (size_t j = std::max(rank == otherRank ? i : i + 1,
+                                 pipeline.firstPhase + checked);
+             j < end; ++j)
           for (const auto &[x, a] : llvm::enumerate(own[i].parts))
             for (const auto &[y, b] : llvm::enumerate(other[j].parts))
               if ((i != j || x < y) && !fits(a, b))
@@ -201,8 +207,10 @@ bool Finder::isInStep(const LaunchPipeline &pipeline) const {
   return true;
 }
 
-std::optional<LaunchPipeline> Finder::pipelineOf(size_t first,
-                                                 size_t phases) const {
+/// Such phases, of which all but the last may be a pipeline that is known.
+std::optional<LaunchPipeline>
+Finder::pipelineOf(size_t first, size_t phases,
+                   const std::optional<LaunchPipeline> &shorter) const {
   if (!isPossible(first, phases))
     return std::nullopt;
   LaunchPipeline pipeline{first, phases};
@@ -230,7 +238,9 @@ std::optional<LaunchPipeline> Finder::pipelineOf(size_t first,
         part.isByRows ? part.count
                       : llvm::divideCeilSigned(part.count, pipeline.unit));
   });
-  if (sent == 0 || pipeline.units < fewest || !isInStep(pipeline))
+  size_t checked =
+      shorter && shorter->unit == pipeline.unit ? shorter->phases : 0;
+  if (sent == 0 || pipeline.units < fewest || !isInStep(pipeline, checked))
     return std::nullopt;
   pipeline.leastUnits =
       std::max<int64_t>(leastBytes / (pipeline.unit * sent), 1);
@@ -242,7 +252,8 @@ std::vector<LaunchPipeline> Finder::find() const {
   size_t most = ranks.front().size();
   for (size_t first = 0; first < most;) {
     std::optional<LaunchPipeline> longest;
-    for (size_t phases = 2; auto longer = pipelineOf(first, phases); ++phases)
+    for (size_t phases = 2; auto longer = pipelineOf(first, phases, longest);
+         ++phases)
       longest = longer;
     if (longest)
       found.push_back(*longest);

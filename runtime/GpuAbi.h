@@ -67,7 +67,8 @@ struct CcnFault {
   int launch;
   int peer;
   int code;
-  /// What was waited for: the flag's number, and the epochs.
+  /// What was waited for: the flag's number, and the epochs, or of a pipeline
+  /// the numbers of steps of all runs.
   unsigned flag, expected, seen;
 };
 
