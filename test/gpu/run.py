@@ -78,8 +78,7 @@ def check(folder, cases, target, seed, deadline):
 def run_tests(folder, ranks, replays):
     """The tests that are programs of their own, on so many GPUs; how many failed."""
     python = [sys.executable]
-    for number in {1, min(ranks, 2)}:
-        name = ("one", "two")[number - 1]
+    for number, name in ((1, "one"), (2, "two")):
         shutil.copy(f"{folder}/step-{number}.ccnpkg", f"{folder}/{name}.ccnpkg")
     ready = [f"{folder}/{name}-1.ccnpkg" for name in ("step", "replay-ll", "replay-two_shot", "replay-norm", "replay-adam")]
     commands = [[*python, f"{folder}/prepare.py", *ready],
@@ -184,6 +183,7 @@ def main():
     parser.add_argument("--transport", choices=["auto", "peer", "nccl"], help="CCN_GPU_TRANSPORT of all that is run")
     parser.add_argument("--processes", action="store_true", help="checks every case with a process for each rank too")
     options = parser.parse_args()
+    os.makedirs(options.out, exist_ok=True)
     begin = time.monotonic()
     folder = os.path.abspath(options.folder)
     if os.path.exists(f"{folder}/packages.tar.xz"):

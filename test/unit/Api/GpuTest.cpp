@@ -179,7 +179,9 @@ TEST_F(ApiGpu, SaysWhatRunsCopy) {
     Outcome outcome;
     Executor executor = make(team.get(), program.get(), rank, outcome);
     ASSERT_EQ(outcome.status, CCN_OK) << outcome.text;
-    RankBuffers buffers(rank, arrays, rank);
+    int device = -1;
+    ASSERT_EQ(ccn_executor_device(executor.get(), &device), CCN_OK);
+    RankBuffers buffers(device, arrays, rank);
     // Others access the first, and the result is nobody else's.
     for (int before : {1, 0}) {
       for (int index : {0, 1}) {
