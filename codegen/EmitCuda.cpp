@@ -421,7 +421,8 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
       if (llvm::Error error =
               emitRows(out, std::get<RowsPart>(part), {}, &*ofRows))
         return error;
-      kernel.body << "}\n";
+      // What follows finds them open in other segments, too.
+      kernel.body << "} else {\nopenCluster(c);\n}\n";
       ofRows.reset();
       continue;
     }

@@ -283,8 +283,11 @@ mayHaveClusters(const Launch &launch,
     } else if (const auto *exchange = std::get_if<ExchangePart>(&part)) {
       if (!isOfCluster || exchange->exchange == Exchange::Schedule)
         return false;
-    } else if (!std::holds_alternative<CopyPart>(part) &&
-               !codegen::isFlagPart(part)) {
+    } else if ((!std::holds_alternative<CopyPart>(part) &&
+                !codegen::isFlagPart(part)) ||
+               // Of what another rank says when all its blocks have come: there
+               // may be fewer clusters at once than CUDA counts.
+               std::holds_alternative<AwaitPart>(part)) {
       return false;
     } else {
       isOfCluster = false;

@@ -60,7 +60,9 @@ void plan::sinkCasts(ProgramOp program) {
     if (isInLoop(castOp))
       return;
     Operation *op = castOp;
-    while (isRepeated(op->getOperand(0)))
+    // Of an overlapped region what is taken in chunks comes first.
+    while (isRepeated(op->getOperand(0)) &&
+           op->getOperand(0).getParentBlock() == op->getBlock())
       op = swapOps(op->getOperand(0).getDefiningOp(), op);
   });
   program.walk([](FusedOp kernel) {

@@ -119,15 +119,26 @@ bool isMadeInParts(Operation *op, ArrayRef<Cut> cuts) {
 
 } // namespace
 
+/// Whether a kernel only communicates but for what it cuts: without that it
+/// would be no kernel.
+static bool computesOnlyCuts(Operation *parent) {
+  auto kernel = dyn_cast<FusedOp>(parent);
+  return kernel && llvm::all_of(kernel.getBody().front(), [](Operation &op) {
+           return cutOf(&op) || isa<CollectiveOpInterface, YieldOp>(op);
+         });
+}
+
 SmallVector<Cut, 2> CutSinker::findCuts(Value value) {
   SmallVector<Cut, 2> cuts;
   int64_t elements = 0;
   for (Operation *user : value.getUsers()) {
     std::optional<Cut> cut = cutOf(user);
     // What a region yields is made in it.
-    bool isYielded = user->getBlock() != value.getParentBlock() &&
-                     llvm::any_of(user->getUsers(), llvm::IsaPred<YieldOp>);
-    if (!cut || isYielded)
+    bool isElsewhere = user->getBlock() != value.getParentBlock();
+    bool isYielded =
+        isElsewhere && llvm::any_of(user->getUsers(), llvm::IsaPred<YieldOp>);
+    if (!cut || isYielded ||
+        (isElsewhere && computesOnlyCuts(user->getParentOp())))
       return {};
     if (llvm::is_contained(cuts, *cut))
       continue;

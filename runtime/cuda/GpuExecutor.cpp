@@ -261,6 +261,9 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
           "launch '",
           launchNames[static_cast<size_t>(&prepared - launches.data())],
           "': ", status.message());
+    // More may wait for room in a queue, and so for another rank's first.
+    if (firstUse && &prepared + 1 == launches.data() + launchesToBegin)
+      firstUse.unlock();
   }
   for (size_t i = 1; i < streams.size(); ++i) {
     if (!streams[i])

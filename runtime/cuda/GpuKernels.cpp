@@ -98,9 +98,11 @@ public:
       CUlaunchConfig config = launchConfig(
           1U << bits, CCN_CLUSTER_THREADS >> bits,
           static_cast<unsigned>(kernel.sharedBytes), bits, attribute);
-      if (Status status =
-              device.check(driver.activeClusters(&count, function, &config),
-                           "cuOccupancyMaxActiveClusters");
+      CUresult result = driver.activeClusters(&count, function, &config);
+      // Of a part of a GPU, which has no room for as many together.
+      if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE)
+        continue;
+      if (Status status = device.check(result, "cuOccupancyMaxActiveClusters");
           !status)
         return status;
       counts[i] = count;

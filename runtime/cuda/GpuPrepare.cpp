@@ -496,8 +496,12 @@ Status GpuExecutor::State::prepareStreams() {
   };
   streams.resize(static_cast<size_t>(plan.streams));
   joins.resize(streams.size());
+  std::vector<bool> hasBegun(streams.size());
   for (const PreparedGpuLaunch &launch : launches) {
     auto index = static_cast<size_t>(launch.stream);
+    if (!hasBegun[index])
+      launchesToBegin = static_cast<size_t>(&launch - launches.data()) + 1;
+    hasBegun[index] = true;
     if (index == 0 || streams[index])
       continue;
     Result<Stream> stream = createStream(*device);

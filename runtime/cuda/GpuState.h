@@ -201,6 +201,8 @@ private:
   /// Copies what the caller has elsewhere than it was bound, before or after
   /// the run.
   Status stage(bool before, CUstream stream);
+  /// How many launches there are until all streams have one.
+  size_t launchesToBegin = 0;
   /// Whether a stream of the caller's was used before, which the next time it
   /// is.
   Result<bool> isFirstUse(CUstream stream);

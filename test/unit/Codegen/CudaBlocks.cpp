@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 #include <ucontext.h>
+#include <utility>
 #include <vector>
 
 thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
@@ -47,6 +48,7 @@ struct Thread {
   bool predicate = false;
   /// The barrier of the cluster to which it has come.
   unsigned barrier = 0;
+  bool hasArrived = false;
 };
 
 thread_local std::vector<Thread> threads;
@@ -262,9 +264,16 @@ char *CudaCluster::anchor(unsigned block) {
 }
 
 void arriveInCluster(char *anchor) {
+  if (std::exchange(current().hasArrived, true)) {
+    std::fputs("a thread comes to a cluster's barrier before it has waited for "
+               "the one before\n",
+               stderr);
+    std::abort();
+  }
   current().barrier = ownCluster->arrive(blockIdx.x, anchor);
 }
 void awaitCluster() {
+  current().hasArrived = false;
   while (!ownCluster->isOver(current().barrier))
     yieldThread();
 }

@@ -533,6 +533,23 @@ TEST(Barriers, BlocksOfAKernelThatDoesMoreAreAlone) {
   }
 }
 
+TEST(Barriers, BlocksOfAKernelThatAwaitsASignalAreAlone) {
+  for (bool awaits : {false, true}) {
+    PlanBuilder plan(2);
+    int in = plan.argument({2 * 4096}), out = plan.argument({2 * 4096});
+    for (int rank : {0, 1}) {
+      plan.add(rank, throughScratch(2, 4096, {in, 0, {4096, 1}},
+                                    {out, 0, {4096, 1}}));
+      if (awaits) {
+        plan.add(rank, SignalPart{1 - rank, 0});
+        plan.add(rank, AwaitPart{1 - rank, 0});
+      }
+    }
+    plan.plan.ranks[0].flags = plan.plan.ranks[1].flags = 1;
+    EXPECT_NE(emit(plan.plan).kernels.at(0).clusters, awaits);
+  }
+}
+
 TEST(Barriers, ALaunchWithoutPartsIsNoKernel) {
   PlanBuilder plan(2);
   int a = plan.privateBuffer({10}), b = plan.privateBuffer({10});

@@ -144,6 +144,21 @@ TEST_F(GpuRun, BlocksAreClustersWhereTheyHaveTheDevice) {
   }
 }
 
+TEST_F(GpuRun, ClustersAreNoLargerThanTheDeviceAllows) {
+  if (!fail)
+    GTEST_SKIP() << "of the fake devices it is known how large they are";
+  for (int64_t most : {4, 2, 1}) {
+    (void)setenv("CCN_FAKE_CLUSTER", std::to_string(most).c_str(), 1);
+    Status status = onGpus(averageOfClusters(2, 1), {},
+                           [&](int, GpuExecutor &executor, GpuRuns &runs) {
+                             EXPECT_EQ(executor.blocks(0), most);
+                             return runs.run();
+                           });
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  (void)unsetenv("CCN_FAKE_CLUSTER");
+}
+
 TEST_F(GpuRun, RanksTakeTurnsByTheirNumberOnTheHost) {
   if (!fail)
     GTEST_SKIP() << "of the fake devices it is known how many they are";
