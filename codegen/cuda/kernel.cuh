@@ -217,9 +217,7 @@ public:
     if (begin == 0)
       begin = now;
     bool late = now - begin > c.timeLimit;
-    // Threads of clusters go on after a fault: then none waits once more.
-    const volatile unsigned &faulted = c.control->faulted;
-    if (!late && *c.stop == 0 && (c.clusterBits == 0 || faulted == 0))
+    if (!late && *c.stop == 0)
       return true;
     report(c, late ? CCN_TIMED_OUT : CCN_STOPPED, peer, 0, flag, expected,
            seen);
