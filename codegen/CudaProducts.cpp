@@ -8,6 +8,7 @@
 #include "codegen/CudaParts.h"
 #include "codegen/PartAccesses.h"
 #include "runtime/ElementType.h"
+#include "runtime/Strided.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -18,13 +19,6 @@ using llvm::StringRef;
 using llvm::Twine;
 
 namespace {
-
-int64_t product(ArrayRef<int64_t> sizes) {
-  int64_t result = 1;
-  for (int64_t size : sizes)
-    result *= size;
-  return result;
-}
 
 class ProductWriter {
 public:
@@ -88,7 +82,7 @@ llvm::Error ProductWriter::write(const runtime::MatmulPart &p) {
   text() << "}, " << p.m << ", " << p.n << ", " << p.k << ", "
          << matrix(p.a, "const ") << ", " << matrix(p.b, "const ") << ", "
          << matrix(p.c, "") << ");\n";
-  needTiles(p.m, p.n, product(p.batch));
+  needTiles(p.m, p.n, runtime::product(p.batch));
   return llvm::Error::success();
 }
 

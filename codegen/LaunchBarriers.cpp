@@ -31,9 +31,9 @@ struct Region {
   /// in another way.
   int64_t step = 0, share = 0;
   bool isOfCluster = false;
-  /// If the blocks of a cluster have equal parts of it: of how many elements,
-  /// and of how many bytes these are. 0 if not.
-  int64_t elements = 0, elementBytes = 0;
+  /// If the blocks of a cluster have equal parts of it: of how many elements. 0
+  /// if not.
+  int64_t elements = 0;
 
   Wait before(const Region &later) const {
     if (!bytes.meets(later.bytes))
@@ -47,8 +47,9 @@ struct Region {
     if (!isOwn)
       return Wait::Grid;
     bool isSameBlock =
-        !isOfCluster || (elements > 0 && elements == later.elements &&
-                         elementBytes == later.elementBytes && shift == 0);
+        !isOfCluster ||
+        (elements > 0 && elements == later.elements &&
+         bytes.elementSize == later.bytes.elementSize && shift == 0);
     return isSameBlock ? Wait::Block : Wait::Cluster;
   }
 };
@@ -93,9 +94,7 @@ int64_t elementsInOrder(const PartAccess<const View> &access, int64_t share) {
     return std::min(share, access.extent);
   ArrayRef<int64_t> sizes = access.sizes.drop_front(),
                     strides = ArrayRef(access.view.strides).drop_front();
-  int64_t count = 1;
-  for (int64_t size : sizes)
-    count *= size;
+  int64_t count = product(sizes);
   return count > 1 && isRowMajor(sizes, strides) ? count : 0;
 }
 
@@ -113,15 +112,11 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part, int64_t share,
     if (access.extent == 0)
       return;
     const View &view = access.view;
-    int64_t size = sizeInBytes(plan.ranks[static_cast<size_t>(rank)]
-                                   .buffers[static_cast<size_t>(view.buffer)]
-                                   .type);
     Region region{bytesOf(plan, rank, access)};
+    int64_t size = region.bytes.elementSize;
     region.isOfCluster = areClusters;
-    if (isShared) {
+    if (isShared)
       region.elements = elementsInOrder(access, rows ? 0 : share);
-      region.elementBytes = size;
-    }
     if (rowsOfBlock >= 1 && rows->rows <= rowsOfBlock) {
       region.step = undivided;
     } else if (rowsOfBlock >= 1) {

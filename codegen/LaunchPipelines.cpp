@@ -56,13 +56,6 @@ struct PhasePart {
   int64_t sent = 0;
 };
 
-int64_t product(llvm::ArrayRef<int64_t> sizes) {
-  int64_t result = 1;
-  for (int64_t size : sizes)
-    result *= size;
-  return result;
-}
-
 class Finder {
 public:
   Finder(const Plan &plan, size_t launch);
@@ -120,8 +113,8 @@ bool Finder::addPart(int rank, const Part &part, PhasePart &added) const {
     if (added.isByRows && rowsOfBlock(*rows) == 0)
       return false;
     for (const Loop &loop : rows->loops)
-      added.row = std::max(added.row,
-                           ::product(llvm::ArrayRef(loop.sizes).drop_front()));
+      added.row =
+          std::max(added.row, product(llvm::ArrayRef(loop.sizes).drop_front()));
     if (added.isByRows)
       added.count = rows->rows;
     else
@@ -132,15 +125,13 @@ bool Finder::addPart(int rank, const Part &part, PhasePart &added) const {
     return false;
   }
   if (sizes)
-    added.count = ::product(*sizes);
+    added.count = product(*sizes);
   forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
     if (access.extent == 0)
       return;
     const View &view = access.view;
     Region region{bytesOf(plan, rank, access), access.writes, 0};
-    int64_t size = sizeInBytes(plan.ranks[static_cast<size_t>(rank)]
-                                   .buffers[static_cast<size_t>(view.buffer)]
-                                   .type);
+    int64_t size = region.bytes.elementSize;
     if (sizes) {
       // Of one element; a unit has more.
       if (isRowMajor(*sizes, view.strides))

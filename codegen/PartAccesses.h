@@ -147,6 +147,7 @@ struct AccessedBytes {
   /// In whose memory.
   int owner;
   int64_t begin, end;
+  int64_t elementSize;
 
   bool meets(const AccessedBytes &other) const {
     return memory == other.memory && argument == other.argument &&
@@ -167,9 +168,12 @@ inline AccessedBytes bytesOf(const runtime::Plan &plan, int rank,
                                 : rank;
   bool isArgument = buffer.memory == runtime::Memory::Argument;
   int64_t begin = isArgument ? 0 : buffer.offset;
-  return {buffer.memory, isArgument ? buffer.offset : 0, owner,
+  return {buffer.memory,
+          isArgument ? buffer.offset : 0,
+          owner,
           begin + view.offset * size,
-          begin + (view.offset + access.extent) * size};
+          begin + (view.offset + access.extent) * size,
+          size};
 }
 
 } // namespace ccn::codegen

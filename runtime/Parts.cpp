@@ -19,13 +19,6 @@ namespace ccn::runtime {
 
 namespace {
 
-int64_t product(std::span<const int64_t> sizes) {
-  int64_t count = 1;
-  for (int64_t size : sizes)
-    count *= size;
-  return count;
-}
-
 //===----------------------------------------------------------------------===//
 // Copies and flags
 //===----------------------------------------------------------------------===//

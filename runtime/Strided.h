@@ -16,6 +16,14 @@
 
 namespace ccn::runtime {
 
+/// How many elements there are of `sizes`.
+inline int64_t product(std::span<const int64_t> sizes) {
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  return count;
+}
+
 /// Whether elements of `sizes`, in these steps, follow each other in row-major
 /// order; if there are none they do.
 inline bool isRowMajor(std::span<const int64_t> sizes,
