@@ -85,7 +85,8 @@ SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
 //===----------------------------------------------------------------------===//
 
 void Kernel::add(PartDraft part) {
-  if (const auto *rows = std::get_if<RowsDraft>(&part))
+  // After a ring all meet, and not after each of its chunks.
+  if (const auto *rows = std::get_if<RowsDraft>(&part); rows && !isRing())
     for (const LoopDraft &loop : rows->loops)
       for (const OperandDraft &input : loop.inputs)
         if (input.all && !input.all.getSlots())
