@@ -209,8 +209,9 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
         llvm::PowerOf2Ceil(llvm::divideCeilSigned(ofBlock, threadsPerBlock)),
         exchangedByThread / payload);
     text << (Twine("exchange<") + (isLL ? "LowLatency" : "Lamport") + ", " +
-             Twine(batch) + ", " + element + ", " + kind + ", " +
-             Twine(members) + ">(c, ")
+             Twine(batch) + ", " +
+             (out.kernel.properties.clusters ? "true" : "false") + ", " +
+             element + ", " + kind + ", " + Twine(members) + ">(c, ")
          << places.group(part.group) << ", " << memory.slots << ", " << packets
          << ", " << ofBlock << ", " << from << ", " << to << ", "
          << part.inputCount << ", epoch, "

@@ -169,8 +169,9 @@ template <class P> struct PacketsOfBlock {
 ///
 /// By messages each member puts what it has where the others get it from, at
 /// `slots`, in the exchange's first segment, and combines what all have in the
-/// next one.
-template <template <class> class Protocol, class T, Kind kind, int members>
+/// next one. `ofClusters` says whether the kernel's blocks may be in clusters.
+template <template <class> class Protocol, class T, Kind kind, int members,
+          bool ofClusters>
 class Packets {
 public:
   using P = Protocol<T>;
@@ -212,12 +213,18 @@ public:
       if (member.value != group.position) {
         uint4 &value = come[member.value];
         Patience patience(c);
-        while (!protocol.hasCome(value) &&
-               patience.goesOn(group.ranks[member.value], 0, epoch, value.y))
+        const int rank = group.ranks[member.value];
+        while (!protocol.hasCome(value)) {
+          // Blocks of a cluster must be there as long as others write to them,
+          // so there it goes on with what it has. A loop that need not be left
+          // in two ways is up to 14 % faster.
+          if constexpr (!ofClusters)
+            patience.wait(rank, 0, epoch, value.y);
+          else if (!patience.goesOn(rank, 0, epoch, value.y))
+            break;
           value = loadPacket(place(c.rank, buffer, member.value, packet));
-        // Blocks of a cluster must be there as long as others write to them, so
-        // there it goes on with what it has.
-        if (!protocol.hasCome(value) && c.clusterBits == 0)
+        }
+        if (ofClusters && !protocol.hasCome(value) && c.clusterBits == 0)
           endThread();
         part = protocol.unpack(value);
         if constexpr (P::buffers == 3)
@@ -285,8 +292,8 @@ __device__ inline void forPackets(const CcnContext &c, i64 packets, i64 share,
 /// Clusters of blocks take `share` of `packets` packets at a time, in turns; of
 /// these a thread has up to `batch` on their way at once, since each takes as
 /// long as a way to another GPU. The exchange's first segment is `segment`.
-template <template <class> class Protocol, int batch, class T, Kind kind,
-          int members, class From, class To>
+template <template <class> class Protocol, int batch, bool ofClusters, class T,
+          Kind kind, int members, class From, class To>
 __device__ inline void
 exchange(const CcnContext &c, const Group<members> &group, i64 slots,
          i64 packets, i64 share, const From &from, const To &to, i64 elements,
@@ -294,8 +301,8 @@ exchange(const CcnContext &c, const Group<members> &group, i64 slots,
   using P = Protocol<T>;
   if (!isIn(c, segment) && !isIn(c, segment + 1))
     return;
-  const Packets<Protocol, T, kind, members> own(c, group, slots, packets,
-                                                elements, epoch);
+  const Packets<Protocol, T, kind, members, ofClusters> own(
+      c, group, slots, packets, elements, epoch);
   if (c.segment >= 0) {
     forPackets<P>(c, packets, share, 1, [&](i64 packet, i64) {
       if (c.segment == segment)
@@ -336,7 +343,7 @@ exchange(const CcnContext &c, const Group<members> &group, i64 slots,
   });
 }
 
-/// The exchange of rows by those who take them: of each a thread exchanges the
+/// The exchange of rows by threads of clusters: of each a thread exchanges the
 /// vectors of `width` elements that it needs itself, up to `turns`, and has
 /// them in registers. In the exchange's first segment they are only sent.
 template <template <class> class Protocol, class T, Kind kind, int members,
@@ -400,7 +407,7 @@ public:
 
 private:
   const CcnContext &c;
-  const Packets<Protocol, T, kind, members> packets;
+  const Packets<Protocol, T, kind, members, true> packets;
   const i64 segment;
   typename P::Payload sent[turns * packetsEach];
 };
