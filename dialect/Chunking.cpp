@@ -1,6 +1,6 @@
 //===- Chunking.cpp - Which values are made in chunks ---------------------===//
 //
-// Follows chunks from operands to results.
+// Follows chunks from operands to results, and in kernels back to operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,6 +45,11 @@ public:
       if (!touched)
         chunking.whole.push_back(op);
     }
+    for (Operation *op : llvm::reverse(ops))
+      if (auto fused = dyn_cast<FusedOp>(op))
+        for (Operation &inner :
+             llvm::reverse(fused.getBody().front().without_terminator()))
+          followBack(&inner);
     return success();
   }
 
@@ -56,6 +61,10 @@ private:
     return failure();
   }
   LogicalResult visit(Operation *op, bool &touched);
+  /// What takes nothing in chunks, but is only needed in chunks, element by
+  /// element, by others of its kernel is made in chunks too: the first chunk
+  /// would have to make and store all of it.
+  void followBack(Operation *op);
   LogicalResult visitCommunicate(CommunicateOp op);
   /// An operation on one rank.
   LogicalResult visitComputation(Operation *op);
@@ -97,6 +106,29 @@ LogicalResult ChunkFlow::visit(Operation *op, bool &touched) {
     return success();
   }
   return visitComputation(op);
+}
+
+void ChunkFlow::followBack(Operation *op) {
+  if (!isElementwise(op) || isa<ConstantOp>(op) || op->use_empty() ||
+      chunking.dims.contains(op->getResult(0)))
+    return;
+  Value result = op->getResult(0), like;
+  for (Operation *user : result.getUsers()) {
+    if (!isElementwise(user) || user->getBlock() != op->getBlock())
+      return;
+    Value made = user->getResult(0);
+    if (!chunking.dims.contains(made) ||
+        typeOf(made).getShape() != typeOf(result).getShape())
+      return;
+    if (like &&
+        (chunking.dims[like] != chunking.dims[made] ||
+         chunking.offsets.lookup(like) != chunking.offsets.lookup(made)))
+      return;
+    like = made;
+  }
+  chunking.dims[result] = unsigned(chunking.dims[like]);
+  if (isLocal)
+    chunking.offsets[result] = int64_t(chunking.offsets[like]);
 }
 
 LogicalResult ChunkFlow::visitCommunicate(CommunicateOp op) {
