@@ -9,8 +9,53 @@
 #include "runtime/GpuAbi.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ccn::runtime {
+
+std::vector<int64_t> streamsAtOnce(const RankPlan &plan) {
+  std::map<int, std::vector<int>> streams;
+  for (size_t i = 0; i < plan.launches.size(); ++i)
+    streams[plan.launches[i].stream].push_back(static_cast<int>(i));
+  // The last launch of each stream that is over when another begins.
+  std::vector<std::map<int, int>> last(plan.launches.size());
+  std::map<int, int> newest;
+  auto follow = [&](std::map<int, int> &own, int other) {
+    auto at = static_cast<size_t>(other);
+    for (auto [stream, launch] : last[at])
+      own[stream] = std::max(own.try_emplace(stream, -1).first->second, launch);
+    int &before = own.try_emplace(plan.launches[at].stream, -1).first->second;
+    before = std::max(before, other);
+  };
+  auto lastOn = [&](int launch, int stream) {
+    const std::map<int, int> &own = last[static_cast<size_t>(launch)];
+    auto it = own.find(stream);
+    return it == own.end() ? -1 : it->second;
+  };
+  for (size_t i = 0; i < plan.launches.size(); ++i) {
+    const Launch &launch = plan.launches[i];
+    if (auto it = newest.find(launch.stream); it != newest.end())
+      follow(last[i], it->second);
+    for (int other : launch.waits)
+      follow(last[i], other);
+    newest[launch.stream] = static_cast<int>(i);
+  }
+  std::vector<int64_t> counts;
+  for (size_t i = 0; i < plan.launches.size(); ++i) {
+    auto launch = static_cast<int>(i);
+    int own = plan.launches[i].stream;
+    counts.push_back(1);
+    for (const auto &[stream, launches] : streams) {
+      if (stream == own)
+        continue;
+      // The first that is not before it; if that is after it, so are the rest.
+      auto it = std::upper_bound(launches.begin(), launches.end(),
+                                 lastOn(launch, stream));
+      counts.back() += it != launches.end() && lastOn(*it, own) < launch;
+    }
+  }
+  return counts;
+}
 
 int64_t residentBlocks(const DeviceShare &share) {
   int64_t parts = std::max<int64_t>(share.ranks * share.streams, 1);

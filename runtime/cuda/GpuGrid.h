@@ -9,9 +9,12 @@
 #ifndef CCN_RUNTIME_CUDA_GPUGRID_H
 #define CCN_RUNTIME_CUDA_GPUGRID_H
 
+#include "runtime/Plan.h"
+
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace ccn::runtime {
 
@@ -20,9 +23,16 @@ struct DeviceShare {
   /// The multiprocessors, and how many blocks of the kernel one of them can
   /// hold.
   int64_t multiprocessors = 1, blocksEach = 1;
-  /// The ranks that share the device, and the streams of each.
+  /// The ranks that share the device, and the streams of each on which kernels
+  /// may run at once with this one, its own among them.
   int64_t ranks = 1, streams = 1;
 };
+
+/// On how many streams launches may run at once with each launch of a plan, its
+/// own among them: those that are neither before nor after it. Launches that
+/// run at once, k of them, have k or more each, so that parts of a device of 1
+/// by that many are never more than the device.
+std::vector<int64_t> streamsAtOnce(const RankPlan &plan);
 
 /// How many blocks of a kernel are on the device at once, at least.
 ///

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
-#include <set>
 #include <tuple>
 
 namespace ccn::runtime {
@@ -26,13 +25,6 @@ constexpr int64_t controlBytes = (sizeof(CcnControl) + 255) / 256 * 256;
 int64_t recordBytes(size_t launches) {
   return std::max({GpuTeam::recordBytes(), GpuMessages::recordBytes(),
                    static_cast<int64_t>(launches * sizeof(LaunchNeeds))});
-}
-
-int64_t streamCount(const RankPlan &plan) {
-  std::set<int> used;
-  for (const Launch &launch : plan.launches)
-    used.insert(launch.stream);
-  return std::max<int64_t>(static_cast<int64_t>(used.size()), 1);
 }
 
 /// The product that a launch consists of; null if there is anything else.
@@ -154,7 +146,10 @@ Status GpuExecutor::State::prepareMessages(const Plan &whole,
   own.rank = rank;
   own.timeLimit = options.timeLimit;
   // Kernels on other streams leave that much room.
-  if (int64_t used = streamCount(plan) * options.runsAtOnce; used > 1)
+  int64_t used = options.runsAtOnce;
+  for (int64_t streams : streamsAtOnce(plan))
+    used = std::max(used, streams * options.runsAtOnce);
+  if (used > 1)
     own.blocks = static_cast<int>(std::min<int64_t>(
         residentBlocks({kernels.multiprocessors(), 1, 1, used}), 32));
   own.trouble = [this] { return trouble(); };
@@ -227,9 +222,10 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   DeviceShare share;
   share.multiprocessors = kernels.multiprocessors();
   share.ranks = team->ranksOnDevice();
-  share.streams = streamCount(plan) * options.runsAtOnce;
+  const std::vector<int64_t> streams = streamsAtOnce(plan);
   std::vector<LaunchNeeds> needs;
-  for (const GpuLaunch &launch : own) {
+  for (size_t i = 0; i < own.size(); ++i) {
+    const GpuLaunch &launch = own[i];
     if (launch.kernel < 0) {
       // Who does not run it has no say.
       constexpr int64_t any = CCN_MAX_BLOCKS;
@@ -240,6 +236,7 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
         program.kernels[static_cast<size_t>(launch.kernel)];
     const GpuKernels::Kernel &made = kernels.kernel(launch.kernel);
     share.blocksEach = made.blocksEach;
+    share.streams = streams[i] * options.runsAtOnce;
     needs.push_back({launch.blocks, kernel.waits ? residentBlocks(share) : 0,
                      residentClusters(made.clusters, share)});
   }

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
 #include <vector>
 
 using namespace ccn::runtime;
@@ -38,6 +40,70 @@ TEST(GpuGrid, SharedBlocksFitWhereverTheOthersAre) {
         int64_t own = residentBlocks({multiprocessors, 2, ranks, streams});
         EXPECT_LE(own * (parts - 1) + own, multiprocessors);
       }
+}
+
+static RankPlan
+planOf(std::initializer_list<std::pair<int, std::vector<int>>> launches) {
+  RankPlan plan;
+  for (const auto &[stream, waits] : launches)
+    plan.launches.push_back({"", stream, waits, {}});
+  return plan;
+}
+
+TEST(GpuGrid, LaunchesShareWithThoseTheyMayRunBeside) {
+  using Counts = std::vector<int64_t>;
+  EXPECT_EQ(streamsAtOnce(planOf({})), Counts());
+  EXPECT_EQ(streamsAtOnce(planOf({{0, {}}, {0, {}}})), (Counts{1, 1}));
+  // One after the other on two streams.
+  EXPECT_EQ(streamsAtOnce(planOf({{0, {}}, {3, {0}}, {0, {1}}})),
+            (Counts{1, 1, 1}));
+  // Two chunks of two stages, between what is alone: the second stage of the
+  // first chunk runs beside the first one of the second.
+  EXPECT_EQ(streamsAtOnce(planOf({{0, {}},
+                                  {0, {}},
+                                  {1, {1}},
+                                  {0, {}},
+                                  {1, {3}},
+                                  {0, {2, 4}},
+                                  {0, {}}})),
+            (Counts{1, 1, 2, 2, 1, 1, 1}));
+  // Beside two that follow each other, on streams of their own.
+  EXPECT_EQ(streamsAtOnce(planOf({{0, {}}, {1, {}}, {2, {1}}})),
+            (Counts{3, 2, 2}));
+}
+
+TEST(GpuGrid, LaunchesThatMayRunAtOnceFitOnTheDevice) {
+  std::mt19937 random(1);
+  auto below = [&](size_t end) { return random() % end; };
+  for (int round = 0; round < 300; ++round) {
+    RankPlan plan;
+    const size_t size = 1 + below(9);
+    // Which launches are before which.
+    std::vector<std::vector<bool>> before(size, std::vector<bool>(size));
+    for (size_t i = 0; i < size; ++i) {
+      Launch launch{"", static_cast<int>(below(4)), {}, {}};
+      for (size_t j = 0; j < i; ++j) {
+        bool isSame = plan.launches[j].stream == launch.stream;
+        if (!isSame && below(4) == 0)
+          launch.waits.push_back(static_cast<int>(j));
+        if (isSame || (!launch.waits.empty() &&
+                       launch.waits.back() == static_cast<int>(j))) {
+          before[j][i] = true;
+          for (size_t k = 0; k < j; ++k)
+            before[k][i] = before[k][i] || before[k][j];
+        }
+      }
+      plan.launches.push_back(std::move(launch));
+    }
+    std::vector<int64_t> counts = streamsAtOnce(plan);
+    for (size_t i = 0; i < size; ++i) {
+      std::set<int> streams{plan.launches[i].stream};
+      for (size_t j = 0; j < size; ++j)
+        if (!before[i][j] && !before[j][i])
+          streams.insert(plan.launches[j].stream);
+      EXPECT_EQ(counts[i], static_cast<int64_t>(streams.size())) << i;
+    }
+  }
 }
 
 TEST(GpuGrid, RanksAgree) {
