@@ -41,6 +41,41 @@ CudaText sumShared(const LoopWriter &loop, StringRef lane, StringRef lanes) {
   });
 }
 
+/// Likewise, with several loads of a thread on their way at once: where each
+/// multiprocessor may have one block alone, one at a time would leave most of
+/// the memory's bandwidth unused. The order is the same.
+CudaText sumSharedAtOnce(const LoopWriter &loop, StringRef lane,
+                         StringRef lanes) {
+  constexpr int64_t bytesAtOnce = 64;
+  int64_t bytes = loop.fetchedBytes();
+  int64_t most = bytes > 0 ? bytesAtOnce / bytes : 1;
+  if (most <= 1)
+    return sumShared(loop, lane, lanes);
+  int64_t vectors = product(loop.reduced) / loop.width;
+  auto eachOf = [&](const CudaText &body) {
+    CudaText text;
+    text << ("unrolled<0, " + Twine(most) +
+             ">([&](auto turn) {\nconst i64 i = first + turn.value * " + lanes +
+             ";\nif (i >= ")
+         << vectors << ")\n  return;\n"
+         << indicesOf("i", loop.reduced, "y", loop.width) << body << "});\n";
+    return text;
+  };
+  return whetherAligned(loop, [&](bool areAligned) {
+    ElementsCall fetched{loop.width, areAligned, "f[turn.value]"};
+    CudaText count, fetch, body;
+    count << vectors;
+    fetch << ("f[turn.value] = " + loop.variable() + ".template " +
+              ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
+              loop.indices(true) + ");\n");
+    body << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
+             Twine(loop.width) + "> f[" + Twine(most) + "];\n")
+         << eachOf(fetch) << eachOf(addToSums(loop, fetched));
+    return countedLoop("first", lane, count,
+                       (Twine(most) + " * " + lanes).str(), body);
+  });
+}
+
 /// One result for each index of the kept dimensions, by the lanes of a team
 /// together.
 CudaText sumTogether(const LoopWriter &loop) {
@@ -401,7 +436,7 @@ void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
   launch.workspaceBytes +=
       std::max<int64_t>(rows.rows, 1) * CCN_MAX_BLOCKS * sumBytes;
   partial << beginSums(loop)
-          << sumShared(loop, "threadInGrid()", "threadsInGrid()")
+          << sumSharedAtOnce(loop, "threadInGrid()", "threadsInGrid()")
           << "merge(team, sums);\nif (threadIdx.x == 0)\n  (" << place
           << ")[blockIdx.x] = sums;\n";
   text << (teamType(Team::Block) + " team;\n")
