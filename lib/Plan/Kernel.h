@@ -23,8 +23,12 @@ Sizes boxSizes(const TensorPart &part);
 Strided boxIn(const Strided &view, const TensorPart &part,
               const TensorPart &box);
 
-/// Whether there are elements in boxes.
+/// The common part of two boxes, if there is one.
+std::optional<TensorPart> intersect(const TensorPart &a, const TensorPart &b);
+
+/// Whether there are elements in boxes, and how many.
 bool hasElements(llvm::ArrayRef<TensorPart> boxes);
+int64_t countBoxes(llvm::ArrayRef<TensorPart> boxes);
 
 /// Whether a collective's members send each other what each combines.
 bool isPushed(CommunicateOp op);

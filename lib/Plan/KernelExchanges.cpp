@@ -1,0 +1,109 @@
+//===- KernelExchanges.cpp - Collectives that are exchanges ---------------===//
+//
+// One-shot all_reduces by packets, and synthesized schedules: the members'
+// buffers go in, and what comes out goes where the result is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/Kernel.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::plan;
+
+LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
+                                    Exchange exchange) {
+  Value input = op.getInput(), result = op.getResult();
+  int64_t rank = planner.getRank();
+  ArrayRef<int64_t> group = geometry.group.getRanks();
+  bool blocksIn = hasBlocks(op.getCollective(), /*isInput=*/true),
+       blocksOut = hasBlocks(op.getCollective(), /*isInput=*/false);
+  // What `giver` has that `taker` needs, in elements of the whole.
+  auto common = [&](int64_t giver, int64_t taker) {
+    SmallVector<TensorPart> boxes;
+    for (const TensorPart &given : boxesOf(geometry.from, input, giver))
+      for (const TensorPart &taken : boxesOf(geometry.to, result, taker))
+        if (std::optional<TensorPart> both = intersect(given, taken))
+          boxes.push_back(*both);
+    return boxes;
+  };
+  // The largest block on any rank.
+  int64_t largest = 0;
+  for (int64_t member = 0; member < planner.getMesh().getNumRanks(); ++member)
+    for (int64_t other :
+         planner.getMesh().getGroup(member, op.getAxes().getNames()))
+      largest = std::max(
+          largest, countBoxes(blocksIn || blocksOut
+                                  ? common(member, other)
+                                  : boxesOf(geometry.from, input, member)));
+  auto members = static_cast<int64_t>(group.size());
+  Type element = Planner::elementOf(input);
+  auto makeBuffer = [&](bool blocks) {
+    int64_t count = blocks || blocksIn || blocksOut
+                        ? largest * (blocks ? members : 1)
+                        : countBoxes(boxesOf(geometry.from, input, rank));
+    return Strided::whole(
+        planner.addBuffer(Memory::private_, element, count, count), {count});
+  };
+  auto copyBoxes = [&](Strided packed, int64_t first,
+                       ArrayRef<TensorPart> boxes, const Strided &whole,
+                       const TensorPart &part, bool isIn) {
+    for (const TensorPart &box : boxes) {
+      Strided there = boxIn(whole, part, box);
+      Strided here = Strided::whole(packed.buffer, there.sizes);
+      here.offset = first;
+      first += there.count();
+      add(isIn ? CopyDraft{there, here} : CopyDraft{here, there});
+    }
+  };
+
+  // All of the input lies in one place, so that boxes of it are views.
+  FailureOr<Strided> source = storeWhole(input);
+  if (failed(source))
+    return failure();
+  Strided home = planner.homeOf(result);
+  auto exchangeIn = [&](const Strided &from, const Strided &to) {
+    // The larger of what goes in and what comes out.
+    add(ExchangeDraft{
+        exchange, op.getKind().value_or(ReduceKind::sum), geometry.group,
+        largest * (blocksIn || blocksOut ? members : 1),
+        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to});
+  };
+  SmallVector<TensorPart> given = boxesOf(geometry.from, input, rank),
+                          taken = boxesOf(geometry.to, result, rank);
+  // Without blocks and chunks the elements may lie in order as they are.
+  if (!blocksIn && !blocksOut && !chunkedDim(input) && source->isRowMajor() &&
+      home.isRowMajor()) {
+    exchangeIn(*reshape(*source, {source->count()}),
+               *reshape(home, {home.count()}));
+  } else {
+    Strided from = makeBuffer(blocksIn), to = makeBuffer(blocksOut);
+    if (blocksIn)
+      for (auto [i, member] : llvm::enumerate(group))
+        copyBoxes(from, static_cast<int64_t>(i) * largest, common(rank, member),
+                  *source, geometry.ownFrom, true);
+    else
+      copyBoxes(from, 0, given, *source, geometry.ownFrom, true);
+    exchangeIn(from, to);
+    if (op.getCollective() == Collective::gather &&
+        geometry.position != static_cast<int64_t>(*op.getRoot()))
+      for (size_t i = 0; i < countPieces(result); ++i)
+        fillZero(pieceOf(home, result, i));
+    else if (blocksOut)
+      for (auto [i, member] : llvm::enumerate(group))
+        copyBoxes(to, static_cast<int64_t>(i) * largest, common(member, rank),
+                  home, geometry.ownTo, false);
+    else
+      copyBoxes(to, 0, taken, home, geometry.ownTo, false);
+  }
+  // Of a reduction who is not the root keeps what it has.
+  bool keeps = op.getCollective() == Collective::reduce &&
+               geometry.position != static_cast<int64_t>(*op.getRoot());
+  for (size_t i = 0; i < countPieces(result); ++i) {
+    if (keeps)
+      addPiece(result, getPiece(input, i));
+    else
+      addView(result, pieceOf(home, result, i));
+  }
+  return success();
+}
