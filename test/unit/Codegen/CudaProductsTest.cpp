@@ -14,7 +14,8 @@
 #include "test/unit/Codegen/CudaUtil.h"
 #include "gtest/gtest.h"
 
-#include "test/unit/Codegen/CudaBlocks.h"
+#include "test/common/emulator/Blocks.h"
+#include "test/common/emulator/Intrinsics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,12 +31,6 @@ static void fail(const CcnContext &, int code) {
   ++failures;
   lastCode = code;
 }
-template <class T>
-static void multiplyAdd(float (&sums)[4], const unsigned (&a)[4],
-                        const unsigned *b, T) {
-  multiplyTiles(sums, a, b,
-                [](unsigned short bits) { return toFloat(T{bits}); });
-}
 
 #include "codegen/cuda/tiles.cuh"
 
@@ -47,6 +42,7 @@ static void multiplyAdd(float (&sums)[4], const unsigned (&a)[4],
 namespace ccn::codegen {
 namespace {
 
+using emulator::runBlocks;
 using runtime::ElementType;
 
 template <typename T> constexpr ElementType typeOf = ElementType::F64;

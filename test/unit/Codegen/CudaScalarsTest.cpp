@@ -15,7 +15,7 @@
 #include "runtime/NarrowFloat.h"
 #include "test/unit/Codegen/LoopsUtil.h"
 
-#include "test/unit/Codegen/CudaHost.h"
+#include "test/common/emulator/Intrinsics.h"
 
 #include <bit>
 #include <cmath>

@@ -5,13 +5,9 @@
 #include "codegen/CudaScalars.h"
 #include "codegen/CudaSource.h"
 #include "runtime/cuda/Compiler.h"
+#include "test/common/emulator/Kernels.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace ccn::codegen {
 
@@ -97,35 +93,13 @@ compileFunctors(llvm::ArrayRef<LoopKernel> kernels) {
   llvm::Expected<std::string> functors = emitFunctors(kernels);
   if (!functors)
     return functors.takeError();
-  llvm::SmallString<64> source, object;
-  if (std::error_code error =
-          llvm::sys::fs::createTemporaryFile("functors", "cpp", source))
-    return llvm::createStringError(error.message());
-  llvm::FileRemover removeSource(source);
-  if (std::error_code error =
-          llvm::sys::fs::createTemporaryFile("functors", "so", object))
-    return llvm::createStringError(error.message());
-  llvm::FileRemover removeObject(object);
-  {
-    std::error_code error;
-    llvm::raw_fd_ostream out(source, error);
-    out << *functors;
-    for (const LoopKernel &kernel : kernels)
-      out << loopText(kernel);
-  }
-  llvm::StringRef arguments[] = {
-      CCN_CXX_COMPILER,    "-std=c++17", "-O1",     "-w",
-      "-ffp-contract=off", "-fPIC",      "-shared", "-include",
-      CCN_CUDA_HOST,       source,       "-o",      object};
-  std::string message;
-  if (llvm::sys::ExecuteAndWait(CCN_CXX_COMPILER, arguments, std::nullopt, {},
-                                0, 0, &message))
-    return llvm::createStringError("the compiler fails: " + message + "\n" +
-                                   *functors);
-  auto buffer = llvm::MemoryBuffer::getFile(object);
-  if (!buffer)
-    return llvm::createStringError(buffer.getError().message());
-  return (*buffer)->getBuffer().str();
+  std::string text = *std::move(functors);
+  for (const LoopKernel &kernel : kernels)
+    text += loopText(kernel);
+  Result<std::string> object = emulator::compile(text);
+  if (!object)
+    return llvm::createStringError(object.message() + text);
+  return *std::move(object);
 }
 
 } // namespace ccn::codegen

@@ -4,21 +4,12 @@
 
 #include "codegen/EmitCuda.h"
 #include "codegen/ExportPlan.h"
-
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <dlfcn.h>
+#include "runtime/Strided.h"
+#include "test/common/emulator/Blocks.h"
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <thread>
-
-// Its names are of no namespace, as CUDA has them.
-#include "test/unit/Codegen/CudaBlocks.h"
 
 using namespace ccn;
 using namespace ccn::runtime;
@@ -49,68 +40,21 @@ Result<std::unique_ptr<CudaTeam>> CudaTeam::create(mlir::ModuleOp plans,
   return team;
 }
 
-CudaTeam::~CudaTeam() {
-  if (library)
-    dlclose(library);
-}
-
 Status CudaTeam::compile() {
-  std::string text = program.source;
-  // Dynamic shared memory is that of the kernel, of each block.
-  const std::string dynamic = "extern __shared__ __align__(16) Byte "
-                              "sharedMemory[];";
+  Result<std::string> object = emulator::compileKernels(program.source);
+  if (!object)
+    return object.status();
+  Result<std::unique_ptr<ObjectCode>> loaded = ObjectCode::load(*object);
+  if (!loaded)
+    return loaded.status();
+  code = *std::move(loaded);
   for (const GpuKernel &kernel : program.kernels) {
-    size_t begin = text.find(" " + kernel.name + "(const ");
-    size_t place = text.find(dynamic, begin);
-    if (kernel.sharedBytes > 0)
-      text.replace(place, dynamic.size(),
-                   "static thread_local Byte sharedMemory[" +
-                       std::to_string(kernel.sharedBytes) +
-                       "] __attribute__((aligned(16)));");
-    text += "extern \"C\" void call_" + kernel.name +
-            "(const CcnContext &c, Byte *const *a, const i64 *n) {\n  A_" +
-            kernel.name + " places;\n  N_" + kernel.name +
-            " numbers;\n  memcpy(&places, a, sizeof(places));\n  "
-            "memcpy(&numbers, n, sizeof(numbers));\n  " +
-            kernel.name + "(c, places, numbers);\n}\n";
+    std::optional<emulator::Kernel> found =
+        emulator::findKernel(*code, kernel.name);
+    if (!found)
+      return error("the source has no kernel '", kernel.name, "'");
+    kernels.push_back(*found);
   }
-  llvm::SmallString<64> source, object;
-  for (auto [path, suffix] :
-       {std::pair(&source, "cpp"), std::pair(&object, "so")})
-    if (llvm::sys::fs::createTemporaryFile("kernels", suffix, *path))
-      return error("no file for the kernels");
-  llvm::FileRemover removeSource(source), removeObject(object);
-  {
-    std::error_code failed;
-    llvm::raw_fd_ostream out(source, failed);
-    out << text;
-  }
-  llvm::StringRef arguments[] = {CCN_CXX_COMPILER,
-                                 "-std=c++20",
-                                 "-O1",
-                                 "-w",
-                                 "-fPIC",
-                                 "-shared",
-                                 "-I",
-                                 CCN_SOURCE,
-                                 "-include",
-                                 "string.h",
-                                 "-include",
-                                 "test/unit/Codegen/CudaBlocks.h",
-                                 "-ffp-contract=off",
-                                 source,
-                                 "-o",
-                                 object};
-  std::string message;
-  if (llvm::sys::ExecuteAndWait(CCN_CXX_COMPILER, arguments, std::nullopt, {},
-                                0, 0, &message))
-    return error("the compiler fails: ", message);
-  library = dlopen(object.c_str(), RTLD_NOW);
-  if (!library)
-    return error(dlerror());
-  for (const GpuKernel &kernel : program.kernels)
-    kernels.push_back(reinterpret_cast<Kernel>(
-        dlsym(library, ("call_" + kernel.name).c_str())));
   return Status();
 }
 
@@ -140,12 +84,10 @@ void CudaTeam::sendMessages() {
       auto of = static_cast<size_t>(owner);
       copies[{owner, -1, rank}] = symmetric[of];
       for (auto [i, argument] : llvm::enumerate(program.sharedArguments)) {
-        const std::vector<int64_t> &sizes =
-            plan.ranks[of].placements[static_cast<size_t>(argument)].sizes;
-        size_t count = 1;
-        for (int64_t size : sizes)
-          count *= static_cast<size_t>(size);
-        copies[{owner, static_cast<int>(i), rank}].resize(count + 8);
+        int64_t count = product(
+            plan.ranks[of].placements[static_cast<size_t>(argument)].sizes);
+        copies[{owner, static_cast<int>(i), rank}].resize(
+            static_cast<size_t>(count + 8));
       }
     }
 }
@@ -224,8 +166,6 @@ Status CudaTeam::launch(size_t number, int segment, std::optional<int> only) {
   unsigned stop = 0;
   std::vector<CcnContext> contexts(ranks);
   std::vector<std::thread> threads;
-  // Of all ranks, one after the other.
-  std::deque<CudaCluster> together;
   for (size_t rank = 0; rank < ranks; ++rank) {
     const GpuLaunch &launch = program.launches[rank][number];
     places.push_back(addresses(static_cast<int>(rank)));
@@ -264,21 +204,15 @@ Status CudaTeam::launch(size_t number, int segment, std::optional<int> only) {
     auto kernel = static_cast<size_t>(launch.kernel);
     int each = bits > 0 ? CCN_CLUSTER_THREADS >> bits
                         : static_cast<int>(program.kernels[kernel].threads);
-    for (int block = 0; block < blocks; ++block) {
-      if (bits > 0 && block % (1 << bits) == 0)
-        together.emplace_back(1 << bits, CCN_CLUSTER_THREADS);
-      CudaCluster *cluster = bits > 0 ? &together.back() : nullptr;
-      threads.emplace_back([&, rank, kernel, block, each, cluster] {
-        flagDelay = static_cast<int>(rank) == lateRank ? 200 : 0;
-        runBlock(
-            block, blocks, each,
-            [&, rank, kernel] {
-              kernels[kernel](&contexts[rank], places[rank].data(),
-                              program.launches[rank][number].numbers.data());
-            },
-            /*mayEnd=*/true, cluster);
-      });
-    }
+    threads.emplace_back([&, rank, kernel, each] {
+      emulator::flagDelay = static_cast<int>(rank) == lateRank ? 200 : 0;
+      const void *parameters[] = {
+          &contexts[rank], places[rank].data(),
+          program.launches[rank][number].numbers.data()};
+      kernels[kernel].run(
+          {.blocks = blocks, .threads = each, .clusterBlocks = 1 << bits},
+          parameters);
+    });
   }
   for (std::thread &thread : threads)
     thread.join();

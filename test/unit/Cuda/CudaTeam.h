@@ -12,6 +12,7 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "runtime/GpuAbi.h"
 #include "runtime/GpuProgram.h"
+#include "test/common/emulator/Kernels.h"
 #include "tools/ccrun/RunMemory.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -34,7 +35,6 @@ public:
                                                   llvm::StringRef program,
                                                   int64_t mostBlocks,
                                                   int clusterBits = 0);
-  ~CudaTeam();
 
   /// Runs on arguments in external form, all of them; again with what is there.
   Result<Outputs> run(const interp::NamedTensors &inputs);
@@ -56,8 +56,6 @@ public:
   }
 
 private:
-  using Kernel = void (*)(const CcnContext *, void *const *, const int64_t *);
-
   CudaTeam() = default;
   Status compile();
   void allocate();
@@ -76,8 +74,8 @@ private:
   int64_t mostBlocks = 1;
   int lateRank = -1;
   int clusterBits = 0;
-  void *library = nullptr;
-  std::vector<Kernel> kernels;
+  std::unique_ptr<runtime::ObjectCode> code;
+  std::vector<emulator::Kernel> kernels;
   std::unique_ptr<RunMemory> memory;
   /// Of each rank.
   std::vector<std::vector<uint64_t>> symmetric, own;

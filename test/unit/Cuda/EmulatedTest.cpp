@@ -64,6 +64,24 @@ std::string ofPhases(int phases) {
 /// Where ranks meet at the end, with nothing to copy afterwards.
 constexpr const char *ofNoCopy = "edgeBarrier\\(c, [^\n]*\nendRun\\(";
 
+/// What texts begin with.
+std::string
+meshOf(int ranks,
+       std::initializer_list<std::pair<const char *, int>> parameters) {
+  std::string text = "mesh m (d = " + std::to_string(ranks) + ")\n";
+  for (auto [name, value] : parameters)
+    text += std::string("param ") + name + " = " + std::to_string(value) + "\n";
+  return text;
+}
+
+/// The sum of `x` over ranks, and as many rows of `r` from an element on.
+std::string totalAndRest(int first) {
+  std::string from = std::to_string(first);
+  return "  let total = all_reduce(sum, x)\n"
+         "  let rest = reshape(slice(r, 0, " +
+         from + ", T * H + " + from + "), [T, H])\n";
+}
+
 class EmulatedKernels : public testing::Test {
 protected:
   /// Runs four times, as buffers of packets take turns, with a rank that is
@@ -111,10 +129,8 @@ class ExchangedKernels : public EmulatedKernels,
 TEST_P(ExchangedKernels, Normalize) {
   const Case &c = GetParam();
   std::string type = std::string(c.element) + "[T, H]";
-  check("mesh m (d = " + std::to_string(c.ranks) +
-            ")\nparam T = " + std::to_string(c.rows) + "\nparam H = " +
-            std::to_string(c.columns) + "\nprogram f(x: " + type +
-            " local, inout r: " + type + ", g: " + c.element +
+  check(meshOf(c.ranks, {{"T", c.rows}, {"H", c.columns}}) + "program f(x: " +
+            type + " local, inout r: " + type + ", g: " + c.element +
             "[H]) {\n"
             "  let total = all_reduce(sum, x)\n"
             "  let res = r + total\n"
@@ -142,18 +158,13 @@ TEST_F(EmulatedKernels, ShareRows) {
         Shape{37, 96, 4, 1, "bf16"}, Shape{5, 2048, 2, 1, "f16"},
         Shape{3, 4104, 3, 0, "f64"}, Shape{3, 20000, 5, 0, "f32"},
         Shape{3, 20000, 5, 3, "bf16"}}) {
-    std::string element = s.element, size = std::to_string(s.columns / s.parts);
-    check("mesh m (d = 2)\n"
-          "param T = " +
-              std::to_string(s.rows) +
-              "\nparam H = " + std::to_string(s.columns) +
-              "\nparam P = " + std::to_string(s.parts) + "\nparam Q = " + size +
-              "\nprogram f(x: " + element + "[T, H] local, r: " + element +
-              "[T * H + 8]) {\n"
-              "  let total = all_reduce(sum, x)\n"
-              "  let rest = reshape(slice(r, 0, " +
-              std::to_string(s.first) + ", T * H + " + std::to_string(s.first) +
-              "), [T, H])\n"
+    std::string element = s.element;
+    check(meshOf(2, {{"T", s.rows},
+                     {"H", s.columns},
+                     {"P", s.parts},
+                     {"Q", s.columns / s.parts}}) +
+              "program f(x: " + element + "[T, H] local, r: " + element +
+              "[T * H + 8]) {\n" + totalAndRest(s.first) +
               "  let res = cast(total, f64) + cast(rest, f64)\n"
               "  let top = max(res, 1)\n"
               "  let half = (top + min(res, 1)) / 2\n"
@@ -186,17 +197,10 @@ TEST_F(EmulatedKernels, ExchangeElements) {
         Elements{67, 104, "f64", "lamport", 1},
         Elements{83, 1000, "f8e5m2", "ll", 1}}) {
     std::string type = std::string(e.element) + "[T, H]";
-    check("mesh m (d = 2)\n"
-          "param T = " +
-              std::to_string(e.rows) +
-              "\nparam H = " + std::to_string(e.columns) +
-              "\nprogram f(x: " + type + " local, inout p: " + type +
+    check(meshOf(2, {{"T", e.rows}, {"H", e.columns}}) +
+              "program f(x: " + type + " local, inout p: " + type +
               ", r: " + e.element + "[T * H + 1], b: " + e.element +
-              "[H]) {\n"
-              "  let total = all_reduce(sum, x)\n"
-              "  let rest = reshape(slice(r, 0, " +
-              std::to_string(e.first) + ", T * H + " + std::to_string(e.first) +
-              "), [T, H])\n"
+              "[H]) {\n" + totalAndRest(e.first) +
               "  p <- total * p\n"
               "  let y = total - rest\n"
               "  let z = total + b\n"
@@ -213,21 +217,17 @@ TEST_F(EmulatedKernels, ExchangeElements) {
 // The first block forms the sum, and exchanges it; all then need it.
 TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
   for (int elements : {5, 300001})
-    check("mesh m (d = 2)\n"
-          "param N = " +
-              std::to_string(elements) +
-              "\n"
-              "program f(x: f32[N] sliced(0)) {\n"
-              "  let part = sum(x, 0)\n"
-              "  let total = all_reduce(sum, part)\n"
-              "  let twice = 2 * total\n"
-              "  let y = x - twice\n"
-              "  return y\n"
-              "}\n"
-              "schedule fused for f {\n"
-              "  fuse part, total, twice, y\n"
-              "  protocol total = ll\n"
-              "}\n",
+    check(meshOf(2, {{"N", elements}}) + "program f(x: f32[N] sliced(0)) {\n"
+                                         "  let part = sum(x, 0)\n"
+                                         "  let total = all_reduce(sum, part)\n"
+                                         "  let twice = 2 * total\n"
+                                         "  let y = x - twice\n"
+                                         "  return y\n"
+                                         "}\n"
+                                         "schedule fused for f {\n"
+                                         "  fuse part, total, twice, y\n"
+                                         "  protocol total = ll\n"
+                                         "}\n",
           "__syncthreads\\(\\);\n\\}\nexchange<", 3);
 }
 
@@ -244,9 +244,8 @@ TEST_F(EmulatedKernels, WriteWhatOthersHaveRead) {
   for (const Shape &s : {Shape{2, 1003, true}, Shape{3, 20011, true, "push", 1},
                          Shape{4, 203, true, "simple", 0}, Shape{2, 1, true},
                          Shape{3, 1001, false}})
-    check("mesh m (d = " + std::to_string(s.ranks) +
-              ")\nparam N = " + std::to_string(s.elements) +
-              "\nprogram f(g: f16[N] local, inout p: f32[N], "
+    check(meshOf(s.ranks, {{"N", s.elements}}) +
+              "program f(g: f16[N] local, inout p: f32[N], "
               "inout mom: f32[N] sliced(0), lr: f32) {\n"
               "  let total = all_reduce(sum, g)\n"
               "  mom <- 0.5 * mom + cast(total, f32)\n"
@@ -277,9 +276,8 @@ TEST_F(EmulatedKernels, WriteWhatWasSentFrom) {
                          Shape{3, 70001, "protocol total = push", 0},
                          Shape{4, 1003, "protocol total = push", 3},
                          Shape{3, 1001, "algorithm total = two_shot", 2}})
-    check("mesh m (d = " + std::to_string(s.ranks) +
-              ")\nparam N = " + std::to_string(s.elements) +
-              "\nprogram f(x: i32[N] local, inout p: i32[N]) {\n"
+    check(meshOf(s.ranks, {{"N", s.elements}}) +
+              "program f(x: i32[N] local, inout p: i32[N]) {\n"
               "  let part = x - 3 * p\n"
               "  let total = all_reduce(sum, part)\n"
               "  p <- total\n"
@@ -295,9 +293,8 @@ TEST_F(EmulatedKernels, SumInPlaceInChunks) {
   for (auto [ranks, elements, lateRank] :
        {std::tuple(2, 54007, 1), std::tuple(3, 70001, 0),
         std::tuple(4, 130003, 2)})
-    check("mesh m (d = " + std::to_string(ranks) +
-              ")\nparam N = " + std::to_string(elements) +
-              "\nprogram f(inout p: i32[N] local) {\n"
+    check(meshOf(ranks, {{"N", elements}}) +
+              "program f(inout p: i32[N] local) {\n"
               "  let total = all_reduce(sum, p)\n"
               "  p <- total\n"
               "}\n"
@@ -334,7 +331,7 @@ TEST_F(EmulatedKernels, SumInOneOrderWhereverElementsBegin) {
     for (int64_t first : {0, 1, 3}) {
       std::string element(runtime::name(sums.type)),
           begin = std::to_string(first), count = std::to_string(sums.count);
-      std::string text = "mesh m (d = 1)\nprogram f(x: " + element + "[" +
+      std::string text = meshOf(1, {}) + "program f(x: " + element + "[" +
                          count + " + 3]) {\n  let part = reshape(slice(x, 0, " +
                          begin + ", " + count + " + " + begin + "), " +
                          sums.shape + ")\n  let y = sum(part, " +
@@ -374,8 +371,7 @@ TEST_F(EmulatedKernels, SendElementsInChunks) {
        {Elements{2, 54007, "f32", 2}, Elements{3, 70001, "i32", 2, 1},
         Elements{4, 130003, "bf16", 3, 0}, Elements{8, 65539, "f64", 1},
         Elements{2, 1, "f16", 2}, Elements{3, 66, "f32", 2}})
-    check("mesh m (d = " + std::to_string(e.ranks) + ")\nparam N = " +
-              std::to_string(e.count) + "\nprogram f(x: " + e.element +
+    check(meshOf(e.ranks, {{"N", e.count}}) + "program f(x: " + e.element +
               "[N] local, inout r: " + e.element +
               "[N]) {\n"
               "  let total = all_reduce(sum, x)\n"
@@ -399,9 +395,8 @@ TEST_F(EmulatedKernels, UpdateSlicesInChunks) {
   for (const Slices &s : {Slices{2, "[90002]", 2}, Slices{4, "[260000]", 3, 2},
                           Slices{3, "[300, 201]", 2, 0},
                           Slices{8, "[70000, 2]", 1}, Slices{3, "[2, 7]", 2}})
-    check("mesh m (d = " + std::to_string(s.ranks) + ")\nprogram f(g: f16" +
-              s.size + " local, inout w: f16" + s.size + ", inout p: f32" +
-              s.size +
+    check(meshOf(s.ranks, {}) + "program f(g: f16" + s.size +
+              " local, inout w: f16" + s.size + ", inout p: f32" + s.size +
               " sliced(0)) {\n"
               "  let total = all_reduce(sum, g)\n"
               "  p <- 0.5 * p + cast(total, f32)\n"
@@ -429,10 +424,8 @@ TEST_F(EmulatedKernels, SendRowsInChunks) {
         // Fewer rows, such as begin within a vector, and such as are cut.
         Rows{2, 254, 64, "f32", 2, 2}, Rows{2, 256, 33, "f16", 2, 2},
         Rows{3, 385, 40, "bf16", 2, 2}})
-    check("mesh m (d = " + std::to_string(r.ranks) +
-              ")\nparam T = " + std::to_string(r.rows) + "\nparam H = " +
-              std::to_string(r.columns) + "\nprogram f(x: " + r.element +
-              "[T, H] local, inout r: " + r.element +
+    check(meshOf(r.ranks, {{"T", r.rows}, {"H", r.columns}}) + "program f(x: " +
+              r.element + "[T, H] local, inout r: " + r.element +
               "[T, H]) {\n"
               "  let total = all_reduce(sum, x)\n"
               "  let res = r + total\n"
@@ -554,10 +547,8 @@ TEST_F(EmulatedKernels, ThreadsExchangeWhatTheyTake) {
                         Case{3, 8200, 1, "bf16", "ll", 2, ofBlock, 2},
                         Case{2, 8192, 2, "bf16", "lamport", 1, ofThread}}) {
     std::string element = c.element, wide = element == "f64" ? "f64" : "f32";
-    check("mesh m (d = " + std::to_string(c.ranks) +
-              ")\nparam T = " + std::to_string(c.rows) +
-              "\nparam H = " + std::to_string(c.columns) +
-              "\nprogram f(x: " + element + "[T, H] local, r: " + element +
+    check(meshOf(c.ranks, {{"T", c.rows}, {"H", c.columns}}) +
+              "program f(x: " + element + "[T, H] local, r: " + element +
               "[T, H]) {\n"
               "  let total = all_reduce(sum, x)\n"
               "  let res = cast(total, " +

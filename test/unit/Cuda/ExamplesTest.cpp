@@ -4,7 +4,8 @@
 // the sizes that it has by itself, compiles for the oldest and the newest GPUs
 // that kernels are for: without a warning, without registers that are spilled
 // to memory, and with no more than a block may take; and so do norms after an
-// all_reduce by packets, and what is sent in chunks. Prints what kernels take.
+// all_reduce by packets, what is sent in chunks, and updates of lists of
+// buffers. Prints what kernels take.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,7 @@
 #include "test/unit/Cuda/CompiledPlan.h"
 
 #include <cstdio>
+#include <fstream>
 
 using namespace ccn::runtime;
 
@@ -44,7 +46,8 @@ protected:
 };
 
 void check(const GpuProgram &program, const std::string &schedule,
-           const Architecture &architecture) {
+           const Architecture &architecture,
+           int64_t mostRegisters = registersOfMultiprocessor) {
   Result<CompiledKernels> compiled =
       compileKernels(program.source, architecture.name);
   ASSERT_TRUE(compiled) << compiled.message();
@@ -70,6 +73,7 @@ void check(const GpuProgram &program, const std::string &schedule,
         << kernel.name;
     EXPECT_LE(found->registers * kernel.threads, registersOfMultiprocessor)
         << kernel.name;
+    EXPECT_LE(found->registers, mostRegisters) << kernel.name;
   }
 }
 
@@ -168,6 +172,20 @@ TEST_P(KernelsOfNorms, InChunksFitTheGpu) {
     EXPECT_NE(program.source.find("chunks.count + 1;"), std::string::npos);
     check(program, ranks, GetParam());
   }
+}
+
+// Arguments in lists of buffers.
+TEST_P(KernelsOfNorms, OfListsFitTheGpu) {
+  std::ifstream file(CCN_SOURCE "/test/gpu/scattered.ccn");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  PlanCompiler compiler;
+  for (const char *schedule : {"", "fused", "halves"})
+    for (const char *ranks : {"1", "2", "4", "8"}) {
+      SCOPED_TRACE(ranks);
+      check(emitFor(compiler, text,
+                    {.mesh = {{"dp", ranks}}, .schedule = schedule}),
+            schedule, GetParam(), 128);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelsOfNorms, testing::ValuesIn(architectures),

@@ -9,7 +9,7 @@
 
 #include "FakeDriver.h"
 #include "FakeKernels.h"
-#include "test/unit/Codegen/CudaBlocks.h"
+#include "test/common/emulator/Kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -22,12 +22,11 @@
 #include <elf.h>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <sys/mman.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -50,15 +49,11 @@ struct CUfunc_st {
   std::function<void(unsigned blocks, unsigned threads, unsigned cluster,
                      const void *const *parameters)>
       run;
-  /// Whether blocks may be clusters.
-  bool hasClusters = false;
   std::array<size_t, 3> parameterBytes{};
-  /// Whether all its addresses begin some memory.
-  bool isChecked = true;
 };
 struct CUmod_st {
   /// Of kernels that FakeNvrtc.cpp has compiled.
-  void *library = nullptr;
+  std::unique_ptr<ccn::runtime::ObjectCode> code;
   std::map<std::string, CUfunc_st> functions;
 };
 struct CUevent_st {
@@ -515,60 +510,14 @@ CUresult cuGraphExecDestroy(CUgraphExec runner) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// What ccnFakeAddKernel has added, by name.
-static std::map<std::string, CUfunc_st> added;
-
-/// Opens a shared object for the CPU; null for an image of a GPU's.
-static void *openImage(const void *image) {
+/// What FakeNvrtc.cpp has compiled; null for an image of a GPU's.
+static std::unique_ptr<ccn::runtime::ObjectCode> loadImage(const void *image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof header);
-  if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
-    return nullptr;
-  int file = memfd_create("fake kernels", MFD_CLOEXEC);
   size_t size = header.e_shoff + size_t(header.e_shentsize) * header.e_shnum;
-  bool isWritten = write(file, image, size) == static_cast<ssize_t>(size);
-  std::string path = "/proc/self/fd/" + std::to_string(file);
-  void *library =
-      isWritten ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  close(file);
-  return library;
-}
-
-/// Whether a library has a kernel of that name.
-static bool findInLibrary(void *library, const char *name, CUfunc_st &made) {
-  auto find = [&](const char *suffix) {
-    return dlsym(library, (std::string(name) + suffix).c_str());
-  };
-  auto *sizes = static_cast<const size_t *>(find("_sizes"));
-  auto *call = reinterpret_cast<void (*)(
-      const void *const *parameters, int blocks, int threads, int first,
-      int step, CudaCluster *cluster)>(find("_call"));
-  if (!sizes || !call)
-    return false;
-  std::copy_n(sizes, made.parameterBytes.size(), made.parameterBytes.begin());
-  made.isChecked = false;
-  made.hasClusters = true;
-  // As many blocks at once as the device has room for.
-  made.run = [call](unsigned blocks, unsigned threads, unsigned cluster,
-                    const void *const *parameters) {
-    // Of clusters all are there.
-    constexpr unsigned residentBlocks = 16;
-    std::deque<CudaCluster> clusters;
-    std::vector<std::thread> shares;
-    unsigned count = cluster > 1 ? blocks : std::min(blocks, residentBlocks);
-    for (unsigned share = 0; share < count; ++share) {
-      if (cluster > 1 && share % cluster == 0)
-        clusters.emplace_back(static_cast<int>(cluster),
-                              static_cast<int>(cluster * threads));
-      shares.emplace_back(call, parameters, static_cast<int>(blocks),
-                          static_cast<int>(threads), static_cast<int>(share),
-                          static_cast<int>(count),
-                          cluster > 1 ? &clusters.back() : nullptr);
-    }
-    for (std::thread &share : shares)
-      share.join();
-  };
-  return true;
+  auto code =
+      ccn::runtime::ObjectCode::load({static_cast<const char *>(image), size});
+  return code ? *std::move(code) : nullptr;
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
@@ -578,13 +527,11 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
                   "ELF",
                   4) != 0)
     return CUDA_ERROR_INVALID_IMAGE;
-  *module = new CUmod_st{openImage(image), {}};
+  *module = new CUmod_st{loadImage(image), {}};
   ++objects;
   return CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule module) {
-  if (module->library)
-    dlclose(module->library);
   delete module;
   --objects;
   return CUDA_SUCCESS;
@@ -593,19 +540,28 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
                              const char *name) {
   CCN_CONTEXT(cuModuleGetFunction)
   std::lock_guard lock(mutex);
-  if (auto found = added.find(name); found != added.end()) {
-    *function = &found->second;
-    return CUDA_SUCCESS;
-  }
   CUfunc_st &made = module->functions[name];
   *function = &made;
-  if (module->library)
-    return findInLibrary(module->library, name, made) ? CUDA_SUCCESS
-                                                      : CUDA_ERROR_NOT_FOUND;
+  if (module->code) {
+    auto kernel = ccn::emulator::findKernel(*module->code, name);
+    if (!kernel)
+      return CUDA_ERROR_NOT_FOUND;
+    made.parameterBytes = kernel->parameterBytes;
+    made.run = [kernel = *kernel](unsigned blocks, unsigned threads,
+                                  unsigned cluster,
+                                  const void *const *parameters) {
+      // As many as cuOccupancyMaxActiveBlocksPerMultiprocessor says.
+      kernel.run({.blocks = static_cast<int>(blocks),
+                  .threads = static_cast<int>(threads),
+                  .clusterBlocks = static_cast<int>(cluster),
+                  .mostResident = 16},
+                 parameters);
+    };
+    return CUDA_SUCCESS;
+  }
   const FakeKernel *kernel = findFakeKernel(name);
   if (!kernel)
     return CUDA_ERROR_NOT_FOUND;
-  made.hasClusters = true;
   made.run = [kernel](unsigned blocks, unsigned threads, unsigned,
                       const void *const *parameters) {
     kernel->run(blocks, threads, parameters[0], parameters[1], parameters[2]);
@@ -613,19 +569,6 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   std::copy(std::begin(fakeParameterBytes), std::end(fakeParameterBytes),
             made.parameterBytes.begin());
   return CUDA_SUCCESS;
-}
-void ccnFakeAddKernel(const char *name, size_t argumentBytes,
-                      size_t numberBytes,
-                      void (*run)(void *, unsigned, unsigned, const void *,
-                                  const void *, const void *),
-                      void *data) {
-  std::lock_guard lock(mutex);
-  CUfunc_st &made = added[name];
-  made.run = [=](unsigned blocks, unsigned threads, unsigned,
-                 const void *const *parameters) {
-    run(data, blocks, threads, parameters[0], parameters[1], parameters[2]);
-  };
-  made.parameterBytes = {sizeof(CcnContext), argumentBytes, numberBytes};
 }
 CUresult cuFuncLoad(CUfunction) {
   CCN_UNCAPTURED(cuFuncLoad)
@@ -655,8 +598,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,
   return CUDA_SUCCESS;
 }
 /// The blocks of a cluster; 0 if there cannot be such ones.
-static unsigned clusterOf(const CUlaunchConfig &config,
-                          const CUfunc_st &function) {
+static unsigned clusterOf(const CUlaunchConfig &config) {
   unsigned blocks = 1;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const CUlaunchAttribute &attribute = config.attrs[i];
@@ -669,15 +611,14 @@ static unsigned clusterOf(const CUlaunchConfig &config,
   const char *most = std::getenv("CCN_FAKE_CLUSTER");
   bool fits = blocks >= 1 &&
               blocks <= static_cast<unsigned>(most ? std::atoi(most) : 8) &&
-              config.gridDimX % blocks == 0 &&
-              (blocks == 1 || function.hasClusters);
+              config.gridDimX % blocks == 0;
   return fits ? blocks : 0;
 }
 
-CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction,
                                       const CUlaunchConfig *config) {
   CCN_CONTEXT(cuOccupancyMaxActiveClusters)
-  unsigned blocks = clusterOf(*config, *function);
+  unsigned blocks = clusterOf(*config);
   if (blocks == 0)
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   *clusters = 16 / static_cast<int>(blocks);
@@ -686,7 +627,7 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
                           void **parameters, void **) {
   CCN_CONTEXT(cuLaunchKernelEx)
-  unsigned cluster = clusterOf(*config, *function), blocks = config->gridDimX,
+  unsigned cluster = clusterOf(*config), blocks = config->gridDimX,
            threads = config->blockDimX;
   if (cluster == 0)
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
@@ -696,10 +637,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
     copies.emplace_back(static_cast<char *>(parameters[i]),
                         function->parameterBytes[i]);
   auto *addresses = static_cast<const CUdeviceptr *>(parameters[1]);
-  // Those of generated kernels need not be the first bytes of anything.
-  for (size_t i = 0; function->isChecked &&
-                     i < function->parameterBytes[1] / sizeof *addresses;
-       ++i)
+  for (size_t i = 0; i < function->parameterBytes[1] / sizeof *addresses; ++i)
     if (!fake::isAccessible(addresses[i]))
       return CUDA_ERROR_ILLEGAL_ADDRESS;
   findQueue(stream);

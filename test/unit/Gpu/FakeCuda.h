@@ -2,9 +2,9 @@
 //
 // FakeCuda.cpp and FakeMemory.cpp are a libcuda.so.1 whose devices are threads:
 // the runtime's tests load it in place of NVIDIA's, to execute everything but
-// the kernels, which are those of averageOnGpus written for the host, or what a
-// test adds. It is as strict as the real one about what a capture forbids, and
-// about what mapped memory a device can access.
+// the kernels, which are those of averageOnGpus written for the host, or what
+// FakeNvrtc.cpp compiles. It is as strict as the real one about what a capture
+// forbids, and about what mapped memory a device can access.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,6 @@ int ccnFakeSharedQueues();
 /// Calls work(data) in the stream, as of a library.
 void ccnFakeEnqueue(struct CUstream_st *stream, void (*work)(void *),
                     void *data);
-/// Makes run(data, blocks, threads, and three parameters) a kernel, in the
-/// place of one of that name; the last two parameters have so many bytes.
-void ccnFakeAddKernel(const char *name, size_t argumentBytes,
-                      size_t numberBytes,
-                      void (*run)(void *data, unsigned blocks, unsigned threads,
-                                  const void *context, const void *arguments,
-                                  const void *numbers),
-                      void *data);
 }
 
 /// A function of the driver, where one is loaded; of the fake one's own, null

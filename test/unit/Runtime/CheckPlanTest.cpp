@@ -124,7 +124,7 @@ std::vector<Status> runAccepted(const Plan &plan, double timeLimit) {
         std::vector<std::vector<uint64_t>> memory;
         std::vector<void *> arguments;
         for (size_t i = 0; i < plan.arguments.size(); ++i) {
-          int64_t bytes = productOf(own.placements[i].sizes) *
+          int64_t bytes = product(own.placements[i].sizes) *
                           sizeInBytes(plan.arguments[i].type);
           memory.emplace_back(static_cast<size_t>(bytes + 7) / 8);
           arguments.push_back(memory.back().data());

@@ -25,8 +25,8 @@ inline Shape sliceShape(Shape shape, size_t dim, int ranks, int rank) {
 }
 /// Where it begins in the whole tensor.
 inline int64_t sliceStart(const Shape &shape, size_t dim, int ranks, int rank) {
-  return std::min(productOf(shape), sliceOf(shape[dim], ranks, rank).offset *
-                                        rowMajor(shape)[dim]);
+  return std::min(product(shape), sliceOf(shape[dim], ranks, rank).offset *
+                                      rowMajor(shape)[dim]);
 }
 
 /// A loop that copies one operand to another.
@@ -57,10 +57,10 @@ inline Plan twoShotPlan(int ranks, ElementType type, ReduceKind kind,
 inline Plan reduceScatterPlan(int ranks, ElementType type, ReduceKind kind,
                               const Shape &shape, size_t dim) {
   PlanBuilder b(ranks);
-  int64_t count = productOf(shape);
+  int64_t count = product(shape);
   int in = b.argument(type, count, ArgumentKind::Input);
   int out = b.argument(type, [&](int rank) {
-    return productOf(sliceShape(shape, dim, ranks, rank));
+    return product(sliceShape(shape, dim, ranks, rank));
   });
   int staged = b.symmetric(type, count);
   BarrierPart first = b.barrier(), second = b.barrier();
@@ -84,9 +84,9 @@ inline Plan reduceScatterPlan(int ranks, ElementType type, ReduceKind kind,
 inline Plan allGatherPlan(int ranks, ElementType type, const Shape &shape,
                           size_t dim, bool push) {
   PlanBuilder b(ranks);
-  int64_t count = productOf(shape);
+  int64_t count = product(shape);
   auto sliceCount = [&](int rank) {
-    return productOf(sliceShape(shape, dim, ranks, rank));
+    return product(sliceShape(shape, dim, ranks, rank));
   };
   int in = b.argument(type, sliceCount, ArgumentKind::Input);
   int out = b.argument(type, count);
@@ -123,7 +123,7 @@ inline Plan allToAllPlan(int ranks, ElementType type, const Shape &shape,
   PlanBuilder b(ranks);
   auto counts = [&](size_t dim) {
     return [&shape, dim, ranks](int rank) {
-      return productOf(sliceShape(shape, dim, ranks, rank));
+      return product(sliceShape(shape, dim, ranks, rank));
     };
   };
   int in = b.argument(type, counts(from), ArgumentKind::Input);

@@ -50,7 +50,7 @@ HostTensor slice(const HostTensor &whole, size_t dim, int ranks, int rank) {
 }
 
 HostTensor randomOf(ElementType type, const Shape &shape, uint64_t seed) {
-  return *randomTensor(type, productOf(shape), seed).reshaped(shape);
+  return *randomTensor(type, product(shape), seed).reshaped(shape);
 }
 
 const std::vector<Shape> shapes = {{7},       {4, 6}, {3, 5, 2},
@@ -91,8 +91,8 @@ TEST(PlanCollectives, ReduceScatterOnRaggedShapes) {
                 return randomOf(type, shape, seedOf(rank, call));
               },
               [&](int rank, int call) {
-                HostTensor sum = expectedSum(type, kind, ranks,
-                                             productOf(shape), seedOf(0, call));
+                HostTensor sum = expectedSum(type, kind, ranks, product(shape),
+                                             seedOf(0, call));
                 return slice(*sum.reshaped(shape), dim, ranks, rank);
               },
               "reduce_scatter");
@@ -179,7 +179,7 @@ TEST(PlanCollectives, LargeOnesInPieces) {
       },
       [&](int rank, int call) {
         HostTensor sum = expectedSum(type, ReduceKind::Sum, ranks,
-                                     productOf(shape), seedOf(0, call));
+                                     product(shape), seedOf(0, call));
         return slice(*sum.reshaped(shape), 1, ranks, rank);
       },
       "reduce_scatter");

@@ -17,7 +17,7 @@ using namespace ccn::runtime;
 namespace {
 
 HostTensor randomOf(ElementType type, const Shape &shape, uint64_t seed) {
-  return *randomTensor(type, productOf(shape), seed).reshaped(shape);
+  return *randomTensor(type, product(shape), seed).reshaped(shape);
 }
 
 void *dataOf(const HostTensor &tensor) {

@@ -10,6 +10,7 @@
 
 #include "TeamUtil.h"
 #include "runtime/PlanExecutor.h"
+#include "runtime/Strided.h"
 
 #include <functional>
 
@@ -25,13 +26,6 @@ inline Shape rowMajor(const Shape &shape) {
     stride *= shape[dim];
   }
   return strides;
-}
-
-inline int64_t productOf(const Shape &shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
 }
 
 class PlanBuilder {

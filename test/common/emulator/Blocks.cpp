@@ -1,6 +1,9 @@
-//===- CudaBlocks.cpp - Blocks of CUDA threads on the CPU -----------------===//
+//===- Blocks.cpp - Blocks of CUDA threads on the CPU ---------------------===//
 
-#include "test/unit/Codegen/CudaBlocks.h"
+#include "test/common/emulator/Blocks.h"
+
+// Its names are of no namespace, as CUDA has them.
+#include "test/common/emulator/Intrinsics.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,10 +16,12 @@
 #include <thread>
 #include <ucontext.h>
 #include <utility>
-#include <vector>
+
+using namespace ccn;
+using emulator::Cluster;
 
 thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
-thread_local int flagDelay = 0;
+thread_local int emulator::flagDelay = 0;
 
 namespace {
 
@@ -58,7 +63,7 @@ thread_local std::mt19937 random32(1);
 /// Whether threads that have ended are not waited for.
 thread_local bool endedIsHere = false;
 /// That of the block; null if it is alone.
-thread_local CudaCluster *ownCluster = nullptr;
+thread_local Cluster *ownCluster = nullptr;
 
 Thread &current() { return threads[threadIdx.x]; }
 /// A thread of the current one's warp.
@@ -170,9 +175,9 @@ void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
 
 } // namespace
 
-void runBlock(int block, int blocks, int threadCount,
-              const std::function<void()> &function, bool mayEnd,
-              CudaCluster *cluster) {
+void emulator::runBlock(int block, int blocks, int threadCount,
+                        const std::function<void()> &function, bool mayEnd,
+                        Cluster *cluster) {
   ownCluster = cluster;
   kernel = &function;
   endedIsHere = mayEnd;
@@ -182,8 +187,8 @@ void runBlock(int block, int blocks, int threadCount,
   runThreads(static_cast<size_t>(threadCount));
 }
 
-void runBlocks(int blocks, int threadCount,
-               const std::function<void()> &function, bool mayEnd) {
+void emulator::runBlocks(int blocks, int threadCount,
+                         const std::function<void()> &function, bool mayEnd) {
   for (int block = 0; block < blocks; ++block)
     runBlock(block, blocks, threadCount, function, mayEnd);
 }
@@ -207,8 +212,8 @@ static void yieldThread() {
 }
 
 static void delayFlag() {
-  if (flagDelay > 0)
-    std::this_thread::sleep_for(std::chrono::microseconds(flagDelay));
+  if (emulator::flagDelay > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(emulator::flagDelay));
 }
 
 unsigned loadAcquire(const unsigned *from) {
@@ -235,7 +240,7 @@ void endThread() {
   await(Thread::Done);
 }
 
-unsigned CudaCluster::arrive(unsigned block, char *anchor) {
+unsigned Cluster::arrive(unsigned block, char *anchor) {
   std::lock_guard lock(mutex);
   anchors[block % anchors.size()] = anchor;
   unsigned number = barriers;
@@ -245,11 +250,11 @@ unsigned CudaCluster::arrive(unsigned block, char *anchor) {
   }
   return number;
 }
-bool CudaCluster::isOver(unsigned barrier) {
+bool Cluster::isOver(unsigned barrier) {
   std::lock_guard lock(mutex);
   return barriers != barrier;
 }
-unsigned CudaCluster::leave(unsigned block) {
+unsigned Cluster::leave(unsigned block) {
   std::lock_guard lock(mutex);
   unsigned left = --running[block % running.size()];
   if (--expected == arrived && expected > 0) {
@@ -258,7 +263,7 @@ unsigned CudaCluster::leave(unsigned block) {
   }
   return left;
 }
-char *CudaCluster::anchor(unsigned block) {
+char *Cluster::anchor(unsigned block) {
   std::lock_guard lock(mutex);
   return running[block] > 0 ? anchors[block] : nullptr;
 }

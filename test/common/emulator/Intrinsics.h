@@ -1,0 +1,131 @@
+//===- Intrinsics.h - CUDA C++ compiled for the CPU -------------*- C++ -*-===//
+//
+// What CUDA's compiler knows by itself, as far as codegen/cuda and what is
+// generated use it, and what they have as PTX. Included before either, so that
+// tests run them without a GPU; what concerns other threads is in Blocks.cpp.
+// It stays short: each program that is emulated is compiled after it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_COMMON_EMULATOR_INTRINSICS_H
+#define CCN_TEST_COMMON_EMULATOR_INTRINSICS_H
+
+#include <math.h>
+#include <string.h>
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+/// Of a block, all threads of which are on one of the CPU.
+#define __shared__ thread_local
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+inline unsigned __float_as_uint(float x) {
+  return __builtin_bit_cast(unsigned, x);
+}
+inline float __uint_as_float(unsigned x) {
+  return __builtin_bit_cast(float, x);
+}
+inline long long __double_as_longlong(double x) {
+  return __builtin_bit_cast(long long, x);
+}
+inline double __longlong_as_double(long long x) {
+  return __builtin_bit_cast(double, x);
+}
+
+inline float __fdividef(float x, float y) { return x / y; }
+
+inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
+inline int __clzll(long long x) {
+  return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;
+}
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+inline unsigned long long __brevll(unsigned long long x) {
+  return __builtin_bitreverse64(x);
+}
+inline unsigned long long __umul64hi(unsigned long long x,
+                                     unsigned long long y) {
+  return static_cast<unsigned long long>(
+      static_cast<unsigned __int128>(x) * y >> 64);
+}
+inline long long __mul64hi(long long x, long long y) {
+  return static_cast<long long>(static_cast<__int128>(x) * y >> 64);
+}
+
+struct CudaIndex {
+  unsigned x = 0;
+};
+extern thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
+
+struct uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+  return {x, y, z, w};
+}
+
+void __syncthreads();
+void __syncwarp();
+unsigned __shfl_xor_sync(unsigned mask, unsigned value, int lanes);
+int __syncthreads_or(int predicate);
+int __syncthreads_count(int predicate);
+unsigned __ballot_sync(unsigned mask, int predicate);
+template <typename T> T atomicAdd(T *to, T value) {
+  return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+inline unsigned atomicCAS(unsigned *to, unsigned expected, unsigned value) {
+  __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+  return expected;
+}
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_system() { __threadfence(); }
+
+// What kernel.cuh and exchange.cuh have as PTX. Who loads lets others go on.
+unsigned loadAcquire(const unsigned *from);
+inline unsigned loadAcquireOwn(const unsigned *from) {
+  return loadAcquire(from);
+}
+void storeRelease(unsigned *to, unsigned value);
+unsigned long long nanoseconds();
+void endThread();
+uint4 loadPacket(const uint4 *from);
+void storePacket(uint4 *to, uint4 value);
+
+/// All that a module has shared memory of lies as far from it in each block.
+[[maybe_unused]] static thread_local char clusterAnchor;
+void arriveInCluster(char *anchor);
+[[maybe_unused]] static inline void arriveInCluster() {
+  arriveInCluster(&clusterAnchor);
+}
+void awaitCluster();
+void *sharedOfBlock(void *own, unsigned block, char *anchor);
+[[maybe_unused]] static inline void *sharedOfBlock(void *own, unsigned block) {
+  return sharedOfBlock(own, block, &clusterAnchor);
+}
+
+// What tiles.cuh has as PTX.
+void loadMatrices(unsigned (&to)[4], const void *row);
+void loadTransposed(unsigned (&to)[4], const void *row);
+void multiplyTiles(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
+                   float (*decode)(unsigned short));
+/// `T` is f16 or bf16 of scalars.cuh, wherever that is included.
+template <typename T>
+void multiplyAdd(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
+                 T) {
+  multiplyTiles(sums, a, b,
+                [](unsigned short bits) { return toFloat(T{bits}); });
+}
+void copyAsync(void *to, const void *from, int bytes);
+void awaitCopies();
+
+#endif // CCN_TEST_COMMON_EMULATOR_INTRINSICS_H

@@ -1,0 +1,49 @@
+//===- Kernels.h - Generated kernels compiled for the CPU -------*- C++ -*-===//
+//
+// From the CUDA C++ of a program to kernels that run here, each block on a
+// thread of its own. The compiler is the one that builds ccn.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_COMMON_EMULATOR_KERNELS_H
+#define CCN_TEST_COMMON_EMULATOR_KERNELS_H
+
+#include "runtime/ObjectCode.h"
+
+#include <array>
+#include <limits>
+
+namespace ccn::emulator {
+
+/// A shared object of CUDA C++, or what the compiler says against it.
+Result<std::string> compile(const std::string &text);
+
+/// The same of a program's source, with what findKernel looks for.
+Result<std::string> compileKernels(const std::string &source);
+
+struct Launch {
+  int blocks, threads;
+  /// Of a cluster.
+  int clusterBlocks = 1;
+  /// How many blocks there are at once, if they are no clusters.
+  int mostResident = std::numeric_limits<int>::max();
+};
+
+struct Kernel {
+  /// Of the context, the addresses and the numbers.
+  std::array<size_t, 3> parameterBytes;
+  /// A thread of it.
+  void (*call)(const void *const *parameters);
+
+  /// Returns when all blocks have ended. Their flagDelay is that of this
+  /// thread.
+  void run(const Launch &launch, const void *const *parameters) const;
+};
+
+/// Null if there is none of that name.
+std::optional<Kernel> findKernel(const runtime::ObjectCode &code,
+                                 const std::string &name);
+
+} // namespace ccn::emulator
+
+#endif // CCN_TEST_COMMON_EMULATOR_KERNELS_H
