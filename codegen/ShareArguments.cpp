@@ -76,6 +76,7 @@ private:
     return it == byBuffer.end() ? none : it->second;
   }
   std::vector<BufferKey> buffersIn(Memory memory) const;
+  bool isInside(const BufferKey &buffer, const BufferKey &argument) const;
   bool isSameCopy(const BufferAccess &copy, int buffer, int argument) const;
   bool isInput(const BufferKey &buffer, const BufferKey &argument) const;
   bool isOutput(const BufferKey &buffer, const BufferKey &argument);
@@ -153,6 +154,19 @@ std::vector<BufferKey> Sharer::buffersIn(Memory memory) const {
       return {};
   }
   return keys;
+}
+
+/// Whether the argument has all elements that ranks access of the buffer.
+bool Sharer::isInside(const BufferKey &buffer,
+                      const BufferKey &argument) const {
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank)
+    for (const BufferAccess &access :
+         accesses(rank, buffer[static_cast<size_t>(rank)]))
+      if (access.end >
+          bufferOf(access.owner, argument[static_cast<size_t>(access.owner)])
+              .count)
+        return false;
+  return true;
 }
 
 /// Whether a copy has the same elements of the buffer and of the argument, both
@@ -265,6 +279,7 @@ std::vector<int> Sharer::run() {
       }
       // Others take the place of this rank's for that of theirs.
       if (!fits || llvm::is_contained(shared, static_cast<int>(number)) ||
+          !isInside(buffer, argument) ||
           !(isInput(buffer, argument) || isOutput(buffer, argument)))
         continue;
       replace(buffer, argument);

@@ -257,6 +257,24 @@ TEST(ShareArguments, RaggedOutputs) {
   EXPECT_EQ(copies(plan.plan), 2);
 }
 
+TEST(ShareArguments, NotAnOutputWithoutElementsThatAreWritten) {
+  // All of the outputs is copied, but others put more into the buffer.
+  for (int64_t count : {0, 9}) {
+    PlanBuilder plan(2);
+    int in = plan.argument({10}), out = plan.argument({count});
+    int place = plan.symmetric({10}), all = plan.privateBuffer({10});
+    for (int rank : {0, 1})
+      plan.add(rank, copy(10, view(in), view(place, 0, 1 - rank)));
+    plan.barrier();
+    for (int rank : {0, 1}) {
+      plan.add(rank, copy(10, view(place), view(all)));
+      if (count > 0)
+        plan.add(rank, copy(count, view(place), view(out)));
+    }
+    EXPECT_EQ(shareArguments(plan.plan), Shared{}) << count;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Outputs that are read
 //===----------------------------------------------------------------------===//
