@@ -79,7 +79,9 @@ def OverlappedOp : Ccn_Op<"overlapped", [
     part in every chunk. With `ring`, the blocks at each position of that axis make n
     chunks of their own, and the rank at position r begins with block r (if the
     pipeline begins with an all_gather: the block it has) or r + 1 (if it ends with
-    a reduction: the block it needs comes last) and goes around.
+    a reduction: the block it needs comes last) and goes around. All ranks go in one
+    order where more collectives are in the pipeline, or where the blocks at its
+    position are not in a rank's own part, as other axes cut them.
 
     The decomposition is that of Wang et al., "Overlap Communication with Dependent
     Computation via Decomposition in Large Deep Learning Models", ASPLOS 2023, and

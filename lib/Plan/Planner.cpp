@@ -231,7 +231,8 @@ void Planner::planKernel(Operation *op) {
 /// The one collective of a pipeline whose ranks go around a ring, each
 /// beginning with another block: a reduce_scatter, whose own block is needed
 /// last, or an all_gather, whose own block is there first. With more
-/// collectives the ranks would wait for each other in a circle, and go in one
+/// collectives, or where other axes cut blocks in which ranks have parts of
+/// others' positions, they would wait for each other in a circle, and go in one
 /// order.
 CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
   SmallVector<CommunicateOp> collectives;
@@ -239,11 +240,20 @@ CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
   if (!op.getRingAttr() || collectives.size() != 1)
     return {};
   CommunicateOp only = collectives.front();
-  bool fits = (only.getCollective() == Collective::reduce_scatter ||
-               only.getCollective() == Collective::all_gather) &&
+  bool scatters = only.getCollective() == Collective::reduce_scatter;
+  bool fits = (scatters || only.getCollective() == Collective::all_gather) &&
               chunking.dims.contains(only.getInput());
+  if (!fits)
+    return {};
+  Layout parts =
+      Layout::of(scatters ? only.getTargetType() : only.getSourceType());
+  ArrayRef<StringAttr> cut =
+      parts.getAxes(chunking.dims.lookup(only.getInput()));
+  SmallVector<StringAttr> blocks = getBlockAxes(op, chunking);
+  bool areOwn = llvm::is_contained(cut, op.getRingAttr()) &&
+                cut == ArrayRef(blocks).take_front(cut.size());
   ArrayRef<StringAttr> axes = only.getAxes().getNames();
-  return fits && !exchangeOf(only) && axes.size() == 1 &&
+  return areOwn && !exchangeOf(only) && axes.size() == 1 &&
                  axes.front() == op.getRingAttr()
              ? only
              : CommunicateOp();
