@@ -58,6 +58,8 @@ private:
   runtime::Loop exportLoop(plan::LoopOp op);
   runtime::ExchangePart exportExchange(plan::ExchangeOp op);
   runtime::View viewOf(Value view);
+  /// A contiguous view of any rank, as rows of so many elements.
+  runtime::View rowsOf(Value view, int64_t rowSize);
   runtime::LoopOperand operandOf(Value view, plan::AllAttr all, bool isInput);
   const std::string &textOf(func::FuncOp body);
   std::string functionFor(plan::LoopOp op);
@@ -128,6 +130,12 @@ runtime::View Exporter::viewOf(Value view) {
   result.strides = listOf(strides);
   if (std::optional<int64_t> rank = plan::rankOf(view))
     result.rank = static_cast<int>(*rank);
+  return result;
+}
+
+runtime::View Exporter::rowsOf(Value view, int64_t rowSize) {
+  runtime::View result = viewOf(view);
+  result.strides = {rowSize, 1};
   return result;
 }
 
@@ -440,9 +448,9 @@ runtime::Part Exporter::exportPart(Operation &op) {
         part.tableRows = table.front();
         part.rowSize = ShapedType::getNumElements(table.drop_front());
         part.count = typeOf(op.getIndices()).getNumElements();
-        part.table = viewOf(op.getTable());
+        part.table = rowsOf(op.getTable(), part.rowSize);
         part.indices = viewOf(op.getIndices());
-        part.to = viewOf(op.getTo());
+        part.to = rowsOf(op.getTo(), part.rowSize);
         return part;
       })
       .Case([&](plan::ScatterRowsPartOp op) -> Part {
@@ -451,10 +459,10 @@ runtime::Part Exporter::exportPart(Operation &op) {
         part.tableRows = table.front();
         part.rowSize = ShapedType::getNumElements(table.drop_front());
         part.count = typeOf(op.getIndices()).getNumElements();
-        part.table = viewOf(op.getTable());
+        part.table = rowsOf(op.getTable(), part.rowSize);
         part.indices = viewOf(op.getIndices());
-        part.rows = viewOf(op.getRows());
-        part.to = viewOf(op.getTo());
+        part.rows = rowsOf(op.getRows(), part.rowSize);
+        part.to = rowsOf(op.getTo(), part.rowSize);
         return part;
       })
       .Case([&](plan::ExchangeOp op) -> Part { return exportExchange(op); })

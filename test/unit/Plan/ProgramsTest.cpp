@@ -302,6 +302,20 @@ schedule t for f {
           "t");
 }
 
+// Rows of one element, of a matrix, and of a matrix in blocks.
+TEST_F(PlansOfPrograms, RowsOfAnyShape) {
+  compare(R"(mesh m (a = 2)
+program f(x: f32[5], t: f32[4, 2, 3], i: i32[3], r: f32[3], q: f32[3, 2, 3],
+          b: f32[4, 2, 4] sliced(2)) {
+  let u = gather_rows(x, i)
+  let v = gather_rows(t, i)
+  let w = scatter_rows(x, i, r)
+  let y = scatter_rows(t, i, q)
+  let z = gather_rows(b, i)
+  return u, v, w, y, z
+})");
+}
+
 TEST_F(PlansOfPrograms, ReturnTheSameTwice) {
   compare(R"(mesh m (a = 2)
 program f(x: f32[5] sliced(0), inout p: f32[5] sliced(0), s: i64) {
