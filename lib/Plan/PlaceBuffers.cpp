@@ -74,9 +74,21 @@ template <typename Visit> void visitAll(PlanDraft &draft, Visit visit) {
     }
 }
 
+/// Whether a part reads of a view, which it has among its operands, each
+/// element before it writes that one, and no other afterwards: products and
+/// convolutions read what they have written, rows are found anywhere in tables.
+/// What an exchange takes and gives without a copy is in one order.
+bool readsAsItWrites(const PartDraft &part, const Strided &view) {
+  if (const auto *scatter = std::get_if<ScatterRowsDraft>(&part))
+    return view != scatter->rows && view != scatter->indices;
+  return std::holds_alternative<RowsDraft>(part) ||
+         std::holds_alternative<CopyDraft>(part) ||
+         std::holds_alternative<ExchangeDraft>(part);
+}
+
 /// Whether what makes the stored buffer may make it in the argument: whatever
-/// reads the argument's old content does so before, or reads, in the loop that
-/// writes it, the very element that is written.
+/// reads the argument's old content does so before, or reads, in the part or
+/// loop that writes it, the very element that is written.
 bool Forwarder::isSafe(const CopyDraft &store, Position at) {
   struct Access {
     Strided view;
@@ -119,12 +131,15 @@ bool Forwarder::isSafe(const CopyDraft &store, Position at) {
     if (isBefore && access.position.launch == first->launch &&
         access.position.part == first->part)
       isBefore = false;
-    bool isSame = llvm::any_of(source, [&](const Access &write) {
-      Strided moved = access.view;
-      moved.buffer = write.view.buffer;
-      return write.isWrite && write.position == access.position &&
-             write.view == moved;
-    });
+    const PartDraft &part =
+        draft.launches[access.position.launch].parts[access.position.part];
+    bool isSame = readsAsItWrites(part, access.view) &&
+                  llvm::any_of(source, [&](const Access &write) {
+                    Strided moved = access.view;
+                    moved.buffer = write.view.buffer;
+                    return write.isWrite && write.position == access.position &&
+                           write.view == moved;
+                  });
     // In chunks that are made one after the other it must be so for each.
     if (!isSame && !isBefore)
       return false;

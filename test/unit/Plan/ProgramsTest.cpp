@@ -302,6 +302,25 @@ schedule t for f {
           "t");
 }
 
+// What a product, or rows of a table, are stored to is one of their operands:
+// they are made elsewhere. A table may get its rows where it is.
+TEST_F(PlansOfPrograms, StoreToAnOperand) {
+  compare(R"(mesh m (a = 2)
+program f(x: f32[4, 4], i: i32[4], inout p: f32[4, 4], inout q: f32[4, 4],
+          inout r: f32[4, 4], inout s: f32[4, 4], inout t: f32[4, 4],
+          inout u: f32[4, 4], inout c: f32[1, 1, 3, 3], k: f32[1, 1, 1, 1],
+          inout j: i32[4]) {
+  p <- matmul(p, x)
+  q <- matmul(x, q)
+  r <- gather_rows(r, i)
+  s <- scatter_rows(x, i, s)
+  t <- scatter_rows(t, i, t)
+  u <- scatter_rows(u, i, x)
+  c <- conv2d(c, k)
+  j <- gather_rows(i, j)
+})");
+}
+
 // Rows of one element, of a matrix, and of a matrix in blocks.
 TEST_F(PlansOfPrograms, RowsOfAnyShape) {
   compare(R"(mesh m (a = 2)
