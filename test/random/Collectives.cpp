@@ -11,7 +11,13 @@
 using namespace ccn::random;
 
 ProgramGenerator::Maybe ProgramGenerator::collective() {
+  // Truth values are only moved.
   Value x = *find([](const Tensor &type) { return type.element != "bool"; });
+  if (random.chance(0.1))
+    if (Maybe truth = find([](const Tensor &type) {
+          return type.element == "bool" && !type.isReplicated();
+        }))
+      x = *truth;
   for (int attempt = 0; attempt < 6; ++attempt) {
     Maybe made;
     switch (random.weighted<unsigned>(
@@ -48,6 +54,8 @@ ProgramGenerator::Maybe ProgramGenerator::collective() {
 }
 
 ProgramGenerator::Maybe ProgramGenerator::allReduce(const Value &x) {
+  if (x.type.element == "bool")
+    return std::nullopt;
   Held kind = x.type.pending().value_or(drawReduction());
   Tensor type = x.type;
   std::vector<size_t> axes;
@@ -66,7 +74,8 @@ ProgramGenerator::Maybe ProgramGenerator::allReduce(const Value &x) {
 
 ProgramGenerator::Maybe ProgramGenerator::reduceScatter(const Value &x) {
   size_t axis = drawAxis();
-  if (x.type.held[axis] == Held::Same || x.type.rank() == 0)
+  if (x.type.held[axis] == Held::Same || x.type.rank() == 0 ||
+      x.type.element == "bool")
     return std::nullopt;
   Held kind = x.type.pending().value_or(drawReduction());
   auto dim = static_cast<size_t>(random.below(int64_t(x.type.rank())));
@@ -135,7 +144,7 @@ ProgramGenerator::Maybe ProgramGenerator::rooted(const Value &x) {
   }
   if (x.type.held[axis] == Held::Same)
     return std::nullopt;
-  if (random.chance(0.4)) {
+  if (x.type.element != "bool" && random.chance(0.4)) {
     Held kind = x.type.pending().value_or(drawReduction());
     type.held[axis] = Held::Local;
     return Value{std::string("reduce(") + reductionName(kind) + ", " + x.text +

@@ -235,9 +235,29 @@ void ProgramGenerator::experts() {
     let({"sum(" + back.text + ", 0)", *reduceOver(home, 0, Held::Sum)});
 }
 
+/// An argument that is stored what is made of it.
+void ProgramGenerator::replacements() {
+  Shape own = shape;
+  if (own.size() == 2 && random.chance(0.5))
+    own[0] = own[1];
+  Value state =
+      argument(drawLayout(replicated(element, own), true), /*isInout=*/true);
+  for (int64_t i = random.between(1, 3); i > 0; --i)
+    for (int attempt = 0; attempt < 40; ++attempt) {
+      Maybe made = operation(1);
+      if (!made || made->text.find(state.text) == std::string::npos ||
+          made->type != state.type)
+        continue;
+      if (random.chance(0.3))
+        made = let(*made);
+      store(state, *made);
+      break;
+    }
+}
+
 /// A reduction between ranks followed by a norm of what it makes.
 void ProgramGenerator::norms() {
-  if (element == "i32" || shape.empty())
+  if (shape.empty() || !replicated(element, shape).isFloat())
     return;
   size_t axis = drawAxis();
   Tensor type = replicated(element, shape);

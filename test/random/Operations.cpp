@@ -12,23 +12,10 @@ using namespace ccn::random;
 ProgramGenerator::Maybe ProgramGenerator::operation(unsigned depth) {
   for (int attempt = 0; attempt < 10; ++attempt) {
     Maybe made;
-    switch (random.weighted<unsigned>({{6, 0},
-                                       {10, 1},
-                                       {4, 2},
-                                       {2, 3},
-                                       {2, 4},
-                                       {2, 5},
-                                       {4, 6},
-                                       {2, 7},
-                                       {3, 8},
-                                       {2, 9},
-                                       {1, 10},
-                                       {2, 11},
-                                       {2, 12},
-                                       {1, 13},
-                                       {1, 14},
-                                       {9, 15},
-                                       {2, 16}})) {
+    switch (random.weighted<unsigned>(
+        {{6, 0},  {10, 1}, {4, 2},  {2, 3},  {2, 4},  {2, 5},  {4, 6},
+         {2, 7},  {3, 8},  {2, 9},  {1, 10}, {2, 11}, {2, 12}, {1, 13},
+         {1, 14}, {9, 15}, {2, 16}, {1, 17}, {1, 18}, {1, 19}})) {
     case 0:
       made = unary(depth);
       break;
@@ -80,6 +67,15 @@ ProgramGenerator::Maybe ProgramGenerator::operation(unsigned depth) {
     case 16:
       made = repetition();
       break;
+    case 17:
+      made = compared();
+      break;
+    case 18:
+      made = convolution();
+      break;
+    case 19:
+      made = addedRows();
+      break;
     }
     if (!made)
       continue;
@@ -106,16 +102,26 @@ ProgramGenerator::Maybe ProgramGenerator::unary(unsigned depth) {
   Maybe x = operand(depth);
   if (!x)
     return std::nullopt;
-  if (!x->type.isFloat())
+  if (!x->type.isFloat()) {
+    if (random.chance(0.5))
+      return Value{"(" + x->text + random.pick<std::string>({" / 2)", " % 3)"}),
+                   x->type};
     return Value{random.pick<std::string>({"abs(", "neg("}) + x->text + ")",
                  x->type};
-  switch (random.below(8)) {
+  }
+  switch (random.below(10)) {
   case 0:
     return Value{"sqrt(abs(" + x->text + "))", x->type};
   case 1:
     return Value{"log(abs(" + x->text + ") + 1)", x->type};
   case 2:
     return Value{"exp(min(" + x->text + ", 1.0))", x->type};
+  case 3:
+    return Value{"rsqrt(abs(" + x->text + ") + 1)", x->type};
+  case 4:
+    return Value{"pow(abs(" + x->text + "), " +
+                     random.pick<std::string>({"0.5", "2", "1.5"}) + ")",
+                 x->type};
   default:
     return Value{random.pick<std::string>({"tanh", "sigmoid", "relu", "abs",
                                            "gelu", "silu", "neg"}) +
@@ -146,7 +152,9 @@ ProgramGenerator::Maybe ProgramGenerator::binary(unsigned depth) {
   std::string a = x->text, b = y.text;
   if (x->type.shape == y.type.shape && random.chance(0.3))
     std::swap(a, b);
-  switch (random.below(8)) {
+  switch (random.below(9)) {
+  case 2:
+    return Value{"(" + a + " % (abs(" + b + ") + 1))", *type};
   case 0:
     return Value{
         random.pick<std::string>({"min(", "max("}) + a + ", " + b + ")", *type};
@@ -186,6 +194,20 @@ ProgramGenerator::Maybe ProgramGenerator::scaled(unsigned depth) {
   }
 }
 
+ProgramGenerator::Maybe ProgramGenerator::compared() {
+  Maybe x = findReduced();
+  if (!x)
+    return std::nullopt;
+  Value y = partner(*x);
+  std::optional<Tensor> type = combine(x->type, y.type);
+  if (!type)
+    return std::nullopt;
+  type->element = "bool";
+  return Value{"(" + x->text + random.pick<std::string>({" > ", " <= "}) +
+                   y.text + ")",
+               *type};
+}
+
 ProgramGenerator::Maybe ProgramGenerator::selected() {
   Maybe x = findReduced();
   if (!x)
@@ -194,6 +216,18 @@ ProgramGenerator::Maybe ProgramGenerator::selected() {
   std::optional<Tensor> type = combine(x->type, y.type);
   if (!type)
     return std::nullopt;
+  if (random.chance(0.4)) {
+    // By a condition that is there.
+    auto select = [&](Tensor condition) {
+      condition.element = type->element;
+      return combine(*type, condition);
+    };
+    if (Maybe c = find([&](const Tensor &other) {
+          return other.element == "bool" && select(other) == *type;
+        }))
+      return Value{"select(" + c->text + ", " + x->text + ", " + y.text + ")",
+                   *type};
+  }
   std::string comparison =
       random.pick<std::string>({" > ", " < ", " >= ", " <= ", " == ", " != "});
   std::string other = random.chance(0.5) ? std::string("0") : y.text;
@@ -203,7 +237,7 @@ ProgramGenerator::Maybe ProgramGenerator::selected() {
 }
 
 ProgramGenerator::Maybe ProgramGenerator::converted() {
-  Maybe x = findReduced();
+  Maybe x = find([](const Tensor &type) { return !type.pending(); });
   if (!x)
     return std::nullopt;
   Tensor type = x->type;
@@ -262,6 +296,15 @@ ProgramGenerator::Maybe ProgramGenerator::reduction() {
   std::optional<Tensor> type = reduceOver(x->type, dim, kind);
   if (!type)
     return std::nullopt;
+  if (type->rank() > 0 && random.chance(0.15)) {
+    // Two of them.
+    auto other = static_cast<size_t>(random.below(int64_t(type->rank())));
+    std::optional<Tensor> less = reduceOver(*type, other, kind);
+    if (less)
+      return Value{name + "(" + x->text + ", [" + std::to_string(dim) + ", " +
+                       std::to_string(other + (other >= dim)) + "])",
+                   *less};
+  }
   return Value{name + "(" + x->text + ", " + std::to_string(dim) + ")", *type};
 }
 
@@ -325,6 +368,48 @@ ProgramGenerator::Maybe ProgramGenerator::product() {
   if (!type)
     return std::nullopt;
   return Value{"matmul(" + x->text + ", " + input(weight).text + ")", *type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::convolution() {
+  Tensor image =
+      replicated(element, {drawSize(), random.between(1, 3),
+                           random.between(1, 7), random.between(1, 7)});
+  Tensor filter =
+      replicated(element, {drawSize(), image.shape[1], random.between(1, 3),
+                           random.between(1, 3)});
+  int64_t stride = random.between(1, 2), padding = random.between(0, 1);
+  Tensor type = replicated(element, {image.shape[0], filter.shape[0]});
+  for (size_t dim : {2, 3}) {
+    int64_t room = image.shape[dim] + 2 * padding - filter.shape[dim];
+    if (room < 0)
+      return std::nullopt;
+    type.shape.push_back(room / stride + 1);
+  }
+  type.cuts.resize(4);
+  size_t axis = drawAxis();
+  switch (random.below(5)) {
+  case 0:
+    image.cuts[0].push_back(axis);
+    type.cuts[0].push_back(axis);
+    break;
+  case 1:
+    filter.cuts[0].push_back(axis);
+    type.cuts[1].push_back(axis);
+    break;
+  case 2:
+    image.cuts[1].push_back(axis);
+    filter.cuts[1].push_back(axis);
+    type.held[axis] = Held::Sum;
+    break;
+  case 3:
+    image.held[axis] = Held::Local;
+    type.held[axis] = Held::Local;
+    break;
+  }
+  return Value{"conv2d(" + input(image).text + ", " + input(filter).text +
+                   ", " + std::to_string(stride) + ", " +
+                   std::to_string(padding) + ")",
+               type};
 }
 
 //===----------------------------------------------------------------------===//
@@ -427,16 +512,49 @@ ProgramGenerator::Maybe ProgramGenerator::repeated() {
   return Value{"broadcast_to(" + x->text + ", [" + text + "])", type};
 }
 
+Value ProgramGenerator::indicesOf(const Tensor &table) {
+  Tensor indices = replicated(
+      random.pick<std::string>({"i32", "i32", "i64", "u8"}), {drawSize()});
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    if (!table.isReplicated(axis) || !random.chance(0.3))
+      continue;
+    if (random.chance(0.5))
+      indices.cuts[0].push_back(axis);
+    else
+      indices.held[axis] = Held::Local;
+  }
+  return argument(indices);
+}
+
 ProgramGenerator::Maybe ProgramGenerator::rows() {
   Maybe table = find([](const Tensor &type) {
-    return type.rank() == 2 && type.isReplicated() && type.shape[0] > 0 &&
-           type.element != "bool";
+    return type.rank() > 0 && !type.pending() && type.cuts[0].empty() &&
+           type.shape[0] > 0;
   });
   if (!table)
     return std::nullopt;
+  Value indices = indicesOf(table->type);
+  Tensor type = table->type;
+  type.shape[0] = indices.type.shape[0];
+  type.cuts[0] = indices.type.cuts[0];
+  for (size_t axis = 0; axis < mesh.size(); ++axis)
+    if (indices.type.isLocal(axis))
+      type.held[axis] = Held::Local;
+  return Value{"gather_rows(" + table->text + ", " + indices.text + ")", type};
+}
+
+/// A table with rows added to it.
+ProgramGenerator::Maybe ProgramGenerator::addedRows() {
+  Maybe table = find([](const Tensor &type) {
+    return type.rank() > 0 && !type.pending() && type.cuts[0].empty() &&
+           type.shape[0] > 0 && type.element != "bool";
+  });
+  if (!table)
+    return std::nullopt;
+  Tensor rows = table->type;
   Tensor indices = replicated("i32", {drawSize()});
-  Tensor type =
-      replicated(table->type.element, {indices.shape[0], table->type.shape[1]});
-  return Value{
-      "gather_rows(" + table->text + ", " + argument(indices).text + ")", type};
+  rows.shape[0] = indices.shape[0];
+  return Value{"scatter_rows(" + table->text + ", " + argument(indices).text +
+                   ", " + input(rows).text + ")",
+               table->type};
 }

@@ -36,11 +36,26 @@ ProgramGenerator::ProgramGenerator(Random &random) : random(random) {
                                               {1, 9}}));
   element = drawElement();
   shape = drawShape();
+  // Rows that more than a thread takes, and large ones.
+  if (!shape.empty() && random.chance(0.08))
+    shape.back() = random.pick<int64_t>({33, 70, 257, 1030});
 }
 
 std::string ProgramGenerator::drawElement() {
-  return random.weighted<std::string>(
-      {{8, "f32"}, {3, "f64"}, {4, "f16"}, {3, "bf16"}, {3, "i32"}});
+  return random.weighted<std::string>({{12, "f32"},
+                                       {5, "f64"},
+                                       {6, "f16"},
+                                       {5, "bf16"},
+                                       {4, "i32"},
+                                       {2, "f8e4m3"},
+                                       {2, "f8e5m2"},
+                                       {1, "i8"},
+                                       {1, "i16"},
+                                       {1, "i64"},
+                                       {1, "u8"},
+                                       {1, "u16"},
+                                       {1, "u32"},
+                                       {1, "u64"}});
 }
 
 int64_t ProgramGenerator::drawSize() { return random.pick(sizes); }
@@ -110,10 +125,13 @@ Value ProgramGenerator::let(const Value &value) {
 }
 
 Value ProgramGenerator::argument(const Tensor &type, bool isInout) {
+  bool isScattered =
+      type.rank() == 1 && type.cuts[0].empty() && random.chance(0.1);
   std::string name = isInout ? "p" + std::to_string(numStates++)
                              : "x" + std::to_string(numArguments++);
   program.arguments.push_back((isInout ? "inout " : "") + name + ": " +
-                              type.text(mesh));
+                              type.text(mesh) +
+                              (isScattered ? " scattered" : ""));
   values.push_back({name, type});
   if (isInout)
     states.push_back(values.back());
@@ -166,6 +184,9 @@ Value ProgramGenerator::partner(const Value &x) {
     Tensor part =
         replicated(type.element, Shape(type.shape.begin() + ptrdiff_t(drop),
                                        type.shape.end()));
+    for (int64_t &size : part.shape)
+      if (random.chance(0.15))
+        size = 1;
     return argument(part);
   }
   if (random.chance(0.4))
@@ -220,7 +241,7 @@ Program ProgramGenerator::generate() {
   auto motifs = random.weighted<unsigned>({{1, 0}, {7, 1}, {2, 2}});
   for (unsigned i = 0; i < motifs; ++i)
     switch (random.weighted<unsigned>(
-        {{6, 0}, {4, 1}, {3, 2}, {2, 3}, {2, 4}, {2, 5}})) {
+        {{6, 0}, {4, 1}, {3, 2}, {2, 3}, {2, 4}, {2, 5}, {2, 6}})) {
     case 0:
       gradients();
       break;
@@ -239,11 +260,14 @@ Program ProgramGenerator::generate() {
     case 5:
       norms();
       break;
+    case 6:
+      replacements();
+      break;
     }
   int64_t more = random.below(motifs ? 6 : 10);
   for (int64_t i = 0; i < more; ++i) {
     Maybe made = operation(2);
-    if (made && made->type.count() <= 1000) {
+    if (made && made->type.count() <= 10'000) {
       Value value = let(*made);
       if (random.chance(0.15))
         update(value);

@@ -46,6 +46,8 @@ private:
   Maybe findReduced();
   /// A value that can be combined with x, element by element.
   Value partner(const Value &x);
+  /// Indices of rows, held as the table lets it.
+  Value indicesOf(const Tensor &table);
   void store(const Value &target, const Value &value);
   /// Stores an update of the value in a new or old argument.
   void update(const Value &value);
@@ -75,18 +77,21 @@ private:
   Maybe unary(unsigned depth);
   Maybe binary(unsigned depth);
   Maybe scaled(unsigned depth);
+  Maybe compared();
   Maybe selected();
   Maybe converted();
   Maybe dropout();
   Maybe reduction();
   Maybe norm();
   Maybe product();
+  Maybe convolution();
   Maybe transposed();
   Maybe reshaped();
   Maybe range();
   Maybe joined();
   Maybe repeated();
   Maybe rows();
+  Maybe addedRows();
   Maybe repetition();
   Maybe collective();
   Maybe allReduce(const Value &x);
@@ -105,6 +110,7 @@ private:
   void pipelineStage();
   void experts();
   void norms();
+  void replacements();
   /// A few operations, element by element, on x.
   Value pointwise(Value x, unsigned count);
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Child.h"
+#include "GpuTeam.h"
 #include "ProgramGenerator.h"
 #include "ScheduleGenerator.h"
 #include "Session.h"
@@ -60,9 +61,15 @@ static cl::opt<uint64_t>
                        "them; 0 is none"),
               cl::init(10));
 
-/// What two of them say, which every program needs: LLD, which links what a
+static cl::opt<uint64_t>
+    gpuEvery("gpu-every",
+             cl::desc("Execute the kernels of every so many-th program, on "
+                      "GPUs that are none; 0 is none"),
+             cl::init(GpuTeam::isThere() ? 50 : 0));
+
+/// What three of them say, which every program needs: LLD, which links what a
 /// package holds, resets all options of the process.
-static uint64_t executedEvery = 0;
+static uint64_t executedEvery = 0, kernelsEvery = 0;
 static unsigned secondsPerProgram = 0;
 
 /// Programs that one process goes through.
@@ -108,8 +115,13 @@ private:
 const std::vector<ValueSet> quickSets = {ValueSet::Positive, ValueSet::Signed,
                                          ValueSet::Ties};
 const std::vector<ValueSet> lastSets = {
-    ValueSet::Positive, ValueSet::Signed, ValueSet::Wide,   ValueSet::Huge,
-    ValueSet::Special,  ValueSet::Zero,   ValueSet::OneZero};
+    ValueSet::Positive, ValueSet::Signed, ValueSet::Wide,    ValueSet::Huge,
+    ValueSet::Special,  ValueSet::Zero,   ValueSet::OneZero, ValueSet::Tiny};
+
+/// Where the compiler's choice between algorithms and protocols lies: where it
+/// does by itself, and such that it takes those of large arrays for all.
+const std::vector<SelectLimits> selectLimits = {
+    {}, {.ll = 0, .lamport = 0, .kernel = 0}, {0, 0, 0, 0}, {0, 0, 1 << 20, 0}};
 
 /// One program: made, scheduled and compared.
 void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
@@ -153,9 +165,12 @@ void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
     wrong = session->compare(
         {{random.pick(lastSets), random.pick(lastSets)}, random.chance(0.3)},
         seed + 1);
+  Depth executed = {{random.pick(quickSets), random.pick(lastSets)}};
+  executed.limits = {random.pick(selectLimits)};
   if (wrong.empty() && executedEvery && seed % executedEvery == 0)
-    wrong = session->comparePlans(
-        {{random.pick(quickSets), random.pick(lastSets)}}, seed);
+    wrong = session->comparePlans(executed, seed);
+  if (wrong.empty() && kernelsEvery && seed % kernelsEvery == 0)
+    wrong = session->compareKernels(executed, seed);
   if (wrong.empty())
     wrong = session->compileAll();
   for (const auto &[what, count] : session->counts)
@@ -305,7 +320,9 @@ std::string checkApart(const Program &program, unsigned seconds) {
     mlir::MLIRContext context(makeRegistry(),
                               mlir::MLIRContext::Threading::DISABLED);
     context.loadAllAvailableDialects();
-    Depth depth = {quickSets, /*proves=*/true, /*executes=*/executedEvery != 0};
+    Depth depth = {quickSets, /*proves=*/true, /*executes=*/executedEvery != 0,
+                   selectLimits,
+                   /*runsKernels=*/kernelsEvery != 0};
     llvm::append_range(depth.sets, lastSets);
     std::string wrong = checkAll(context, program, depth);
     std::fputs(wrong.c_str(), file);
@@ -408,7 +425,12 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv,
                               "random programs under random schedules\n");
   executedEvery = planEvery;
+  kernelsEvery = gpuEvery;
   secondsPerProgram = timeLimit;
+  if (kernelsEvery && !GpuTeam::isThere()) {
+    llvm::errs() << "--gpu-every: this build has no CUDA headers\n";
+    return 2;
+  }
   if (shownSeed >= 0)
     return show(static_cast<uint64_t>(int64_t(shownSeed)));
   auto start = std::chrono::steady_clock::now();

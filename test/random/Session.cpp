@@ -7,6 +7,7 @@
 
 #include "Session.h"
 
+#include "GpuTeam.h"
 #include "lib/Driver/ApplySchedule.h"
 #include "lib/Transforms/Rewrites.h"
 #include "lib/Verify/Prove.h"
@@ -201,37 +202,86 @@ executeTwice(ccn::test::PlanTeam &team, const interp::NamedTensors &inputs) {
   return first;
 }
 
-std::string Session::comparePlans(const Depth &depth, uint64_t seed) {
+std::string Session::makePlans(bool gpu, const SelectLimits &limits,
+                               Module &plans) {
   SourceFile source("random.ccn", program.text());
   Diagnostics diagnostics;
   CompileOptions options;
   options.stopAfter = Phase::Plan;
+  options.gpu = gpu;
+  options.limits = limits;
   if (!program.lines.empty())
     options.lower.schedule = "t";
-  Module plans;
   if (compile(source, &context, options, diagnostics, plans) !=
       CompileStatus::Done)
     return "there are no plans: " + messagesOf(diagnostics);
-  auto team = ccn::test::PlanTeam::create(*plans, "f", /*timeLimit=*/20);
-  if (!team)
-    return team.message();
+  return "";
+}
+
+std::string Session::compareExecuted(Comparison::Executor executor,
+                                     bool reordersSums, const Depth &depth,
+                                     uint64_t seed,
+                                     const std::string &counter) {
   Module after = scheduled->clone();
   if (mlir::failed(run(Phase::Schedule, false, *after)))
     return "the passes after the schedule fail";
   Comparison comparison(onlyProgram(*before), onlyProgram(*after));
-  // Synthesized algorithms sum in the order of their sends.
-  bool reordersSums = !(*team)->getPackage().plan.schedules.empty();
-  comparison.executeAlso(
-      [&](const interp::NamedTensors &inputs) {
-        return executeTwice(**team, inputs);
-      },
-      reordersSums);
+  comparison.executeAlso(std::move(executor), reordersSums);
   Agreement agreement;
   for (ValueSet set : depth.sets)
     if (auto wrong = comparison.run(set, seed, agreement))
       return "on values '" + name(set).str() + "', " + *wrong;
-  counts["executed"] += agreement.runs;
+  counts[counter] += agreement.runs;
   return "";
+}
+
+std::string Session::comparePlans(const Depth &depth, uint64_t seed) {
+  std::string wrong;
+  for (const SelectLimits &limits : depth.limits)
+    if (wrong.empty())
+      wrong = comparePlans(depth, limits, seed);
+  return wrong;
+}
+
+std::string Session::comparePlans(const Depth &depth,
+                                  const SelectLimits &limits, uint64_t seed) {
+  Module plans;
+  if (std::string wrong = makePlans(/*gpu=*/false, limits, plans);
+      !wrong.empty())
+    return wrong;
+  auto team = ccn::test::PlanTeam::create(*plans, "f", /*timeLimit=*/20);
+  if (!team)
+    return team.message();
+  // Synthesized algorithms sum in the order of their sends.
+  bool reordersSums = !(*team)->getPackage().plan.schedules.empty();
+  return compareExecuted(
+      [&](const interp::NamedTensors &inputs) {
+        return executeTwice(**team, inputs);
+      },
+      reordersSums, depth, seed, "executed");
+}
+
+std::string Session::compareKernels(const Depth &depth, uint64_t seed) {
+  std::string wrong;
+  for (const SelectLimits &limits : depth.limits)
+    if (wrong.empty())
+      wrong = compareKernels(depth, limits, seed);
+  return wrong;
+}
+
+std::string Session::compareKernels(const Depth &depth,
+                                    const SelectLimits &limits, uint64_t seed) {
+  Module plans;
+  if (std::string wrong = makePlans(/*gpu=*/true, limits, plans);
+      !wrong.empty())
+    return wrong;
+  auto team = GpuTeam::create(*plans, "f");
+  if (!team)
+    return team.message();
+  std::string wrong = compareExecuted(
+      [&](const interp::NamedTensors &inputs) { return (*team)->run(inputs); },
+      /*reordersSums=*/true, depth, seed, "executed by kernels");
+  return wrong.empty() ? wrong : "by kernels, " + wrong;
 }
 
 std::string Session::compileAll() {
@@ -273,5 +323,7 @@ std::string random::checkAll(mlir::MLIRContext &context, const Program &program,
   }
   if (wrong.empty() && depth.executes)
     wrong = session.comparePlans(depth, 1);
+  if (wrong.empty() && depth.runsKernels)
+    wrong = session.compareKernels(depth, 1);
   return wrong.empty() ? session.compileAll() : wrong;
 }

@@ -29,6 +29,10 @@ struct Depth {
   bool proves = false;
   /// Whether it is also compiled to plans and executed.
   bool executes = false;
+  /// For which of ccn-select's limits.
+  std::vector<SelectLimits> limits = {{}};
+  /// Whether its kernels are, too.
+  bool runsKernels = false;
 };
 
 class Session {
@@ -49,6 +53,8 @@ public:
   /// Compiles the program to plans, executes them as a package, and compares
   /// what that leaves with what the program leaves; empty, or what is wrong.
   std::string comparePlans(const Depth &depth, uint64_t seed);
+  /// The same with its kernels, on GPUs that are none.
+  std::string compareKernels(const Depth &depth, uint64_t seed);
   /// Compiles the whole text as the driver does; empty, or what is wrong.
   std::string compileAll();
 
@@ -58,6 +64,16 @@ public:
 private:
   using Module = mlir::OwningOpRef<mlir::ModuleOp>;
 
+  /// Compiles the program to plans; empty, or what is wrong.
+  std::string makePlans(bool gpu, const SelectLimits &limits, Module &plans);
+  /// Compares what another way to execute the program leaves.
+  std::string compareExecuted(verify::Comparison::Executor executor,
+                              bool reordersSums, const Depth &depth,
+                              uint64_t seed, const std::string &counter);
+  std::string comparePlans(const Depth &depth, const SelectLimits &limits,
+                           uint64_t seed);
+  std::string compareKernels(const Depth &depth, const SelectLimits &limits,
+                             uint64_t seed);
   /// What a line that is not accepted says: a refusal, or wrong.
   Outcome judge(const Diagnostics &diagnostics, const Program &tried);
 

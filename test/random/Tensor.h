@@ -37,7 +37,7 @@ enum class Held : char { Same, Local, Sum, Prod, Max, Min };
 const char *reductionName(Held held);
 
 struct Tensor {
-  std::string element; // f64, f32, f16, bf16, i32 or bool
+  std::string element;
   Shape shape;
   /// By dimension, the axes that cut it, the outermost first.
   std::vector<std::vector<size_t>> cuts;
@@ -51,7 +51,7 @@ struct Tensor {
 
   size_t rank() const { return shape.size(); }
   int64_t count() const;
-  bool isFloat() const { return element != "i32" && element != "bool"; }
+  bool isFloat() const { return element[0] == 'f' || element == "bf16"; }
   /// The dimension that the axis cuts.
   std::optional<size_t> cutBy(size_t axis) const;
   bool isReplicated(size_t axis) const {
