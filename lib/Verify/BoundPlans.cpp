@@ -19,10 +19,8 @@ using namespace ccn::verify;
 static void fuseRuns(ProgramOp program) {
   IRRewriter rewriter(program.getContext());
   SmallVector<Operation *> run;
-  auto fits = [](ArrayRef<Operation *> ops) {
-    Operation *last = ops.back();
-    return last->getNumResults() > 0 && last->getNumRegions() == 0 &&
-           findSkeleton(ops) == Skeleton::elementwise;
+  auto fits = [](Operation *op) {
+    return op->getNumResults() > 0 && findSkeleton(op) == Skeleton::elementwise;
   };
   auto end = [&] {
     if (run.size() > 1) {
@@ -37,13 +35,10 @@ static void fuseRuns(ProgramOp program) {
   for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
     if (isa<ConstantOp>(op))
       continue;
-    run.push_back(&op);
-    if (fits(run))
-      continue;
-    run.pop_back();
-    end();
     if (fits(&op))
       run.push_back(&op);
+    else
+      end();
   }
   end();
 }
