@@ -294,6 +294,36 @@ void ProgramLowering::lowerLet(const ast::LetStmt &stmt, Scope &scope) {
                                                        : 1));
   for (auto [index, name] : llvm::enumerate(stmt.names))
     define(name, fits ? value.elements[index] : Operand());
+  if (fits && file.callStack.empty())
+    nameParts(stmt, value.elements);
+}
+
+/// Of a statement with several names, each stands for the operations that make
+/// its value.
+void ProgramLowering::nameParts(const ast::LetStmt &stmt,
+                                ArrayRef<Operand> values) {
+  auto statement = builder.getStringAttr(stmt.names.front().text);
+  llvm::DenseMap<Operation *, SmallVector<Attribute>> names;
+  for (auto [name, value] : llvm::zip_equal(stmt.names, values)) {
+    auto attr = builder.getStringAttr(name.text);
+    SmallVector<Value> left = {value.value};
+    while (!left.empty()) {
+      Value next = left.pop_back_val();
+      Operation *op = next ? next.getDefiningOp() : nullptr;
+      if (!op || op->getAttr(kLetAttr) != statement)
+        continue;
+      SmallVector<Attribute> &ofOp = names[op];
+      if (llvm::is_contained(ofOp, attr))
+        continue;
+      ofOp.push_back(attr);
+      llvm::append_range(left, op->getOperands());
+    }
+  }
+  for (auto &[op, all] : names) {
+    op->setAttr(kLetAttr, all.front());
+    if (all.size() > 1)
+      op->setAttr(kTagsAttr, builder.getArrayAttr(ArrayRef(all).drop_front()));
+  }
 }
 
 bool ProgramLowering::isArgument(StringRef name) {

@@ -184,6 +184,7 @@ private:
   // Statements (LowerProgram.cpp)
   void lowerBody(const ast::Block &block);
   void lowerLet(const ast::LetStmt &stmt, Scope &scope);
+  void nameParts(const ast::LetStmt &stmt, llvm::ArrayRef<Operand> values);
   void lowerStore(const ast::StoreStmt &stmt);
   void lowerReturn(const ast::ReturnStmt &stmt);
   /// Whether the program has an argument of the name.
