@@ -108,7 +108,7 @@ def ScheduleReorderOp : Ccn_ScheduleOp<"reorder"> {
 def ScheduleSliceStateOp : Ccn_ScheduleOp<"slice_state"> {
   let summary = "Stores an inout argument in slices";
   let description = [{
-    Conditions `slice_state_c1` to `slice_state_c3` of the pass `ccn-slice-state`.
+    Conditions `slice_state_c1` to `slice_state_c4` of the pass `ccn-slice-state`.
 
     ```mlir
     transform.ccn.slice_state "mom" of %program : !transform.any_op

@@ -121,6 +121,7 @@ def SliceState : Pass<"ccn-slice-state", "::ccn::ProgramOp"> {
     - `slice_state_c2`: it is stored to, and every store is a gather of slices that
       are cut in the same way.
     - `slice_state_c3`: every other use needs its slice only.
+    - `slice_state_c4`: it is not scattered, as lists of buffers are not cut.
   }];
   let options = [
     ListOption<"arguments", "arguments", "std::string",

@@ -107,6 +107,12 @@ LogicalResult ccn::sliceState(RewriterBase &rewriter, ProgramOp program,
                   "expected an inout argument, found '" +
                       program.getArgName(argument).getValue() + "'",
                   program);
+  // slice_state_c4
+  if (program.isScattered(argument))
+    return refuse(emit, "slice_state_c4",
+                  "expected an argument that is not scattered, found '" +
+                      program.getArgName(argument).getValue() + "'",
+                  program);
   forwardStores(program);
 
   // slice_state_c2
