@@ -126,14 +126,27 @@ struct CudaPart {
   int number = 0;
   /// How many signals it has so far.
   int signals = 0;
+  /// What the first block has to do when all blocks have come to the next
+  /// barrier, before any goes on.
+  CudaText last = {};
+  /// What that writes.
+  std::vector<runtime::View> lastWrites = {};
 
   /// Says that so many blocks have something to do.
   void needBlocks(int64_t blocks) {
     kernel.launch.blocks = std::max(kernel.launch.blocks, blocks);
   }
+  void endLast() {
+    last = {};
+    lastWrites.clear();
+  }
   /// Lets the blocks wait for each other.
   void gridBarrier() {
-    kernel.body << "gridBarrier(c);\n";
+    if (last.text.empty())
+      kernel.body << "gridBarrier(c);\n";
+    else
+      kernel.body << "gridBarrier(c, [&] {\n" << last << "});\n";
+    endLast();
     kernel.properties.waits = true;
   }
 };
@@ -151,11 +164,13 @@ bool suitClusters(CudaPlaces &places, CudaBodies &bodies,
 
 /// Whether every element is for itself.
 bool isElementwise(const runtime::RowsPart &rows);
+/// Whether all blocks together sum up all elements of one row.
+bool sumsAll(const runtime::RowsPart &rows);
 
 /// What blocks take of a part.
 struct BlockShare {
-  /// Where every element is for itself: so many at a time in turns, a multiple
-  /// of 8, if that is not 0.
+  /// Where every element is for itself, or all are summed: so many at a time in
+  /// turns, a multiple of 8, if that is not 0.
   int64_t tile = 0;
   /// If not 0: of each so many units those from `first` to `last`, variables of
   /// the kernel. A unit is `unit` elements that are for themselves, or a row.

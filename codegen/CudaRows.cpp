@@ -41,39 +41,61 @@ CudaText sumShared(const LoopWriter &loop, StringRef lane, StringRef lanes) {
   });
 }
 
-/// Likewise, with several loads of a thread on their way at once: where each
-/// multiprocessor may have one block alone, one at a time would leave most of
-/// the memory's bandwidth unused. The order is the same.
-CudaText sumSharedAtOnce(const LoopWriter &loop, StringRef lane,
-                         StringRef lanes) {
+/// Likewise, from vector `first` to `end`, with several loads of a thread on
+/// their way at once: where each multiprocessor may have one block alone, one
+/// at a time would leave most of the memory's bandwidth unused. The order is
+/// the same.
+CudaText sumAtOnce(const LoopWriter &loop, const CudaText &first,
+                   const CudaText &end, StringRef step, int64_t mostTurns) {
   constexpr int64_t bytesAtOnce = 64;
-  int64_t bytes = loop.fetchedBytes();
-  int64_t most = bytes > 0 ? bytesAtOnce / bytes : 1;
-  if (most <= 1)
-    return sumShared(loop, lane, lanes);
-  int64_t vectors = product(loop.reduced) / loop.width;
+  int64_t turns = std::clamp<int64_t>(
+      bytesAtOnce / std::max<int64_t>(loop.fetchedBytes(), 1), 1, mostTurns);
   auto eachOf = [&](const CudaText &body) {
     CudaText text;
-    text << ("unrolled<0, " + Twine(most) +
-             ">([&](auto turn) {\nconst i64 i = first + turn.value * " + lanes +
+    text << ("unrolled<0, " + Twine(turns) +
+             ">([&](auto turn) {\nconst i64 i = first + turn.value * " + step +
              ";\nif (i >= ")
-         << vectors << ")\n  return;\n"
+         << end << ")\n  return;\n"
          << indicesOf("i", loop.reduced, "y", loop.width) << body << "});\n";
     return text;
   };
   return whetherAligned(loop, [&](bool areAligned) {
-    ElementsCall fetched{loop.width, areAligned, "f[turn.value]"};
-    CudaText count, fetch, body;
-    count << vectors;
+    CudaText fetch, body;
     fetch << ("f[turn.value] = " + loop.variable() + ".template " +
               ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
               loop.indices(true) + ");\n");
     body << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
-             Twine(loop.width) + "> f[" + Twine(most) + "];\n")
-         << eachOf(fetch) << eachOf(addToSums(loop, fetched));
-    return countedLoop("first", lane, count,
-                       (Twine(most) + " * " + lanes).str(), body);
+             Twine(loop.width) + "> f[" + Twine(turns) + "];\n")
+         << eachOf(fetch)
+         << eachOf(addToSums(loop, {loop.width, areAligned, "f[turn.value]"}));
+    return countedLoop("first", first, end, (Twine(turns) + " * " + step).str(),
+                       body);
   });
+}
+
+/// All elements that the blocks have, in turns `tile` at a time if that is not
+/// 0.
+CudaText sumOfBlocks(const LoopWriter &loop, int64_t tile) {
+  constexpr int64_t mostTurns = 4;
+  int64_t vectors = product(loop.reduced) / loop.width;
+  CudaText first, end;
+  if (tile == 0) {
+    first << "threadInGrid()";
+    end << vectors;
+    return sumAtOnce(loop, first, end, "threadsInGrid()", mostTurns);
+  }
+  CudaText text, count;
+  count << tile / loop.width;
+  first << "t + threadIdx.x";
+  end << "end";
+  text << "for (i64 t = blockIdx.x * " << count << "; t < " << vectors
+       << "; t += gridDim.x * " << count << ") {\nconst i64 end = t + " << count
+       << " < " << vectors << " ? t + " << count << " : " << vectors << ";\n"
+       << sumAtOnce(loop, first, end, "blockDim.x",
+                    std::clamp<int64_t>(tile / loop.width / threadsPerBlock, 1,
+                                        mostTurns))
+       << "}\n";
+  return text;
 }
 
 /// One result for each index of the kept dimensions, by the lanes of a team
@@ -423,11 +445,14 @@ void RowsWriter::writeManySums(const LoopWriter &loop, const CudaText &count) {
                                               "team.count()", body));
 }
 
-/// Few sums: each block has a part of each, and the parts are summed.
+/// Few sums: each block has a part of each, and the parts are summed, of one
+/// row by the first block in the next barrier.
 void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
                               const CudaText &count) {
   CudaText &text = part.kernel.body;
   runtime::GpuLaunch &launch = part.kernel.launch;
+  // What is on its way.
+  part.kernel.takesRegisters = true;
   CudaText place, partial, whole;
   place << ("reinterpret_cast<typename decltype(" + loop.variable() +
             ")::Sums *>(c.workspace + ")
@@ -435,19 +460,30 @@ void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
   int64_t sumBytes = 8 * static_cast<int64_t>(outputs);
   launch.workspaceBytes +=
       std::max<int64_t>(rows.rows, 1) * CCN_MAX_BLOCKS * sumBytes;
-  partial << beginSums(loop)
-          << sumSharedAtOnce(loop, "threadInGrid()", "threadsInGrid()")
+  partial << beginSums(loop) << sumOfBlocks(loop, share.tile)
           << "merge(team, sums);\nif (threadIdx.x == 0)\n  (" << place
           << ")[blockIdx.x] = sums;\n";
   text << (teamType(Team::Block) + " team;\n")
        << countedLoop("r", "0", count, "1", partial);
-  part.gridBarrier();
   whole << beginSums(loop)
         << "for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x)\n  "
            "sums.add(("
         << place
         << (")[b]);\nmerge(team, sums);\nif (threadIdx.x == 0)\n  " +
             finishSums(loop));
+  if (rows.rows == 1) {
+    // In whichever barrier comes next, so that it is no barrier more.
+    if (!part.last.text.empty())
+      part.last << "__syncthreads();\n";
+    for (const LoopOperand &output : rows.loops.front().outputs)
+      part.lastWrites.push_back(output.view);
+    part.last << "{\n"
+              << loop.construct(scratchBase, "nullptr")
+              << (teamType(Team::Block) + " team;\nconst i64 r = 0;\n") << whole
+              << "}\n";
+    return;
+  }
+  part.gridBarrier();
   text << countedLoop("r", "blockIdx.x", count, "gridDim.x", whole);
 }
 
@@ -470,9 +506,9 @@ llvm::Error RowsWriter::writeGrid(std::vector<LoopWriter> &loops) {
       part.needBlocks(llvm::divideCeilSigned(product(loop.kept),
                                              threadsPerBlock * loop.width));
     } else {
-      part.needBlocks(
-          llvm::divideCeilSigned(product(loop.kept) * product(loop.reduced),
-                                 threadsPerBlock * loop.width * 4));
+      part.needBlocks(llvm::divideCeilSigned(
+          product(loop.kept) * product(loop.reduced),
+          share.tile ? share.tile : threadsPerBlock * loop.width * 4));
       if (loop.kept.empty())
         writeFewSums(loop, rows.loops[i].outputs.size(), count);
       else
@@ -590,6 +626,13 @@ bool codegen::suitExchange(CudaPlaces &places, CudaBodies &bodies,
                writer.turnCount() * bytes <= mostBytes && loop.takesParts() &&
                !loop.give(exchange.to.buffer).empty();
       });
+}
+
+bool codegen::sumsAll(const runtime::RowsPart &rows) {
+  const runtime::Loop &loop = rows.loops.front();
+  return rows.rows == 1 && rows.loops.size() == 1 && loop.reducedDims > 0 &&
+         loop.reducedDims + 1 == static_cast<int64_t>(loop.sizes.size()) &&
+         teamFor(rows) == Team::Grid;
 }
 
 bool codegen::isElementwise(const runtime::RowsPart &rows) {

@@ -58,8 +58,8 @@ struct CudaKernel {
   /// Name and numbers are not set yet.
   runtime::GpuKernel properties;
   runtime::GpuLaunch launch;
-  /// Whether it accesses lists of buffers, combines what others have, or
-  /// exchanges what it then works on, which takes many registers: CUDA's
+  /// Whether it accesses lists of buffers, combines what others have, exchanges
+  /// what it then works on, or sums up all, which takes many registers: CUDA's
   /// compiler would rather spill some, or wait for some of the others' memory
   /// before it reads the rest, than have fewer blocks at once.
   bool takesRegisters = false;

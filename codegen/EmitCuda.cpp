@@ -200,6 +200,11 @@ llvm::Error Emitter::emitExchange(CudaPart &out, const ExchangePart &part,
   if (share == 0)
     out.needBlocks(llvm::divideCeilSigned(packets, threadsPerBlock));
   if (part.exchange != Exchange::Schedule) {
+    // Who has a block for each multiprocessor, or less, has its registers; so
+    // have those who combine what many send.
+    constexpr size_t fewMembers = 4;
+    out.kernel.takesRegisters |=
+        members > fewMembers || packets <= threadsPerBlock * 128;
     bool isLL = part.exchange == Exchange::LL;
     int64_t ofBlock = share == 0                 ? threadsPerBlock
                       : share >= part.inputCount ? std::max<int64_t>(packets, 1)
@@ -385,8 +390,10 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   std::swap(body, kernel.body);
   const LaunchSegments &cut = segments[index];
   bool isCut = cut.segments().count > 1;
-  // The segment of the parts in whose braces the text is.
+  // The segment of the parts in whose braces the text is, and that of what is
+  // left for a barrier.
   std::optional<int> within;
+  int lastSegment = 0;
   auto enter = [&](std::optional<int> segment) {
     if (!isCut || segment == within)
       return;
@@ -397,11 +404,17 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                   << ")) {\n";
     within = segment;
   };
+  // Does what is left for a barrier.
+  auto finish = [&] {
+    if (!out.last.text.empty())
+      out.gridBarrier();
+  };
   std::optional<RowExchange> ofRows;
   auto pipeline = pipelines[index].begin();
   for (size_t i = 0; i < launch.parts.size(); ++i) {
     if (pipeline != pipelines[index].end() &&
         pipeline->firstPhase == nextBarrier) {
+      finish();
       enter(std::nullopt);
       llvm::Expected<size_t> end = emitPipeline(out, index, *pipeline, i);
       if (!end)
@@ -430,6 +443,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     if (isExchange)
       ofRows = exchangeOfRows(places, index, i, exchange);
     if (ofRows) {
+      finish();
       enter(std::nullopt);
       usesEpoch = kernel.properties.waits = true;
       ++exchange;
@@ -438,6 +452,17 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     Wait wait = isBarrier(part)
                     ? Wait::None
                     : barriers[index].before(i, launch.parts.size());
+    bool readsLast = false;
+    forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
+      for (const View &view : out.lastWrites)
+        readsLast |= places.overlap(access.view, view);
+    });
+    // All blocks of all ranks come to a barrier between other parts.
+    bool isMeeting = isBarrier(part) && !barriers[index].isAtEdge(nextBarrier);
+    if (!isMeeting &&
+        (isFlagPart(part) || isExchange || (readsLast && wait != Wait::Grid) ||
+         (isCut && within != cut.segmentOf(rank, i))))
+      finish();
     // Blocks have begun while they exchanged.
     if (hasClusters && !areOpen &&
         (wait == Wait::Cluster || (std::holds_alternative<RowsPart>(part) &&
@@ -460,11 +485,15 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     if (const auto *barrier = std::get_if<BarrierPart>(&part)) {
       if (next)
         prefetchRows(out, *next, /*awaited=*/-1);
-      kernel.body << (barriers[index].isAtEdge(nextBarrier++)
-                          ? "edgeBarrier(c, "
-                          : "groupBarrier(c, ")
+      kernel.body << (isMeeting ? "groupBarrier(c, " : "edgeBarrier(c, ")
                   << places.group(barrier->group) << ", u32(" << barrier->flags
-                  << "), epoch);\n";
+                  << "), epoch";
+      if (!out.last.text.empty())
+        kernel.body << ", " << static_cast<int64_t>(lastSegment) << ", [&] {\n"
+                    << out.last << "}";
+      out.endLast();
+      kernel.body << ");\n";
+      ++nextBarrier;
       continue;
     }
     switch (wait) {
@@ -494,8 +523,11 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     if (llvm::Error error =
             emitPart(out, part, index, exchange, {.tile = share}))
       return error;
+    if (!out.last.text.empty())
+      lastSegment = cut.segmentOf(rank, i);
     exchange += isExchange;
   }
+  finish();
   enter(std::nullopt);
   std::swap(body, kernel.body);
   if (areOpen)

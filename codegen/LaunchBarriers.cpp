@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -183,6 +184,41 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
   return wait == Wait::Block || wait == Wait::Cluster ? share : 0;
 }
 
+/// Elements for themselves, and the sums of them that come later, of which
+/// blocks take `share` at a time: each sums up those that it has made, which
+/// needs no barrier of all blocks.
+struct SharedSums {
+  size_t part;
+  int64_t share;
+};
+
+/// For the first of `parts`; none if that cannot be.
+std::optional<SharedSums> findSums(const Plan &plan, int rank,
+                                   ArrayRef<Part> parts) {
+  const auto *made = std::get_if<RowsPart>(&parts.front());
+  if (!made || !codegen::isElementwise(*made) ||
+      codegen::rowsOfBlock(*made) != 0)
+    return std::nullopt;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    const auto *rows = std::get_if<RowsPart>(&part);
+    if (!rows)
+      break;
+    if (!codegen::sumsAll(*rows))
+      continue;
+    // Two vectors of each thread, or of much more than that.
+    int64_t share = threadsPerBlock * 8;
+    if (product(rows->loops.front().sizes) > (int64_t(1) << 23))
+      share *= 4;
+    auto before = [&](int64_t share) {
+      return touchedBy(plan, rank, parts.front(), share, /*areClusters=*/false)
+          .before(touchedBy(plan, rank, part, share, /*areClusters=*/false));
+    };
+    if (before(0) == Wait::Grid && before(share) == Wait::Block)
+      return SharedSums{i, share};
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 bool codegen::isBarrier(const Part &part) {
@@ -214,13 +250,22 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   Touched before;
   // Whether threads may still use the block's shared memory for a part before.
   bool isSharedInUse = false;
+  std::vector<int64_t> ofSums(parts.size());
   for (auto [i, part] : llvm::enumerate(parts)) {
+    if (std::optional<SharedSums> sums =
+            findSums(plan, rank, ArrayRef(parts).drop_front(i));
+        sums && !areClusters &&
+        (ofSums[i + sums->part] == 0 || ofSums[i + sums->part] == sums->share))
+      ofSums[i] = ofSums[i + sums->part] = sums->share;
     int64_t share =
-        findShare(plan, rank, ArrayRef(parts).drop_front(i), areClusters);
+        ofSums[i] != 0
+            ? ofSums[i]
+            : findShare(plan, rank, ArrayRef(parts).drop_front(i), areClusters);
     // Elements that are for themselves are shared out as they were exchanged.
     if (const auto *rows = std::get_if<RowsPart>(&part);
         rows && i > 0 && std::holds_alternative<ExchangePart>(parts[i - 1]) &&
-        codegen::isElementwise(*rows) && codegen::rowsOfBlock(*rows) == 0)
+        codegen::isElementwise(*rows) && codegen::rowsOfBlock(*rows) == 0 &&
+        shares.back()[i - 1] != 0)
       share = shares.back()[i - 1];
     shares.back().push_back(share);
     Touched touched = touchedBy(plan, rank, part, share, areClusters);

@@ -51,8 +51,8 @@ public:
     return blocks.at(parts)[part];
   }
   /// How many elements of part number `part` of a rank a block takes at a time,
-  /// maybe more than there are, if it is an exchange or every element is for
-  /// itself; 0 if that is all the same.
+  /// maybe more than there are, if it is an exchange, every element is for
+  /// itself or all of them are summed; 0 if that is all the same.
   int64_t shareOf(size_t rank, size_t part) const { return shares[rank][part]; }
   /// Whether the launch's barrier of ranks number `barrier` is at an edge of
   /// the kernel: on all ranks before all other parts, or on all after them.

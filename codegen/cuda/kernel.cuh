@@ -380,15 +380,11 @@ __device__ inline void edgeBarrier(const CcnContext &c,
   __syncthreads();
 }
 
-/// A barrier of all blocks of the group.
-template <int count>
-__device__ inline void groupBarrier(const CcnContext &c,
-                                    const Group<count> &group, u32 flags,
-                                    u64 epoch) {
-  if (gridDim.x == 1)
-    return edgeBarrier(c, group, flags, epoch);
-  if (c.segment >= 0)
-    return;
+/// Lets all blocks wait for the others, and for `last()`, which all threads of
+/// the first do when all have come. `flags` and `epoch` are what a fault says.
+template <class Last>
+__device__ inline void gatherBlocks(const CcnContext &c, u32 flags, u32 epoch,
+                                    const Last &last) {
   __syncthreads();
   if (blockIdx.x != 0) {
     if (threadIdx.x == 0) {
@@ -397,7 +393,7 @@ __device__ inline void groupBarrier(const CcnContext &c,
       Patience patience(c);
       for (u32 seen; (((seen = loadAcquireOwn(&c.control->arrived)) ^ before) &
                       barrierBit) == 0;)
-        patience.wait(c.rank, flags, u32(epoch), seen);
+        patience.wait(c.rank, flags, epoch, seen);
     }
     __syncthreads();
     return;
@@ -406,16 +402,55 @@ __device__ inline void groupBarrier(const CcnContext &c,
     Patience patience(c);
     for (u32 seen; ((seen = loadAcquireOwn(&c.control->arrived)) &
                     ~barrierBit) != gridDim.x - 1;)
-      patience.wait(c.rank, flags, u32(epoch), seen);
+      patience.wait(c.rank, flags, epoch, seen);
     __threadfence_system();
   }
   __syncthreads();
-  meet(c, group, flags, 0, u32(epoch));
+  last();
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
     atomicAdd(&c.control->arrived, barrierBit - (gridDim.x - 1));
   }
+}
+
+/// Waits for the other blocks; before they go on, the first does `last()`.
+template <class Last>
+__device__ inline void gridBarrier(const CcnContext &c, const Last &last) {
+  if (gridDim.x > 1)
+    return gatherBlocks(c, 0, 0, last);
+  __syncthreads();
+  last();
+  __syncthreads();
+}
+
+/// A barrier of all blocks of the group.
+template <int count>
+__device__ inline void groupBarrier(const CcnContext &c,
+                                    const Group<count> &group, u32 flags,
+                                    u64 epoch) {
+  if (gridDim.x == 1)
+    return edgeBarrier(c, group, flags, epoch);
+  if (c.segment < 0)
+    gatherBlocks(c, flags, u32(epoch),
+                 [&] { meet(c, group, flags, 0, u32(epoch)); });
+}
+/// Before ranks meet the first block of each does `last()`, at the end of
+/// `segment`.
+template <int count, class Last>
+__device__ inline void groupBarrier(const CcnContext &c,
+                                    const Group<count> &group, u32 flags,
+                                    u64 epoch, i64 segment, const Last &last) {
+  if (c.segment >= 0 || gridDim.x == 1) {
+    if (isIn(c, segment))
+      gridBarrier(c, last);
+    return edgeBarrier(c, group, flags, epoch);
+  }
+  gatherBlocks(c, flags, u32(epoch), [&] {
+    last();
+    __syncthreads();
+    meet(c, group, flags, 0, u32(epoch));
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -234,6 +234,31 @@ TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
 // All of `p` is read, then all ranks write their parts of it into that of the
 // others: in place if all blocks meet in between, so that the kernel ends where
 // ranks meet; else it is copied after that.
+// Blocks sum up what they have made themselves, and the first adds their sums
+// where ranks meet: nothing else lets all blocks wait.
+TEST_F(EmulatedKernels, AddSumsWhereTheyMeet) {
+  auto text = [](int ranks, int elements) {
+    return meshOf(ranks, {{"N", elements}}) +
+           "program f(x: f32[N] local, r: f32[N], inout s: f32[N] sliced(0)) "
+           "{\n"
+           "  let total = reduce_scatter(sum, x, 0)\n"
+           "  let most = max(r)\n"
+           "  s <- s + total\n"
+           "  let low = all_reduce(min, min(s))\n"
+           "  let y = s + (most + low)\n"
+           "  return y, most\n"
+           "}\n"
+           "schedule fused for f {\n  fuse total, most, s, low, y\n}\n";
+  };
+  const char *ownElements = "\\}\n__syncthreads\\(\\);\n\\{\n\\{\nL",
+             *whereTheyMeet =
+                 "\ngroupBarrier\\(c, [^\n]*, 0LL, \\[&\\] \\{\n\\{\nL";
+  check(text(2, 66000), ownElements, 3, 1);
+  check(text(2, 65537), whereTheyMeet, 2);
+  check(text(2, 66000), whereTheyMeet, 1);
+  check(text(3, 98304), ownElements, 5, 0);
+}
+
 TEST_F(EmulatedKernels, WriteWhatOthersHaveRead) {
   struct Shape {
     int ranks, elements;

@@ -58,7 +58,8 @@ public:
                               type,
                               {ranks(), largest},
                               1,
-                              false});
+                              false,
+                              ""});
     for (int rank = 0; rank < ranks(); ++rank) {
       at(rank).placements.push_back({{rank, 0}, {1, count(rank)}});
       at(rank).buffers.push_back({Memory::Argument, type, count(rank), index});
