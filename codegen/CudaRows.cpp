@@ -254,7 +254,8 @@ private:
   CudaText eachRow(const CudaText &body) const;
   llvm::Error writeTeams(std::vector<LoopWriter> &loops);
   void writeManySums(const LoopWriter &loop, const CudaText &count);
-  void writeFewSums(const LoopWriter &loop, size_t outputs,
+  void writeFewSums(const LoopWriter &loop,
+                    const std::vector<LoopOperand> &outputs,
                     const CudaText &count);
   llvm::Error writeGrid(std::vector<LoopWriter> &loops);
 
@@ -447,7 +448,8 @@ void RowsWriter::writeManySums(const LoopWriter &loop, const CudaText &count) {
 
 /// Few sums: each block has a part of each, and the parts are summed, of one
 /// row by the first block in the next barrier.
-void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
+void RowsWriter::writeFewSums(const LoopWriter &loop,
+                              const std::vector<LoopOperand> &outputs,
                               const CudaText &count) {
   CudaText &text = part.kernel.body;
   runtime::GpuLaunch &launch = part.kernel.launch;
@@ -457,7 +459,7 @@ void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
   place << ("reinterpret_cast<typename decltype(" + loop.variable() +
             ")::Sums *>(c.workspace + ")
         << launch.workspaceBytes << ") + r * CCN_MAX_BLOCKS";
-  int64_t sumBytes = 8 * static_cast<int64_t>(outputs);
+  int64_t sumBytes = 8 * static_cast<int64_t>(outputs.size());
   launch.workspaceBytes +=
       std::max<int64_t>(rows.rows, 1) * CCN_MAX_BLOCKS * sumBytes;
   partial << beginSums(loop) << sumOfBlocks(loop, share.tile)
@@ -475,7 +477,7 @@ void RowsWriter::writeFewSums(const LoopWriter &loop, size_t outputs,
     // In whichever barrier comes next, so that it is no barrier more.
     if (!part.last.text.empty())
       part.last << "__syncthreads();\n";
-    for (const LoopOperand &output : rows.loops.front().outputs)
+    for (const LoopOperand &output : outputs)
       part.lastWrites.push_back(output.view);
     part.last << "{\n"
               << loop.construct(scratchBase, "nullptr")
@@ -510,7 +512,7 @@ llvm::Error RowsWriter::writeGrid(std::vector<LoopWriter> &loops) {
           product(loop.kept) * product(loop.reduced),
           share.tile ? share.tile : threadsPerBlock * loop.width * 4));
       if (loop.kept.empty())
-        writeFewSums(loop, rows.loops[i].outputs.size(), count);
+        writeFewSums(loop, rows.loops[i].outputs, count);
       else
         writeManySums(loop, count);
     }

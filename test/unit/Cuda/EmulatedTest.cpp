@@ -231,9 +231,6 @@ TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
           "__syncthreads\\(\\);\n\\}\nexchange<", 3);
 }
 
-// All of `p` is read, then all ranks write their parts of it into that of the
-// others: in place if all blocks meet in between, so that the kernel ends where
-// ranks meet; else it is copied after that.
 // Blocks sum up what they have made themselves, and the first adds their sums
 // where ranks meet: nothing else lets all blocks wait.
 TEST_F(EmulatedKernels, AddSumsWhereTheyMeet) {
@@ -259,6 +256,24 @@ TEST_F(EmulatedKernels, AddSumsWhereTheyMeet) {
   check(text(3, 98304), ownElements, 5, 0);
 }
 
+// What the first block alone makes of sums of all elements is made when all
+// blocks have added theirs, also where another loop over the row is before.
+TEST_F(EmulatedKernels, UseSumsInTheFirstBlock) {
+  for (int elements : {40003, 66000})
+    check(meshOf(2, {{"N", elements}}) +
+              "program f(x: f32[N] local, w: f32[100] local) {\n"
+              "  let most = max(x)\n"
+              "  let v = sum(most - x)\n"
+              "  let y = w + v\n"
+              "  return y\n"
+              "}\n"
+              "schedule fused for f {\n  fuse most, v, y\n}\n",
+          "\n\\}\\);\n__syncthreads\\(\\);\n\\{\nL", 2);
+}
+
+// All of `p` is read, then all ranks write their parts of it into that of the
+// others: in place if all blocks meet in between, so that the kernel ends where
+// ranks meet; else it is copied after that.
 TEST_F(EmulatedKernels, WriteWhatOthersHaveRead) {
   struct Shape {
     int ranks, elements;
