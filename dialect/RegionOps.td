@@ -72,7 +72,9 @@ def OverlappedOp : Ccn_Op<"overlapped", [
     a chunk, the stage before works on the next chunk. A stage is an operation or
     a fused kernel. `dims` says for each result along which dimension it is made
     in chunks; the dimension of every other value follows, as an operation that
-    is cut along a dimension cuts its result.
+    is cut along a dimension cuts its result. In a kernel, what only elementwise
+    operations of the same shape need, all of them in chunks, is made in chunks too;
+    all else is the same for every chunk.
 
     The chunked dimension consists of *blocks*, the slices that mesh axes cut in it;
     chunk i of n is the i-th n-th part of every block, so that every rank takes
