@@ -3,6 +3,7 @@
     run_mpi.py TOPIC FOLDER CCRUN CCN-SAMPLE-PACKAGE [EXAMPLES CCCOMPILE...]
 """
 
+import contextlib
 import glob
 import json
 import os
@@ -258,10 +259,15 @@ def lose(name, count, victim, how, transport, *arguments):
         out, err = process.communicate(timeout=60)
         seconds = time.monotonic() - begin
         assert out == "" and process.returncode != 0, (out, err)
-        assert not any(map(is_running, ranks.values())), "ranks still run"
+        # They may take a moment to end after they have closed what mpirun reads.
+        deadline = time.monotonic() + 10
+        while any(map(is_running, ranks.values())):
+            assert time.monotonic() < deadline, "ranks still run"
+            time.sleep(0.02)
     except BaseException:
         for pid in [process.pid, *filter(is_running, ranks.values())]:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         raise
     return messages(err), seconds, process.returncode, err
 
