@@ -11,8 +11,8 @@
 
 namespace ccn::codegen {
 
-/// Adds all elements of a result, shared out among the threads of all blocks: in
-/// turns `tile` at a time to a block if that is not 0.
+/// Adds all elements of a result, shared out among the threads of all blocks:
+/// in turns `tile` at a time to a block if that is not 0.
 CudaText sumOfBlocks(const LoopWriter &loop, int64_t tile);
 
 /// One result for each index of the kept dimensions, by the lanes of a team
