@@ -252,9 +252,10 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   bool isSharedInUse = false;
   std::vector<int64_t> ofSums(parts.size());
   for (auto [i, part] : llvm::enumerate(parts)) {
-    if (std::optional<SharedSums> sums =
-            findSums(plan, rank, ArrayRef(parts).drop_front(i));
-        sums && !areClusters &&
+    std::optional<SharedSums> sums;
+    if (!areClusters)
+      sums = findSums(plan, rank, ArrayRef(parts).drop_front(i));
+    if (sums &&
         (ofSums[i + sums->part] == 0 || ofSums[i + sums->part] == sums->share))
       ofSums[i] = ofSums[i + sums->part] = sums->share;
     int64_t share =

@@ -75,7 +75,7 @@ struct CcnFault {
 /// Device memory of one launch of one rank; zero before the first run. Nothing
 /// is ever reset, so a captured graph can be replayed.
 struct CcnControl {
-  /// Not zero: a fault has been reported.
+  /// The kind of the fault that has been reported; 0 as long as there is none.
   unsigned faulted;
   /// Of barriers between all blocks.
   unsigned arrived;

@@ -180,7 +180,7 @@ __device__ inline bool isAligned(const void *address, int bytes) {
 
 __device__ inline void report(const CcnContext &c, u32 kind, int peer, int code,
                               u32 flag, u32 expected, u32 seen) {
-  if (atomicCAS(&c.control->faulted, 0u, 1u) != 0)
+  if (atomicCAS(&c.control->faulted, 0u, kind) != 0)
     return;
   volatile CcnFault *fault = c.fault;
   fault->launch = c.launch;
@@ -204,7 +204,8 @@ __device__ inline void fail(const CcnContext &c, int code) {
 class Patience {
 public:
   __device__ explicit Patience(const CcnContext &c) : c(c) {}
-  /// Ends the thread when the time is up, or the host asks for it.
+  /// Ends the thread when the time is up, for it or for another one, or the host
+  /// asks for it.
   __device__ void wait(int peer, u32 flag, u32 expected, u32 seen) {
     if (!goesOn(peer, flag, expected, seen))
       endThread();
@@ -216,7 +217,9 @@ public:
     u64 now = nanoseconds();
     if (begin == 0)
       begin = now;
-    bool late = now - begin > c.timeLimit;
+    // A thread that misses one packet may miss all that come after it.
+    bool late = now - begin > c.timeLimit ||
+                loadAcquireOwn(&c.control->faulted) == CCN_TIMED_OUT;
     if (!late && *c.stop == 0)
       return true;
     report(c, late ? CCN_TIMED_OUT : CCN_STOPPED, peer, 0, flag, expected,

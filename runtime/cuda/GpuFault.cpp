@@ -31,7 +31,7 @@ std::string describeFault(const CcnFault &fault,
   switch (fault.kind) {
   case CCN_TIMED_OUT:
     text << "waited " << timeLimit << " s for rank " << fault.peer << " (flag "
-         << fault.flag << ", epoch " << fault.expected << ", seen "
+         << fault.flag << ": expected " << fault.expected << ", seen "
          << fault.seen << ")";
     break;
   case CCN_FAILED:

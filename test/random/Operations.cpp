@@ -194,7 +194,7 @@ ProgramGenerator::Maybe ProgramGenerator::scaled(unsigned depth) {
   }
 }
 
-ProgramGenerator::Maybe ProgramGenerator::compared() {
+std::optional<ProgramGenerator::Pair> ProgramGenerator::findPair() {
   Maybe x = findReduced();
   if (!x)
     return std::nullopt;
@@ -202,38 +202,40 @@ ProgramGenerator::Maybe ProgramGenerator::compared() {
   std::optional<Tensor> type = combine(x->type, y.type);
   if (!type)
     return std::nullopt;
-  type->element = "bool";
-  return Value{"(" + x->text + random.pick<std::string>({" > ", " <= "}) +
-                   y.text + ")",
-               *type};
+  return Pair{x->text, y.text, *type};
+}
+
+ProgramGenerator::Maybe ProgramGenerator::compared() {
+  std::optional<Pair> pair = findPair();
+  if (!pair)
+    return std::nullopt;
+  auto &[x, y, type] = *pair;
+  type.element = "bool";
+  return Value{
+      "(" + x + random.pick<std::string>({" > ", " <= "}) + y + ")", type};
 }
 
 ProgramGenerator::Maybe ProgramGenerator::selected() {
-  Maybe x = findReduced();
-  if (!x)
+  std::optional<Pair> pair = findPair();
+  if (!pair)
     return std::nullopt;
-  Value y = partner(*x);
-  std::optional<Tensor> type = combine(x->type, y.type);
-  if (!type)
-    return std::nullopt;
+  const auto &[x, y, type] = *pair;
   if (random.chance(0.4)) {
     // By a condition that is there.
-    auto select = [&](Tensor condition) {
-      condition.element = type->element;
-      return combine(*type, condition);
+    auto suits = [type = type](Tensor condition) {
+      if (condition.element != "bool")
+        return false;
+      condition.element = type.element;
+      return combine(type, condition) == type;
     };
-    if (Maybe c = find([&](const Tensor &other) {
-          return other.element == "bool" && select(other) == *type;
-        }))
-      return Value{"select(" + c->text + ", " + x->text + ", " + y.text + ")",
-                   *type};
+    if (Maybe c = find(suits))
+      return Value{"select(" + c->text + ", " + x + ", " + y + ")", type};
   }
   std::string comparison =
       random.pick<std::string>({" > ", " < ", " >= ", " <= ", " == ", " != "});
-  std::string other = random.chance(0.5) ? std::string("0") : y.text;
-  return Value{"select(" + x->text + comparison + other + ", " + x->text +
-                   ", " + y.text + ")",
-               *type};
+  std::string other = random.chance(0.5) ? std::string("0") : y;
+  return Value{"select(" + x + comparison + other + ", " + x + ", " + y + ")",
+               type};
 }
 
 ProgramGenerator::Maybe ProgramGenerator::converted() {

@@ -11,7 +11,10 @@
 using namespace ccn::random;
 
 std::string Program::text() const {
-  std::string text = mesh + "\nprogram f(";
+  std::string text = mesh + "\n";
+  for (const std::string &function : functions)
+    text += function + "\n";
+  text += "program f(";
   for (size_t i = 0; i < arguments.size(); ++i)
     text += (i ? ",\n          " : "") + arguments[i];
   text += ") {\n";
@@ -30,7 +33,7 @@ std::string Program::text() const {
 
 unsigned Program::textLine(size_t scheduleLine) const {
   // The mesh, the arguments, the end of the program, the schedule's head.
-  size_t before = 1 + std::max<size_t>(arguments.size(), 1) +
+  size_t before = 1 + functions.size() + std::max<size_t>(arguments.size(), 1) +
                   statements.size() + !results.empty() + 2;
   return static_cast<unsigned>(before + scheduleLine + 1);
 }

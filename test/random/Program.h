@@ -16,6 +16,8 @@ namespace ccn::random {
 struct Program {
   /// `mesh m (a = 2, b = 3)`.
   std::string mesh;
+  /// `fn h(q0, q1) = q0 + q1`.
+  std::vector<std::string> functions;
   /// `inout p: f32[3, 4] sliced(0, a)`.
   std::vector<std::string> arguments;
   /// `let v = x + y`, `p <- v`.

@@ -7,6 +7,7 @@
 #include "ProgramGenerator.h"
 
 #include <algorithm>
+#include <regex>
 
 using namespace ccn::random;
 
@@ -119,9 +120,64 @@ std::string ProgramGenerator::literal(const Tensor &type) {
 
 Value ProgramGenerator::let(const Value &value) {
   std::string name = "v" + std::to_string(numLets++);
-  program.statements.push_back("let " + name + " = " + value.text);
+  std::string text = value.text;
+  if (random.chance(0.08)) {
+    text = call({value});
+    calls.push_back({text, value.type});
+  }
+  program.statements.push_back("let " + name + " = " + text);
   values.push_back({name, value.type});
   return values.back();
+}
+
+void ProgramGenerator::letPair(const Value &first, const Value &second) {
+  std::string names[2];
+  for (std::string &name : names)
+    name = "v" + std::to_string(numLets++);
+  program.statements.push_back("let (" + names[0] + ", " + names[1] +
+                               ") = " + call({first, second}));
+  values.push_back({names[0], first.type});
+  values.push_back({names[1], second.type});
+}
+
+std::string ProgramGenerator::call(const std::vector<Value> &returned) {
+  // What is named becomes a parameter.
+  static const std::regex named("\\b[vxp][0-9]+\\b");
+  std::vector<std::string> arguments, bodies;
+  for (const Value &value : returned) {
+    std::string body;
+    auto at = value.text.begin();
+    for (std::sregex_iterator it(value.text.begin(), value.text.end(), named),
+         last;
+         it != last; ++it) {
+      auto argument = std::find(arguments.begin(), arguments.end(), it->str());
+      body.append(at, (*it)[0].first);
+      body += "q" + std::to_string(argument - arguments.begin());
+      at = (*it)[0].second;
+      if (argument == arguments.end())
+        arguments.push_back(it->str());
+    }
+    bodies.push_back(body.append(at, value.text.end()));
+  }
+  std::string name = "h" + std::to_string(program.functions.size());
+  std::string parameters;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    parameters += (i ? ", q" : "q") + std::to_string(i);
+  std::string function = "fn " + name + "(" + parameters + ")";
+  if (bodies.size() == 1 && random.chance(0.5)) {
+    function += " = " + bodies.front();
+  } else {
+    // Names of a function may be those of others.
+    function += " { let v0 = " + bodies.front() + "; return v0";
+    for (size_t i = 1; i < bodies.size(); ++i)
+      function += ", " + bodies[i];
+    function += " }";
+  }
+  program.functions.push_back(function);
+  std::string text = name + "(";
+  for (size_t i = 0; i < arguments.size(); ++i)
+    text += (i ? ", " : "") + arguments[i];
+  return text + ")";
 }
 
 Value ProgramGenerator::argument(const Tensor &type, bool isInout) {
@@ -268,6 +324,12 @@ Program ProgramGenerator::generate() {
   for (int64_t i = 0; i < more; ++i) {
     Maybe made = operation(2);
     if (made && made->type.count() <= 10'000) {
+      if (random.chance(0.05))
+        if (Maybe other = operation(1);
+            other && other->type.count() <= 10'000) {
+          letPair(*made, *other);
+          continue;
+        }
       Value value = let(*made);
       if (random.chance(0.15))
         update(value);

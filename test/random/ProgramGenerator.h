@@ -35,6 +35,10 @@ private:
 
   // Values.
   Value let(const Value &value);
+  /// Two values of one statement: what a new function of both returns.
+  void letPair(const Value &first, const Value &second);
+  /// Calls a new function that returns the values.
+  std::string call(const std::vector<Value> &returned);
   /// A new argument.
   Value argument(const Tensor &type, bool isInout = false);
   /// A value of that type: one that is there or a new argument.
@@ -46,6 +50,13 @@ private:
   Maybe findReduced();
   /// A value that can be combined with x, element by element.
   Value partner(const Value &x);
+  /// Two of them, without a reduction pending, and what type they have
+  /// together; none if they have none.
+  struct Pair {
+    std::string x, y;
+    Tensor type;
+  };
+  std::optional<Pair> findPair();
   /// Indices of rows, held as the table lets it.
   Value indicesOf(const Tensor &table);
   void store(const Value &target, const Value &value);

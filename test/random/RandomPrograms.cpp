@@ -97,6 +97,8 @@ public:
   }
   void write(const Program &program) {
     write("mesh", program.mesh);
+    for (const std::string &function : program.functions)
+      write("function", function);
     for (const std::string &argument : program.arguments)
       write("argument", argument);
     for (const std::string &statement : program.statements)
@@ -214,6 +216,8 @@ void Statistics::add(llvm::StringRef text, const std::string &failure) {
       isOpen = true;
     } else if (kind == "mesh") {
       current.program.mesh = what.str();
+    } else if (kind == "function") {
+      current.program.functions.push_back(what.str());
     } else if (kind == "argument") {
       current.program.arguments.push_back(what.str());
     } else if (kind == "statement") {

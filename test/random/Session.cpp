@@ -235,16 +235,18 @@ std::string Session::compareExecuted(Comparison::Executor executor,
   return "";
 }
 
-std::string Session::comparePlans(const Depth &depth, uint64_t seed) {
+std::string Session::compareForLimits(const Depth &depth, uint64_t seed,
+                                      CompareForLimits compareFor) {
   std::string wrong;
   for (const SelectLimits &limits : depth.limits)
     if (wrong.empty())
-      wrong = comparePlans(depth, limits, seed);
+      wrong = (this->*compareFor)(depth, limits, seed);
   return wrong;
 }
 
-std::string Session::comparePlans(const Depth &depth,
-                                  const SelectLimits &limits, uint64_t seed) {
+std::string Session::comparePlansFor(const Depth &depth,
+                                     const SelectLimits &limits,
+                                     uint64_t seed) {
   Module plans;
   if (std::string wrong = makePlans(/*gpu=*/false, limits, plans);
       !wrong.empty())
@@ -261,16 +263,9 @@ std::string Session::comparePlans(const Depth &depth,
       reordersSums, depth, seed, "executed");
 }
 
-std::string Session::compareKernels(const Depth &depth, uint64_t seed) {
-  std::string wrong;
-  for (const SelectLimits &limits : depth.limits)
-    if (wrong.empty())
-      wrong = compareKernels(depth, limits, seed);
-  return wrong;
-}
-
-std::string Session::compareKernels(const Depth &depth,
-                                    const SelectLimits &limits, uint64_t seed) {
+std::string Session::compareKernelsFor(const Depth &depth,
+                                       const SelectLimits &limits,
+                                       uint64_t seed) {
   Module plans;
   if (std::string wrong = makePlans(/*gpu=*/true, limits, plans);
       !wrong.empty())

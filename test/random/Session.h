@@ -52,9 +52,13 @@ public:
   std::string compare(const Depth &depth, uint64_t seed);
   /// Compiles the program to plans, executes them as a package, and compares
   /// what that leaves with what the program leaves; empty, or what is wrong.
-  std::string comparePlans(const Depth &depth, uint64_t seed);
+  std::string comparePlans(const Depth &depth, uint64_t seed) {
+    return compareForLimits(depth, seed, &Session::comparePlansFor);
+  }
   /// The same with its kernels, on GPUs that are none.
-  std::string compareKernels(const Depth &depth, uint64_t seed);
+  std::string compareKernels(const Depth &depth, uint64_t seed) {
+    return compareForLimits(depth, seed, &Session::compareKernelsFor);
+  }
   /// Compiles the whole text as the driver does; empty, or what is wrong.
   std::string compileAll();
 
@@ -70,10 +74,16 @@ private:
   std::string compareExecuted(verify::Comparison::Executor executor,
                               bool reordersSums, const Depth &depth,
                               uint64_t seed, const std::string &counter);
-  std::string comparePlans(const Depth &depth, const SelectLimits &limits,
-                           uint64_t seed);
-  std::string compareKernels(const Depth &depth, const SelectLimits &limits,
-                             uint64_t seed);
+  using CompareForLimits = std::string (Session::*)(const Depth &,
+                                                    const SelectLimits &,
+                                                    uint64_t);
+  /// For each of the limits, until something is wrong.
+  std::string compareForLimits(const Depth &depth, uint64_t seed,
+                               CompareForLimits compareFor);
+  std::string comparePlansFor(const Depth &depth, const SelectLimits &limits,
+                              uint64_t seed);
+  std::string compareKernelsFor(const Depth &depth, const SelectLimits &limits,
+                                uint64_t seed);
   /// What a line that is not accepted says: a refusal, or wrong.
   Outcome judge(const Diagnostics &diagnostics, const Program &tried);
 

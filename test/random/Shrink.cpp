@@ -17,7 +17,7 @@ Program ccn::random::shrink(Program program,
   while (smaller) {
     smaller = false;
     for (Part part : {&Program::lines, &Program::results, &Program::statements,
-                      &Program::arguments})
+                      &Program::functions, &Program::arguments})
       for (size_t i = (program.*part).size(); i-- > 0;) {
         if (attempts-- == 0)
           return program;
