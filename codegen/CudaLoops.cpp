@@ -253,6 +253,18 @@ bool LoopWriter::takes(int wide) const {
   return true;
 }
 
+/// Whether positions of the first elements of vectors are multiples of their
+/// width.
+bool LoopWriter::beginsWithVectors(const Operand &position) const {
+  const runtime::View &view = position.info->view;
+  int64_t common = view.offset | (byRows ? view.strides.front() : 0);
+  for (const LoopDims *dims : {&kept, &reduced})
+    for (const LoopDim &dim : *dims)
+      if (&dim != &(isReduced() ? reduced : kept).back())
+        common |= dim.strides[position.index];
+  return width > 1 && common % width == 0;
+}
+
 CudaText LoopWriter::Operand::declaration() const {
   CudaText text;
   std::string count = std::to_string(members.size());
@@ -518,8 +530,13 @@ void LoopWriter::writeElements(CudaText &text) {
         text << element(operand);
         continue;
       }
-      text << operand.info->view.offset << " + " << offset(operand, true);
-      if (width > 1 && operand.step != 0)
+      // As bits, compilers see what positions of a vector have in common.
+      bool areBits = operand.step == 1 && beginsWithVectors(operand);
+      text << (areBits ? "(" : "") << operand.info->view.offset << " + "
+           << offset(operand, true);
+      if (areBits)
+        text << ") | j";
+      else if (width > 1 && operand.step != 0)
         text << " + j * " << operand.step;
     }
     for (size_t i = 0; i < results.size(); ++i) {
@@ -540,8 +557,8 @@ void LoopWriter::writeElements(CudaText &text) {
     if (!kernel)
       value = element(operands.front());
     if (isReduced())
-      text << ("      sums.s" + Twine(i) + ".add(toAccumulator<" +
-               operand.type() + ">(" + value + "));\n");
+      text << ("      sums.s" + Twine(i) + ".add(sums.s" + Twine(i) + ".load(" +
+               value + "));\n");
     else
       text << ("      w" + Twine(operand.index) + ".at[j] = static_cast<" +
                operand.type() + ">(" + value + ");\n");
@@ -593,7 +610,7 @@ void LoopWriter::writeSums(CudaText &text) {
               ".0";
       value += runtime::sizeInBytes(operand.info->type) < 4 ? "f)" : ")";
     }
-    value = "fromAccumulator<" + operand.type().str() + ">(" + value + ")";
+    value = "sums.s" + std::to_string(i) + ".store(" + value + ")";
     if (operand.members.empty()) {
       text << ("    " + operand.name + "[") << offset(operand, false)
            << ("] = " + value + ";\n");

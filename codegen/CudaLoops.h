@@ -129,6 +129,7 @@ private:
   void addOperands();
   void chooseWidth();
   bool mustAlign(const Operand &operand) const;
+  bool beginsWithVectors(const Operand &position) const;
   CudaText address(const Operand &operand, int of) const;
   CudaText setAddress(const Operand &operand, std::optional<size_t> member,
                       int of) const;

@@ -85,6 +85,7 @@ private:
   };
 
   void classify(Operation *op);
+  bool isApproximate(Operation *op);
   bool computesInSingle(Operation *op);
   bool takesSingle(Operation *op);
   void need(Operation *op);
@@ -151,11 +152,22 @@ void Emitter::classify(Operation *op) {
     activations[op] = activation;
 }
 
+/// Whether a quotient of numbers of f32 is rounded to 16 bits or less.
+bool Emitter::isApproximate(Operation *op) {
+  return isa<arith::DivFOp>(op) && isRounded(op, isNarrowFloat) &&
+         llvm::all_of(op->getOperands(), [&](Value x) {
+           return x.getType().isF32() ||
+                  (x.getType().isF64() && states[x].isExact);
+         });
+}
+
 /// Whether an operation of f64 is done in f32, since its operands are numbers
 /// of f32 and its result is rounded anyway.
 bool Emitter::computesInSingle(Operation *op) {
   if (activations.contains(op))
     return true;
+  if (isApproximate(op))
+    return op->getResult(0).getType().isF64();
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isF64() ||
       !llvm::all_of(op->getOperands(),
                     [&](Value x) { return states[x].isExact; }))
@@ -247,8 +259,10 @@ llvm::Error Emitter::define(Operation *op) {
       continue;
     }
     Type type = result.getType();
-    Text text =
-        operationText(result, x, type.isF64() ? single.isNeeded : takesSingles);
+    Text text = isApproximate(op) ? "quotient(" + x[0] + ", " + x[1] + ")"
+                                  : operationText(result, x,
+                                                  type.isF64() ? single.isNeeded
+                                                               : takesSingles);
     if (text.empty())
       return unsupportedScalar(name, *op);
     if (single.isNeeded) {

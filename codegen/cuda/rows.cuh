@@ -97,16 +97,11 @@ __device__ inline void prefetchRow(const Team &team, i64 rows, const Byte *from,
 // Reductions within a rank
 //===----------------------------------------------------------------------===//
 
-/// What is added up of T: an element as a body returns it, integers without
-/// their sign.
-template <class T, class U>
-__device__ inline typename Accumulate<T>::Type toAccumulator(U value) {
-  return Accumulate<T>::load(T(value));
-}
-template <class T>
-__device__ inline T fromAccumulator(typename Accumulate<T>::Type value) {
-  return Accumulate<T>::store(value);
-}
+/// How elements of T are reduced: the largest and smallest are found without
+/// more bits than they have.
+template <class T, Kind kind> struct Reduction : Accumulate<T> {};
+template <class T> struct Reduction<T, Kind::Max> : Compute<T> {};
+template <class T> struct Reduction<T, Kind::Min> : Compute<T> {};
 
 __device__ inline double infinity() {
   return __longlong_as_double(0x7ff0000000000000LL);
@@ -114,8 +109,17 @@ __device__ inline double infinity() {
 
 /// The reduction of elements of type T.
 template <class T, Kind kind> struct Sum1 {
-  using Type = typename Accumulate<T>::Type;
+  using Type = typename Reduction<T, kind>::Type;
   Type value;
+
+  /// An element as a body returns it, integers without their sign, and what is
+  /// stored.
+  template <class U> __device__ static Type load(U element) {
+    return Reduction<T, kind>::load(T(element));
+  }
+  __device__ static T store(Type value) {
+    return Reduction<T, kind>::store(value);
+  }
 
   /// What a reduction begins with; `largest` is T's largest value, of a format
   /// without infinity the largest finite one. Sums begin with -0, which changes

@@ -123,7 +123,19 @@ __device__ inline float toFloat(f16 x) {
 __device__ inline float toFloat(bf16 x) {
   return asFloat(static_cast<unsigned>(x.bits) << 16);
 }
-__device__ inline float toFloat(f8e4m3 x) { return decodeNarrow(x); }
+__device__ inline float toFloat(f8e4m3 x) {
+#if __CUDA_ARCH__ >= 890
+  unsigned pair;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;"
+      : "=r"(pair)
+      : "h"(static_cast<unsigned short>(x.bits)));
+  f16 half;
+  half.bits = static_cast<unsigned short>(pair);
+  return toFloat(half);
+#else
+  return decodeNarrow(x);
+#endif
+}
 __device__ inline float toFloat(f8e5m2 x) {
   // Its patterns are the upper halves of those of f16.
   f16 half;
@@ -144,6 +156,33 @@ template <> __device__ inline f16 toHalf<f16>(float x) {
 template <> __device__ inline bf16 toHalf<bf16>(float x) {
   bf16 result;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
+  return result;
+}
+#endif
+#if __CUDA_ARCH__ >= 890
+/// The instructions make what is too large the largest value.
+template <> __device__ inline f8e4m3 toHalf<f8e4m3>(float x) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
+      : "=h"(pair)
+      : "f"(0.0f), "f"(x));
+  f8e4m3 result;
+  // Halfway between it and what would be the next.
+  result.bits = static_cast<unsigned char>(
+      pair | (fabsf(x) > 464.0f ? FormatOf<f8e4m3>::quietNaN : 0));
+  return result;
+}
+template <> __device__ inline f8e5m2 toHalf<f8e5m2>(float x) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;"
+      : "=h"(pair)
+      : "f"(0.0f), "f"(x));
+  f8e5m2 result;
+  bool isInfinite = fabsf(x) >= 61440.0f;
+  result.bits = static_cast<unsigned char>(
+      isInfinite
+          ? (pair & FormatOf<f8e5m2>::signBit) | FormatOf<f8e5m2>::overflow
+          : pair);
   return result;
 }
 #endif
@@ -216,8 +255,30 @@ template <> __device__ inline float maximum<float>(float a, float b) {
 // Activations
 //===----------------------------------------------------------------------===//
 
-// Right to some 20 bits, for results that are rounded to 16 bits or less. What
-// is subnormal in f32 loses bits that no narrower format has.
+// For results that are rounded to 16 bits or less, right to some 20 bits; gelu
+// where it is below 1e-20 to 16. What is subnormal in f32 loses bits that no
+// narrower format has.
+
+/// x / y.
+__device__ inline float quotient(float x, float y) {
+#ifdef __CUDA_ARCH__
+  float result;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+#else
+  return x / y;
+#endif
+}
+/// 1 / x of a normal number whose reciprocal is one.
+__device__ inline float reciprocal(float x) {
+#ifdef __CUDA_ARCH__
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+#else
+  return 1.0f / x;
+#endif
+}
 
 /// Of the two forms, the one whose exponential does not overflow.
 __device__ inline float sigmoid(float x) {
@@ -225,8 +286,24 @@ __device__ inline float sigmoid(float x) {
   return __fdividef(x < 0 ? e : 1.0f, 1.0f + e);
 }
 __device__ inline float silu(float x) { return x * sigmoid(x); }
+/// x / 2 times erfc(-x / sqrt(2)), which for a = |x| is t * 2^(p(t) - a^2 *
+/// log2(e) / 2) with t = 1 / (1 + a / sqrt(8)): in that form, of W. J. Cody,
+/// "Rational Chebyshev Approximations for the Error Function", Math. Comp.
+/// 23(107), 1969, what the polynomial p approximates hardly changes. p is a fit
+/// at Chebyshev points for a up to 16, where erfc is 0 in f32.
 __device__ inline float gelu(float x) {
-  return 0.5f * x * erfcf(-x * 0.70710678f);
+  float a = fminf(fabsf(x), 16.0f);
+  float t = reciprocal(fmaf(a, 0.353553391f, 1.0f));
+  float p = -0.274917362f;
+  p = fmaf(p, t, 1.10094177f);
+  p = fmaf(p, t, -1.47269656f);
+  p = fmaf(p, t, 0.53054116f);
+  p = fmaf(p, t, -0.0704727401f);
+  p = fmaf(p, t, 0.572183595f);
+  p = fmaf(p, t, 1.44008199f);
+  p = fmaf(p, t, -1.82566297f);
+  float tail = t * exp2f(fmaf(a * -0.72134752f, a, p));
+  return 0.5f * x * (x < 0 ? tail : 2.0f - tail);
 }
 
 //===----------------------------------------------------------------------===//

@@ -106,6 +106,39 @@ TYPED_TEST(CudaNarrow, EncodesAroundTies) {
   }
 }
 
+/// Of each pattern, what `found` gives rounds to what `expected` does, or to
+/// its neighbour, as f32 has some bits too few where that lies between two.
+template <typename T>
+void expectRounded(float (*found)(float), double (*expected)(double)) {
+  using Format = typename Narrow<T>::Format;
+  for (uint32_t bits = 0; bits < 2 * Format::signBit; ++bits) {
+    float x = runtime::decodeAs<Format>(bits);
+    uint32_t result = cuda::toHalf<T>(found(x)).bits,
+             exact = runtime::encodeAs<Format>(expected(x));
+    double value = runtime::decodeAs<Format>(exact);
+    if (std::isnan(value))
+      ASSERT_TRUE(std::isnan(runtime::decodeAs<Format>(result))) << x;
+    else
+      ASSERT_LE(std::max(result, exact) - std::min(result, exact), 1u)
+          << x << ": " << runtime::decodeAs<Format>(result) << ", " << value;
+  }
+}
+
+template <typename T> void expectActivations() {
+  expectRounded<T>(cuda::gelu, [](double x) {
+    return 0.5 * x * std::erfc(-x * 0.70710678118654752440);
+  });
+  auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  expectRounded<T>(cuda::sigmoid, sigmoid);
+  expectRounded<T>(cuda::silu, [](double x) {
+    double e = std::exp(x < 0 ? x : -x);
+    return x * ((x < 0 ? e : 1) / (1 + e));
+  });
+}
+
+TEST(CudaActivations, RoundToF16) { expectActivations<cuda::f16>(); }
+TEST(CudaActivations, RoundToBF16) { expectActivations<cuda::bf16>(); }
+
 /// Elements of three ranks through scalars.cuh and runtime::combine.
 template <typename T, cuda::Kind kind>
 void combines(runtime::ElementType type, runtime::ReduceKind reduction) {
@@ -253,6 +286,19 @@ TEST_F(CudaScalars, FunctionsOfF32) {
   // Rounded twice it would not be exact.
   EXPECT_NE(one("math.sqrt", "f32").find("sqrtf("), std::string::npos);
   EXPECT_NE(one("math.sqrt", "f16").find("sqrt("), std::string::npos);
+}
+
+TEST_F(CudaScalars, QuotientsOfF32) {
+  auto one = [&](const std::string &to) {
+    return emit("func.func @f(%x: f32, %y: f32) -> " + to +
+                    " {\n %q = arith.divf %x, %y : f32\n %r = " +
+                    (to == "f64" ? "arith.extf" : "arith.truncf") +
+                    " %q : f32 to " + to + "\n return %r : " + to + " }",
+                {false, false});
+  };
+  for (const char *to : {"f16", "bf16", "f8E4M3FN"})
+    EXPECT_NE(one(to).find("quotient(a0, a1)"), std::string::npos) << one(to);
+  EXPECT_NE(one("f64").find("a0 / a1"), std::string::npos) << one("f64");
 }
 
 TEST_F(CudaScalars, FunctionsOfF64Stay) {

@@ -13,7 +13,6 @@
 #include "test/unit/Cuda/CudaTeam.h"
 #include "test/unit/Plan/PlanUtil.h"
 
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <regex>
@@ -576,24 +575,6 @@ TEST_F(EmulatedKernels, EndWhereARankIsLost) {
       ASSERT_TRUE((*team)->kernelsOf()[0].clusters);
       EXPECT_EQ((*team)->runAlone(1).message(), "launch 0: fault 1 of rank 0");
     }
-}
-
-// A thread of a cluster goes on with what it has when it has missed a packet,
-// and does not wait as long again for each that follows.
-TEST_F(EmulatedKernels, TimeOutsOfClustersDoNotAddUp) {
-  PlanCompiler compiler;
-  std::string messages;
-  auto plans = compiler.compileTo(
-      Phase::Plan, fusedNorm("2", "100", "3969", "  protocol total = ll\n"),
-      {.phase = Phase::Plan, .schedule = "fused"}, messages);
-  ASSERT_TRUE(plans) << messages;
-  auto team = CudaTeam::create(*plans, "f", /*mostBlocks=*/1, /*clusterBits=*/3);
-  ASSERT_TRUE(team) << team.message();
-  ASSERT_TRUE((*team)->kernelsOf()[0].clusters);
-  auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ((*team)->runAlone(1).message(), "launch 0: fault 1 of rank 0");
-  // A tenth of a second for each of the rows would be more.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(9));
 }
 
 // Threads exchange what they take of the rows, where these are whole packets.
