@@ -138,7 +138,8 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
       return reinterpret_cast<uintptr_t>(address) % LibraryProduct::alignment ==
              0;
     };
-    if (isAligned(a) && isAligned(b) && isAligned(c))
+    if (!launch.product->mustAlign() ||
+        (isAligned(a) && isAligned(b) && isAligned(c)))
       return launch.product->run(a, b, c, launch.context.workspace, stream);
   }
   if (!launch.function)

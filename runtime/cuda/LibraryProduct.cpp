@@ -100,6 +100,31 @@ std::optional<LibraryForm> libraryForm(const MatmulPart &part) {
   return form;
 }
 
+std::optional<LibraryForm> paddedForm(const LibraryForm &form, int64_t size,
+                                      int64_t alignment) {
+  // On an H200 a product of bf16 in rows of odd lengths runs at 155 TFLOP/s
+  // rather than at 750, and copies at 0.7 TB/s: they pay off from some 500
+  // elements of each dimension on.
+  constexpr double least = 160;
+  const LibraryMatrix &left = form.left, &out = form.out;
+  auto n = static_cast<double>(out.columns), m = static_cast<double>(out.rows),
+       k = static_cast<double>(left.isTransposed ? left.rows : left.columns);
+  auto isAligned = [&](const LibraryMatrix &matrix) {
+    return matrix.leading * size % alignment == 0;
+  };
+  if (form.batch > 1 || 1 / (1 / m + 1 / n + 1 / k) < least ||
+      (isAligned(form.left) && isAligned(form.right) && isAligned(form.out)))
+    return std::nullopt;
+  LibraryForm padded = form;
+  for (LibraryMatrix *matrix : {&padded.left, &padded.right, &padded.out}) {
+    int64_t step = std::max<int64_t>(alignment / size, 1);
+    for (int64_t *length : {&matrix->rows, &matrix->columns})
+      *length = (*length + step - 1) / step * step;
+    matrix->leading = matrix->rows;
+  }
+  return padded;
+}
+
 namespace {
 
 /// What the library calls a type whose products it accumulates as the plan
@@ -134,7 +159,16 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
   Result<cublasLtHandle_t> handle = blas.handle(device.number);
   if (!handle)
     return handle.status();
-  std::unique_ptr<LibraryProduct> made(new LibraryProduct(blas));
+  std::unique_ptr<LibraryProduct> made(new LibraryProduct(device, blas));
+  if (int64_t size = sizeInBytes(type);
+      std::optional<LibraryForm> padded = paddedForm(*form, size, alignment)) {
+    for (auto [matrix, copy] : {std::pair(&form->left, &padded->left),
+                                std::pair(&form->right, &padded->right),
+                                std::pair(&form->out, &padded->out)})
+      if (Status status = made->addCopy(*matrix, *copy, size); !status)
+        return status;
+    form = padded;
+  }
   made->handle = *handle;
   made->isSwapped = form->isSwapped;
   made->isDouble = type == ElementType::F64;
@@ -229,17 +263,68 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
   return made;
 }
 
-Status LibraryProduct::run(const void *a, const void *b, void *c,
-                           void *workspace, CUstream stream) const {
+/// What is beyond the product's matrix stays zero.
+Status LibraryProduct::addCopy(const LibraryMatrix &matrix,
+                               const LibraryMatrix &padded, int64_t size) {
+  int64_t bytes = padded.leading * padded.columns * size;
+  Result<DeviceMemory> memory =
+      allocateMemory(device, bytes, "a matrix that is filled up");
+  Result<CUstream> stream = device.setupStream();
+  if (!memory || !stream)
+    return memory ? stream.status() : memory.status();
+  Status status =
+      device.check(device.driver.memsetD8Async(
+                       memory->get(), 0, static_cast<size_t>(bytes), *stream),
+                   "cuMemsetD8Async");
+  if (status)
+    status = awaitStream(device, *stream);
+  if (!status)
+    return status;
+  copies.push_back({*std::move(memory), static_cast<size_t>(matrix.rows * size),
+                    static_cast<size_t>(matrix.leading * size),
+                    static_cast<size_t>(padded.leading * size),
+                    static_cast<size_t>(matrix.columns)});
+  return status;
+}
+
+Status LibraryProduct::copy(const Copy &copy, void *matrix, bool isBack,
+                            CUstream stream) const {
+  auto place = reinterpret_cast<CUdeviceptr>(matrix);
+  CUDA_MEMCPY2D both{};
+  both.srcMemoryType = both.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  both.srcDevice = isBack ? copy.memory.get() : place;
+  both.srcPitch = isBack ? copy.ownPitch : copy.pitch;
+  both.dstDevice = isBack ? place : copy.memory.get();
+  both.dstPitch = isBack ? copy.pitch : copy.ownPitch;
+  both.WidthInBytes = copy.width;
+  both.Height = copy.columns;
+  return device.check(device.driver.memcpy2DAsync(&both, stream),
+                      "cuMemcpy2DAsync");
+}
+
+Status LibraryProduct::run(void *a, void *b, void *c, void *workspace,
+                           CUstream stream) const {
   const double one = 1, zero = 0;
   const float oneF = 1, zeroF = 0;
   const void *alpha = isDouble ? static_cast<const void *>(&one) : &oneF;
   const void *beta = isDouble ? static_cast<const void *>(&zero) : &zeroF;
-  return blas.check(blas.matmul(handle, desc.get(), alpha, isSwapped ? b : a,
-                                left.get(), isSwapped ? a : b, right.get(),
-                                beta, c, out.get(), c, out.get(), &algorithm,
-                                workspace, workspaceBytes, stream),
-                    "cublasLtMatmul");
+  std::array<void *, 3> matrices = {isSwapped ? b : a, isSwapped ? a : b, c};
+  auto at = [&](size_t i) {
+    return copies.empty() ? matrices[i]
+                          : reinterpret_cast<void *>(copies[i].memory.get());
+  };
+  Status status;
+  for (size_t i = 0; status && i < 2 && !copies.empty(); ++i)
+    status = copy(copies[i], matrices[i], /*isBack=*/false, stream);
+  if (status)
+    status = blas.check(blas.matmul(handle, desc.get(), alpha, at(0),
+                                    left.get(), at(1), right.get(), beta, at(2),
+                                    out.get(), at(2), out.get(), &algorithm,
+                                    workspace, workspaceBytes, stream),
+                        "cublasLtMatmul");
+  if (status && !copies.empty())
+    status = copy(copies[2], c, /*isBack=*/true, stream);
+  return status;
 }
 
 } // namespace ccn::runtime

@@ -34,6 +34,13 @@ struct LibraryForm {
   int64_t batch = 1;
 };
 
+/// The product of copies whose rows and columns are multiples of `alignment`
+/// bytes, filled up with zeros, if those of the matrices are not and the
+/// library takes so much longer then that it is worth the copies; else nothing.
+/// Elements have `size` bytes.
+std::optional<LibraryForm> paddedForm(const LibraryForm &form, int64_t size,
+                                      int64_t alignment);
+
 /// Nothing if the library cannot: its operands need a dimension of stride 1,
 /// and a batch one stride; nor if there is nothing to do.
 std::optional<LibraryForm> libraryForm(const MatmulPart &part);
@@ -50,17 +57,31 @@ public:
   static Result<std::unique_ptr<LibraryProduct>>
   create(const GpuDevice &device, const MatmulPart &part, ElementType type);
 
+  /// Whether addresses must be aligned.
+  bool mustAlign() const { return copies.empty(); }
   /// Starts it. Whoever calls it has the device's context current.
-  Status run(const void *a, const void *b, void *c, void *workspace,
-             CUstream stream) const;
+  Status run(void *a, void *b, void *c, void *workspace, CUstream stream) const;
 
 private:
-  explicit LibraryProduct(const BlasLt &blas) : blas(blas) {}
+  LibraryProduct(const GpuDevice &device, const BlasLt &blas)
+      : device(device), blas(blas) {}
+
+  /// A matrix with more rows and columns than one of the product.
+  struct Copy {
+    DeviceMemory memory;
+    /// In bytes, of a column, and from one to the next in either.
+    size_t width, pitch, ownPitch, columns;
+  };
+  Status addCopy(const LibraryMatrix &matrix, const LibraryMatrix &padded,
+                 int64_t size);
+  Status copy(const Copy &copy, void *matrix, bool isBack,
+              CUstream stream) const;
 
   template <typename T>
   using Object =
       std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
 
+  const GpuDevice &device;
   const BlasLt &blas;
   cublasLtHandle_t handle = nullptr;
   bool isSwapped = false, isDouble = false;
@@ -68,6 +89,8 @@ private:
   Object<cublasLtMatrixLayout_t> left{nullptr, nullptr},
       right{nullptr, nullptr}, out{nullptr, nullptr};
   cublasLtMatmulAlgo_t algorithm{};
+  /// Of left, right and out, or none.
+  std::vector<Copy> copies;
 };
 
 } // namespace ccn::runtime

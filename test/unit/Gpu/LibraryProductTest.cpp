@@ -230,6 +230,95 @@ TEST(LibraryProduct, TheLibraryMultiplies) {
   }
 }
 
+/// A product of f64 by the library, of matrices whose rows have such lengths.
+void expectProduct(int64_t m, int64_t n, int64_t k, int64_t offset) {
+  Package package = twoProducts(0);
+  Plan &plan = package.plan;
+  // The last is not used.
+  const std::pair<int64_t, int64_t> sizes[] = {{m, k}, {k, n}, {m, n}, {1, 1}};
+  RankPlan &own = plan.ranks.front();
+  std::vector<std::vector<double>> data;
+  std::mt19937 random(1);
+  for (size_t i = 0; i < std::size(sizes); ++i) {
+    int64_t size = sizes[i].first * sizes[i].second + offset;
+    plan.arguments[i].shape = {size};
+    own.buffers[i].count = size;
+    own.placements[i] = {{0}, {size}};
+    data.emplace_back(static_cast<size_t>(size));
+    for (double &x : data.back())
+      x = static_cast<double>(random() % 17) - 8;
+  }
+  MatmulPart product = part({}, m, n, k, {k, 1}, {n, 1}, {n, 1});
+  product.a.offset = product.b.offset = product.c.offset = offset;
+  own.launches = {{"product", 0, {}, {product}}};
+  GpuProgram &gpu = *package.gpu;
+  gpu.launches = {{{2, 1, 0, {0, 24, 0}}}};
+  gpu.segments = {{1, {{}, {}}, {}}};
+  auto heap = SymmetricHeap::create(1, gpuTransportBytes(plan));
+  ASSERT_TRUE(heap.ok());
+  GpuExecutorOptions options;
+  options.products = ProductChoice::CublasLt;
+  auto executor = GpuExecutor::create(plan, gpu, 0, **heap, options);
+  ASSERT_EQ(executor.message(), "");
+  auto runs = GpuRuns::create(**executor, plan, 0);
+  ASSERT_EQ(runs.message(), "");
+  std::vector<void *> arguments;
+  for (std::vector<double> &each : data)
+    arguments.push_back(each.data());
+  const std::vector<double> c = data[2];
+  ASSERT_EQ((*runs)->upload(arguments).message(), "");
+  // What the first leaves in copies is no part of the second.
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ((*runs)->run().message(), "");
+  ASSERT_EQ((*runs)->download(arguments).message(), "");
+  auto at = [&](size_t matrix, int64_t row, int64_t column) {
+    return data[matrix][static_cast<size_t>(
+        offset + row * sizes[matrix].second + column)];
+  };
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += at(0, i, l) * at(1, l, j);
+      ASSERT_EQ(at(2, i, j), sum) << i << ", " << j;
+    }
+  for (int64_t i = 0; i < offset; ++i)
+    EXPECT_EQ(data[2][static_cast<size_t>(i)], c[static_cast<size_t>(i)]);
+}
+
+TEST(LibraryProduct, RowsOfOddLengthsAreFilledUp) {
+  if (Status status = checkGpus(); !status)
+    GTEST_SKIP() << status.message();
+  expectProduct(481, 483, 485, 0);
+  // Copies need no alignment.
+  expectProduct(487, 482, 483, 1);
+}
+
+TEST(LibraryForm, IsPaddedWhereThatPays) {
+  auto pad = [](const MatmulPart &p, int64_t size) {
+    return paddedForm(*libraryForm(p), size, LibraryProduct::alignment);
+  };
+  auto rowMajor = [](int64_t m, int64_t n, int64_t k) {
+    return part({}, m, n, k, {k, 1}, {n, 1}, {n, 1});
+  };
+  std::optional<LibraryForm> padded = pad(rowMajor(1001, 1002, 1003), 2);
+  ASSERT_TRUE(padded);
+  // Swapped: the transposes.
+  EXPECT_EQ(padded->left.rows, 1008);
+  EXPECT_EQ(padded->left.columns, 1008);
+  EXPECT_EQ(padded->right.rows, 1008);
+  EXPECT_EQ(padded->right.columns, 1008);
+  EXPECT_EQ(padded->out.leading, 1008);
+  EXPECT_FALSE(pad(rowMajor(1001, 1008, 1000), 2));
+  EXPECT_FALSE(pad(rowMajor(1001, 1002, 1002), 8));
+  EXPECT_TRUE(pad(rowMajor(1001, 1002, 1003), 8));
+  // Copies would take longer.
+  EXPECT_FALSE(pad(rowMajor(101, 8001, 8003), 2));
+  EXPECT_FALSE(pad(part({2}, 1001, 1002, 1003, {1004003, 1003, 1},
+                        {1005006, 1002, 1}, {1003002, 1002, 1}),
+                   2));
+}
+
 TEST(LibraryProduct, KernelsDoWhereItDoesNotOrCannot) {
   if (Status status = checkGpus(); !status)
     GTEST_SKIP() << status.message();
