@@ -43,8 +43,19 @@ __device__ void gatherUnits(const CcnContext &context, long long tableRows,
       continue;
     }
     const Unit *from = table + static_cast<long long>(index) * units;
-    for (long long unit = thread % lanes; unit < units; unit += lanes)
-      to[i * units + unit] = from[unit];
+    // Loads before stores, which may be to what is loaded next.
+    constexpr int batch = 4;
+    for (long long unit = thread % lanes; unit < units; unit += batch * lanes) {
+      Unit parts[batch];
+#pragma unroll
+      for (int part = 0; part < batch; ++part)
+        if (long long at = unit + part * lanes; at < units)
+          parts[part] = from[at];
+#pragma unroll
+      for (int part = 0; part < batch; ++part)
+        if (long long at = unit + part * lanes; at < units)
+          to[i * units + at] = parts[part];
+    }
   }
 }
 
