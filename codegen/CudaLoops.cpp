@@ -119,6 +119,8 @@ int64_t LoopWriter::fetchedBytes() const {
 }
 
 bool LoopWriter::mustAlign(const Operand &operand) const {
+  if (tile)
+    return vectorOf(operand) > 1;
   return width > 1 && operand.isPointer() && !operand.scattered &&
          !isOwn(operand) && operand.step == 1 &&
          !(isReduced() && operand.isOutput);
@@ -271,6 +273,52 @@ void LoopWriter::writeFetch(CudaText &text) {
        << loads << combined << "    return f;\n  }\n";
 }
 
+/// Computes one element, of inputs and positions that are these expressions,
+/// and returns the outputs' values.
+std::vector<std::string> LoopWriter::writeBody(
+    CudaText &text, llvm::function_ref<std::string(const Operand &)> element,
+    llvm::function_ref<CudaText(const Operand &)> position) const {
+  // Copies have no body.
+  if (!kernel)
+    return std::vector(loop.outputs.size(), element(operands.front()));
+  std::vector<std::string> values;
+  mlir::func::FuncOp function = kernel->body;
+  auto results = function.getFunctionType().getResults();
+  for (auto [i, type] : llvm::enumerate(results)) {
+    bool isFailure = i >= loop.outputs.size();
+    text << ("      " + cudaType(type) + (isFailure ? " f" : " r") + Twine(i) +
+             (isFailure ? " = false" : "") + ";\n");
+  }
+  text << "      body(";
+  bool first = true;
+  auto comma = [&] {
+    text << (first ? "" : ", ");
+    first = false;
+  };
+  for (const Operand &operand : operands) {
+    if (operand.isOutput || operand.uniform)
+      continue;
+    comma();
+    if (operand.isPosition())
+      text << position(operand);
+    else
+      text << element(operand);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    comma();
+    text << ((i >= loop.outputs.size() ? "f" : "r") + Twine(i));
+    if (i < loop.outputs.size())
+      values.push_back("r" + std::to_string(i));
+  }
+  text << ");\n";
+  for (size_t i = loop.outputs.size(); i < results.size(); ++i)
+    text << ("      if (f" + Twine(i) + ")\n        fail(c, " +
+             Twine(kernel->firstFailure +
+                   static_cast<int64_t>(i - loop.outputs.size()) + 1) +
+             ");\n");
+  return values;
+}
+
 /// Computes, and keeps or stores `V` elements.
 void LoopWriter::writeElements(CudaText &text) {
   std::string list = indices(true), declared = parameters(true),
@@ -297,56 +345,22 @@ void LoopWriter::writeElements(CudaText &text) {
     return (isFetched(operand) ? "f.v" : "v") + std::to_string(operand.index) +
            (countOf(operand) == "V" ? ".at[j]" : ".at[0]");
   };
+  auto position = [&](const Operand &operand) {
+    CudaText place;
+    place << operand.info->view.offset << " + " << offset(operand, true);
+    if (width > 1 && operand.step != 0)
+      place << " + j * " << operand.step;
+    return place;
+  };
   if (!isReduced())
     for (const Operand &operand : operands)
       if (operand.isOutput)
         text << ("    Vector<" + operand.type() + ", V> w" +
                  Twine(operand.index) + ";\n");
   text << "#pragma unroll\n    for (int j = 0; j < V; ++j) {\n";
-  size_t inputs = loop.inputs.size();
-  if (kernel) {
-    mlir::func::FuncOp function = kernel->body;
-    auto results = function.getFunctionType().getResults();
-    for (auto [i, type] : llvm::enumerate(results)) {
-      bool isFailure = i >= loop.outputs.size();
-      text << ("      " + cudaType(type) + (isFailure ? " f" : " r") +
-               Twine(i) + (isFailure ? " = false" : "") + ";\n");
-    }
-    text << "      body(";
-    bool first = true;
-    auto comma = [&] {
-      text << (first ? "" : ", ");
-      first = false;
-    };
-    for (const Operand &operand : operands) {
-      if (operand.isOutput || operand.uniform)
-        continue;
-      comma();
-      if (!operand.isPosition()) {
-        text << element(operand);
-        continue;
-      }
-      text << operand.info->view.offset << " + " << offset(operand, true);
-      if (width > 1 && operand.step != 0)
-        text << " + j * " << operand.step;
-    }
-    for (size_t i = 0; i < results.size(); ++i) {
-      comma();
-      text << ((i >= loop.outputs.size() ? "f" : "r") + Twine(i));
-    }
-    text << ");\n";
-    for (size_t i = loop.outputs.size(); i < results.size(); ++i)
-      text << ("      if (f" + Twine(i) + ")\n        fail(c, " +
-               Twine(kernel->firstFailure +
-                     static_cast<int64_t>(i - loop.outputs.size()) + 1) +
-               ");\n");
-  }
-  for (size_t i = 0; i < loop.outputs.size(); ++i) {
-    const Operand &operand = operands[inputs + i];
-    // Copies have no body.
-    std::string value = "r" + std::to_string(i);
-    if (!kernel)
-      value = element(operands.front());
+  std::vector<std::string> values = writeBody(text, element, position);
+  for (auto [i, value] : llvm::enumerate(values)) {
+    const Operand &operand = operands[loop.inputs.size() + i];
     if (isReduced())
       text << ("      sums.s" + Twine(i) + ".add(toAccumulator<" +
                operand.type() + ">(" + value + "));\n");
@@ -442,11 +456,14 @@ llvm::Error LoopWriter::write() {
   writeConstructor(text, functor);
   writeFetch(text);
   writeElements(text);
+  if (tile && tile->hasVectors)
+    writeTile(text);
   text << "  __device__ bool aligned() const {\n    return true";
   for (const Operand &operand : operands) {
     if (!mustAlign(operand))
       continue;
-    std::string bytes = std::to_string(width * operand.size);
+    std::string bytes =
+        std::to_string((tile ? vectorOf(operand) : width) * operand.size);
     if (operand.members.empty())
       text << (" && isAligned(" + operand.name + ", " + bytes + ")");
     for (size_t m = 0; m < operand.members.size(); ++m)
