@@ -173,7 +173,7 @@ void LoopWriter::chooseTile() {
     (found->rows > found->columns ? found->rows : found->columns) /= 2;
   }
   tile = found;
-  if (!isLong())
+  if (ofElement < ofFunction)
     ++part.kernel.partsOfFewRegisters;
 }
 
