@@ -12,7 +12,6 @@
 #include "llvm/Support/Error.h"
 
 #include <algorithm>
-#include <numeric>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -120,6 +119,8 @@ int64_t LoopWriter::fetchedBytes() const {
 }
 
 bool LoopWriter::mustAlign(const Operand &operand) const {
+  if (tile)
+    return vectorOf(operand) > 1;
   return width > 1 && operand.isPointer() && !operand.scattered &&
          !isOwn(operand) && operand.step == 1 &&
          !(isReduced() && operand.isOutput);
@@ -150,59 +151,6 @@ CudaText LoopWriter::construct(const CudaText &scratchBase,
   (text << name()).kernelName() << (" " + variable() + "(c, a, n, ")
                                 << scratchBase << (", " + own + ");\n");
   return text;
-}
-
-/// Null if it is no scratch, or not placed yet.
-const CudaScratchPlace *LoopWriter::placeOf(const Operand &operand) const {
-  if (operand.info->access != Access::Scratch)
-    return nullptr;
-  auto place = scratch.places.find(operand.info->view.buffer);
-  return place == scratch.places.end() ? nullptr : &place->second;
-}
-
-int64_t LoopWriter::rowStride(const Operand &operand) const {
-  if (operand.info->access == Access::Scratch) {
-    const CudaScratchPlace *place = placeOf(operand);
-    return place ? place->rowBytes / operand.size : 0;
-  }
-  return operand.info->view.strides.front();
-}
-
-void LoopWriter::addOperands() {
-  const LoopDims &dims = isReduced() ? reduced : kept;
-  for (const auto *list : {&loop.inputs, &loop.outputs})
-    for (const LoopOperand &info : *list) {
-      Operand operand;
-      operand.info = &info;
-      operand.index = operands.size();
-      operand.isOutput = list == &loop.outputs;
-      operand.name =
-          (operand.isOutput ? "o" : "i") + std::to_string(operand.index);
-      operand.size = runtime::sizeInBytes(info.type);
-      if (info.access == Access::LoadReduced ||
-          info.access == Access::StoreAll) {
-        operand.members = part.places.members(info.group);
-        // Of slots their numbers.
-        if (info.slots != 0)
-          std::iota(operand.members.begin(), operand.members.end(), 0);
-        // Not all begin with the same.
-        if (operand.isOutput)
-          std::rotate(operand.members.begin(),
-                      std::find(operand.members.begin(), operand.members.end(),
-                                part.places.rank),
-                      operand.members.end());
-      }
-      operand.uniform =
-          !operand.isOutput && !operand.isPosition() &&
-          info.access != Access::Scratch &&
-          llvm::all_of(info.view.strides, [](int64_t s) { return s == 0; });
-      operand.scattered = !operand.isPosition() &&
-                          info.access != Access::Scratch &&
-                          part.places.isScattered(info.view);
-      if (!dims.empty())
-        operand.step = dims.back().strides[operand.index];
-      operands.push_back(std::move(operand));
-    }
 }
 
 void LoopWriter::chooseWidth() {
@@ -265,93 +213,6 @@ bool LoopWriter::beginsWithVectors(const Operand &position) const {
   return width > 1 && common % width == 0;
 }
 
-CudaText LoopWriter::Operand::declaration() const {
-  CudaText text;
-  std::string count = std::to_string(members.size());
-  if (scattered)
-    text << (members.empty()
-                 ? "PiecesOf<" + type() + "> " + name
-                 : "PiecesOfAll<" + type() + ", " + count + "> " + name);
-  else
-    text << (Twine(isOutput ? "" : "const ") + type() + " *" + name +
-             (members.empty() ? "" : "[" + count + "]"));
-  return text;
-}
-
-/// Sets what the declaration says, or a member of it.
-CudaText LoopWriter::setAddress(const Operand &operand,
-                                std::optional<size_t> member, int of) const {
-  CudaText text;
-  std::string index = member ? std::to_string(*member) : "";
-  const runtime::View &view = operand.info->view;
-  if (operand.scattered && member)
-    text << (operand.name + ".set(" + index + ", ")
-         << part.places.argument(view, of) << ", " << view.offset << ")";
-  else if (operand.scattered)
-    text << (operand.name + " = ") << part.places.elements(view);
-  else
-    text << (operand.name + (member ? "[" + index + "]" : "") + " = ")
-         << address(operand, of);
-  return text;
-}
-
-static runtime::View slotOf(const LoopOperand &operand, int number) {
-  runtime::View view = operand.view;
-  view.offset += number * operand.slots;
-  return view;
-}
-
-CudaText LoopWriter::address(const Operand &operand, int of) const {
-  CudaText place;
-  if (operand.scattered) {
-    place << ("pieceElement<" + operand.type() + ">(")
-          << part.places.argument(operand.info->view, of) << ", "
-          << operand.info->view.offset << ")";
-    return place;
-  }
-  if (isOwn(operand))
-    // Not numbers that may be parameters: it is kept in registers.
-    place << ("own + " + Twine(placeOf(operand)->offset));
-  else if (const CudaScratchPlace *found = placeOf(operand))
-    place << "scratch + "
-          << found->offset + operand.info->view.offset * operand.size;
-  else if (operand.info->slots != 0)
-    place = part.places.address(slotOf(*operand.info, of));
-  else
-    place = part.places.address(operand.info->view, of);
-  return cudaPointer(Twine(operand.isOutput ? "" : "const ") + operand.type(),
-                     place);
-}
-
-/// How far an operand's element is from its first.
-CudaText LoopWriter::offset(const Operand &operand, bool withReduced) const {
-  CudaText text;
-  if (isOwn(operand)) {
-    text << (placeOf(operand)->isPart ? "e" : "0");
-    return text;
-  }
-  bool any = false;
-  auto add = [&](const Twine &index, int64_t stride) {
-    if (stride == 0)
-      return;
-    text << (Twine(any ? " + " : "") + index);
-    if (stride != 1)
-      text << " * " << stride;
-    any = true;
-  };
-  if (byRows)
-    add("r", operand.isPosition() ? operand.info->view.strides.front()
-                                  : rowStride(operand));
-  for (auto [i, dim] : llvm::enumerate(kept))
-    add("x" + Twine(i), dim.strides[operand.index]);
-  if (withReduced)
-    for (auto [i, dim] : llvm::enumerate(reduced))
-      add("y" + Twine(i), dim.strides[operand.index]);
-  if (!any)
-    text << "0";
-  return text;
-}
-
 std::string LoopWriter::parameters(bool withReduced, bool ofElements) const {
   std::string list = indices(withReduced, ofElements), text;
   for (llvm::StringRef rest = list; !rest.empty();) {
@@ -371,57 +232,6 @@ std::string LoopWriter::access(StringRef function, const Operand &operand,
   return (function + "<" + operand.type() + ", " + count +
           (knows ? "" : ", areAligned") + ">(" + operand.name)
       .str();
-}
-
-void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
-  for (const Operand &operand : operands) {
-    if (operand.isPointer())
-      text << "  " << operand.declaration() << ";\n";
-  }
-  // Of the kernel's own types.
-  CudaText places;
-  (places << "const CcnContext &c, const A_").kernelName() << " &a, const N_";
-  places.kernelName() << " &n, Byte *scratch, Byte *own";
-  // What is combined once, before the body is made.
-  for (const Operand &operand : operands) {
-    if (!operand.uniform || operand.members.empty())
-      continue;
-    text << ("  __device__ static " + operand.type() + " " + operand.name + "(")
-         << places
-         << (") {\n    Vector<" + operand.type() + ", 1> parts[" +
-             Twine(operand.members.size()) + "] = {");
-    for (int member : operand.members)
-      text << "{{*" << address(operand, member) << "}}, ";
-    text << ("};\n    return combineAll<" + cudaKind(operand.info->reduction) +
-             ">(parts).at[0];\n  }\n");
-  }
-  (text << "  __device__ " << name()).kernelName()
-      << "(" << places << ")\n      : c(c), n(n)";
-  if (!functor.empty()) {
-    text << ", body(";
-    bool first = true;
-    for (const Operand &operand : operands) {
-      if (!operand.uniform)
-        continue;
-      text << (first ? "" : ", ");
-      first = false;
-      if (operand.members.empty())
-        text << "*" << address(operand, -1);
-      else
-        text << (operand.name + "(c, a, n, scratch, own)");
-    }
-    text << ")";
-  }
-  text << " {\n";
-  for (const Operand &operand : operands) {
-    if (!operand.isPointer())
-      continue;
-    if (operand.members.empty())
-      text << "    " << setAddress(operand, std::nullopt, -1) << ";\n";
-    for (auto [m, member] : llvm::enumerate(operand.members))
-      text << "    " << setAddress(operand, m, member) << ";\n";
-  }
-  text << "  }\n";
 }
 
 /// What `V` elements take of memory, loaded for itself: where threads have
@@ -475,6 +285,52 @@ void LoopWriter::writeFetch(CudaText &text) {
        << loads << combined << "    return f;\n  }\n";
 }
 
+/// Computes one element, of inputs and positions that are these expressions,
+/// and returns the outputs' values.
+std::vector<std::string> LoopWriter::writeBody(
+    CudaText &text, llvm::function_ref<std::string(const Operand &)> element,
+    llvm::function_ref<CudaText(const Operand &)> position) const {
+  // Copies have no body.
+  if (!kernel)
+    return std::vector(loop.outputs.size(), element(operands.front()));
+  std::vector<std::string> values;
+  mlir::func::FuncOp function = kernel->body;
+  auto results = function.getFunctionType().getResults();
+  for (auto [i, type] : llvm::enumerate(results)) {
+    bool isFailure = i >= loop.outputs.size();
+    text << ("      " + cudaType(type) + (isFailure ? " f" : " r") + Twine(i) +
+             (isFailure ? " = false" : "") + ";\n");
+  }
+  text << "      body(";
+  bool first = true;
+  auto comma = [&] {
+    text << (first ? "" : ", ");
+    first = false;
+  };
+  for (const Operand &operand : operands) {
+    if (operand.isOutput || operand.uniform)
+      continue;
+    comma();
+    if (operand.isPosition())
+      text << position(operand);
+    else
+      text << element(operand);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    comma();
+    text << ((i >= loop.outputs.size() ? "f" : "r") + Twine(i));
+    if (i < loop.outputs.size())
+      values.push_back("r" + std::to_string(i));
+  }
+  text << ");\n";
+  for (size_t i = loop.outputs.size(); i < results.size(); ++i)
+    text << ("      if (f" + Twine(i) + ")\n        fail(c, " +
+             Twine(kernel->firstFailure +
+                   static_cast<int64_t>(i - loop.outputs.size()) + 1) +
+             ");\n");
+  return values;
+}
+
 /// Computes, and keeps or stores `V` elements.
 void LoopWriter::writeElements(CudaText &text) {
   std::string list = indices(true), declared = parameters(true),
@@ -501,61 +357,27 @@ void LoopWriter::writeElements(CudaText &text) {
     return (isFetched(operand) ? "f.v" : "v") + std::to_string(operand.index) +
            (countOf(operand) == "V" ? ".at[j]" : ".at[0]");
   };
+  auto position = [&](const Operand &operand) {
+    CudaText place;
+    // As bits, compilers see what positions of a vector have in common.
+    bool areBits = operand.step == 1 && beginsWithVectors(operand);
+    place << (areBits ? "(" : "") << operand.info->view.offset << " + "
+          << offset(operand, true);
+    if (areBits)
+      place << ") | j";
+    else if (width > 1 && operand.step != 0)
+      place << " + j * " << operand.step;
+    return place;
+  };
   if (!isReduced())
     for (const Operand &operand : operands)
       if (operand.isOutput)
         text << ("    Vector<" + operand.type() + ", V> w" +
                  Twine(operand.index) + ";\n");
   text << "#pragma unroll\n    for (int j = 0; j < V; ++j) {\n";
-  size_t inputs = loop.inputs.size();
-  if (kernel) {
-    mlir::func::FuncOp function = kernel->body;
-    auto results = function.getFunctionType().getResults();
-    for (auto [i, type] : llvm::enumerate(results)) {
-      bool isFailure = i >= loop.outputs.size();
-      text << ("      " + cudaType(type) + (isFailure ? " f" : " r") +
-               Twine(i) + (isFailure ? " = false" : "") + ";\n");
-    }
-    text << "      body(";
-    bool first = true;
-    auto comma = [&] {
-      text << (first ? "" : ", ");
-      first = false;
-    };
-    for (const Operand &operand : operands) {
-      if (operand.isOutput || operand.uniform)
-        continue;
-      comma();
-      if (!operand.isPosition()) {
-        text << element(operand);
-        continue;
-      }
-      // As bits, compilers see what positions of a vector have in common.
-      bool areBits = operand.step == 1 && beginsWithVectors(operand);
-      text << (areBits ? "(" : "") << operand.info->view.offset << " + "
-           << offset(operand, true);
-      if (areBits)
-        text << ") | j";
-      else if (width > 1 && operand.step != 0)
-        text << " + j * " << operand.step;
-    }
-    for (size_t i = 0; i < results.size(); ++i) {
-      comma();
-      text << ((i >= loop.outputs.size() ? "f" : "r") + Twine(i));
-    }
-    text << ");\n";
-    for (size_t i = loop.outputs.size(); i < results.size(); ++i)
-      text << ("      if (f" + Twine(i) + ")\n        fail(c, " +
-               Twine(kernel->firstFailure +
-                     static_cast<int64_t>(i - loop.outputs.size()) + 1) +
-               ");\n");
-  }
-  for (size_t i = 0; i < loop.outputs.size(); ++i) {
-    const Operand &operand = operands[inputs + i];
-    // Copies have no body.
-    std::string value = "r" + std::to_string(i);
-    if (!kernel)
-      value = element(operands.front());
+  std::vector<std::string> values = writeBody(text, element, position);
+  for (auto [i, value] : llvm::enumerate(values)) {
+    const Operand &operand = operands[loop.inputs.size() + i];
     if (isReduced())
       text << ("      sums.s" + Twine(i) + ".add(sums.s" + Twine(i) + ".load(" +
                value + "));\n");
@@ -651,11 +473,14 @@ llvm::Error LoopWriter::write() {
   writeConstructor(text, functor);
   writeFetch(text);
   writeElements(text);
+  if (tile && tile->hasVectors)
+    writeTile(text);
   text << "  __device__ bool aligned() const {\n    return true";
   for (const Operand &operand : operands) {
     if (!mustAlign(operand))
       continue;
-    std::string bytes = std::to_string(width * operand.size);
+    std::string bytes =
+        std::to_string((tile ? vectorOf(operand) : width) * operand.size);
     if (operand.members.empty())
       text << (" && isAligned(" + operand.name + ", " + bytes + ")");
     for (size_t m = 0; m < operand.members.size(); ++m)

@@ -26,6 +26,19 @@ using LoopDims = std::vector<LoopDim>;
 /// The number of elements.
 int64_t product(const LoopDims &dims);
 
+/// What a thread takes at a time of two dimensions, where operands are
+/// contiguous along different ones: of each of `rows` rows `columns` elements.
+struct LoopTile {
+  /// The dimension that rows are apart in, along which some operands are
+  /// contiguous, and that of their elements, along which the others are.
+  size_t rowDim, columnDim;
+  int rows, columns;
+  /// Whether what is contiguous is in vectors, along columns of `rows` elements
+  /// and along rows of `columns`. If strides would not keep them aligned,
+  /// elements are accessed one by one.
+  bool hasVectors;
+};
+
 /// Where an array of scratch is.
 struct CudaScratchPlace {
   /// Whether each thread has it, or what it takes of it, in memory of its own.
@@ -61,6 +74,9 @@ public:
   /// load. What they set, of what is fetched: "v1"; empty if there is no such
   /// one operand, or if it has not as many elements as the loop.
   std::string give(int buffer);
+  /// Lets threads take tiles, if operands are contiguous along different
+  /// dimensions; each element must be for itself.
+  void chooseTile();
   /// Writes the structure.
   llvm::Error write();
 
@@ -83,6 +99,8 @@ public:
   /// of 16 bytes.
   int width = 1;
   int number = 0;
+  /// If the structure has a function for it, for one with vectors.
+  std::optional<LoopTile> tile;
 
 private:
   struct Operand {
@@ -139,8 +157,20 @@ private:
                      llvm::StringRef count) const;
   void writeConstructor(CudaText &text, llvm::StringRef functor);
   void writeFetch(CudaText &text);
+  std::vector<std::string>
+  writeBody(CudaText &text,
+            llvm::function_ref<std::string(const Operand &)> element,
+            llvm::function_ref<CudaText(const Operand &)> position) const;
   void writeElements(CudaText &text);
   void writeSums(CudaText &text);
+  // For tiles, in CudaTransposes.cpp.
+  std::optional<LoopTile> findTile() const;
+  int widestAlong(size_t along, const LoopTile &of) const;
+  int64_t wordsOf(const LoopTile &of) const;
+  std::optional<size_t> vectorDim(const Operand &operand,
+                                  const LoopTile &of) const;
+  int vectorOf(const Operand &operand) const;
+  void writeTile(CudaText &text);
 
   CudaPart &part;
   const runtime::Loop &loop;

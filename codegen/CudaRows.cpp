@@ -8,6 +8,7 @@
 
 #include "codegen/CudaElements.h"
 #include "codegen/CudaShares.h"
+#include "codegen/CudaTransposes.h"
 #include "codegen/RowShares.h"
 #include "runtime/GpuAbi.h"
 
@@ -364,18 +365,30 @@ llvm::Error RowsWriter::write() {
   if (isElementwise(rows)) {
     placeScratch();
     LoopWriter loop(part, rows.loops.front(), false, scratch);
+    // Which block takes which elements may be agreed.
+    if (share.units == 0 && share.tile == 0)
+      loop.chooseTile();
     if (llvm::Error error = loop.write())
       return error;
-    part.kernel.body << "{\n"
-                     << loop.construct(scratchBase, "nullptr")
-                     << (share.units  ? elementsOfUnits(loop, share)
-                         : share.tile ? elementsOfTiles(loop, share.tile)
-                                      : elementsOfRow(loop, "threadInGrid()",
-                                                      "threadsInGrid()"))
-                     << "}\n";
-    part.needBlocks(llvm::divideCeilSigned(
+    CudaText elements;
+    int64_t blocks = llvm::divideCeilSigned(
         product(loop.kept),
-        share.tile ? share.tile : threadsPerBlock * loop.width));
+        share.tile ? share.tile : threadsPerBlock * loop.width);
+    if (loop.tile) {
+      TiledElements tiled = elementsByTiles(loop);
+      elements = std::move(tiled.text);
+      blocks = tiled.blocks;
+    } else if (share.units) {
+      elements = elementsOfUnits(loop, share);
+    } else if (share.tile) {
+      elements = elementsOfTiles(loop, share.tile);
+    } else {
+      elements = elementsOfRow(loop, "threadInGrid()", "threadsInGrid()");
+    }
+    part.kernel.body << "{\n"
+                     << loop.construct(scratchBase, "nullptr") << elements
+                     << "}\n";
+    part.needBlocks(blocks);
     return llvm::Error::success();
   }
   if (team == Team::Grid)

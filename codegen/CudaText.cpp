@@ -19,7 +19,8 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
        {properties.threads, properties.sharedBytes, properties.blockBytes,
         static_cast<int64_t>(properties.waits),
         static_cast<int64_t>(properties.clusters),
-        static_cast<int64_t>(kernel.takesRegisters)})
+        static_cast<int64_t>(kernel.takesRegisters),
+        static_cast<int64_t>(kernel.takesFewRegisters)})
     key += "/" + std::to_string(property);
   auto [it, isNew] = known.try_emplace(std::move(key), kernels.size());
   std::vector<runtime::GpuLaunch> &own = launches[rank];
@@ -91,7 +92,10 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
     program.source +=
         "extern \"C\" __global__ void __launch_bounds__(" +
         std::to_string(properties.threads) +
-        (shared.kernel.takesRegisters ? ", 1) " : ") ") + properties.name +
+        (shared.kernel.takesRegisters      ? ", 1) "
+         : shared.kernel.takesFewRegisters ? ", 2) "
+                                           : ") ") +
+        properties.name +
         "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
         properties.name + " a, const __grid_constant__ N_" + properties.name +
         " n) {\n";

@@ -63,6 +63,11 @@ struct CudaKernel {
   /// compiler would rather spill some, or wait for some of the others' memory
   /// before it reads the rest, than have fewer blocks at once.
   bool takesRegisters = false;
+  /// How many of its parts need no more registers than leave those of another
+  /// block, of which CUDA's compiler would take some.
+  size_t partsOfFewRegisters = 0;
+  /// Whether all do.
+  bool takesFewRegisters = false;
 };
 
 /// Gathers kernels.

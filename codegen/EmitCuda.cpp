@@ -547,6 +547,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
     forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
       kernel.takesRegisters |= places.isScattered(access.view);
     });
+  kernel.takesFewRegisters = kernel.partsOfFewRegisters == launch.parts.size();
   kernels.add(static_cast<size_t>(rank), std::move(kernel));
   return llvm::Error::success();
 }
@@ -603,7 +604,7 @@ llvm::Expected<GpuProgram> Emitter::run() {
   });
   for (const char *file :
        {"GpuAbi.h", "kernel.cuh", "scalars.cuh", "exchange.cuh", "rows.cuh",
-        "tiles.cuh", "products.cuh", "tables.cuh"})
+        "tiles.cuh", "products.cuh", "tables.cuh", "transposes.cuh"})
     program.source += cudaSource(file);
   if (hasLists)
     program.source += cudaSource("pieces.cuh");

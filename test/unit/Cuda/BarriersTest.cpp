@@ -369,7 +369,7 @@ TEST(ExchangedRows, ElementsInOrderAreTheBlocksOwn) {
     EXPECT_EQ(plan.barriers(), isTransposed ? ofGrid : ofBlock);
     EXPECT_EQ(plan.exchange(),
               isTransposed ? "LowLatency, 1 512" : "LowLatency, 2 1024");
-    EXPECT_EQ(plan.blocks(), isTransposed ? 79 : 20);
+    EXPECT_EQ(plan.blocks(), isTransposed ? 40 : 20);
   }
 }
 

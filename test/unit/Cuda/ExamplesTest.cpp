@@ -188,6 +188,74 @@ TEST_P(KernelsOfNorms, OfListsFitTheGpu) {
     }
 }
 
+// Tiles that threads transpose in registers, of which they leave half to
+// another block if bodies are short.
+TEST_P(KernelsOfNorms, OfTransposesFitTheGpu) {
+  struct Body {
+    const char *arguments, *lines, *names;
+    bool isShort;
+  };
+  constexpr const char *add = "  let t = transpose(x)\n  let y = t + z\n",
+                       *rows = "  let t = transpose(x)\n"
+                               "  let y = gelu(t + b) * z\n",
+                       *cast = "  let t = transpose(x)\n"
+                               "  let y = cast(t, f32) * s\n";
+  PlanCompiler compiler;
+  for (const Body &body : {
+           Body{"x: bf16[N, N]", "  let y = transpose(x)\n", "", true},
+           Body{"x: f32[N, N]", "  let y = transpose(x)\n", "", true},
+           Body{"x: f64[N, N]", "  let y = transpose(x)\n", "", true},
+           Body{"x: i8[N, N]", "  let y = transpose(x)\n", "", true},
+           Body{"x: f8e4m3[N, N]", "  let y = transpose(x)\n", "", true},
+           Body{"x: f16[N, N, 65]", "  let y = transpose(x, [2, 1, 0])\n", "",
+                false},
+           Body{"x: f16[64, N, 80]", "  let y = transpose(x, [0, 2, 1])\n", "",
+                true},
+           Body{"x: f32[N, N], z: f32[N, N]", add, "t, y", true},
+           Body{"x: bf16[N, N], z: bf16[N, N]", add, "t, y", true},
+           Body{"x: f64[N, N], z: f64[N, N]", add, "t, y", true},
+           Body{"x: i64[N, N], z: i64[N, N]", add, "t, y", true},
+           Body{"x: u8[N, N], z: u8[N, N]", add, "t, y", true},
+           Body{"x: bf16[N, N], s: f32", cast, "t, y", true},
+           Body{"x: f8e5m2[N, N], s: f32[N]", cast, "t, y", true},
+           Body{"x: f64[N, N], s: f32[N]", cast, "t, y", true},
+           Body{"x: bf16[N, N], z: bf16[N, N], b: bf16[N]", rows, "t, y",
+                false},
+           Body{"x: f32[N, N], z: f32[N, N], b: f32[N]", rows, "t, y", false},
+           Body{"x: f64[N, N], z: f64[N, N], b: f64[N]", rows, "t, y", false},
+           Body{"x: f32[N, N], z: f32[N, N]",
+                "  let t = transpose(x)\n  let y = pow(t, z)\n", "t, y", false},
+           Body{"x: i32[N, N], z: i32[N, N]",
+                "  let t = transpose(x)\n  let y = z / (t * t + 1)\n", "t, y",
+                false},
+           Body{"x: i64[N, N], z: i64[N, N]",
+                "  let t = transpose(x)\n  let y = z / (t * t + 1)\n", "t, y",
+                false},
+           Body{"x: bf16[N, N]",
+                "  let t = transpose(x)\n  let y = dropout(t, 0.1, 7)\n",
+                "t, y", false},
+           Body{"x: f32[N, N], z: f32[N, N], b: f32[N, N]",
+                "  let t = transpose(x)\n  let u = transpose(b)\n"
+                "  let y = t * z + u * b + x\n",
+                "t, u, y", true},
+       }) {
+    std::string text =
+                    std::string("mesh m (d = 1)\nparam N = 4096\nprogram f(") +
+                    body.arguments + ") {\n" + body.lines + "  return y\n}\n",
+                schedule = *body.names ? "fused" : "";
+    if (*body.names)
+      text +=
+          std::string("schedule fused for f {\n  fuse ") + body.names + "\n}\n";
+    SCOPED_TRACE(text);
+    GpuProgram program = emitFor(compiler, text, {.schedule = schedule});
+    EXPECT_NE(program.source.find("TileOfThread<16, "), std::string::npos);
+    EXPECT_EQ(program.source.find("__launch_bounds__(512, 2)") !=
+                  std::string::npos,
+              body.isShort);
+    check(program, schedule, GetParam(), body.isShort ? 64 : 128);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, KernelsOfNorms, testing::ValuesIn(architectures),
                          [](const auto &info) { return info.param.name; });
 
