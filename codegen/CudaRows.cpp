@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/CudaColumns.h"
 #include "codegen/CudaElements.h"
 #include "codegen/CudaShares.h"
 #include "codegen/RowShares.h"
@@ -489,6 +490,8 @@ bool codegen::isElementwise(const runtime::RowsPart &rows) {
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
                               const BlockShare &share,
                               const RowExchange *exchange) {
+  if (share.byColumns)
+    return emitColumns(part, rows);
   return RowsWriter(part, rows, share, exchange).write();
 }
 
