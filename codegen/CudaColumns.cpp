@@ -2,6 +2,7 @@
 
 #include "codegen/CudaColumns.h"
 
+#include "codegen/CudaElements.h"
 #include "codegen/CudaIndices.h"
 
 #include "llvm/Support/Error.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 
 using namespace ccn;
@@ -24,6 +26,8 @@ namespace {
 
 /// With fewer elements it does not matter who takes them.
 constexpr int64_t fewestElements = 8192;
+/// Likewise where blocks wait for each other between loops.
+constexpr int64_t fewestOfLoops = 65536;
 /// The most bytes that a thread has of sums of one element of each output.
 constexpr int64_t mostBytesOfSums = 128;
 /// What lanes that are neighbours have of contiguous bytes, at least and at
@@ -42,32 +46,38 @@ bool isUniform(const LoopOperand &input) {
                       [](int64_t stride) { return stride == 0; });
 }
 
+size_t keptDims(const Loop &loop) {
+  return loop.sizes.size() - static_cast<size_t>(loop.reducedDims);
+}
+
 /// The dimension in which neighbours are: the last that is kept, but for those
 /// of one element.
 std::optional<size_t> columnsOf(const Loop &loop) {
-  size_t kept = loop.sizes.size() - static_cast<size_t>(loop.reducedDims);
-  for (size_t dim = kept; dim-- > 0;)
+  for (size_t dim = keptDims(loop); dim-- > 0;)
     if (loop.sizes[dim] > 1)
       return dim;
   return std::nullopt;
 }
 
-bool sumsColumnsOf(const Loop &loop) {
-  if (loop.reducedDims == 0 || bytesOfSums(loop) > mostBytesOfSums)
-    return false;
+int64_t elementsOf(const Loop &loop, size_t dims) {
   int64_t elements = 1;
-  for (int64_t size : loop.sizes)
-    elements *= size;
+  for (size_t dim = 0; dim < dims; ++dim)
+    elements *= loop.sizes[dim];
+  return elements;
+}
+
+/// Whether an input has several elements for each result.
+bool isSummed(const Loop &loop, const LoopOperand &input) {
+  for (size_t dim = keptDims(loop); dim < loop.sizes.size(); ++dim)
+    if (loop.sizes[dim] > 1 && input.view.strides[dim] != 0)
+      return true;
+  return false;
+}
+
+bool sumsColumnsOf(const Loop &loop) {
   std::optional<size_t> columns = columnsOf(loop);
-  if (!columns || elements < fewestElements)
+  if (!columns || bytesOfSums(loop) > mostBytesOfSums)
     return false;
-  auto isScratch = [](const LoopOperand &operand) {
-    return operand.access == Access::Scratch;
-  };
-  if (llvm::any_of(loop.inputs, isScratch) ||
-      llvm::any_of(loop.outputs, isScratch))
-    return false;
-  size_t kept = loop.sizes.size() - static_cast<size_t>(loop.reducedDims);
   bool any = false;
   for (const LoopOperand &input : loop.inputs) {
     const std::vector<int64_t> &strides = input.view.strides;
@@ -75,12 +85,57 @@ bool sumsColumnsOf(const Loop &loop) {
       continue;
     if (strides[*columns] != 0 && strides[*columns] != 1)
       return false;
-    bool isSummed = false;
-    for (size_t dim = kept; dim < loop.sizes.size(); ++dim)
-      isSummed |= loop.sizes[dim] > 1 && strides[dim] != 0;
-    any |= isSummed && strides[*columns] == 1;
+    any |= isSummed(loop, input) && strides[*columns] == 1;
   }
   return any;
+}
+
+/// An array of scratch of all rows.
+struct Array {
+  runtime::ElementType type;
+  int64_t count = 0;
+  /// All operands that are of it.
+  std::vector<LoopOperand *> operands;
+};
+
+/// Lays out arrays of scratch for all rows at once, and returns them by number.
+/// Where rows are neighbours, those of an array's elements are of rows too, and
+/// loops go through them last.
+std::map<int, Array> spreadScratch(runtime::RowsPart &rows) {
+  std::map<int, Array> arrays;
+  bool areRows = llvm::all_of(rows.loops, [](const Loop &loop) {
+    return loop.reducedDims == 0 || columnsOf(loop) == 0;
+  });
+  for (Loop &loop : rows.loops) {
+    bool isTurned = areRows && loop.reducedDims == 0;
+    auto turn = [](std::vector<int64_t> &dims) {
+      std::rotate(dims.begin(), dims.begin() + 1, dims.end());
+    };
+    if (isTurned)
+      turn(loop.sizes);
+    for (auto *list : {&loop.inputs, &loop.outputs})
+      for (LoopOperand &operand : *list) {
+        runtime::View &view = operand.view;
+        if (areRows && operand.access == Access::Scratch) {
+          view.offset *= rows.rows;
+          view.strides.front() = 1;
+          for (int64_t &stride : llvm::drop_begin(view.strides))
+            stride *= rows.rows;
+        }
+        if (isTurned)
+          turn(view.strides);
+        if (operand.access != Access::Scratch)
+          continue;
+        int64_t last = view.offset;
+        for (size_t dim = 0; dim < loop.sizes.size(); ++dim)
+          last += std::max<int64_t>(loop.sizes[dim] - 1, 0) * view.strides[dim];
+        Array &array = arrays[view.buffer];
+        array.type = operand.type;
+        array.count = std::max(array.count, last + 1);
+        array.operands.push_back(&operand);
+      }
+  }
+  return arrays;
 }
 
 /// Writes one loop.
@@ -124,15 +179,25 @@ private:
 
 /// Chooses lanes and shares.
 void ColumnsWriter::shareOut() {
-  constexpr int64_t bytesAtOnce = 64, mostTurns = 8;
+  constexpr int64_t bytesAtOnce = 64;
   vectors = product(loop.kept) / loop.width;
   summed = product(loop.reduced);
-  int64_t fetched = std::max<int64_t>(loop.fetchedBytes(), 1);
-  turns = std::clamp<int64_t>(bytesAtOnce / fetched, 1, mostTurns);
-  int64_t size = 1;
-  for (const LoopOperand &input : info.inputs)
-    if (input.view.strides[*columnsOf(info)] == 1)
-      size = std::max<int64_t>(size, runtime::sizeInBytes(input.type));
+  // Of what is the same for all that is summed up nothing more comes.
+  int64_t fetched = 0, size = 1;
+  for (const LoopOperand &input : info.inputs) {
+    if (input.access == Access::Index || !isSummed(info, input))
+      continue;
+    int64_t bytes = runtime::sizeInBytes(input.type);
+    bool isVector = input.view.strides[*columnsOf(info)] == 1;
+    if (isVector)
+      size = std::max(size, bytes);
+    if (input.access == Access::LoadReduced)
+      bytes *= static_cast<int64_t>(part.places.members(input.group).size());
+    fetched += isVector ? bytes * loop.width : bytes;
+  }
+  // Of more elements what is computed would take more registers.
+  turns = std::clamp<int64_t>(bytesAtOnce / fetched, 1,
+                              std::max(16 / loop.width, 4));
   auto lanesOf = [&](int64_t bytes) {
     return static_cast<int64_t>(
         llvm::PowerOf2Ceil(llvm::divideCeilSigned(bytes, loop.width * size)));
@@ -178,6 +243,8 @@ CudaText ColumnsWriter::beginSums(const Twine &results) const {
 /// Adds the elements from number `first` to `end` that are of the thread's
 /// group: several loads are on their way at once.
 CudaText ColumnsWriter::addElements(bool areAligned) const {
+  // The order is the same with fewer. What comes apart takes more registers.
+  int64_t turns = areAligned ? this->turns : 1;
   std::string step = std::to_string(threadsPerBlock / lanes);
   auto eachTurn = [&](const CudaText &body) {
     CudaText text;
@@ -328,11 +395,58 @@ bool isBefore(const CudaPlaces &places, const Loop &one, const Loop &other) {
 } // namespace
 
 bool codegen::sumsColumns(const runtime::RowsPart &rows) {
-  return llvm::all_of(rows.loops, sumsColumnsOf);
+  runtime::RowsPart spread = rows;
+  std::map<int, Array> arrays = spreadScratch(spread);
+  int64_t fewest = rows.loops.size() > 1 ? fewestOfLoops : fewestElements,
+          elements = 0, results = 0;
+  for (const Loop &loop : spread.loops) {
+    if (loop.reducedDims == 0)
+      continue;
+    if (!sumsColumnsOf(loop))
+      return false;
+    elements = std::max(elements, elementsOf(loop, loop.sizes.size()));
+    results = std::max(results, elementsOf(loop, keptDims(loop)));
+  }
+  // Larger arrays would not stay in the cache.
+  return elements >= fewest && llvm::all_of(arrays, [&](const auto &array) {
+           return array.second.count <= results;
+         });
+}
+
+/// Adds a loop in which every element is for itself.
+static llvm::Error writeElements(CudaPart &part, const Loop &info) {
+  CudaScratch scratch;
+  LoopWriter loop(part, info, false, scratch);
+  if (llvm::Error error = loop.write())
+    return error;
+  CudaText none;
+  none << "nullptr";
+  part.kernel.body << "{\n"
+                   << loop.construct(none, "nullptr")
+                   << elementsOfRow(loop, "threadInGrid()", "threadsInGrid()")
+                   << "}\n";
+  part.needBlocks(
+      llvm::divideCeilSigned(product(loop.kept), threadsPerBlock * loop.width));
+  return llvm::Error::success();
 }
 
 llvm::Error codegen::emitColumns(CudaPart &part,
                                  const runtime::RowsPart &rows) {
+  runtime::RowsPart spread = rows;
+  for (const auto &[number, array] : spreadScratch(spread)) {
+    int64_t &workspace = part.kernel.launch.workspaceBytes;
+    int buffer = part.places.addWorkspace(array.type, array.count, workspace);
+    workspace += llvm::alignTo(array.count * runtime::sizeInBytes(array.type),
+                               /*Align=*/64);
+    for (LoopOperand *operand : array.operands) {
+      operand->view.buffer = buffer;
+      operand->access = Access::Load;
+    }
+  }
+  for (Loop &loop : spread.loops)
+    for (LoopOperand &output : loop.outputs)
+      if (output.access == Access::Load)
+        output.access = Access::Store;
   // Since blocks last waited for each other.
   std::vector<const Loop *> before;
   std::deque<ColumnsWriter> toMerge;
@@ -344,7 +458,7 @@ llvm::Error codegen::emitColumns(CudaPart &part,
       writer.writeMerge();
     toMerge.clear();
   };
-  for (const Loop &loop : rows.loops) {
+  for (const Loop &loop : spread.loops) {
     if (llvm::any_of(before, [&](const Loop *earlier) {
           return isBefore(part.places, *earlier, loop);
         })) {
@@ -353,6 +467,11 @@ llvm::Error codegen::emitColumns(CudaPart &part,
       before.clear();
     }
     before.push_back(&loop);
+    if (loop.reducedDims == 0) {
+      if (llvm::Error error = writeElements(part, loop))
+        return error;
+      continue;
+    }
     ColumnsWriter &writer = toMerge.emplace_back(part, loop);
     if (llvm::Error error = writer.write())
       return error;

@@ -13,7 +13,8 @@
 
 namespace ccn::codegen {
 
-/// Whether all loops of a part are such sums, of enough elements.
+/// Whether the loops of a part are such sums, of enough elements, and what is
+/// made of their results.
 bool sumsColumns(const runtime::RowsPart &rows);
 
 /// Adds them to a kernel, shared out among all its blocks.

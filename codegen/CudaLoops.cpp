@@ -223,7 +223,7 @@ void LoopWriter::chooseWidth() {
       smallest = std::min(smallest, operand.size);
   int wide = std::min(8, 16 / smallest);
   // Of several results every thread has what they are made of.
-  constexpr int64_t mostOfSums = 64;
+  constexpr int64_t mostOfSums = 32;
   for (; byColumns && wide > 1; wide /= 2)
     if (wide * bytesOfSums(loop) <= mostOfSums && takes(wide))
       break;

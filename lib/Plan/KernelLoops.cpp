@@ -302,10 +302,43 @@ Kernel::NodeSet Kernel::findInlined(Node *root, ReductionOp op) {
   return inlined;
 }
 
+bool Kernel::isRepeated(Node *root, ReductionOp op) {
+  auto rank = static_cast<int64_t>(root->sizes.size());
+  if (op.getDims().empty() || llvm::is_contained(op.getDims(), rank - 1))
+    return false;
+  auto bytesOf = [](Value value) {
+    return llvm::divideCeil(Planner::elementOf(value).getIntOrFloatBitWidth(),
+                            8);
+  };
+  constexpr size_t mostSteps = 16, mostExpensive = 1;
+  size_t expensive = 0;
+  uint64_t loaded = 0;
+  NodeSet steps;
+  steps.insert(root);
+  for (size_t i = 0; i < steps.size() && i < mostSteps; ++i) {
+    Node *node = steps[i];
+    if (isa<DropoutOp>(node->op))
+      return false;
+    expensive += isa<ExpOp, LogOp, TanhOp, SigmoidOp, GeluOp, SiluOp, PowOp,
+                     DivOp, RemOp>(node->op);
+    for (auto [operand, value] :
+         llvm::zip_equal(node->operands, node->op->getOperands())) {
+      if (Planner::shapeOf(value).empty())
+        continue;
+      if (operand.node && !operand.node->isStored)
+        steps.insert(operand.node);
+      else
+        loaded += bytesOf(value);
+    }
+  }
+  return steps.size() <= mostSteps && expensive <= mostExpensive &&
+         loaded <= 2 * bytesOf(root->value);
+}
+
 LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
   Value input = op.getInput(), result = op.getResult();
   Piece piece = getPiece(input, index);
-  if (piece.node && !piece.node->isStored) {
+  if (piece.node && !piece.node->isStored && !isRepeated(piece.node, op)) {
     NodeSet inlined = findInlined(piece.node, op);
     if (inlined.empty()) {
       if (failed(store(input, index)))
