@@ -302,6 +302,14 @@ Kernel::NodeSet Kernel::findInlined(Node *root, ReductionOp op) {
   return inlined;
 }
 
+/// Whether a value is what a collective gives, or a view of it.
+static bool isCommunicated(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<TransposeOp, ReshapeOp, ExtractOp, BroadcastToOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<CommunicateOp>(op);
+}
+
 bool Kernel::isRepeated(Node *root, ReductionOp op) {
   auto rank = static_cast<int64_t>(root->sizes.size());
   if (op.getDims().empty() || llvm::is_contained(op.getDims(), rank - 1))
@@ -325,6 +333,9 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
          llvm::zip_equal(node->operands, node->op->getOperands())) {
       if (Planner::shapeOf(value).empty())
         continue;
+      // Other ranks' memory is read once.
+      if (isCommunicated(value))
+        return false;
       if (operand.node && !operand.node->isStored)
         steps.insert(operand.node);
       else
@@ -338,17 +349,18 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
 LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
   Value input = op.getInput(), result = op.getResult();
   Piece piece = getPiece(input, index);
-  if (piece.node && !piece.node->isStored && !isRepeated(piece.node, op)) {
+  if (piece.node && !piece.node->isStored) {
     NodeSet inlined = findInlined(piece.node, op);
+    bool repeats = isRepeated(piece.node, op);
     if (inlined.empty()) {
-      if (failed(store(input, index)))
+      if (!repeats && failed(store(input, index)))
         return failure();
     } else {
       // What others need too is made first.
       bool isShared = false;
       for (Node *node : inlined)
         for (Piece &operand : node->operands)
-          if (operand.node && !operand.node->isStored &&
+          if (!repeats && operand.node && !operand.node->isStored &&
               !operand.node->sizes.empty() && !inlined.contains(operand.node))
             isShared = operand.node->isRequired = true;
       if (isShared && failed(flush(domainOf(input), inlined)))

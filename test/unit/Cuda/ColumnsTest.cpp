@@ -222,6 +222,55 @@ TEST(Columns, AreAmongOtherParts) {
   }
 }
 
+// What several loops need is computed by each, from the same operands: nothing
+// as large is written but the result. The same as softmax, but for values that
+// no order rounds.
+TEST(Columns, ComputeAgainWhatOthersCompute) {
+  struct Shape {
+    const char *shape, *reduced;
+    int dim;
+  };
+  for (const Shape &s :
+       {Shape{"[700, 104]", "[1, 104]", 0}, Shape{"[6001, 33]", "[1, 33]", 0},
+        Shape{"[3, 500, 56]", "[3, 1, 56]", 1}}) {
+    std::string shape = s.shape, dim = std::to_string(s.dim),
+                one = std::string(s.reduced) + "), " + shape + ")\n",
+                text = std::string(mesh) + "program f(x: bf16" + shape +
+                       ") {\n"
+                       "  let p = cast(x, f32)\n"
+                       "  let top = max(p, " +
+                       dim + ")\n  let q = p - broadcast_to(reshape(top, " +
+                       one + "  let s = sum(q * q, " + dim +
+                       ")\n  let y = q + broadcast_to(reshape(s, " + one +
+                       "  return y\n}\n"
+                       "schedule fused for f {\n"
+                       "  fuse p, top, q, s, y\n}\n";
+    check(text, 3, 2, shape == "[6001, 33]" ? 2 : 0, "fused");
+    PlanCompiler compiler;
+    runtime::GpuProgram program =
+        emitFor(compiler, text, {.phase = Phase::Plan, .schedule = "fused"});
+    EXPECT_EQ(countOf(program.source, "struct Fetched {"), 3) << text;
+  }
+}
+
+// A row is taken by threads where what is reduced is contiguous, where there is
+// little of it, and where neighbours are not neighbours in all operands.
+TEST(Columns, AreNotOfRows) {
+  for (const char *text :
+       {"program f(x: f32[300, 500]) {\n  let p = x * x\n  let s = sum(p, 1)",
+        "program f(x: f32[100, 50]) {\n  let p = x * x\n  let s = sum(p, 0)",
+        "program f(x: f32[300, 500], y: f32[500, 300]) {\n"
+        "  let p = x + transpose(y)\n  let s = sum(p, 0)"}) {
+    PlanCompiler compiler;
+    runtime::GpuProgram program =
+        emitFor(compiler,
+                std::string(mesh) + text +
+                    "\n  return s\n}\nschedule fused for f {\n  fuse p, s\n}\n",
+                {.phase = Phase::Plan, .schedule = "fused"});
+    EXPECT_EQ(countOf(program.source, "const i64 tiles = "), 0) << text;
+  }
+}
+
 // Ranks sum up what they have, and then what all have; and the other way round.
 TEST(Columns, AreBesideExchanges) {
   struct Choice {
