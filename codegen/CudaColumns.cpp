@@ -28,6 +28,8 @@ namespace {
 constexpr int64_t fewestElements = 8192;
 /// Likewise where blocks wait for each other between loops.
 constexpr int64_t fewestOfLoops = 65536;
+/// For each element of an array of scratch so many are summed up, at least.
+constexpr int64_t leastOfArrays = 16;
 /// The most bytes that a thread has of sums of one element of each output.
 constexpr int64_t mostBytesOfSums = 128;
 /// What lanes that are neighbours have of contiguous bytes, at least and at
@@ -59,10 +61,10 @@ std::optional<size_t> columnsOf(const Loop &loop) {
   return std::nullopt;
 }
 
-int64_t elementsOf(const Loop &loop, size_t dims) {
+int64_t elementsOf(const Loop &loop) {
   int64_t elements = 1;
-  for (size_t dim = 0; dim < dims; ++dim)
-    elements *= loop.sizes[dim];
+  for (int64_t size : loop.sizes)
+    elements *= size;
   return elements;
 }
 
@@ -398,18 +400,18 @@ bool codegen::sumsColumns(const runtime::RowsPart &rows) {
   runtime::RowsPart spread = rows;
   std::map<int, Array> arrays = spreadScratch(spread);
   int64_t fewest = rows.loops.size() > 1 ? fewestOfLoops : fewestElements,
-          elements = 0, results = 0;
+          elements = 0;
   for (const Loop &loop : spread.loops) {
     if (loop.reducedDims == 0)
       continue;
     if (!sumsColumnsOf(loop))
       return false;
-    elements = std::max(elements, elementsOf(loop, loop.sizes.size()));
-    results = std::max(results, elementsOf(loop, keptDims(loop)));
+    elements = std::max(elements, elementsOf(loop));
   }
-  // Larger arrays would not stay in the cache.
+  // Teams have arrays in registers or shared memory, where these go through
+  // memory.
   return elements >= fewest && llvm::all_of(arrays, [&](const auto &array) {
-           return array.second.count <= results;
+           return array.second.count * leastOfArrays <= elements;
          });
 }
 

@@ -55,8 +55,11 @@ void check(const std::string &text, int blocks, int64_t loops, int64_t shared,
             loops)
       << kernels;
   EXPECT_EQ(countOf(kernels, ", shares = sharesOfTiles("), shared) << kernels;
-  // Again, as memory has something in it then.
-  for (uint64_t seed : {1, 2}) {
+  // Again, as memory has something in it then, and where ranks do not access
+  // each other's.
+  for (uint64_t seed : {1, 2, 3}) {
+    if (seed == 3)
+      (*team)->sendMessages();
     auto inputs =
         verify::drawInputs(program, values, verify::Integers::Any, seed);
     ASSERT_TRUE(mlir::succeeded(inputs));
@@ -292,6 +295,19 @@ TEST(Columns, AreBesideExchanges) {
           "  fuse s, t, y\n  " +
               std::string(choice.text) + "\n}\n",
           3, choice.kernels, choice.kernels, "fused");
+}
+
+// In chunks, of which each is a launch of the same kernel.
+TEST(Columns, AreOfChunks) {
+  check("mesh m (d = 2)\n"
+        "program f(x: f32[3000, 160] local) {\n"
+        "  let s = sum(x, 0)\n"
+        "  let t = reduce_scatter(sum, s, 0)\n"
+        "  return t\n"
+        "}\n"
+        "schedule fused for f {\n"
+        "  overlap s, t chunks 2\n}\n",
+        3, 1, 1, "fused");
 }
 
 // Rows that blocks have exchanged are theirs, and so are those of a pipeline.
