@@ -34,7 +34,7 @@ int64_t LoopWriter::rowStride(const Operand &operand) const {
 }
 
 void LoopWriter::addOperands() {
-  const LoopDims &dims = isReduced() ? reduced : kept;
+  const LoopDims &dims = widthDims();
   for (const auto *list : {&loop.inputs, &loop.outputs})
     for (const LoopOperand &info : *list) {
       Operand operand;

@@ -27,6 +27,16 @@ int64_t codegen::product(const LoopDims &dims) {
   return result;
 }
 
+int64_t codegen::bytesOfSums(const runtime::Loop &loop) {
+  int64_t largest = 0;
+  for (const LoopOperand &output : loop.outputs) {
+    int64_t size = runtime::sizeInBytes(output.type);
+    bool isWider = runtime::isFloat(output.type) && size < 8;
+    largest = std::max<int64_t>(largest, !isWider ? size : size < 4 ? 4 : 8);
+  }
+  return largest * static_cast<int64_t>(loop.outputs.size());
+}
+
 namespace {
 
 /// Dimensions [first, end) of a loop, as few as possible.
@@ -74,8 +84,9 @@ std::pair<std::string, std::string> extremes(runtime::ElementType type) {
 } // namespace
 
 LoopWriter::LoopWriter(CudaPart &part, const runtime::Loop &loop, bool byRows,
-                       const CudaScratch &scratch)
-    : part(part), loop(loop), byRows(byRows), scratch(scratch),
+                       const CudaScratch &scratch, bool byColumns)
+    : part(part), loop(loop), byRows(byRows), byColumns(byColumns),
+      scratch(scratch),
       kernel(loop.function.empty() ? nullptr
                                    : &part.bodies.loop(loop.function)) {
   auto dims = static_cast<int64_t>(loop.sizes.size());
@@ -122,8 +133,7 @@ bool LoopWriter::mustAlign(const Operand &operand) const {
   if (tile)
     return vectorOf(operand) > 1;
   return width > 1 && operand.isPointer() && !operand.scattered &&
-         !isOwn(operand) && operand.step == 1 &&
-         !(isReduced() && operand.isOutput);
+         !isOwn(operand) && operand.step == 1 && !isResult(operand);
 }
 
 bool LoopWriter::needsAlignment() const {
@@ -160,6 +170,11 @@ void LoopWriter::chooseWidth() {
         !(isReduced() && operand.isOutput))
       smallest = std::min(smallest, operand.size);
   int wide = std::min(8, 16 / smallest);
+  // Of several results every thread has what they are made of.
+  constexpr int64_t mostOfSums = 32;
+  for (; byColumns && wide > 1; wide /= 2)
+    if (wide * bytesOfSums(loop) <= mostOfSums && takes(wide))
+      break;
   if (takes(wide))
     width = wide;
 }
@@ -167,7 +182,7 @@ void LoopWriter::chooseWidth() {
 /// The last dimension must be contiguous or repeat in all operands, and
 /// whatever else moves them keep them aligned.
 bool LoopWriter::takes(int wide) const {
-  const LoopDims &dims = isReduced() ? reduced : kept;
+  const LoopDims &dims = widthDims();
   if (dims.empty())
     return false;
   const LoopDim &last = dims.back();
@@ -182,7 +197,7 @@ bool LoopWriter::takes(int wide) const {
     contiguous |= operand.step == 1;
   }
   // Where other dimensions follow, nothing may be left over.
-  bool alone = kept.size() + reduced.size() == 1 && !byRows;
+  bool alone = kept.size() + reduced.size() == 1 && !byRows && !byColumns;
   if (!contiguous || wide == 1 || last.size < wide ||
       (!alone && last.size % wide != 0))
     return false;
@@ -208,7 +223,7 @@ bool LoopWriter::beginsWithVectors(const Operand &position) const {
   int64_t common = view.offset | (byRows ? view.strides.front() : 0);
   for (const LoopDims *dims : {&kept, &reduced})
     for (const LoopDim &dim : *dims)
-      if (&dim != &(isReduced() ? reduced : kept).back())
+      if (&dim != &widthDims().back())
         common |= dim.strides[position.index];
   return width > 1 && common % width == 0;
 }
@@ -337,7 +352,10 @@ void LoopWriter::writeElements(CudaText &text) {
               function = isReduced() ? "accumulate" : "at",
               header = "  template <int V, bool areAligned = true> "
                        "__device__ void " +
-                       function + "(" + (isReduced() ? "Sums &sums" : "");
+                       function + "(" +
+                       (byColumns     ? "Sums (&sums)[V]"
+                        : isReduced() ? "Sums &sums"
+                                      : "");
   auto after = [](StringRef before, const std::string &more) {
     return (before.empty() || more.empty() ? "" : ", ") + more;
   };
@@ -379,26 +397,53 @@ void LoopWriter::writeElements(CudaText &text) {
   for (auto [i, value] : llvm::enumerate(values)) {
     const Operand &operand = operands[loop.inputs.size() + i];
     if (isReduced())
-      text << ("      sums.s" + Twine(i) + ".add(sums.s" + Twine(i) + ".load(" +
-               value + "));\n");
+      text << (sumOf(i) + ".add(" + sumOf(i) + ".load(" + value + "));\n");
     else
       text << ("      w" + Twine(operand.index) + ".at[j] = static_cast<" +
                operand.type() + ">(" + value + ");\n");
   }
   text << "    }\n";
   if (!isReduced())
-    for (const Operand &operand : operands) {
-      if (!operand.isOutput)
-        continue;
-      std::string store = access("store", operand, "V") +
-                          (operand.members.empty() ? "" : "[m]") + " + ";
-      if (!operand.members.empty())
-        text << ("#pragma unroll\n    for (int m = 0; m < " +
-                 Twine(operand.members.size()) + "; ++m)\n  ");
-      text << ("    " + store) << offset(operand, true)
-           << (", w" + Twine(operand.index) + ");\n");
-    }
+    for (const Operand &operand : operands)
+      if (operand.isOutput)
+        text << storeVector(operand, true);
   text << "  }\n";
+}
+
+/// Stores `V` elements of an output: "w1", to all members.
+CudaText LoopWriter::storeVector(const Operand &operand,
+                                 bool withReduced) const {
+  CudaText text;
+  std::string store = access("store", operand, "V") +
+                      (operand.members.empty() ? "" : "[m]") + " + ";
+  if (!operand.members.empty())
+    text << ("#pragma unroll\n    for (int m = 0; m < " +
+             Twine(operand.members.size()) + "; ++m)\n  ");
+  text << ("    " + store) << offset(operand, withReduced)
+       << (", w" + Twine(operand.index) + ");\n");
+  return text;
+}
+
+/// Stores `V` results, of which `value` is that of index j.
+CudaText LoopWriter::storeResults(const Operand &operand,
+                                  StringRef value) const {
+  CudaText text;
+  std::string vector = "w" + std::to_string(operand.index);
+  text << ("    Vector<" + operand.type() + ", V> " + vector +
+           ";\n#pragma unroll\n    for (int j = 0; j < V; ++j)\n      " +
+           vector + ".at[j] = " + value + ";\n");
+  if (operand.step == 1 || width == 1) {
+    text << storeVector(operand, false);
+    return text;
+  }
+  text << "#pragma unroll\n    for (int j = 0; j < V; ++j)\n";
+  if (!operand.members.empty())
+    text << ("      for (int m = 0; m < " + Twine(operand.members.size()) +
+             "; ++m)\n  ");
+  text << ("      " + operand.name + (operand.members.empty() ? "[" : "[m]["))
+       << offset(operand, false) << " + j * " << operand.step
+       << ("] = " + vector + ".at[j];\n");
+  return text;
 }
 
 void LoopWriter::writeSums(CudaText &text) {
@@ -420,11 +465,14 @@ void LoopWriter::writeSums(CudaText &text) {
              ", ofNothing);\n");
   }
   std::string list = parameters(false, false);
-  text << ("  }\n  __device__ void finish(const Sums &sums" +
+  text << (Twine("  }\n  ") +
+           (byColumns ? "template <int V, bool areAligned = true> __device__ "
+                        "void finish(const Sums (&sums)[V]"
+                      : "__device__ void finish(const Sums &sums") +
            (list.empty() ? "" : ", " + list) + ") const {\n");
   for (size_t i = 0; i < loop.outputs.size(); ++i) {
     const Operand &operand = operands[inputs + i];
-    std::string value = "sums.s" + std::to_string(i) + ".value";
+    std::string value = sumOf(i) + ".value";
     if (*kernel->outputs[i].reduction == ReductionKind::mean) {
       // Exact in the type, as divisors are numbers of elements.
       value = "(" + value + " / " +
@@ -432,7 +480,11 @@ void LoopWriter::writeSums(CudaText &text) {
               ".0";
       value += runtime::sizeInBytes(operand.info->type) < 4 ? "f)" : ")";
     }
-    value = "sums.s" + std::to_string(i) + ".store(" + value + ")";
+    value = sumOf(i) + ".store(" + value + ")";
+    if (byColumns) {
+      text << storeResults(operand, value);
+      continue;
+    }
     if (operand.members.empty()) {
       text << ("    " + operand.name + "[") << offset(operand, false)
            << ("] = " + value + ";\n");

@@ -39,6 +39,10 @@ struct LoopTile {
   bool hasVectors;
 };
 
+/// The bytes of what a loop that reduces has of one element of each output
+/// while it sums up, at most.
+int64_t bytesOfSums(const runtime::Loop &loop);
+
 /// Where an array of scratch is.
 struct CudaScratchPlace {
   /// Whether each thread has it, or what it takes of it, in memory of its own.
@@ -64,11 +68,13 @@ class LoopWriter {
 public:
   /// `byRows`: dimension 0 is the row that a team takes. `scratch` is complete
   /// when the structure is written, and knows before how far apart rows are.
+  /// `byColumns`: of a reduction several results are made at once, neighbours
+  /// in the last dimension that is kept, rather than one of several elements.
   LoopWriter(CudaPart &part, const runtime::Loop &loop, bool byRows,
-             const CudaScratch &scratch);
+             const CudaScratch &scratch, bool byColumns = false);
 
-  /// Whether so many elements of the last dimension can be done at once where
-  /// addresses allow.
+  /// Whether so many elements of the last dimension, of those that `width` is
+  /// about, can be done at once where addresses allow.
   bool takes(int width) const;
   /// Lets its users set what elements it takes of a buffer, which it does not
   /// load. What they set, of what is fetched: "v1"; empty if there is no such
@@ -127,6 +133,14 @@ private:
   };
 
   bool isReduced() const { return loop.reducedDims > 0; }
+  /// Whether an operand is the one result of several elements.
+  bool isResult(const Operand &operand) const {
+    return isReduced() && operand.isOutput && !byColumns;
+  }
+  /// The dimensions of which the last is the one that `width` is about.
+  const LoopDims &widthDims() const {
+    return isReduced() && !byColumns ? reduced : kept;
+  }
   const CudaScratchPlace *placeOf(const Operand &operand) const;
   bool isOwn(const Operand &operand) const {
     const CudaScratchPlace *place = placeOf(operand);
@@ -162,6 +176,12 @@ private:
             llvm::function_ref<std::string(const Operand &)> element,
             llvm::function_ref<CudaText(const Operand &)> position) const;
   void writeElements(CudaText &text);
+  CudaText storeVector(const Operand &operand, bool withReduced) const;
+  CudaText storeResults(const Operand &operand, llvm::StringRef value) const;
+  /// "sums.s0"
+  std::string sumOf(size_t output) const {
+    return (byColumns ? "sums[j].s" : "sums.s") + std::to_string(output);
+  }
   void writeSums(CudaText &text);
   // For tiles, in CudaTransposes.cpp.
   std::optional<LoopTile> findTile() const;
@@ -174,7 +194,7 @@ private:
 
   CudaPart &part;
   const runtime::Loop &loop;
-  bool byRows;
+  bool byRows, byColumns;
   const CudaScratch &scratch;
   const LoopKernel *kernel;
   std::vector<Operand> operands;

@@ -175,6 +175,9 @@ struct BlockShare {
   /// If not 0: of each so many units those from `first` to `last`, variables of
   /// the kernel. A unit is `unit` elements that are for themselves, or a row.
   int64_t units = 0, unit = 0;
+  /// Whether all blocks share out sums that rows are not teams' of
+  /// (CudaColumns.h).
+  bool byColumns = false;
 };
 
 /// An exchange by packets of the rows of the part that comes next.

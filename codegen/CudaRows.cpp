@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/CudaColumns.h"
 #include "codegen/CudaElements.h"
 #include "codegen/CudaShares.h"
 #include "codegen/CudaTransposes.h"
@@ -502,6 +503,8 @@ bool codegen::isElementwise(const runtime::RowsPart &rows) {
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
                               const BlockShare &share,
                               const RowExchange *exchange) {
+  if (share.byColumns)
+    return emitColumns(part, rows);
   return RowsWriter(part, rows, share, exchange).write();
 }
 

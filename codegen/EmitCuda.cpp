@@ -520,8 +520,9 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
                                      "' has more signals than a kernel takes");
     int64_t share = barriers[index].shareOf(static_cast<size_t>(rank), i);
     kernel.takesRegisters |= isExchange && share > 0;
-    if (llvm::Error error =
-            emitPart(out, part, index, exchange, {.tile = share}))
+    if (llvm::Error error = emitPart(
+            out, part, index, exchange,
+            {.tile = share, .byColumns = isByColumns(launch.parts, i)}))
       return error;
     if (!out.last.text.empty())
       lastSegment = cut.segmentOf(rank, i);
@@ -604,7 +605,8 @@ llvm::Expected<GpuProgram> Emitter::run() {
   });
   for (const char *file :
        {"GpuAbi.h", "kernel.cuh", "scalars.cuh", "exchange.cuh", "rows.cuh",
-        "tiles.cuh", "products.cuh", "tables.cuh", "transposes.cuh"})
+        "columns.cuh", "tiles.cuh", "products.cuh", "tables.cuh",
+        "transposes.cuh"})
     program.source += cudaSource(file);
   if (hasLists)
     program.source += cudaSource("pieces.cuh");

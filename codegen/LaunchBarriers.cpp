@@ -7,6 +7,7 @@
 
 #include "codegen/LaunchBarriers.h"
 
+#include "codegen/CudaColumns.h"
 #include "codegen/CudaParts.h"
 #include "codegen/PartAccesses.h"
 #include "runtime/Strided.h"
@@ -101,13 +102,14 @@ int64_t elementsInOrder(const PartAccess<const View> &access, int64_t share) {
 
 /// What a part of a rank touches. Of an exchange, or of loops in which every
 /// element is for itself, blocks take `share` elements at a time, if that is
-/// not 0; or clusters do, if there are some.
+/// not 0; or clusters do, if there are some. No block has rows of a part that
+/// is `byColumns`.
 Touched touchedBy(const Plan &plan, int rank, const Part &part, int64_t share,
-                  bool areClusters) {
+                  bool areClusters, bool byColumns = false) {
   const auto *rows = std::get_if<RowsPart>(&part);
   bool isShared =
       areClusters && (rows ? !codegen::isElementwise(*rows) : share > 0);
-  int64_t rowsOfBlock = rows ? codegen::rowsOfBlock(*rows) : 0;
+  int64_t rowsOfBlock = rows && !byColumns ? codegen::rowsOfBlock(*rows) : 0;
   Touched touched;
   forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
     if (access.extent == 0)
@@ -243,6 +245,15 @@ bool codegen::takesSharedMemory(const Part &part) {
   });
 }
 
+bool codegen::isByColumns(ArrayRef<Part> parts, size_t part) {
+  const auto *rows = std::get_if<RowsPart>(&parts[part]);
+  if (!rows || !sumsColumns(*rows))
+    return false;
+  const auto *exchange =
+      part > 0 ? std::get_if<ExchangePart>(&parts[part - 1]) : nullptr;
+  return !exchange || exchange->exchange == Exchange::Schedule;
+}
+
 void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   const std::vector<Part> &parts = launch.parts;
   std::vector<Wait> &waits = blocks[parts.size()];
@@ -269,7 +280,8 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
         shares.back()[i - 1] != 0)
       share = shares.back()[i - 1];
     shares.back().push_back(share);
-    Touched touched = touchedBy(plan, rank, part, share, areClusters);
+    Touched touched =
+        touchedBy(plan, rank, part, share, areClusters, isByColumns(parts, i));
     Wait must = before.before(touched);
     bool usesShared = takesSharedMemory(part);
     if (isSharedInUse && usesShared)
@@ -316,9 +328,10 @@ mayHaveClusters(const Launch &launch,
                 llvm::function_ref<bool(const RowsPart &)> suitClusters) {
   bool isOfCluster = false;
   // Backwards, to know what follows.
-  for (const Part &part : llvm::reverse(launch.parts)) {
+  for (size_t i = launch.parts.size(); i-- > 0;) {
+    const Part &part = launch.parts[i];
     if (const auto *rows = std::get_if<RowsPart>(&part)) {
-      isOfCluster = suitClusters(*rows);
+      isOfCluster = !isByColumns(launch.parts, i) && suitClusters(*rows);
       if (!isOfCluster && !codegen::isElementwise(*rows))
         return false;
     } else if (const auto *exchange = std::get_if<ExchangePart>(&part)) {

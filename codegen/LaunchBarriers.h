@@ -12,6 +12,7 @@
 
 #include "runtime/Plan.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>
@@ -26,6 +27,11 @@ bool isFlagPart(const runtime::Part &part);
 /// Whether the threads of a block leave each other something in its shared
 /// memory, or may: all parts have it from its beginning on.
 bool takesSharedMemory(const runtime::Part &part);
+
+/// Whether all blocks share out the sums of part number `part` of a launch that
+/// are along other than rows, and no team has a row: unless blocks have rows
+/// that they exchange before.
+bool isByColumns(llvm::ArrayRef<runtime::Part> parts, size_t part);
 
 /// Who waits for whom: nobody, the threads of each block, those of each cluster
 /// of blocks, or all blocks.

@@ -302,20 +302,65 @@ Kernel::NodeSet Kernel::findInlined(Node *root, ReductionOp op) {
   return inlined;
 }
 
+/// Whether a value is what a collective gives, or a view of it.
+static bool isCommunicated(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<TransposeOp, ReshapeOp, ExtractOp, BroadcastToOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<CommunicateOp>(op);
+}
+
+bool Kernel::isRepeated(Node *root, ReductionOp op) {
+  auto rank = static_cast<int64_t>(root->sizes.size());
+  if (op.getDims().empty() || llvm::is_contained(op.getDims(), rank - 1))
+    return false;
+  auto bytesOf = [](Value value) {
+    return llvm::divideCeil(Planner::elementOf(value).getIntOrFloatBitWidth(),
+                            8);
+  };
+  constexpr size_t mostSteps = 16, mostExpensive = 1;
+  size_t expensive = 0;
+  uint64_t loaded = 0;
+  NodeSet steps;
+  steps.insert(root);
+  for (size_t i = 0; i < steps.size() && i < mostSteps; ++i) {
+    Node *node = steps[i];
+    if (isa<DropoutOp>(node->op))
+      return false;
+    expensive += isa<ExpOp, LogOp, TanhOp, SigmoidOp, GeluOp, SiluOp, PowOp,
+                     DivOp, RemOp>(node->op);
+    for (auto [operand, value] :
+         llvm::zip_equal(node->operands, node->op->getOperands())) {
+      if (Planner::shapeOf(value).empty())
+        continue;
+      // Other ranks' memory is read once.
+      if (isCommunicated(value))
+        return false;
+      if (operand.node && !operand.node->isStored)
+        steps.insert(operand.node);
+      else
+        loaded += bytesOf(value);
+    }
+  }
+  return steps.size() <= mostSteps && expensive <= mostExpensive &&
+         loaded <= 2 * bytesOf(root->value);
+}
+
 LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
   Value input = op.getInput(), result = op.getResult();
   Piece piece = getPiece(input, index);
   if (piece.node && !piece.node->isStored) {
     NodeSet inlined = findInlined(piece.node, op);
+    bool repeats = isRepeated(piece.node, op);
     if (inlined.empty()) {
-      if (failed(store(input, index)))
+      if (!repeats && failed(store(input, index)))
         return failure();
     } else {
       // What others need too is made first.
       bool isShared = false;
       for (Node *node : inlined)
         for (Piece &operand : node->operands)
-          if (operand.node && !operand.node->isStored &&
+          if (!repeats && operand.node && !operand.node->isStored &&
               !operand.node->sizes.empty() && !inlined.contains(operand.node))
             isShared = operand.node->isRequired = true;
       if (isShared && failed(flush(domainOf(input), inlined)))

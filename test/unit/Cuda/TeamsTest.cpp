@@ -278,8 +278,8 @@ TEST(Rows, FewLongSumsArePartialSumsOfBlocks) {
 TEST(Rows, ManyLongSumsAreThoseOfWarps) {
   PlanCompiler compiler;
   GpuProgram program = emitFor(compiler, "mesh m (d = 1)\n"
-                                         "program f(x: f32[2, 1000, 48]) {\n"
-                                         "  let s = sum(x, 1)\n"
+                                         "program f(x: f32[2, 48, 1000]) {\n"
+                                         "  let s = sum(x, 2)\n"
                                          "  return s\n"
                                          "}\n");
   ASSERT_EQ(program.kernels.size(), 1u);
