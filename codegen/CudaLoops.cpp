@@ -211,9 +211,9 @@ void LoopWriter::chooseWidth() {
     if (operand.isPointer() && operand.step == 1 &&
         !(isReduced() && operand.isOutput))
       smallest = std::min(smallest, operand.size);
-  int wide = std::min(8, 16 / smallest);
-  if (takes(wide))
-    width = wide;
+  width = std::min(8, 16 / smallest);
+  while (width > 1 && !takes(width))
+    width /= 2;
 }
 
 /// The last dimension must be contiguous or repeat in all operands, and

@@ -17,7 +17,7 @@ constexpr int64_t mostFetched = 160;
 
 ShareWriter::ShareWriter(const LoopWriter &loop, Team team, bool isReduced)
     : loop(loop), team(team), isReduced(isReduced),
-      dims(isReduced ? loop.reduced : loop.kept), lanes(lanesOf(team)),
+      dims(isReduced ? loop.reduced : loop.kept), lanes(team.lanes),
       vectors(product(dims) / loop.width),
       turns(llvm::divideCeilSigned(vectors, lanes)) {}
 
@@ -43,7 +43,7 @@ CudaText ShareWriter::declare() const {
 /// takes, or of a cluster the thread's block.
 CudaText ShareWriter::firstVector() const {
   CudaText text;
-  if (team == Team::Cluster)
+  if (team.kind == Team::Cluster)
     text << ("team.template firstOf<" + Twine(loop.width) + ">(")
          << product(dims) << ")";
   else
@@ -52,7 +52,7 @@ CudaText ShareWriter::firstVector() const {
 }
 CudaText ShareWriter::endOfVectors() const {
   CudaText text;
-  if (team == Team::Cluster)
+  if (team.kind == Team::Cluster)
     text << ("team.template endOf<" + Twine(loop.width) + ">(") << product(dims)
          << ")";
   else
@@ -62,7 +62,7 @@ CudaText ShareWriter::endOfVectors() const {
 
 /// How far apart a thread's vectors are.
 StringRef ShareWriter::step() const {
-  return team == Team::Cluster ? "blockDim.x" : "team.lanes()";
+  return team.kind == Team::Cluster ? "blockDim.x" : "team.lanes()";
 }
 
 /// Does `body` for some turns. What a thread has in memory of its own is in
@@ -75,7 +75,7 @@ CudaText ShareWriter::vectorsIn(int64_t first, int64_t end,
        << firstVector()
        << (" + turn.value * " + step() + ", e = turn.value * " +
            Twine(loop.width) + ";\n");
-  if (team == Team::Cluster || end * lanes > vectors)
+  if (team.kind == Team::Cluster || end * lanes > vectors)
     text << "if (i >= " << endOfVectors() << ")\n  return;\n";
   text << body << "});\n";
   return text;
