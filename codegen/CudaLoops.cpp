@@ -113,9 +113,18 @@ std::string LoopWriter::give(int buffer) {
 int64_t LoopWriter::fetchedBytes() const {
   int64_t bytes = 0;
   for (const Operand &operand : operands)
-    if (isFetched(operand) && operand.info->access != Access::Scratch)
+    if (isFetched(operand))
       bytes += (countOf(operand) == "V" ? width : 1) * operand.size *
                std::max<int64_t>(llvm::size(operand.members), 1);
+  return bytes;
+}
+
+int64_t LoopWriter::ownBytes() const {
+  int64_t bytes = 0;
+  for (const Operand &operand : operands)
+    if (const CudaScratchPlace *place = placeOf(operand);
+        !operand.isOutput && place && place->isPart)
+      bytes += width * operand.size;
   return bytes;
 }
 
