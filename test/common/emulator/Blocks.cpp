@@ -52,6 +52,8 @@ struct Thread {
   unsigned registers[6] = {};
   /// The lanes of its warp that it waits for.
   unsigned awaited = 0;
+  /// Whether it has ended before its kernel does.
+  bool isLost = false;
   bool predicate = false;
   /// The barrier of the cluster to which it has come.
   unsigned barrier = 0;
@@ -115,7 +117,7 @@ bool release(size_t begin, size_t end, Thread::State state) {
 }
 
 /// Lets the lanes of a warp go on that wait for each other, all with the same
-/// mask.
+/// mask. None may wait for one that has come to the end of the kernel.
 bool releaseLanes(size_t begin) {
   bool isAny = false;
   for (unsigned i = 0; i < 32; ++i) {
@@ -127,7 +129,7 @@ bool releaseLanes(size_t begin) {
       const Thread &other = threads[begin + j];
       bool waits = other.state == Thread::AwaitsWarp && other.awaited == mask;
       isHere &= (mask >> j & 1) == 0 || waits ||
-                (endedIsHere && other.state == Thread::Done);
+                (endedIsHere && other.isLost);
     }
     for (unsigned j = 0; isHere && j < 32; ++j)
       if ((mask >> j & 1) != 0 &&
@@ -278,6 +280,7 @@ void endThread() {
     std::fputs("a block of a cluster ends before its kernel does\n", stderr);
     std::abort();
   }
+  current().isLost = true;
   await(Thread::Done);
 }
 
