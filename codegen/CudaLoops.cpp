@@ -123,9 +123,18 @@ std::string LoopWriter::give(int buffer) {
 int64_t LoopWriter::fetchedBytes() const {
   int64_t bytes = 0;
   for (const Operand &operand : operands)
-    if (isFetched(operand) && operand.info->access != Access::Scratch)
+    if (isFetched(operand))
       bytes += (countOf(operand) == "V" ? width : 1) * operand.size *
                std::max<int64_t>(llvm::size(operand.members), 1);
+  return bytes;
+}
+
+int64_t LoopWriter::ownBytes() const {
+  int64_t bytes = 0;
+  for (const Operand &operand : operands)
+    if (const CudaScratchPlace *place = placeOf(operand);
+        !operand.isOutput && place && place->isPart)
+      bytes += width * operand.size;
   return bytes;
 }
 
@@ -169,14 +178,12 @@ void LoopWriter::chooseWidth() {
     if (operand.isPointer() && operand.step == 1 &&
         !(isReduced() && operand.isOutput))
       smallest = std::min(smallest, operand.size);
-  int wide = std::min(8, 16 / smallest);
   // Of several results every thread has what they are made of.
   constexpr int64_t mostOfSums = 32;
-  for (; byColumns && wide > 1; wide /= 2)
-    if (wide * bytesOfSums(loop) <= mostOfSums && takes(wide))
-      break;
-  if (takes(wide))
-    width = wide;
+  width = std::min(8, 16 / smallest);
+  while (width > 1 && (!takes(width) ||
+                       (byColumns && width * bytesOfSums(loop) > mostOfSums)))
+    width /= 2;
 }
 
 /// The last dimension must be contiguous or repeat in all operands, and

@@ -88,8 +88,10 @@ public:
 
   /// Whether threads have parts of its operands in memory of their own.
   bool takesParts() const;
-  /// What is loaded for `width` elements, but for scratch.
+  /// What is loaded for `width` elements, but for what a thread has of its own;
+  /// and that.
   int64_t fetchedBytes() const;
+  int64_t ownBytes() const;
   /// Whether addresses must be aligned for as many to be done at once.
   bool needsAlignment() const;
   /// The arguments of an index: "r, x0, x1"; where threads have parts of

@@ -18,7 +18,7 @@
 
 namespace ccn::codegen {
 
-/// What a block has of threads.
+/// What a block has of threads, but where one part alone wants fewer.
 constexpr int64_t threadsPerBlock = 512;
 
 /// The scalar bodies of loops as CUDA C++, each once.
@@ -151,7 +151,11 @@ struct CudaPart {
   }
 };
 
-/// How many rows a block takes at a time, if blocks take them in turns: those
+/// How many threads blocks of a launch have. Parts that share a kernel need
+/// threadsPerBlock, as who touches what depends on it.
+int64_t threadsFor(const runtime::Launch &launch);
+
+/// How many rows a block of threadsPerBlock threads takes at a time, if blocks take them in turns: those
 /// from i times as many on are block i's, modulo the number of blocks, or
 /// cluster i's in a kernel of clusters. 0 if they are shared out in another
 /// way.

@@ -30,47 +30,43 @@ namespace {
 /// The most dynamic shared memory that a part takes of a block.
 constexpr int64_t mostShared = 96 * 1024;
 
-/// The most elements of a row that a loop has.
-int64_t longestRow(const runtime::RowsPart &rows) {
-  int64_t longest = 1;
-  for (const runtime::Loop &loop : rows.loops) {
-    int64_t size = 1;
-    for (size_t dim = 1; dim < loop.sizes.size(); ++dim)
-      size *= loop.sizes[dim];
-    longest = std::max(longest, size);
-  }
-  return longest;
+/// In a kernel whose blocks have so many threads.
+Team teamFor(const runtime::RowsPart &rows, int64_t threads) {
+  if (isElementwise(rows) || (longestRow(rows) >= 32768 && rows.rows <= 32))
+    return {Team::Grid};
+  int64_t lanes = lanesForRow(rows, threads);
+  if (lanes > 32)
+    return {Team::Block, threads};
+  return {Team::Lanes, lanes};
 }
 
-Team teamFor(const runtime::RowsPart &rows) {
-  int64_t elements = longestRow(rows);
-  if (isElementwise(rows) || (elements >= 32768 && rows.rows <= 32))
-    return Team::Grid;
-  if (elements <= 8)
-    return Team::Thread;
-  return elements <= 1024 ? Team::Warp : Team::Block;
-}
-
-/// Likewise in a kernel.
+/// In a kernel.
 Team teamFor(const runtime::RowsPart &rows, const CudaKernel &kernel) {
-  Team team = teamFor(rows);
-  return team == Team::Block && kernel.properties.clusters ? Team::Cluster
-                                                           : team;
+  Team team = teamFor(rows, kernel.properties.threads);
+  if (team.kind == Team::Block && kernel.properties.clusters)
+    team.kind = Team::Cluster;
+  return team;
 }
 
-/// How many of them a block has; 0 if the grid is one.
-int64_t teamsOfBlock(Team team) {
-  return team == Team::Grid ? 0 : threadsPerBlock / lanesOf(team);
+/// How many of them a block of so many threads has; 0 if the grid is one.
+int64_t teamsOfBlock(Team team, int64_t threads) {
+  return team.kind == Team::Grid ? 0 : threads / team.lanes;
 }
 
-std::string teamType(Team team) {
-  switch (team) {
-  case Team::Thread:
-    return "ThreadTeam";
-  case Team::Warp:
-    return "WarpTeam";
+/// Whether a warp has several teams, all with as many rows, so that all of its
+/// threads come to where some wait for each other.
+bool fillsWarps(const runtime::RowsPart &rows, Team team) {
+  return team.kind == Team::Lanes && team.lanes > 1 && team.lanes < 32 &&
+         rows.rows % (32 / team.lanes) == 0;
+}
+
+std::string teamType(Team team, bool areWarps = false) {
+  std::string lanes = std::to_string(team.lanes);
+  switch (team.kind) {
+  case Team::Lanes:
+    return "LanesTeam<" + lanes + (areWarps ? ", 32>" : ">");
   case Team::Block:
-    return "BlockTeam<" + std::to_string(threadsPerBlock) + ">";
+    return "BlockTeam<" + lanes + ">";
   case Team::Cluster:
     return "ClusterTeam";
   case Team::Grid:
@@ -133,7 +129,7 @@ void RowsWriter::placeScratch() {
             std::max(array.rowBytes, operand.view.strides[0] * size);
       }
   for (const auto &[number, array] : arrays) {
-    bool all = team == Team::Grid;
+    bool all = team.kind == Team::Grid;
     scratch.places[number] = {.offset = scratch.bytes,
                               .rowBytes = all ? array.rowBytes : 0};
     int64_t bytes =
@@ -147,12 +143,13 @@ void RowsWriter::placeScratch() {
   runtime::GpuKernel &properties = part.kernel.properties;
   runtime::GpuLaunch &launch = part.kernel.launch;
   constexpr int64_t alignment = 64;
-  if (team == Team::Grid) {
+  if (team.kind == Team::Grid) {
     scratchBase << "c.workspace + " << launch.workspaceBytes;
     launch.workspaceBytes += llvm::alignTo(scratch.bytes, alignment);
     return;
   }
-  int64_t bytes = llvm::alignTo(teamsOfBlock(team) * scratch.bytes, alignment);
+  int64_t bytes = llvm::alignTo(
+      teamsOfBlock(team, properties.threads) * scratch.bytes, alignment);
   CudaText within;
   within << " + team.inBlock() * " << scratch.bytes;
   // Parts of a kernel take the same shared memory, one after the other.
@@ -232,10 +229,12 @@ llvm::Error RowsWriter::writeTeams(std::vector<LoopWriter> &loops) {
     if (llvm::Error error = loop.write())
       return error;
   CudaText &text = part.kernel.body;
-  text << (teamType(team) + " team" +
-           (exchange                ? "(c, false)"
-            : team == Team::Cluster ? "(c)"
-                                    : "") +
+  // In a step of a pipeline the teams of a warp may have unequal numbers.
+  bool areWarps = share.units == 0 && fillsWarps(rows, team);
+  text << (teamType(team, areWarps) + " team" +
+           (exchange                     ? "(c, false)"
+            : team.kind == Team::Cluster ? "(c)"
+                                         : "") +
            ";\n");
   std::string own = "nullptr";
   if (scratch.ownBytes > 0) {
@@ -271,7 +270,8 @@ llvm::Error RowsWriter::writeTeams(std::vector<LoopWriter> &loops) {
   text << eachRow(body);
   if (exchange)
     text << "team.open();\n";
-  part.needBlocks(llvm::divideCeilSigned(rows.rows, teamsOfBlock(team)));
+  part.needBlocks(llvm::divideCeilSigned(
+      rows.rows, teamsOfBlock(team, part.kernel.properties.threads)));
   return llvm::Error::success();
 }
 
@@ -306,7 +306,7 @@ void RowsWriter::writeFewSums(const LoopWriter &loop,
   partial << beginSums(loop) << sumOfBlocks(loop, share.tile)
           << "merge(team, sums);\nif (threadIdx.x == 0)\n  (" << place
           << ")[blockIdx.x] = sums;\n";
-  text << (teamType(Team::Block) + " team;\n")
+  text << (teamType({Team::Block, threadsPerBlock}) + " team;\n")
        << countedLoop("r", "0", count, "1", partial);
   whole << beginSums(loop)
         << "for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x)\n  "
@@ -322,8 +322,9 @@ void RowsWriter::writeFewSums(const LoopWriter &loop,
       part.lastWrites.push_back(output.view);
     part.last << "{\n"
               << loop.construct(scratchBase, "nullptr")
-              << (teamType(Team::Block) + " team;\nconst i64 r = 0;\n") << whole
-              << "}\n";
+              << (teamType({Team::Block, threadsPerBlock}) +
+                  " team;\nconst i64 r = 0;\n")
+              << whole << "}\n";
     return;
   }
   part.gridBarrier();
@@ -392,14 +393,14 @@ llvm::Error RowsWriter::write() {
     part.needBlocks(blocks);
     return llvm::Error::success();
   }
-  if (team == Team::Grid)
+  if (team.kind == Team::Grid)
     placeScratch();
   std::vector<LoopWriter> loops;
   for (const runtime::Loop &loop : rows.loops)
     loops.emplace_back(part, loop, true, scratch);
   part.kernel.body << "{\n";
   if (llvm::Error error =
-          team == Team::Grid ? writeGrid(loops) : writeTeams(loops))
+          team.kind == Team::Grid ? writeGrid(loops) : writeTeams(loops))
     return error;
   part.kernel.body << "}\n";
   return llvm::Error::success();
@@ -407,11 +408,24 @@ llvm::Error RowsWriter::write() {
 
 } // namespace
 
+int64_t codegen::threadsFor(const runtime::Launch &launch) {
+  const auto *rows = launch.parts.size() == 1
+                         ? std::get_if<runtime::RowsPart>(&launch.parts[0])
+                         : nullptr;
+  if (!rows || teamFor(*rows, threadsPerBlock).kind == Team::Grid)
+    return threadsPerBlock;
+  // Blocks that are small begin as soon as few threads have ended, and leave
+  // fewer registers unused.
+  constexpr int64_t fewThreads = 256;
+  int64_t lanes = lanesForRow(*rows, threadsPerBlock);
+  return lanes > 32 ? lanes : fewThreads;
+}
+
 int64_t codegen::rowsOfBlock(const runtime::RowsPart &rows) {
   // Of few elements, each for itself, the first block has all.
   if (isElementwise(rows) && rows.rows * longestRow(rows) <= threadsPerBlock)
     return std::max<int64_t>(rows.rows, 1);
-  return teamsOfBlock(teamFor(rows));
+  return teamsOfBlock(teamFor(rows, threadsPerBlock), threadsPerBlock);
 }
 
 /// Of more rows each is for a block: with two blocks each they keep a GPU busy.
@@ -423,7 +437,8 @@ static bool ofClusters(
     CudaPlaces &places, CudaBodies &bodies, const runtime::RowsPart &rows,
     llvm::function_ref<bool(std::vector<LoopWriter> &, const RowShares &)>
         body) {
-  if (teamFor(rows) != Team::Block || rows.rows > mostRowsOfClusters)
+  if (teamFor(rows, threadsPerBlock).kind != Team::Block ||
+      rows.rows > mostRowsOfClusters)
     return false;
   CudaKernel kernel;
   kernel.takesRegisters = true;
@@ -432,7 +447,8 @@ static bool ofClusters(
   std::vector<LoopWriter> loops;
   for (const runtime::Loop &loop : rows.loops)
     loops.emplace_back(part, loop, true, scratch);
-  RowShares shares(part, rows, Team::Cluster, loops, scratch);
+  RowShares shares(part, rows, {Team::Cluster, threadsPerBlock}, loops,
+                   scratch);
   return body(loops, shares);
 }
 
@@ -475,7 +491,8 @@ bool codegen::suitExchange(CudaPlaces &places, CudaBodies &bodies,
                (rows.rows > 1 && input.view.strides.front() != columns) ||
                !isRowMajor(first, input, first.sizes.size())))
             return false;
-        ShareWriter writer(loop, Team::Cluster, /*isReduced=*/false);
+        ShareWriter writer(loop, {Team::Cluster, threadsPerBlock},
+                           /*isReduced=*/false);
         return product(loop.kept) == columns &&
                bytes % payloadOf(exchange.exchange) == 0 &&
                writer.turnCount() * bytes <= mostBytes && loop.takesParts() &&
@@ -487,7 +504,7 @@ bool codegen::sumsAll(const runtime::RowsPart &rows) {
   const runtime::Loop &loop = rows.loops.front();
   return rows.rows == 1 && rows.loops.size() == 1 && loop.reducedDims > 0 &&
          loop.reducedDims + 1 == static_cast<int64_t>(loop.sizes.size()) &&
-         teamFor(rows) == Team::Grid;
+         teamFor(rows, threadsPerBlock).kind == Team::Grid;
 }
 
 bool codegen::isElementwise(const runtime::RowsPart &rows) {
@@ -512,7 +529,7 @@ void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
                            int awaited) {
   Team team = teamFor(rows, part.kernel);
   // Short rows of a thread are few bytes of a line.
-  if (team == Team::Grid || team == Team::Thread)
+  if (team.kind == Team::Grid || team.lanes == 1)
     return;
   std::set<std::pair<int, int64_t>> begun;
   for (const runtime::Loop &loop : rows.loops)
@@ -529,7 +546,7 @@ void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
       for (int64_t size : llvm::drop_begin(loop.sizes))
         bytes *= size;
       part.kernel.body << ("prefetchRow(" + teamType(team) +
-                           (team == Team::Cluster ? "(c), " : "(), "))
+                           (team.kind == Team::Cluster ? "(c), " : "(), "))
                        << rows.rows << ", " << part.places.address(view) << ", "
                        << step << ", " << bytes << ");\n";
     }

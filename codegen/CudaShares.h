@@ -23,7 +23,9 @@ public:
   CudaText take(bool isOfEvery, bool isFetched) const;
   /// Whether what each thread takes of memory can come at once, before other
   /// loops.
-  bool canFetch() const { return turns > 0 && turnsAtOnce() == turns; }
+  bool canFetch() const {
+    return loop.takesParts() && turns > 0 && turnsAtOnce() == turns;
+  }
   CudaText fetch() const;
   /// Does `body` in each turn, for vector `i` of the row.
   CudaText eachTurn(const CudaText &body) const {
@@ -35,14 +37,17 @@ public:
   void setGiven(CudaText text) { given = std::move(text); }
 
 private:
+  bool hasTurns() const;
   int64_t turnsAtOnce() const;
   CudaText firstVector() const;
   CudaText endOfVectors() const;
   llvm::StringRef step() const;
-  CudaText declare() const;
+  CudaText declare(int64_t count) const;
   CudaText vectorsIn(int64_t first, int64_t end, const CudaText &body) const;
   CudaText turn(int64_t first, int64_t end, const CudaText &body) const;
   CudaText fetchTurns(int64_t first, int64_t end, bool areAligned) const;
+  ElementsCall fetched(bool areAligned) const;
+  CudaText steps(bool areAligned) const;
   CudaText pass(bool areAligned, bool isFetched) const;
   CudaText call(const ElementsCall &call) const;
   CudaText sumsOfParts() const;

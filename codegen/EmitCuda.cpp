@@ -378,7 +378,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   CudaPlaces places(plan, shared, rank);
   const Launch &launch = places.own().launches[index];
   CudaKernel kernel;
-  kernel.properties.threads = threadsPerBlock;
+  kernel.properties.threads = threadsFor(launch);
   kernel.launch.blocks = 1;
   CudaPart out{kernel, places, bodies};
   bool hasClusters = barriers[index].hasClusters(), areOpen = false;

@@ -15,25 +15,11 @@ using runtime::Access;
 using runtime::Loop;
 using runtime::LoopOperand;
 
-/// The most bytes of arrays that a thread has for itself, where several blocks
-/// are on a multiprocessor and where one has all its registers: more would be
-/// spilled.
-constexpr int64_t mostOwn = 64, mostOwnOfAll = 128;
-
-int64_t codegen::lanesOf(Team team) {
-  switch (team) {
-  case Team::Thread:
-    return 1;
-  case Team::Warp:
-    return 32;
-  case Team::Block:
-  case Team::Cluster:
-    return threadsPerBlock;
-  case Team::Grid:
-    break;
-  }
-  llvm_unreachable("the grid is no team of a block");
-}
+/// The most bytes of arrays that a thread has for itself at a time: of a
+/// cluster, whose blocks have fewer turns than there may be, which takes
+/// registers too, and else. More would be spilled, or leave few threads on a
+/// multiprocessor.
+constexpr int64_t mostOwnOfCluster = 64, mostOwn = 128;
 
 bool codegen::isRowMajor(const Loop &loop, const LoopOperand &operand,
                          size_t end) {
@@ -209,8 +195,21 @@ int64_t RowShares::partOf(int array) const {
       all = use.by;
       size = runtime::sizeInBytes(operand.type);
     }
-  return llvm::divideCeilSigned(all->count, all->width * lanesOf(team)) *
+  return llvm::divideCeilSigned(all->count, all->width * team.lanes) *
          all->width * size;
+}
+
+/// The first loop that uses an array, and the last.
+std::pair<size_t, size_t> RowShares::usedIn(int array) const {
+  size_t first = loops.size(), last = 0;
+  for (size_t i = 0; i < loops.size(); ++i)
+    for (const auto *list : {&rows.loops[i].inputs, &rows.loops[i].outputs})
+      for (const LoopOperand &operand : *list)
+        if (operand.access == Access::Scratch && operand.view.buffer == array) {
+          first = std::min(first, i);
+          last = i;
+        }
+  return {first, last};
 }
 
 void RowShares::placeOwn() {
@@ -231,17 +230,23 @@ void RowShares::placeOwn() {
       every[i] = every[i] && areScalars;
     }
   }
-  // Blocks of a cluster have fewer turns than there may be, which takes
-  // registers too.
-  int64_t left = part.kernel.takesRegisters && team != Team::Cluster
-                     ? mostOwnOfAll
-                     : mostOwn;
+  // What is made in a loop takes the place of what is used there for the last
+  // time, turn by turn.
+  int64_t most = team.kind == Team::Cluster ? mostOwnOfCluster : mostOwn;
+  std::vector<int64_t> kept(loops.size());
   for (int array : arrays) {
     bool isPart = scalars.count(array) == 0;
     int64_t bytes = isPart ? partOf(array) : 8;
-    if (bytes < 0 || (isPart && bytes > left))
+    if (bytes < 0)
       continue;
-    left -= isPart ? bytes : 0;
+    auto [first, last] = usedIn(array);
+    auto after = llvm::MutableArrayRef(kept).slice(first, last - first);
+    if (isPart && llvm::any_of(after, [&](int64_t other) {
+          return other + bytes > most;
+        }))
+      continue;
+    for (int64_t &other : after)
+      other += isPart ? bytes : 0;
     CudaScratchPlace &place = scratch.places[array];
     place.isOwn = true;
     place.isPart = isPart;
@@ -278,14 +283,15 @@ bool RowShares::mustWait(const std::vector<Use> &before,
 
 void RowShares::findWaits() {
   waits.assign(loops.size() + 1, false);
-  if (team == Team::Thread)
+  if (team.lanes == 1)
     return;
   // What has been done since the threads last waited.
   std::vector<Use> before;
   auto isWrite = [](const Use &use) { return use.writes; };
   // In sums of blocks their threads wait for each other, before the results.
   auto waitsWithin = [&](size_t i) {
-    return (team == Team::Block || team == Team::Cluster) && sumsRow(i);
+    return (team.kind == Team::Block || team.kind == Team::Cluster) &&
+           sumsRow(i);
   };
   for (size_t i = 0; i < loops.size(); ++i) {
     std::vector<Use> uses = usesOf(i), results;

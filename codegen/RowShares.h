@@ -11,23 +11,16 @@
 #define CCN_CODEGEN_ROWSHARES_H
 
 #include "codegen/CudaLoops.h"
+#include "codegen/RowTeams.h"
 
 #include <set>
 
 namespace ccn::codegen {
 
-/// Who takes a row: the grid takes each element for itself, or each loop for
-/// itself where rows are few and long.
-enum class Team { Thread, Warp, Block, Cluster, Grid };
-
 /// Whether the elements of a row of an operand, up to dimension `end` of its
 /// loop, lie one after the other.
 bool isRowMajor(const runtime::Loop &loop, const runtime::LoopOperand &operand,
                 size_t end);
-
-/// The number of threads of a team that is not the grid; of a cluster that of a
-/// block that is alone, as others need no more turns.
-int64_t lanesOf(Team team);
 
 class RowShares {
 public:
@@ -79,6 +72,7 @@ private:
   bool mayBeOfEvery(size_t loop) const;
   bool isScalar(int array) const;
   int64_t partOf(int array) const;
+  std::pair<size_t, size_t> usedIn(int array) const;
   void placeOwn();
   bool mustWait(const std::vector<Use> &before,
                 const std::vector<Use> &after) const;

@@ -1,31 +1,34 @@
 //===- rows.cuh - Who works on which rows ---------------------------------===//
 //
-// Loops over the same rows are executed by teams: a thread, a warp, a block, a
-// cluster of blocks or the whole grid takes a row through all loops before the
-// next. What is reduced is summed in an order that depends on the sizes and the
-// number of threads and of a cluster's blocks alone.
+// Loops over the same rows are executed by teams: some threads of a warp, a
+// block, a cluster of blocks or the whole grid take a row through all loops
+// before the next. What is reduced is summed in an order that depends on the
+// sizes and the number of threads and of a cluster's blocks alone.
 //
 //===----------------------------------------------------------------------===//
 
-struct ThreadTeam {
-  __device__ i64 first() const { return threadInGrid(); }
-  __device__ i64 count() const { return threadsInGrid(); }
+/// Neighbouring threads of a warp, a power of two. They wait for each other
+/// alone, as those of another team may have fewer rows; or for `together`
+/// threads, where these have as many rows, which takes fewer instructions.
+template <int size, int together = size> struct LanesTeam {
+  __device__ i64 first() const { return threadInGrid() / size; }
+  __device__ i64 count() const { return threadsInGrid() / size; }
   /// Which of the block's teams this is, and how many it has.
-  __device__ int inBlock() const { return threadIdx.x; }
-  __device__ int ofBlock() const { return blockDim.x; }
-  __device__ int lane() const { return 0; }
-  __device__ int lanes() const { return 1; }
-  __device__ void sync() const {}
+  __device__ int inBlock() const { return threadIdx.x / size; }
+  __device__ int ofBlock() const { return blockDim.x / size; }
+  __device__ int lane() const { return threadIdx.x % size; }
+  __device__ int lanes() const { return size; }
+  /// Those of the warp that come together.
+  __device__ u32 mask() const {
+    return ~0u >> (32 - together) << (threadIdx.x % 32 / together * together);
+  }
+  __device__ void sync() const {
+    if constexpr (size > 1)
+      __syncwarp(mask());
+  }
 };
-struct WarpTeam {
-  __device__ i64 first() const { return threadInGrid() / 32; }
-  __device__ i64 count() const { return threadsInGrid() / 32; }
-  __device__ int inBlock() const { return threadIdx.x / 32; }
-  __device__ int ofBlock() const { return blockDim.x / 32; }
-  __device__ int lane() const { return threadIdx.x % 32; }
-  __device__ int lanes() const { return 32; }
-  __device__ void sync() const { __syncwarp(); }
-};
+using ThreadTeam = LanesTeam<1>;
+using WarpTeam = LanesTeam<32>;
 /// All threads of a block of so many.
 template <int threads> struct BlockTeam {
   __device__ i64 first() const { return blockIdx.x; }
@@ -139,25 +142,29 @@ template <class T, Kind kind> struct Sum1 {
   __device__ void add(Type other) { value = combine<kind>(value, other); }
 };
 
-template <class T> __device__ inline T shuffleXor(T value, int mask) {
+/// What the lane has whose number differs in the bits of `lanes`; `mask` are
+/// those that come here.
+template <class T>
+__device__ inline T shuffleXor(T value, int lanes, u32 mask) {
   u32 words[(sizeof(T) + 3) / 4] = {};
   memcpy(words, &value, sizeof(T));
 #pragma unroll
   for (u32 &word : words)
-    word = __shfl_xor_sync(0xffffffffu, word, mask);
+    word = __shfl_xor_sync(mask, word, lanes);
   memcpy(&value, words, sizeof(T));
   return value;
 }
 
 /// Merges what each `count` lanes of a warp have, which all of them get, if
-/// each `merged` have been.
+/// each `merged` have been. All lanes of `mask` do.
 template <class Sums>
-__device__ inline void mergeLanes(Sums &sums, int count, int merged = 1) {
+__device__ inline void mergeLanes(Sums &sums, int count, int merged = 1,
+                                  u32 mask = ~0u) {
   // The lower lane is always the first operand, so that all lanes agree.
 #pragma unroll
-  for (int mask = merged; mask < count; mask *= 2) {
-    Sums other = shuffleXor(sums, mask);
-    if (threadIdx.x & mask) {
+  for (int lanes = merged; lanes < count; lanes *= 2) {
+    Sums other = shuffleXor(sums, lanes, mask);
+    if (threadIdx.x & lanes) {
       other.add(sums);
       sums = other;
     } else {
@@ -167,11 +174,10 @@ __device__ inline void mergeLanes(Sums &sums, int count, int merged = 1) {
 }
 /// Merges what the lanes of a team have, which all of them get. Of a block,
 /// what threads have written before all of them see after.
-template <class Sums>
-__device__ inline void merge(const ThreadTeam &, Sums &) {}
-template <class Sums>
-__device__ inline void merge(const WarpTeam &, Sums &sums) {
-  mergeLanes(sums, 32);
+template <int size, int together, class Sums>
+__device__ inline void merge(const LanesTeam<size, together> &team,
+                             Sums &sums) {
+  mergeLanes(sums, size, 1, team.mask());
 }
 template <int threads, class Sums>
 __device__ inline void merge(BlockTeam<threads> &team, Sums &sums) {

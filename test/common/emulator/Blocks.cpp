@@ -50,6 +50,10 @@ struct Thread {
   /// What it shows to the other threads of its warp or block.
   const void *pointer = nullptr;
   unsigned registers[6] = {};
+  /// The lanes of its warp that it waits for.
+  unsigned awaited = 0;
+  /// Whether it has ended before its kernel does.
+  bool isLost = false;
   bool predicate = false;
   /// The barrier of the cluster to which it has come.
   unsigned barrier = 0;
@@ -78,7 +82,16 @@ void await(Thread::State state) {
   threads[own].state = state;
   swapcontext(&threads[own].context, &scheduler);
 }
-void awaitWarp() { await(Thread::AwaitsWarp); }
+/// Waits for the lanes of the warp that a mask names.
+void awaitLanes(unsigned mask) {
+  if ((mask >> ownLane() & 1) == 0) {
+    std::fputs("a thread is not among the lanes that it waits for\n", stderr);
+    std::abort();
+  }
+  current().awaited = mask;
+  await(Thread::AwaitsWarp);
+}
+void awaitWarp() { awaitLanes(~0u); }
 
 void threadMain() {
   (*kernel)();
@@ -103,6 +116,30 @@ bool release(size_t begin, size_t end, Thread::State state) {
   return isAny;
 }
 
+/// Lets the lanes of a warp go on that wait for each other, all with the same
+/// mask. None may wait for one that has come to the end of the kernel.
+bool releaseLanes(size_t begin) {
+  bool isAny = false;
+  for (unsigned i = 0; i < 32; ++i) {
+    if (threads[begin + i].state != Thread::AwaitsWarp)
+      continue;
+    unsigned mask = threads[begin + i].awaited;
+    bool isHere = true;
+    for (unsigned j = 0; j < 32; ++j) {
+      const Thread &other = threads[begin + j];
+      bool waits = other.state == Thread::AwaitsWarp && other.awaited == mask;
+      isHere &= (mask >> j & 1) == 0 || waits ||
+                (endedIsHere && other.isLost);
+    }
+    for (unsigned j = 0; isHere && j < 32; ++j)
+      if ((mask >> j & 1) != 0 &&
+          threads[begin + j].state == Thread::AwaitsWarp)
+        threads[begin + j].state = Thread::Runs;
+    isAny |= isHere;
+  }
+  return isAny;
+}
+
 /// Runs the threads of a warp, in a random order, until all of them wait for
 /// the block or are done; false if none could run.
 bool runWarp(size_t begin, std::mt19937 &random) {
@@ -117,7 +154,7 @@ bool runWarp(size_t begin, std::mt19937 &random) {
         threadIdx.x = i;
         swapcontext(&scheduler, &threads[i].context);
       }
-  } while (release(begin, begin + 32, Thread::AwaitsWarp));
+  } while (releaseLanes(begin));
   return hasRun;
 }
 
@@ -195,13 +232,19 @@ void emulator::runBlocks(int blocks, int threadCount,
 
 void __syncthreads() { await(Thread::AwaitsBlock); }
 
-void __syncwarp() { awaitWarp(); }
+void __syncwarp(unsigned mask) { awaitLanes(mask); }
 
-unsigned __shfl_xor_sync(unsigned, unsigned value, int lanes) {
+unsigned __shfl_xor_sync(unsigned mask, unsigned value, int lanes) {
+  unsigned from = ownLane() ^ static_cast<unsigned>(lanes);
+  if ((mask >> from & 1) == 0) {
+    std::fputs("a thread shuffles with a lane that it does not wait for\n",
+               stderr);
+    std::abort();
+  }
   current().registers[0] = value;
-  awaitWarp();
-  unsigned result = lane(ownLane() ^ static_cast<unsigned>(lanes)).registers[0];
-  awaitWarp();
+  awaitLanes(mask);
+  unsigned result = lane(from).registers[0];
+  awaitLanes(mask);
   return result;
 }
 
@@ -237,6 +280,7 @@ void endThread() {
     std::fputs("a block of a cluster ends before its kernel does\n", stderr);
     std::abort();
   }
+  current().isLost = true;
   await(Thread::Done);
 }
 

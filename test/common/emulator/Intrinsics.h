@@ -74,7 +74,7 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
 }
 
 void __syncthreads();
-void __syncwarp();
+void __syncwarp(unsigned mask = ~0u);
 unsigned __shfl_xor_sync(unsigned mask, unsigned value, int lanes);
 int __syncthreads_or(int predicate);
 int __syncthreads_count(int predicate);

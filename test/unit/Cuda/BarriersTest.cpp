@@ -286,19 +286,20 @@ constexpr const char *ofBlock = "__syncthreads();",
 } // namespace
 
 TEST(ExchangedRows, EachBlockExchangesItsRows) {
-  // Blocks take a row each, warps one, threads one: 1, 16 and 512 of a block.
+  // A row is that of a block, of a warp or of 4 threads: 1, 16 and 128 of a
+  // block.
   ExchangeAndRows longRows(40, 2048, Exchange::LL);
   EXPECT_EQ(longRows.barriers(), ofBlock);
   EXPECT_EQ(longRows.exchange(), "LowLatency, 2 1024");
   EXPECT_EQ(longRows.blocks(), 40);
-  ExchangeAndRows rows(40, 1000, Exchange::Lamport);
+  ExchangeAndRows rows(40, 256, Exchange::Lamport);
   EXPECT_EQ(rows.barriers(), ofBlock);
-  EXPECT_EQ(rows.exchange(), "Lamport, 4 4000");
+  EXPECT_EQ(rows.exchange(), "Lamport, 2 1024");
   EXPECT_EQ(rows.blocks(), 3);
   ExchangeAndRows shortRows(1025, 6, Exchange::LL, /*offset=*/3);
   EXPECT_EQ(shortRows.barriers(), ofBlock);
-  EXPECT_EQ(shortRows.exchange(), "LowLatency, 4 1536");
-  EXPECT_EQ(shortRows.blocks(), 3);
+  EXPECT_EQ(shortRows.exchange(), "LowLatency, 1 384");
+  EXPECT_EQ(shortRows.blocks(), 9);
 }
 
 TEST(ExchangedRows, RowsOfOneBlockMayEndAnywhere) {
@@ -313,8 +314,8 @@ TEST(ExchangedRows, RowsOfOneBlockMayEndAnywhere) {
 
 TEST(ExchangedRows, NoPacketIsOfTwoBlocks) {
   // 8196 bytes are no multiple of 8, and 8200 none of 16.
-  EXPECT_EQ(ExchangeAndRows(2, 2049, Exchange::LL).barriers(), ofGrid);
-  EXPECT_EQ(ExchangeAndRows(2, 2050, Exchange::LL).barriers(), ofBlock);
+  EXPECT_EQ(ExchangeAndRows(65, 2049, Exchange::LL).barriers(), ofGrid);
+  EXPECT_EQ(ExchangeAndRows(65, 2050, Exchange::LL).barriers(), ofBlock);
   ExchangeAndRows lamport(2, 2050, Exchange::Lamport);
   EXPECT_EQ(lamport.barriers(), ofGrid);
   EXPECT_EQ(lamport.exchange(), "Lamport, 1 512");

@@ -1,7 +1,7 @@
 //===- TeamsTest.cpp - Who takes a row, and where scratch is --------------===//
 //
-// Rows that go through two loops, with what is between them in scratch: a
-// thread takes a short row, a warp or a block a longer one, and the whole grid
+// Rows that go through two loops, with what is between them in scratch: some
+// lanes of a warp take a short row, a block a longer one, and the whole grid
 // each of few very long ones. Where threads need only what they made themselves
 // they have it themselves.
 //
@@ -18,11 +18,13 @@ using namespace ccn::test;
 
 namespace {
 
-/// "Thread", "Warp", "Block" or "Cluster"; empty is the grid.
+/// "LanesTeam<4>", where the lanes of a team wait for themselves alone,
+/// "BlockTeam<512>" or "ClusterTeam"; empty is the grid.
 std::string teamOf(const std::string &body) {
   std::smatch team;
-  std::regex_search(body, team,
-                    std::regex("(\\w+)Team(<512>)? team(\\(c(, false)?\\))?;"));
+  std::regex_search(
+      body, team,
+      std::regex("(\\w+Team(<[\\d, ]+>)?) team(\\(c(, false)?\\))?;"));
   return team.empty() ? "" : team[1].str();
 }
 
@@ -38,7 +40,7 @@ struct Expected {
   /// made it if that is more than once.
   int64_t rows, columns, uses;
   const char *team;
-  int64_t blocks;
+  int64_t threads, blocks;
   /// The memory that scratch takes.
   int64_t shared, ofBlock, workspace;
 
@@ -72,7 +74,7 @@ TEST_P(Teams, TakeRows) {
   const GpuKernel &kernel = program.kernels[0];
   const GpuLaunch &launch = program.launches[0][0];
   std::string body = bodyOf(program);
-  EXPECT_EQ(kernel.threads, 512);
+  EXPECT_EQ(kernel.threads, expected.threads);
   EXPECT_EQ(teamOf(body), expected.team) << body;
   EXPECT_EQ(launch.blocks, expected.blocks);
   EXPECT_EQ(kernel.sharedBytes, expected.shared);
@@ -87,43 +89,58 @@ TEST_P(Teams, TakeRows) {
   EXPECT_EQ(kernel.waits, isGrid);
   // For what is used, and then before it is made of the next row.
   std::string team = expected.team;
-  bool mayWait = expected.uses > 1 && (team == "Warp" || team == "Block");
+  bool mayWait = expected.uses > 1 && !isGrid && team.find("<1") == team.npos;
   EXPECT_EQ(waitsOf(body), !mayWait ? 0 : expected.rows > 1 ? 2 : 1) << body;
-  int64_t most = 16 * (team == "Warp" ? 32 : 512);
   EXPECT_EQ(has("Byte own["),
-            !isGrid && expected.uses == 1 && expected.columns <= most)
+            !isGrid && expected.shared == 0 && expected.ofBlock == 0)
       << body;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, Teams,
     testing::Values(
-        // Each thread has what it makes.
-        Expected{1000, 8, 1, "Thread", 2, 0, 0, 0},
-        Expected{1000, 9, 1, "Warp", 63, 0, 0, 0},
-        Expected{1000, 512, 1, "Warp", 63, 0, 0, 0},
-        Expected{1000, 1024, 1, "Warp", 63, 16 * 4096, 0, 0},
-        Expected{1000, 1025, 1, "Block", 1000, 0, 0, 0},
-        Expected{100, 512 * 16, 1, "Block", 100, 0, 0, 0},
-        // 512 threads with a row of 4 floats each.
-        Expected{1000, 4, 2, "Thread", 2, 512 * 16, 0, 0},
+        // Each thread has what it makes: a vector of 4 floats,
+        Expected{99999, 4, 1, "LanesTeam<1>", 256, 391, 0, 0, 0},
+        // as many lanes as there are vectors, up to 64 bytes at once,
+        Expected{99999, 8, 1, "LanesTeam<2>", 256, 782, 0, 0, 0},
+        Expected{99998, 8, 1, "LanesTeam<2>", 256, 782, 0, 0, 0},
+        Expected{99984, 8, 1, "LanesTeam<2, 32>", 256, 782, 0, 0, 0},
+        Expected{99999, 6, 1, "LanesTeam<4>", 256, 1563, 0, 0, 0},
+        Expected{99999, 7, 1, "LanesTeam<8>", 256, 3125, 0, 0, 0},
+        Expected{99999, 9, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
+        Expected{99999, 31, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
+        Expected{99999, 64, 1, "LanesTeam<4>", 256, 1563, 0, 0, 0},
+        // as many as have 64 bytes each,
+        Expected{99999, 65, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
+        Expected{99999, 68, 1, "LanesTeam<8>", 256, 3125, 0, 0, 0},
+        Expected{99999, 512, 1, "LanesTeam<32>", 256, 12500, 0, 0, 0},
+        // and a warp rather than a block where they have no more than 128.
+        Expected{99999, 1024, 1, "LanesTeam<32>", 256, 12500, 0, 0, 0},
+        Expected{99999, 1025, 1, "BlockTeam<128>", 128, 99999, 0, 0, 0},
+        Expected{99999, 2048, 1, "BlockTeam<128>", 128, 99999, 0, 0, 0},
+        Expected{99999, 2052, 1, "BlockTeam<256>", 256, 99999, 0, 0, 0},
+        Expected{100, 512 * 32, 1, "BlockTeam<512>", 512, 100, 0, 0, 0},
+        // Of few rows each lane has one vector, or a warp two.
+        Expected{64, 1000, 1, "BlockTeam<256>", 256, 64, 0, 0, 0},
+        Expected{64, 256, 1, "LanesTeam<32>", 256, 8, 0, 0, 0},
+        Expected{64, 64, 1, "LanesTeam<16, 32>", 256, 4, 0, 0, 0},
+        Expected{1, 1, 1, "LanesTeam<1>", 256, 1, 0, 0, 0},
+        // 32 teams with a row of 4 floats each.
+        Expected{99999, 4, 2, "LanesTeam<8>", 256, 3125, 32 * 16, 0, 0},
         // A row's memory is a multiple of 16 bytes.
-        Expected{1000, 3, 2, "Thread", 2, 512 * 16, 0, 0},
-        // 16 warps.
-        Expected{1000, 5, 2, "Warp", 63, 16 * 32, 0, 0},
-        Expected{1000, 512, 2, "Warp", 63, 16 * 2048, 0, 0},
-        Expected{1000, 513, 2, "Block", 1000, 2112, 0, 0},
-        Expected{1, 513, 2, "Block", 1, 2112, 0, 0},
+        Expected{99999, 3, 2, "LanesTeam<8>", 256, 3125, 32 * 16, 0, 0},
+        Expected{1000, 512, 2, "BlockTeam<64>", 64, 1000, 2048, 0, 0},
+        Expected{1, 513, 2, "BlockTeam<512>", 512, 1, 2112, 0, 0},
         // More than registers are for.
-        Expected{100, 512 * 16 + 4, 1, "Block", 100, 32832, 0, 0},
+        Expected{100, 512 * 32 + 4, 1, "BlockTeam<512>", 512, 100, 65600, 0, 0},
         // The most that a block gets of shared memory is 96 KiB.
-        Expected{100, 24576, 1, "Block", 100, 98304, 0, 0},
-        Expected{100, 24577, 1, "Block", 100, 0, 98368, 0},
-        Expected{33, 32768, 1, "Block", 33, 0, 131072, 0},
-        Expected{32, 32767, 1, "Block", 32, 0, 131072, 0},
+        Expected{100, 24576, 1, "BlockTeam<512>", 512, 100, 98304, 0, 0},
+        Expected{100, 24577, 1, "BlockTeam<512>", 512, 100, 0, 98368, 0},
+        Expected{33, 32768, 1, "BlockTeam<512>", 512, 33, 0, 131072, 0},
+        Expected{32, 32767, 1, "BlockTeam<512>", 512, 32, 0, 131072, 0},
         // All rows at once.
-        Expected{32, 32768, 1, "", 16, 0, 0, 32 * 131072},
-        Expected{1, 32768, 1, "", 16, 0, 0, 131072}));
+        Expected{32, 32768, 1, "", 512, 16, 0, 0, 32 * 131072},
+        Expected{1, 32768, 1, "", 512, 16, 0, 0, 131072}));
 
 TEST(Rows, ElementsAreForThemselves) {
   // Without scratch no row belongs to anybody.
@@ -254,7 +271,8 @@ TEST(Rows, AreOfClustersWhereTheyAreFewAndLong) {
     EXPECT_EQ(program.kernels[0].threads, 512) << what;
     if (norm.clusters)
       EXPECT_EQ(program.launches[0][0].blocks, std::stoi(norm.rows)) << what;
-    EXPECT_EQ(teamOf(bodyOf(program)), norm.clusters ? "Cluster" : "Block")
+    EXPECT_EQ(teamOf(bodyOf(program)),
+              norm.clusters ? "ClusterTeam" : "BlockTeam<512>")
         << what;
   }
 }
@@ -268,7 +286,7 @@ TEST(Rows, FewLongSumsArePartialSumsOfBlocks) {
                                          "}\n");
   ASSERT_EQ(program.kernels.size(), 1u);
   std::string body = bodyOf(program);
-  EXPECT_EQ(teamOf(body), "Block");
+  EXPECT_EQ(teamOf(body), "BlockTeam<512>");
   EXPECT_EQ(barriersOf(body), "grid");
   // Of each row and block a sum in f64.
   EXPECT_EQ(program.launches[0][0].workspaceBytes, 3 * 512 * 8);
@@ -284,7 +302,7 @@ TEST(Rows, ManyLongSumsAreThoseOfWarps) {
                                          "}\n");
   ASSERT_EQ(program.kernels.size(), 1u);
   std::string body = bodyOf(program);
-  EXPECT_EQ(teamOf(body), "Warp");
+  EXPECT_EQ(teamOf(body), "WarpTeam");
   EXPECT_EQ(barriersOf(body), "");
   EXPECT_EQ(program.launches[0][0].workspaceBytes, 0);
 }
