@@ -272,6 +272,27 @@ TEST_F(Transposes, OfLongBodies) {
               1u);
 }
 
+// Slices, of which ranks have more and fewer, and what ranks have exchanged.
+TEST_F(Transposes, OnSeveralRanks) {
+  EXPECT_FALSE(check("mesh m (d = 3)\nprogram f(x: bf16[100, 72] sliced(0)) {\n"
+                     "  let y = transpose(x)\n"
+                     "  return y\n}\n")
+                   .empty());
+  for (const char *protocol : {"ll", "push"})
+    EXPECT_EQ(
+        check(std::string("mesh m (d = 2)\n"
+                          "program f(x: i32[72, 80] local, r: i32[80, 72]) {\n"
+                          "  let total = all_reduce(sum, x)\n"
+                          "  let t = transpose(total)\n"
+                          "  let y = t + r\n"
+                          "  return y\n}\n"
+                          "schedule fused for f {\n"
+                          "  fuse total, t, y\n  protocol total = ") +
+                  protocol + "\n}\n",
+              "fused"),
+        Tiles{"4x4"});
+}
+
 } // namespace
 
 } // namespace ccn::test
