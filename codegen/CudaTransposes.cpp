@@ -32,8 +32,9 @@ constexpr int64_t mostWords = 40;
 /// elements, and how many a function is.
 constexpr int64_t mostInstructions = 512, fewElements = 16, ofFunction = 16;
 /// Of fewer elements vectors are hardly worth it, and what is accessed in the
-/// other order is next to what is needed soon.
-constexpr int64_t leastElements = 4;
+/// other order is next to what is needed soon; and without vectors stores along
+/// short rows would be scattered more than loads are in their order.
+constexpr int64_t leastElements = 4, leastApart = 16;
 
 /// Along which dimension of a tile an operand has vectors.
 std::optional<size_t> LoopWriter::vectorDim(const Operand &operand,
@@ -147,6 +148,7 @@ static int64_t instructionsOf(const LoopKernel *kernel) {
 }
 
 void LoopWriter::chooseTile() {
+  // All of few elements are the first block's.
   if (width > 1 || isReduced() || byRows || product(kept) <= threadsPerBlock)
     return;
   std::optional<LoopTile> found = findTile();
@@ -155,11 +157,13 @@ void LoopWriter::chooseTile() {
   found->rows = widestAlong(found->rowDim, *found);
   found->columns = widestAlong(found->columnDim, *found);
   if (found->rows == 1 || found->columns == 1) {
-    // As many as are loaded at once, and fill what memory is accessed in along
-    // both.
+    int64_t ofRow = kept[found->columnDim].size;
+    if (ofRow < leastApart)
+      return;
+    // Those of 8 threads are next to each other in a row, and of 4 in a column.
     found->hasVectors = false;
     found->rows = 4;
-    found->columns = 8;
+    found->columns = ofRow < 32 ? 2 : ofRow < 64 ? 4 : 8;
     tile = found;
     return;
   }
