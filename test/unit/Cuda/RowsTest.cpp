@@ -126,6 +126,9 @@ TEST(Rows, HaveSeveralVectorsOfALane) {
                                           "LanesTeam<8>"}));
   teams = run(programOf("bf16", 8200, /*first=*/1, {64}), 3);
   EXPECT_EQ(teams, std::set<std::string>{"LanesTeam<4, 32>"});
+  // A block of two warps.
+  teams = run(programOf("bf16", 515, /*first=*/0, {528}), 3);
+  EXPECT_EQ(teams, std::set<std::string>{"BlockTeam<64>"});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RowsOfTypes,
