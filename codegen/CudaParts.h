@@ -155,10 +155,10 @@ struct CudaPart {
 /// threadsPerBlock, as who touches what depends on it.
 int64_t threadsFor(const runtime::Launch &launch);
 
-/// How many rows a block of threadsPerBlock threads takes at a time, if blocks take them in turns: those
-/// from i times as many on are block i's, modulo the number of blocks, or
-/// cluster i's in a kernel of clusters. 0 if they are shared out in another
-/// way.
+/// How many rows a block of threadsPerBlock threads takes at a time, if blocks
+/// take them in turns: those from i times as many on are block i's, modulo the
+/// number of blocks, or cluster i's in a kernel of clusters. 0 if they are
+/// shared out in another way.
 int64_t rowsOfBlock(const runtime::RowsPart &rows);
 
 /// Whether few long rows, each of a block, may be those of clusters of blocks,

@@ -378,10 +378,11 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   CudaPlaces places(plan, shared, rank);
   const Launch &launch = places.own().launches[index];
   CudaKernel kernel;
-  kernel.properties.threads = threadsFor(launch);
+  bool hasClusters = barriers[index].hasClusters(), areOpen = false;
+  kernel.properties.threads =
+      hasClusters ? threadsPerBlock : threadsFor(launch);
   kernel.launch.blocks = 1;
   CudaPart out{kernel, places, bodies};
-  bool hasClusters = barriers[index].hasClusters(), areOpen = false;
   kernel.properties.clusters = kernel.takesRegisters = hasClusters;
 
   bool usesEpoch = false;

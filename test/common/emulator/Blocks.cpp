@@ -128,8 +128,7 @@ bool releaseLanes(size_t begin) {
     for (unsigned j = 0; j < 32; ++j) {
       const Thread &other = threads[begin + j];
       bool waits = other.state == Thread::AwaitsWarp && other.awaited == mask;
-      isHere &= (mask >> j & 1) == 0 || waits ||
-                (endedIsHere && other.isLost);
+      isHere &= (mask >> j & 1) == 0 || waits || (endedIsHere && other.isLost);
     }
     for (unsigned j = 0; isHere && j < 32; ++j)
       if ((mask >> j & 1) != 0 &&

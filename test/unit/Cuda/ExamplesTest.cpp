@@ -135,6 +135,42 @@ TEST_P(KernelsOfNorms, OfLongRowsFitTheGpu) {
     }
 }
 
+// Likewise of lanes of a warp and of blocks, of one rank, with at least 512
+// threads on a multiprocessor.
+TEST_P(KernelsOfNorms, OfOneRankFitTheGpu) {
+  struct Rows {
+    const char *element, *columns, *norm;
+  };
+  PlanCompiler compiler;
+  for (const Rows &rows : {Rows{"f64", "512", "softmax(y, 1)"},
+                           Rows{"f64", "4096", "layer_norm(y, g, b, 1e-5)"},
+                           Rows{"f32", "1024", "layer_norm(y, g, b, 1e-5)"},
+                           Rows{"f16", "1023", "layer_norm(y, g, b, 1e-5)"},
+                           Rows{"bf16", "64", "softmax(y, 1)"},
+                           Rows{"bf16", "16384", "layer_norm(y, g, b, 1e-5)"},
+                           Rows{"f8e4m3", "2048", "softmax(y, 1)"}}) {
+    std::string what = std::string(rows.element) + ", " + rows.columns;
+    SCOPED_TRACE(what);
+    std::string element = rows.element, type = element + "[65536, H]";
+    check(emitFor(compiler,
+                  std::string("mesh m (d = 1)\nparam H = ") + rows.columns +
+                      "\nprogram f(x: " + type + ", r: " + type +
+                      ", g: " + element + "[H], b: " + element +
+                      "[H]) {\n"
+                      "  let y = x + r\n"
+                      "  let out = " +
+                      rows.norm +
+                      "\n"
+                      "  return out, y\n"
+                      "}\n"
+                      "schedule fused for f {\n"
+                      "  fuse y, out\n"
+                      "}\n",
+                  {.phase = Phase::Plan, .schedule = "fused"}),
+          what, GetParam(), 128);
+  }
+}
+
 // All_reduces in chunks with the norm that follows, and a reduce_scatter and an
 // all_gather with an update between them.
 TEST_P(KernelsOfNorms, InChunksFitTheGpu) {

@@ -90,8 +90,8 @@ std::string programOf(const std::string &element, int rows, int first,
     schedule += "  fuse " + (isBool ? "w" + n + ", " : std::string()) + "m" +
                 n + ", d" + n + ", s" + n + ", y" + n + "\n";
   }
-  return "mesh m (d = 1)\nparam T = " + std::to_string(rows) +
-         "\nprogram f(" + parameters + ") {\n" + body + "  return " + results +
+  return "mesh m (d = 1)\nparam T = " + std::to_string(rows) + "\nprogram f(" +
+         parameters + ") {\n" + body + "  return " + results +
          "\n}\nschedule fused for f {\n" + schedule + "}\n";
 }
 
@@ -100,8 +100,7 @@ class RowsOfTypes : public testing::TestWithParam<const char *> {};
 } // namespace
 
 TEST_P(RowsOfTypes, AreThoseOfTeams) {
-  const std::vector<int> lengths = {1,  2,  7,  8,  9,   16,
-                                    31, 33, 63, 64, 65, 128};
+  const std::vector<int> lengths = {1, 2, 7, 8, 9, 16, 31, 33, 63, 64, 65, 128};
   // The last block has not enough rows for all teams of its warps.
   std::set<std::string> teams =
       run(programOf(GetParam(), 1111, /*first=*/0, lengths), 2);
@@ -127,6 +126,9 @@ TEST(Rows, HaveSeveralVectorsOfALane) {
                                           "LanesTeam<8>"}));
   teams = run(programOf("bf16", 8200, /*first=*/1, {64}), 3);
   EXPECT_EQ(teams, std::set<std::string>{"LanesTeam<4, 32>"});
+  // A block of two warps.
+  teams = run(programOf("bf16", 515, /*first=*/0, {528}), 3);
+  EXPECT_EQ(teams, std::set<std::string>{"BlockTeam<64>"});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RowsOfTypes,
