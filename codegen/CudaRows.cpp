@@ -412,7 +412,8 @@ int64_t codegen::threadsFor(const runtime::Launch &launch) {
   const auto *rows = launch.parts.size() == 1
                          ? std::get_if<runtime::RowsPart>(&launch.parts[0])
                          : nullptr;
-  if (!rows || teamFor(*rows, threadsPerBlock).kind == Team::Grid)
+  if (!rows || sumsColumns(*rows) ||
+      teamFor(*rows, threadsPerBlock).kind == Team::Grid)
     return threadsPerBlock;
   // Blocks that are small begin as soon as few threads have ended, and leave
   // fewer registers unused.

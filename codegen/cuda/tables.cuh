@@ -33,10 +33,16 @@ __device__ void gatherUnits(const CcnContext &context, long long tableRows,
   int lanes = 1;
   while (lanes < 32 && lanes < units)
     lanes *= 2;
+  // Long rows in parts, so that none has many rows more than others.
+  constexpr int batch = 4;
   int thread = static_cast<int>(threadIdx.x);
-  long long rowsAtOnce = threads / lanes;
-  for (long long i = blockIdx.x * rowsAtOnce + thread / lanes; i < count;
-       i += gridDim.x * rowsAtOnce) {
+  long long ofPart = batch * lanes,
+            parts = units > ofPart ? (units + ofPart - 1) / ofPart : 1,
+            atOnce = threads / lanes;
+  for (long long n = blockIdx.x * atOnce + thread / lanes; n < count * parts;
+       n += gridDim.x * atOnce) {
+    long long i = parts == 1 ? n : n / parts,
+              unit = (n - i * parts) * ofPart + thread % lanes;
     I index = indices[i];
     if (!isRow(index, tableRows)) {
       fail(context, outsideOfTable);
@@ -44,18 +50,15 @@ __device__ void gatherUnits(const CcnContext &context, long long tableRows,
     }
     const Unit *from = table + static_cast<long long>(index) * units;
     // Loads before stores, which may be to what is loaded next.
-    constexpr int batch = 4;
-    for (long long unit = thread % lanes; unit < units; unit += batch * lanes) {
-      Unit parts[batch];
+    Unit some[batch];
 #pragma unroll
-      for (int part = 0; part < batch; ++part)
-        if (long long at = unit + part * lanes; at < units)
-          parts[part] = from[at];
+    for (int j = 0; j < batch; ++j)
+      if (long long at = unit + j * lanes; at < units)
+        some[j] = from[at];
 #pragma unroll
-      for (int part = 0; part < batch; ++part)
-        if (long long at = unit + part * lanes; at < units)
-          to[i * units + at] = parts[part];
-    }
+    for (int j = 0; j < batch; ++j)
+      if (long long at = unit + j * lanes; at < units)
+        to[i * units + at] = some[j];
   }
 }
 
