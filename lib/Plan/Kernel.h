@@ -147,9 +147,10 @@ private:
   /// What a reduction alone needs of what waits, which then is computed in its
   /// loop.
   NodeSet findInlined(Node *root, ReductionOp op);
-  /// Whether a reduction computes again what others compute too: it takes no
-  /// elements that are contiguous, so that no row of them would be in the cache
-  /// when the others come, and memory takes longer. The same on all ranks.
+  /// Whether a reduction computes again what others compute too: where it takes
+  /// no elements that are contiguous, or very many, no row of them is in the
+  /// cache when the others come, and memory takes longer. The same on all
+  /// ranks.
   bool isRepeated(Node *root, ReductionOp op);
 
   // Operations.

@@ -311,13 +311,20 @@ static bool isCommunicated(Value value) {
 }
 
 bool Kernel::isRepeated(Node *root, ReductionOp op) {
-  auto rank = static_cast<int64_t>(root->sizes.size());
-  if (op.getDims().empty() || llvm::is_contained(op.getDims(), rank - 1))
-    return false;
   auto bytesOf = [](Value value) {
     return llvm::divideCeil(Planner::elementOf(value).getIntOrFloatBitWidth(),
                             8);
   };
+  auto shape = Planner::shapeOf(op.getInput());
+  auto row = static_cast<int64_t>(bytesOf(op.getInput()));
+  for (int64_t dim : op.getDims())
+    row *= shape[static_cast<size_t>(dim)];
+  auto last = static_cast<int64_t>(shape.size()) - 1;
+  // About what a GPU's block has of memory of its own.
+  constexpr int64_t longest = 96 << 10;
+  if (op.getDims().empty() ||
+      (llvm::is_contained(op.getDims(), last) && row <= longest))
+    return false;
   constexpr size_t mostSteps = 16, mostExpensive = 1;
   size_t expensive = 0;
   uint64_t loaded = 0;
