@@ -4,11 +4,10 @@
 
 #include "codegen/CudaElements.h"
 #include "codegen/CudaIndices.h"
+#include "runtime/GpuAbi.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
-
-#include "runtime/GpuAbi.h"
 
 #include <algorithm>
 #include <deque>
@@ -138,6 +137,13 @@ std::map<int, Array> spreadScratch(runtime::RowsPart &rows) {
       }
   }
   return arrays;
+}
+
+/// Declares the variable of a loop without scratch.
+CudaText construct(const LoopWriter &loop) {
+  CudaText none;
+  none << "nullptr";
+  return loop.construct(none, "nullptr");
 }
 
 /// Writes one loop.
@@ -296,11 +302,7 @@ llvm::Error ColumnsWriter::write() {
               results = std::to_string(lanes * loop.width);
   bool isMerged = lanes < threadsPerBlock;
   CudaText &text = part.kernel.body;
-  CudaText empty;
-  empty << "nullptr";
-  text << "{\n"
-       << loop.construct(empty, "nullptr") << "const i64 tiles = " << tiles
-       << ";\n";
+  text << "{\n" << construct(loop) << "const i64 tiles = " << tiles << ";\n";
   if (isShared()) {
     text << "const i64 shares = sharesOfTiles(tiles, " << mostShares << ");\n";
     runtime::GpuLaunch &launch = part.kernel.launch;
@@ -358,10 +360,9 @@ void ColumnsWriter::writeMerge() const {
   int64_t results = product(loop.kept);
   std::string lanes = std::to_string(mergedResults),
               groups = std::to_string(threadsPerBlock / mergedResults);
-  CudaText empty, &text = part.kernel.body;
-  empty << "nullptr";
+  CudaText &text = part.kernel.body;
   text << "{\n"
-       << loop.construct(empty, "nullptr") << "const i64 tiles = " << tiles
+       << construct(loop) << "const i64 tiles = " << tiles
        << ", shares = sharesOfTiles(tiles, " << mostShares
        << ");\nfor (i64 t = blockIdx.x; t < "
        << llvm::divideCeilSigned(results, mergedResults)
@@ -421,10 +422,8 @@ static llvm::Error writeElements(CudaPart &part, const Loop &info) {
   LoopWriter loop(part, info, false, scratch);
   if (llvm::Error error = loop.write())
     return error;
-  CudaText none;
-  none << "nullptr";
   part.kernel.body << "{\n"
-                   << loop.construct(none, "nullptr")
+                   << construct(loop)
                    << elementsOfRow(loop, "threadInGrid()", "threadsInGrid()")
                    << "}\n";
   part.needBlocks(
