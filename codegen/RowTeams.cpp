@@ -113,7 +113,7 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
   // of 1024 threads of a multiprocessor are twice what comes in 700 ns if as
   // much goes out); and what it may have rather than that more than a warp
   // merge.
-  constexpr int64_t kept = 64, mostKept = 128;
+  constexpr int64_t kept = 128, mostKept = 128;
   // Of neighbours that load at once, no less than two sectors.
   constexpr int64_t together = 64;
   // Threads of few rows, of which each multiprocessor of a large GPU has some.

@@ -65,6 +65,7 @@ private:
     return it == sliced.end() ? typeOf(value) : it->second;
   }
   LogicalResult inferOne(Operation *op);
+  bool isRegrouped(Operation *op);
   Value gatherWhole(Value value, Type type, Operation *like,
                     Reordered &reordered);
 
@@ -74,6 +75,8 @@ private:
   /// In program order, stores included, the gather not.
   llvm::SetVector<Operation *> between;
   llvm::DenseMap<Value, RankedTensorType> sliced;
+  /// Of which ranks would hold other parts, if all together the same.
+  llvm::DenseSet<Value> regrouped;
 };
 
 LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
@@ -119,6 +122,25 @@ LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
     if (op != gather && needed.contains(op))
       between.insert(op);
   return success();
+}
+
+/// Whether what ranks hold of a result, without an order, would be made of
+/// other slices than before: those of the gather would be cut, rather than
+/// those that there were.
+bool Reordering::isRegrouped(Operation *op) {
+  Layout result = Layout::of(slicedType(op->getResult(0)));
+  if (!result.hasPartial() && !result.hasLocal())
+    return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    Layout now = Layout::of(slicedType(operand)),
+           before = Layout::of(typeOf(operand));
+    bool isWithin = !regrouped.contains(operand);
+    for (unsigned dim = 0; dim < before.getRank(); ++dim) {
+      ArrayRef<StringAttr> cuts = before.getAxes(dim);
+      isWithin &= now.getAxes(dim).take_front(cuts.size()) == cuts;
+    }
+    return !isWithin;
+  });
 }
 
 LogicalResult Reordering::inferOne(Operation *op) {
@@ -174,6 +196,8 @@ LogicalResult Reordering::inferOne(Operation *op) {
       layout.setState(axis, {});
   sliced[op->getResult(0)] =
       layout.getType(type->getShape(), type->getElementType());
+  if (isRegrouped(op))
+    regrouped.insert(op->getResult(0));
   return success();
 }
 
@@ -199,6 +223,13 @@ LogicalResult Reordering::infer() {
       return refuse(emit, "reorder_c3",
                     "'" + op->getName().stripDialect() +
                         "' would leave slices that no all_gather makes whole",
+                    op);
+    if ((update && regrouped.contains(update.getValue())) ||
+        (isLeft && regrouped.contains(op->getResult(0))))
+      return refuse(emit, "reorder_c3",
+                    "'" + op->getName().stripDialect() +
+                        "' would leave other parts of what is reduced on each "
+                        "rank",
                     op);
   }
   return success();
