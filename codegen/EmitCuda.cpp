@@ -304,7 +304,14 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
   if (const auto *part = std::get_if<ExchangePart>(&any))
     return emitExchange(out, *part, exchanges[launch][exchange], share.tile,
                         segments[launch].exchangeOf(out.places.rank, exchange));
-  return emitProduct(out, any);
+  const std::vector<Part> &parts = out.places.own().launches[launch].parts;
+  // Which a library may have done.
+  bool isFirst = &any == &parts.front() && parts.size() > 1 &&
+                 std::holds_alternative<MatmulPart>(any);
+  text << (isFirst ? "if (!c.hasProduct) {\n" : "");
+  llvm::Error error = emitProduct(out, any);
+  text << (isFirst ? "}\n" : "");
+  return error;
 }
 
 /// Phases of which part number `part` of the rank is the first, or the barrier

@@ -110,6 +110,8 @@ struct CcnContext {
   /// `symmetric` is a copy in the own memory, and nothing waits for other
   /// ranks. -1: everything.
   int segment;
+  /// Not zero: the launch's first part is a product of matrices, and done.
+  int hasProduct;
 };
 
 #endif // CCN_RUNTIME_GPUABI_H

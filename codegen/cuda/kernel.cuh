@@ -204,8 +204,8 @@ __device__ inline void fail(const CcnContext &c, int code) {
 class Patience {
 public:
   __device__ explicit Patience(const CcnContext &c) : c(c) {}
-  /// Ends the thread when the time is up, for it or for another one, or the host
-  /// asks for it.
+  /// Ends the thread when the time is up, for it or for another one, or the
+  /// host asks for it.
   __device__ void wait(int peer, u32 flag, u32 expected, u32 seen) {
     if (!goesOn(peer, flag, expected, seen))
       endThread();

@@ -138,9 +138,17 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
       return reinterpret_cast<uintptr_t>(address) % LibraryProduct::alignment ==
              0;
     };
-    if (!launch.product->mustAlign() ||
-        (isAligned(a) && isAligned(b) && isAligned(c)))
-      return launch.product->run(a, b, c, launch.context.workspace, stream);
+    bool does = !launch.product->mustAlign() ||
+                (isAligned(a) && isAligned(b) && isAligned(c));
+    launch.context.hasProduct = does;
+    // It is in the first segment.
+    if (does && launch.context.segment <= 0)
+      if (Status status =
+              launch.product->run(a, b, c, launch.context.workspace, stream);
+          !status)
+        return status;
+    if (does && launch.isProduct)
+      return Status();
   }
   if (!launch.function)
     return Status();

@@ -27,11 +27,10 @@ int64_t recordBytes(size_t launches) {
                    static_cast<int64_t>(launches * sizeof(LaunchNeeds))});
 }
 
-/// The product that a launch consists of; null if there is anything else.
+/// The product that a launch begins with; null if it begins with anything else.
 const MatmulPart *productOf(const Launch &launch) {
-  return launch.parts.size() == 1
-             ? std::get_if<MatmulPart>(&launch.parts.front())
-             : nullptr;
+  return launch.parts.empty() ? nullptr
+                              : std::get_if<MatmulPart>(&launch.parts.front());
 }
 
 /// The elements between the first and the last that a matrix of a product has.
@@ -282,7 +281,6 @@ Status GpuExecutor::State::zero(const DeviceMemory &memory, int64_t bytes) {
   return status;
 }
 
-/// Finds the launches that are a product of matrices in own memory and no more.
 /// Whether the library does products, for all ranks alike: they must not differ
 /// in what is the same on all.
 Result<bool> GpuExecutor::State::agreeOnLibrary(const Plan &whole) {
@@ -311,8 +309,7 @@ Status GpuExecutor::State::prepareProducts(const Plan &whole,
     const Launch &planned = plan.launches[i];
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
     const MatmulPart *part = productOf(planned);
-    if (!part || launch.kernel < 0 ||
-        program.kernels[static_cast<size_t>(launch.kernel)].waits)
+    if (!part || launch.kernel < 0)
       continue;
     auto isOwn = [&](const View &view) {
       return view.rank < 0 || view.rank == rank;
@@ -333,6 +330,7 @@ Status GpuExecutor::State::prepareProducts(const Plan &whole,
     if (!product)
       return error("launch '", planned.name, "': ", product.message());
     launches[i].product = *std::move(product);
+    launches[i].isProduct = planned.parts.size() == 1;
     launches[i].a = part->a;
     launches[i].b = part->b;
     launches[i].c = part->c;

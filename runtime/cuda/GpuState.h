@@ -38,8 +38,10 @@ struct PreparedGpuLaunch {
   int stream = 0;
   CcnContext context{};
   std::vector<int64_t> numbers;
-  /// What does it instead, if the addresses allow.
+  /// What does its first part instead, if the addresses allow, and whether that
+  /// is all of it.
   std::unique_ptr<LibraryProduct> product;
+  bool isProduct = false;
   View a, b, c;
   /// Of GpuProgram::segments.
   int segments = 0;

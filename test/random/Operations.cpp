@@ -211,8 +211,8 @@ ProgramGenerator::Maybe ProgramGenerator::compared() {
     return std::nullopt;
   auto &[x, y, type] = *pair;
   type.element = "bool";
-  return Value{
-      "(" + x + random.pick<std::string>({" > ", " <= "}) + y + ")", type};
+  return Value{"(" + x + random.pick<std::string>({" > ", " <= "}) + y + ")",
+               type};
 }
 
 ProgramGenerator::Maybe ProgramGenerator::selected() {

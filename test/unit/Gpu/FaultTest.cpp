@@ -28,8 +28,9 @@ std::string describe(const CcnFault &fault) {
 } // namespace
 
 TEST(GpuFault, Messages) {
-  EXPECT_EQ(describe({CCN_TIMED_OUT, 1, 3, 0, 3, 5, 4}),
-            "launch 'avg': waited 10 s for rank 3 (flag 3: expected 5, seen 4)");
+  EXPECT_EQ(
+      describe({CCN_TIMED_OUT, 1, 3, 0, 3, 5, 4}),
+      "launch 'avg': waited 10 s for rank 3 (flag 3: expected 5, seen 4)");
   EXPECT_EQ(describe({CCN_FAILED, 0, 0, 1, 0, 0, 0}),
             "launch 'publish': division by zero at adam.ccn:7:3");
   EXPECT_EQ(describe({CCN_FAILED, 1, 0, -1, 0, 0, 0}),

@@ -253,8 +253,8 @@ TEST_F(GpuRun, WhoDoesNotComeIsNamed) {
         }
         return status;
       });
-  EXPECT_TRUE(status.message().ends_with(
-      ": launch 'publish': waited 0.5 s for rank 1 (flag 1: expected 1, seen 0)"))
+  EXPECT_TRUE(status.message().ends_with(": launch 'publish': waited 0.5 s for "
+                                         "rank 1 (flag 1: expected 1, seen 0)"))
       << status.message();
   EXPECT_GE(failures, 2);
 }

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
 using namespace ccn;
@@ -193,9 +194,13 @@ Package twoProducts(int64_t offset) {
   return package;
 }
 
-/// What d is after a run.
-std::vector<double> run(int64_t offset, ProductChoice products) {
+/// What d is after a run, and c.
+std::vector<double> run(int64_t offset, ProductChoice products,
+                        const std::function<void(Package &)> &change = nullptr,
+                        std::vector<double> *ofC = nullptr) {
   Package package = twoProducts(offset);
+  if (change)
+    change(package);
   std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8}, b(12), d(12, -1),
                       c(static_cast<size_t>(6 + offset), -1);
   for (size_t i = 0; i < b.size(); ++i)
@@ -215,6 +220,8 @@ std::vector<double> run(int64_t offset, ProductChoice products) {
   EXPECT_EQ((*runs)->upload(arguments).message(), "");
   EXPECT_EQ((*runs)->run().message(), "");
   EXPECT_EQ((*runs)->download(arguments).message(), "");
+  if (ofC)
+    *ofC = c;
   return d;
 }
 
@@ -284,6 +291,31 @@ void expectProduct(int64_t m, int64_t n, int64_t k, int64_t offset) {
     }
   for (int64_t i = 0; i < offset; ++i)
     EXPECT_EQ(data[2][static_cast<size_t>(i)], c[static_cast<size_t>(i)]);
+}
+
+// A launch that goes on after a product has the library do that, and its kernel
+// what is left; or all of it.
+TEST(LibraryProduct, KernelsGoOnAfterProducts) {
+  if (Status status = checkGpus(); !status)
+    GTEST_SKIP() << status.message();
+  std::vector<double> copied;
+  for (int i = 0; i < 12; ++i)
+    copied.push_back(i - 3);
+  auto goOn = [](Package &package) {
+    // As the kernel does.
+    std::vector<Launch> &launches = package.plan.ranks.front().launches;
+    launches.pop_back();
+    launches[0].parts.push_back(
+        CopyPart{{12}, {1, 0, {1}, -1}, {3, 0, {1}, -1}});
+    package.gpu->launches.front().pop_back();
+    package.gpu->segments.pop_back();
+  };
+  std::vector<double> product = {30, 40, 50, 54, 80, 106},
+                      none(product.size(), -1), c;
+  EXPECT_EQ(run(0, ProductChoice::CublasLt, goOn, &c), copied);
+  EXPECT_EQ(c, product);
+  EXPECT_EQ(run(0, ProductChoice::Kernels, goOn, &c), copied);
+  EXPECT_EQ(c, none);
 }
 
 TEST(LibraryProduct, RowsOfOddLengthsAreFilledUp) {
