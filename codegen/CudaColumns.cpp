@@ -77,7 +77,7 @@ bool isSummed(const Loop &loop, const LoopOperand &input) {
 
 bool sumsColumnsOf(const Loop &loop) {
   std::optional<size_t> columns = columnsOf(loop);
-  if (!columns || bytesOfSums(loop) > mostBytesOfSums)
+  if (!columns || bytesOfSums(loop) > mostBytesOfSums || elementsOf(loop) == 0)
     return false;
   bool any = false;
   for (const LoopOperand &input : loop.inputs) {
@@ -241,7 +241,9 @@ void ColumnsWriter::shareOut() {
 /// Declares sums of so many results.
 CudaText ColumnsWriter::beginSums(const Twine &results) const {
   CudaText text;
-  text << ("typename decltype(" + loop.variable() + ")::Sums sums[" + results +
+  // They are stored by vectors.
+  text << ("__align__(16) typename decltype(" + loop.variable() +
+           ")::Sums sums[" + results +
            "];\n#pragma unroll\nfor (int j = 0; j < " + results + "; ++j)\n  " +
            loop.variable() + ".begin(sums[j], ")
        << summed << " == 0);\n";

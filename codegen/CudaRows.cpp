@@ -367,8 +367,9 @@ llvm::Error RowsWriter::write() {
   if (isElementwise(rows)) {
     placeScratch();
     LoopWriter loop(part, rows.loops.front(), false, scratch);
-    // Which block takes which elements may be agreed.
-    if (share.units == 0 && share.tile == 0)
+    // Which block takes which elements may be agreed, and blocks of clusters
+    // have fewer threads than tiles are shared out among.
+    if (share.units == 0 && share.tile == 0 && !part.kernel.properties.clusters)
       loop.chooseTile();
     if (llvm::Error error = loop.write())
       return error;

@@ -162,12 +162,16 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
   std::unique_ptr<LibraryProduct> made(new LibraryProduct(device, blas));
   if (int64_t size = sizeInBytes(type);
       std::optional<LibraryForm> padded = paddedForm(*form, size, alignment)) {
+    bool hasCopies = true;
     for (auto [matrix, copy] : {std::pair(&form->left, &padded->left),
                                 std::pair(&form->right, &padded->right),
                                 std::pair(&form->out, &padded->out)})
-      if (Status status = made->addCopy(*matrix, *copy, size); !status)
-        return status;
-    form = padded;
+      hasCopies = hasCopies && made->addCopy(*matrix, *copy, size).ok();
+    // Where there is no memory for them it takes longer.
+    if (hasCopies)
+      form = padded;
+    else
+      made->copies.clear();
   }
   made->handle = *handle;
   made->isSwapped = form->isSwapped;

@@ -557,6 +557,22 @@ TEST_F(EmulatedKernels, ClustersTakePartsOfWhatTheyExchange) {
           2, std::nullopt, bits);
 }
 
+// Blocks of clusters have fewer threads than others.
+TEST_F(EmulatedKernels, TransposeInClusters) {
+  for (int bits : {1, 2, 3})
+    check("mesh m (d = 1)\n"
+          "program f(x: f32[2, 8192], b: f32[64, 96], s: f32) {\n"
+          "  let u = s * 2\n"
+          "  let z = x * u\n"
+          "  let top = max(z, 1)\n"
+          "  let y = z - broadcast_to(reshape(top, [2, 1]), [2, 8192])\n"
+          "  let w = transpose(b, [1, 0]) * u\n"
+          "  return y, w\n"
+          "}\n"
+          "schedule fused for f {\n  fuse u, z, top, y, w\n}\n",
+          "ClusterTeam", 2, std::nullopt, bits);
+}
+
 // Who waits in vain says so and ends, of a cluster not before the others have
 // shown what they have.
 TEST_F(EmulatedKernels, EndWhereARankIsLost) {
