@@ -269,9 +269,10 @@ CCN_API ccn_status ccn_team_describe(const ccn_team *team, int *ranks,
     used, gives it as many as there can be. That also holds for ranks that are
     threads and share a GPU; it may also put streams into one queue that threads
     begin to use at the same time. The first run of an executor in a stream is
-    therefore started while no other one's is; of streams in which an
-    application launches kernels of its own that wait for each other, it has to
-    see to that itself. */
+    therefore started while no other one's is; of streams that an application
+    begins to use in other ways before, by copies say, in several threads at
+    once, or in which it launches kernels of its own that wait for each other,
+    it has to see to that itself. */
 CCN_API ccn_status ccn_team_set_runs_at_once(ccn_team *team, int runs);
 /** CCN_ERROR_TEAM if the team has failed. */
 CCN_API ccn_status ccn_team_check(const ccn_team *team);
