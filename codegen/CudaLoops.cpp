@@ -138,6 +138,12 @@ int64_t LoopWriter::ownBytes() const {
   return bytes;
 }
 
+bool LoopWriter::combinesRanks() const {
+  return llvm::any_of(operands, [](const Operand &operand) {
+    return !operand.isOutput && !operand.members.empty();
+  });
+}
+
 bool LoopWriter::mustAlign(const Operand &operand) const {
   if (tile)
     return vectorOf(operand) > 1;

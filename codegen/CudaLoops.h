@@ -92,6 +92,8 @@ public:
   /// and that.
   int64_t fetchedBytes() const;
   int64_t ownBytes() const;
+  /// Whether it takes what several ranks have, and combines it.
+  bool combinesRanks() const;
   /// Whether addresses must be aligned for as many to be done at once.
   bool needsAlignment() const;
   /// The arguments of an index: "r, x0, x1"; where threads have parts of

@@ -24,10 +24,13 @@ ShareWriter::ShareWriter(const LoopWriter &loop, Team team, bool isReduced)
       vectors(product(dims) / loop.width),
       turns(llvm::divideCeilSigned(vectors, lanes)) {}
 
-/// Whether each turn is written for itself, with a number.
+/// Whether each turn is written for itself, with a number. What several ranks
+/// have is much at once already: of more a multiprocessor would have fewer
+/// threads.
 bool ShareWriter::hasTurns() const {
   return loop.takesParts() ||
-         (loop.fetchedBytes() > 0 && turns * loop.fetchedBytes() <= mostAtOnce);
+         (loop.fetchedBytes() > 0 && !loop.combinesRanks() &&
+          turns * loop.fetchedBytes() <= mostAtOnce);
 }
 
 /// Of how many turns what a thread takes of memory comes at once; 0 if there is
