@@ -410,7 +410,8 @@ void LoopWriter::writeElements(CudaText &text) {
   for (auto [i, value] : llvm::enumerate(values)) {
     const Operand &operand = operands[loop.inputs.size() + i];
     if (isReduced())
-      text << (sumOf(i) + ".add(" + sumOf(i) + ".load(" + value + "));\n");
+      text << ("      " + sumOf(i) + ".add(" + sumOf(i) + ".load(" + value +
+               "));\n");
     else
       text << ("      w" + Twine(operand.index) + ".at[j] = static_cast<" +
                operand.type() + ">(" + value + ");\n");

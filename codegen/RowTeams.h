@@ -22,8 +22,7 @@ struct Team {
     Block,
     Cluster,
     /// Takes each element for itself, or each loop for itself where rows are
-    /// few
-    /// and long.
+    /// few and long.
     Grid
   };
 

@@ -121,7 +121,7 @@ TEST_P(RowsOfTypes, AreThoseOfBlocks) {
 // Of many rows each lane has several vectors.
 TEST(Rows, HaveSeveralVectorsOfALane) {
   std::set<std::string> teams =
-      run(programOf("bf16", 8203, /*first=*/0, {64, 65, 128}), 3);
+      run(programOf("bf16", 8203, /*first=*/0, {64, 65, 256}), 3);
   EXPECT_EQ(teams, (std::set<std::string>{"LanesTeam<4>", "LanesTeam<32>",
                                           "LanesTeam<8>"}));
   teams = run(programOf("bf16", 8200, /*first=*/1, {64}), 3);

@@ -296,13 +296,13 @@ TEST(Rows, FewLongSumsArePartialSumsOfBlocks) {
 TEST(Rows, ManyLongSumsAreThoseOfWarps) {
   PlanCompiler compiler;
   GpuProgram program = emitFor(compiler, "mesh m (d = 1)\n"
-                                         "program f(x: f32[2, 48, 1000]) {\n"
+                                         "program f(x: f32[64, 480, 1000]) {\n"
                                          "  let s = sum(x, 2)\n"
                                          "  return s\n"
                                          "}\n");
   ASSERT_EQ(program.kernels.size(), 1u);
   std::string body = bodyOf(program);
-  EXPECT_EQ(teamOf(body), "WarpTeam");
+  EXPECT_EQ(teamOf(body), "LanesTeam<32>");
   EXPECT_EQ(barriersOf(body), "");
   EXPECT_EQ(program.launches[0][0].workspaceBytes, 0);
 }
