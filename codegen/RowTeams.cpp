@@ -111,9 +111,8 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
   // What a thread has in registers of a row: so many bytes leave room for as
   // many threads as keep memory busy (on an H200 two vectors of 16 bytes each
   // of 1024 threads of a multiprocessor are twice what comes in 700 ns if as
-  // much goes out); and what it may have rather than that more than a warp
-  // merge.
-  constexpr int64_t kept = 128, mostKept = 128;
+  // much goes out).
+  constexpr int64_t kept = 128;
   // Of neighbours that load at once, no less than two sectors.
   constexpr int64_t together = 64;
   // Threads of few rows, of which each multiprocessor of a large GPU has some.
@@ -124,8 +123,6 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
           vectors = llvm::divideCeilSigned(longestRow(rows), vector.elements);
   int64_t lanes = std::max(powerOf2(llvm::divideCeilSigned(bytes, kept)),
                            powerOf2(together / vector.bytes));
-  if (lanes > warp && bytes <= warp * mostKept)
-    lanes = warp;
   lanes = std::min({lanes, powerOf2(vectors), most});
   // Of few rows a thread has a vector, but a warp two before it is a block.
   if (vectors <= 2 * warp)

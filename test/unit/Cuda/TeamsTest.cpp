@@ -110,15 +110,15 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{99999, 9, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
         Expected{99999, 31, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
         Expected{99999, 64, 1, "LanesTeam<4>", 256, 1563, 0, 0, 0},
-        // as many as have 64 bytes each,
+        // as many as have 128 bytes each,
         Expected{99999, 65, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
-        Expected{99999, 68, 1, "LanesTeam<8>", 256, 3125, 0, 0, 0},
-        Expected{99999, 512, 1, "LanesTeam<32>", 256, 12500, 0, 0, 0},
-        // and a warp rather than a block where they have no more than 128.
+        Expected{99999, 68, 1, "LanesTeam<4>", 256, 1563, 0, 0, 0},
+        Expected{99999, 512, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
+        // and of more than a warp those of a block.
         Expected{99999, 1024, 1, "LanesTeam<32>", 256, 12500, 0, 0, 0},
-        Expected{99999, 1025, 1, "BlockTeam<128>", 128, 99999, 0, 0, 0},
-        Expected{99999, 2048, 1, "BlockTeam<128>", 128, 99999, 0, 0, 0},
-        Expected{99999, 2052, 1, "BlockTeam<256>", 256, 99999, 0, 0, 0},
+        Expected{99999, 1025, 1, "BlockTeam<64>", 64, 99999, 0, 0, 0},
+        Expected{99999, 2048, 1, "BlockTeam<64>", 64, 99999, 0, 0, 0},
+        Expected{99999, 2052, 1, "BlockTeam<128>", 128, 99999, 0, 0, 0},
         Expected{100, 512 * 32, 1, "BlockTeam<512>", 512, 100, 0, 0, 0},
         // Of few rows each lane has one vector, or a warp two.
         Expected{64, 1000, 1, "BlockTeam<256>", 256, 64, 0, 0, 0},

@@ -77,7 +77,7 @@ TEST(GpuPackage, KernelsAreChecked) {
   EXPECT_NE(whyNotKernel([](GpuKernel &k) { k.blockBytes = INT64_MAX - 63; }),
             "");
   EXPECT_EQ(whyNotKernel([](GpuKernel &k) { k.numbers = 0; }).substr(0, 44),
-            "kernel 1 ('update'): expected 1 to 4066 numb");
+            "kernel 1 ('update'): expected 1 to 4065 numb");
   EXPECT_NE(whyNotKernel([](GpuKernel &k) { k.numbers = 4068; }), "");
   EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.source += '\0'; }),
             "the source of the kernels is not text");

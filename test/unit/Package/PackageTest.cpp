@@ -257,12 +257,12 @@ TEST(Package, EveryTruncationIsNoticed) {
 
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
-  bytes[8] = 8;
-  EXPECT_EQ(whyNot(seal(bytes)), "expected version 7 of the package format, "
-                                 "found 8, which a newer ccn has made");
+  bytes[8] = 9;
+  EXPECT_EQ(whyNot(seal(bytes)), "expected version 8 of the package format, "
+                                 "found 9, which a newer ccn has made");
   bytes[8] = 1;
   EXPECT_EQ(whyNot(seal(bytes)),
-            "expected version 7 of the package format, found 1, which an older "
+            "expected version 8 of the package format, found 1, which an older "
             "ccn has made; compile again");
 }
 
