@@ -5,6 +5,7 @@
 #include "codegen/CudaElements.h"
 #include "codegen/CudaIndices.h"
 #include "runtime/GpuAbi.h"
+#include "runtime/Strided.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
@@ -60,13 +61,6 @@ std::optional<size_t> columnsOf(const Loop &loop) {
   return std::nullopt;
 }
 
-int64_t elementsOf(const Loop &loop) {
-  int64_t elements = 1;
-  for (int64_t size : loop.sizes)
-    elements *= size;
-  return elements;
-}
-
 /// Whether an input has several elements for each result.
 bool isSummed(const Loop &loop, const LoopOperand &input) {
   for (size_t dim = keptDims(loop); dim < loop.sizes.size(); ++dim)
@@ -77,7 +71,8 @@ bool isSummed(const Loop &loop, const LoopOperand &input) {
 
 bool sumsColumnsOf(const Loop &loop) {
   std::optional<size_t> columns = columnsOf(loop);
-  if (!columns || bytesOfSums(loop) > mostBytesOfSums || elementsOf(loop) == 0)
+  if (!columns || bytesOfSums(loop) > mostBytesOfSums ||
+      runtime::product(loop.sizes) == 0)
     return false;
   bool any = false;
   for (const LoopOperand &input : loop.inputs) {
@@ -253,30 +248,12 @@ CudaText ColumnsWriter::beginSums(const Twine &results) const {
 /// Adds the elements from number `first` to `end` that are of the thread's
 /// group: several loads are on their way at once.
 CudaText ColumnsWriter::addElements(bool areAligned) const {
+  CudaText first, end;
+  first << ("begin + threadIdx.x / " + Twine(lanes));
+  end << "end";
   // The order is the same with fewer. What comes apart takes more registers.
-  int64_t turns = areAligned ? this->turns : 1;
-  std::string step = std::to_string(threadsPerBlock / lanes);
-  auto eachTurn = [&](const CudaText &body) {
-    CudaText text;
-    text << ("unrolled<0, " + Twine(turns) +
-             ">([&](auto turn) {\nconst i64 i = first + turn.value * " + step +
-             ";\nif (i >= end)\n  return;\n")
-         << indicesOf("i", loop.reduced, "y", 1) << body << "});\n";
-    return text;
-  };
-  CudaText fetch, body;
-  fetch << ("f[turn.value] = " + loop.variable() + ".template " +
-            ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
-            loop.indices(true) + ");\n");
-  body << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
-           Twine(loop.width) + "> f[" + Twine(turns) + "];\n")
-       << eachTurn(fetch)
-       << eachTurn(addToSums(loop, {loop.width, areAligned, "f[turn.value]"}));
-  CudaText text;
-  text << ("for (i64 first = begin + threadIdx.x / " + Twine(lanes) +
-           "; first < end; first += " + Twine(turns) + " * " + step + ") {\n")
-       << body << "}\n";
-  return text;
+  return addInTurns(loop, areAligned, areAligned ? turns : 1, first, end,
+                    std::to_string(threadsPerBlock / lanes), /*elements=*/1);
 }
 
 CudaText ColumnsWriter::finish(bool areAligned, int width) const {
@@ -409,7 +386,7 @@ bool codegen::sumsColumns(const runtime::RowsPart &rows) {
       continue;
     if (!sumsColumnsOf(loop))
       return false;
-    elements = std::max(elements, elementsOf(loop));
+    elements = std::max(elements, runtime::product(loop.sizes));
   }
   // Teams have arrays in registers or shared memory, where these go through
   // memory.

@@ -25,6 +25,31 @@ static CudaText sumShared(const LoopWriter &loop, StringRef lane,
   });
 }
 
+CudaText codegen::addInTurns(const LoopWriter &loop, bool areAligned,
+                             int64_t turns, const CudaText &first,
+                             const CudaText &end, StringRef step,
+                             int elements) {
+  auto eachOf = [&](const CudaText &body) {
+    CudaText text;
+    text << ("unrolled<0, " + Twine(turns) +
+             ">([&](auto turn) {\nconst i64 i = first + turn.value * " + step +
+             ";\nif (i >= ")
+         << end << ")\n  return;\n"
+         << indicesOf("i", loop.reduced, "y", elements) << body << "});\n";
+    return text;
+  };
+  CudaText fetch, body;
+  fetch << ("f[turn.value] = " + loop.variable() + ".template " +
+            ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
+            loop.indices(true) + ");\n");
+  body << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
+           Twine(loop.width) + "> f[" + Twine(turns) + "];\n")
+       << eachOf(fetch)
+       << eachOf(addToSums(loop, {loop.width, areAligned, "f[turn.value]"}));
+  return countedLoop("first", first, end, (Twine(turns) + " * " + step).str(),
+                     body);
+}
+
 /// Likewise, from vector `first` to `end`, with several loads of a thread on
 /// their way at once: where each multiprocessor may have one block alone, one
 /// at a time would leave most of the memory's bandwidth unused. The order is
@@ -35,26 +60,8 @@ static CudaText sumAtOnce(const LoopWriter &loop, const CudaText &first,
   constexpr int64_t bytesAtOnce = 64;
   int64_t turns = std::clamp<int64_t>(
       bytesAtOnce / std::max<int64_t>(loop.fetchedBytes(), 1), 1, mostTurns);
-  auto eachOf = [&](const CudaText &body) {
-    CudaText text;
-    text << ("unrolled<0, " + Twine(turns) +
-             ">([&](auto turn) {\nconst i64 i = first + turn.value * " + step +
-             ";\nif (i >= ")
-         << end << ")\n  return;\n"
-         << indicesOf("i", loop.reduced, "y", loop.width) << body << "});\n";
-    return text;
-  };
   return whetherAligned(loop, [&](bool areAligned) {
-    CudaText fetch, body;
-    fetch << ("f[turn.value] = " + loop.variable() + ".template " +
-              ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
-              loop.indices(true) + ");\n");
-    body << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
-             Twine(loop.width) + "> f[" + Twine(turns) + "];\n")
-         << eachOf(fetch)
-         << eachOf(addToSums(loop, {loop.width, areAligned, "f[turn.value]"}));
-    return countedLoop("first", first, end, (Twine(turns) + " * " + step).str(),
-                       body);
+    return addInTurns(loop, areAligned, turns, first, end, step, loop.width);
   });
 }
 

@@ -11,6 +11,13 @@
 
 namespace ccn::codegen {
 
+/// Adds elements of results from number `first` to `end`, so many `elements` at
+/// a time: each thread those `step` apart, `turns` of them on their way at
+/// once.
+CudaText addInTurns(const LoopWriter &loop, bool areAligned, int64_t turns,
+                    const CudaText &first, const CudaText &end,
+                    llvm::StringRef step, int elements);
+
 /// Adds all elements of a result, shared out among the threads of all blocks:
 /// in turns `tile` at a time to a block if that is not 0.
 CudaText sumOfBlocks(const LoopWriter &loop, int64_t tile);

@@ -25,10 +25,7 @@ struct RowVector {
 };
 
 int64_t elementsOfRow(const Loop &loop) {
-  int64_t elements = 1;
-  for (size_t dim = 1; dim < loop.sizes.size(); ++dim)
-    elements *= loop.sizes[dim];
-  return elements;
+  return runtime::product(std::span(loop.sizes).subspan(1));
 }
 
 /// What LoopWriter makes of a loop, but where it finds more: of operands that

@@ -120,6 +120,24 @@ Result<DeviceMemory> allocateMemory(const GpuDevice &device, int64_t bytes,
   return DeviceMemory(address, device.driver.memFree);
 }
 
+Status zeroMemory(const GpuDevice &device, const DeviceMemory &memory,
+                  int64_t bytes) {
+  if (bytes == 0)
+    return Status();
+  Result<CUstream> stream = device.setupStream();
+  if (!stream)
+    return stream.status();
+  Status status =
+      device.check(device.driver.memsetD8Async(
+                       memory.get(), 0, static_cast<size_t>(bytes), *stream),
+                   "cuMemsetD8Async");
+  if (status)
+    status = awaitStream(device, *stream);
+  if (!status)
+    device.endSetup();
+  return status;
+}
+
 Result<Stream> createStream(const GpuDevice &device) {
   CUstream stream = nullptr;
   if (Status status = device.check(

@@ -102,6 +102,10 @@ using Event = DeviceObject<CUevent>;
 Result<DeviceMemory> allocateMemory(const GpuDevice &device, int64_t bytes,
                                     const char *what);
 
+/// Fills its first bytes with zeros, and waits until it has.
+Status zeroMemory(const GpuDevice &device, const DeviceMemory &memory,
+                  int64_t bytes);
+
 /// A stream that does not wait for the legacy default stream.
 Result<Stream> createStream(const GpuDevice &device);
 

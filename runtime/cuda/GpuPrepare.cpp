@@ -264,23 +264,6 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   return Status();
 }
 
-Status GpuExecutor::State::zero(const DeviceMemory &memory, int64_t bytes) {
-  if (bytes == 0)
-    return Status();
-  Result<CUstream> stream = device->setupStream();
-  if (!stream)
-    return stream.status();
-  Status status =
-      device->check(device->driver.memsetD8Async(
-                        memory.get(), 0, static_cast<size_t>(bytes), *stream),
-                    "cuMemsetD8Async");
-  if (status)
-    status = awaitStream(*device, *stream);
-  if (!status)
-    device->endSetup();
-  return status;
-}
-
 /// Whether the library does products, for all ranks alike: they must not differ
 /// in what is the same on all.
 Result<bool> GpuExecutor::State::agreeOnLibrary(const Plan &whole) {
@@ -368,7 +351,7 @@ Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
     if (!taken)
       return taken.status();
     memory = *std::move(taken);
-    return zero(memory, bytes);
+    return zeroMemory(*device, memory, bytes);
   };
   if (Status status = take(privateMemory, plan.privateBytes, "private memory");
       !status)

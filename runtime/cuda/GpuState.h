@@ -174,7 +174,6 @@ private:
   Status prepareStreams();
   Status prepareValues(const Plan &plan);
   /// Before the others may use this rank's memory.
-  Status zero(const DeviceMemory &memory, int64_t bytes);
 
   int64_t placeShared(const Plan &plan, const GpuProgram &program,
                       int64_t offset);

@@ -273,22 +273,15 @@ Status LibraryProduct::addCopy(const LibraryMatrix &matrix,
   int64_t bytes = padded.leading * padded.columns * size;
   Result<DeviceMemory> memory =
       allocateMemory(device, bytes, "a matrix that is filled up");
-  Result<CUstream> stream = device.setupStream();
-  if (!memory || !stream)
-    return memory ? stream.status() : memory.status();
-  Status status =
-      device.check(device.driver.memsetD8Async(
-                       memory->get(), 0, static_cast<size_t>(bytes), *stream),
-                   "cuMemsetD8Async");
-  if (status)
-    status = awaitStream(device, *stream);
-  if (!status)
+  if (!memory)
+    return memory.status();
+  if (Status status = zeroMemory(device, *memory, bytes); !status)
     return status;
   copies.push_back({*std::move(memory), static_cast<size_t>(matrix.rows * size),
                     static_cast<size_t>(matrix.leading * size),
                     static_cast<size_t>(padded.leading * size),
                     static_cast<size_t>(matrix.columns)});
-  return status;
+  return Status();
 }
 
 Status LibraryProduct::copy(const Copy &copy, void *matrix, bool isBack,
