@@ -3,9 +3,11 @@
 
 find_program(CCN_CCACHE ccache)
 if(CCN_CCACHE)
-  # ccache takes precompiled headers only when it may ignore their times.
+  # ccache takes precompiled headers only when it may ignore their times; clones
+  # in other folders find what this one compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
     ${CCN_CCACHE})
 endif()
 
