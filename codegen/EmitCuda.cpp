@@ -304,10 +304,11 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
   if (const auto *part = std::get_if<ExchangePart>(&any))
     return emitExchange(out, *part, exchanges[launch][exchange], share.tile,
                         segments[launch].exchangeOf(out.places.rank, exchange));
-  const std::vector<Part> &parts = out.places.own().launches[launch].parts;
   // Which a library may have done.
-  bool isFirst = &any == &parts.front() && parts.size() > 1 &&
-                 std::holds_alternative<MatmulPart>(any);
+  const std::optional<GpuProduct> &product = out.kernel.launch.product;
+  bool isFirst =
+      product && !product->isAll &&
+      &any == &out.places.own().launches[launch].parts.front();
   text << (isFirst ? "if (!c.hasProduct) {\n" : "");
   llvm::Error error = emitProduct(out, any);
   text << (isFirst ? "}\n" : "");
@@ -381,6 +382,21 @@ llvm::Expected<size_t> Emitter::emitPipeline(CudaPart &out, size_t launch,
   return part;
 }
 
+/// The product that a launch begins with, if a library may do it.
+static std::optional<GpuProduct> productOf(const CudaPlaces &places,
+                                           const Launch &launch) {
+  const auto *part = launch.parts.empty()
+                         ? nullptr
+                         : std::get_if<MatmulPart>(&launch.parts.front());
+  auto canTake = [&](const View &view) {
+    return (view.rank < 0 || view.rank == places.rank) &&
+           !places.isScattered(view);
+  };
+  if (!part || !canTake(part->a) || !canTake(part->b) || !canTake(part->c))
+    return std::nullopt;
+  return GpuProduct{*part, launch.parts.size() == 1};
+}
+
 llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   CudaPlaces places(plan, shared, rank);
   const Launch &launch = places.own().launches[index];
@@ -389,6 +405,7 @@ llvm::Error Emitter::emitLaunch(int rank, size_t index) {
   kernel.properties.threads =
       hasClusters ? threadsPerBlock : threadsFor(launch);
   kernel.launch.blocks = 1;
+  kernel.launch.product = productOf(places, launch);
   CudaPart out{kernel, places, bodies};
   kernel.properties.clusters = kernel.takesRegisters = hasClusters;
 

@@ -8,6 +8,7 @@
 
 #include "runtime/CheckGpuProgram.h"
 
+#include "runtime/CheckParts.h"
 #include "runtime/GpuAbi.h"
 #include "runtime/SymmetricHeap.h"
 
@@ -70,7 +71,25 @@ Status checkKernel(const Plan &plan, const GpuProgram &program,
   return Status();
 }
 
-Status checkLaunch(const GpuProgram &program, const GpuLaunch &launch) {
+/// Of what a library is to do, which knows no lists of buffers.
+Status checkProduct(const Plan &plan, int rank, const MatmulPart &product) {
+  if (Status status = checkPart(plan, rank, product); !status)
+    return status;
+  const RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
+  for (const View *view : {&product.a, &product.b, &product.c}) {
+    if (view->rank >= 0 && view->rank != rank)
+      return error("expected own memory, found that of rank ", view->rank);
+    const Buffer &buffer = own.buffers[static_cast<size_t>(view->buffer)];
+    if (buffer.memory == Memory::Argument &&
+        plan.arguments[static_cast<size_t>(buffer.offset)].scattered)
+      return error("expected memory in one piece, found buffer ", view->buffer,
+                   ", which is scattered");
+  }
+  return Status();
+}
+
+Status checkLaunch(const Plan &plan, const GpuProgram &program, int rank,
+                   const GpuLaunch &launch) {
   auto kernels = static_cast<int>(program.kernels.size());
   if (launch.kernel < -1 || launch.kernel >= kernels)
     return error("expected a kernel below ", kernels, ", or -1, found ",
@@ -81,6 +100,9 @@ Status checkLaunch(const GpuProgram &program, const GpuLaunch &launch) {
           checkWorkspace(launch.workspaceBytes, SymmetricHeap::maxBytes);
       !status)
     return status;
+  if (launch.product)
+    if (Status status = checkProduct(plan, rank, launch.product->part); !status)
+      return error("its product: ", status.message());
   if (launch.kernel < 0)
     return Status();
   const GpuKernel &kernel = program.kernels[static_cast<size_t>(launch.kernel)];
@@ -243,7 +265,9 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
       return error("rank ", rank, ": expected the plan's ", planned.size(),
                    " launches, found ", launches.size());
     for (size_t i = 0; i < launches.size(); ++i)
-      if (Status status = checkLaunch(program, launches[i]); !status)
+      if (Status status =
+              checkLaunch(plan, program, static_cast<int>(rank), launches[i]);
+          !status)
         return error("rank ", rank, ": launch ", i, " ('", planned[i].name,
                      "'): ", status.message());
   }

@@ -9,7 +9,10 @@
 #ifndef CCN_RUNTIME_GPUPROGRAM_H
 #define CCN_RUNTIME_GPUPROGRAM_H
 
+#include "runtime/Plan.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,16 @@ struct GpuKernel {
   bool clusters = false;
 };
 
+/// A product of matrices with which a launch begins, of the rank's own memory:
+/// a library may do it in the kernel's place. Its views are of the plan's
+/// buffers, but as the kernel accesses them: arguments may have taken the place
+/// of the symmetric memory that the plan says.
+struct GpuProduct {
+  MatmulPart part;
+  /// Whether the launch does nothing else.
+  bool isAll = false;
+};
+
 /// How a launch of the plan runs.
 struct GpuLaunch {
   /// An index into GpuProgram::kernels; -1 if nothing is to do.
@@ -43,6 +56,7 @@ struct GpuLaunch {
   /// Device memory that all blocks share while it runs; a multiple of 64.
   int64_t workspaceBytes = 0;
   std::vector<int64_t> numbers;
+  std::optional<GpuProduct> product = std::nullopt;
 };
 
 /// Symmetric memory that is not zero before the first run.

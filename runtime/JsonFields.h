@@ -30,6 +30,8 @@ struct RawJson {
 
 template <typename T> inline constexpr bool isVector = false;
 template <typename T> inline constexpr bool isVector<std::vector<T>> = true;
+template <typename T> inline constexpr bool isOptional = false;
+template <typename T> inline constexpr bool isOptional<std::optional<T>> = true;
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -68,6 +70,8 @@ public:
       for (const auto &element : value)
         json.push_back(write(element));
       return json;
+    } else if constexpr (isOptional<T>) {
+      return value ? write(*value) : Json();
     } else if constexpr (std::is_arithmetic_v<T> ||
                          std::is_same_v<T, std::string>) {
       return value;
@@ -139,6 +143,9 @@ public:
         if (!failure)
           return;
       }
+    } else if constexpr (isOptional<T>) {
+      if (!json.is_null())
+        read(json, value.emplace());
     } else if constexpr (std::is_same_v<T, bool>) {
       if (expect(json.is_boolean(), json, "true or false"))
         value = json.get<bool>();

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93"
                                    "CCNPKG\n";
-constexpr uint32_t formatVersion = 8;
+constexpr uint32_t formatVersion = 9;
 constexpr size_t headerSize = 64;
 constexpr size_t hashOffset = 32, hashSize = 32;
 /// Keeps a header of garbage from asking for the machine's memory.

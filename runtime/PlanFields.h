@@ -251,11 +251,17 @@ void fields(auto &a, Is<GpuKernel> auto &v) {
   a("clusters", v.clusters);
 }
 
+void fields(auto &a, Is<GpuProduct> auto &v) {
+  a("part", v.part);
+  a("isAll", v.isAll);
+}
+
 void fields(auto &a, Is<GpuLaunch> auto &v) {
   a("kernel", v.kernel);
   a("blocks", v.blocks);
   a("workspaceBytes", v.workspaceBytes);
   a("numbers", v.numbers);
+  a("product", v.product);
 }
 
 void fields(auto &a, Is<GpuFill> auto &v) {

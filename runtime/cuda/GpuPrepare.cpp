@@ -27,12 +27,6 @@ int64_t recordBytes(size_t launches) {
                    static_cast<int64_t>(launches * sizeof(LaunchNeeds))});
 }
 
-/// The product that a launch begins with; null if it begins with anything else.
-const MatmulPart *productOf(const Launch &launch) {
-  return launch.parts.empty() ? nullptr
-                              : std::get_if<MatmulPart>(&launch.parts.front());
-}
-
 /// The elements between the first and the last that a matrix of a product has.
 int64_t extentOf(const MatmulPart &part) {
   int64_t most = 0;
@@ -118,7 +112,7 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     launch.context.flags = static_cast<unsigned long long>(flags);
   if (Status status = agreeOnBlocks(program); !status)
     return status;
-  if (Status status = prepareProducts(whole, program); !status)
+  if (Status status = prepareProducts(program); !status)
     return status;
   if (Status status = prepareMemory(program); !status)
     return status;
@@ -266,11 +260,11 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
 
 /// Whether the library does products, for all ranks alike: they must not differ
 /// in what is the same on all.
-Result<bool> GpuExecutor::State::agreeOnLibrary(const Plan &whole) {
+Result<bool> GpuExecutor::State::agreeOnLibrary(const GpuProgram &program) {
   bool hasProducts = false;
-  for (const RankPlan &each : whole.ranks)
-    for (const Launch &launch : each.launches)
-      hasProducts |= productOf(launch) != nullptr;
+  for (const std::vector<GpuLaunch> &ofRank : program.launches)
+    for (const GpuLaunch &launch : ofRank)
+      hasProducts |= launch.product.has_value();
   if (!hasProducts || options.products == ProductChoice::Kernels)
     return false;
   bool isThere = BlasLt::get().ok();
@@ -282,43 +276,28 @@ Result<bool> GpuExecutor::State::agreeOnLibrary(const Plan &whole) {
   return std::find(all->begin(), all->end(), 0) == all->end();
 }
 
-Status GpuExecutor::State::prepareProducts(const Plan &whole,
-                                           const GpuProgram &program) {
-  Result<bool> usesLibrary = agreeOnLibrary(whole);
+Status GpuExecutor::State::prepareProducts(const GpuProgram &program) {
+  Result<bool> usesLibrary = agreeOnLibrary(program);
   if (!usesLibrary)
     return usesLibrary.status();
   int64_t scratch = 0;
   for (size_t i = 0; i < launches.size() && *usesLibrary; ++i) {
-    const Launch &planned = plan.launches[i];
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
-    const MatmulPart *part = productOf(planned);
-    if (!part || launch.kernel < 0)
+    if (!launch.product || launch.kernel < 0)
       continue;
-    auto isOwn = [&](const View &view) {
-      return view.rank < 0 || view.rank == rank;
-    };
-    if (!isOwn(part->a) || !isOwn(part->b) || !isOwn(part->c))
-      continue;
-    auto isInOnePiece = [&](const View &view) {
-      const Buffer &buffer = plan.buffers[static_cast<size_t>(view.buffer)];
-      return buffer.memory != Memory::Argument ||
-             !isScattered[static_cast<size_t>(buffer.offset)];
-    };
-    if (!isInOnePiece(part->a) || !isInOnePiece(part->b) ||
-        !isInOnePiece(part->c))
-      continue;
-    ElementType type = plan.buffers[static_cast<size_t>(part->c.buffer)].type;
+    const MatmulPart &part = launch.product->part;
+    ElementType type = plan.buffers[static_cast<size_t>(part.c.buffer)].type;
     Result<std::unique_ptr<LibraryProduct>> product =
-        LibraryProduct::create(*device, *part, type);
+        LibraryProduct::create(*device, part, type);
     if (!product)
-      return error("launch '", planned.name, "': ", product.message());
+      return error("launch '", launchNames[i], "': ", product.message());
     launches[i].product = *std::move(product);
-    launches[i].isProduct = planned.parts.size() == 1;
-    launches[i].a = part->a;
-    launches[i].b = part->b;
-    launches[i].c = part->c;
+    launches[i].isProduct = launch.product->isAll;
+    launches[i].a = part.a;
+    launches[i].b = part.b;
+    launches[i].c = part.c;
     if (launches[i].product)
-      scratch = std::max(scratch, extentOf(*part) * sizeInBytes(type));
+      scratch = std::max(scratch, extentOf(part) * sizeInBytes(type));
   }
   return scratch ? warmUpProducts((scratch + 255) / 256 * 256) : Status();
 }

@@ -164,9 +164,9 @@ struct GpuExecutor::State {
   Event fork, last, traceZero;
 
 private:
-  Result<bool> agreeOnLibrary(const Plan &whole);
+  Result<bool> agreeOnLibrary(const GpuProgram &program);
   Status prepareMessages(const Plan &plan, const GpuProgram &program);
-  Status prepareProducts(const Plan &whole, const GpuProgram &program);
+  Status prepareProducts(const GpuProgram &program);
   Status warmUpProducts(int64_t bytes);
   Status prepareMemory(const GpuProgram &program);
   Status agreeOnBlocks(const GpuProgram &program);

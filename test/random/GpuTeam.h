@@ -32,16 +32,19 @@ public:
   ~GpuTeam();
 
   /// Runs on arguments in external form, all of them: ranks access each other's
-  /// memory, or send each other messages, which must leave the same bits. The
-  /// outputs are in the interpreter's order.
+  /// memory, or send each other messages, which must leave the same bits.
+  /// Products are the library's and the kernels' in turns. The outputs are in
+  /// the interpreter's order.
   Result<Outputs> run(const interp::NamedTensors &inputs);
 
 private:
   GpuTeam() = default;
   Result<Outputs> run(const interp::NamedTensors &inputs,
-                      const std::string &transport);
+                      const std::string &transport,
+                      const std::string &products);
 
   runtime::Plan plan;
+  int runs = 0;
   /// Of the package, the arrays and the kernels that were compiled.
   std::string folder;
 };

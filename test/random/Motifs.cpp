@@ -113,8 +113,8 @@ void ProgramGenerator::reducedProduct() {
     left.insert(left.begin(), drawSize());
   Tensor x = replicated(element, left);
   x.cuts.back().push_back(axis);
-  size_t other = mesh.size() - 1 - axis;
   if (mesh.size() > 1 && random.chance(0.4)) {
+    size_t other = otherAxis(axis);
     if (random.chance(0.5))
       x.cuts.front().push_back(other);
     else
@@ -186,7 +186,7 @@ void ProgramGenerator::pipelineStage() {
   Value x = input(type);
   if (mesh.size() > 1 && random.chance(0.6)) {
     // The stage is parallel by itself.
-    size_t other = mesh.size() - 1 - axis;
+    size_t other = otherAxis(axis);
     Tensor pending = replicated(element, shape);
     pending.held[axis] = Held::Local;
     Tensor whole = pending;
@@ -202,6 +202,74 @@ void ProgramGenerator::pipelineStage() {
                     x.type});
   if (random.chance(0.3))
     let(pointwise(next, 1));
+}
+
+Value ProgramGenerator::viewed(Value x) {
+  for (int64_t i = random.between(0, 2); i > 0; --i) {
+    size_t axis = drawAxis();
+    auto dim = static_cast<size_t>(random.below(int64_t(x.type.rank())));
+    Tensor type = x.type;
+    std::string at = std::to_string(dim);
+    if (x.type.isReplicated(axis) && random.chance(0.5)) {
+      type.cuts[dim].push_back(axis);
+      x = {"slice(" + x.text + ", " + at + axesText({axis}) + ")", type};
+    } else if (x.type.rank() == 2 && random.chance(0.3)) {
+      std::swap(type.shape[0], type.shape[1]);
+      std::swap(type.cuts[0], type.cuts[1]);
+      x = {"transpose(" + x.text + ", [1, 0])", type};
+    } else if (x.type.cuts[dim].empty() && x.type.shape[dim] > 1) {
+      int64_t begin = random.below(x.type.shape[dim]);
+      type.shape[dim] -= begin;
+      x = {"slice(" + x.text + ", " + at + ", " + std::to_string(begin) +
+               ", " + std::to_string(x.type.shape[dim]) + ")",
+           type};
+    }
+  }
+  return random.chance(0.5) ? let(x) : x;
+}
+
+/// Products of views of what came in, and what they leave sent on: stages of a
+/// pipeline, parallel by themselves where there is another axis. Most of what
+/// is sent is returned, too.
+void ProgramGenerator::stages() {
+  size_t axis = drawAxis();
+  Tensor type = replicated(element, {drawSize(), drawSize()});
+  type.held[axis] = Held::Local;
+  Value x = input(type);
+  for (int64_t i = random.between(1, 3); i > 0; --i) {
+    Value in = viewed(x);
+    Tensor weight = replicated(element, {in.type.shape.back(), drawSize()});
+    weight.held[axis] = random.chance(0.7) ? Held::Local : Held::Same;
+    weight.cuts[0] = in.type.cuts.back();
+    std::optional<Tensor> made = multiply(in.type, weight);
+    if (!made)
+      return;
+    Value y =
+        let({"matmul(" + in.text + ", " + input(weight).text + ")", *made});
+    Tensor whole = y.type;
+    std::vector<size_t> pending;
+    for (size_t each = 0; each < mesh.size(); ++each)
+      if (whole.isPending(each)) {
+        pending.push_back(each);
+        whole.held[each] = Held::Same;
+      }
+    if (!pending.empty())
+      y = let({"all_reduce(sum, " + y.text + axesText(pending) + ")", whole});
+    y = pointwise(y, unsigned(random.below(2)));
+    if (!y.type.isLocal(axis) || y.type.pending())
+      return;
+    Value sent = let({"send(" + y.text + ", " + mesh.axes[axis].name +
+                          random.pick<std::string>({", +1)", ", -1)"}),
+                      y.type});
+    x = sent;
+    if (random.chance(0.3)) {
+      Tensor condition = replicated("bool", {});
+      condition.held[axis] = Held::Local;
+      x = let({"select(" + input(condition).text + ", " + input(sent.type).text +
+                   ", " + sent.text + ")",
+               sent.type});
+    }
+  }
 }
 
 /// To the experts, through them and back.

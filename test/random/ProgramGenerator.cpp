@@ -15,7 +15,9 @@ ProgramGenerator::ProgramGenerator(Random &random) : random(random) {
   static const std::vector<std::pair<int, std::vector<int64_t>>> meshes = {
       {1, {1}},    {6, {2}},    {5, {3}},    {4, {4}},    {1, {5}},
       {1, {6}},    {1, {7}},    {1, {8}},    {6, {2, 2}}, {2, {2, 3}},
-      {2, {3, 2}}, {1, {4, 2}}, {1, {2, 4}}, {1, {1, 2}}, {1, {2, 1}}};
+      {2, {3, 2}}, {1, {4, 2}}, {1, {2, 4}}, {1, {1, 2}}, {1, {2, 1}},
+      {3, {2, 2, 2}}, {1, {2, 1, 3}}, {1, {3, 2, 2}}, {1, {11}}, {1, {16}},
+      {1, {4, 4}}, {1, {2, 2, 4}}};
   program.mesh = "mesh m (";
   for (int64_t size : random.weighted(meshes)) {
     mesh.axes.push_back(
@@ -40,6 +42,8 @@ ProgramGenerator::ProgramGenerator(Random &random) : random(random) {
   // Rows that more than a thread takes, and large ones.
   if (!shape.empty() && random.chance(0.08))
     shape.back() = random.pick<int64_t>({33, 70, 257, 1030});
+  if (shape.size() == 1 && random.chance(0.08))
+    shape.back() = random.pick<int64_t>({2049, 4096, 5000});
 }
 
 std::string ProgramGenerator::drawElement() {
@@ -297,7 +301,7 @@ Program ProgramGenerator::generate() {
   auto motifs = random.weighted<unsigned>({{1, 0}, {7, 1}, {2, 2}});
   for (unsigned i = 0; i < motifs; ++i)
     switch (random.weighted<unsigned>(
-        {{6, 0}, {4, 1}, {3, 2}, {2, 3}, {2, 4}, {2, 5}, {2, 6}})) {
+        {{6, 0}, {4, 1}, {3, 2}, {2, 3}, {2, 4}, {2, 5}, {2, 6}, {3, 7}})) {
     case 0:
       gradients();
       break;
@@ -318,6 +322,9 @@ Program ProgramGenerator::generate() {
       break;
     case 6:
       replacements();
+      break;
+    case 7:
+      stages();
       break;
     }
   int64_t more = random.below(motifs ? 6 : 10);

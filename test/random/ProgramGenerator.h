@@ -78,6 +78,12 @@ private:
   size_t drawAxis() {
     return static_cast<size_t>(random.below(int64_t(mesh.size())));
   }
+  /// Another axis of a mesh that has more than one.
+  size_t otherAxis(size_t axis) {
+    return (axis + 1 + static_cast<size_t>(
+                           random.below(int64_t(mesh.size()) - 1))) %
+           mesh.size();
+  }
   /// `, a, b`, or nothing where the mesh has one axis.
   std::string axesText(const std::vector<size_t> &axes);
   std::string literal(const Tensor &type);
@@ -119,6 +125,9 @@ private:
   void reducedProduct();
   void gatheredProduct();
   void pipelineStage();
+  void stages();
+  /// A part of what came in, as it lies in memory.
+  Value viewed(Value x);
   void experts();
   void norms();
   void replacements();

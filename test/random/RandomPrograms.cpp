@@ -8,6 +8,7 @@
 //
 //   random-programs --count 500 --seed 1      seeds 1 to 500
 //   random-programs --show 17                 the program of seed 17
+//   random-programs --count 500 --write DIR   packages for GPUs, not run here
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,7 @@
 #include "llvm/Support/Regex.h"
 
 #include <chrono>
+#include <fstream>
 #include <set>
 #include <sys/wait.h>
 
@@ -45,6 +47,11 @@ static cl::opt<int64_t> shownSeed("show",
                                   cl::desc("Show the program of a seed, and "
                                            "what becomes of its schedule"),
                                   cl::init(-1));
+static cl::opt<std::string>
+    writtenTo("write",
+              cl::desc("Write a package for GPUs of each program that "
+                       "communicates, and its text, to a folder, and run none"),
+              cl::value_desc("folder"));
 static cl::opt<unsigned> timeLimit("time-limit",
                                    cl::desc("Seconds that a program may take"),
                                    cl::init(120));
@@ -71,6 +78,7 @@ static cl::opt<uint64_t>
 /// package holds, resets all options of the process.
 static uint64_t executedEvery = 0, kernelsEvery = 0;
 static unsigned secondsPerProgram = 0;
+static std::string writesTo;
 
 /// Programs that one process goes through.
 static constexpr uint64_t batchSize = 25;
@@ -125,10 +133,9 @@ const std::vector<ValueSet> lastSets = {
 const std::vector<SelectLimits> selectLimits = {
     {}, {.ll = 0, .lamport = 0, .kernel = 0}, {0, 0, 0, 0}, {0, 0, 1 << 20, 0}};
 
-/// One program: made, scheduled and compared.
-void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
-  Random random(seed);
-  std::optional<Session> session;
+/// Makes a program that is right.
+void makeProgram(mlir::MLIRContext &context, Random &random, uint64_t seed,
+                 Log log, std::optional<Session> &session) {
   while (!session || !session->getError().empty()) {
     Program program = ProgramGenerator(random).generate();
     log.write("seed", std::to_string(seed));
@@ -138,6 +145,40 @@ void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
     if (!session->getError().empty())
       log.write("invalid", session->getError());
   }
+}
+
+/// One program: made, scheduled and written.
+void writeProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
+  Random random(seed);
+  std::optional<Session> session;
+  makeProgram(context, random, seed, log, session);
+  ScheduleGenerator schedule(random, CCN_SCHEDULES);
+  bool isScheduled = random.chance(0.6);
+  for (int64_t i = random.between(2, 8); i > 0 && isScheduled; --i) {
+    Outcome outcome = session->apply(schedule.next(session->current()));
+    schedule.tell(outcome.kind == Outcome::Accepted);
+  }
+  std::string path = writesTo + "/random-" + std::to_string(seed), wrong;
+  std::string text = session->getProgram().text();
+  static const llvm::Regex moves(
+      "(all_reduce|reduce_scatter|all_gather|all_to_all|send|broadcast)\\(");
+  if (moves.match(text)) {
+    std::ofstream(path + ".ccn") << text;
+    wrong = session->writePackage(
+        path + ".ccnpkg",
+        random.chance(0.3) ? size_t(random.between(1, 24)) : 0);
+  }
+  log.write(wrong.empty() ? "passed" : "failed", wrong);
+  log.flush();
+}
+
+/// One program: made, scheduled and compared.
+void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
+  if (!writesTo.empty())
+    return writeProgram(context, seed, log);
+  Random random(seed);
+  std::optional<Session> session;
+  makeProgram(context, random, seed, log, session);
   ScheduleGenerator schedule(random, CCN_SCHEDULES);
   int64_t lines = random.between(2, 8);
   std::string wrong = session->compare({{random.pick(quickSets)}}, seed);
@@ -169,6 +210,8 @@ void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
         seed + 1);
   Depth executed = {{random.pick(quickSets), random.pick(lastSets)}};
   executed.limits = {random.pick(selectLimits)};
+  if (random.chance(0.3))
+    executed.variant = size_t(random.between(1, 24));
   if (wrong.empty() && executedEvery && seed % executedEvery == 0)
     wrong = session->comparePlans(executed, seed);
   if (wrong.empty() && kernelsEvery && seed % kernelsEvery == 0)
@@ -429,6 +472,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv,
                               "random programs under random schedules\n");
   executedEvery = planEvery;
+  writesTo = writtenTo;
   kernelsEvery = gpuEvery;
   secondsPerProgram = timeLimit;
   if (kernelsEvery && !GpuTeam::isThere()) {

@@ -357,8 +357,13 @@ ScheduleGenerator::Line ScheduleGenerator::choose() {
            random.pick<std::string>(
                {"nccl", "one_shot", "two_shot", "ring", "direct"});
   case 2:
-    return "algorithm " + name + " = \"" + schedules + "/" +
-           random.pick<std::string>({"ring2", "ring3"}) + ".json\"";
+    if (random.chance(0.5))
+      return "algorithm " + name + " = \"" + schedules + "/" +
+             random.pick<std::string>({"ring2", "ring3"}) + ".json\"";
+    return "algorithm " + name + " = synth(\"" +
+           random.pick<std::string>({"ring(2)", "ring(3)", "ring(4)",
+                                     "line(2)", "line(3)", "full(4)"}) +
+           "\", " + random.pick<std::string>({"latency", "bandwidth"}) + ")";
   case 3:
   case 4:
     return "protocol " + name + " = " +

@@ -8,13 +8,18 @@
 #include "Session.h"
 
 #include "GpuTeam.h"
+#include "codegen/BuildPackage.h"
 #include "lib/Driver/ApplySchedule.h"
+#include "lib/Driver/Variants.h"
 #include "lib/Transforms/Rewrites.h"
+#include "lib/Verify/BoundPlans.h"
 #include "lib/Verify/Prove.h"
 #include "test/common/PlanTeam.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Regex.h"
+
+#include <fstream>
 
 using namespace ccn;
 using namespace ccn::random;
@@ -202,20 +207,72 @@ executeTwice(ccn::test::PlanTeam &team, const interp::NamedTensors &inputs) {
   return first;
 }
 
-std::string Session::makePlans(bool gpu, const SelectLimits &limits,
-                               Module &plans) {
+std::string Session::compileTo(CompileOptions options, Phase phase,
+                               Module &module) {
   SourceFile source("random.ccn", program.text());
   Diagnostics diagnostics;
+  options.stopAfter = phase;
+  if (!program.lines.empty() && !options.unscheduled)
+    options.lower.schedule = "t";
+  if (compile(source, &context, options, diagnostics, module) !=
+      CompileStatus::Done)
+    return "compiling fails: " + messagesOf(diagnostics);
+  return "";
+}
+
+std::string Session::makePlans(bool gpu, const SelectLimits &limits,
+                               size_t variant, Module &plans) {
   CompileOptions options;
-  options.stopAfter = Phase::Plan;
   options.gpu = gpu;
   options.limits = limits;
-  if (!program.lines.empty())
-    options.lower.schedule = "t";
-  if (compile(source, &context, options, diagnostics, plans) !=
-      CompileStatus::Done)
-    return "there are no plans: " + messagesOf(diagnostics);
+  if (variant == 0)
+    return compileTo(options, Phase::Plan, plans);
+  Module module;
+  if (std::string wrong = compileTo(options, Phase::Schedule, module);
+      !wrong.empty())
+    return wrong;
+  constexpr size_t most = 24;
+  std::vector<PlanVariant> variants =
+      planVariants(*module, "f", options, most);
+  if (variants.empty())
+    return "there are no variants";
+  plans = std::move(variants[variant % variants.size()].plans);
   return "";
+}
+
+std::string Session::writePackage(const std::string &path, size_t variant) {
+  Module plans, plain, reference;
+  std::string wrong = makePlans(/*gpu=*/true, {}, variant, plans);
+  CompileOptions options;
+  options.gpu = options.unscheduled = true;
+  if (wrong.empty())
+    wrong = compileTo(options, Phase::Schedule, plain);
+  if (wrong.empty())
+    wrong = compileTo(options, Phase::Plan, reference);
+  if (!wrong.empty())
+    return wrong;
+  codegen::PackageOptions made;
+  made.program = "f";
+  made.schedule = program.lines.empty() ? "" : "t";
+  made.reference = *reference;
+  made.gpu = true;
+  made.cpu.level = codegen::CpuLevel::X86_64_V3;
+  BoundPlans bounds;
+  if (auto found = makeBoundPlans(onlyProgram(*plain));
+      mlir::succeeded(found)) {
+    bounds = *std::move(found);
+    made.bounds = *bounds.plans;
+    made.bounded = bounds.outputs;
+  }
+  Result<runtime::Package> package = codegen::buildPackage(*plans, made);
+  if (!package)
+    return "there is no package: " + package.message();
+  Result<std::string> bytes = runtime::encodePackage(*package);
+  if (!bytes)
+    return "the package cannot be written: " + bytes.message();
+  std::ofstream file(path, std::ios::binary);
+  file << *bytes;
+  return file.flush() ? "" : "cannot write '" + path + "'";
 }
 
 std::string Session::compareExecuted(Comparison::Executor executor,
@@ -248,7 +305,8 @@ std::string Session::comparePlansFor(const Depth &depth,
                                      const SelectLimits &limits,
                                      uint64_t seed) {
   Module plans;
-  if (std::string wrong = makePlans(/*gpu=*/false, limits, plans);
+  if (std::string wrong =
+          makePlans(/*gpu=*/false, limits, depth.variant, plans);
       !wrong.empty())
     return wrong;
   auto team = ccn::test::PlanTeam::create(*plans, "f", /*timeLimit=*/20);
@@ -267,7 +325,8 @@ std::string Session::compareKernelsFor(const Depth &depth,
                                        const SelectLimits &limits,
                                        uint64_t seed) {
   Module plans;
-  if (std::string wrong = makePlans(/*gpu=*/true, limits, plans);
+  if (std::string wrong =
+          makePlans(/*gpu=*/true, limits, depth.variant, plans);
       !wrong.empty())
     return wrong;
   auto team = GpuTeam::create(*plans, "f");

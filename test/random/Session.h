@@ -33,6 +33,9 @@ struct Depth {
   std::vector<SelectLimits> limits = {{}};
   /// Whether its kernels are, too.
   bool runsKernels = false;
+  /// Which of the ways that --autotune would measure is executed, modulo their
+  /// number.
+  size_t variant = 0;
 };
 
 class Session {
@@ -61,6 +64,8 @@ public:
   }
   /// Compiles the whole text as the driver does; empty, or what is wrong.
   std::string compileAll();
+  /// Writes a package for GPUs that ccrun can check; empty, or what is wrong.
+  std::string writePackage(const std::string &path, size_t variant);
 
   /// What came of comparisons and proofs: `compared`, `proved`, ...
   std::map<std::string, int64_t> counts;
@@ -68,8 +73,12 @@ public:
 private:
   using Module = mlir::OwningOpRef<mlir::ModuleOp>;
 
+  /// Compiles the program, with its lines or without, up to a phase; empty, or
+  /// what is wrong.
+  std::string compileTo(CompileOptions options, Phase phase, Module &module);
   /// Compiles the program to plans; empty, or what is wrong.
-  std::string makePlans(bool gpu, const SelectLimits &limits, Module &plans);
+  std::string makePlans(bool gpu, const SelectLimits &limits, size_t variant,
+                        Module &plans);
   /// Compares what another way to execute the program leaves.
   std::string compareExecuted(verify::Comparison::Executor executor,
                               bool reordersSums, const Depth &depth,

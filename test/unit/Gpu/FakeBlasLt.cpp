@@ -1,12 +1,14 @@
 //===- FakeBlasLt.cpp - cuBLASLt without GPUs -----------------------------===//
 //
-// Products of f64 matrices by loops, in the streams of FakeCuda.cpp. Whatever
-// the library documents as required is required here: what is not said of a
-// matrix is not guessed.
+// Products of f64, f16 and bf16 matrices by loops, in the streams of
+// FakeCuda.cpp. Whatever the library documents as required is required here:
+// what is not said of a matrix is not guessed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
+
+#include "runtime/NarrowFloat.h"
 
 #include <cublasLt.h>
 
@@ -14,6 +16,8 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+
+using namespace ccn::runtime;
 
 namespace {
 
@@ -23,18 +27,36 @@ struct Matrix {
   int64_t leading, stride = 0;
   int32_t batch = 1;
 
-  double &at(void *data, int64_t matrix, uint64_t i, uint64_t j) const {
-    return static_cast<double *>(
-        data)[matrix * stride + static_cast<int64_t>(i) +
-              static_cast<int64_t>(j) * leading];
+  int64_t place(int64_t matrix, uint64_t i, uint64_t j) const {
+    return matrix * stride + static_cast<int64_t>(i) +
+           static_cast<int64_t>(j) * leading;
+  }
+  double load(const void *data, int64_t place) const {
+    if (type == CUDA_R_64F)
+      return static_cast<const double *>(data)[place];
+    uint16_t bits = static_cast<const uint16_t *>(data)[place];
+    return type == CUDA_R_16F ? decodeAs<F16Format>(bits)
+                              : decodeAs<BF16Format>(bits);
+  }
+  void store(void *data, int64_t place, double value) const {
+    if (type == CUDA_R_64F) {
+      static_cast<double *>(data)[place] = value;
+      return;
+    }
+    auto sum = static_cast<float>(value);
+    static_cast<uint16_t *>(data)[place] = static_cast<uint16_t>(
+        type == CUDA_R_16F ? encodeAs<F16Format>(sum)
+                           : encodeAs<BF16Format>(sum));
   }
   bool isRight() const {
-    return type == CUDA_R_64F && leading >= static_cast<int64_t>(rows);
+    return (type == CUDA_R_64F || type == CUDA_R_16F || type == CUDA_R_16BF) &&
+           leading >= static_cast<int64_t>(rows);
   }
 };
 
 struct Desc {
   cublasComputeType_t compute;
+  cudaDataType scale;
   cublasOperation_t left = CUBLAS_OP_N, right = CUBLAS_OP_N;
 };
 
@@ -54,20 +76,34 @@ struct Product {
            a.batch == c.batch && size(a, desc.left, true) == c.rows &&
            size(b, desc.right, false) == c.columns &&
            size(b, desc.right, true) == depth() &&
-           desc.compute == CUBLAS_COMPUTE_64F;
+           a.type == b.type && a.type == c.type &&
+           desc.compute == (c.type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
+                                                 : CUBLAS_COMPUTE_32F) &&
+           desc.scale == (c.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F);
   }
-  void run() const {
+  /// Adds in the type of the computation.
+  template <typename T> void runAs() const {
     for (int32_t n = 0; n < c.batch; ++n)
       for (uint64_t i = 0; i < c.rows; ++i)
         for (uint64_t j = 0; j < c.columns; ++j) {
-          double sum = 0;
-          for (uint64_t k = 0; k < depth(); ++k)
-            sum += (desc.left == CUBLAS_OP_N ? a.at(left, n, i, k)
-                                             : a.at(left, n, k, i)) *
-                   (desc.right == CUBLAS_OP_N ? b.at(right, n, k, j)
-                                              : b.at(right, n, j, k));
-          c.at(out, n, i, j) = sum;
+          T sum = 0;
+          for (uint64_t k = 0; k < depth(); ++k) {
+            bool isPlain = desc.left == CUBLAS_OP_N;
+            double x =
+                a.load(left, isPlain ? a.place(n, i, k) : a.place(n, k, i));
+            isPlain = desc.right == CUBLAS_OP_N;
+            double y =
+                b.load(right, isPlain ? b.place(n, k, j) : b.place(n, j, k));
+            sum += static_cast<T>(x) * static_cast<T>(y);
+          }
+          c.store(out, c.place(n, i, j), sum);
         }
+  }
+  void run() const {
+    if (c.type == CUDA_R_64F)
+      runAs<double>();
+    else
+      runAs<float>();
   }
 };
 
@@ -97,8 +133,8 @@ const char *cublasLtGetStatusString(cublasStatus_t) { return "fake failure"; }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc,
                                         cublasComputeType_t compute,
-                                        cudaDataType_t) {
-  *desc = reinterpret_cast<cublasLtMatmulDesc_t>(new Desc{compute});
+                                        cudaDataType_t scale) {
+  *desc = reinterpret_cast<cublasLtMatmulDesc_t>(new Desc{compute, scale});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc) {
@@ -175,8 +211,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
                               cublasLtMatrixLayout_t c,
                               const cublasLtMatmulAlgo_t *, void *, size_t,
                               cudaStream_t stream) {
-  if (*static_cast<const double *>(alpha) != 1 ||
-      *static_cast<const double *>(beta) != 0)
+  auto scale = [&](const void *value) {
+    return of(desc).scale == CUDA_R_64F ? *static_cast<const double *>(value)
+                                        : *static_cast<const float *>(value);
+  };
+  if (scale(alpha) != 1 || scale(beta) != 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   // Graphs may run it again, at any time.
   static std::mutex mutex;

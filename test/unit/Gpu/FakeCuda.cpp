@@ -1,7 +1,9 @@
 //===- FakeCuda.cpp - A driver of CUDA without GPUs -----------------------===//
 //
 // A stream is a thread that does one thing after the other. Kernels are those
-// of FakeKernels.cpp, or such as FakeNvrtc.cpp compiles.
+// of FakeKernels.cpp, or such as FakeNvrtc.cpp compiles. With CCN_FAKE_LATE=N a
+// stream does some things late, by up to N microseconds: what other streams
+// should have waited for, but did not, is missing then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,12 +87,28 @@ struct CUstream_st {
   bool isBusy = false, isEnding = false;
   std::atomic<bool> hasQueue{false};
   const unsigned long long number = ++created;
+  uint64_t latenesses = number;
   /// Of a capture.
   CUgraph graph = nullptr;
   bool isOrigin = false;
   size_t work = 0, joined = 0;
   std::thread thread{[this] { loop(); }};
 
+  /// Every other time, before the next thing begins: then what it reads may be
+  /// overwritten, and what it writes not be there.
+  void beLate() {
+    static const int most = [] {
+      const char *set = std::getenv("CCN_FAKE_LATE");
+      return set ? std::atoi(set) : 0;
+    }();
+    if (most <= 0)
+      return;
+    latenesses = latenesses * 6364136223846793005u + 1442695040888963407u;
+    auto drawn = static_cast<unsigned>(latenesses >> 33);
+    if (drawn % 2 == 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(
+          drawn / 2 % static_cast<unsigned>(most)));
+  }
   void loop() {
     std::unique_lock lock(mutex);
     while (true) {
@@ -101,6 +119,7 @@ struct CUstream_st {
       queue.pop_front();
       isBusy = true;
       lock.unlock();
+      beLate();
       next();
       lock.lock();
       isBusy = false;

@@ -189,7 +189,8 @@ Package twoProducts(int64_t offset) {
   gpu.symmetricBytes = 0;
   gpu.flags = 0;
   // Floats: half of the doubles.
-  gpu.launches = {{{2, 1, 0, {0, 24, 0}}, {2, 1, 0, {0, 24, 0}}}};
+  gpu.launches = {{{2, 1, 0, {0, 24, 0}, GpuProduct{first, true}},
+                   {2, 1, 0, {0, 24, 0}, GpuProduct{second, true}}}};
   gpu.segments = {{1, {{}, {}}, {}}, {1, {{}, {}}, {}}};
   return package;
 }
@@ -259,7 +260,7 @@ void expectProduct(int64_t m, int64_t n, int64_t k, int64_t offset) {
   product.a.offset = product.b.offset = product.c.offset = offset;
   own.launches = {{"product", 0, {}, {product}}};
   GpuProgram &gpu = *package.gpu;
-  gpu.launches = {{{2, 1, 0, {0, 24, 0}}}};
+  gpu.launches = {{{2, 1, 0, {0, 24, 0}, GpuProduct{product, true}}}};
   gpu.segments = {{1, {{}, {}}, {}}};
   auto heap = SymmetricHeap::create(1, gpuTransportBytes(plan));
   ASSERT_TRUE(heap.ok());
@@ -308,6 +309,7 @@ TEST(LibraryProduct, KernelsGoOnAfterProducts) {
     launches[0].parts.push_back(
         CopyPart{{12}, {1, 0, {1}, -1}, {3, 0, {1}, -1}});
     package.gpu->launches.front().pop_back();
+    package.gpu->launches.front().front().product->isAll = false;
     package.gpu->segments.pop_back();
   };
   std::vector<double> product = {30, 40, 50, 54, 80, 106},

@@ -100,6 +100,25 @@ TEST(GpuPackage, LaunchesAreChecked) {
   EXPECT_NE(whyNotLaunch([](GpuLaunch &l) { l.workspaceBytes = -64; }), "");
   EXPECT_EQ(whyNotLaunch([](GpuLaunch &l) { l.numbers.pop_back(); }),
             where + "expected the 3 numbers of kernel 'slice', found 2");
+  // What a library is to multiply is in the buffers, and in own memory.
+  auto whyNotProduct = [&](const std::function<void(MatmulPart &)> &change) {
+    return whyNotLaunch([&](GpuLaunch &l) {
+      MatmulPart part;
+      part.m = part.n = part.k = 1;
+      part.a = part.b = {0, 0, {1, 1}, -1};
+      part.c = {1, 0, {1, 1}, -1};
+      change(part);
+      l.product = GpuProduct{part, true};
+    });
+  };
+  EXPECT_EQ(whyNotProduct([](MatmulPart &) {}), "");
+  EXPECT_EQ(whyNotProduct([](MatmulPart &p) { p.a.buffer = 99; }),
+            where + "its product: expected a buffer below 5, found 99");
+  EXPECT_EQ(whyNotProduct([](MatmulPart &p) { p.b.strides[1] = 1000, p.n = 2; }),
+            where + "its product: the view has elements 0 to 1000 of buffer 0, "
+                    "which has 1000");
+  EXPECT_EQ(whyNotProduct([](MatmulPart &p) { p.a.buffer = 4, p.a.rank = 0; }),
+            where + "its product: expected own memory, found that of rank 0");
   EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.launches.pop_back(); }),
             "expected the launches of 2 ranks, found 1");
   EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.launches[0].pop_back(); }),

@@ -258,11 +258,11 @@ TEST(Package, EveryTruncationIsNoticed) {
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
   bytes[8] = 9;
-  EXPECT_EQ(whyNot(seal(bytes)), "expected version 8 of the package format, "
+  EXPECT_EQ(whyNot(seal(bytes)), "expected version 9 of the package format, "
                                  "found 9, which a newer ccn has made");
   bytes[8] = 1;
   EXPECT_EQ(whyNot(seal(bytes)),
-            "expected version 8 of the package format, found 1, which an older "
+            "expected version 9 of the package format, found 1, which an older "
             "ccn has made; compile again");
 }
 
