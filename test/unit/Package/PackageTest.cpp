@@ -257,9 +257,9 @@ TEST(Package, EveryTruncationIsNoticed) {
 
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
-  bytes[8] = 9;
+  bytes[8] = 10;
   EXPECT_EQ(whyNot(seal(bytes)), "expected version 9 of the package format, "
-                                 "found 9, which a newer ccn has made");
+                                 "found 10, which a newer ccn has made");
   bytes[8] = 1;
   EXPECT_EQ(whyNot(seal(bytes)),
             "expected version 9 of the package format, found 1, which an older "
