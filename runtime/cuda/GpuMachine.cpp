@@ -58,12 +58,19 @@ Result<std::string> gpuMachine() {
   return text;
 }
 
-std::shared_ptr<void> holdGpus(int ranks) {
+HeldGpus holdGpus(int ranks) {
   auto devices = std::make_shared<std::vector<std::unique_ptr<GpuDevice>>>();
   for (int rank = 0; rank < ranks; ++rank)
     if (auto device = GpuDevice::openForRank(rank))
       devices->push_back(*std::move(device));
   return devices;
+}
+
+bool areUsable(const HeldGpus &gpus) {
+  return std::all_of(gpus->begin(), gpus->end(), [](const auto &device) {
+    CurrentContext current(device->driver, device->context);
+    return current.status().ok() && createStream(*device).ok();
+  });
 }
 
 } // namespace ccn::runtime

@@ -11,8 +11,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ccn::runtime {
+
+class GpuDevice;
 
 /// An error if there is no driver of CUDA, or no device.
 Status checkGpus();
@@ -27,7 +30,12 @@ Result<std::string> gpuMachine();
 /// Keeps the devices that so many ranks would use set up until the result is
 /// destroyed, for executors that come and go, as that takes long. Errors are
 /// left for the executors to report.
-std::shared_ptr<void> holdGpus(int ranks);
+using HeldGpus = std::shared_ptr<const std::vector<std::unique_ptr<GpuDevice>>>;
+HeldGpus holdGpus(int ranks);
+
+/// Whether they still do something: after some failures a GPU's context refuses
+/// whatever it is asked.
+bool areUsable(const HeldGpus &gpus);
 
 } // namespace ccn::runtime
 

@@ -31,7 +31,8 @@ Result<std::string> gpuArchitecture(int) { return missing(); }
 
 Result<std::string> gpuMachine() { return missing(); }
 void compileAhead(std::span<const GpuProgram *const>) {}
-std::shared_ptr<void> holdGpus(int) { return nullptr; }
+HeldGpus holdGpus(int) { return nullptr; }
+bool areUsable(const HeldGpus &) { return false; }
 int64_t gpuTransportBytes(const Plan &) { return 0; }
 
 Result<std::unique_ptr<GpuExecutor>>

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Compiles what is run on a machine with GPUs, where there is no compiler.
 
-    pack.py FOLDER [--bin BUILD/bin] [--only REGEX]
+    pack.py FOLDER [--bin BUILD/bin] [--only REGEX] [--random N] [--seed SEED]
 
 FOLDER gets `packages.tar.xz` with a package for each case, `cases.json`, which says what they are, and what runs
-them: ccrun and its libraries, `run.py`, which checks and measures everything there, the Python module in `python`, the
+them, N of random programs among them: ccrun and its libraries, `run.py`, which checks and measures everything there, the Python module in `python`, the
 tests of GPUs in `tests`, and the example's application.
 """
 
 import argparse
 import concurrent.futures
 import json
+import math
 import os
 import re
 import shutil
@@ -36,6 +37,18 @@ EXAMPLES = {
     "pipeline": (["B=7 H=5", "B=64 H=128"], PLANE("pp", "tp")),
     "rmsnorm_tp": (["T=5 H=9", "T=64 H=1024", "T=7 H=8192"], LINE("tp")),
     "sgd": (["N=101", "N=65536"], LINE("dp")),
+}
+
+# Of test/lit/gpu/Inputs: what was wrong on GPUs once, with the schedules.
+ONCE_WRONG = {
+    "pipe": ["", "coco2"],
+    "experts-of-one": ["", "s"],
+    "product-of-slices": ["", "s"],
+    "batched-experts": ["", "s"],
+    "block": ["", "ov", "mega", "tail"],
+    "shared-gpu-195": ["", "s"],
+    "shared-gpu-208": ["", "s"],
+    "shared-gpu-238": ["", "s"],
 }
 
 FLOATS = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2"]
@@ -68,6 +81,13 @@ def collectives(element):
                       f"program collectives(x: {element}[N] local, y: {element}[N, M] local, "
                       f"s: {element}[N, M] sliced(0)) {{", *lines, f"  return {', '.join(names)}", "}",
                       "schedule chosen for collectives {", *choices, "}", ""])
+
+
+def mesh_of(file):
+    """The axes of a program's mesh, with their sizes."""
+    with open(file) as text:
+        line = next(line for line in text if line.startswith("mesh"))
+    return {axis: int(size) for axis, size in re.findall(r"(\w+) = (\d+)", line)}
 
 
 def scattered(element):
@@ -203,6 +223,11 @@ def cases(folder):
         for size in ("N=5", "N=16 M=64", "N=1000 M=100"):
             yield case(f"synthesized-{ranks}-{size.split()[0][2:]}", file,
                        [*(f"-D{value}" for value in size.split()), "--schedule", "chosen"], {"dp": ranks})
+    inputs = f"{ROOT}/test/lit/gpu/Inputs"
+    for name, schedules in ONCE_WRONG.items():
+        for schedule in schedules:
+            yield case(f"once-{name}-{schedule or 'plain'}", f"{inputs}/{name}.ccn",
+                       ["--schedule", schedule] if schedule else [], mesh_of(f"{inputs}/{name}.ccn"))
     # What is measured is tuned: every schedule, and every algorithm.
     bench = f"{ROOT}/test/bench/gpu"
     for ranks in (2, 4):
@@ -233,6 +258,8 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--bin", default=f"{ROOT}/build/bin", help="where cccompile and ccrun are")
     parser.add_argument("--only", default="", help="a regular expression that names of cases match")
+    parser.add_argument("--random", type=int, default=0, help="how many random programs are packed too")
+    parser.add_argument("--seed", type=int, default=1, help="the first one's seed")
     options = parser.parse_args()
     folder = os.path.abspath(options.folder)
     os.makedirs(folder, exist_ok=True)
@@ -256,6 +283,10 @@ def pack(folder, packages, options):
                 print(f"{case['name']}: {done.stderr.strip().splitlines()[0]}")
             else:
                 packed.append({key: value for key, value in case.items() if key != "file"})
+    if options.random:
+        found, wrong = write_random(packages, options)
+        packed += found
+        failed += wrong
     with open(f"{folder}/cases.json", "w") as out:
         json.dump(packed, out, indent=1)
     # What they have in common is most of them.
@@ -279,6 +310,25 @@ def pack(folder, packages, options):
         shutil.copy(library, folder)
     print(f"{len(packed)} packages, {failed} failed" + ("" if example else ", and the example's application too"))
     return 1 if failed or not example else 0
+
+
+def write_random(packages, options):
+    """Packages of random programs that communicate, of fresh seeds until there are as many as asked for; whether any failed."""
+    cases, seed = [], options.seed
+    while len(cases) < options.random:
+        count = max(100, options.random - len(cases))
+        done = subprocess.run([f"{options.bin}/random-programs", "--write", packages, "--seed", str(seed), "--count", str(count)],
+                              capture_output=True, text=True)
+        if done.returncode:
+            print(done.stderr[-2000:])
+            return cases, True
+        for number in range(seed, seed + count):
+            name = f"random-{number}"
+            if os.path.exists(f"{packages}/{name}.ccnpkg") and len(cases) < options.random:
+                ranks = math.prod(mesh_of(f"{packages}/{name}.ccn").values())
+                cases.append({"name": name, "kind": "check", "ranks": ranks})
+        seed += count
+    return cases, False
 
 
 def pack_example(built, folder):

@@ -2,7 +2,7 @@
 """Checks and measures what pack.py packed, on a machine with GPUs.
 
     run.py FOLDER [--check REGEX] [--tests GPUS] [--bench REGEX] [--peers SCRIPT] [--out FOLDER] [--jobs N] [--seconds N]
-           [--gpus N] [--transport auto|peer|nccl] [--processes]
+           [--gpus N] [--transport auto|peer|nccl] [--products auto|kernels|cublaslt] [--processes] [--repeat N]
 
 Every case named by --check runs on as many GPUs as it has ranks and is compared with the plan without a schedule on
 the CPU; --tests runs the unit tests on the real driver, the Python scripts and the example's application; every case
@@ -181,6 +181,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gpus", type=int, default=10**9, help="leaves out cases of more ranks")
     parser.add_argument("--transport", choices=["auto", "peer", "nccl"], help="CCN_GPU_TRANSPORT of all that is run")
+    parser.add_argument("--products", choices=["auto", "kernels", "cublaslt"], help="CCN_PRODUCTS of all that is run")
+    parser.add_argument("--repeat", type=int, default=1, help="how often each case is checked")
     parser.add_argument("--processes", action="store_true", help="checks every case with a process for each rank too")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
@@ -192,6 +194,8 @@ def main():
     cases = [case for case in json.load(open(f"{folder}/cases.json")) if case["ranks"] <= options.gpus]
     if options.transport:
         os.environ["CCN_GPU_TRANSPORT"] = options.transport
+    if options.products:
+        os.environ["CCN_PRODUCTS"] = options.products
     # Where NCCL is not installed, that which PyTorch has brought.
     if importlib.util.find_spec("nvidia") and (found := importlib.util.find_spec("nvidia.nccl")):
         folders = [f"{path}/lib" for path in found.submodule_search_locations]
@@ -199,6 +203,7 @@ def main():
 
     checked = []
     wanted = [c for c in cases if c["kind"] == "check" and re.search(options.check, c["name"])]
+    wanted *= options.repeat
     if options.processes:
         wanted += [{**case, "processes": True} for case in wanted if not case.get("processes")]
     # Those that start processes have as many ranks.

@@ -107,7 +107,7 @@ std::optional<int> chooseVariant(RunnerOptions &options, Package &package,
 /// Does with the package of `options` what the command line asks. `gpus` keeps
 /// those that it uses set up.
 int runPackage(RunnerOptions options, Result<Package> read,
-               Environment environment, std::shared_ptr<void> &gpus) {
+               Environment environment, HeldGpus &gpus) {
   if (!read)
     return fail(WrongUsage, read.message());
   Package &package = *read;
@@ -146,7 +146,7 @@ int runPackage(RunnerOptions options, Result<Package> read,
 
 /// Checks packages one after the other, and says how each has ended.
 int checkAll(RunnerOptions options, const Environment &environment,
-             std::shared_ptr<void> &gpus) {
+             HeldGpus &gpus) {
   std::vector<Result<Package>> packages;
   for (const std::string &path : options.packages)
     packages.push_back(readPackage(path));
@@ -162,8 +162,7 @@ int checkAll(RunnerOptions options, const Environment &environment,
     int code = runPackage(options, std::move(packages[i]), environment, gpus);
     std::cout << options.package << ": exit code " << code << std::endl;
     worst = std::max(worst, code);
-    // After some failures a GPU's context does nothing any more.
-    if (code == RunFailed && gpus)
+    if (code == RunFailed && gpus && !areUsable(gpus))
       break;
   }
   return worst;
@@ -193,7 +192,7 @@ int main(int argc, char **argv) {
   Result<Environment> environment = Environment::read();
   if (!environment)
     return fail(WrongUsage, environment.message());
-  std::shared_ptr<void> gpus;
+  HeldGpus gpus;
   if (options.packages.size() == 1)
     return runPackage(options, readPackage(options.package), *environment,
                       gpus);
