@@ -306,9 +306,8 @@ llvm::Error Emitter::emitPart(CudaPart &out, const Part &any, size_t launch,
                         segments[launch].exchangeOf(out.places.rank, exchange));
   // Which a library may have done.
   const std::optional<GpuProduct> &product = out.kernel.launch.product;
-  bool isFirst =
-      product && !product->isAll &&
-      &any == &out.places.own().launches[launch].parts.front();
+  bool isFirst = product && !product->isAll &&
+                 &any == &out.places.own().launches[launch].parts.front();
   text << (isFirst ? "if (!c.hasProduct) {\n" : "");
   llvm::Error error = emitProduct(out, any);
   text << (isFirst ? "}\n" : "");
@@ -392,7 +391,11 @@ static std::optional<GpuProduct> productOf(const CudaPlaces &places,
     return (view.rank < 0 || view.rank == places.rank) &&
            !places.isScattered(view);
   };
-  if (!part || !canTake(part->a) || !canTake(part->b) || !canTake(part->c))
+  // What writes nothing may say an input's place.
+  bool isEmpty = part && (part->m == 0 || part->n == 0 ||
+                          llvm::is_contained(part->batch, 0));
+  if (!part || isEmpty || !canTake(part->a) || !canTake(part->b) ||
+      !canTake(part->c))
     return std::nullopt;
   return GpuProduct{*part, launch.parts.size() == 1};
 }

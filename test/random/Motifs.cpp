@@ -220,8 +220,8 @@ Value ProgramGenerator::viewed(Value x) {
     } else if (x.type.cuts[dim].empty() && x.type.shape[dim] > 1) {
       int64_t begin = random.below(x.type.shape[dim]);
       type.shape[dim] -= begin;
-      x = {"slice(" + x.text + ", " + at + ", " + std::to_string(begin) +
-               ", " + std::to_string(x.type.shape[dim]) + ")",
+      x = {"slice(" + x.text + ", " + at + ", " + std::to_string(begin) + ", " +
+               std::to_string(x.type.shape[dim]) + ")",
            type};
     }
   }
@@ -265,8 +265,8 @@ void ProgramGenerator::stages() {
     if (random.chance(0.3)) {
       Tensor condition = replicated("bool", {});
       condition.held[axis] = Held::Local;
-      x = let({"select(" + input(condition).text + ", " + input(sent.type).text +
-                   ", " + sent.text + ")",
+      x = let({"select(" + input(condition).text + ", " +
+                   input(sent.type).text + ", " + sent.text + ")",
                sent.type});
     }
   }

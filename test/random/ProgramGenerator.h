@@ -80,8 +80,8 @@ private:
   }
   /// Another axis of a mesh that has more than one.
   size_t otherAxis(size_t axis) {
-    return (axis + 1 + static_cast<size_t>(
-                           random.below(int64_t(mesh.size()) - 1))) %
+    return (axis + 1 +
+            static_cast<size_t>(random.below(int64_t(mesh.size()) - 1))) %
            mesh.size();
   }
   /// `, a, b`, or nothing where the mesh has one axis.

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Child.h"
-#include "GpuTeam.h"
+#include "PackageRuns.h"
 #include "ProgramGenerator.h"
 #include "ScheduleGenerator.h"
 #include "Session.h"
@@ -72,7 +72,7 @@ static cl::opt<uint64_t>
     gpuEvery("gpu-every",
              cl::desc("Execute the kernels of every so many-th program, on "
                       "GPUs that are none; 0 is none"),
-             cl::init(GpuTeam::isThere() ? 50 : 0));
+             cl::init(PackageRuns::hasGpus() ? 50 : 0));
 
 /// What three of them say, which every program needs: LLD, which links what a
 /// package holds, resets all options of the process.
@@ -214,6 +214,7 @@ void runProgram(mlir::MLIRContext &context, uint64_t seed, Log log) {
   executed.limits = {random.pick(selectLimits)};
   if (random.chance(0.3))
     executed.variant = size_t(random.between(1, 24));
+  executed.runsProcesses = random.chance(0.1);
   if (wrong.empty() && executedEvery && seed % executedEvery == 0)
     wrong = session->comparePlans(executed, seed);
   if (wrong.empty() && kernelsEvery && seed % kernelsEvery == 0)
@@ -477,7 +478,7 @@ int main(int argc, char **argv) {
   writesTo = writtenTo;
   kernelsEvery = gpuEvery;
   secondsPerProgram = timeLimit;
-  if (kernelsEvery && !GpuTeam::isThere()) {
+  if (kernelsEvery && !PackageRuns::hasGpus()) {
     llvm::errs() << "--gpu-every: this build has no CUDA headers\n";
     return 2;
   }

@@ -361,8 +361,8 @@ ScheduleGenerator::Line ScheduleGenerator::choose() {
       return "algorithm " + name + " = \"" + schedules + "/" +
              random.pick<std::string>({"ring2", "ring3"}) + ".json\"";
     return "algorithm " + name + " = synth(\"" +
-           random.pick<std::string>({"ring(2)", "ring(3)", "ring(4)",
-                                     "line(2)", "line(3)", "full(4)"}) +
+           random.pick<std::string>({"ring(2)", "ring(3)", "ring(4)", "line(2)",
+                                     "line(3)", "full(4)"}) +
            "\", " + random.pick<std::string>({"latency", "bandwidth"}) + ")";
   case 3:
   case 4:

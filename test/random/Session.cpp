@@ -7,7 +7,7 @@
 
 #include "Session.h"
 
-#include "GpuTeam.h"
+#include "PackageRuns.h"
 #include "codegen/BuildPackage.h"
 #include "lib/Driver/ApplySchedule.h"
 #include "lib/Driver/Variants.h"
@@ -232,8 +232,7 @@ std::string Session::makePlans(bool gpu, const SelectLimits &limits,
       !wrong.empty())
     return wrong;
   constexpr size_t most = 24;
-  std::vector<PlanVariant> variants =
-      planVariants(*module, "f", options, most);
+  std::vector<PlanVariant> variants = planVariants(*module, "f", options, most);
   if (variants.empty())
     return "there are no variants";
   plans = std::move(variants[variant % variants.size()].plans);
@@ -312,11 +311,26 @@ std::string Session::comparePlansFor(const Depth &depth,
   auto team = ccn::test::PlanTeam::create(*plans, "f", /*timeLimit=*/20);
   if (!team)
     return team.message();
+  std::unique_ptr<PackageRuns> processes;
+  if (depth.runsProcesses) {
+    auto made = PackageRuns::create(*plans, "f", /*gpu=*/false);
+    if (!made)
+      return made.message();
+    processes = *std::move(made);
+  }
   // Synthesized algorithms sum in the order of their sends.
   bool reordersSums = !(*team)->getPackage().plan.schedules.empty();
   return compareExecuted(
-      [&](const interp::NamedTensors &inputs) {
-        return executeTwice(**team, inputs);
+      [&](const interp::NamedTensors &inputs) -> Result<PackageRuns::Outputs> {
+        auto byThreads = executeTwice(**team, inputs);
+        if (!byThreads || !processes)
+          return byThreads;
+        auto byProcesses = processes->asProcesses(inputs);
+        if (!byProcesses)
+          return ccn::error("by processes, ", byProcesses.message());
+        std::string wrong =
+            differenceOf(*byThreads, *byProcesses, "by processes");
+        return wrong.empty() ? std::move(byThreads) : ccn::error(wrong);
       },
       reordersSums, depth, seed, "executed");
 }
@@ -325,15 +339,16 @@ std::string Session::compareKernelsFor(const Depth &depth,
                                        const SelectLimits &limits,
                                        uint64_t seed) {
   Module plans;
-  if (std::string wrong =
-          makePlans(/*gpu=*/true, limits, depth.variant, plans);
+  if (std::string wrong = makePlans(/*gpu=*/true, limits, depth.variant, plans);
       !wrong.empty())
     return wrong;
-  auto team = GpuTeam::create(*plans, "f");
-  if (!team)
-    return team.message();
+  auto runs = PackageRuns::create(*plans, "f", /*gpu=*/true);
+  if (!runs)
+    return runs.message();
   std::string wrong = compareExecuted(
-      [&](const interp::NamedTensors &inputs) { return (*team)->run(inputs); },
+      [&](const interp::NamedTensors &inputs) {
+        return (*runs)->onGpus(inputs);
+      },
       /*reordersSums=*/true, depth, seed, "executed by kernels");
   return wrong.empty() ? wrong : "by kernels, " + wrong;
 }

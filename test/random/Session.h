@@ -33,6 +33,8 @@ struct Depth {
   std::vector<SelectLimits> limits = {{}};
   /// Whether its kernels are, too.
   bool runsKernels = false;
+  /// Whether its plans are executed by processes, too.
+  bool runsProcesses = false;
   /// Which of the ways that --autotune would measure is executed, modulo their
   /// number.
   size_t variant = 0;

@@ -44,9 +44,9 @@ struct Matrix {
       return;
     }
     auto sum = static_cast<float>(value);
-    static_cast<uint16_t *>(data)[place] = static_cast<uint16_t>(
-        type == CUDA_R_16F ? encodeAs<F16Format>(sum)
-                           : encodeAs<BF16Format>(sum));
+    static_cast<uint16_t *>(data)[place] =
+        static_cast<uint16_t>(type == CUDA_R_16F ? encodeAs<F16Format>(sum)
+                                                 : encodeAs<BF16Format>(sum));
   }
   bool isRight() const {
     return (type == CUDA_R_64F || type == CUDA_R_16F || type == CUDA_R_16BF) &&
@@ -75,8 +75,8 @@ struct Product {
     return a.isRight() && b.isRight() && c.isRight() && a.batch == b.batch &&
            a.batch == c.batch && size(a, desc.left, true) == c.rows &&
            size(b, desc.right, false) == c.columns &&
-           size(b, desc.right, true) == depth() &&
-           a.type == b.type && a.type == c.type &&
+           size(b, desc.right, true) == depth() && a.type == b.type &&
+           a.type == c.type &&
            desc.compute == (c.type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
                                                  : CUBLAS_COMPUTE_32F) &&
            desc.scale == (c.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F);

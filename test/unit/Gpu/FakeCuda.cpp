@@ -106,8 +106,8 @@ struct CUstream_st {
     latenesses = latenesses * 6364136223846793005u + 1442695040888963407u;
     auto drawn = static_cast<unsigned>(latenesses >> 33);
     if (drawn % 2 == 0)
-      std::this_thread::sleep_for(std::chrono::microseconds(
-          drawn / 2 % static_cast<unsigned>(most)));
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(drawn / 2 % static_cast<unsigned>(most)));
   }
   void loop() {
     std::unique_lock lock(mutex);

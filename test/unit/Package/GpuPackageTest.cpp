@@ -114,9 +114,10 @@ TEST(GpuPackage, LaunchesAreChecked) {
   EXPECT_EQ(whyNotProduct([](MatmulPart &) {}), "");
   EXPECT_EQ(whyNotProduct([](MatmulPart &p) { p.a.buffer = 99; }),
             where + "its product: expected a buffer below 5, found 99");
-  EXPECT_EQ(whyNotProduct([](MatmulPart &p) { p.b.strides[1] = 1000, p.n = 2; }),
-            where + "its product: the view has elements 0 to 1000 of buffer 0, "
-                    "which has 1000");
+  EXPECT_EQ(
+      whyNotProduct([](MatmulPart &p) { p.b.strides[1] = 1000, p.n = 2; }),
+      where + "its product: the view has elements 0 to 1000 of buffer 0, "
+              "which has 1000");
   EXPECT_EQ(whyNotProduct([](MatmulPart &p) { p.a.buffer = 4, p.a.rank = 0; }),
             where + "its product: expected own memory, found that of rank 0");
   EXPECT_EQ(whyNotWith([](GpuProgram &gpu) { gpu.launches.pop_back(); }),

@@ -1,10 +1,10 @@
-//===- GpuTeam.cpp - Plans executed by ccrun on GPUs ----------------------===//
+//===- PackageRuns.cpp - Plans executed by ccrun --------------------------===//
 //
 // Arrays travel in files of a temporary folder.
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuTeam.h"
+#include "PackageRuns.h"
 
 #include "codegen/BuildPackage.h"
 #include "runtime/NpyTensor.h"
@@ -21,74 +21,93 @@ using namespace ccn;
 using namespace ccn::random;
 using namespace ccn::runtime;
 
-bool GpuTeam::isThere() { return *CCN_FAKE_LIBRARIES; }
+bool PackageRuns::hasGpus() { return *CCN_FAKE_LIBRARIES; }
 
-GpuTeam::~GpuTeam() {
+PackageRuns::~PackageRuns() {
   std::error_code ignored;
   if (!folder.empty())
     std::filesystem::remove_all(folder, ignored);
 }
 
-Result<std::unique_ptr<GpuTeam>> GpuTeam::create(mlir::ModuleOp plans,
-                                                 llvm::StringRef program) {
+Result<std::unique_ptr<PackageRuns>>
+PackageRuns::create(mlir::ModuleOp plans, llvm::StringRef program, bool gpu) {
   codegen::PackageOptions options;
   options.program = program.str();
-  options.gpu = true;
+  options.gpu = gpu;
   Result<Package> package = codegen::buildPackage(plans, options);
   if (!package)
     return error("no package: ", package.message());
   Result<std::string> bytes = encodePackage(*package);
   if (!bytes)
     return error("the package cannot be written: ", bytes.message());
-  std::unique_ptr<GpuTeam> team(new GpuTeam);
-  team->plan = std::move(package->plan);
+  std::unique_ptr<PackageRuns> made(new PackageRuns);
+  made->plan = std::move(package->plan);
   std::string pattern =
       (std::filesystem::temp_directory_path() / "random-programs-XXXXXX")
           .string();
   if (!mkdtemp(pattern.data()))
     return error("no folder for temporary files");
-  team->folder = pattern;
-  std::ofstream file(team->folder + "/p.ccnpkg", std::ios::binary);
+  made->folder = pattern;
+  std::ofstream file(made->folder + "/p.ccnpkg", std::ios::binary);
   file << *bytes;
   file.close();
   if (!file)
     return error("the package cannot be written");
-  return team;
+  return made;
 }
 
-Result<GpuTeam::Outputs> GpuTeam::run(const interp::NamedTensors &inputs) {
-  const char *products = runs++ % 2 == 0 ? "auto" : "kernels";
-  Result<Outputs> accessed = run(inputs, "peer", products);
-  if (!accessed)
-    return accessed;
-  Result<Outputs> sent = run(inputs, "nccl", products);
-  if (!sent)
-    return error("by messages, ", sent.message());
-  for (const auto &[a, b] : llvm::zip_equal(*accessed, *sent))
+std::string random::differenceOf(const PackageRuns::Outputs &first,
+                                 const PackageRuns::Outputs &second,
+                                 const std::string &how) {
+  for (const auto &[a, b] : llvm::zip_equal(first, second))
     if (auto index = interp::firstDifference(a.tensor, b.tensor))
-      return error("element ", *index, " of '", a.name, "' is ",
-                   a.tensor.textAt(*index), ", by messages ",
-                   b.tensor.textAt(*index));
-  return accessed;
+      return "element " + std::to_string(*index) + " of '" + a.name + "' is " +
+             a.tensor.textAt(*index) + ", " + how + " " +
+             b.tensor.textAt(*index);
+  return "";
 }
 
-Result<GpuTeam::Outputs> GpuTeam::run(const interp::NamedTensors &inputs,
-                                      const std::string &transport,
-                                      const std::string &products) {
+Result<PackageRuns::Outputs>
+PackageRuns::onGpus(const interp::NamedTensors &inputs) {
   // A device for each rank, as messages need it. Streams are late by more than
   // most of what kernels do takes.
-  std::vector<std::string> arguments = {"env",
-                                        "LD_LIBRARY_PATH=" CCN_FAKE_LIBRARIES,
-                                        "CCN_CACHE_DIR=" + folder + "/cache",
-                                        "CCN_GPU_TRANSPORT=" + transport,
-                                        "CCN_FAKE_GPUS=" +
-                                            std::to_string(plan.ranks.size()),
-                                        "CCN_FAKE_LATE=2000",
-                                        "CCN_PRODUCTS=" + products,
-                                        CCN_RUN,
-                                        folder + "/p.ccnpkg",
-                                        "--timeout",
-                                        "20"};
+  std::vector<std::string> variables = {
+      "LD_LIBRARY_PATH=" CCN_FAKE_LIBRARIES,
+      "CCN_CACHE_DIR=" + folder + "/cache",
+      "CCN_FAKE_GPUS=" + std::to_string(plan.ranks.size()),
+      "CCN_FAKE_LATE=2000",
+      std::string("CCN_PRODUCTS=") + (runs++ % 2 == 0 ? "auto" : "kernels")};
+  auto runBy = [&](const char *transport) {
+    std::vector<std::string> all = variables;
+    all.push_back(std::string("CCN_GPU_TRANSPORT=") + transport);
+    return run(inputs, std::move(all), {"--target", "cuda"});
+  };
+  Result<Outputs> accessed = runBy("peer");
+  if (!accessed)
+    return accessed;
+  Result<Outputs> sent = runBy("nccl");
+  if (!sent)
+    return error("by messages, ", sent.message());
+  std::string wrong = differenceOf(*accessed, *sent, "by messages");
+  return wrong.empty() ? std::move(accessed) : error(wrong);
+}
+
+Result<PackageRuns::Outputs>
+PackageRuns::asProcesses(const interp::NamedTensors &inputs) {
+  return run(inputs, {},
+             {"--target", "cpu", "--nproc", std::to_string(plan.ranks.size())});
+}
+
+Result<PackageRuns::Outputs>
+PackageRuns::run(const interp::NamedTensors &inputs,
+                 std::vector<std::string> variables,
+                 std::vector<std::string> options) {
+  std::vector<std::string> arguments = {"env"};
+  llvm::append_range(arguments, variables);
+  llvm::append_range(arguments,
+                     std::initializer_list<std::string>{
+                         CCN_RUN, folder + "/p.ccnpkg", "--timeout", "20"});
+  llvm::append_range(arguments, options);
   std::vector<std::pair<size_t, std::string>> files;
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
     const Argument &argument = plan.arguments[i];
