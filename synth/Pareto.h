@@ -84,7 +84,7 @@ std::string paretoJson(const ParetoResult &result, const Fabric &fabric);
 /// Reads what paretoJson wrote; every schedule is checked again.
 Result<std::vector<ParetoPoint>> parsePareto(std::string_view text,
                                              std::string_view where,
-                                             const Fabric &fabric);
+                                             Fabric &fabric);
 /// Predicted time against size, one line a point, as an SVG drawing.
 Result<std::string> paretoSvg(const ParetoResult &result, const Fabric &fabric);
 

@@ -61,8 +61,11 @@ struct Topology {
   int findNode(std::string_view nodeName) const;
 };
 
-/// Checks names, indices, capacities (> 0), latencies (>= 0), duplicate links
-/// and that there is at least one GPU. Returns an empty text when all is well.
+/// The most that a link's capacity (GB/s) and latency (us) can be: what is
+/// counted in MB/s fits 32 bits.
+constexpr double mostGBps = 1e6, mostUs = 1e9;
+
+/// Checks names, indices, capacities, latencies, duplicate links and that there is at least one GPU. Returns an empty text when all is well.
 std::string validate(const Topology &topology);
 
 /// Reads the JSON format; `where` names the source in errors, which also

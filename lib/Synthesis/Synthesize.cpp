@@ -90,7 +90,8 @@ private:
   int leastSteps(const Collective &wanted) const;
 
   const SynthRequest &request;
-  const Fabric &fabric;
+  /// Gets the ways that trees and flows take besides the shortest.
+  Fabric fabric;
   const ReduceMode mode;
   Limits limits;
 };
