@@ -182,8 +182,7 @@ FabricWays::~FabricWays() {
 }
 
 int FabricWays::edgeAlong(const std::vector<int> &path) {
-  auto [it, isNew] =
-      edges.emplace(path, static_cast<int>(fabric.edges.size()));
+  auto [it, isNew] = edges.emplace(path, static_cast<int>(fabric.edges.size()));
   if (isNew)
     fabric.edges.push_back(edgeOf(fabric, path));
   return it->second;

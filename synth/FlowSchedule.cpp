@@ -410,8 +410,7 @@ Schedule Builder::place(const Collective &collective, int multiplier,
 } // namespace
 
 Result<FlowScheduleResult> ccn::synth::flowSchedule(
-    Fabric &fabric,
-    const std::function<Result<Collective>(int)> &collectiveOf,
+    Fabric &fabric, const std::function<Result<Collective>(int)> &collectiveOf,
     const FlowOptions &options) {
   Result<Collective> base = collectiveOf(1);
   if (!base)

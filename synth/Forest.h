@@ -76,8 +76,8 @@ Result<Schedule> forestSchedule(const Forest &forest, Fabric &fabric,
 /// all_gather, reduce_scatter (from the reversed topology's forest) or
 /// all_reduce (both, one after the other for each chunk) at optimal throughput.
 /// `forests` receives what was packed. Adds ways to the fabric as above.
-Result<Schedule> treeSchedule(Fabric &fabric, CollectiveKind kind,
-                              int pieces, const Limits &limits,
+Result<Schedule> treeSchedule(Fabric &fabric, CollectiveKind kind, int pieces,
+                              const Limits &limits,
                               std::vector<Forest> *forests = nullptr);
 
 } // namespace ccn::synth

@@ -60,8 +60,8 @@ public:
                             coefficients.data(),
                             static_cast<CoinBigIndex>(coefficients.size()));
     matrix.setDimensions(static_cast<int>(program.rows.size()), columns);
-    std::vector<double> objective(columns), lower(program.lowerBounds.begin(),
-                                                  program.lowerBounds.end());
+    std::vector<double> objective(columns),
+        lower(program.lowerBounds.begin(), program.lowerBounds.end());
     for (auto [column, c] : cost)
       objective[column - 1] = static_cast<double>(c);
     simplex.setLogLevel(0);
