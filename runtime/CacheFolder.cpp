@@ -7,7 +7,10 @@
 
 #include "runtime/CacheFolder.h"
 
+#include "runtime/File.h"
+
 #include <cstdlib>
+#include <filesystem>
 #include <pwd.h>
 #include <unistd.h>
 #include <vector>
@@ -32,6 +35,33 @@ std::string cacheFolder() {
     return std::string(base) + "/ccn";
   std::string home = homeFolder();
   return home.empty() ? "" : home + "/.cache/ccn";
+}
+
+std::optional<std::string> readCached(const std::string &path, int64_t most) {
+  int64_t size = 0;
+  Result<FileDescriptor> file = openRegularFile(path, "a file", size);
+  if (!file || size > most)
+    return std::nullopt;
+  std::string entry(static_cast<size_t>(size), '\0');
+  if (readAt(file->get(), entry.data(), size, 0) != size)
+    return std::nullopt;
+  return entry;
+}
+
+Status writeCached(const std::string &path,
+                   std::initializer_list<std::string_view> parts) {
+  std::error_code failure;
+  std::filesystem::path place(path);
+  std::filesystem::create_directories(place.parent_path(), failure);
+  if (failure)
+    return error("cannot make the folder of '", path, "': ", failure.message());
+  // A link would be followed and a pipe refused.
+  std::filesystem::file_type type =
+      std::filesystem::symlink_status(place, failure).type();
+  if (type != std::filesystem::file_type::regular &&
+      type != std::filesystem::file_type::directory)
+    std::filesystem::remove(place, failure);
+  return writeFileAtomically(path, parts);
 }
 
 } // namespace ccn

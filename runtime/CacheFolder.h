@@ -8,7 +8,13 @@
 #ifndef CCN_RUNTIME_CACHEFOLDER_H
 #define CCN_RUNTIME_CACHEFOLDER_H
 
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace ccn {
 
@@ -16,6 +22,15 @@ namespace ccn {
 /// XDG_CACHE_HOME, else .cache/ccn in the home folder. It may not exist yet.
 /// Empty, as which CCN_CACHE_DIR can be set, keeps nothing.
 std::string cacheFolder();
+
+/// What an entry holds; none where it cannot be read, is not a regular file or
+/// has more than `most` bytes. Never waits for the other end of a pipe.
+std::optional<std::string> readCached(const std::string &path, int64_t most);
+
+/// Writes an entry whole or not at all, and makes its folder. Replaces what is
+/// there, also if that is a link or a pipe. Errors name the path.
+Status writeCached(const std::string &path,
+                   std::initializer_list<std::string_view> parts);
 
 } // namespace ccn
 

@@ -7,14 +7,11 @@
 #include "runtime/TunedVariant.h"
 
 #include "runtime/CacheFolder.h"
-#include "runtime/File.h"
 #include "runtime/Hash.h"
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <fstream>
-#include <system_error>
 #include <unistd.h>
 
 namespace ccn::runtime {
@@ -50,11 +47,6 @@ Result<std::string> keepTuned(const Package &package,
   std::string path = tunedPath(package, machine);
   if (path.empty())
     return error("there is no cache folder; CCN_CACHE_DIR can name one");
-  std::error_code failure;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(),
-                                      failure);
-  if (failure)
-    return error("cannot make the folder of '", path, "': ", failure.message());
   Json json = {{"program", package.program},
                {"hash", package.hash},
                {"machine", machine},
@@ -65,7 +57,7 @@ Result<std::string> keepTuned(const Package &package,
          {"schedule", i ? package.variants[i - 1].schedule : package.schedule},
          {"seconds", seconds[i]}});
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
-  if (Status status = writeFileAtomically(path, {text, "\n"}); !status)
+  if (Status status = writeCached(path, {text, "\n"}); !status)
     return status;
   return path;
 }
@@ -74,8 +66,9 @@ size_t findTuned(const Package &package, const std::string &machine) {
   std::string path = tunedPath(package, machine);
   if (package.variants.empty() || path.empty())
     return 0;
-  std::ifstream file(path);
-  Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  constexpr int64_t mostBytes = int64_t(1) << 24;
+  std::string text = readCached(path, mostBytes).value_or("");
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || json.value("hash", Json()) != package.hash)
     return 0;
   Json number = json.value("variant", Json());

@@ -29,6 +29,16 @@ std::vector<int> Fabric::distancesFrom(int host) const {
   return distance;
 }
 
+/// A way as an edge.
+static FabricEdge edgeOf(const Fabric &fabric, const std::vector<int> &path) {
+  const std::vector<Link> &links = fabric.topology.links;
+  FabricEdge edge{fabric.nodeHost[links[path.front()].src],
+                  fabric.nodeHost[links[path.back()].dst], path, 0};
+  for (int link : path)
+    edge.us += links[link].us;
+  return edge;
+}
+
 /// Finds the shortest ways from `start` to all hosts with only switches and
 /// NICs between, and adds each as an edge.
 static void addEdgesFrom(Fabric &fabric,
@@ -59,10 +69,7 @@ static void addEdgesFrom(Fabric &fabric,
         continue;
       path.push_back(l);
       if (t.nodes[v].isHost()) {
-        FabricEdge edge{fabric.nodeHost[start], fabric.nodeHost[v], path, 0};
-        for (int p : path)
-          edge.us += t.links[p].us;
-        fabric.edges.push_back(std::move(edge));
+        fabric.edges.push_back(edgeOf(fabric, path));
       } else {
         walk(v);
       }
@@ -78,6 +85,38 @@ static void indexEdges(Fabric &fabric) {
   for (size_t e = 0; e < fabric.edges.size(); ++e) {
     fabric.out[fabric.edges[e].src].push_back(e);
     fabric.in[fabric.edges[e].dst].push_back(e);
+  }
+}
+
+/// Capacities are compared in MB/s.
+static int64_t mega(double gbps) {
+  return std::max<int64_t>(1, std::llround(gbps * 1000));
+}
+
+/// One set for each link and each edge set of the topology that edges use.
+static void indexSets(Fabric &fabric) {
+  const Topology &t = fabric.topology;
+  std::vector<std::vector<int>> users(t.links.size());
+  for (size_t e = 0; e < fabric.edges.size(); ++e)
+    for (int l : fabric.edges[e].path)
+      users[l].push_back(static_cast<int>(e));
+  fabric.sets.clear();
+  for (size_t l = 0; l < t.links.size(); ++l)
+    if (!users[l].empty())
+      fabric.sets.push_back(
+          {users[l], fabric.linkCap[l],
+           t.nodes[t.links[l].src].name + "->" + t.nodes[t.links[l].dst].name});
+  for (const EdgeSet &edgeSet : t.edgeSets) {
+    FabricSet set;
+    set.name = edgeSet.name;
+    set.cap = static_cast<int>(mega(edgeSet.gbps) / mega(fabric.unitGBps));
+    for (int l : edgeSet.links)
+      set.edges.insert(set.edges.end(), users[l].begin(), users[l].end());
+    std::sort(set.edges.begin(), set.edges.end());
+    set.edges.erase(std::unique(set.edges.begin(), set.edges.end()),
+                    set.edges.end());
+    if (!set.edges.empty())
+      fabric.sets.push_back(std::move(set));
   }
 }
 
@@ -97,10 +136,6 @@ Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
         fabric.hostNode.push_back(i);
         fabric.ranks += kind == NodeKind::Gpu;
       }
-  // Capacities are compared in MB/s.
-  auto mega = [](double gbps) {
-    return std::max<int64_t>(1, std::llround(gbps * 1000));
-  };
   int64_t unit = unitGBps > 0 ? mega(unitGBps) : 0;
   if (unit == 0) {
     for (const Link &link : t.links)
@@ -123,33 +158,34 @@ Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
     if (fabric.linkCap.back() == 0)
       return tooSmall("/links/" + std::to_string(l), link.gbps);
   }
+  for (size_t s = 0; s < t.edgeSets.size(); ++s)
+    if (mega(t.edgeSets[s].gbps) < unit)
+      return tooSmall("/edge_sets/" + std::to_string(s), t.edgeSets[s].gbps);
   for (int node : fabric.hostNode)
     addEdgesFrom(fabric, outLinks, node);
   indexEdges(fabric);
-  std::vector<std::vector<int>> users(t.links.size());
-  for (size_t e = 0; e < fabric.edges.size(); ++e)
-    for (int l : fabric.edges[e].path)
-      users[l].push_back(e);
-  for (size_t l = 0; l < t.links.size(); ++l)
-    if (!users[l].empty())
-      fabric.sets.push_back(
-          {users[l], fabric.linkCap[l],
-           t.nodes[t.links[l].src].name + "->" + t.nodes[t.links[l].dst].name});
-  for (size_t s = 0; s < t.edgeSets.size(); ++s) {
-    FabricSet set;
-    set.name = t.edgeSets[s].name;
-    set.cap = static_cast<int>(mega(t.edgeSets[s].gbps) / unit);
-    if (set.cap == 0)
-      return tooSmall("/edge_sets/" + std::to_string(s), t.edgeSets[s].gbps);
-    for (int l : t.edgeSets[s].links)
-      set.edges.insert(set.edges.end(), users[l].begin(), users[l].end());
-    std::sort(set.edges.begin(), set.edges.end());
-    set.edges.erase(std::unique(set.edges.begin(), set.edges.end()),
-                    set.edges.end());
-    if (!set.edges.empty())
-      fabric.sets.push_back(std::move(set));
-  }
+  indexSets(fabric);
   return fabric;
+}
+
+FabricWays::FabricWays(Fabric &fabric)
+    : fabric(fabric), before(fabric.edges.size()) {
+  for (size_t e = 0; e < before; ++e)
+    edges.emplace(fabric.edges[e].path, static_cast<int>(e));
+}
+
+FabricWays::~FabricWays() {
+  if (fabric.edges.size() == before)
+    return;
+  indexEdges(fabric);
+  indexSets(fabric);
+}
+
+int FabricWays::edgeAlong(const std::vector<int> &path) {
+  auto [it, isNew] = edges.emplace(path, static_cast<int>(fabric.edges.size()));
+  if (isNew)
+    fabric.edges.push_back(edgeOf(fabric, path));
+  return it->second;
 }
 
 Fabric ccn::synth::withEdges(const Fabric &fabric,

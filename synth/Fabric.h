@@ -13,6 +13,7 @@
 #include "synth/Topology.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,26 @@ struct Fabric {
 /// a capacity below it is an error. Hosts are joined along the paths through
 /// switches and NICs with the fewest links, all of them where several tie.
 Result<Fabric> makeFabric(const Topology &topology, double unitGBps = 0);
+
+/// Finds the edges of ways, and adds to the fabric those that it lacks: ways
+/// longer than the shortest. New edges come last, and sets count them once this
+/// goes. Not for a fabric that was narrowed (withEdges).
+class FabricWays {
+public:
+  explicit FabricWays(Fabric &fabric);
+  ~FabricWays();
+  FabricWays(const FabricWays &) = delete;
+  FabricWays &operator=(const FabricWays &) = delete;
+
+  /// The edge along these links, which lead from a host over switches and NICs
+  /// to another host.
+  int edgeAlong(const std::vector<int> &path);
+
+private:
+  Fabric &fabric;
+  size_t before;
+  std::map<std::vector<int>, int> edges;
+};
 
 /// The fabric with only the edges that `keep` marks, numbered anew; links and
 /// bounds stay those of the whole machine.

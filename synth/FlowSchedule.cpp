@@ -35,7 +35,7 @@ struct Way {
 
 class Builder {
 public:
-  Builder(const Fabric &fabric, const Collective &base, const Limits &limits)
+  Builder(Fabric &fabric, const Collective &base, const Limits &limits)
       : fabric(fabric), t(fabric.topology), limits(limits) {
     demand.assign(fabric.ranks, std::vector<int>(fabric.ranks));
     for (const ChunkRelation &chunk : base.chunks)
@@ -65,7 +65,7 @@ private:
   Fraction certify(const std::vector<double> &duals) const;
   int column(int source, int link) const { return sourceBase[source] + link; }
 
-  const Fabric &fabric;
+  Fabric &fabric;
   const Topology &t;
   const Limits &limits;
   std::vector<std::vector<int>> demand;
@@ -246,10 +246,7 @@ int Builder::wholeMultiplier() const {
 
 /// Takes the flow of each source apart into ways to its destinations.
 std::string Builder::findWays() {
-  std::map<std::pair<int, int>, std::vector<int>> between;
-  for (size_t e = 0; e < fabric.edges.size(); ++e)
-    between[{fabric.edges[e].src, fabric.edges[e].dst}].push_back(
-        static_cast<int>(e));
+  FabricWays known(fabric);
   std::vector<std::vector<int>> out(t.nodes.size());
   for (size_t l = 0; l < t.links.size(); ++l)
     out[t.links[l].src].push_back(static_cast<int>(l));
@@ -290,23 +287,13 @@ std::string Builder::findWays() {
         Way way;
         way.amount = amount;
         std::vector<int> hop;
-        int from = u;
         for (int l : path) {
           flow[l] -= amount;
           hop.push_back(l);
           int host = fabric.nodeHost[t.links[l].dst];
           if (host < 0)
             continue;
-          int edge = -1;
-          for (int e : between[{from, host}])
-            if (fabric.edges[e].path == hop)
-              edge = e;
-          if (edge < 0)
-            return "the flow from " + fabric.hostName(from) + " to " +
-                   fabric.hostName(host) +
-                   " takes a way that is not a shortest one between hosts";
-          way.edges.push_back(edge);
-          from = host;
+          way.edges.push_back(known.edgeAlong(hop));
           hop.clear();
         }
         left -= amount;
@@ -423,8 +410,7 @@ Schedule Builder::place(const Collective &collective, int multiplier,
 } // namespace
 
 Result<FlowScheduleResult> ccn::synth::flowSchedule(
-    const Fabric &fabric,
-    const std::function<Result<Collective>(int)> &collectiveOf,
+    Fabric &fabric, const std::function<Result<Collective>(int)> &collectiveOf,
     const FlowOptions &options) {
   Result<Collective> base = collectiveOf(1);
   if (!base)

@@ -41,9 +41,11 @@ struct FlowScheduleResult {
 };
 
 /// `collectiveOf(k)` is the collective with k times the chunks. Every link
-/// carries what the optimal flow gives it, up to the rounding of chunks.
+/// carries what the optimal flow gives it, up to the rounding of chunks. Ways
+/// that the flow takes and the fabric lacks, being longer than the shortest,
+/// are added to it.
 Result<FlowScheduleResult>
-flowSchedule(const Fabric &fabric,
+flowSchedule(Fabric &fabric,
              const std::function<Result<Collective>(int)> &collectiveOf,
              const FlowOptions &options);
 

@@ -67,16 +67,17 @@ std::string checkForest(const Forest &forest, const Fabric &fabric);
 
 /// The forest as a schedule of all_gather, every tree's data in `pieces` chunks
 /// that follow each other for pipelining. A step is as deep in the trees (plus
-/// the piece's place in line); its rounds are what its links need. Fails where
-/// a tree takes a way that is not an edge of the fabric.
-Result<Schedule> forestSchedule(const Forest &forest, const Fabric &fabric,
+/// the piece's place in line); its rounds are what its links need. Ways that
+/// trees take and the fabric lacks, being longer than the shortest, are added
+/// to it. What passes a CPU is stored there on its way.
+Result<Schedule> forestSchedule(const Forest &forest, Fabric &fabric,
                                 int pieces);
 
 /// all_gather, reduce_scatter (from the reversed topology's forest) or
 /// all_reduce (both, one after the other for each chunk) at optimal throughput.
-/// `forests` receives what was packed.
-Result<Schedule> treeSchedule(const Fabric &fabric, CollectiveKind kind,
-                              int pieces, const Limits &limits,
+/// `forests` receives what was packed. Adds ways to the fabric as above.
+Result<Schedule> treeSchedule(Fabric &fabric, CollectiveKind kind, int pieces,
+                              const Limits &limits,
                               std::vector<Forest> *forests = nullptr);
 
 } // namespace ccn::synth

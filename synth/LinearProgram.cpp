@@ -7,152 +7,214 @@
 #include "synth/LinearProgram.h"
 #include "synth/Z3Watchdog.h"
 
-#include <glpk.h>
+#include <ClpEventHandler.hpp>
+#include <ClpSimplex.hpp>
+#include <CoinError.hpp>
+#include <CoinPackedMatrix.hpp>
 
-#include <algorithm>
 #include <cmath>
+#include <optional>
 
 using namespace ccn::synth;
 
 namespace ccn::synth {
 
-/// A LinearProgram as GLPK's own object.
-class GlpkProgram {
+/// Ends Clp's work when the limits expire.
+class ClpWatch : public ClpEventHandler {
 public:
-  explicit GlpkProgram(const LinearProgram &program) : lp(glp_create_prob()) {
-    glp_term_out(GLP_OFF);
-    if (!program.lowerBounds.empty())
-      glp_add_cols(lp, static_cast<int>(program.lowerBounds.size()));
-    for (size_t c = 0; c < program.lowerBounds.size(); ++c)
-      glp_set_col_bnds(lp, static_cast<int>(c) + 1, GLP_LO,
-                       static_cast<double>(program.lowerBounds[c]), 0);
-    if (!program.rows.empty())
-      glp_add_rows(lp, static_cast<int>(program.rows.size()));
+  explicit ClpWatch(const Limits &limits) : limits(limits) {}
+  ClpEventHandler *clone() const override { return new ClpWatch(*this); }
+  int event(Event /*whichEvent*/) override {
+    constexpr int goOn = -1, stop = 0;
+    return limits.expired() ? stop : goOn;
+  }
+
+private:
+  const Limits &limits;
+};
+
+/// A LinearProgram as Clp's own object, whose columns count from 0.
+class ClpProgram {
+public:
+  ClpProgram(const LinearProgram &program, const Limits &limits,
+             const LinearProgram::Terms &cost = {})
+      : columns(static_cast<int>(program.lowerBounds.size())), limits(limits) {
+    std::vector<int> rowOf, columnOf;
+    std::vector<double> coefficients, least, most;
     for (size_t r = 0; r < program.rows.size(); ++r) {
       const LinearProgram::Row &row = program.rows[r];
-      std::vector<int> index = {0};
-      std::vector<double> coefficient = {0};
       for (auto [column, c] : row.terms)
         if (c != 0) {
-          index.push_back(column);
-          coefficient.push_back(static_cast<double>(c));
+          rowOf.push_back(static_cast<int>(r));
+          columnOf.push_back(column - 1);
+          coefficients.push_back(static_cast<double>(c));
         }
-      int type = row.relation == LinearProgram::Relation::Equal     ? GLP_FX
-                 : row.relation == LinearProgram::Relation::AtLeast ? GLP_LO
-                                                                    : GLP_UP;
       double bound = static_cast<double>(row.bound);
-      glp_set_row_bnds(lp, static_cast<int>(r) + 1, type, bound, bound);
-      glp_set_mat_row(lp, static_cast<int>(r) + 1,
-                      static_cast<int>(index.size()) - 1, index.data(),
-                      coefficient.data());
+      bool below = row.relation == LinearProgram::Relation::AtMost ||
+                   row.relation == LinearProgram::Relation::Below;
+      bool above = row.relation == LinearProgram::Relation::AtLeast;
+      least.push_back(below ? -COIN_DBL_MAX : bound);
+      most.push_back(above ? COIN_DBL_MAX : bound);
     }
+    CoinPackedMatrix matrix(/*colordered=*/true, rowOf.data(), columnOf.data(),
+                            coefficients.data(),
+                            static_cast<CoinBigIndex>(coefficients.size()));
+    matrix.setDimensions(static_cast<int>(program.rows.size()), columns);
+    std::vector<double> objective(columns),
+        lower(program.lowerBounds.begin(), program.lowerBounds.end());
+    for (auto [column, c] : cost)
+      objective[column - 1] = static_cast<double>(c);
+    simplex.setLogLevel(0);
+    simplex.loadProblem(matrix, lower.data(), /*colub=*/nullptr,
+                        objective.data(), least.data(), most.data());
+    ClpWatch watch(limits);
+    simplex.passInEventHandler(&watch);
   }
-  ~GlpkProgram() { glp_delete_prob(lp); }
-  GlpkProgram(const GlpkProgram &) = delete;
-  GlpkProgram &operator=(const GlpkProgram &) = delete;
 
-  Answer simplex(const Limits &limits) {
-    glp_smcp options;
-    glp_init_smcp(&options);
-    options.msg_lev = GLP_MSG_OFF;
-    options.tm_lim = milliseconds(limits);
-    options.meth = GLP_DUALP;
-    glp_scale_prob(lp, GLP_SF_AUTO);
-    glp_adv_basis(lp, 0);
-    if (glp_simplex(lp, &options) != 0)
+  /// Solves from where the last solution was. Yes means an optimal one.
+  Answer solve() {
+    if (limits.expired())
       return Answer::Unknown;
-    int status = glp_get_status(lp);
-    if (status == GLP_OPT || status == GLP_FEAS)
-      return Answer::Yes;
-    return status == GLP_NOFEAS ? Answer::No : Answer::Unknown;
+    try {
+      simplex.dual();
+    } catch (const CoinError &) {
+      return Answer::Unknown;
+    }
+    constexpr int optimal = 0, infeasible = 1;
+    return simplex.status() == optimal      ? Answer::Yes
+           : simplex.status() == infeasible ? Answer::No
+                                            : Answer::Unknown;
   }
 
-  static int milliseconds(const Limits &limits) {
-    return static_cast<int>(std::clamp(limits.remaining() * 1000, 1.0, 1e8));
-  }
+  /// A solution in whole numbers after `solve` has found one in fractions.
+  Answer branch(int64_t nodes);
 
-  glp_prob *lp;
+  int columns;
+  const Limits &limits;
+  ClpSimplex simplex;
+
+private:
+  /// Bounds that a column had before it was rounded, down to `floor` or up.
+  struct Choice {
+    int column;
+    double lower, upper, floor;
+    bool up, isSecond = false;
+  };
+  std::optional<Choice> choose() const;
+  void apply(const Choice &choice) {
+    simplex.setColumnBounds(choice.column,
+                            choice.up ? choice.floor + 1 : choice.lower,
+                            choice.up ? choice.upper : choice.floor);
+  }
 };
+
+/// The column with the smallest fraction, to be rounded up first; none where
+/// all are whole. Rounded so, flows are gathered on few ways and soon whole; of
+/// the rules tried (the nearest to whole, the farthest from it, the largest
+/// fraction) no other solved all integer programs that were at hand.
+std::optional<ClpProgram::Choice> ClpProgram::choose() const {
+  constexpr double tiny = 1e-6;
+  std::optional<Choice> best;
+  double least = 1;
+  for (int c = 0; c < columns; ++c) {
+    double x = simplex.primalColumnSolution()[c];
+    double fraction = x - std::floor(x);
+    if (fraction < tiny || fraction > 1 - tiny || fraction >= least)
+      continue;
+    least = fraction;
+    best = Choice{c, simplex.columnLower()[c], simplex.columnUpper()[c],
+                  std::floor(x), /*up=*/true};
+  }
+  return best;
+}
+
+Answer ClpProgram::branch(int64_t nodes) {
+  // Depth first: the way from the root to the present node.
+  std::vector<Choice> way;
+  Answer here = Answer::Yes;
+  bool sure = true;
+  for (;;) {
+    if (here == Answer::Yes) {
+      std::optional<Choice> next = choose();
+      if (!next)
+        return Answer::Yes;
+      if (--nodes < 0)
+        return Answer::Unknown;
+      way.push_back(*next);
+    } else {
+      if (limits.expired())
+        return Answer::Unknown;
+      sure &= here == Answer::No;
+      for (; !way.empty() && way.back().isSecond; way.pop_back())
+        simplex.setColumnBounds(way.back().column, way.back().lower,
+                                way.back().upper);
+      if (way.empty())
+        return sure ? Answer::No : Answer::Unknown;
+      way.back().up = !way.back().up;
+      way.back().isSecond = true;
+    }
+    apply(way.back());
+    here = solve();
+  }
+}
 
 } // namespace ccn::synth
 
 Answer LinearProgram::relax(LpSolver solver, const Limits &limits) const {
-  if (solver == LpSolver::Glpk) {
-    Answer answer = GlpkProgram(*this).simplex(limits);
+  if (solver == LpSolver::Clp) {
+    Answer answer = ClpProgram(*this, limits).solve();
     if (answer != Answer::No)
       return answer;
   }
   return solveZ3(false, limits, nullptr);
 }
 
-namespace {
-
-struct Watch {
-  const Limits *limits;
-  int64_t nodesLeft;
-};
-
-void onNode(glp_tree *tree, void *info) {
-  Watch *watch = static_cast<Watch *>(info);
-  bool outOfNodes =
-      glp_ios_reason(tree) == GLP_ISELECT && --watch->nodesLeft < 0;
-  // Any solution will do: stop at the first.
-  if (outOfNodes || glp_ios_reason(tree) == GLP_IBINGO ||
-      watch->limits->expired())
-    glp_ios_terminate(tree);
+bool LinearProgram::holds(const std::vector<int64_t> &values) const {
+  for (size_t c = 0; c < lowerBounds.size(); ++c)
+    if (values[c + 1] < lowerBounds[c])
+      return false;
+  for (const Row &row : rows) {
+    __int128 sum = 0;
+    for (auto [column, c] : row.terms)
+      sum += static_cast<__int128>(c) * values[column];
+    if (row.relation == Relation::Equal    ? sum != row.bound
+        : row.relation == Relation::AtMost ? sum > row.bound
+        : row.relation == Relation::Below  ? sum >= row.bound
+                                           : sum < row.bound)
+      return false;
+  }
+  return true;
 }
-
-} // namespace
 
 Answer LinearProgram::solveIntegers(LpSolver solver, const Limits &limits,
                                     int64_t effort,
                                     std::vector<int64_t> &values) const {
   if (solver == LpSolver::Z3)
     return solveZ3(true, limits, &values);
-  GlpkProgram program(*this);
-  for (size_t c = 1; c <= lowerBounds.size(); ++c)
-    glp_set_col_kind(program.lp, static_cast<int>(c), GLP_IV);
-  Answer relaxed = program.simplex(limits);
-  if (relaxed != Answer::Yes)
-    return relaxed;
-  glp_iocp options;
-  glp_init_iocp(&options);
-  options.msg_lev = GLP_MSG_OFF;
-  options.tm_lim = GlpkProgram::milliseconds(limits);
-  options.br_tech = GLP_BR_DTH;
-  options.bt_tech = GLP_BT_DFS;
-  options.fp_heur = GLP_ON;
-  Watch watch{&limits, effort};
-  options.cb_func = onNode;
-  options.cb_info = &watch;
-  int code = glp_intopt(program.lp, &options);
-  int status = glp_mip_status(program.lp);
-  if (status == GLP_OPT || status == GLP_FEAS) {
-    values.assign(lowerBounds.size() + 1, 0);
-    for (size_t c = 1; c <= lowerBounds.size(); ++c)
-      values[c] =
-          std::llround(glp_mip_col_val(program.lp, static_cast<int>(c)));
-    return Answer::Yes;
-  }
-  return code == 0 && status == GLP_NOFEAS ? Answer::No : Answer::Unknown;
+  ClpProgram program(*this, limits);
+  Answer answer = program.solve();
+  if (answer == Answer::Yes)
+    answer = program.branch(effort);
+  if (answer != Answer::Yes)
+    return answer;
+  values.assign(lowerBounds.size() + 1, 0);
+  for (int c = 0; c < program.columns; ++c)
+    values[c + 1] = std::llround(program.simplex.primalColumnSolution()[c]);
+  return holds(values) ? Answer::Yes : Answer::Unknown;
 }
 
 Answer LinearProgram::minimize(const Terms &cost, const Limits &limits,
                                std::vector<double> &values,
                                std::vector<double> &duals) const {
-  GlpkProgram program(*this);
-  glp_set_obj_dir(program.lp, GLP_MIN);
-  for (auto [column, c] : cost)
-    glp_set_obj_coef(program.lp, column, static_cast<double>(c));
-  Answer answer = program.simplex(limits);
-  if (answer != Answer::Yes || glp_get_status(program.lp) != GLP_OPT)
-    return answer == Answer::Yes ? Answer::Unknown : answer;
-  values.assign(lowerBounds.size() + 1, 0);
-  for (size_t c = 1; c <= lowerBounds.size(); ++c)
-    values[c] = glp_get_col_prim(program.lp, static_cast<int>(c));
-  duals.assign(rows.size(), 0);
-  for (size_t r = 0; r < rows.size(); ++r)
-    duals[r] = glp_get_row_dual(program.lp, static_cast<int>(r) + 1);
+  ClpProgram program(*this, limits, cost);
+  Answer answer = program.solve();
+  if (answer != Answer::Yes)
+    return answer;
+  const double *x = program.simplex.primalColumnSolution();
+  const double *y = program.simplex.dualRowSolution();
+  values.assign(1, 0);
+  values.insert(values.end(), x, x + program.columns);
+  duals.assign(y, y + rows.size());
   return Answer::Yes;
 }
 

@@ -1,7 +1,7 @@
 //===- LinearProgram.h - Linear and integer programs ------------*- C++ -*-===//
 //
-// A program with whole coefficients and two solvers behind it: GLPK, fast and
-// in floating point, and Z3, exact. What GLPK calls infeasible is confirmed by
+// A program with whole coefficients and two solvers behind it: Clp, fast and
+// in floating point, and Z3, exact. What Clp calls infeasible is confirmed by
 // Z3 before it counts as a proof.
 //
 //===----------------------------------------------------------------------===//
@@ -17,11 +17,11 @@
 
 namespace ccn::synth {
 
-enum class LpSolver { Glpk, Z3 };
+enum class LpSolver { Clp, Z3 };
 
 class LinearProgram {
 public:
-  /// Below is strict, which only Z3 can say: GLPK takes it as AtMost.
+  /// Below is strict, which only Z3 can say: Clp takes it as AtMost.
   enum class Relation { Equal, AtMost, AtLeast, Below };
   using Terms = std::map<int, int64_t>;
   using TermList = std::vector<std::pair<int, int64_t>>;
@@ -41,11 +41,11 @@ public:
 
   /// Whether the program has a solution in fractions; No is exact.
   Answer relax(LpSolver solver, const Limits &limits) const;
-  /// A solution in whole numbers (`values` by column). `effort` bounds GLPK's
-  /// branching nodes.
+  /// A solution in whole numbers (`values` by column), any one. `effort` bounds
+  /// the nodes of the branching over Clp.
   Answer solveIntegers(LpSolver solver, const Limits &limits, int64_t effort,
                        std::vector<int64_t> &values) const;
-  /// Minimizes the sum of `cost` times columns in floating point by GLPK;
+  /// Minimizes the sum of `cost` times columns in floating point by Clp;
   /// Yes fills `values` and the rows' dual values.
   Answer minimize(const Terms &cost, const Limits &limits,
                   std::vector<double> &values,
@@ -66,7 +66,9 @@ private:
     Relation relation;
     int64_t bound;
   };
-  friend class GlpkProgram;
+  /// Whether whole values satisfy every row and bound, in exact arithmetic.
+  bool holds(const std::vector<int64_t> &values) const;
+  friend class ClpProgram;
   friend class Colouring;
   Answer solveZ3(bool integers, const Limits &limits,
                  std::vector<int64_t> *values) const;

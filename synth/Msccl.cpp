@@ -30,10 +30,43 @@ private:
                                     value + "\"");
     return value[0];
   }
-  MscclStep step(pugi::xml_node node, size_t index) const;
+  MscclStep step(pugi::xml_node node, size_t index);
+  void only(pugi::xml_node node,
+            std::initializer_list<std::string_view> attributes,
+            std::string_view element);
+
+  MscclProgram program;
 };
 
-MscclStep Reader::step(pugi::xml_node node, size_t index) const {
+/// Refuses what a node has in it but for one kind of element (and <copy>), and
+/// notes its attributes but for these.
+void Reader::only(pugi::xml_node node,
+                  std::initializer_list<std::string_view> attributes,
+                  std::string_view element) {
+  std::string name = std::string("<") + node.name() + ">";
+  for (pugi::xml_attribute a : node.attributes())
+    if (std::find(attributes.begin(), attributes.end(), a.name()) ==
+        attributes.end())
+      program.notes.push_back(
+          at(node.offset_debug(), name + ": the attribute \"" + a.name() +
+                                      "\" is not known and left out"));
+  for (pugi::xml_node child : node.children())
+    if (child.type() != pugi::node_element)
+      fail(child.offset_debug(), name + ": expected elements, found text");
+    else if (child.name() != element &&
+             std::string_view(child.name()) != "copy")
+      fail(child.offset_debug(),
+           name + ": expected " +
+               (element.empty() ? "nothing in it"
+                                : "<" + std::string(element) + ">") +
+               ", found <" + child.name() + ">");
+}
+
+MscclStep Reader::step(pugi::xml_node node, size_t index) {
+  only(node,
+       {"s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid",
+        "deps", "hasdep"},
+       "");
   static const char *types[] = {"s",    "r",   "rcs", "rrs", "rrc",
                                 "rrcs", "cpy", "re",  "nop"};
   constexpr int many = 1 << 24;
@@ -61,7 +94,10 @@ MscclStep Reader::step(pugi::xml_node node, size_t index) const {
 
 MscclProgram Reader::run() {
   pugi::xml_node algo = root("algo");
-  MscclProgram program;
+  only(algo,
+       {"name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll",
+        "inplace", "outofplace", "minBytes", "maxBytes", "redop"},
+       "gpu");
   program.name = attribute(algo, "name");
   program.protocol = attribute(algo, "proto");
   program.channels = static_cast<int>(number(algo, "nchannels", 1, 1024));
@@ -95,6 +131,7 @@ MscclProgram Reader::run() {
       fail(node.offset_debug(), "<gpu>: expected distinct ids, found " +
                                     std::to_string(id) + " twice");
     seen[id] = 1;
+    only(node, {"id", "i_chunks", "o_chunks", "s_chunks"}, "tb");
     MscclGpu &gpu = program.gpus[id];
     gpu.inputChunks = static_cast<int>(number(node, "i_chunks", 0, 1 << 20));
     gpu.outputChunks = static_cast<int>(number(node, "o_chunks", 0, 1 << 20));
@@ -104,6 +141,7 @@ MscclProgram Reader::run() {
         fail(tb.offset_debug(),
              "<tb>: expected id=\"" + std::to_string(gpu.blocks.size()) +
                  "\", found \"" + attribute(tb, "id") + "\"");
+      only(tb, {"id", "send", "recv", "chan"}, "step");
       MscclBlock block;
       block.send = static_cast<int>(number(tb, "send", -1, count - 1));
       block.recv = static_cast<int>(number(tb, "recv", -1, count - 1));
@@ -117,7 +155,7 @@ MscclProgram Reader::run() {
     if (!seen[id])
       fail(algo.offset_debug(), "<algo>: expected a <gpu> with id " +
                                     std::to_string(id) + ", found none");
-  return program;
+  return std::move(program);
 }
 
 } // namespace

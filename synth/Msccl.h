@@ -55,6 +55,8 @@ struct MscclProgram {
   /// Absent in old files.
   std::optional<int64_t> minBytes, maxBytes;
   std::vector<MscclGpu> gpus;
+  /// Attributes that the reader did not know and left out, a line each.
+  std::vector<std::string> notes;
   friend bool operator==(const MscclProgram &, const MscclProgram &) = default;
 };
 

@@ -3,14 +3,15 @@
 // The matrix tells for each pair of devices the number of NVLinks, or what the
 // way over PCIe passes. Devices that share a bridge (PIX) or several (PXB) are
 // put under a switch; what passes a host bridge (PHB, NODE) meets at the root
-// of the NUMA node, and SYS goes from root to root.
+// of the NUMA node, and SYS goes from root to root. NVLinks hide the way over
+// PCIe, which is then guessed from the CPU affinities where no cell says
+// otherwise.
 //
 //===----------------------------------------------------------------------===//
 
 #include "synth/TopologyImport.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <numeric>
@@ -55,6 +56,7 @@ private:
   std::optional<Error> readMatrix();
   std::optional<Error> group();
   std::vector<int> closure(Level level) const;
+  void joinByAffinity(std::vector<int> &group) const;
   void addNvlinks(Topology &t);
   void addPcie(Topology &t);
 
@@ -66,17 +68,31 @@ private:
   std::vector<std::vector<int>> groups;
 };
 
+/// The length of a terminal's escape at `begin`: "[4m" after an escape
+/// character, what logs show for it, or, where it got lost, nothing. 0: none.
+static size_t escapeAt(std::string_view line, size_t begin) {
+  std::string_view rest = line.substr(begin);
+  size_t at = 0;
+  for (std::string_view escape :
+       {"\x1b", "^[", "\\033", "\\e", "\\x1b", "\\x1B", "\\u001b"})
+    if (rest.starts_with(escape))
+      at = escape.size();
+  if (at == rest.size() || rest[at] != '[')
+    return rest.starts_with("\x1b") ? 1 : 0;
+  size_t end = rest.find_first_not_of("0123456789;", at + 1);
+  if (end == std::string_view::npos || (rest[end] != 'm' && rest[end] != 'K'))
+    return 0;
+  return end + 1;
+}
+
 /// The words of a line, without the escapes of a terminal.
 std::vector<std::string> Reader::words(const std::string &line) {
   std::string plain;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\x1b') {
-      while (i < line.size() &&
-             !std::isalpha(static_cast<unsigned char>(line[i])))
-        ++i;
-      continue;
-    }
-    plain += line[i];
+  for (size_t i = 0; i < line.size();) {
+    size_t length = escapeAt(line, i);
+    if (length == 0)
+      plain += line[i++];
+    i += length;
   }
   std::istringstream in(plain);
   std::vector<std::string> result;
@@ -127,8 +143,12 @@ std::optional<Error> Reader::readMatrix() {
           (list.size() > 1 && list[1] == "X"))
         continue;
       for (const std::string &word : list) {
-        if (word == "CPU" || word == "NUMA")
+        if (word == "CPU" || word == "NUMA" || word == "GPU")
           break;
+        if (word == "X" || parseCell(word))
+          return error(number, "expected the header, whose words name the "
+                               "devices, before the row of " +
+                                   list[0]);
         if (!index.emplace(word, static_cast<int>(devices.size())).second)
           return error(number, "expected distinct devices, found \"" + word +
                                    "\" twice");
@@ -196,18 +216,34 @@ std::vector<int> Reader::closure(Level level) const {
     parent[std::max(a, b)] = std::min(a, b);
   };
   for (size_t i = 0; i < devices.size(); ++i)
-    for (size_t j = 0; j < i; ++j) {
+    for (size_t j = 0; j < i; ++j)
       if (cells[i][j].level <= level)
         join(i, j);
-      // NVLinks hide the way over PCIe; GPUs of the same cores share a root.
-      if (level >= Numa && cells[i][j].level == Unknown &&
-          devices[i].affinity == devices[j].affinity)
-        join(i, j);
-    }
   std::vector<int> result;
   for (size_t i = 0; i < devices.size(); ++i)
     result.push_back(find(static_cast<int>(i)));
+  if (level == Numa)
+    joinByAffinity(result);
   return result;
+}
+
+/// GPUs of the same cores share a root, unless a way between the groups that
+/// are then one is shown to go from root to root.
+void Reader::joinByAffinity(std::vector<int> &group) const {
+  auto apart = [&](int a, int b) {
+    for (size_t i = 0; i < devices.size(); ++i)
+      for (size_t j = 0; j < devices.size(); ++j)
+        if (group[i] == a && group[j] == b && cells[i][j].level == Sys)
+          return true;
+    return false;
+  };
+  for (size_t i = 0; i < devices.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      int a = std::min(group[i], group[j]), b = std::max(group[i], group[j]);
+      if (a != b && cells[i][j].level == Unknown &&
+          devices[i].affinity == devices[j].affinity && !apart(a, b))
+        std::replace(group.begin(), group.end(), b, a);
+    }
 }
 
 std::optional<Error> Reader::group() {

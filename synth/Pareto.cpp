@@ -352,7 +352,7 @@ static Fraction parseFraction(const JsonAt &at) {
 
 Result<std::vector<ParetoPoint>> ccn::synth::parsePareto(std::string_view text,
                                                          std::string_view where,
-                                                         const Fabric &fabric) {
+                                                         Fabric &fabric) {
   try {
     json document = parseJson(text, where);
     JsonAt root(document, std::string(where), "");

@@ -82,9 +82,8 @@ paretoFrontier(const Fabric &fabric,
 std::string paretoTable(const ParetoResult &result, const Fabric &fabric);
 std::string paretoJson(const ParetoResult &result, const Fabric &fabric);
 /// Reads what paretoJson wrote; every schedule is checked again.
-Result<std::vector<ParetoPoint>> parsePareto(std::string_view text,
-                                             std::string_view where,
-                                             const Fabric &fabric);
+Result<std::vector<ParetoPoint>>
+parsePareto(std::string_view text, std::string_view where, Fabric &fabric);
 /// Predicted time against size, one line a point, as an SVG drawing.
 Result<std::string> paretoSvg(const ParetoResult &result, const Fabric &fabric);
 

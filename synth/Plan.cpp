@@ -73,9 +73,13 @@ std::string ccn::synth::planCollectiveName(CollectiveKind kind) {
 
 namespace {
 
-PlanBuffer readBuffer(const JsonAt &at) {
-  at.onlyKeys({"type", "buffer_id", "switch_channel_id", "index", "size"});
+PlanBuffer readBuffer(const JsonAt &at, int rank) {
+  at.onlyKeys(
+      {"type", "buffer_id", "switch_channel_id", "index", "size", "rank"});
   PlanBuffer buffer;
+  // What MSCCL++'s language says of a rank's own chunks.
+  if (at.has("rank"))
+    at.at("rank").integer(rank, rank);
   if (at.has("buffer_id")) {
     buffer.where = PlanBuffer::Remote;
     buffer.id = static_cast<int>(at.at("buffer_id").integer(0, planMany));
@@ -91,7 +95,7 @@ PlanBuffer readBuffer(const JsonAt &at) {
   return buffer;
 }
 
-PlanOp readOp(const JsonAt &at, bool nested) {
+PlanOp readOp(const JsonAt &at, int rank, bool nested) {
   at.onlyKeys({"name", "channel_type", "channel_ids", "src_buff", "dst_buff",
                "reduce_op", "tbg_info", "barrier_id", "num_threadblocks",
                "semaphore_ids", "iter_context", "ops", "deps"});
@@ -108,7 +112,7 @@ PlanOp readOp(const JsonAt &at, bool nested) {
        {std::pair("src_buff", &op.sources), std::pair("dst_buff", &op.targets)})
     if (at.has(key))
       for (size_t i = 0, e = at.at(key).arraySize(); i < e; ++i)
-        list->push_back(readBuffer(at.at(key).at(i)));
+        list->push_back(readBuffer(at.at(key).at(i), rank));
   if (at.has("reduce_op")) {
     op.reduceOp = at.at("reduce_op").string();
     if (op.reduceOp != "sum" && op.reduceOp != "min")
@@ -139,7 +143,7 @@ PlanOp readOp(const JsonAt &at, bool nested) {
         static_cast<int>(context.at("num_chunks").integer(1, planMany));
     JsonAt ops = at.at("ops");
     for (size_t i = 0, e = ops.arraySize(); i < e; ++i)
-      op.ops.push_back(readOp(ops.at(i), true));
+      op.ops.push_back(readOp(ops.at(i), rank, true));
   }
   return op;
 }
@@ -180,7 +184,7 @@ PlanChannel readChannel(const JsonAt &at, int ranks) {
   return channel;
 }
 
-PlanGpu readGpu(const JsonAt &at, int ranks) {
+PlanGpu readGpu(const JsonAt &at, int rank, int ranks) {
   at.onlyKeys({"id", "input_chunks", "output_chunks", "scratch_chunks",
                "threadblocks", "channels", "remote_buffers", "semaphores"});
   PlanGpu gpu;
@@ -222,7 +226,7 @@ PlanGpu readGpu(const JsonAt &at, int ranks) {
                    "remote_buffer_ids");
     JsonAt ops = item.at("ops");
     for (size_t i = 0, f = ops.arraySize(); i < f; ++i)
-      block.ops.push_back(readOp(ops.at(i), false));
+      block.ops.push_back(readOp(ops.at(i), rank, false));
     gpu.blocks.push_back(std::move(block));
   }
   return gpu;
@@ -256,7 +260,7 @@ Plan readPlan(const JsonAt &root) {
   int ranks = static_cast<int>(gpus.arraySize());
   for (int g = 0; g < ranks; ++g) {
     gpus.at(g).at("id").integer(g, g);
-    plan.gpus.push_back(readGpu(gpus.at(g), ranks));
+    plan.gpus.push_back(readGpu(gpus.at(g), g, ranks));
   }
   return plan;
 }

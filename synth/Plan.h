@@ -153,7 +153,7 @@ Result<Plan> exportPlan(const Schedule &schedule, const std::string &name,
 
 /// The executor's limits: operations of a thread block, channels of a type and
 /// remote buffers of a thread block, remote ends and all buffers of one
-/// operation, barriers and semaphores of a gpu.
+/// operation, barriers of a gpu, semaphores of one operation.
 constexpr size_t planMaxOps = 64, planMaxChannels = 16, planMaxRemote = 8,
                  planMaxBuffers = 10, planMaxBarriers = 16,
                  planMaxSemaphores = 16;

@@ -38,6 +38,9 @@ std::string PlanRun::checkLimits() {
         for (const PlanBuffer &buffer : *list)
           far += buffer.where == PlanBuffer::Remote;
       }
+      if (op.semaphores.size() > planMaxSemaphores)
+        return "expected at most " + std::to_string(planMaxSemaphores) +
+               " semaphores, found " + std::to_string(op.semaphores.size());
       if (far > planMaxRemote || op.channels.size() > planMaxRemote)
         return "expected at most " + std::to_string(planMaxRemote) +
                " channels, found " +
@@ -112,10 +115,6 @@ std::string PlanRun::setUp() {
   for (int g = 0; g < ranks; ++g) {
     const PlanGpu &gpu = p.gpus[g];
     sizes.push_back({gpu.inputChunks, gpu.outputChunks, gpu.scratchChunks});
-    if (gpu.semaphores.size() > planMaxSemaphores)
-      return "gpu " + std::to_string(g) + ": expected at most " +
-             std::to_string(planMaxSemaphores) + " semaphores, found " +
-             std::to_string(gpu.semaphores.size());
     for (size_t b = 0; b < gpu.blocks.size(); ++b) {
       Block block;
       block.gpu = g;

@@ -8,6 +8,8 @@
 #include "synth/Json.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <sstream>
 
 using namespace ccn::synth;
@@ -194,31 +196,59 @@ Collective readScheduleCollective(const JsonAt &at, std::string_view where) {
   return *result;
 }
 
-/// The edge from send.src to send.dst that passes the named nodes.
-int findEdge(const JsonAt &at, const Fabric &fabric, const Send &send) {
-  std::vector<std::string> via;
-  JsonAt names = at.at("via");
-  for (size_t i = 0, e = names.arraySize(); i < e; ++i)
-    via.push_back(names.at(i).string());
-  for (size_t e = 0; e < fabric.edges.size(); ++e) {
-    const FabricEdge &edge = fabric.edges[e];
-    if (edge.src != send.src || edge.dst != send.dst ||
-        edge.path.size() != via.size() + 1)
-      continue;
-    bool same = true;
-    for (size_t k = 0; k < via.size(); ++k)
-      same &= fabric.topology.nodes[fabric.topology.links[edge.path[k + 1]].src]
-                  .name == via[k];
-    if (same)
-      return static_cast<int>(e);
+/// Finds the edges that schedules name by the nodes they pass.
+class ViaReader {
+public:
+  explicit ViaReader(Fabric &fabric) : fabric(fabric), ways(fabric) {
+    const Topology &t = fabric.topology;
+    for (size_t n = 0; n < t.nodes.size(); ++n)
+      nodeOf[t.nodes[n].name] = static_cast<int>(n);
+    for (size_t l = 0; l < t.links.size(); ++l)
+      linkOf[{t.links[l].src, t.links[l].dst}] = static_cast<int>(l);
   }
-  at.at("via").fail("the topology has no such way from " +
-                    std::to_string(send.src) + " to " +
-                    std::to_string(send.dst));
-}
+
+  /// The edge from send.src to send.dst that passes the nodes `via` names.
+  int edge(const JsonAt &via, const Send &send) {
+    std::vector<int> path;
+    int from = nodeOfHost(via, send, send.src);
+    size_t count = via.arraySize();
+    for (size_t i = 0; i <= count; ++i) {
+      int to = i == count ? nodeOfHost(via, send, send.dst)
+                          : switchAt(via.at(i), via, send);
+      auto link = linkOf.find({from, to});
+      if (link == linkOf.end())
+        fail(via, send);
+      path.push_back(link->second);
+      from = to;
+    }
+    return ways.edgeAlong(path);
+  }
+
+private:
+  [[noreturn]] static void fail(const JsonAt &via, const Send &send) {
+    via.fail("the topology has no such way from " + std::to_string(send.src) +
+             " to " + std::to_string(send.dst));
+  }
+  int nodeOfHost(const JsonAt &via, const Send &send, int host) const {
+    if (host >= fabric.hosts)
+      fail(via, send);
+    return fabric.hostNode[host];
+  }
+  int switchAt(const JsonAt &name, const JsonAt &via, const Send &send) const {
+    auto it = nodeOf.find(name.string());
+    if (it == nodeOf.end() || fabric.topology.nodes[it->second].isHost())
+      fail(via, send);
+    return it->second;
+  }
+
+  Fabric &fabric;
+  FabricWays ways;
+  std::map<std::string, int> nodeOf;
+  std::map<std::pair<int, int>, int> linkOf;
+};
 
 Schedule readSchedule(const JsonAt &root, std::string_view where,
-                      const Fabric *fabric) {
+                      Fabric *fabric) {
   root.onlyKeys({"ccn_schedule", "topology", "collective", "hosts", "steps"});
   root.at("ccn_schedule").integer(1, 1);
   Schedule schedule;
@@ -228,6 +258,7 @@ Schedule readSchedule(const JsonAt &root, std::string_view where,
   schedule.hosts = root.has("hosts")
                        ? root.at("hosts").integer(coll.ranks, 8192)
                        : coll.ranks;
+  std::optional<ViaReader> vias;
   JsonAt steps = root.at("steps");
   for (size_t i = 0, e = steps.arraySize(); i < e; ++i) {
     JsonAt at = steps.at(i);
@@ -259,8 +290,10 @@ Schedule readSchedule(const JsonAt &root, std::string_view where,
           send.sums.push_back(sums.at(k).integer(0, coll.ranks - 1));
         std::sort(send.sums.begin(), send.sums.end());
       }
-      if (fabric && item.has("via"))
-        send.edge = findEdge(item, *fabric, send);
+      if (fabric && item.has("via") && !vias)
+        vias.emplace(*fabric);
+      if (vias && item.has("via"))
+        send.edge = vias->edge(item.at("via"), send);
       step.sends.push_back(std::move(send));
     }
     schedule.steps.push_back(std::move(step));
@@ -272,7 +305,7 @@ Schedule readSchedule(const JsonAt &root, std::string_view where,
 
 Result<Schedule> ccn::synth::parseSchedule(std::string_view text,
                                            std::string_view where,
-                                           const Fabric *fabric) {
+                                           Fabric *fabric) {
   try {
     json document = parseJson(text, where);
     return readSchedule(JsonAt(document, std::string(where), ""), where,

@@ -115,11 +115,12 @@ Schedule concatenate(const Schedule &first, const Schedule &second,
 Schedule ringSchedule(CollectiveKind kind, int ranks);
 
 /// JSON, format in synth/README.md. Sends name their hosts by number; `fabric`
-/// (optional) lets edges be named by the nodes they pass.
+/// (optional) lets edges be named by the nodes they pass. Ways that it lacks,
+/// being longer than the shortest, are added to it.
 std::string writeSchedule(const Schedule &schedule,
                           const Fabric *fabric = nullptr);
 Result<Schedule> parseSchedule(std::string_view text, std::string_view where,
-                               const Fabric *fabric = nullptr);
+                               Fabric *fabric = nullptr);
 
 } // namespace ccn::synth
 

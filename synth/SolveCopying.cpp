@@ -84,7 +84,7 @@ SolveResult CopySearch::byFlow() {
   bool z3 = options.engine == Engine::Z3;
   FlowResult flow =
       solveFlow(fabric, coll, steps, rounds, groups,
-                z3 ? LpSolver::Z3 : LpSolver::Glpk, options.limits, forbidden);
+                z3 ? LpSolver::Z3 : LpSolver::Clp, options.limits, forbidden);
   result.answer = flow.answer;
   result.method = z3 ? "flow (Z3)" : "flow";
   result.certificate = flow.reason;

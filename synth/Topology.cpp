@@ -9,7 +9,6 @@
 #include "synth/Json.h"
 #include "synth/TopologyImport.h"
 
-#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -65,6 +64,25 @@ int Topology::findNode(std::string_view nodeName) const {
   return -1;
 }
 
+/// "" for a capacity that can be, else what is wrong.
+static std::string wrongCapacity(double gbps) {
+  if (gbps > 0 && gbps <= mostGBps)
+    return "";
+  std::ostringstream text;
+  text << "expected a capacity above 0 GB/s and at most 1000000, found "
+       << gbps;
+  return text.str();
+}
+
+/// The same for a latency.
+static std::string wrongLatency(double us) {
+  if (us >= 0 && us <= mostUs)
+    return "";
+  std::ostringstream text;
+  text << "expected a latency from 0 to 1000000000 us, found " << us;
+  return text.str();
+}
+
 std::string ccn::synth::validate(const Topology &topology) {
   std::set<std::string> names;
   for (size_t i = 0; i < topology.nodes.size(); ++i) {
@@ -89,12 +107,10 @@ std::string ccn::synth::validate(const Topology &topology) {
     if (link.src == link.dst)
       return at + "expected two different nodes, found \"" +
              topology.nodes[link.src].name + "\" twice";
-    if (!(link.gbps > 0) || !std::isfinite(link.gbps))
-      return at + "expected a capacity above 0 GB/s, found " +
-             std::to_string(link.gbps);
-    if (!(link.us >= 0) || !std::isfinite(link.us))
-      return at + "expected a latency of at least 0 us, found " +
-             std::to_string(link.us);
+    for (const std::string &wrong :
+         {wrongCapacity(link.gbps), wrongLatency(link.us)})
+      if (!wrong.empty())
+        return at + wrong;
     if (!seen.insert({link.src, link.dst}).second)
       return at + "expected one link from \"" + topology.nodes[link.src].name +
              "\" to \"" + topology.nodes[link.dst].name +
@@ -103,9 +119,8 @@ std::string ccn::synth::validate(const Topology &topology) {
   for (size_t i = 0; i < topology.edgeSets.size(); ++i) {
     const EdgeSet &set = topology.edgeSets[i];
     std::string at = "/edge_sets/" + std::to_string(i) + ": ";
-    if (!(set.gbps > 0) || !std::isfinite(set.gbps))
-      return at + "expected a capacity above 0 GB/s, found " +
-             std::to_string(set.gbps);
+    if (std::string wrong = wrongCapacity(set.gbps); !wrong.empty())
+      return at + wrong;
     if (set.links.empty())
       return at + "expected at least one link, found none";
     for (int link : set.links)
@@ -164,12 +179,10 @@ Topology readTopology(const JsonAt &root) {
         link.fail("expected one link from \"" + topology.nodes[a].name +
                   "\" to \"" + topology.nodes[b].name +
                   "\" (add up the capacity of parallel ones), found a second");
-      if (!(gbps > 0))
-        link.at("GBps").fail("expected a capacity above 0 GB/s, found " +
-                             shortJson(link.at("GBps").json()));
-      if (!(us >= 0))
-        link.at("us").fail("expected a latency of at least 0 us, found " +
-                           shortJson(link.at("us").json()));
+      if (std::string wrong = wrongCapacity(gbps); !wrong.empty())
+        link.at("GBps").fail(wrong);
+      if (std::string wrong = wrongLatency(us); !wrong.empty())
+        link.at("us").fail(wrong);
       topology.addLink(a, b, gbps, us);
     };
     add(src, dst);

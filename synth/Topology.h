@@ -49,6 +49,9 @@ struct Topology {
   std::vector<Node> nodes;
   std::vector<Link> links;
   std::vector<EdgeSet> edgeSets;
+  /// What the reader of a machine's file did not know and so left out or
+  /// guessed, a line each: for whoever reads the file to say. Not written.
+  std::vector<std::string> notes;
 
   int addNode(std::string nodeName, NodeKind kind);
   void addLink(int src, int dst, double gbps, double us);
@@ -61,8 +64,12 @@ struct Topology {
   int findNode(std::string_view nodeName) const;
 };
 
-/// Checks names, indices, capacities (> 0), latencies (>= 0), duplicate links
-/// and that there is at least one GPU. Returns an empty text when all is well.
+/// The most that a link's capacity (GB/s) and latency (us) can be: what is
+/// counted in MB/s fits 32 bits.
+constexpr double mostGBps = 1e6, mostUs = 1e9;
+
+/// Checks names, indices, capacities, latencies, duplicate links and that there
+/// is at least one GPU. Returns an empty text when all is well.
 std::string validate(const Topology &topology);
 
 /// Reads the JSON format; `where` names the source in errors, which also

@@ -29,19 +29,25 @@ public:
   XmlReader(std::string_view text, std::string_view where)
       : text(text), where(where) {}
 
-  [[noreturn]] void fail(ptrdiff_t offset, const std::string &message) const {
+  /// "where:line: message".
+  std::string at(ptrdiff_t offset, const std::string &message) const {
     size_t end =
         std::clamp<ptrdiff_t>(offset, 0, static_cast<ptrdiff_t>(text.size()));
     size_t line =
         1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(end),
                        '\n');
-    throw XmlError(std::string(where) + ":" + std::to_string(line) + ": " +
-                   message);
+    return std::string(where) + ":" + std::to_string(line) + ": " + message;
   }
-  /// Parses the text; the root must be `name`.
+  [[noreturn]] void fail(ptrdiff_t offset, const std::string &message) const {
+    throw XmlError(at(offset, message));
+  }
+  /// Parses the text; the root must be `name`, and alone.
   pugi::xml_node root(const char *name) {
-    pugi::xml_parse_result parsed =
-        document.load_buffer(text.data(), text.size());
+    // The parser takes a zero byte for the end.
+    if (size_t zero = text.find('\0'); zero != std::string_view::npos)
+      fail(static_cast<ptrdiff_t>(zero), "not valid XML: found a zero byte");
+    pugi::xml_parse_result parsed = document.load_buffer(
+        text.data(), text.size(), pugi::parse_default | pugi::parse_fragment);
     if (!parsed) {
       std::string what = parsed.description();
       what[0] = static_cast<char>(std::tolower(what[0]));
@@ -51,6 +57,13 @@ public:
     if (std::string_view(node.name()) != name)
       fail(node.offset_debug(),
            std::string("expected <") + name + ">, found <" + node.name() + ">");
+    for (pugi::xml_node other : document.children())
+      if (other != node)
+        fail(other.offset_debug(),
+             std::string("expected <") + name + "> alone, found " +
+                 (other.type() == pugi::node_element
+                      ? std::string("another element, <") + other.name() + ">"
+                      : "text outside it"));
     return node;
   }
   std::string attribute(pugi::xml_node node, const char *name) const {
@@ -59,6 +72,11 @@ public:
       fail(node.offset_debug(), std::string("<") + node.name() +
                                     ">: expected the attribute \"" + name +
                                     "\", found none");
+    for (pugi::xml_attribute b = a.next_attribute(); b; b = b.next_attribute())
+      if (std::string_view(b.name()) == name)
+        fail(node.offset_debug(), std::string("<") + node.name() +
+                                      ">: expected one attribute \"" + name +
+                                      "\", found two");
     return a.value();
   }
   int64_t number(pugi::xml_node node, const char *name, int64_t lo,

@@ -1,7 +1,7 @@
 //===- DiskCache.cpp - Results that outlive the compiler ------------------===//
 //
 // An entry is a line with the hash of what follows it, the question, and the
-// answer; it is written beside its place and renamed into it.
+// answer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,15 +11,15 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace ccn;
 using llvm::StringRef;
 
 namespace {
+
+/// The size of an entry that is not looked at any more.
+constexpr int64_t mostBytes = int64_t(1) << 30;
 
 std::string hashOf(StringRef text) {
   llvm::BLAKE3 hasher;
@@ -45,10 +45,10 @@ std::string DiskCache::pathOf(StringRef question) const {
 std::optional<std::string> DiskCache::find(StringRef question) const {
   if (folder.empty())
     return std::nullopt;
-  auto buffer = llvm::MemoryBuffer::getFile(pathOf(question));
-  if (!buffer)
+  std::optional<std::string> entry = readCached(pathOf(question), mostBytes);
+  if (!entry)
     return std::nullopt;
-  auto [hash, body] = (*buffer)->getBuffer().split('\n');
+  auto [hash, body] = StringRef(*entry).split('\n');
   if (hashOf(body) != hash)
     return std::nullopt;
   auto [length, rest] = body.split('\n');
@@ -60,19 +60,7 @@ std::optional<std::string> DiskCache::find(StringRef question) const {
 }
 
 void DiskCache::keep(StringRef question, StringRef answer) const {
-  if (folder.empty() || llvm::sys::fs::create_directories(folder))
-    return;
-  std::string path = pathOf(question);
-  auto file = llvm::sys::fs::TempFile::create(path + ".%%%%%%");
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return;
-  }
   std::string body = bodyOf(question, answer);
-  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  os << hashOf(body) << "\n" << body;
-  os.flush();
-  bool written = !os.has_error();
-  os.clear_error();
-  llvm::consumeError(written ? file->keep(path) : file->discard());
+  if (!folder.empty() && static_cast<int64_t>(body.size()) < mostBytes)
+    (void)writeCached(pathOf(question), {hashOf(body), "\n", body});
 }

@@ -34,7 +34,7 @@ std::string ccn::describeSize(const Schedule &schedule) {
 namespace {
 
 /// Changes whenever the same question may get another answer.
-constexpr const char *version = "ccn schedules 3";
+constexpr const char *version = "ccn schedules 4";
 
 /// Pieces of a tree's data that follow each other.
 constexpr int pieces = 4;
@@ -90,7 +90,8 @@ private:
   int leastSteps(const Collective &wanted) const;
 
   const SynthRequest &request;
-  const Fabric &fabric;
+  /// Gets the ways that trees and flows take besides the shortest.
+  Fabric fabric;
   const ReduceMode mode;
   Limits limits;
 };
@@ -231,6 +232,33 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
   return same;
 }
 
+/// What an entry of the cache says, if it is an answer to the request: any
+/// program may have written it.
+std::optional<Synthesized> readAnswer(const std::string &entry,
+                                      const SynthRequest &request,
+                                      const Fabric &fabric) {
+  size_t end = entry.find('\n');
+  if (end == std::string::npos)
+    return std::nullopt;
+  Synthesized answer{entry.substr(end + 1), entry.substr(0, end)};
+  Result<Schedule> schedule = parseSchedule(answer.schedule, "cache");
+  if (!schedule)
+    return std::nullopt;
+  const Collective &found = schedule->collective;
+  bool fits = found.kind == request.kind && found.ranks == request.ranks &&
+              (!found.rooted() || found.root == request.root) &&
+              schedule->hosts <= fabric.hosts &&
+              (!request.objective.empty() ||
+               (found.chunksPerNode == request.chunks &&
+                static_cast<int64_t>(schedule->steps.size()) <= request.steps &&
+                schedule->totalRounds() <= request.rounds));
+  if (!fits || !check(*schedule).empty() ||
+      (request.rounding &&
+       !differingSums(*schedule, *request.rounding).empty()))
+    return std::nullopt;
+  return answer;
+}
+
 } // namespace
 
 Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
@@ -256,10 +284,10 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
       "\n" + writeTopology(*topology);
   // An answer is the note, in a line, and the schedule.
   DiskCache cache;
-  if (std::optional<std::string> known = cache.find(question)) {
-    size_t end = known->find('\n');
-    return Synthesized{known->substr(end + 1), known->substr(0, end)};
-  }
+  if (std::optional<std::string> known = cache.find(question))
+    if (std::optional<Synthesized> answer =
+            readAnswer(*known, request, *fabric))
+      return *std::move(answer);
   std::string note;
   Result<Schedule> schedule = search(request, *fabric, note);
   if (!schedule)

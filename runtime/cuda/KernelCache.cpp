@@ -9,11 +9,9 @@
 #include "runtime/cuda/KernelCache.h"
 
 #include "runtime/CacheFolder.h"
-#include "runtime/File.h"
 #include "runtime/Hash.h"
 
 #include <charconv>
-#include <filesystem>
 
 namespace ccn::runtime {
 
@@ -42,20 +40,15 @@ std::optional<CompiledKernels> parseEntry(std::string_view entry) {
 }
 
 std::optional<CompiledKernels> readEntry(const std::string &path) {
-  int64_t size = 0;
-  Result<FileDescriptor> file = openRegularFile(path, "kernels", size);
-  if (!file)
-    return std::nullopt;
-  std::string entry(static_cast<size_t>(size), '\0');
-  if (readAt(file->get(), entry.data(), size, 0) != size)
-    return std::nullopt;
-  return parseEntry(entry);
+  constexpr int64_t mostBytes = int64_t(1) << 30;
+  std::optional<std::string> entry = readCached(path, mostBytes);
+  return entry ? parseEntry(*entry) : std::nullopt;
 }
 
 void writeEntry(const std::string &path, const CompiledKernels &kernels) {
   std::string head = std::to_string(kernels.log.size()) + "\n";
   std::string hash = toHex(sha256({head, kernels.log, kernels.cubin})) + "\n";
-  (void)writeFileAtomically(path, {hash, head, kernels.log, kernels.cubin});
+  (void)writeCached(path, {hash, head, kernels.log, kernels.cubin});
 }
 
 } // namespace
@@ -93,9 +86,7 @@ Result<CompiledKernels> KernelCache::make(const std::string &path,
     if (std::optional<CompiledKernels> kept = readEntry(path))
       return *std::move(kept);
   Result<CompiledKernels> made = compileKernels(source, architecture);
-  std::error_code ignored;
-  if (made && !folder.empty() &&
-      (std::filesystem::create_directories(folder, ignored), !ignored))
+  if (made && !folder.empty())
     writeEntry(path, *made);
   return made;
 }

@@ -228,11 +228,15 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   compileOptions.topology = options.topology;
   compileOptions.searchSeconds = options.searchSeconds;
   compileOptions.gpu = options.target != "cpu";
-  if (!options.topology.empty())
-    if (auto topology = synth::loadTopology(options.topology); !topology) {
+  if (!options.topology.empty()) {
+    auto topology = synth::loadTopology(options.topology);
+    if (!topology) {
       diagnostics.error("--topology: " + topology.error().text);
       return 2;
     }
+    for (const std::string &note : topology->notes)
+      diagnostics.report(Severity::Warning, "--topology: " + note);
+  }
   if (llvm::StringRef(options.schedule).ends_with(".mlir") ||
       llvm::StringRef(options.schedule).ends_with(".ccn")) {
     auto buffer = llvm::MemoryBuffer::getFile(options.schedule);

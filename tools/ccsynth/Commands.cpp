@@ -31,6 +31,11 @@ static int fail(const Error &error, int code = InputWrong) {
   return code;
 }
 
+void printNotes(const std::vector<std::string> &notes) {
+  for (const std::string &note : notes)
+    std::cerr << "ccsynth: note: " << note << "\n";
+}
+
 /// Writes to a file, or to standard output for "-" or no name.
 static int emit(const std::string &path, const std::string &text) {
   if (path.empty() || path == "-") {
@@ -126,6 +131,7 @@ int runTopologies(const std::string &name, const ImportOptions &options,
   Result<Topology> topology = loadTopology(name, options);
   if (!topology)
     return fail(topology.error());
+  printNotes(topology->notes);
   return emit(output, writeTopology(*topology));
 }
 
@@ -194,6 +200,7 @@ static int checkXml(const std::string &text, const std::string &file) {
   Result<MscclProgram> program = parseMsccl(text, file);
   if (!program)
     return fail(program.error());
+  printNotes(program->notes);
   std::string wrong = checkMsccl(*program);
   if (!wrong.empty())
     return fail({file + ": " + wrong});
@@ -270,6 +277,7 @@ int runConvert(const ConvertCommand &c) {
     Result<MscclProgram> program = parseMsccl(*text, where);
     if (!program)
       return fail(program.error());
+    printNotes(program->notes);
     if (!c.name.empty())
       program->name = c.name;
     return emit(c.output, writeMsccl(*program, dialect));

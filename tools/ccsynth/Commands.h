@@ -30,6 +30,9 @@ enum ExitCode {
 /// Raised by Ctrl-C.
 extern std::atomic<bool> interrupted;
 
+/// Says on standard error what a reader did not know.
+void printNotes(const std::vector<std::string> &notes);
+
 /// Options that most commands share.
 struct Problem {
   std::string topology, collective, counts;
@@ -78,6 +81,7 @@ struct Problem {
     Result<Topology> loaded = loadTopology(topology);
     if (!loaded)
       return loaded.error();
+    printNotes(loaded->notes);
     return makeFabric(*loaded, unit);
   }
 };

@@ -7,6 +7,8 @@
 
 #include "Commands.h"
 
+#include "runtime/Spelling.h"
+
 #include <csignal>
 #include <iostream>
 #include <unistd.h>
@@ -17,6 +19,22 @@ extern "C" void onInterrupt(int) {
   // A second Ctrl-C ends the program at once.
   if (interrupted.exchange(true))
     _exit(130);
+}
+
+/// What is wrong with the command that the arguments name; empty if nothing.
+static std::string wrongCommand(const CLI::App &app, int argc, char **argv) {
+  if (argc < 2 || argv[1][0] == '-')
+    return "";
+  std::vector<std::string_view> known;
+  std::string list;
+  for (const CLI::App *command : app.get_subcommands({})) {
+    known.push_back(command->get_name());
+    list += (list.empty() ? "" : ", ") + command->get_name();
+  }
+  if (std::find(known.begin(), known.end(), argv[1]) != known.end())
+    return "";
+  return std::string("expected one of the commands ") + list + ", found '" +
+         argv[1] + "'" + ccn::didYouMean(argv[1], known);
 }
 
 int main(int argc, char **argv) {
@@ -218,6 +236,10 @@ int main(int argc, char **argv) {
   simulateApp->callback(
       [&] { code = runSimulate(simulateProblem, simulateFile, sizes); });
 
+  if (std::string wrong = wrongCommand(app, argc, argv); !wrong.empty()) {
+    std::cerr << "ccsynth: " << wrong << "\n";
+    return Usage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &e) {

@@ -17,7 +17,7 @@
 
 using namespace ccn::synth;
 
-static Result<FlowScheduleResult> allToAll(const Fabric &fabric,
+static Result<FlowScheduleResult> allToAll(Fabric &fabric,
                                            FlowOptions options = {}) {
   return flowSchedule(
       fabric,

@@ -1,0 +1,148 @@
+//===- ForestSchedule.cpp - Packed trees as schedules ---------------------===//
+//
+// See Forest.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Forest.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace ccn::synth;
+
+namespace {
+
+/// A part of a tree's edge, from one host to the next.
+struct Hop {
+  int src, dst, edge;
+  size_t step;
+};
+
+} // namespace
+
+/// A tree's edges host by host. A CPU on the way to several ranks gets the data
+/// once.
+static std::vector<Hop> hopsOf(const PackedTree &tree, const Fabric &fabric,
+                               FabricWays &ways) {
+  constexpr size_t never = SIZE_MAX;
+  std::vector<size_t> depth(fabric.hosts, never);
+  depth[tree.root] = 0;
+  std::vector<Hop> hops;
+  for (const TreeEdge &edge : tree.edges) {
+    int from = edge.src;
+    std::vector<int> links;
+    for (int l : edge.path) {
+      links.push_back(l);
+      int host = fabric.nodeHost[fabric.topology.links[l].dst];
+      if (host < 0)
+        continue;
+      if (depth[host] == never) {
+        depth[host] = depth[from] + 1;
+        hops.push_back({from, host, ways.edgeAlong(links), depth[from]});
+      }
+      from = host;
+      links.clear();
+    }
+  }
+  return hops;
+}
+
+Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
+                                            Fabric &fabric, int pieces) {
+  Result<Collective> gather =
+      makeCollective(CollectiveKind::AllGather, fabric.ranks,
+                     static_cast<int>(forest.treesPerRank) * pieces);
+  if (!gather)
+    return gather.error();
+  // Chunks of one tree, `pieces` apart in time, so that they pipeline.
+  Schedule schedule;
+  schedule.collective = *gather;
+  schedule.topology = fabric.topology.name;
+  schedule.hosts = fabric.hosts;
+  std::vector<int> nextChunk(fabric.ranks);
+  int perRank = static_cast<int>(forest.treesPerRank) * pieces;
+  {
+    FabricWays ways(fabric);
+    for (const PackedTree &tree : forest.trees) {
+      std::vector<Hop> hops = hopsOf(tree, fabric, ways);
+      for (int64_t i = 0; i < tree.multiplicity * pieces; ++i) {
+        int chunk = tree.root * perRank + nextChunk[tree.root]++;
+        size_t wave = static_cast<size_t>(i % pieces);
+        for (const Hop &hop : hops) {
+          if (schedule.steps.size() <= hop.step + wave)
+            schedule.steps.resize(hop.step + wave + 1);
+          schedule.steps[hop.step + wave].sends.push_back(
+              {chunk, hop.src, hop.dst, SendOp::Copy, hop.edge, {}});
+        }
+      }
+    }
+  }
+  fitRounds(schedule, fabric);
+  return schedule;
+}
+
+/// Adds the ways that its reverse has got.
+static void addWaysOf(const Fabric &back, Fabric &fabric) {
+  FabricWays ways(fabric);
+  for (size_t e = fabric.edges.size(); e < back.edges.size(); ++e) {
+    std::vector<int> path = back.edges[e].path;
+    std::reverse(path.begin(), path.end());
+    ways.edgeAlong(path);
+  }
+}
+
+Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
+                                          int pieces, const Limits &limits,
+                                          std::vector<Forest> *forests) {
+  bool gathers = kind != CollectiveKind::ReduceScatter;
+  bool reduces = kind != CollectiveKind::AllGather;
+  if (gathers && reduces && kind != CollectiveKind::AllReduce)
+    return Error{"trees make all_gather, reduce_scatter and all_reduce, not " +
+                 std::string(kindName(kind))};
+  Fabric back = reversed(fabric);
+  std::optional<Forest> down, up;
+  int64_t perRank = 1;
+  for (bool gather : {true, false}) {
+    if (!(gather ? gathers : reduces))
+      continue;
+    Result<Forest> forest = packTrees(gather ? fabric : back, limits);
+    if (!forest)
+      return forest.error();
+    perRank = std::lcm(perRank, forest->treesPerRank);
+    if (forests)
+      forests->push_back(*forest);
+    (gather ? down : up) = std::move(*forest);
+  }
+  // Both halves cut a rank's data into as many chunks.
+  auto piecesOf = [&](const Forest &forest) {
+    return static_cast<int>(perRank / forest.treesPerRank) * pieces;
+  };
+  std::optional<Schedule> first, second;
+  if (up) {
+    Result<Schedule> gather = forestSchedule(*up, back, piecesOf(*up));
+    if (!gather)
+      return gather.error();
+    addWaysOf(back, fabric);
+    Result<Schedule> reduce = invert(*gather);
+    if (!reduce)
+      return reduce.error();
+    first = std::move(*reduce);
+  }
+  if (down) {
+    Result<Schedule> gather = forestSchedule(*down, fabric, piecesOf(*down));
+    if (!gather)
+      return gather.error();
+    second = std::move(*gather);
+  }
+  if (!first)
+    return std::move(*second);
+  if (!second)
+    return std::move(*first);
+  Result<Collective> all =
+      makeCollective(CollectiveKind::AllReduce, fabric.ranks,
+                     static_cast<int>(perRank) * pieces * fabric.ranks);
+  if (!all)
+    return all.error();
+  return concatenate(*first, *second, *all);
+}
