@@ -10,6 +10,7 @@
 
 #include "runtime/MessageTransport.h"
 #include "runtime/MpiNetwork.h"
+#include "runtime/RankNeeds.h"
 #include "runtime/RunIdentity.h"
 #include "runtime/SymmetricHeap.h"
 #include "runtime/TcpNetwork.h"
@@ -21,8 +22,6 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
-#include <random>
-#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -65,26 +64,23 @@ namespace {
 /// What ranks tell each other when they meet. Plain bytes.
 struct Greeting {
   RunIdentity identity;
+  RankNeeds needs;
   int64_t process = 0;
-  /// Equal where processes see each other's numbers and share memory.
+  /// Of the file that would be the shared memory, if this is rank 0.
+  int32_t heapFile = -1;
+  /// Equal where processes see each other's numbers.
   char host[192] = {};
-  /// The name that the rank would give to shared memory.
-  char name[64] = {};
   TunedVariants variants[TeamOptions::mostPrograms] = {};
 };
 
-/// The boot of the kernel, the space of process numbers and the place of shared
-/// memory, which containers on one machine may have apart.
+/// The boot of the kernel and the space of process numbers, which containers on
+/// one machine may have apart.
 std::string hostName() {
   std::string name;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
   char space[64] = {};
   if (readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0)
     name += std::string(" ") + space;
-  struct stat memory{};
-  if (stat("/dev/shm", &memory) == 0)
-    name += " " + std::to_string(memory.st_dev) + ":" +
-            std::to_string(memory.st_ino);
   return name;
 }
 
@@ -102,36 +98,30 @@ bool hasEnded(int64_t process) {
   return state == 'Z' || state == 'X';
 }
 
-/// Everybody's greeting.
-Result<std::vector<Greeting>> greet(Network &network,
-                                    const RunIdentity &identity,
-                                    const std::vector<TunedVariants> &variants,
-                                    double timeLimit) {
-  Greeting own;
-  own.identity = identity;
-  std::copy_n(variants.begin(),
-              std::min(variants.size(), std::size(own.variants)), own.variants);
-  own.process = getpid();
-  setText(own.host, hostName());
-  std::random_device random;
-  std::ostringstream name;
-  name << "ccn-" << getpid() << "-" << std::hex << random() << random();
-  setText(own.name, name.str());
+/// What each rank says, plain bytes.
+template <typename T>
+Result<std::vector<T>> tell(Network &network, const T &own, double timeLimit) {
   Result<std::vector<std::string>> texts = exchange(
       network, std::string(reinterpret_cast<const char *>(&own), sizeof own),
       timeLimit);
   if (!texts)
     return texts.status();
-  std::vector<Greeting> greetings(texts->size());
+  std::vector<T> all(texts->size());
   for (size_t rank = 0; rank < texts->size(); ++rank) {
     const std::string &text = (*texts)[rank];
-    if (text.size() != sizeof(Greeting))
+    if (text.size() != sizeof(T))
       return error("rank ", rank, " runs another version of ccn than rank ",
                    network.rank());
-    std::memcpy(&greetings[rank], text.data(), sizeof(Greeting));
+    std::memcpy(&all[rank], text.data(), sizeof(T));
   }
-  return greetings;
+  return all;
 }
+
+/// Whether a rank can open the file of shared memory, and why not.
+struct Opening {
+  int32_t isOpen = 0;
+  char why[160] = {};
+};
 
 } // namespace
 
@@ -145,6 +135,14 @@ struct Team::State {
   Result<std::unique_ptr<Network>> connect(const RankLaunch &launch);
   /// Whether what the ranks have told each other fits; the same on all.
   Status compare(const TeamOptions &options);
+  /// What this rank says first.
+  Result<Greeting> greeting(const TeamOptions &options);
+  /// Whether there is the memory that all ranks need; the same on all.
+  Status checkMemory(bool byMessages);
+  /// Opens rank 0's file; whether all ranks can. Otherwise, if shared memory
+  /// must be, an error; the same on all.
+  Result<bool> openHeap(Network &network, const TeamOptions &options);
+  Status start(std::unique_ptr<Network> network, const TeamOptions &options);
   /// Of so many programs.
   void chooseVariants(size_t programs);
   bool isElsewhere(int rank) const {
@@ -177,7 +175,9 @@ struct Team::State {
   Status joined;
   /// That joined() is a failure that all ranks know of.
   bool isAgreed = false;
-  bool isWrongSize = false;
+  bool isWrongSize = false, lacksMemory = false;
+  /// For shared memory: what rank 0 has made, and what each has opened.
+  FileDescriptor made, opened;
   /// Whether this rank has left, and waited for the others.
   std::atomic<bool> hasWaited = false;
   std::atomic<bool> hasTold = false;
@@ -246,22 +246,126 @@ Team::State::connect(const RankLaunch &launch) {
   return network;
 }
 
-Status Team::State::join(const TeamOptions &options) {
-  const RankLaunch &launch = options.launch;
-  own = launch.rank;
-  timeLimit = options.environment.timeLimit;
+Result<Greeting> Team::State::greeting(const TeamOptions &options) {
   Result<RunIdentity> identity =
       RunIdentity::make(options.ranks, options.bytesPerRank, options.content);
   if (!identity)
     return identity.status();
-  identity->transport = static_cast<int32_t>(options.environment.transport);
-  Result<std::unique_ptr<Network>> connected = connect(launch);
+  Greeting greeting;
+  greeting.identity = *identity;
+  greeting.identity.transport =
+      static_cast<int32_t>(options.environment.transport);
+  greeting.needs = {options.bytesPerRank, options.otherBytes,
+                    FreeMemory::now()};
+  std::copy_n(options.variants.begin(),
+              std::min(options.variants.size(), std::size(greeting.variants)),
+              greeting.variants);
+  greeting.process = getpid();
+  setText(greeting.host, hostName());
+  if (own != 0)
+    return greeting;
+  Result<FileDescriptor> file = SymmetricHeap::makeFile();
+  if (!file)
+    return file.status();
+  made = *std::move(file);
+  greeting.heapFile = made.get();
+  return greeting;
+}
+
+Status Team::State::checkMemory(bool byMessages) {
+  std::vector<RankNeeds> all;
+  auto ranks = static_cast<int>(greetings.size());
+  for (const Greeting &greeting : greetings) {
+    all.push_back(greeting.needs);
+    if (byMessages)
+      all.back().other =
+          addSaturating(all.back().other, MessageTransport::queueBytes(ranks));
+  }
+  Status status = checkNeeds(all, !byMessages);
+  lacksMemory = !status;
+  return status;
+}
+
+Result<bool> Team::State::openHeap(Network &network,
+                                   const TeamOptions &options) {
+  Result<FileDescriptor> file =
+      SymmetricHeap::openFile(of(0).process, of(0).heapFile);
+  Opening mine;
+  mine.isOpen = file.ok();
+  setText(mine.why, file.message());
+  if (file)
+    opened = *std::move(file);
+  Result<std::vector<Opening>> all = tell(network, mine, timeLimit);
+  if (!all)
+    return all.status();
+  for (size_t rank = 0; rank < all->size(); ++rank) {
+    if ((*all)[rank].isOpen)
+      continue;
+    if (options.environment.transport != TransportChoice::Shared)
+      return false;
+    isAgreed = true;
+    return error("CCN_TRANSPORT: 'shared' needs the memory of rank 0; rank ",
+                 rank, ": ", (*all)[rank].why);
+  }
+  return true;
+}
+
+/// Connects the ranks, which have met, in one of the two ways.
+Status Team::State::start(std::unique_ptr<Network> network,
+                          const TeamOptions &options) {
+  bool byMessages =
+      !oneHost || options.environment.transport == TransportChoice::Messages;
+  if (!byMessages) {
+    Result<bool> isShared = openHeap(*network, options);
+    if (!isShared)
+      return isShared.status();
+    byMessages = !*isShared;
+  }
+  isAgreed = true;
+  if (Status status = checkMemory(byMessages); !status)
+    return status;
+  isAgreed = false;
+  description = std::to_string(network->ranks()) + " processes of " +
+                (oneHost ? "one host, " : "several hosts, ") +
+                (!byMessages ? "over shared memory"
+                 : session   ? "by MPI's messages"
+                             : "by messages over TCP");
+  if (byMessages) {
+    MessageOptions messageOptions;
+    messageOptions.hasEnded = [this](int rank) { return isDead(rank); };
+    auto started = MessageTransport::start(
+        std::move(network), options.bytesPerRank, messageOptions);
+    if (!started)
+      return started.status();
+    messages = *std::move(started);
+    return Status();
+  }
+  SymmetricHeap::Member member;
+  member.rank = own;
+  member.ranks = options.ranks;
+  member.bytesPerRank = options.bytesPerRank;
+  member.timeLimit = timeLimit;
+  member.content = options.content;
+  member.hasEnded = [this](int rank) { return isDead(rank); };
+  auto shared = SymmetricHeap::join(std::move(opened), member);
+  if (!shared)
+    return shared.status();
+  heap = *std::move(shared);
+  return Status();
+}
+
+Status Team::State::join(const TeamOptions &options) {
+  own = options.launch.rank;
+  timeLimit = options.environment.timeLimit;
+  Result<std::unique_ptr<Network>> connected = connect(options.launch);
   if (!connected)
     return connected.status();
   std::unique_ptr<Network> network = *std::move(connected);
   own = network->rank();
-  Result<std::vector<Greeting>> met =
-      greet(*network, *identity, options.variants, timeLimit);
+  Result<Greeting> mine = greeting(options);
+  if (!mine)
+    return mine.status();
+  Result<std::vector<Greeting>> met = tell(*network, *mine, timeLimit);
   if (!met)
     return met.status();
   greetings = *std::move(met);
@@ -272,30 +376,10 @@ Status Team::State::join(const TeamOptions &options) {
   for (size_t rank = 0; rank < greetings.size(); ++rank)
     oneHost &= !isElsewhere(static_cast<int>(rank));
   chooseVariants(options.variants.size());
-  bool byMessages =
-      !oneHost || options.environment.transport == TransportChoice::Messages;
-  description = std::to_string(network->ranks()) + " processes of " +
-                (oneHost ? "one host, " : "several hosts, ") +
-                (!byMessages ? "over shared memory"
-                 : session   ? "by MPI's messages"
-                             : "by messages over TCP");
-  if (byMessages) {
-    MessageOptions messageOptions;
-    messageOptions.hasEnded = [this](int rank) { return isDead(rank); };
-    auto made = MessageTransport::start(std::move(network),
-                                        options.bytesPerRank, messageOptions);
-    if (!made)
-      return made.status();
-    messages = *std::move(made);
-  } else {
-    auto shared =
-        SymmetricHeap::join(of(0).name, own, options.ranks,
-                            options.bytesPerRank, timeLimit, options.content);
-    if (!shared)
-      return shared.status();
-    heap = *std::move(shared);
-  }
-  return Status();
+  Status status = start(std::move(network), options);
+  // All have opened it, or none will.
+  made = FileDescriptor();
+  return status;
 }
 
 /// Whether it is known of no rank before this one that it can speak.
@@ -360,6 +444,7 @@ std::unique_ptr<Team> Team::join(const TeamOptions &options) {
 
 const Status &Team::joined() const { return state->joined; }
 bool Team::isWrongSize() const { return state->isWrongSize; }
+bool Team::lacksMemory() const { return state->lacksMemory; }
 int Team::rank() const { return state->own; }
 const std::vector<int32_t> &Team::variants() const { return state->variants; }
 bool Team::isOneHost() const { return state->oneHost; }

@@ -35,8 +35,8 @@ struct TeamOptions {
   RankLaunch launch;
   /// How many ranks the program has.
   int ranks = 1;
-  /// The symmetric memory of each.
-  int64_t bytesPerRank = 0;
+  /// The symmetric memory of each, and what this one will take besides.
+  int64_t bytesPerRank = 0, otherBytes = 0;
   /// What is run, the same on all ranks: such as a hash of the package. At most
   /// RunIdentity::maxContent characters.
   std::string content;
@@ -52,7 +52,8 @@ class Team {
 public:
   /// Makes this process part of the team of all processes that were launched.
   /// joined() says whether it has. A failure names the ranks that are missing
-  /// or that run something else.
+  /// or that run something else, or for which there is not enough memory;
+  /// nothing has been taken of it then.
   static std::unique_ptr<Team> join(const TeamOptions &options);
 
   /// Leaves.
@@ -62,6 +63,8 @@ public:
   /// Whether it has not because another number of ranks was launched than the
   /// program has.
   bool isWrongSize() const;
+  /// Whether it has not because there is not enough memory.
+  bool lacksMemory() const;
   int rank() const;
   /// Of each program of the options the variant that all ranks would run; 0,
   /// the default, where they differ.

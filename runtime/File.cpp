@@ -6,6 +6,8 @@
 
 #include "runtime/File.h"
 
+#include "runtime/FreeMemory.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -37,6 +39,38 @@ Result<FileDescriptor> openRegularFile(const std::string &path,
                  S_ISDIR(info.st_mode) ? "a directory" : "a special file");
   size = info.st_size;
   return file;
+}
+
+Result<std::optional<std::string>> readText(const std::string &path,
+                                            int64_t most) {
+  FileDescriptor file(path == "-" ? dup(STDIN_FILENO)
+                                  : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info;
+  if (file.get() < 0 || fstat(file.get(), &info) != 0)
+    return Status::failure(systemError());
+  // Of most files the size is known before.
+  if (S_ISREG(info.st_mode) && info.st_size > most)
+    return std::optional<std::string>();
+  constexpr int64_t chunk = int64_t(1) << 20;
+  std::string text, piece(static_cast<size_t>(chunk), '\0');
+  for (;;) {
+    ssize_t n = ::read(file.get(), piece.data(), piece.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return Status::failure(systemError());
+    if (n == 0)
+      return std::optional(std::move(text));
+    if (n > most - static_cast<int64_t>(text.size()))
+      return std::optional<std::string>();
+    // It is copied when it grows.
+    if (text.size() + static_cast<size_t>(n) > text.capacity())
+      if (Status status = checkPiece(3 * static_cast<int64_t>(text.size()) + n,
+                                     [] { return "what is read"; });
+          !status)
+        return status;
+    text.append(piece, 0, static_cast<size_t>(n));
+  }
 }
 
 int64_t readAt(int file, void *data, int64_t size, int64_t offset) {

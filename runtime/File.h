@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,12 @@ private:
 /// waits for the other end of a pipe.
 Result<FileDescriptor> openRegularFile(const std::string &path,
                                        const std::string &what, int64_t &size);
+
+/// Reads a file, or what a pipe or a device gives until it ends (-: standard
+/// input). Nothing if that are more than `most` bytes, however many they may
+/// be. An error does not name the path.
+Result<std::optional<std::string>> readText(const std::string &path,
+                                            int64_t most);
 
 /// Reads up to `size` bytes at `offset`; fewer only at the end of the file.
 /// Returns how many, or -1 with errno set.

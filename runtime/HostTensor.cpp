@@ -8,7 +8,7 @@
 
 #include "runtime/Blocks.h"
 #include "runtime/Convert.h"
-#include "runtime/Workspace.h"
+#include "runtime/FreeMemory.h"
 
 #include <charconv>
 #include <cmath>
@@ -136,14 +136,12 @@ Result<HostTensor> HostTensor::uninitialized(ElementType type, Shape shape) {
   if (__builtin_mul_overflow(*count, int64_t(sizeInBytes(type)), &bytes))
     return error("cannot make a tensor ", ccn::runtime::describe(type, shape),
                  ": its size in bytes does not fit 64 bits");
-  static const int64_t memory = runtime::machineMemory();
-  std::shared_ptr<std::byte[]> storage;
-  if (bytes <= memory)
-    storage = allocate(bytes);
+  auto name = [&] { return "a tensor " + ccn::runtime::describe(type, shape); };
+  if (Status status = checkPiece(bytes, name); !status)
+    return status;
+  std::shared_ptr<std::byte[]> storage = allocate(bytes);
   if (!storage)
-    return error("out of memory: a tensor ",
-                 ccn::runtime::describe(type, shape), " takes ", bytes,
-                 " bytes, this machine has ", memory);
+    return error("there is no memory for ", bytes, " bytes, of ", name());
   HostTensor tensor;
   tensor.elementType = type;
   tensor.sizes = std::move(shape);

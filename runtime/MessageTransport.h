@@ -48,6 +48,10 @@ struct MessageOptions {
 
 class MessageTransport : public Transport, public RemoteMemory {
 public:
+  /// The most bytes that wait to be sent to all other ranks together, whatever
+  /// the options.
+  static int64_t queueBytes(int ranks);
+
   /// The transport of the network's rank, with a zeroed block of `bytesPerRank`
   /// bytes. All ranks of the network call it with the same sizes.
   static Result<std::unique_ptr<MessageTransport>>

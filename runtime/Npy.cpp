@@ -8,6 +8,8 @@
 
 #include "runtime/Npy.h"
 
+#include "runtime/FreeMemory.h"
+
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
@@ -397,11 +399,15 @@ Status NpyFile::read(void *data) const {
   };
   if (!fortranOrder || sizes.size() < 2 || bytes == 0)
     return readInto(data);
+  MemoryNeeds needs;
+  needs.add("transposing Fortran order", 1, bytes);
+  Status room = checkMemory(needs);
   std::unique_ptr<char[]> columns(
-      new (std::nothrow) char[static_cast<size_t>(bytes)]);
+      room ? new (std::nothrow) char[static_cast<size_t>(bytes)] : nullptr);
   if (!columns)
-    return error('\'', path, "': out of memory: expected ", bytes,
-                 " bytes to transpose Fortran order");
+    return error('\'', path, "': ",
+                 room ? "there is no memory for " + needs.text()
+                      : room.message());
   if (Status status = readInto(columns.get()); !status)
     return status;
   transposeFortran(static_cast<char *>(data), columns.get(), elementType,

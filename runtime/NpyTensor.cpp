@@ -23,11 +23,11 @@ NpyType npyType(ElementType type) {
   return {isFloat(type) ? 'f' : isSignedInteger(type) ? 'i' : 'u', size};
 }
 
-Result<HostTensor> loadNpy(const std::string &path, ElementType type,
-                           const Shape &shape) {
+Result<NpyFile> openNpy(const std::string &path, ElementType type,
+                        const Shape &shape) {
   Result<NpyFile> file = NpyFile::open(path);
   if (!file)
-    return file.status();
+    return file;
   if (file->type() != npyType(type))
     return error('\'', path, "': expected ", name(type), " elements ('",
                  npyType(type).descr(), "' in .npy files), found '",
@@ -35,6 +35,14 @@ Result<HostTensor> loadNpy(const std::string &path, ElementType type,
   if (file->shape() != shape)
     return error('\'', path, "': expected ", describe(type, shape), ", found ",
                  describe(type, file->shape()));
+  return file;
+}
+
+Result<HostTensor> loadNpy(const std::string &path, ElementType type,
+                           const Shape &shape) {
+  Result<NpyFile> file = openNpy(path, type, shape);
+  if (!file)
+    return file.status();
   Result<HostTensor> tensor = HostTensor::uninitialized(type, shape);
   if (!tensor)
     return tensor;

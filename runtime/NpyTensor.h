@@ -17,8 +17,12 @@ namespace ccn::runtime {
 /// floats are raw "V1".
 NpyType npyType(ElementType type);
 
-/// Reads `path`, which must hold elements of `type` in `shape`; a file of
-/// another type or shape is an error naming both. Nothing is converted.
+/// Opens `path`, which must hold elements of `type` in `shape`; a file of
+/// another type or shape is an error naming both.
+Result<NpyFile> openNpy(const std::string &path, ElementType type,
+                        const Shape &shape);
+
+/// Reads such a file. Nothing is converted.
 Result<HostTensor> loadNpy(const std::string &path, ElementType type,
                            const Shape &shape);
 

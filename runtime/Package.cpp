@@ -7,6 +7,7 @@
 #include "runtime/Package.h"
 
 #include "runtime/File.h"
+#include "runtime/FreeMemory.h"
 #include "runtime/Hash.h"
 #include "runtime/JsonFields.h"
 #include "runtime/ObjectCode.h"
@@ -266,6 +267,11 @@ Result<Package> readPackage(const std::string &path) {
   if (Status status = checkHeader({header, static_cast<size_t>(got)},
                                   static_cast<uint64_t>(size));
       !status)
+    return fail(status.message());
+  // The file, and what is decoded of it.
+  MemoryNeeds needs;
+  needs.add("the package and what it holds", 2, size);
+  if (Status status = checkMemory(needs); !status)
     return fail(status.message());
   std::unique_ptr<char[]> bytes(
       new (std::nothrow) char[static_cast<size_t>(size)]);

@@ -71,9 +71,10 @@ const ProgramArray *ProgramArrays::find(const std::string &name) const {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-Result<HostTensor> ProgramArrays::readScattered(const ProgramArray &array,
-                                                const std::string &text) {
-  std::vector<HostTensor> buffers;
+Result<ProgramArrays::Source>
+ProgramArrays::findScattered(const ProgramArray &array,
+                             const std::string &text) {
+  Source source{&array};
   std::vector<int64_t> sizes;
   int64_t sum = 0, expected = array.shape.back();
   auto fail = [&](const std::string &why) {
@@ -87,37 +88,26 @@ Result<HostTensor> ProgramArrays::readScattered(const ProgramArray &array,
     Shape shape = array.shape;
     if (!file->shape().empty())
       shape.back() = file->shape().back();
-    Result<HostTensor> buffer = loadNpy(path, array.type, shape);
-    if (!buffer)
-      return fail(buffer.message());
+    if (Result<NpyFile> fits = openNpy(path, array.type, shape); !fits)
+      return fail(fits.message());
     if (__builtin_add_overflow(sum, shape.back(), &sum))
       return fail("the buffers' sizes overflow");
     sizes.push_back(shape.back());
-    buffers.push_back(*std::move(buffer));
+    source.files.emplace_back(path, std::move(shape));
   }
   if (sum != expected)
     return error("expected buffers of ", expected, " elements together for '",
                  array.name, "', found ", sum);
-  Result<HostTensor> whole = HostTensor::uninitialized(array.type, array.shape);
-  if (!whole)
-    return whole;
-  std::byte *out = whole->mutableData();
-  int64_t begin = 0;
-  for (const HostTensor &buffer : buffers) {
-    forEachRow(*whole, buffer, begin, [&](int64_t to, int64_t from, size_t n) {
-      std::memcpy(out + to, buffer.data() + from, n);
-    });
-    begin += buffer.shape().back();
-  }
   pieces[array.name] = std::move(sizes);
-  return whole;
+  return source;
 }
 
-Result<HostTensor> ProgramArrays::readOne(const ProgramArray &array,
-                                          const std::string &text) {
+Result<ProgramArrays::Source> ProgramArrays::findOne(const ProgramArray &array,
+                                                     const std::string &text) {
   auto fail = [&](const auto &...why) {
     return error("input '", array.name, "': ", why...);
   };
+  Source source{&array};
   bool isFile = text.ends_with(".npy");
   if (array.isScalar && !isFile) {
     if (!parseNumber(text))
@@ -127,23 +117,23 @@ Result<HostTensor> ProgramArrays::readOne(const ProgramArray &array,
     Result<ElementBytes> element = parseElement(array.type, text);
     if (!element)
       return fail(element.message());
-    // One that is local gets the value on every rank.
-    return HostTensor::filled(array.type, array.shape, element->data());
+    source.number = *element;
+    return source;
   }
   if (array.isScattered && !array.shape.empty())
-    return readScattered(array, text);
+    return findScattered(array, text);
   if (!isFile && parseNumber(text))
     return fail("expected a .npy file of '", array.typeName, "', found '", text,
                 "'");
-  Result<HostTensor> tensor = loadNpy(text, array.type, array.shape);
-  if (!tensor)
-    return fail(tensor.message());
-  return tensor;
+  if (Result<NpyFile> file = openNpy(text, array.type, array.shape); !file)
+    return fail(file.message());
+  source.files.emplace_back(text, array.shape);
+  return source;
 }
 
-Result<std::map<std::string, HostTensor>>
-ProgramArrays::read(const NamedValues &inputs) {
-  std::map<std::string, HostTensor> tensors;
+Result<std::vector<ProgramArrays::Source>>
+ProgramArrays::find(const NamedValues &inputs) {
+  std::vector<Source> sources;
   std::vector<std::string_view> names;
   for (const ProgramArray &array : arrays)
     if (array.isInput)
@@ -152,12 +142,64 @@ ProgramArrays::read(const NamedValues &inputs) {
     if (std::find(names.begin(), names.end(), name) == names.end())
       return error("program '", program, "' has no argument '", name, "'",
                    didYouMean(name, names));
-    Result<HostTensor> tensor = readOne(*find(name), text);
+    Result<Source> source = findOne(*find(name), text);
+    if (!source)
+      return source.status();
+    sources.push_back(*std::move(source));
+  }
+  return sources;
+}
+
+Result<HostTensor> ProgramArrays::readScattered(const Source &source) const {
+  const ProgramArray &array = *source.array;
+  Result<HostTensor> whole = HostTensor::uninitialized(array.type, array.shape);
+  if (!whole)
+    return whole;
+  std::byte *out = whole->mutableData();
+  int64_t begin = 0;
+  for (const auto &[path, shape] : source.files) {
+    Result<HostTensor> buffer = loadNpy(path, array.type, shape);
+    if (!buffer)
+      return buffer;
+    forEachRow(*whole, *buffer, begin, [&](int64_t to, int64_t from, size_t n) {
+      std::memcpy(out + to, buffer->data() + from, n);
+    });
+    begin += shape.back();
+  }
+  return whole;
+}
+
+Result<HostTensor> ProgramArrays::readOne(const Source &source) const {
+  const ProgramArray &array = *source.array;
+  // One that is local gets the value on every rank.
+  if (source.number)
+    return HostTensor::filled(array.type, array.shape, source.number->data());
+  Result<HostTensor> tensor =
+      array.isScattered && !array.shape.empty()
+          ? readScattered(source)
+          : loadNpy(source.files.front().first, array.type, array.shape);
+  if (!tensor)
+    return error("input '", array.name, "': ", tensor.message());
+  return tensor;
+}
+
+Result<std::map<std::string, HostTensor>>
+ProgramArrays::read(const NamedValues &inputs) {
+  Result<std::vector<Source>> sources = find(inputs);
+  if (!sources)
+    return sources.status();
+  std::map<std::string, HostTensor> tensors;
+  for (const Source &source : *sources) {
+    Result<HostTensor> tensor = readOne(source);
     if (!tensor)
       return tensor.status();
-    tensors.insert_or_assign(name, *std::move(tensor));
+    tensors.insert_or_assign(source.array->name, *std::move(tensor));
   }
   return tensors;
+}
+
+Status ProgramArrays::check(const NamedValues &inputs) {
+  return find(inputs).status();
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #define CCN_RUNTIME_PROGRAMARRAYS_H
 
 #include "runtime/HostTensor.h"
+#include "runtime/Number.h"
 
 #include <iosfwd>
 #include <map>
@@ -48,6 +49,10 @@ public:
   /// does not fit.
   Result<std::map<std::string, HostTensor>> read(const NamedValues &inputs);
 
+  /// Whether that can be read, as far as it shows before arrays are: this takes
+  /// no memory.
+  Status check(const NamedValues &inputs);
+
   /// Whether `outputs` names inout arguments and results and files that can be
   /// written, as is to be known before a long run.
   Status checkOutputs(const NamedValues &outputs);
@@ -62,10 +67,19 @@ public:
                const NamedValues &outputs) const;
 
 private:
-  Result<HostTensor> readOne(const ProgramArray &array,
-                             const std::string &text);
-  Result<HostTensor> readScattered(const ProgramArray &array,
-                                   const std::string &text);
+  /// What an argument is to be: a number, or what files of these shapes hold.
+  struct Source {
+    const ProgramArray *array = nullptr;
+    std::optional<ElementBytes> number = {};
+    std::vector<std::pair<std::string, Shape>> files = {};
+  };
+  /// What `inputs` names, all of it checked but for the files' elements.
+  Result<std::vector<Source>> find(const NamedValues &inputs);
+  Result<Source> findOne(const ProgramArray &array, const std::string &text);
+  Result<Source> findScattered(const ProgramArray &array,
+                               const std::string &text);
+  Result<HostTensor> readOne(const Source &source) const;
+  Result<HostTensor> readScattered(const Source &source) const;
   const ProgramArray *find(const std::string &name) const;
 
   std::string program;

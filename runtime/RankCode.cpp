@@ -7,6 +7,7 @@
 #include "runtime/RankCode.h"
 
 #include "runtime/CheckPlan.h"
+#include "runtime/CollectiveSupport.h"
 #include "runtime/PlanExecutor.h"
 #include "runtime/TunedVariant.h"
 #include "runtime/cuda/GpuExecutor.h"
@@ -57,6 +58,43 @@ Result<int64_t> executorBytes(const Plan &plan, bool onGpus) {
   if (onGpus)
     return gpuTransportBytes(plan);
   return planSymmetricBytes(plan);
+}
+
+int64_t privateBytes(const Plan &plan, int rank, bool onGpus) {
+  if (onGpus)
+    return 0;
+  const RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
+  int64_t bytes = own.privateBytes;
+  std::vector<bool> isScattered = scatteredArguments(plan);
+  for (const Buffer &buffer : own.buffers)
+    if (buffer.memory == Memory::Argument &&
+        isScattered[static_cast<size_t>(buffer.offset)])
+      bytes = addSaturating(
+          bytes, multiplySaturating(buffer.count, sizeInBytes(buffer.type)));
+  return bytes;
+}
+
+Result<MemoryNeeds> needsOfRank(const Package &package, int rank, bool onGpus) {
+  const Plan &plan = package.plan;
+  const RankPlan &own = plan.ranks[static_cast<size_t>(rank)];
+  MemoryNeeds needs;
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    int64_t bytes = sizeInBytes(plan.arguments[i].type);
+    for (int64_t size : own.placements[i].sizes)
+      bytes = multiplySaturating(bytes, size);
+    needs.add("arguments and results", 1, bytes);
+  }
+  if (onGpus) {
+    needs.add("symmetric memory", 1, package.gpu->symmetricBytes);
+    needs.add("private memory", 1, own.privateBytes);
+    return needs;
+  }
+  Result<int64_t> symmetric = executorBytes(plan, onGpus);
+  if (!symmetric)
+    return symmetric.status();
+  needs.add("symmetric memory", 1, *symmetric);
+  needs.add("private memory", 1, privateBytes(plan, rank, onGpus));
+  return needs;
 }
 
 Result<int64_t>

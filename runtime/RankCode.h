@@ -9,6 +9,7 @@
 #define CCN_RUNTIME_RANKCODE_H
 
 #include "runtime/Bootstrap.h"
+#include "runtime/FreeMemory.h"
 #include "runtime/ObjectCode.h"
 #include "runtime/Package.h"
 
@@ -41,6 +42,14 @@ TunedVariants fastestVariants(const Package &package, bool onGpus,
 /// The bytes of symmetric memory, of each rank, that an executor of `plan`
 /// allocates. `plan` is one that checkPlan accepts.
 Result<int64_t> executorBytes(const Plan &plan, bool onGpus);
+
+/// The bytes of host memory that the executor of a rank takes besides, and
+/// copies of scattered arguments.
+int64_t privateBytes(const Plan &plan, int rank, bool onGpus);
+
+/// What one rank takes when it runs the package: of its host's memory, with its
+/// arguments and results, or of its GPU's.
+Result<MemoryNeeds> needsOfRank(const Package &package, int rank, bool onGpus);
 
 /// The most that bytesOf is of the plans of the package and all its variants;
 /// an error if checkPlan does not accept one of these.

@@ -10,6 +10,8 @@
 
 #include "runtime/SymmetricHeap.h"
 
+#include "runtime/FreeMemory.h"
+
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -31,8 +33,6 @@ constexpr int maxAllocations = 4096;
 int64_t roundUp(int64_t bytes, int64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
-
-std::string systemError() { return std::strerror(errno); }
 
 } // namespace
 
@@ -122,7 +122,7 @@ static Result<void *> mapMemory(int64_t bytes, int file, int64_t start) {
 }
 
 Status SymmetricHeap::mapControl() {
-  Result<void *> mapped = mapMemory(controlBytes(), file, 0);
+  Result<void *> mapped = mapMemory(controlBytes(), file.get(), 0);
   if (mapped)
     control = static_cast<Control *>(*mapped);
   return mapped.status();
@@ -130,7 +130,7 @@ Status SymmetricHeap::mapControl() {
 
 Status SymmetricHeap::mapBlocks() {
   if (totalBytes > 0) {
-    Result<void *> mapped = mapMemory(totalBytes, file, controlBytes());
+    Result<void *> mapped = mapMemory(totalBytes, file.get(), controlBytes());
     if (!mapped)
       return mapped.status();
     memory = static_cast<std::byte *>(*mapped);
@@ -148,6 +148,11 @@ Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(int ranks,
   std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap);
   if (Status status = heap->size(ranks, bytes); !status)
     return status;
+  MemoryNeeds needs;
+  needs.add("symmetric memory of " + std::to_string(ranks) + " ranks", 1,
+            heap->totalBytes);
+  if (Status status = checkMemory(needs); !status)
+    return status;
   if (Status status = heap->mapControl(); !status)
     return status;
   if (Status status = heap->mapBlocks(); !status)
@@ -155,100 +160,170 @@ Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(int ranks,
   return heap;
 }
 
-/// Says what this rank runs and waits until all others have; an error if some
-/// differ.
-Status SymmetricHeap::meet(const RunIdentity &own, const Deadline &deadline) {
-  Control::RankState &mine = control->rank[ownRank];
-  mine.identity = own;
-  mine.joined.store(1, std::memory_order_release);
-  std::vector<RankIdentity> met;
-  for (int other = 0; other < ranks(); ++other) {
-    Control::RankState &state = control->rank[other];
-    while (!state.joined.load(std::memory_order_acquire))
-      if (!deadline.sleep()) {
-        // Who is missing may be missing because others expect other ranks.
-        for (int late = other + 1; late < ranks(); ++late)
-          if (control->rank[late].joined.load(std::memory_order_acquire))
-            met.push_back({late, control->rank[late].identity});
-        Status status = compareIdentities(met);
-        return status ? error("rank ", other, " did not join within ",
-                              deadline.seconds, " s")
-                      : status;
-      }
-    met.push_back({other, state.identity});
-    // Others that do not exist for this one would be waited for in vain.
-    if (state.identity.ranks != own.ranks)
-      break;
-  }
-  return compareIdentities(met);
+Result<FileDescriptor> SymmetricHeap::makeFile() {
+  FileDescriptor file(memfd_create("ccn-heap", MFD_CLOEXEC));
+  if (file.get() < 0)
+    return error("shared memory: cannot make it: ", systemError());
+  return file;
 }
 
-Result<std::unique_ptr<SymmetricHeap>>
-SymmetricHeap::join(const std::string &name, int rank, int ranks, int64_t bytes,
-                    double timeLimit, const std::string &content) {
-  if (rank < 0 || rank >= ranks)
-    return error("expected a rank from 0 to ", ranks - 1, ", found ", rank);
-  auto fail = [&](const auto &...why) {
-    return error("shared memory '", name, "': ", why...);
-  };
-  std::string path = "/" + name;
-  std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap);
-  if (Status status = heap->size(ranks, bytes); !status)
-    return fail(status.message());
-  Result<RunIdentity> identity =
-      RunIdentity::make(ranks, heap->bytesPerRank, content);
-  if (!identity)
-    return fail(identity.message());
-  heap->ownRank = rank;
-  int &file = heap->file;
-  Deadline deadline(timeLimit);
-  if (rank == 0) {
-    file = shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0)
-      return fail("cannot make it: ", systemError());
+Result<FileDescriptor> SymmetricHeap::openFile(int64_t process, int number) {
+  std::string path =
+      "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
+  FileDescriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.get() < 0)
+    return error("shared memory: cannot open that of process ", process, ": ",
+                 systemError());
+  return file;
+}
+
+/// Takes all of the memory, which could run out at any later access otherwise.
+/// The control block comes first: the others learn there why there is no more.
+Status SymmetricHeap::reserve() {
+  int64_t all = controlBytes() + totalBytes;
+  if (int code = posix_fallocate(file.get(), 0, controlBytes())) {
+    errno = code;
+    return error("cannot share ", controlBytes(), " bytes: ", systemError());
   }
-  /// The name goes when all have joined, or none can.
-  struct Unlinker {
-    std::string path;
-    ~Unlinker() {
-      if (!path.empty())
-        shm_unlink(path.c_str());
-    }
-  } unlinker{rank == 0 ? path : ""};
-  if (rank == 0) {
-    // Reserves the memory, which otherwise could run out at any later access.
-    int64_t all = controlBytes() + heap->totalBytes;
-    if (int code = posix_fallocate(file, 0, all)) {
+  if (Status status = mapControl(); !status)
+    return status;
+  MemoryNeeds needs;
+  needs.add("symmetric memory of " + std::to_string(ranks()) + " ranks", 1,
+            all);
+  FreeMemory free = FreeMemory::now();
+  Status status = checkMemory(needs, free);
+  if (status && all > free.file)
+    status = error("cannot share ", all, " bytes: expected at most ", free.file,
+                   ", the limit of a file's size (see 'ulimit -f')");
+  if (status)
+    if (int code = posix_fallocate(file.get(), 0, all)) {
       errno = code;
-      return fail("cannot share ", all, " bytes: ", systemError());
+      status = error("cannot share ", all, " bytes: ", systemError());
     }
-  }
-  struct stat info{};
-  while (rank != 0) {
-    if (file < 0)
-      file = shm_open(path.c_str(), O_RDWR | O_CLOEXEC, 0600);
-    if (file < 0 && errno != ENOENT)
-      return fail("cannot open it: ", systemError());
-    if (file >= 0 && fstat(file, &info) == 0 && info.st_size >= controlBytes())
-      break;
+  return status ? status : fail(ownRank, status.message());
+}
+
+/// Waits until rank 0 has begun to reserve.
+Status SymmetricHeap::awaitControl(const Member &member,
+                                   const Deadline &deadline) {
+  for (;;) {
+    struct stat info{};
+    if (fstat(file.get(), &info) == 0 && info.st_size >= controlBytes())
+      return mapControl();
+    if (member.hasEnded && member.hasEnded(0))
+      return error("rank 0 has ended");
     if (!deadline.sleep())
-      return fail("rank 0 did not make it within ", timeLimit, " s");
+      return error("rank 0 did not make it within ", member.timeLimit, " s");
   }
-  if (Status status = heap->mapControl(); !status)
-    return fail(status.message());
+}
+
+/// The lock of a rank's byte.
+static struct flock lockOf(int rank) {
   struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = rank;
   lock.l_len = 1;
-  if (fcntl(file, F_OFD_SETLK, &lock) != 0)
-    return fail(errno == EAGAIN ? "another process has the same rank"
-                                : systemError());
-  if (Status status = heap->meet(*identity, deadline); !status)
-    return fail(status.message());
+  return lock;
+}
+
+Status SymmetricHeap::takeRank() {
+  struct flock lock = lockOf(ownRank);
+  if (fcntl(file.get(), F_OFD_SETLK, &lock) == 0)
+    return Status();
+  return error(errno == EAGAIN ? "another process has the same rank"
+                               : systemError());
+}
+
+/// Whether the process of another rank has locked its byte.
+bool SymmetricHeap::hasLock(int rank) const {
+  struct flock lock = lockOf(rank);
+  return fcntl(file.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+bool SymmetricHeap::hasJoined(int rank) const {
+  return control->rank[rank].joined.load(std::memory_order_acquire) != 0;
+}
+
+/// Says what this rank runs and waits until all others have; an error if some
+/// differ, or one has ended.
+Status SymmetricHeap::meet(const RunIdentity &own, const Member &member,
+                           const Deadline &deadline) {
+  Control::RankState &mine = control->rank[ownRank];
+  mine.identity = own;
+  mine.joined.store(1, std::memory_order_release);
+  std::vector<RankIdentity> met;
+  for (int other = 0; other < ranks(); ++other) {
+    if (Status status = awaitJoined(other, member, deadline); !status) {
+      // Who is missing may be missing because others expect other ranks.
+      for (int late = other + 1; late < ranks(); ++late)
+        if (hasJoined(late))
+          met.push_back({late, control->rank[late].identity});
+      Status differ = compareIdentities(met);
+      return differ ? status : differ;
+    }
+    const RunIdentity &identity = control->rank[other].identity;
+    met.push_back({other, identity});
+    // Others that do not exist for this one would be waited for in vain.
+    if (identity.ranks != own.ranks)
+      break;
+  }
+  return compareIdentities(met);
+}
+
+Status SymmetricHeap::awaitJoined(int other, const Member &member,
+                                  const Deadline &deadline) {
+  // Nobody leaves in good order before all have joined. A process's lock is
+  // there before it joins.
+  auto isLost = [&](int rank) {
+    if (hasJoined(rank))
+      return isGone(rank);
+    return rank != ownRank && member.hasEnded && member.hasEnded(rank);
+  };
+  constexpr int looksPerCheck = 20;
+  for (int look = 0; !hasJoined(other); ++look) {
+    if (failed())
+      return failure();
+    for (int rank = 0; look % looksPerCheck == 0 && rank < ranks(); ++rank)
+      // All may have joined, and some may have left, since the look before.
+      if (isLost(rank) && !hasJoined(other))
+        return error("rank ", rank, " has ended before all ranks had joined");
+    if (!deadline.sleep())
+      return error("rank ", other, " did not join within ", member.timeLimit,
+                   " s");
+  }
+  return Status();
+}
+
+Result<std::unique_ptr<SymmetricHeap>>
+SymmetricHeap::join(FileDescriptor file, const Member &member) {
+  auto fail = [](const Status &why) {
+    return error("shared memory: ", why.message());
+  };
+  if (member.rank < 0 || member.rank >= member.ranks)
+    return error("expected a rank from 0 to ", member.ranks - 1, ", found ",
+                 member.rank);
+  std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap);
+  if (Status status = heap->size(member.ranks, member.bytesPerRank); !status)
+    return fail(status);
+  Result<RunIdentity> identity =
+      RunIdentity::make(member.ranks, heap->bytesPerRank, member.content);
+  if (!identity)
+    return fail(identity.status());
+  heap->file = std::move(file);
+  heap->ownRank = member.rank;
+  Deadline deadline(member.timeLimit);
+  Status status =
+      member.rank == 0 ? heap->reserve() : heap->awaitControl(member, deadline);
+  if (status)
+    status = heap->takeRank();
+  if (status)
+    status = heap->meet(*identity, member, deadline);
   // All have the same sizes, so the file has these.
-  if (Status status = heap->mapBlocks(); !status)
-    return fail(status.message());
+  if (status)
+    status = heap->mapBlocks();
+  if (!status)
+    return fail(status);
   return heap;
 }
 
@@ -259,8 +334,6 @@ SymmetricHeap::~SymmetricHeap() {
     munmap(static_cast<void *>(memory), static_cast<size_t>(totalBytes));
   if (control)
     munmap(static_cast<void *>(control), static_cast<size_t>(controlBytes()));
-  if (file >= 0)
-    close(file);
 }
 
 Result<int64_t> SymmetricHeap::allocate(int rank, int64_t bytes) {
@@ -333,14 +406,7 @@ void SymmetricHeap::leave(int rank) {
 bool SymmetricHeap::isGone(int rank) const {
   if (hasLeft(rank))
     return true;
-  if (file < 0 || rank == ownRank)
-    return false;
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = rank;
-  lock.l_len = 1;
-  return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+  return file.get() >= 0 && rank != ownRank && !hasLock(rank);
 }
 
 bool SymmetricHeap::hasLeft(int rank) const {

@@ -7,20 +7,11 @@
 
 #include "runtime/Workspace.h"
 
+#include "runtime/FreeMemory.h"
+
 #include <cstdlib>
-#include <unistd.h>
 
 namespace ccn::runtime {
-
-int64_t machineMemory() {
-  int64_t pages = sysconf(_SC_PHYS_PAGES);
-  int64_t pageSize = sysconf(_SC_PAGESIZE);
-  int64_t bytes;
-  if (pages <= 0 || pageSize <= 0 ||
-      __builtin_mul_overflow(pages, pageSize, &bytes))
-    return INT64_MAX;
-  return bytes;
-}
 
 void Workspace::Free::operator()(void *memory) const { std::free(memory); }
 
@@ -30,10 +21,11 @@ Result<std::byte *> Workspace::get(int64_t bytes) {
     return start;
   memory.reset();
   size = -1;
-  int64_t padded;
-  if (!__builtin_add_overflow(bytes, alignment, &padded) &&
-      padded <= machineMemory())
-    memory.reset(std::calloc(static_cast<size_t>(padded), 1));
+  if (Status status = checkPiece(bytes, [] { return "what is computed with"; });
+      !status)
+    return status;
+  memory.reset(
+      std::calloc(static_cast<size_t>(addSaturating(bytes, alignment)), 1));
   if (!memory)
     return error("there is no memory for ", bytes, " bytes");
   auto address = reinterpret_cast<uintptr_t>(memory.get());

@@ -17,14 +17,11 @@
 
 namespace ccn::runtime {
 
-/// The machine's memory in bytes, or the largest int64_t if it is not known.
-int64_t machineMemory();
-
 class Workspace {
 public:
   /// At least `bytes` bytes, aligned to 64; what they hold is unspecified (but
   /// set: zero at first). Earlier memory of this workspace is gone. An error if
-  /// it is more than the machine has.
+  /// there is no room for it.
   Result<std::byte *> get(int64_t bytes);
 
 private:

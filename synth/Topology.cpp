@@ -274,13 +274,21 @@ std::string ccn::synth::writeTopology(const Topology &topology) {
 }
 
 Result<std::string> ccn::synth::readFile(const std::string &path) {
-  using Bytes = std::istreambuf_iterator<char>;
-  if (path == "-")
-    return std::string(Bytes(std::cin), Bytes());
-  std::ifstream in(path, std::ios::binary);
+  // Devices, pipes and files that are holes may give more than memory holds.
+  constexpr size_t most = size_t(1) << 30;
+  std::ifstream file;
+  if (path != "-")
+    file.open(path, std::ios::binary);
+  std::istream &in = path == "-" ? std::cin : file;
   if (!in)
     return Error{path + ": cannot open the file"};
-  std::string text{Bytes(in), Bytes()};
+  std::string text, piece(size_t(1) << 20, '\0');
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())),
+         in.gcount() > 0) {
+    text.append(piece, 0, static_cast<size_t>(in.gcount()));
+    if (text.size() > most)
+      return Error{path + ": the file is larger than 1 GiB"};
+  }
   if (in.bad())
     return Error{path + ": cannot read the file"};
   return text;

@@ -10,8 +10,8 @@
 
 #include "lib/Frontend/Parser.h"
 #include "lib/Frontend/ParserImpl.h"
+#include "runtime/File.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace ccn;
 using namespace ccn::frontend;
@@ -22,30 +22,21 @@ using namespace ccn::frontend;
 
 std::unique_ptr<SourceFile> frontend::readSource(llvm::StringRef path,
                                                  Diagnostics &diagnostics) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
-      llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
-                                         /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    std::string reason = buffer.getError().message();
-    if (!reason.empty())
-      reason[0] = llvm::toLower(reason[0]);
-    diagnostics.error("cannot read '" + path + "': " + reason);
-    return nullptr;
-  }
-  llvm::StringRef text = (*buffer)->getBuffer();
-  if (text.size() > SourceFile::maxSize) {
-    diagnostics.error("'" + path + "' is too large (limit 2 GiB)");
-    return nullptr;
-  }
-  return std::make_unique<SourceFile>(path == "-" ? "<stdin>" : path.str(),
-                                      text.str());
+  Result<std::optional<std::string>> text =
+      readText(path.str(), static_cast<int64_t>(SourceFile::maxSize));
+  if (text && *text)
+    return std::make_unique<SourceFile>(path == "-" ? "<stdin>" : path.str(),
+                                        **std::move(text));
+  diagnostics.error(text ? "'" + path + "' is larger than 2 GiB"
+                         : "cannot read '" + path + "': " + text.message());
+  return nullptr;
 }
 
 std::unique_ptr<ast::File> frontend::parse(const SourceFile &source,
                                            Diagnostics &diagnostics) {
   diagnostics.addFile(source);
   if (source.getText().size() > SourceFile::maxSize) {
-    diagnostics.error("'" + source.getName() + "' is too large (limit 2 GiB)");
+    diagnostics.error("'" + source.getName() + "' is larger than 2 GiB");
     return std::make_unique<ast::File>(source);
   }
   return Parser(source, diagnostics).parseFile();

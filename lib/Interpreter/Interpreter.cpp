@@ -11,6 +11,7 @@
 
 #include "lib/Interpreter/RankExecutor.h"
 #include "lib/Interpreter/RankThreads.h"
+#include "runtime/FreeMemory.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace ccn::interp {
@@ -71,6 +72,78 @@ RankProgram::inputsOf(mlir::Operation *op) const {
     llvm::append_range(inputs,
                        op->getRegion(0).front().getTerminator()->getOperands());
   return inputs;
+}
+
+/// The bytes of values that a rank has, counted for one that has the most.
+class RankBytes {
+public:
+  RankBytes(const RankProgram &program, RankMesh mesh)
+      : program(program), mesh(mesh) {}
+
+  int64_t of(mlir::Value value) {
+    auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+    return bytes(type, mesh.boxOf(type, 0).sizes);
+  }
+  /// Of the whole in external form.
+  int64_t ofWhole(mlir::RankedTensorType type) {
+    return bytes(type, mesh.externalShape(type));
+  }
+  /// The most that values take at once: arguments are there from the begin, and
+  /// what an operation makes may be there twice while it is made.
+  int64_t mostAtOnce() {
+    int64_t held = 0, most = 0;
+    llvm::DenseMap<mlir::Value, int64_t> sizes;
+    auto add = [&](mlir::Value value) {
+      int64_t size = sizes[value] = of(value);
+      held = addSaturating(held, size);
+      return size;
+    };
+    ProgramOp own = program.program;
+    for (mlir::BlockArgument argument : own.getArguments())
+      add(argument);
+    for (mlir::Operation *op : program.order) {
+      int64_t made = 0;
+      for (mlir::Value result : op->getResults())
+        made = addSaturating(made, add(result));
+      most = std::max(most, addSaturating(held, made));
+      auto it = program.lastUses.find(op);
+      if (held == INT64_MAX || it == program.lastUses.end())
+        continue;
+      for (mlir::Value value : it->second)
+        held -= sizes.lookup(value);
+    }
+    return std::max(most, held);
+  }
+
+private:
+  static int64_t bytes(mlir::RankedTensorType type, const Shape &shape) {
+    int64_t bytes = sizeInBytes(elementTypeOf(type.getElementType()));
+    for (int64_t size : shape)
+      bytes = multiplySaturating(bytes, size);
+    return bytes;
+  }
+
+  const RankProgram &program;
+  RankMesh mesh;
+};
+
+/// What running the program on all ranks takes: values on the ranks; beside
+/// them the largest argument before it is handed out, or the outputs after they
+/// have been put together.
+MemoryNeeds needsOf(const RankProgram &ranked, RankMesh mesh) {
+  RankBytes bytes(ranked, mesh);
+  ProgramOp program = ranked.program;
+  int64_t largest = 0, outputs = 0;
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    largest =
+        std::max(largest, bytes.ofWhole(program.getGlobalArgumentType(i)));
+  for (const Outcome &outcome : ranked.outcomes)
+    outputs = addSaturating(outputs, bytes.ofWhole(outcome.type));
+  MemoryNeeds needs;
+  needs.add("the values of " + std::to_string(mesh.numRanks()) + " ranks",
+            mesh.numRanks(), bytes.mostAtOnce());
+  needs.add("whole arrays", 1, std::max(largest, outputs));
+  return needs;
 }
 
 /// One execution of a program, or of one localized for each rank.
@@ -317,10 +390,6 @@ mlir::FailureOr<HostTensor> Run::collect(const Outcome &outcome, size_t index) {
 }
 
 mlir::FailureOr<std::vector<Output>> Run::run(NamedTensors inputs) {
-  if (ranks > maxRanks)
-    return mlir::emitError(program.getLoc())
-           << "the reference interpreter runs at most " << maxRanks
-           << " ranks, found " << ranks;
   if (mlir::failed(checkPrograms()) || mlir::failed(checkNames(inputs)) ||
       mlir::failed(distribute(std::move(inputs))) || mlir::failed(execute()))
     return mlir::failure();
@@ -373,9 +442,27 @@ Status RankExecutor::execute(mlir::Operation *op) {
   return Status();
 }
 
+mlir::LogicalResult checkRoom(ProgramOp program, MeshOp mesh) {
+  RankMesh ranks(mesh);
+  if (ranks.numRanks() > maxRanks)
+    return mlir::emitError(program.getLoc())
+           << "the reference interpreter runs at most " << maxRanks
+           << " ranks, found " << ranks.numRanks();
+  MemoryNeeds needs = needsOf(RankProgram(program, /*inChunks=*/false), ranks);
+  // Small programs are run often.
+  constexpr int64_t small = int64_t(16) << 20;
+  if (needs.total() <= small)
+    return mlir::success();
+  Status status = checkMemory(needs);
+  return status ? mlir::success()
+                : mlir::emitError(program.getLoc()) << status.message();
+}
+
 mlir::FailureOr<std::vector<Output>> run(llvm::ArrayRef<ProgramOp> programs,
                                          MeshOp mesh, NamedTensors inputs,
                                          const RunOptions &options) {
+  if (mlir::failed(checkRoom(programs.front(), mesh)))
+    return mlir::failure();
   return Run(programs, mesh, options).run(std::move(inputs));
 }
 

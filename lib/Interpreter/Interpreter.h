@@ -44,6 +44,10 @@ struct RunOptions {
 /// The most ranks that are run; more threads do more harm than good.
 inline constexpr int64_t maxRanks = 4096;
 
+/// Whether there are not too many ranks, and enough memory to run a program,
+/// which is known before anything of it is taken; reports why not.
+mlir::LogicalResult checkRoom(ProgramOp program, MeshOp mesh);
+
 /// Runs one program on all ranks of `mesh` (null: on one rank), or programs
 /// that are localized for each, by rank. Arguments that `inputs` lacks are
 /// drawn by randomFill, the argument's name being the stream and the external

@@ -10,10 +10,10 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Regions.h"
 
+#include "runtime/File.h"
 #include "synth/ScheduleImport.h"
 
 #include "mlir/IR/Remarks.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -160,13 +160,14 @@ LogicalResult checkSchedule(const Chosen &chosen, EmitRefusal emit) {
 FailureOr<SmallVector<Chosen>> loadSchedule(ArrayRef<Operation *> collectives,
                                             StringRef path, EmitRefusal emit) {
   // choose_c4
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer)
+  constexpr int64_t most = int64_t(1) << 30;
+  Result<std::optional<std::string>> text = readText(path.str(), most);
+  if (!text || !*text)
     return refuse(emit, "choose_c4",
-                  "cannot read '" + path + "': " + buffer.getError().message(),
+                  "cannot read '" + path + "': " +
+                      (text ? "it is larger than 1 GiB" : text.message()),
                   nullptr);
-  FailureOr<synth::Schedule> schedule =
-      readSchedule((*buffer)->getBuffer(), path, emit);
+  FailureOr<synth::Schedule> schedule = readSchedule(**text, path, emit);
   if (failed(schedule))
     return failure();
   SmallVector<Chosen> chosen;

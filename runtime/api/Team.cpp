@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/FreeMemory.h"
 #include "runtime/Hash.h"
 #include "runtime/api/Handles.h"
 
@@ -36,8 +37,8 @@ Result<HostExchange *> TeamState::exchangeOf(int rank) {
   std::unique_ptr<HostExchange> &own =
       ranks[static_cast<size_t>(rank)].exchange;
   if (!own) {
-    Result<std::unique_ptr<HostExchange>> made =
-        HostExchange::create(transport(), rank, timeLimit, recordBytes);
+    Result<std::unique_ptr<HostExchange>> made = HostExchange::create(
+        transport(), rank, timeLimit, recordBytes, "making executors");
     if (!made)
       return made.status();
     own = *std::move(made);
@@ -129,8 +130,24 @@ Status chooseVariants(TeamState &state, NumberOf numberOf) {
   return Status();
 }
 
+/// What executors of all programs take of host memory on one rank, besides
+/// what is symmetric.
+int64_t privateBytesOf(const TeamState &state, int rank) {
+  int64_t sum = 0;
+  for (const auto &program : state.programs)
+    sum = addSaturating(
+        sum, privateBytes(program->package.plan, rank, program->isOnGpus()));
+  return sum;
+}
+
 /// The team of threads of this process.
 ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
+  MemoryNeeds needs;
+  needs.add("symmetric memory", made.ranks, made.bytes);
+  for (int rank = 0; rank < made.ranks; ++rank)
+    needs.add("private memory", 1, privateBytesOf(*made.state, rank));
+  if (Status status = checkMemory(needs); !status)
+    return fail(CCN_ERROR_MACHINE, status);
   Result<std::unique_ptr<SymmetricHeap>> heap =
       SymmetricHeap::create(made.ranks, made.bytes);
   if (!heap)
@@ -201,15 +218,20 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     options.launch = **launch;
     options.ranks = made.ranks;
     options.bytesPerRank = made.bytes;
+    // Who is none of the programs' ranks is told so when they meet.
+    if (int rank = options.launch.rank; rank >= 0 && rank < made.ranks)
+      options.otherBytes = privateBytesOf(*made.state, rank);
     options.content = contentOf(*made.state);
     for (const auto &program : made.state->programs)
       options.variants.push_back(program->tuned);
     options.environment = made.environment;
     std::unique_ptr<Team> joined = Team::join(options);
     if (Status status = joined->joined(); !status) {
-      bool isWrongSize = joined->isWrongSize();
+      ccn_status code = joined->isWrongSize()   ? CCN_ERROR_ARGUMENT
+                        : joined->lacksMemory() ? CCN_ERROR_MACHINE
+                                                : CCN_ERROR_TEAM;
       (void)joined->leave();
-      return fail(isWrongSize ? CCN_ERROR_ARGUMENT : CCN_ERROR_TEAM, status);
+      return fail(code, status);
     }
     made.state->launched = std::move(joined);
     if (Status status = chooseVariants(

@@ -236,7 +236,8 @@ typedef struct ccn_team ccn_team;
 /** A team whose ranks are threads of this process, which the caller starts.
     `programs` are those of which the ranks will create executors, each as often
     as it is listed; all have as many ranks. `time_limit` is how many seconds a
-    rank waits for another at a time; 0 is what CCN_TIMEOUT says, else 60. */
+    rank waits for another at a time; 0 is what CCN_TIMEOUT says, else 60.
+    CCN_ERROR_MACHINE if there is not the memory for all executors. */
 CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
                                    double time_limit, ccn_team **team);
 /** The team of the processes that mpirun, torchrun or Slurm has started, on any
@@ -248,7 +249,8 @@ CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
     another rank is lost it says so and ends the process with status 4. Once in
     a process; after an error the process
     should end: CCN_ERROR_ARGUMENT if nothing has started it as a rank, or if
-    the programs have another number of ranks, else CCN_ERROR_TEAM. */
+    the programs have another number of ranks, CCN_ERROR_MACHINE on all ranks
+    if the memory is lacking on a host, else CCN_ERROR_TEAM. */
 CCN_API ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
                                  double time_limit, ccn_team **team);
 /** How many ranks the team has, and the rank of this process, -1 if all are

@@ -34,6 +34,7 @@ namespace ccn::runtime {
   X(ctxEnablePeerAccess, cuCtxEnablePeerAccess)                                \
   X(ctxGetLimit, cuCtxGetLimit)                                                \
   X(ctxSetLimit, cuCtxSetLimit)                                                \
+  X(memGetInfo, cuMemGetInfo)                                                  \
   X(memAlloc, cuMemAlloc)                                                      \
   X(memFree, cuMemFree)                                                        \
   X(memHostAlloc, cuMemHostAlloc)                                              \

@@ -37,6 +37,9 @@ struct GpuExecutorOptions {
   /// The device's number in this process; else ranks take turns, by their
   /// number among those of this host if it is given.
   std::optional<int> device, localRank;
+  /// Bytes of the device that the caller will take itself, for which there must
+  /// be room too.
+  int64_t callerBytes = 0;
   /// What does the products of matrices of f16, bf16 and f64 that are launches
   /// of their own: cuBLASLt where all ranks have it and their strides and
   /// addresses (multiples of 16 bytes) allow. Else kernels of the program do,

@@ -8,6 +8,7 @@
 #include "runtime/CheckGpuProgram.h"
 #include "runtime/CheckPlan.h"
 #include "runtime/CollectiveSupport.h"
+#include "runtime/cuda/GpuMemory.h"
 #include "runtime/cuda/GpuState.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ constexpr int64_t controlBytes = (sizeof(CcnControl) + 255) / 256 * 256;
 
 int64_t recordBytes(size_t launches) {
   return std::max({GpuTeam::recordBytes(), GpuMessages::recordBytes(),
+                   memoryRecordBytes(),
                    static_cast<int64_t>(launches * sizeof(LaunchNeeds))});
 }
 
@@ -89,8 +91,9 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return loaded.status();
   kernels = *std::move(loaded);
 
-  Result<std::unique_ptr<HostExchange>> made = HostExchange::create(
-      transport, rank, options.timeLimit, recordBytes(plan.launches.size()));
+  Result<std::unique_ptr<HostExchange>> made =
+      HostExchange::create(transport, rank, options.timeLimit,
+                           recordBytes(plan.launches.size()), "set-up of GPUs");
   if (!made)
     return made.status();
   exchange = *std::move(made);
@@ -98,6 +101,10 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   int64_t flagBytes =
       program.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));
   int64_t end = placeShared(whole, program, flags + flagBytes);
+  if (Status status =
+          checkDeviceMemory(*device, *exchange, memoryNeeds(program, end));
+      !status)
+    return status;
   Result<std::unique_ptr<GpuTeam>> joined = GpuTeam::create(
       *device, *exchange, rank, end, program.fills, options.transport);
   if (!joined)
@@ -178,6 +185,38 @@ int64_t GpuExecutor::State::placeShared(const Plan &whole,
     offset += (most * made.size + 255) / 256 * 256;
   }
   return offset;
+}
+
+/// What this rank is about to take of its device, the workspaces as large as
+/// they can be. Messages' copies, of which little is known yet, are not in it.
+MemoryNeeds GpuExecutor::State::memoryNeeds(const GpuProgram &program,
+                                            int64_t symmetricBytes) const {
+  const std::vector<GpuLaunch> &own =
+      program.launches[static_cast<size_t>(rank)];
+  std::vector<int64_t> workspaces(static_cast<size_t>(plan.streams));
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].kernel < 0)
+      continue;
+    auto index = static_cast<size_t>(own[i].kernel);
+    int64_t most = std::min<int64_t>(own[i].blocks, CCN_MAX_BLOCKS);
+    if (!program.kernels[index].waits)
+      most =
+          std::min(own[i].blocks, kernels.multiprocessors() *
+                                      kernels.kernel(own[i].kernel).blocksEach);
+    int64_t &bytes = workspaces[static_cast<size_t>(plan.launches[i].stream)];
+    bytes = std::max(
+        bytes, addSaturating(own[i].workspaceBytes,
+                             multiplySaturating(
+                                 program.kernels[index].blockBytes, most)));
+  }
+  MemoryNeeds needs;
+  needs.add("symmetric memory", 1, symmetricBytes);
+  needs.add("private memory", 1, plan.privateBytes);
+  needs.add("private memory", static_cast<int64_t>(own.size()), controlBytes);
+  for (int64_t bytes : workspaces)
+    needs.add("workspaces", 1, bytes);
+  needs.add("arguments and results", 1, options.callerBytes);
+  return needs;
 }
 
 /// Finds those places, which are where the ranks' memory is.

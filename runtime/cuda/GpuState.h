@@ -7,6 +7,7 @@
 #ifndef CCN_RUNTIME_CUDA_GPUSTATE_H
 #define CCN_RUNTIME_CUDA_GPUSTATE_H
 
+#include "runtime/FreeMemory.h"
 #include "runtime/GpuAbi.h"
 #include "runtime/Pieces.h"
 #include "runtime/cuda/GpuExecutor.h"
@@ -177,6 +178,8 @@ private:
 
   int64_t placeShared(const Plan &plan, const GpuProgram &program,
                       int64_t offset);
+  MemoryNeeds memoryNeeds(const GpuProgram &program,
+                          int64_t symmetricBytes) const;
   Status prepareShared();
   CUdeviceptr ownPlace(const SharedArgument &argument) const {
     return argument.places().addresses[static_cast<size_t>(rank)];

@@ -1,4 +1,4 @@
-//===- HostExchange.cpp - What ranks tell each other when they set up -----===//
+//===- HostExchange.cpp - What ranks tell each other first ----------------===//
 //
 // Each rank puts its record into the memory of all, and all meet before they
 // read and again before the memory is used anew.
@@ -21,9 +21,10 @@ int64_t HostExchange::bytes(int ranks, int64_t recordBytes) {
   return 2 * Signals::bytes(ranks) + ranks * alignedRecord(recordBytes);
 }
 
-HostExchange::HostExchange(Transport &transport, int rank, double timeLimit)
+HostExchange::HostExchange(Transport &transport, int rank, double timeLimit,
+                           const char *what)
     : transport(transport), memory(transport, rank, timeLimit),
-      timeLimit(timeLimit) {
+      timeLimit(timeLimit), what(what) {
   for (int i = 0; i < transport.ranks(); ++i)
     members.ranks.push_back(i);
   members.position = rank;
@@ -31,9 +32,9 @@ HostExchange::HostExchange(Transport &transport, int rank, double timeLimit)
 
 Result<std::unique_ptr<HostExchange>>
 HostExchange::create(Transport &transport, int rank, double timeLimit,
-                     int64_t recordBytes) {
+                     int64_t recordBytes, const char *what) {
   std::unique_ptr<HostExchange> exchange(
-      new HostExchange(transport, rank, timeLimit));
+      new HostExchange(transport, rank, timeLimit, what));
   int ranks = transport.ranks();
   Result<int64_t> offset = exchange->memory.allocate(bytes(ranks, recordBytes));
   if (!offset)
@@ -45,8 +46,8 @@ HostExchange::create(Transport &transport, int rank, double timeLimit,
   return exchange;
 }
 
-Status HostExchange::barrier(const char *what) {
-  return runtime::barrier(memory, members, met, what, ++epoch);
+Status HostExchange::barrier(const char *name) {
+  return runtime::barrier(memory, members, met, name, ++epoch);
 }
 
 Status HostExchange::gatherBytes(std::span<const std::byte> own,
@@ -57,13 +58,13 @@ Status HostExchange::gatherBytes(std::span<const std::byte> own,
                        " bytes does not fit " + std::to_string(recordBytes));
   for (int rank = 0; rank < memory.ranks(); ++rank)
     memory.put(rank, records + memory.rank() * recordBytes, own.data(), size);
-  if (Status status = barrier("set-up of GPUs"); !status)
+  if (Status status = barrier(what); !status)
     return status;
   for (int rank = 0; rank < memory.ranks() && size > 0; ++rank)
     std::memcpy(all.data() + rank * size,
                 memory.at(memory.rank(), records + rank * recordBytes),
                 own.size());
-  return barrier("set-up of GPUs");
+  return barrier(what);
 }
 
 bool HostExchange::isWhole() const {

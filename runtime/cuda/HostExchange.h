@@ -1,8 +1,7 @@
-//===- HostExchange.h - What ranks tell each other when they set up -*- C++
-//-*-//
+//===- HostExchange.h - What ranks tell each other first --------*- C++ -*-===//
 //
 // Small records from every rank to every other, and meetings, over the host's
-// transport, for what GPUs cannot tell each other yet.
+// transport, when ranks set something up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +23,11 @@ public:
   static int64_t bytes(int ranks, int64_t recordBytes);
 
   /// All ranks of the team call this at the same point, as they do each of the
-  /// others below. `transport` outlives this.
+  /// others below. `transport` outlives this. `what` is what records are for,
+  /// for messages: "set-up of GPUs".
   static Result<std::unique_ptr<HostExchange>>
-  create(Transport &transport, int rank, double timeLimit, int64_t recordBytes);
+  create(Transport &transport, int rank, double timeLimit, int64_t recordBytes,
+         const char *what);
 
   /// The records of all ranks, of the same type.
   template <typename Record>
@@ -47,8 +48,8 @@ public:
     return all;
   }
 
-  /// Nobody goes on before all have come. `what` is for messages.
-  Status barrier(const char *what);
+  /// Nobody goes on before all have come. `name` is for messages.
+  Status barrier(const char *name);
 
   int rank() const { return memory.rank(); }
   /// How long a rank waits for another at a time, in seconds.
@@ -63,7 +64,8 @@ public:
   bool meetAtEnd(double graceSeconds);
 
 private:
-  HostExchange(Transport &transport, int rank, double timeLimit);
+  HostExchange(Transport &transport, int rank, double timeLimit,
+               const char *what);
   Status gatherBytes(std::span<const std::byte> own, std::span<std::byte> all);
   bool hasEnded(int rank);
 
@@ -71,6 +73,7 @@ private:
   RankMemory memory;
   Members members;
   double timeLimit;
+  const char *what;
   Signals met{"meeting"}, ended{"end"};
   int64_t records = 0, recordBytes = 0;
   Epoch epoch = 0;

@@ -11,6 +11,7 @@
 #include "codegen/EmitLibrary.h"
 #include "codegen/ExportPlan.h"
 #include "lib/Verify/BoundPlans.h"
+#include "runtime/RankCode.h"
 #include "runtime/cuda/Compiler.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -84,6 +85,37 @@ static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
   return program;
 }
 
+/// Warns of a package that needs more memory than this machine has for all of
+/// its ranks or, for GPUs, one of its ranks than any GPU has.
+static void warnOfMemory(const runtime::Package &package,
+                         Diagnostics &diagnostics) {
+  // The largest have 288 GB.
+  constexpr int64_t mostOfGpu = int64_t(1) << 40;
+  auto ranks = static_cast<int>(package.plan.ranks.size());
+  auto warn = [&](const std::string &who, const MemoryNeeds &needs,
+                  const std::string &than) {
+    diagnostics.report(Severity::Warning, "program '" + package.program +
+                                              "' needs more memory " + than +
+                                              ": " + who + " " + needs.text());
+  };
+  MemoryNeeds all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Result<MemoryNeeds> own =
+        runtime::needsOfRank(package, rank, package.gpu.has_value());
+    if (!own)
+      return;
+    all.add(*own);
+    if (package.gpu && own->total() > mostOfGpu)
+      return warn("rank " + std::to_string(rank) + " takes", *own,
+                  "than a GPU has");
+  }
+  int64_t here = machineMemory();
+  if (!package.gpu && all.total() > here)
+    warn("its " + std::to_string(ranks) +
+             (ranks == 1 ? " rank takes" : " ranks take"),
+         all, "than the " + std::to_string(here) + " bytes of this machine");
+}
+
 std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
                                                const Options &options,
                                                Diagnostics &diagnostics,
@@ -142,6 +174,8 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   packageOptions.gpu = options.target != "cpu";
   Result<runtime::Package> package =
       codegen::buildPackage(plans, packageOptions);
+  if (package)
+    warnOfMemory(*package, diagnostics);
   Result<std::string> bytes =
       package ? runtime::encodePackage(*package) : package.status();
   if (!bytes)

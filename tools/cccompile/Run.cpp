@@ -61,9 +61,8 @@ int runOne(ProgramOp program, const Options &options,
     return 2;
   };
   ProgramArrays arrays = arraysOf(program);
-  Result<NamedTensors> inputs = arrays.read(options.inputs);
-  if (!inputs)
-    return fail(inputs.status());
+  if (Status status = arrays.check(options.inputs); !status)
+    return fail(status);
   if (Status status = arrays.checkOutputs(options.outputs); !status)
     return fail(status);
   RunOptions runOptions;
@@ -74,6 +73,11 @@ int runOne(ProgramOp program, const Options &options,
         forwardDiagnostic(diagnostic, diagnostics);
         return mlir::success();
       });
+  if (mlir::failed(checkRoom(program, program.getMesh())))
+    return 4;
+  Result<NamedTensors> inputs = arrays.read(options.inputs);
+  if (!inputs)
+    return fail(inputs.status());
   mlir::FailureOr<std::vector<Output>> outputs =
       interp::run(program, program.getMesh(), *std::move(inputs), runOptions);
   if (mlir::failed(outputs))

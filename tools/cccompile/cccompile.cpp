@@ -20,7 +20,6 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 #include <cstdio>
@@ -189,7 +188,7 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
 /// `scheduleFile` will hold the file of the schedule, if one is given: like the
 /// source it outlives the diagnostics that show its lines.
 int compileAndEmit(const Options &options, const SourceFile &source,
-                   std::optional<SourceFile> &scheduleFile,
+                   std::unique_ptr<SourceFile> &scheduleFile,
                    Diagnostics &diagnostics) {
   bool isBinary = options.emit == "package" || options.emit == "cubin";
   if (isBinary && options.output == "-" && llvm::outs().is_displayed()) {
@@ -239,14 +238,10 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   }
   if (llvm::StringRef(options.schedule).ends_with(".mlir") ||
       llvm::StringRef(options.schedule).ends_with(".ccn")) {
-    auto buffer = llvm::MemoryBuffer::getFile(options.schedule);
-    if (!buffer) {
-      diagnostics.error("cannot read '" + options.schedule +
-                        "': " + buffer.getError().message());
+    scheduleFile = frontend::readSource(options.schedule, diagnostics);
+    if (!scheduleFile)
       return 2;
-    }
-    scheduleFile.emplace(options.schedule, (*buffer)->getBuffer().str());
-    compileOptions.scheduleFile = &*scheduleFile;
+    compileOptions.scheduleFile = scheduleFile.get();
   } else {
     compileOptions.lower.schedule = options.schedule;
   }
@@ -389,19 +384,11 @@ int main(int argc, char **argv) {
     return finishUsage(mistake, options);
 
   Diagnostics diagnostics;
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.file);
-  if (!buffer) {
-    diagnostics.error("cannot read '" + options.file +
-                      "': " + buffer.getError().message());
+  std::unique_ptr<SourceFile> source =
+      frontend::readSource(options.file, diagnostics);
+  if (!source)
     return finish(2, options, diagnostics);
-  }
-  if ((*buffer)->getBufferSize() > SourceFile::maxSize) {
-    diagnostics.error("'" + options.file + "' is larger than 2 GiB");
-    return finish(2, options, diagnostics);
-  }
-  SourceFile source(options.file == "-" ? "<stdin>" : options.file,
-                    (*buffer)->getBuffer().str());
-  std::optional<SourceFile> scheduleFile;
-  int code = compileAndEmit(options, source, scheduleFile, diagnostics);
+  std::unique_ptr<SourceFile> scheduleFile;
+  int code = compileAndEmit(options, *source, scheduleFile, diagnostics);
   return finish(code, options, diagnostics);
 }

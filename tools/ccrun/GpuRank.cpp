@@ -45,6 +45,8 @@ Status ccn::executeOnGpu(const GpuProgram &program, RunMemory &memory,
   options.trace = trace;
   options.products = task.products;
   options.transport = task.gpuTransport;
+  for (size_t i = 0; i < memory.plan().arguments.size(); ++i)
+    options.callerBytes += memory.argumentBytes(rank, i);
   if (task.localRank >= 0)
     options.localRank = task.localRank;
   Result<std::unique_ptr<GpuExecutor>> executor =

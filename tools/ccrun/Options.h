@@ -38,8 +38,7 @@ struct RunnerOptions {
   /// Seconds that a rank waits for another; none is what the environment says.
   std::optional<double> timeLimit;
   bool info = false;
-  /// Of a process that ccrun starts as a rank: "RANK,FILE", the number of the
-  /// open file with the memory of the run.
+  /// Of a process that ccrun starts as a rank: what runWorker takes.
   std::string worker;
 };
 

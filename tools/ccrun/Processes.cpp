@@ -1,8 +1,8 @@
 //===- Processes.cpp - Ranks that are processes ---------------------------===//
 //
 // ccrun starts itself once for each rank. It hands over the memory of the run
-// as an open file, so nothing but the symmetric heap has a name, and that only
-// until all ranks have joined. Then it waits for the ranks and for signals.
+// and the symmetric heap as open files without names, so nothing stays of them.
+// Then it waits for the ranks and for signals.
 //
 // A rank that ends badly fails the others through the heap; whoever does not
 // see it in time, because it computes or is stopped, is killed. So is every
@@ -15,6 +15,7 @@
 #include "tools/ccrun/RankRun.h"
 #include "tools/ccrun/Ranks.h"
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -22,8 +23,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
-#include <random>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,6 +81,10 @@ public:
 
 private:
   Status start(int rank, const BlockedSignals &signals);
+  /// What rank's processes inherit: open files.
+  std::array<int, 3> files() const {
+    return {memory.file(), heap.get(), trace.file()};
+  }
   /// Takes notice of who has ended, and why; whether all have.
   bool reap();
   /// Ends all that run, and waits for them.
@@ -94,6 +97,7 @@ private:
   const std::string &path;
   RunMemory &memory;
   Trace &trace;
+  FileDescriptor heap;
   std::vector<Process> processes;
   /// A rank that ended without a word, which others then fail because of; what
   /// the first rank says that failed.
@@ -104,11 +108,10 @@ private:
 
 Status ProcessTeam::start(int rank, const BlockedSignals &signals) {
   // Everything that takes memory comes before the fork.
-  std::string worker = std::to_string(rank) + "," +
-                       std::to_string(memory.file()) + "," +
-                       std::to_string(trace.file()) + "," +
-                       std::to_string(memory.task().variant);
-  std::string option = "--worker=" + worker;
+  std::string option = "--worker=" + std::to_string(rank);
+  for (int file : files())
+    option += "," + std::to_string(file);
+  option += "," + std::to_string(memory.task().variant);
   char name[] = "ccrun", separator[] = "--";
   std::string package = path;
   char *arguments[] = {name, option.data(), separator, package.data(), nullptr};
@@ -124,9 +127,9 @@ Status ProcessTeam::start(int rank, const BlockedSignals &signals) {
   if (getppid() != parent)
     _exit(4);
   signals.restore();
-  fcntl(memory.file(), F_SETFD, 0);
-  if (trace.file() >= 0)
-    fcntl(trace.file(), F_SETFD, 0);
+  for (int file : files())
+    if (file >= 0)
+      fcntl(file, F_SETFD, 0);
   execv("/proc/self/exe", arguments);
   _exit(127);
 }
@@ -142,6 +145,7 @@ bool ProcessTeam::reap() {
     }
     process.ended = true;
     RankReport &report = memory.report(rank);
+    report.hasEnded = true;
     bool isDone = report.state == RankState::Done;
     std::optional<Clock::time_point> &since = isDone ? doneSince : failedSince;
     if (!since)
@@ -171,8 +175,6 @@ void ProcessTeam::kill() {
   for (Process &process : processes)
     if (process.id > 0 && !process.ended)
       process.ended = waitpid(process.id, nullptr, 0) == process.id;
-  // Rank 0 removes the name when all have joined, unless it was killed.
-  shm_unlink(("/" + std::string(memory.task().heapName)).c_str());
 }
 
 void ProcessTeam::endBy(int signal, const BlockedSignals &signals) {
@@ -193,6 +195,10 @@ std::string ProcessTeam::running() const {
 }
 
 Status ProcessTeam::run() {
+  Result<FileDescriptor> made = SymmetricHeap::makeFile();
+  if (!made)
+    return made.status();
+  heap = *std::move(made);
   BlockedSignals signals;
   for (size_t rank = 0; rank < processes.size(); ++rank)
     if (Status status = start(static_cast<int>(rank), signals); !status)
@@ -225,8 +231,8 @@ Status ccn::runProcesses(const std::string &path, RunMemory &memory,
 
 namespace {
 
-Status joinAndRun(const Package &package, RunMemory &memory, int rank,
-                  Trace &trace) {
+Status joinAndRun(const Package &package, RunMemory &memory, int heapFile,
+                  int rank, Trace &trace) {
   const RunTask &task = memory.task();
   if (!task.onGpus)
     if (Status status = checkMachine(package); !status)
@@ -239,8 +245,20 @@ Status joinAndRun(const Package &package, RunMemory &memory, int rank,
   Result<RankCode> code = loadCode(package, task.onGpus);
   if (!code)
     return code.status();
-  Result<std::unique_ptr<SymmetricHeap>> heap = SymmetricHeap::join(
-      task.heapName, rank, task.ranks, *bytes, task.timeLimit, package.hash);
+  SymmetricHeap::Member member;
+  member.rank = rank;
+  member.ranks = task.ranks;
+  member.bytesPerRank = *bytes;
+  member.timeLimit = task.timeLimit;
+  member.content = package.hash;
+  member.hasEnded = [&](int other) {
+    return memory.report(other).hasEnded.load();
+  };
+  Result<FileDescriptor> file = SymmetricHeap::openFile(getpid(), heapFile);
+  if (!file)
+    return file.status();
+  Result<std::unique_ptr<SymmetricHeap>> heap =
+      SymmetricHeap::join(*std::move(file), member);
   if (!heap)
     return heap.status();
   Status status = runRank(*code, memory, **heap, rank, trace);
@@ -250,17 +268,11 @@ Status joinAndRun(const Package &package, RunMemory &memory, int rank,
 
 } // namespace
 
-void ccn::nameHeap(RunTask &task) {
-  std::random_device random;
-  std::snprintf(task.heapName, sizeof task.heapName, "ccrun-%d-%08x%08x",
-                static_cast<int>(getpid()), random(), random());
-}
-
 int ccn::runWorker(const std::string &path, const std::string &worker) {
-  int rank = -1, memoryFile = -1, traceFile = -1;
+  int rank = -1, memoryFile = -1, heapFile = -1, traceFile = -1;
   unsigned variant = 0;
-  if (std::sscanf(worker.c_str(), "%d,%d,%d,%u", &rank, &memoryFile, &traceFile,
-                  &variant) != 4)
+  if (std::sscanf(worker.c_str(), "%d,%d,%d,%d,%u", &rank, &memoryFile,
+                  &heapFile, &traceFile, &variant) != 5)
     return 2;
   Trace trace(traceFile);
   Result<Package> package = readPackage(path);
@@ -273,7 +285,7 @@ int ccn::runWorker(const std::string &path, const std::string &worker) {
       RunMemory::open(memoryFile, rank, *package);
   if (!memory)
     return RunMemory::reportFailure(memoryFile, rank, memory.status());
-  Status status = joinAndRun(*package, **memory, rank, trace);
+  Status status = joinAndRun(*package, **memory, heapFile, rank, trace);
   // What runRank has reported is said once more, alike.
   reportEnd(**memory, rank, status);
   return status ? 0 : 4;

@@ -35,12 +35,10 @@ Result<int64_t> teamBytes(const runtime::Plan &plan, bool onGpus);
 Status runTeamRank(const runtime::Package &package, RunMemory &memory,
                    runtime::Team &team, Trace &trace);
 
-/// Gives the symmetric heap of processes a name that is unused so far.
-void nameHeap(RunTask &task);
-
-/// What such a process does, in the words of its command line: "RANK,FILE,FILE"
-/// with the open files of the memory and of the trace (-1: none). Returns the
-/// exit code; it has told the memory why if it failed.
+/// What such a process does, in the words of its command line: its rank, its
+/// open files with the memory of the run, the symmetric heap and the trace (-1:
+/// none), and the variant. Returns the exit code; it has told the memory why if
+/// it failed.
 int runWorker(const std::string &path, const std::string &worker);
 
 } // namespace ccn

@@ -6,6 +6,7 @@
 
 #include "tools/ccrun/RunMemory.h"
 
+#include "runtime/FreeMemory.h"
 #include "runtime/Parallel.h"
 #include "runtime/Signature.h"
 #include "runtime/Strided.h"
@@ -120,12 +121,28 @@ Status RunMemory::map() {
   return Status();
 }
 
+Result<int64_t> RunMemory::bytesFor(const Plan &plan, int32_t timedRuns,
+                                    std::optional<int> only) {
+  RunMemory memory;
+  if (Status status = memory.layOut(plan, timedRuns, only); !status)
+    return status;
+  return memory.totalBytes;
+}
+
 Result<std::unique_ptr<RunMemory>> RunMemory::create(const Plan &plan,
                                                      const RunTask &task,
                                                      std::optional<int> only) {
   std::unique_ptr<RunMemory> memory(new RunMemory);
   if (Status status = memory->layOut(plan, task.timedRuns, only); !status)
     return status;
+  MemoryNeeds needs;
+  needs.add("arguments and results", 1, memory->totalBytes);
+  FreeMemory free = FreeMemory::now();
+  if (Status status = checkMemory(needs, free); !status)
+    return status;
+  if (memory->totalBytes > free.file)
+    return error("cannot take ", needs.text(), ": expected at most ", free.file,
+                 ", the limit of a file's size (see 'ulimit -f')");
   memory->descriptor = FileDescriptor(memfd_create("ccrun", MFD_CLOEXEC));
   // Reserves the memory, which could otherwise run out at any later access.
   int failed =

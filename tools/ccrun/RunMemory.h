@@ -52,9 +52,7 @@ struct RunTask {
   /// The number of the only rank here among those of its host, -1 if no
   /// launcher has said it.
   int32_t localRank = -1;
-  /// Of processes: the name of their symmetric heap, and the hash of the
-  /// package that they must find.
-  char heapName[64] = {};
+  /// Of processes: the hash of the package that they must find.
   char packageHash[72] = {};
 };
 
@@ -68,6 +66,8 @@ struct MovedBytes {
 
 struct RankReport {
   std::atomic<RankState> state;
+  /// Of one that is a process: whether that has ended.
+  std::atomic<bool> hasEnded;
   /// Why it failed.
   char message[2000];
   MovedBytes moved;
@@ -89,6 +89,9 @@ public:
   static Result<std::unique_ptr<RunMemory>>
   create(const runtime::Plan &plan, const RunTask &task,
          std::optional<int> only = std::nullopt);
+  /// The bytes that such memory takes.
+  static Result<int64_t> bytesFor(const runtime::Plan &plan, int32_t timedRuns,
+                                  std::optional<int> only = std::nullopt);
   /// Of a rank that is a process: the memory in this open file, which it takes.
   /// An error if the package is not the one for which the memory was made.
   static Result<std::unique_ptr<RunMemory>>

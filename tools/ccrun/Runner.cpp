@@ -130,8 +130,6 @@ Status Runner::runPlan(const Plan &plan, RunTask task, const Inputs &inputs,
   task.gpuTransport = environment.gpuTransport;
   task.variant = static_cast<int32_t>(options.variant.value_or(0));
   package.hash.copy(task.packageHash, sizeof task.packageHash - 1);
-  if (options.processes)
-    nameHeap(task);
   std::optional<int> only;
   if (team) {
     only = team->rank();
@@ -177,14 +175,49 @@ Status Runner::runOthers(const Inputs &inputs) {
   return status ? status : error("error bounds: ", status.message());
 }
 
-std::optional<int> Runner::runPlans(const RunTask &task, const Inputs &inputs) {
+Result<MemoryNeeds> Runner::needs(const RunTask &task,
+                                  std::optional<int> only) const {
+  std::vector<PlannedRun> runs = {{&package.plan, task}};
+  if (options.check)
+    runs.push_back({&referencePlan(), RunTask()});
+  if (options.check && package.bounds)
+    runs.push_back({&*package.bounds, RunTask()});
+  std::set<std::string> given;
+  for (const auto &[name, text] : options.inputs)
+    given.insert(name);
+  return needsOf(runs, given, only);
+}
+
+Status Runner::checkMemory(std::optional<int> timedRuns) const {
+  RunTask task = this->task();
+  if (timedRuns) {
+    task = timedTask(*timedRuns);
+    task.givesResults = false;
+  }
+  Result<MemoryNeeds> wanted = needs(task, std::nullopt);
+  if (!wanted)
+    return wanted.status();
+  FreeMemory free = FreeMemory::now();
+  // That is a limit of each process, and this one does not run ranks.
+  if (options.processes)
+    free.process = INT64_MAX;
+  return ccn::checkMemory(*wanted, free);
+}
+
+std::optional<int> Runner::runPlans(const RunTask &task,
+                                    ProgramArrays &arrays) {
   if (*ownLaunch())
-    return runInTeam(task, inputs);
-  if (Status status = runPlan(package.plan, task, inputs, memory); !status)
+    return runInTeam(task, arrays);
+  if (Status status = checkMemory(); !status)
+    return fail(WrongUsage, "'" + options.package + "': " + status.message());
+  Result<Inputs> inputs = arrays.read(options.inputs);
+  if (!inputs)
+    return fail(WrongUsage, inputs.message());
+  if (Status status = runPlan(package.plan, task, *inputs, memory); !status)
     return fail(RunFailed, status.message());
   if (!options.check)
     return std::nullopt;
-  if (Status status = runOthers(inputs); !status)
+  if (Status status = runOthers(*inputs); !status)
     return fail(RunFailed, status.message());
   return std::nullopt;
 }
@@ -205,10 +238,17 @@ Status Runner::takeVariant() {
 }
 
 std::optional<int> Runner::runInTeam(const RunTask &task,
-                                     const Inputs &inputs) {
+                                     ProgramArrays &arrays) {
   TeamOptions wanted;
   wanted.launch = **ownLaunch();
   wanted.ranks = static_cast<int>(package.plan.ranks.size());
+  // Who is none of the program's ranks is told so when they meet.
+  if (wanted.launch.rank >= 0 && wanted.launch.rank < wanted.ranks) {
+    Result<MemoryNeeds> own = needs(task, wanted.launch.rank);
+    if (!own)
+      return fail(WrongUsage, own.message());
+    wanted.otherBytes = own->total();
+  }
   wanted.environment = environment;
   // What makes ranks do something else than others.
   wanted.content =
@@ -235,13 +275,17 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
   }
   team = Team::join(wanted);
   Status status = team->joined();
-  int code = team->isWrongSize() ? WrongUsage : RunFailed;
+  int code =
+      team->isWrongSize() || team->lacksMemory() ? WrongUsage : RunFailed;
   if (status) {
     status = takeVariant();
+    Result<Inputs> inputs =
+        status ? arrays.read(options.inputs) : Result<Inputs>(status);
+    status = inputs.status();
     if (status)
-      status = runPlan(package.plan, task, inputs, memory);
+      status = runPlan(package.plan, task, *inputs, memory);
     if (status && options.check)
-      status = runOthers(inputs);
+      status = runOthers(*inputs);
     if (!status)
       status = team->transport().fail(team->rank(), status.message());
   }
@@ -313,6 +357,15 @@ int Runner::report(ProgramArrays &arrays) {
   return options.check ? check() : Done;
 }
 
+RunTask Runner::task() const {
+  RunTask task;
+  if (options.benchRuns)
+    task = timedTask(*options.benchRuns);
+  task.onGpus = onGpus;
+  task.traced = !options.traceFile.empty();
+  return task;
+}
+
 RunTask Runner::timedTask(int runs) const {
   RunTask task;
   task.onGpus = onGpus;
@@ -326,7 +379,9 @@ Result<double> Runner::time(size_t variant, int runs, const Inputs &inputs) {
   options.variant = static_cast<int>(variant);
   RunTask task = timedTask(runs);
   task.givesResults = false;
-  Status status = runPlan(package.plan, task, inputs, memory);
+  Status status = checkMemory(runs);
+  if (status)
+    status = runPlan(package.plan, task, inputs, memory);
   if (status)
     return medianSeconds(*memory);
   // Ranks that fail may leave anything in arguments.
@@ -341,18 +396,11 @@ int Runner::run() {
                     "' holds no reference plan to compare with; expected one "
                     "that was compiled with a schedule or for a topology");
   ProgramArrays arrays = arraysOf(package);
-  Result<Inputs> inputs = arrays.read(options.inputs);
-  if (!inputs)
-    return fail(WrongUsage, inputs.message());
+  if (Status status = arrays.check(options.inputs); !status)
+    return fail(WrongUsage, status.message());
   if (Status status = arrays.checkOutputs(options.outputs); !status)
     return fail(WrongUsage, status.message());
-
-  RunTask task;
-  if (options.benchRuns)
-    task = timedTask(*options.benchRuns);
-  task.onGpus = onGpus;
-  task.traced = !options.traceFile.empty();
-  if (std::optional<int> code = runPlans(task, *inputs))
+  if (std::optional<int> code = runPlans(task(), arrays))
     return *code;
   return report(arrays);
 }

@@ -13,6 +13,7 @@
 #include "runtime/ProgramArrays.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
+#include "tools/ccrun/RunNeeds.h"
 
 #include <algorithm>
 #include <map>
@@ -49,6 +50,11 @@ public:
 
   int run();
 
+  /// Whether there is the memory for what the options ask, or for timing so
+  /// many runs; without a look, nothing is taken. Of ranks that were launched
+  /// the team looks.
+  Status checkMemory(std::optional<int> timedRuns = std::nullopt) const;
+
   /// The median time of a run, in seconds, of `runs`, of the variant of this
   /// number, which the package now has in its place. All variants that are
   /// timed by this have the same arguments.
@@ -65,7 +71,8 @@ private:
   Status setArguments(RunMemory &memory, const Inputs &inputs);
   /// Of ranks that were launched: runs this one. Rank 0 goes on with the
   /// results; the others end with the exit code.
-  std::optional<int> runInTeam(const RunTask &task, const Inputs &inputs);
+  std::optional<int> runInTeam(const RunTask &task,
+                               runtime::ProgramArrays &arrays);
   /// What the plan that a team will run may take of its memory.
   Result<int64_t> planBytes() const;
   /// Makes the variant that the team has chosen the one that is run.
@@ -73,7 +80,11 @@ private:
   /// What ranks do to have `runs` timed.
   RunTask timedTask(int runs) const;
   /// Runs what is to be run; an exit code if nothing is left to do.
-  std::optional<int> runPlans(const RunTask &task, const Inputs &inputs);
+  std::optional<int> runPlans(const RunTask &task,
+                              runtime::ProgramArrays &arrays);
+  /// What is to be run, with what has to be compared.
+  RunTask task() const;
+  Result<MemoryNeeds> needs(const RunTask &task, std::optional<int> only) const;
   /// Prints and writes the results.
   int report(runtime::ProgramArrays &arrays);
   /// Compares the results with those of the reference plan.

@@ -31,7 +31,13 @@ int tune(const RunnerOptions &options, Package &package,
     return fail(WrongUsage, "--tune: '" + options.package +
                                 "' holds no variants to choose from; expected "
                                 "one that was compiled with --autotune");
-  Result<Inputs> inputs = arraysOf(package).read(options.inputs);
+  ProgramArrays arrays = arraysOf(package);
+  if (Status status = arrays.check(options.inputs); !status)
+    return fail(WrongUsage, status.message());
+  Runner runner(options, package, environment, onGpus);
+  if (Status status = runner.checkMemory(options.tuneRuns); !status)
+    return fail(WrongUsage, "'" + options.package + "': " + status.message());
+  Result<Inputs> inputs = arrays.read(options.inputs);
   if (!inputs)
     return fail(WrongUsage, inputs.message());
   Result<std::string> machine = tunedMachine(onGpus, environment.gpuTransport);
@@ -44,7 +50,6 @@ int tune(const RunnerOptions &options, Package &package,
         programs.push_back(&*variant.gpu);
     compileAhead(programs);
   }
-  Runner runner(options, package, environment, onGpus);
   std::vector<double> seconds;
   size_t best = 0;
   std::cout << "variant   median of a run in ms\n";

@@ -117,9 +117,19 @@ def _places():
     return [str(folder / _SONAME) for folder in folders if (folder / _SONAME).exists()] + [_SONAME]
 
 
+def text(data):
+    """What the runtime says, as a string. It may have bytes of a path in it that are no UTF-8."""
+    return data.decode(errors="backslashreplace")
+
+
+def c_text(value):
+    """Any text for the runtime, whose strings have no NUL."""
+    return value.replace("\0", "\\0").encode(errors="backslashreplace")
+
+
 def _raise(status, function, arguments):
     if status != 0:
-        raise _ERRORS.get(status, Error)(lib.ccn_last_error().decode())
+        raise _ERRORS.get(status, Error)(text(lib.ccn_last_error()))
     return status
 
 

@@ -7,7 +7,7 @@ import weakref
 from typing import NamedTuple
 
 from ._elements import TYPES, ElementType
-from ._library import ArgumentError, ArgumentInfo, PartInfo, ProgramHandle, ProgramInfo, int32, lib
+from ._library import ArgumentError, ArgumentInfo, PartInfo, ProgramHandle, ProgramInfo, int32, lib, text
 from ._team import Team, joined_team
 
 _TARGETS = {None: 0, "cpu": 1, "gpu": 2}
@@ -35,8 +35,8 @@ class Argument:
 
     def __init__(self, handle, index, info):
         self._handle, self._index = handle, index
-        self.name = info.name.decode()
-        self.type_name = info.type_name.decode()
+        self.name = text(info.name)
+        self.type_name = text(info.type_name)
         self.kind = _KINDS[info.kind]
         self.element: ElementType = TYPES[info.type]
         self.shape = tuple(info.shape[i] for i in range(info.dims))
@@ -84,15 +84,19 @@ class Program:
             package = bytes(source)
             lib.ccn_program_load_memory(package, len(package), _TARGETS[target], ctypes.byref(pointer))
         else:
-            lib.ccn_program_load(os.fsencode(source), _TARGETS[target], ctypes.byref(pointer))
+            path = os.fsencode(source)
+            # As a string of C it would end there.
+            if b"\0" in path:
+                raise ValueError(f"expected a path without NUL characters, found {source!r}")
+            lib.ccn_program_load(path, _TARGETS[target], ctypes.byref(pointer))
         info = ProgramInfo()
         lib.ccn_program_describe(pointer, ctypes.byref(info))
-        self.name = info.name.decode()
-        self.schedule = info.schedule.decode()
-        self.signature = info.signature.decode()
-        self.hash = info.hash.decode()
+        self.name = text(info.name)
+        self.schedule = text(info.schedule)
+        self.signature = text(info.signature)
+        self.hash = text(info.hash)
         self.target = "cpu" if info.target == _TARGETS["cpu"] else "gpu"
-        self.mesh = {info.mesh[i].name.decode(): info.mesh[i].size for i in range(info.mesh_axes)}
+        self.mesh = {text(info.mesh[i].name): info.mesh[i].size for i in range(info.mesh_axes)}
         self.ranks = info.ranks
         self.handle = ProgramHandle(pointer.value, f"program '{self.name}'")
         # Arguments keep it, too. Where Python ends it need not be.

@@ -7,7 +7,7 @@ import threading
 import weakref
 
 from ._executor import Executor
-from ._library import ArgumentError, Error, Handle, ProgramHandle, int32, lib
+from ._library import ArgumentError, Error, Handle, ProgramHandle, c_text, int32, lib
 
 _joined = None
 
@@ -137,7 +137,7 @@ class Team:
     def fail(self, cause, rank=None):
         """Fails the team because of something that the caller says, so that no other rank waits for this one."""
         with self.handle as team:
-            lib.ccn_team_fail(team, self._rank(rank), cause.encode())
+            lib.ccn_team_fail(team, self._rank(rank), c_text(cause))
         self._knows_failure = True
 
     def _rank(self, rank):
@@ -207,7 +207,7 @@ def _end(handle, made, together, is_process):
     last = getattr(sys, "last_value", None)
     if is_process and last is not None:
         # Python ends by an exception: the other ranks shall know, and not wait.
-        lib.ccn_team_fail(pointer, next(iter(made)), _text(last).encode())
+        lib.ccn_team_fail(pointer, next(iter(made)), c_text(_text(last)))
     failures = []
 
     def leave(rank):

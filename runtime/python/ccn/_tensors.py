@@ -100,7 +100,22 @@ def torch_stream(device):
     return torch.cuda.current_stream(device).cuda_stream
 
 
+def _torch_address(value):
+    """Where a tensor of PyTorch is. Subclasses that only stand for others have no memory."""
+    try:
+        address = value.data_ptr()
+    except RuntimeError:
+        address = 0
+    if address == 0 and value.numel() > 0:
+        raise TypeError(f"expected a tensor with memory of its own, found {type(value).__name__}")
+    return address
+
+
 def _read_torch(torch, value, is_abstract):
+    # DTensors: what ranks hold of them says nothing of how.
+    if hasattr(value, "to_local") and hasattr(value, "placements"):
+        raise TypeError(f"expected the rank's own part as a plain tensor, found {type(value).__name__}; its to_local() "
+                        "is that part, if its placements are the program's")
     if value.layout is not torch.strided:
         raise TypeError(f"expected a dense tensor, found {value.layout}")
     if value.requires_grad and torch.is_grad_enabled():
@@ -111,7 +126,8 @@ def _read_torch(torch, value, is_abstract):
     device = (CPU, 0) if kind == "cpu" else (CUDA if kind == "cuda" else kind, value.device.index or 0)
     name = str(value.dtype)
     element = BY_TORCH.get(name)
-    return View(0 if is_abstract else value.data_ptr(), element, element.name if element else name, tuple(value.shape),
+    address = 0 if is_abstract or kind not in ("cpu", "cuda") else _torch_address(value)
+    return View(address, element, element.name if element else name, tuple(value.shape),
                 value.is_contiguous(), device, False, value)
 
 

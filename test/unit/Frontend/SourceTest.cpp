@@ -1,6 +1,7 @@
 //===- SourceTest.cpp - Lines, columns and reading files ------------------===//
 
 #include "TestUtils.h"
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -68,8 +69,22 @@ TEST(SourceTest, ReportsAFileThatCannotBeRead) {
   std::string text;
   llvm::raw_string_ostream os(text);
   diagnostics.renderText(os);
-  EXPECT_EQ(text, "error: cannot read '/does/not/exist.ccn': no such file or "
+  EXPECT_EQ(text, "error: cannot read '/does/not/exist.ccn': No such file or "
                   "directory\n");
+}
+
+TEST(SourceTest, DoesNotReadWithoutEnd) {
+  // A file that is one hole.
+  std::string path = testing::TempDir() + "source_test_hole.ccn";
+  std::ofstream(path).close();
+  std::filesystem::resize_file(path, uint64_t(1) << 40);
+  std::string text;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(readSource(path, diagnostics));
+  llvm::raw_string_ostream os(text);
+  diagnostics.renderText(os);
+  EXPECT_EQ(text, "error: '" + path + "' is larger than 2 GiB\n");
+  std::filesystem::remove(path);
 }
 
 TEST(SourceTest, ReportsADirectory) {

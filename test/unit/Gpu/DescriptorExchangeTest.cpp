@@ -72,7 +72,8 @@ public:
 private:
   Status one(int rank, int givers, size_t count,
              const std::function<void(int, DescriptorTraffic &)> &change) {
-    auto exchange = HostExchange::create(*heap, rank, timeLimit, recordBytes);
+    auto exchange =
+        HostExchange::create(*heap, rank, timeLimit, recordBytes, "set-up");
     if (!exchange)
       return exchange.status();
     std::vector<int> next(static_cast<size_t>(heap->ranks()));

@@ -18,6 +18,8 @@ extern "C" {
 /// Makes calls of `function` fail from its `call`-th on, counted from 0, in
 /// threads whose current device is `device` (-1: any). Null ends that.
 void ccnFakeFail(const char *function, int device, int call);
+/// What devices have free from now on.
+void ccnFakeFree(size_t bytes);
 /// How many pieces of memory, mappings, streams, events and modules there are.
 int ccnFakeObjects();
 /// How many streams have got a queue that may be another's too, since the last

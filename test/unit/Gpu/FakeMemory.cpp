@@ -8,6 +8,7 @@
 
 #include "FakeDriver.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -145,6 +146,16 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t size) {
     // What was not zeroed shows.
     std::memset(reinterpret_cast<void *>(*address), 0xa5, size);
   return result;
+}
+/// As much as nobody needs, unless a test says otherwise. What is taken counts
+/// for nothing.
+static std::atomic<size_t> freeBytes{size_t(1) << 50};
+void ccnFakeFree(size_t bytes) { freeBytes = bytes; }
+CUresult cuMemGetInfo(size_t *free, size_t *total) {
+  CCN_CONTEXT(cuMemGetInfo)
+  *free = freeBytes;
+  *total = size_t(1) << 50;
+  return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr address) { return unmap(address); }
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned) {

@@ -162,6 +162,40 @@ TEST_F(GpuRun, ClustersAreNoLargerThanTheDeviceAllows) {
   (void)unsetenv("CCN_FAKE_CLUSTER");
 }
 
+TEST_F(GpuRun, RanksThatDoNotFitADeviceTakeNothing) {
+  auto *setFree = fakeFunction<void(size_t)>("ccnFakeFree");
+  if (!setFree)
+    GTEST_SKIP() << "only a fake driver has as much free as it is told";
+  // Eight ranks on three devices, and so three of them on the first.
+  Package package = averageOnGpus(8, 1000);
+  auto run = [&](size_t free, int64_t callerBytes) {
+    setFree(free);
+    GpuExecutorOptions options;
+    options.callerBytes = callerBytes;
+    std::atomic<int> ready{0};
+    Status status =
+        onGpus(package, options, [&](int, GpuExecutor &, GpuRuns &) -> Status {
+          ++ready;
+          return Status();
+        });
+    setFree(size_t(1) << 50);
+    EXPECT_EQ(ready, status ? 8 : 0);
+    return status.message();
+  };
+  EXPECT_EQ(run(size_t(1) << 30, 1 << 20), "");
+  std::string why = run(1'000'000, 1 << 20);
+  EXPECT_NE(why.find("there is not enough memory on the GPU of ranks 0, "),
+            why.npos)
+      << why;
+  EXPECT_NE(why.find("1048576 for arguments and results); found 1000000, which "
+                     "it has free"),
+            why.npos)
+      << why;
+  // Each would fit alone.
+  EXPECT_EQ(run(16 << 20, 1 << 20), "");
+  EXPECT_NE(run(16 << 20, 12 << 20), "");
+}
+
 TEST_F(GpuRun, RanksTakeTurnsByTheirNumberOnTheHost) {
   if (!fail)
     GTEST_SKIP() << "of the fake devices it is known how many they are";
@@ -385,6 +419,7 @@ TEST_F(GpuRun, EveryCallThatFailsIsNamed) {
                                "cuOccupancyMaxActiveClusters",
                                "cuCtxGetLimit",
                                "cuCtxSetLimit",
+                               "cuMemGetInfo",
                                "cuMemAlloc",
                                "cuMemsetD8Async",
                                "cuStreamCreate",

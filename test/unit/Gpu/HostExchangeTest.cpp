@@ -44,7 +44,8 @@ TEST(HostExchange, AllHaveTheRecordsOfAll) {
   for (int ranks : {1, 2, 5}) {
     auto heap = makeHeap(ranks);
     onRanks(*heap, [&](int rank) {
-      auto exchange = HostExchange::create(*heap, rank, 10, recordBytes);
+      auto exchange =
+          HostExchange::create(*heap, rank, 10, recordBytes, "set-up of GPUs");
       ASSERT_TRUE(exchange.ok());
       // Ranks are fast and slow in turn, so that one that is early could
       // overwrite what another has not read.
@@ -71,7 +72,7 @@ TEST(HostExchange, AllHaveTheRecordsOfAll) {
 
 TEST(HostExchange, RecordsHaveALargestSize) {
   auto heap = makeHeap(1);
-  auto exchange = HostExchange::create(*heap, 0, 10, recordBytes);
+  auto exchange = HostExchange::create(*heap, 0, 10, recordBytes, "set-up");
   ASSERT_TRUE(exchange.ok());
   std::vector<char> record(129);
   EXPECT_EQ((*exchange)->gatherAll(std::span<const char>(record)).message(),
@@ -83,7 +84,8 @@ TEST(HostExchange, WhoNeverComesIsNamed) {
   onRanks(*heap, [&](int rank) {
     if (rank == 1)
       return;
-    auto exchange = HostExchange::create(*heap, rank, 10, recordBytes);
+    auto exchange =
+        HostExchange::create(*heap, rank, 10, recordBytes, "set-up of GPUs");
     ASSERT_TRUE(exchange.ok());
     std::string why = (*exchange)->barrier("set-up of GPUs").message();
     EXPECT_NE(why.find("rank 1 has ended"), why.npos) << why;
@@ -96,7 +98,8 @@ TEST(HostExchange, AfterAFailureTheEndIsNear) {
   auto heap = makeHeap(2);
   std::atomic<bool> isOver{false};
   onRanks(*heap, [&](int rank) {
-    auto exchange = HostExchange::create(*heap, rank, 60, recordBytes);
+    auto exchange =
+        HostExchange::create(*heap, rank, 60, recordBytes, "set-up");
     ASSERT_TRUE(exchange.ok());
     ASSERT_TRUE((*exchange)->barrier("set-up of GPUs").ok());
     if (rank == 1) {

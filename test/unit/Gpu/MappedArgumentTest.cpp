@@ -278,12 +278,17 @@ TEST_F(MappedArguments, OfThreads) {
 TEST_F(MappedArguments, DISABLED_OfAProcess) {
   const char *variable = std::getenv("CCN_TEST_RANK"),
              *number = std::getenv("CCN_TEST_CASE"),
-             *name = std::getenv("CCN_TEST_HEAP");
-  ASSERT_TRUE(variable && number && name);
+             *heapFile = std::getenv("CCN_TEST_HEAP");
+  ASSERT_TRUE(variable && number && heapFile);
   int rank = std::atoi(variable);
   Package package = neighbourOnGpus(count);
-  auto heap = SymmetricHeap::join(name, rank, ranks,
-                                  gpuTransportBytes(package.plan), 60);
+  SymmetricHeap::Member member;
+  member.rank = rank;
+  member.ranks = ranks;
+  member.bytesPerRank = gpuTransportBytes(package.plan);
+  auto file = SymmetricHeap::openFile(getppid(), std::atoi(heapFile));
+  ASSERT_TRUE(file.ok()) << file.message();
+  auto heap = SymmetricHeap::join(*std::move(file), member);
   ASSERT_TRUE(heap.ok()) << heap.message();
   runRank(**heap, rank, processCases[std::atoi(number)], /*isProcess=*/true);
   (*heap)->leave(rank);
@@ -297,11 +302,11 @@ TEST_F(MappedArguments, OfProcesses) {
     auto number = std::to_string(&wanted - processCases);
     SCOPED_TRACE(number);
     std::vector<pid_t> children;
+    FileDescriptor heap = *SymmetricHeap::makeFile();
     for (int rank = 0; rank < ranks; ++rank) {
       std::vector<std::string> words = {
           "CCN_TEST_RANK=" + std::to_string(rank), "CCN_TEST_CASE=" + number,
-          "CCN_TEST_HEAP=ccn-test-mapped-" + number + "-" +
-              std::to_string(getpid())};
+          "CCN_TEST_HEAP=" + std::to_string(heap.get())};
       std::vector<char *> variables;
       for (std::string &word : words)
         variables.push_back(word.data());

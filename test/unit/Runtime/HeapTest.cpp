@@ -204,16 +204,36 @@ TEST(Wait, ARankThatLeftIsNamed) {
 
 namespace {
 
+/// Joins the heap in a file that this process or its parent has made.
+Result<std::unique_ptr<SymmetricHeap>> joinHeap(const FileDescriptor &file,
+                                                SymmetricHeap::Member member) {
+  Result<FileDescriptor> own = SymmetricHeap::openFile(getpid(), file.get());
+  if (!own)
+    return own.status();
+  return SymmetricHeap::join(*std::move(own), member);
+}
+
+SymmetricHeap::Member memberOf(int rank, int ranks, int64_t bytesPerRank,
+                               double timeLimit) {
+  SymmetricHeap::Member member;
+  member.rank = rank;
+  member.ranks = ranks;
+  member.bytesPerRank = bytesPerRank;
+  member.timeLimit = timeLimit;
+  return member;
+}
+
 /// Forks `ranks` processes that join one heap and call body; returns their ids.
-std::vector<pid_t> forkRanks(int ranks, const std::string &name,
+std::vector<pid_t> forkRanks(int ranks,
                              const std::function<int(RankMemory &)> &body) {
   std::vector<pid_t> children;
+  FileDescriptor file = *SymmetricHeap::makeFile();
   for (int rank = 0; rank < ranks; ++rank) {
     pid_t child = fork();
     if (child == 0) {
       int code = 9;
       {
-        auto heap = SymmetricHeap::join(name, rank, ranks, 1 << 16, 20);
+        auto heap = joinHeap(file, memberOf(rank, ranks, 1 << 16, 20));
         if (heap) {
           RankMemory memory(**heap, rank, 60);
           code = body(memory);
@@ -226,32 +246,27 @@ std::vector<pid_t> forkRanks(int ranks, const std::string &name,
   return children;
 }
 
-std::string uniqueName(const char *test) {
-  return std::string("ccn-test-") + test + "-" + std::to_string(getpid());
-}
-
 } // namespace
 
 TEST(Processes, ReduceOverSharedMemory) {
-  std::vector<pid_t> children =
-      forkRanks(4, uniqueName("reduce"), [](RankMemory &memory) {
-        auto reduce = makeAllReduce(memory, allRanks(4), ElementType::F32,
-                                    ReduceKind::Sum, 100, Protocol::LL);
-        if (!reduce)
-          return 1;
-        std::vector<float> values(100, static_cast<float>(memory.rank() + 1));
-        for (int call = 0; call < 50; ++call)
-          if (!(*reduce)->run(values.data(), values.data()).ok())
-            return 2;
-          else
-            for (float &value : values) {
-              float expected = 10;
-              if (value != expected)
-                return 3;
-              value = static_cast<float>(memory.rank() + 1);
-            }
-        return 0;
-      });
+  std::vector<pid_t> children = forkRanks(4, [](RankMemory &memory) {
+    auto reduce = makeAllReduce(memory, allRanks(4), ElementType::F32,
+                                ReduceKind::Sum, 100, Protocol::LL);
+    if (!reduce)
+      return 1;
+    std::vector<float> values(100, static_cast<float>(memory.rank() + 1));
+    for (int call = 0; call < 50; ++call)
+      if (!(*reduce)->run(values.data(), values.data()).ok())
+        return 2;
+      else
+        for (float &value : values) {
+          float expected = 10;
+          if (value != expected)
+            return 3;
+          value = static_cast<float>(memory.rank() + 1);
+        }
+    return 0;
+  });
   for (pid_t child : children) {
     int state = 0;
     waitpid(child, &state, 0);
@@ -261,16 +276,14 @@ TEST(Processes, ReduceOverSharedMemory) {
 
 TEST(Processes, AKilledRankEndsTheOthersWithItsName) {
   int killed = 2;
-  std::vector<pid_t> children =
-      forkRanks(4, uniqueName("kill"), [&](RankMemory &memory) {
-        if (memory.rank() == killed)
-          for (;;)
-            pause();
-        Status status = barrierOnce(memory);
-        bool named =
-            status.message().find("rank 2 has ended") != std::string::npos;
-        return !status.ok() && named ? 4 : 1;
-      });
+  std::vector<pid_t> children = forkRanks(4, [&](RankMemory &memory) {
+    if (memory.rank() == killed)
+      for (;;)
+        pause();
+    Status status = barrierOnce(memory);
+    bool named = status.message().find("rank 2 has ended") != std::string::npos;
+    return !status.ok() && named ? 4 : 1;
+  });
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   auto start = std::chrono::steady_clock::now();
   kill(children[killed], SIGKILL);
@@ -287,12 +300,55 @@ TEST(Processes, AKilledRankEndsTheOthersWithItsName) {
 }
 
 TEST(Processes, AMissingRankIsNamed) {
-  auto heap = SymmetricHeap::join(uniqueName("missing"), 0, 2, 4096, 0.2);
-  EXPECT_EQ(heap.message(), "shared memory '" + uniqueName("missing") +
-                                "': rank 1 did not join within 0.2 s");
-  auto other = SymmetricHeap::join(uniqueName("none"), 1, 2, 4096, 0.2);
-  EXPECT_EQ(other.message(), "shared memory '" + uniqueName("none") +
-                                 "': rank 0 did not make it within 0.2 s");
+  FileDescriptor file = *SymmetricHeap::makeFile();
+  EXPECT_EQ(joinHeap(file, memberOf(1, 2, 4096, 0.2)).message(),
+            "shared memory: rank 0 did not make it within 0.2 s");
+  EXPECT_EQ(joinHeap(file, memberOf(0, 2, 4096, 0.2)).message(),
+            "shared memory: rank 1 did not join within 0.2 s");
+}
+
+TEST(Processes, ARankThatEndsBeforeAllHaveJoinedIsNoticed) {
+  auto start = std::chrono::steady_clock::now();
+  // One that has joined: its lock is gone.
+  FileDescriptor file = *SymmetricHeap::makeFile();
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(1);
+    (void)joinHeap(file, memberOf(1, 3, 4096, 20));
+    _exit(0);
+  }
+  EXPECT_EQ(joinHeap(file, memberOf(0, 3, 4096, 20)).message(),
+            "shared memory: rank 1 has ended before all ranks had joined");
+  waitpid(child, nullptr, 0);
+  // Ones that have not: who started them says so.
+  FileDescriptor other = *SymmetricHeap::makeFile();
+  SymmetricHeap::Member member = memberOf(2, 3, 4096, 20);
+  member.hasEnded = [](int rank) { return rank == 0; };
+  EXPECT_EQ(joinHeap(other, member).message(),
+            "shared memory: rank 0 has ended");
+  member = memberOf(0, 3, 4096, 20);
+  member.hasEnded = [](int rank) { return rank == 2; };
+  EXPECT_EQ(joinHeap(other, member).message(),
+            "shared memory: rank 2 has ended before all ranks had joined");
+  EXPECT_LT(secondsSince(start), 10);
+}
+
+TEST(Processes, TheOthersLearnThatThereIsNoMemory) {
+  FileDescriptor file = *SymmetricHeap::makeFile();
+  constexpr int64_t bytes = int64_t(1) << 45;
+  pid_t child = fork();
+  if (child == 0) {
+    std::string why = joinHeap(file, memberOf(1, 2, bytes, 20)).message();
+    bool isSaid = why.find("shared memory: rank 0: there is not enough "
+                           "memory: expected 70368744") == 0;
+    _exit(isSaid ? 4 : 1);
+  }
+  std::string why = joinHeap(file, memberOf(0, 2, bytes, 20)).message();
+  EXPECT_NE(why.find("bytes for symmetric memory of 2 ranks; found "), why.npos)
+      << why;
+  int state = 0;
+  waitpid(child, &state, 0);
+  EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 4) << state;
 }
 
 #endif

@@ -38,6 +38,19 @@ def arguments(**changed):
 one(**arguments())
 where = "program 'one': argument "
 
+# Which packages: paths are bytes to the system, and end at the first NUL.
+with refused(ccn.PackageError, "no-such-\\xff.ccnpkg"):
+    ccn.load(os.fsdecode(b"no-such-\xff.ccnpkg"))
+with refused(ccn.PackageError, "no-such-\\xff.ccnpkg"):
+    ccn.load(b"no-such-\xff.ccnpkg".decode(errors="surrogateescape"))
+for path in ("one.ccnpkg\0", "one.ccnpkg\0x", "\0"):
+    with refused(ValueError, f"expected a path without NUL characters, found {path!r}"):
+        ccn.load(path)
+with ccn.Team(one) as team:
+    team.fail("at \udcff, \0 and after", 0)
+    with refused(ccn.TeamError, "at \\udcff, \\0 and after"):
+        team.check()
+
 # Which arguments.
 with refused(TypeError, where + "'lr' is missing; expected f32"):
     one(**arguments(lr=None))

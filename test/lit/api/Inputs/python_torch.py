@@ -168,4 +168,23 @@ with ccn.Team(four) as team:
     operators = [ccn.torch.register(four.on(team, rank), f"ccn::four{rank}") for rank in range(4)]
     for y in team.run(lambda rank: operators[rank](p)):
         same(y, 4 * p)
+
+# Names, and tensors that only stand for others.
+with refused(ValueError, "expected a name 'namespace::name', found 'norm'"):
+    ccn.torch.register(double, "norm")
+with refused(ValueError, "'ccn::plain' is registered for another program"):
+    ccn.torch.register(double, "ccn::plain")
+with refused(ValueError, "expected a name that is no operator's yet, found 'aten::add'"):
+    ccn.torch.register(double, "aten::add")
+assert ccn.torch.register(ccn.load("plain.ccnpkg"), "ccn::plain") is once
+if torch.distributed.is_available():
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, distribute_tensor
+
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    shared = distribute_tensor(p, init_device_mesh("cpu", (1,)), [Replicate()])
+    with refused(TypeError, where + "expected the rank's own part as a plain tensor, found DTensor"):
+        double(shared)
+    same(double(shared.to_local()), 2 * p)
+    torch.distributed.destroy_process_group()
 print("right")

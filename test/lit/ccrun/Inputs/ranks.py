@@ -1,6 +1,5 @@
 """What the tests of ranks that a launcher starts have in common."""
 
-import glob
 import os
 import re
 import signal
@@ -61,19 +60,13 @@ def await_joined(pids):
 
 
 def elsewhere():
-    """The begin of a command that gives a process a /dev/shm and a system of its own, as on another host; None if it
-    may not."""
+    """The begin of a command that gives a process a system of its own, as on another host; None if it may not."""
     command = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /dev/shm && echo elsewhere >/dev/shm/boot && "
                'mount --bind /dev/shm/boot /proc/sys/kernel/random/boot_id && exec "$@"', "sh"]
     return command if subprocess.run([*command, "true"], capture_output=True).returncode == 0 else None
 
 
-def heaps():
-    """The names of shared memory that are there."""
-    return set(glob.glob("/dev/shm/ccn-*"))
-
-
-def assert_no_new_heaps(before):
-    """Nothing stays behind of processes that have ended."""
-    left = [name for name in heaps() - before if not os.path.exists("/proc/" + name.split("-")[1])]
+def assert_no_names(pids):
+    """Nothing of the memory of these processes stays behind."""
+    left = [name for name in os.listdir("/dev/shm") if any(f"-{pid}-" in name for pid in pids)]
     assert not left, left

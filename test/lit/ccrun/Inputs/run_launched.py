@@ -265,6 +265,16 @@ def misuse():
         expected = "rank 0 was started as one of 3 ranks: expected the same of rank 3, found that it is one of 4"
         assert [job.said() for job in jobs] == [[expected]] * 2
 
+    # What there is no room for, with limits so that ranks that do not look do no harm.
+    huge = package("huge.ccnpkg", "average", 3, 10**12)
+    for launcher in LAUNCHERS:
+        for transport in ["auto"] if launcher is OnTwoHosts else TRANSPORTS:
+            said = Job(launcher, 3, huge, transport=transport,
+                       before=lambda rank: ["sh", "-c", 'ulimit -v 64000000; ulimit -f 100; exec "$@"', "sh"]).said(2)
+            assert len(said) == 1 and re.match(
+                r"there is not enough memory for rank 0: expected \d+ bytes: \d+ for symmetric memory, \d+ for "
+                r"arguments, results and private memory; found \d+, which the limits of its process leave", said[0]), said
+
     # Variables that make no sense.
     for launcher, variable, value, expected in [
             (Torchrun, "RANK", "one", "RANK: expected a rank from 0 to 1023, found 'one'"),
@@ -308,7 +318,6 @@ def lose(launcher, name, count, victim, how, transport, *arguments, ends_all=Fal
 
 def lost():
     """A rank that fails, is killed or stopped ends the others, with its name."""
-    before = common.heaps()
     failing = package("f.ccnpkg", "failing", 3, 1)
     sleeper = package("s.ccnpkg", "sleeper", 3)
     np.save("none.npy", np.zeros((3, 1), np.float32))
@@ -331,7 +340,19 @@ def lost():
                                         "seconds=one.npy", "--timeout", 1)
             assert said and all("rank 1" in line for line in said) and seconds < 15 and codes == [4, 4], \
                 (said, seconds, codes)
-    common.assert_no_new_heaps(before)
+
+    # At any time of their begin. Who has not met rank 0 yet cannot know that it will not come.
+    for delay in np.linspace(0, 0.3, 8):
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            job = Job(Torchrun, 4, package("four.ccnpkg", "sleeper", 4), "--timeout", 3)
+            time.sleep(delay)
+            job.processes[0].send_signal(how)
+            begin = time.monotonic()
+            codes, _, texts = job.wait()
+            common.assert_no_names([process.pid for process in job.processes])
+            said = [line for text in texts for line in messages(text)]
+            if not any("rank 0 was not found" in line for line in said):
+                assert time.monotonic() - begin < 2.5 and set(codes[1:]) == {4}, (delay, codes, said)
 
 
 globals()[topic]()

@@ -69,19 +69,13 @@ def await_children(process, count):
 
 
 def await_joined(process):
-    """Waits until the ranks have met: then their memory's name is gone."""
-    seen = False
+    """Waits until the ranks have met: then each has mapped the blocks of all, which come after the heap's head."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        names = glob.glob(f"/dev/shm/ccrun-{process.pid}-*")
-        if seen and not names:
+        if all(re.search(r" (?!0{8} )[0-9a-f]{8} .*/memfd:ccn-heap", open(f"/proc/{pid}/maps").read())
+               for pid in children(process)):
             return
-        seen = seen or bool(names)
-        # It may have come and gone between two looks.
-        if not names and all("memfd" in open(f"/proc/{pid}/maps").read() and
-                             "/dev/shm/ccrun" in open(f"/proc/{pid}/maps").read()
-                             for pid in children(process)):
-            return
+        time.sleep(0.01)
     raise AssertionError("the ranks did not join")
 
 
@@ -95,7 +89,7 @@ def finish(process, within, code):
     assert process.returncode == code, (process.returncode, out, err)
     left = [pid for pid in ranks if is_running(pid)]
     assert not left, f"ranks {left} still run"
-    names = glob.glob(f"/dev/shm/ccrun-{process.pid}-*")
+    names = [name for name in os.listdir("/dev/shm") if f"-{process.pid}-" in name]
     assert not names, names
     return err
 
@@ -316,6 +310,40 @@ def lost():
     assert "rank 31" in text, text
 
 
+def memory():
+    """What there is no room for is refused with the sizes, before anything is taken."""
+
+    def refused(limits, *words, code=2):
+        # With limits, so that a ccrun that does not look does no harm.
+        done = subprocess.run(["sh", "-c", f'{limits}; exec "$@"', "sh", ccrun, *map(str, words)], capture_output=True,
+                              text=True, timeout=120)
+        assert done.returncode == code and not done.stdout, done
+        return done.stderr
+
+    huge = package("huge.ccnpkg", "average", 4, 10**12)
+    # x and y, and s, which is sliced.
+    parts = r"expected \d+ bytes: (3600000000\d{4}) for arguments and results, \d+ for"
+    harmless = "ulimit -v 64000000; ulimit -f 100"
+    text = refused(harmless, huge)
+    assert re.match(rf"ccrun: error: 'huge.ccnpkg': there is not enough memory: {parts}.*; found \d+, which the limits "
+                    r"of this process leave \(see 'ulimit -v' and 'ulimit -d'\)\n$", text), text
+    text = refused(harmless, huge, "--nproc", 4)
+    assert re.match(rf".*: there is not enough memory: {parts}.*; found \d+, which this machine has available\n$", text) \
+        or "control group" in text, text
+    # A file that has the right size, all of it a hole.
+    with open("holes.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": True, "shape": (10**12,)})
+        file.truncate(file.tell() + 4 * 10**12)
+    text = refused(harmless, huge, "--input", "y=holes.npy")
+    assert "4000000000000 for arrays that are read" in text, text
+    os.remove("holes.npy")
+    # Memory that processes share is a file.
+    small = package("small.ccnpkg", "average", 4, 10**5)
+    run(small, "--nproc", 4)
+    text = refused("ulimit -f 100", small, "--nproc", 4, code=4)
+    assert "for arguments and results: expected at most " in text and "'ulimit -f'" in text, text
+
+
 def packages():
     """Ranks that find another package than the one that was started are refused."""
     package("one.ccnpkg", "sleeper", 32)
@@ -346,13 +374,6 @@ def signals():
             ranks = await_children(process, 3 if joined else 1)
             if joined:
                 await_joined(process)
-            elif name == signal.SIGKILL:
-                # Nobody is left to remove the name of the ranks' memory.
-                process.kill()
-                process.communicate()
-                for path in glob.glob(f"/dev/shm/ccrun-{process.pid}-*"):
-                    os.remove(path)
-                continue
             if everyone:
                 os.killpg(process.pid, name)
             else:
@@ -365,7 +386,15 @@ def signals():
                 assert not any(map(is_running, ranks))
             else:
                 finish(process, 3, -name)
-    assert sorted(os.listdir(".")) == ["long.npy", "s.ccnpkg"], os.listdir(".")
+    # At any time of their begin; the others wait for it, and notice at once.
+    np.save("first.npy", np.array([[40], [0], [0]], np.float32))
+    for delay in np.linspace(0, 0.15, 8):
+        process = start(sleeper, "--input", "seconds=first.npy", "--nproc", 3)
+        ranks = await_children(process, 1)
+        time.sleep(delay)
+        os.kill(ranks[0], signal.SIGKILL)
+        assert "was ended by signal 9 (Killed)" in finish(process, 3, 4)
+    assert sorted(os.listdir(".")) == ["first.npy", "long.npy", "s.ccnpkg"], os.listdir(".")
 
 
 globals()[topic]()

@@ -1,0 +1,29 @@
+//===- GpuMemory.h - Whether devices have the memory they need --*- C++ -*-===//
+//
+// Before ranks take memory of their devices, each tells the others how much,
+// so that all refuse, with the sizes, what does not fit a device that several
+// may share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_CUDA_GPUMEMORY_H
+#define CCN_RUNTIME_CUDA_GPUMEMORY_H
+
+#include "runtime/FreeMemory.h"
+#include "runtime/cuda/GpuDevice.h"
+#include "runtime/cuda/HostExchange.h"
+
+namespace ccn::runtime {
+
+/// The size of the records that are exchanged.
+int64_t memoryRecordBytes();
+
+/// An error, the same on all ranks, if those of a device need more memory of it
+/// together than it has free. All ranks call this at the same point. `needs` is
+/// what this one is about to take; the device's context is current.
+Status checkDeviceMemory(const GpuDevice &device, HostExchange &exchange,
+                         const MemoryNeeds &needs);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_CUDA_GPUMEMORY_H
