@@ -11,6 +11,7 @@
 #include "lib/Transforms/Regions.h"
 
 #include "synth/ScheduleImport.h"
+#include "synth/SumOrder.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -142,9 +143,8 @@ LogicalResult checkSchedule(const Chosen &chosen, EmitRefusal emit) {
                       Twine(*chunk),
                   chosen.op);
   // choose_c10
-  if (wanted.rounding)
-    if (std::string differing =
-            synth::differingSums(schedule, *wanted.rounding);
+  if (wanted.ordered)
+    if (std::string differing = synth::differingSums(schedule);
         !differing.empty())
       return refuse(emit, "choose_c10",
                     "the ranks would get different floats from '" +

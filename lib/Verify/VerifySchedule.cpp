@@ -6,6 +6,7 @@
 
 #include "lib/Verify/VerifySchedule.h"
 
+#include "lib/Verify/ChosenAlgorithms.h"
 #include "lib/Verify/Prove.h"
 
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
@@ -258,6 +259,12 @@ VerifyStatus verify::verifySchedule(const SourceFile &source,
       return tooLarge("expected at most " + Twine(verifyOptions.ranks) +
                       " ranks to verify on, found " +
                       Twine(mesh.getNumRanks()));
+  FailureOr<ChosenAlgorithms> chosen =
+      ChosenAlgorithms::find(source, context, options, diagnostics);
+  if (failed(chosen))
+    return VerifyStatus::WrongSchedule;
+  for (SizedProgram &size : *sizes)
+    chosen->giveTo(*size.after);
   llvm::SmallSetVector<StringRef, 4> names;
   for (auto sequence : schedules.getOps<transform::NamedSequenceOp>()) {
     auto name = sequence->getAttrOfType<StringAttr>(kForAttr);
