@@ -119,6 +119,8 @@ std::string ScheduleVerifier::command(const SizedProgram &size) {
       text += " -D " + name + "=" + value;
   for (const auto &[name, value] : size.params)
     text += " -D " + name + "=" + value;
+  if (!options.topology.empty())
+    text += " --topology '" + options.topology + "'";
   if (verifyOptions.prove)
     return text + " --verify=prove";
   return text + " --verify --seed " + std::to_string(verifyOptions.seed);
