@@ -141,12 +141,11 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     tables.insert(tables.end(), {kind, peer, flag, place, count, 0, 0});
   };
   auto rankOf = [&](int member) { return ranks[static_cast<size_t>(member)]; };
-  auto slot = [&](int member, int index) {
-    return memory.slots +
-           planned
-               .slots[static_cast<size_t>(member)][static_cast<size_t>(index)]
-               .offset;
+  auto slot = [&](int member, int index) -> const ScheduleSlot & {
+    return planned
+        .slots[static_cast<size_t>(member)][static_cast<size_t>(index)];
   };
+  ElementType type = places.type(part.from);
   std::vector<bool> mayWrite(ranks.size());
   for (auto [action, segment] : llvm::zip(planned.actions, segments.actions)) {
     const Chunk &chunk = schedule.chunks[static_cast<size_t>(action.chunk)];
@@ -161,7 +160,9 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
       if (!mayWrite[static_cast<size_t>(action.peer)])
         add(CCN_AWAIT_FREE, peer, memory.freeFlags + action.peer, 0, 0);
       mayWrite[static_cast<size_t>(action.peer)] = true;
-      add(CCN_SEND_SUM, peer, flag, slot(action.peer, action.index),
+      add(slot(action.peer, action.index).type == type ? CCN_SEND_SUM
+                                                       : CCN_SEND_PARTIAL,
+          peer, flag, memory.slots + slot(action.peer, action.index).offset,
           chunk.count);
       break;
     case ScheduleAction::Result:
@@ -171,9 +172,13 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     tables.back() = segment;
     tables[tables.size() - 2] = static_cast<int64_t>(action.parts.size());
     for (const SumPart &sum : action.parts) {
-      bool isInput = sum.where == SumPart::Input;
-      tables.push_back(isInput ? 0 : 1);
-      tables.push_back(isInput ? chunk.inputFirst : slot(position, sum.index));
+      if (sum.where == SumPart::Input) {
+        tables.insert(tables.end(), {CCN_INPUT_PART, chunk.inputFirst});
+        continue;
+      }
+      const ScheduleSlot &from = slot(position, sum.index);
+      tables.push_back(from.type == type ? CCN_SLOT_PART : CCN_PARTIAL_PART);
+      tables.push_back(memory.slots + from.offset);
     }
   }
   for (int sender : planned.sendersTo(position))

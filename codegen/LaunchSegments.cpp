@@ -78,10 +78,8 @@ llvm::Error LaunchSegments::planExchanges() {
       Result<MemberActions> planned = planSchedule(
           plan.schedules[static_cast<size_t>(part->schedule)],
           static_cast<int>(position - group.begin()),
-          sizeInBytes(plan.ranks[rank]
-                          .buffers[static_cast<size_t>(part->from.buffer)]
-                          .type),
-          /*hasBody=*/false);
+          plan.ranks[rank].buffers[static_cast<size_t>(part->from.buffer)].type,
+          part->reduction, /*hasBody=*/false);
       if (!planned)
         return llvm::createStringError(planned.status().message());
       own.schedule = *std::move(planned);
@@ -258,14 +256,14 @@ void LaunchSegments::addMessages(int rank, const ExchangePart &part,
     if (action.kind != ScheduleAction::Send)
       continue;
     auto member = static_cast<size_t>(action.peer);
+    const ScheduleSlot &slot =
+        own.schedule.slots[member][static_cast<size_t>(action.index)];
     message.to = group[member];
-    message.offset =
-        memory[number].slots +
-        own.schedule.slots[member][static_cast<size_t>(action.index)].offset;
+    message.offset = memory[number].slots + slot.offset;
     message.bytes = plan.schedules[static_cast<size_t>(part.schedule)]
                         .chunks[static_cast<size_t>(action.chunk)]
                         .count *
-                    size;
+                    sizeInBytes(slot.type);
     if (message.bytes > 0)
       add(segment, message);
   }

@@ -91,6 +91,11 @@ public:
     return status ? status : memory.fail(status.message());
   }
 
+  /// LL puts a flag beside each word of data.
+  int64_t bytesSent() const override {
+    return count * sizeInBytes(type) * (members.count() - 1) * 8 / wordSize;
+  }
+
 private:
   Status runChecked(const void *input, std::byte *output) {
     int64_t bytes = count * sizeInBytes(type);

@@ -548,10 +548,11 @@ Status PartChecker::operator()(const ExchangePart &part) {
     return error("the group has ", group.size(), " ranks, the schedule ",
                  schedule.members);
   if (schedule.combining)
-    if (Status status = checkReduction(part.reduction, element, what); !status)
+    if (Status status = checkScheduled(part.reduction, element); !status)
       return status;
   // This also says that chunks have sizes and members that exist.
-  if (Result<ScheduledMemory> memory = scheduledMemory(schedule, element);
+  if (Result<ScheduledMemory> memory =
+          scheduledMemory(schedule, element, part.reduction);
       !memory)
     return memory.status();
   auto own = static_cast<int>(std::find(group.begin(), group.end(), rank) -

@@ -43,6 +43,8 @@ public:
   virtual ~Collective() = default;
   /// Takes part in one call. May be called by the rank that made it only.
   virtual Status run(const void *input, void *output) = 0;
+  /// The bytes that a call writes to the memory of others.
+  virtual int64_t bytesSent() const = 0;
 };
 
 using CollectivePtr = std::unique_ptr<Collective>;

@@ -46,6 +46,11 @@ template <typename T, typename Body> auto withStep(ReduceKind kind, Body body) {
   return body([](T a, T b) { return addWrapping(a, b); });
 }
 
+/// The type in which sums of some of the ranks' contributions travel and wait,
+/// so that what they become is rounded once: f32 for sums and products of 16-
+/// and 8-bit floats, else `type` itself.
+ElementType partialType(ReduceKind kind, ElementType type);
+
 /// Combines `count` elements of each of `parts` (at least one) elementwise, in
 /// the order given: the first with the second, the result with the third, and
 /// so on. f64 in f64; f32 in f32, rounding at each step; narrower floats in f32
@@ -55,6 +60,18 @@ template <typename T, typename Body> auto withStep(ReduceKind kind, Body body) {
 void combine(ReduceKind kind, ElementType type,
              std::span<const std::byte *const> parts, int64_t count,
              std::byte *out);
+
+/// Elements of contributions, or of sums of some, each of their own type.
+struct TypedElements {
+  ElementType type;
+  const std::byte *data;
+};
+
+/// The same of parts that are of `type` or of its partialType(), to elements of
+/// either. Without Mean, which counts contributions.
+void combine(ReduceKind kind, ElementType type,
+             std::span<const TypedElements> parts, int64_t count,
+             ElementType outType, std::byte *out);
 
 } // namespace ccn::runtime
 

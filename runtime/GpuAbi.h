@@ -57,6 +57,18 @@ enum CcnScheduleAction {
   /// Tells the peer so of the own.
   CCN_TELL_FREE = 4,
   CCN_END_OF_SCHEDULE = 5,
+  /// Forms a sum of some contributions in a slot of the peer, in the type in
+  /// which elements accumulate.
+  CCN_SEND_PARTIAL = 6,
+};
+
+/// Where a part of a sum is.
+enum CcnSchedulePart {
+  CCN_INPUT_PART = 0,
+  /// In a slot of the own, in the type of the elements, or as
+  /// CCN_SEND_PARTIAL has left it.
+  CCN_SLOT_PART = 1,
+  CCN_PARTIAL_PART = 2,
 };
 
 /// In host memory that the device can access; the first fault stays.

@@ -325,25 +325,13 @@ Result<std::unique_ptr<PartKernel>> makeExchange(const Plan &plan,
   }
   if (!collective)
     return collective.status();
+  int64_t sent = (*collective)->bytesSent();
   auto kernel = std::make_unique<ExchangeKernel>(part, *std::move(collective));
-  // What is sent: LL puts a flag beside each word of data.
   int size = sizeInBytes(type);
-  int64_t peers = static_cast<int64_t>(group.ranks.size()) - 1;
   Traffic &traffic = kernel->traffic;
   traffic.ownRead = part.inputCount * size;
   traffic.ownWritten = part.outputCount * size;
-  if (part.exchange != Exchange::Schedule) {
-    traffic.othersWritten =
-        traffic.ownRead * peers * (part.exchange == Exchange::LL ? 2 : 1);
-  } else {
-    const ChunkSchedule &schedule = scheduleOf(plan, part);
-    int own = memory.members(part.group).position;
-    for (const std::vector<Transfer> &step : schedule.steps)
-      for (const Transfer &transfer : step)
-        if (transfer.source == own)
-          traffic.othersWritten +=
-              schedule.chunks[static_cast<size_t>(transfer.chunk)].count * size;
-  }
+  traffic.othersWritten = sent;
   return std::unique_ptr<PartKernel>(std::move(kernel));
 }
 
@@ -377,7 +365,8 @@ Result<ScheduledMemory> largestSchedule(const Plan &plan, size_t launch,
     if (!part)
       return part.status();
     Result<ScheduledMemory> memory =
-        scheduledMemory(scheduleOf(plan, **part), exchangeType(rank, **part));
+        scheduledMemory(scheduleOf(plan, **part), exchangeType(rank, **part),
+                        (*part)->reduction);
     if (!memory)
       return memory.status();
     largest.flags = std::max(largest.flags, memory->flags);

@@ -70,8 +70,10 @@ struct Holding {
 /// Goes through a schedule.
 class Planner {
 public:
-  Planner(const ChunkSchedule &schedule, int own, int elementSize, bool hasBody)
-      : schedule(schedule), own(own), elementSize(elementSize),
+  Planner(const ChunkSchedule &schedule, int own, ElementType type,
+          ReduceKind kind, bool hasBody)
+      : schedule(schedule), own(own), type(type),
+        partial(schedule.combining ? partialType(kind, type) : type),
         hasBody(hasBody), slots(static_cast<size_t>(schedule.members)),
         slotBytes(static_cast<size_t>(schedule.members)) {}
 
@@ -89,7 +91,8 @@ public:
 
   const ChunkSchedule &schedule;
   const int own;
-  const int elementSize;
+  /// Of contributions and results, and of sums of some contributions.
+  const ElementType type, partial;
   const bool hasBody;
   std::vector<ScheduleAction> actions;
   /// The slots of each member, and the bytes that they take.
@@ -116,6 +119,12 @@ private:
     const Chunk &c = schedule.chunks[static_cast<size_t>(chunk)];
     return schedule.combining ? c.sources : MemberSet{c.sources.front()};
   }
+  /// The type in which a value of a chunk travels. A contribution and a whole
+  /// sum are rounded alike wherever they are.
+  ElementType typeOf(const Value &value, int chunk) const {
+    bool isPart = value.members.size() > 1 && value.members != wholeSum(chunk);
+    return isPart ? partial : type;
+  }
   template <typename... Why>
   Status wrong(const Transfer &t, const Why &...why) const {
     return error(schedule.name, ": step ", step, ": chunk ", t.chunk,
@@ -136,7 +145,7 @@ Status Planner::checkChunks() {
     if (chunk.count < 0 || chunk.inputFirst < 0 || chunk.outputFirst < 0 ||
         __builtin_add_overflow(std::max(chunk.inputFirst, chunk.outputFirst),
                                chunk.count, &end) ||
-        __builtin_mul_overflow(end, elementSize, &end))
+        __builtin_mul_overflow(end, sizeInBytes(partial), &end))
       return error(schedule.name, ": chunk ", c, " has no place in memory");
     if (chunk.sources.empty())
       return error(schedule.name, ": chunk ", c, " has no source");
@@ -187,9 +196,11 @@ Status Planner::planStep(const std::vector<Transfer> &transfers) {
     auto &there = slots[static_cast<size_t>(t.destination)];
     int64_t &bytes = slotBytes[static_cast<size_t>(t.destination)];
     auto slot = static_cast<int>(there.size());
-    there.push_back({bytes, t.source});
-    int64_t chunkBytes = aligned(
-        schedule.chunks[static_cast<size_t>(t.chunk)].count * elementSize);
+    ElementType slotType = typeOf(*value, t.chunk);
+    there.push_back({bytes, t.source, slotType});
+    int64_t chunkBytes =
+        aligned(schedule.chunks[static_cast<size_t>(t.chunk)].count *
+                sizeInBytes(slotType));
     if (__builtin_add_overflow(bytes, chunkBytes, &bytes))
       return wrong(t, "the bytes of all transfers overflow");
     if (t.source == own) {
@@ -367,8 +378,9 @@ std::vector<int> MemberActions::sendersTo(int member) const {
 }
 
 Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
-                                   int elementSize, bool hasBody) {
-  Planner planner(schedule, own, elementSize, hasBody);
+                                   ElementType type, ReduceKind kind,
+                                   bool hasBody) {
+  Planner planner(schedule, own, type, kind, hasBody);
   if (Status status = planner.plan(); !status)
     return status;
   ScheduledMemory memory = planner.memory();

@@ -35,10 +35,13 @@ struct ScheduleAction {
   bool finish = false;
 };
 
-/// Where in a buffer of symmetric memory a chunk arrives, and from whom.
+/// Where in a buffer of symmetric memory a chunk arrives, from whom, and in
+/// which type: that of partial sums where it holds several contributions, but
+/// not all.
 struct ScheduleSlot {
   int64_t offset;
   int source;
+  ElementType type;
 };
 
 struct MemberActions {
@@ -57,7 +60,8 @@ struct MemberActions {
 /// What member `own` does, without or with a body; an error as in
 /// makeScheduled.
 Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
-                                   int elementSize, bool hasBody);
+                                   ElementType type, ReduceKind kind,
+                                   bool hasBody);
 
 } // namespace ccn::runtime
 

@@ -31,7 +31,7 @@ public:
 
   Status prepare(const ChunkSchedule &schedule, ScheduledMemory atLeast) {
     Result<MemberActions> planned = planSchedule(
-        schedule, members.position, sizeInBytes(type), static_cast<bool>(body));
+        schedule, members.position, type, kind, static_cast<bool>(body));
     if (!planned)
       return planned.status();
     ScheduledMemory needed = planned->memory;
@@ -62,12 +62,30 @@ public:
     return status ? status : memory.fail(status.message());
   }
 
+  int64_t bytesSent() const override {
+    int64_t bytes = 0;
+    for (const ScheduleAction &action : actions)
+      if (action.kind == ScheduleAction::Send)
+        bytes += bytesOf(slotAt(static_cast<size_t>(action.peer),
+                                static_cast<size_t>(action.index)),
+                         action.chunk);
+    return bytes;
+  }
+
 private:
   const Chunk &chunkAt(int chunk) const {
     return chunks[static_cast<size_t>(chunk)];
   }
   int64_t bytesOf(int chunk) const {
     return chunkAt(chunk).count * sizeInBytes(type);
+  }
+
+  /// A slot of a member, and the bytes that it takes.
+  const ScheduleSlot &slotAt(size_t member, size_t index) const {
+    return slots[member][index];
+  }
+  int64_t bytesOf(const ScheduleSlot &slot, int chunk) const {
+    return chunkAt(chunk).count * sizeInBytes(slot.type);
   }
 
   /// How far this rank reads its input and writes its output.
@@ -123,27 +141,29 @@ private:
     case ScheduleAction::Await:
       return channel.awaitFull(memory, rank, action.index, operation.c_str(),
                                epoch);
-    case ScheduleAction::Send:
+    case ScheduleAction::Send: {
       if (!mayWrite[peer])
         if (Status status = channel.awaitFree(memory, rank, action.peer,
                                               operation.c_str(), epoch);
             !status)
           return status;
       mayWrite[peer] = true;
-      memory.putFormed(rank, buffer + slots[peer][index].offset,
-                       bytesOf(action.chunk), formed,
-                       [&](std::byte *to) { form(action, input, to); });
+      const ScheduleSlot &slot = slotAt(peer, index);
+      memory.putFormed(
+          rank, buffer + slot.offset, bytesOf(slot, action.chunk), formed,
+          [&](std::byte *to) { form(action, input, slot.type, to); });
       channel.signalFull(memory, rank, action.index, epoch);
       return Status();
+    }
     case ScheduleAction::Finish: {
       auto *values = reinterpret_cast<std::byte *>(scratch[index].data());
-      form(action, input, values);
+      form(action, input, type, values);
       body(chunk.outputFirst, chunk.count, values);
       return Status();
     }
     case ScheduleAction::Result: {
       std::byte *values = output + chunk.outputFirst * sizeInBytes(type);
-      form(action, input, values);
+      form(action, input, type, values);
       if (action.finish)
         body(chunk.outputFirst, chunk.count, values);
       return Status();
@@ -152,30 +172,37 @@ private:
     return Status();
   }
 
-  /// Combines an action's parts.
+  /// Combines an action's parts, to elements of `outType`.
   void form(const ScheduleAction &action, const std::byte *input,
-            std::byte *out) {
+            ElementType outType, std::byte *out) {
     const Chunk &chunk = chunkAt(action.chunk);
     if (chunk.count == 0)
       return;
     parts.clear();
-    for (const SumPart &part : action.parts) {
-      auto index = static_cast<size_t>(part.index);
-      if (part.where == SumPart::Input)
-        parts.push_back(input + chunk.inputFirst * sizeInBytes(type));
-      else if (part.where == SumPart::Scratch)
-        parts.push_back(
-            reinterpret_cast<const std::byte *>(scratch[index].data()));
-      else
-        parts.push_back(memory.at(
-            memory.rank(),
-            buffer +
-                slots[static_cast<size_t>(members.position)][index].offset));
-    }
+    for (const SumPart &part : action.parts)
+      parts.push_back(partAt(part, chunk, input));
+    // A value keeps its type on its way.
     if (parts.size() == 1)
-      std::memcpy(out, parts[0], static_cast<size_t>(bytesOf(action.chunk)));
+      std::memcpy(out, parts[0].data,
+                  static_cast<size_t>(chunk.count * sizeInBytes(outType)));
     else
-      combine(kind, type, parts, chunk.count, out);
+      combine(kind, type, parts, chunk.count, outType, out);
+  }
+
+  TypedElements partAt(const SumPart &part, const Chunk &chunk,
+                       const std::byte *input) {
+    auto index = static_cast<size_t>(part.index);
+    switch (part.where) {
+    case SumPart::Input:
+      return {type, input + chunk.inputFirst * sizeInBytes(type)};
+    case SumPart::Scratch:
+      return {type, reinterpret_cast<const std::byte *>(scratch[index].data())};
+    case SumPart::Slot:
+      break;
+    }
+    const ScheduleSlot &slot =
+        slotAt(static_cast<size_t>(members.position), index);
+    return {slot.type, memory.at(memory.rank(), buffer + slot.offset)};
   }
 
   RankMemory &memory;
@@ -196,7 +223,7 @@ private:
   std::vector<bool> mayWrite;
   std::vector<std::vector<uint64_t>> scratch;
   std::vector<std::byte> kept, formed;
-  std::vector<const std::byte *> parts;
+  std::vector<TypedElements> parts;
 };
 
 } // namespace
@@ -207,14 +234,19 @@ int64_t ScheduledMemory::bytes(int members) const {
 }
 
 Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
-                                        ElementType type) {
-  Result<MemberActions> planned =
-      planSchedule(schedule, 0, sizeInBytes(type), false);
+                                        ElementType type, ReduceKind kind) {
+  Result<MemberActions> planned = planSchedule(schedule, 0, type, kind, false);
   if (!planned)
     return planned.status();
   if (planned->memory.bufferBytes > SymmetricHeap::maxBytes)
     return error(schedule.name, ": the bytes of all transfers overflow");
   return planned->memory;
+}
+
+Status checkScheduled(ReduceKind kind, ElementType type) {
+  if (kind == ReduceKind::Mean)
+    return error("a schedule takes sums, products and extremes, found a mean");
+  return checkReduction(kind, type, std::string(name(type)));
 }
 
 Result<CollectivePtr> makeScheduled(RankMemory &memory, const Group &group,
@@ -230,8 +262,7 @@ Result<CollectivePtr> makeScheduled(RankMemory &memory, const Group &group,
                              schedule.members)
                            .message());
   if (schedule.combining)
-    if (Status status = checkReduction(kind, type, std::string(name(type)));
-        !status)
+    if (Status status = checkScheduled(kind, type); !status)
       return memory.fail(status.message());
   auto result = std::make_unique<Scheduled>(memory, *members, type, kind,
                                             schedule, std::move(body));

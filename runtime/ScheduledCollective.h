@@ -11,7 +11,9 @@
 // when they are sent, straight into the receiver's slot: small parts first, and
 // of parts of as many contributions that with the lowest member. So results
 // repeat, and are the ranks' order where all contributions come one by one.
-// Between ranks they travel in the element type. synth/SumOrder.h says of a
+// Sums of some contributions travel in f32 where the elements are narrower
+// floats (partialType), so that what they become is rounded once; contributions
+// and whole sums travel in the element type. synth/SumOrder.h says of a
 // schedule whether all get their sums by the same tree.
 //
 //===----------------------------------------------------------------------===//
@@ -78,7 +80,10 @@ struct ScheduledMemory {
 
 /// What `schedule` needs; an error as in makeScheduled.
 Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
-                                        ElementType type);
+                                        ElementType type, ReduceKind kind);
+
+/// Whether schedules combine elements of `type` so.
+Status checkScheduled(ReduceKind kind, ElementType type);
 
 /// A collective that executes `schedule`. An error if it does not implement its
 /// chunks: something is sent before it is there, added twice or missing at the

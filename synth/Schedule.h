@@ -83,9 +83,11 @@ struct Timing {
 /// Alpha-beta prediction: a transfer of b bytes takes the latencies along its
 /// path plus b over its smallest capacity, and keeps each link of the path
 /// busy for b over that link's own. `bytes` is the buffer's size as
-/// Collective::bufferChunks defines it.
+/// Collective::bufferChunks defines it. What carries the sum of several
+/// contributions but not of all (partialSends) is `partialFactor` times as
+/// large as other chunks.
 Result<Timing> simulate(const Schedule &schedule, const Fabric &fabric,
-                        double bytes);
+                        double bytes, double partialFactor = 1);
 
 /// What one host sends another, as a whole.
 struct Message {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "synth/Schedule.h"
+#include "synth/SumOrder.h"
 
 #include <algorithm>
 #include <functional>
@@ -18,13 +18,16 @@ namespace {
 
 class Simulator {
 public:
-  Simulator(const Schedule &schedule, const Fabric &fabric, double bytes);
+  Simulator(const Schedule &schedule, const Fabric &fabric, double bytes,
+            double partialFactor);
   Result<Timing> run();
 
 private:
   struct Item {
     const Send *send;
     int step, edge;
+    /// How many times as large as a chunk it is.
+    double size;
     /// Arrivals still to come, and when the last of the others was.
     int waiting = 0;
     double ready = 0;
@@ -40,6 +43,7 @@ private:
 
   const Schedule &schedule;
   const Fabric &fabric;
+  const double partialFactor;
   /// Microseconds one chunk keeps a resource busy.
   std::vector<double> cost;
   std::vector<std::vector<int>> setsOf, used;
@@ -47,8 +51,9 @@ private:
 };
 
 Simulator::Simulator(const Schedule &schedule, const Fabric &fabric,
-                     double bytes)
-    : schedule(schedule), fabric(fabric), used(fabric.edges.size()) {
+                     double bytes, double partialFactor)
+    : schedule(schedule), fabric(fabric), partialFactor(partialFactor),
+      used(fabric.edges.size()) {
   const Topology &t = fabric.topology;
   double chunkBytes = bytes / schedule.collective.bufferChunks;
   // One GB/s moves 1000 bytes in a microsecond.
@@ -76,8 +81,10 @@ const std::vector<int> &Simulator::resources(int edge) {
 }
 
 std::string Simulator::collect() {
+  std::vector<std::vector<bool>> partial = partialSends(schedule);
   for (size_t i = 0; i < schedule.steps.size(); ++i)
-    for (const Send &send : schedule.steps[i].sends) {
+    for (size_t j = 0; j < schedule.steps[i].sends.size(); ++j) {
+      const Send &send = schedule.steps[i].sends[j];
       int edge = send.edge;
       if (edge < 0) {
         const std::vector<int> &out = fabric.out[send.src];
@@ -92,7 +99,8 @@ std::string Simulator::collect() {
         edge = *it;
       }
       resources(edge);
-      items.push_back({&send, static_cast<int>(i), edge});
+      items.push_back({&send, static_cast<int>(i), edge,
+                       partial[i][j] ? partialFactor : 1});
     }
   return "";
 }
@@ -105,7 +113,7 @@ double Simulator::stepwise() const {
     double latency = 0;
     for (; at < items.size() && items[at].step == step; ++at) {
       for (int r : used[items[at].edge])
-        busy[r] += cost[r];
+        busy[r] += cost[r] * items[at].size;
       latency = std::max(latency, fabric.edges[items[at].edge].us);
     }
     total += latency + *std::max_element(busy.begin(), busy.end());
@@ -138,14 +146,14 @@ double Simulator::events() {
     double now = item.ready, slowest = 0;
     for (int r : used[item.edge]) {
       now = std::max(now, freeAt[r]);
-      slowest = std::max(slowest, cost[r]);
+      slowest = std::max(slowest, cost[r] * item.size);
     }
     if (now > start) {
       queue.push({now, step, index});
       continue;
     }
     for (int r : used[item.edge])
-      freeAt[r] = now + cost[r];
+      freeAt[r] = now + cost[r] * item.size;
     double end = now + fabric.edges[item.edge].us + slowest;
     last = std::max(last, end);
     for (int later : senders[slot(item.send->chunk, item.send->dst)]) {
@@ -173,11 +181,12 @@ Result<Timing> Simulator::run() {
 } // namespace
 
 Result<Timing> ccn::synth::simulate(const Schedule &schedule,
-                                    const Fabric &fabric, double bytes) {
+                                    const Fabric &fabric, double bytes,
+                                    double partialFactor) {
   if (fabric.hosts < schedule.hosts)
     return Error{"expected a topology with " + std::to_string(schedule.hosts) +
                  " hosts, found " + std::to_string(fabric.hosts)};
-  return Simulator(schedule, fabric, bytes).run();
+  return Simulator(schedule, fabric, bytes, partialFactor).run();
 }
 
 Result<double>

@@ -228,8 +228,7 @@ bool ReduceSearch::forbidDiffering(const Schedule &schedule,
                                    const std::vector<char> &values,
                                    TreeEncoding &trees) {
   bool any = false;
-  std::vector<std::vector<std::string>> orders =
-      sumOrders(schedule, Rounding::EachStep);
+  std::vector<std::vector<std::string>> orders = sumOrders(schedule);
   for (size_t c = 0; c < orders.size(); ++c)
     if (std::set(orders[c].begin(), orders[c].end()).size() > 1) {
       trees.forbidSum(static_cast<int>(c), values);

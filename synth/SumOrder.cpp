@@ -36,30 +36,29 @@ struct Holding {
 
 class OrderOfChunk {
 public:
-  OrderOfChunk(const Schedule &schedule, int chunk, Rounding rounding)
+  OrderOfChunk(const Schedule &schedule, int chunk)
       : schedule(schedule),
         relation(schedule.collective.chunks[static_cast<size_t>(chunk)]),
-        chunk(chunk), rounding(rounding),
-        holdings(static_cast<size_t>(schedule.hosts)) {}
+        chunk(chunk), holdings(static_cast<size_t>(schedule.hosts)) {}
 
   /// The sums at the ranks that need it.
   std::vector<int> run();
   std::string text(int sum) const;
+  const std::vector<std::pair<int, int>> &sums() const { return operandsOf; }
 
 private:
   Part form(Value value);
   Value take(const Holding &holding, const std::vector<int> &ranks) const;
-  int number(std::vector<int> operands);
+  int number(int a, int b);
   Holding &at(int host) { return holdings[static_cast<size_t>(host)]; }
 
   const Schedule &schedule;
   const ChunkRelation &relation;
   const int chunk;
-  const Rounding rounding;
   std::vector<Holding> holdings;
   /// By their operands; a contribution is -1 less its rank.
-  std::map<std::vector<int>, int> numbers;
-  std::vector<std::vector<int>> operandsOf;
+  std::map<std::pair<int, int>, int> numbers;
+  std::vector<std::pair<int, int>> operandsOf;
   std::vector<int> lowestRank;
 };
 
@@ -71,22 +70,19 @@ void append(Value &value, const Value &more) {
 
 } // namespace
 
-int OrderOfChunk::number(std::vector<int> operands) {
+int OrderOfChunk::number(int a, int b) {
   auto lowest = [&](int operand) {
     return operand < 0 ? -1 - operand
                        : lowestRank[static_cast<size_t>(operand)];
   };
-  // Of the first two it does not matter which comes first.
-  if (operands.size() > 1 && lowest(operands[1]) < lowest(operands[0]))
-    std::swap(operands[0], operands[1]);
+  // It does not matter which comes first.
+  if (lowest(b) < lowest(a))
+    std::swap(a, b);
   auto [it, isNew] =
-      numbers.emplace(operands, static_cast<int>(operandsOf.size()));
+      numbers.emplace(std::pair(a, b), static_cast<int>(operandsOf.size()));
   if (isNew) {
-    int least = lowest(operands.front());
-    for (int operand : operands)
-      least = std::min(least, lowest(operand));
-    lowestRank.push_back(least);
-    operandsOf.push_back(std::move(operands));
+    lowestRank.push_back(lowest(a));
+    operandsOf.emplace_back(a, b);
   }
   return it->second;
 }
@@ -98,13 +94,9 @@ Part OrderOfChunk::form(Value value) {
               return std::pair(a.ranks.size(), a.ranks.front()) <
                      std::pair(b.ranks.size(), b.ranks.front());
             });
-  std::vector<int> operands;
-  for (const Part &part : value.parts) {
-    operands.push_back(part.sum);
-    if (rounding == Rounding::EachStep && operands.size() == 2)
-      operands = {number(operands)};
-  }
-  int sum = operands.size() == 1 ? operands.front() : number(operands);
+  int sum = value.parts.front().sum;
+  for (size_t i = 1; i < value.parts.size(); ++i)
+    sum = number(sum, value.parts[i].sum);
   return {sum, value.ranks};
 }
 
@@ -143,7 +135,7 @@ Value OrderOfChunk::take(const Holding &holding,
 
 std::vector<int> OrderOfChunk::run() {
   for (int rank : relation.pre) {
-    at(rank).own = {{rank}, {{number({-1 - rank}), {rank}}}};
+    at(rank).own = {{rank}, {{-1 - rank, {rank}}}};
     at(rank).running = at(rank).own;
   }
   for (const Step &step : schedule.steps) {
@@ -179,31 +171,33 @@ std::vector<int> OrderOfChunk::run() {
 }
 
 std::string OrderOfChunk::text(int sum) const {
-  const std::vector<int> &operands = operandsOf[static_cast<size_t>(sum)];
-  if (operands.front() < 0)
-    return std::to_string(-1 - operands.front());
-  std::string result;
-  for (int operand : operands)
-    result += (result.empty() ? "(" : "+") + text(operand);
-  return result + ")";
+  if (sum < 0)
+    return std::to_string(-1 - sum);
+  auto [a, b] = operandsOf[static_cast<size_t>(sum)];
+  return "(" + text(a) + "+" + text(b) + ")";
+}
+
+ChunkSums ccn::synth::sumsOf(const Schedule &schedule, int chunk) {
+  OrderOfChunk order(schedule, chunk);
+  std::vector<int> results = order.run();
+  return {order.sums(), std::move(results)};
 }
 
 std::vector<std::vector<std::string>>
-ccn::synth::sumOrders(const Schedule &schedule, Rounding rounding) {
+ccn::synth::sumOrders(const Schedule &schedule) {
   std::vector<std::vector<std::string>> result(
       schedule.collective.chunks.size());
   if (!schedule.collective.combining)
     return result;
   for (size_t c = 0; c < result.size(); ++c) {
-    OrderOfChunk order(schedule, static_cast<int>(c), rounding);
+    OrderOfChunk order(schedule, static_cast<int>(c));
     for (int sum : order.run())
       result[c].push_back(order.text(sum));
   }
   return result;
 }
 
-std::string ccn::synth::differingSums(const Schedule &schedule,
-                                      Rounding rounding) {
+std::string ccn::synth::differingSums(const Schedule &schedule) {
   const Collective &collective = schedule.collective;
   if (!collective.combining)
     return "";
@@ -211,7 +205,7 @@ std::string ccn::synth::differingSums(const Schedule &schedule,
     const std::vector<int> &ranks = collective.chunks[c].post;
     if (ranks.size() < 2)
       continue;
-    OrderOfChunk order(schedule, static_cast<int>(c), rounding);
+    OrderOfChunk order(schedule, static_cast<int>(c));
     std::vector<int> sums = order.run();
     auto other = std::find_if(sums.begin(), sums.end(),
                               [&](int sum) { return sum != sums.front(); });
@@ -224,4 +218,45 @@ std::string ccn::synth::differingSums(const Schedule &schedule,
            std::to_string(ranks[static_cast<size_t>(other - sums.begin())]);
   }
   return "";
+}
+
+std::vector<std::vector<bool>>
+ccn::synth::partialSends(const Schedule &schedule) {
+  const Collective &collective = schedule.collective;
+  std::vector<std::vector<bool>> result;
+  if (!collective.combining) {
+    for (const Step &step : schedule.steps)
+      result.emplace_back(step.sends.size());
+    return result;
+  }
+  // How many contributions the running sums hold, by chunk and host.
+  auto hosts = static_cast<size_t>(schedule.hosts);
+  std::vector<size_t> running(collective.chunks.size() * hosts);
+  auto at = [&](int chunk, int host) -> size_t & {
+    return running[static_cast<size_t>(chunk) * hosts +
+                   static_cast<size_t>(host)];
+  };
+  for (size_t c = 0; c < collective.chunks.size(); ++c)
+    for (int rank : collective.chunks[c].pre)
+      at(static_cast<int>(c), rank) = 1;
+  for (const Step &step : schedule.steps) {
+    std::vector<size_t> carried;
+    std::vector<bool> &partial = result.emplace_back();
+    for (const Send &send : step.sends) {
+      carried.push_back(send.sums.empty() ? at(send.chunk, send.src)
+                                          : send.sums.size());
+      partial.push_back(
+          carried.back() > 1 &&
+          carried.back() <
+              collective.chunks[static_cast<size_t>(send.chunk)].pre.size());
+    }
+    for (size_t i = 0; i < carried.size(); ++i) {
+      const Send &send = step.sends[i];
+      if (send.op == SendOp::Copy)
+        at(send.chunk, send.dst) = carried[i];
+      else if (send.op == SendOp::Reduce)
+        at(send.chunk, send.dst) += carried[i];
+    }
+  }
+  return result;
 }

@@ -16,6 +16,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@
 namespace ccn::frontend {
 
 /// What the command line changes in a file: `-D N=1003`, `--mesh dp=8`, as name
-/// and value.
+/// and value. A number as the name of a param is that of the sizes that the
+/// file gives as this number: `-D 4096=9`.
 struct LowerOptions {
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::pair<std::string, std::string>> mesh;
@@ -51,6 +53,8 @@ struct Lowered {
   mlir::OwningOpRef<mlir::ModuleOp> schedules;
   /// The file's params, in its order.
   std::vector<Param> params;
+  /// The sizes of more than 1 that stand in the file without a name.
+  std::set<int64_t> literalSizes;
 };
 
 /// Builds the module of a parsed file in `context`, which must have the ccn

@@ -237,6 +237,30 @@ ProgramLowering::listArgument(const ast::CallExpr &call, unsigned index,
   return values;
 }
 
+std::optional<SmallVector<int64_t>>
+ProgramLowering::sizesArgument(const ast::CallExpr &call, unsigned index) {
+  std::optional<SmallVector<int64_t>> sizes =
+      listArgument(call, index, "sizes");
+  if (!sizes)
+    return std::nullopt;
+  auto *list = cast<ast::ListArg>(call.args[index]);
+  for (auto [element, size] : llvm::zip_equal(list->elements, *sizes)) {
+    std::optional<int64_t> set = file.sizeOf(element, size);
+    if (!set)
+      return std::nullopt;
+    size = *set;
+  }
+  return sizes;
+}
+
+std::optional<int64_t> ProgramLowering::boundArgument(const ast::CallExpr &call,
+                                                      unsigned index,
+                                                      StringRef what) {
+  std::optional<int64_t> bound = integerArgument(call, index, what);
+  auto *expr = dyn_cast<ast::ExprArg>(call.args[index]);
+  return bound && expr ? file.sizeOf(expr->value, *bound) : bound;
+}
+
 //===----------------------------------------------------------------------===//
 // Elementwise functions
 //===----------------------------------------------------------------------===//
@@ -436,7 +460,7 @@ Operand ProgramLowering::callTranspose(const ast::CallExpr &call) {
 
 Operand ProgramLowering::callReshape(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0);
-  auto shape = listArgument(call, 1, "sizes");
+  auto shape = sizesArgument(call, 1);
   if (input.isError() || !shape)
     return {};
   return make<ReshapeOp>(call.range, input.value, ArrayRef<int64_t>(*shape));
@@ -444,7 +468,7 @@ Operand ProgramLowering::callReshape(const ast::CallExpr &call) {
 
 Operand ProgramLowering::callBroadcastTo(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0);
-  auto shape = listArgument(call, 1, "sizes");
+  auto shape = sizesArgument(call, 1);
   if (input.isError() || !shape)
     return {};
   return make<BroadcastToOp>(call.range, input.value,
@@ -513,8 +537,8 @@ Operand ProgramLowering::callSlice(const ast::CallExpr &call) {
            it->second.kind == Declaration::Kind::Axis;
   };
   if (call.args.size() == 4 && !namesAxis(call.args[2])) {
-    std::optional<int64_t> begin = integerArgument(call, 2, "begin");
-    std::optional<int64_t> end = integerArgument(call, 3, "end");
+    std::optional<int64_t> begin = boundArgument(call, 2, "begin");
+    std::optional<int64_t> end = boundArgument(call, 3, "end");
     if (!begin || !end)
       return {};
     return make<ExtractOp>(call.range, input.value, *dim, *begin, *end);

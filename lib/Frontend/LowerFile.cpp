@@ -158,6 +158,22 @@ static bool usesNames(const ast::Expr *root) {
   return false;
 }
 
+std::optional<int64_t> FileLowering::sizeOf(const ast::Expr *expr,
+                                            int64_t value) {
+  if (value < 2 || usesNames(expr))
+    return value;
+  literalSizes.insert(value);
+  const std::string *text = findOption(options.params, std::to_string(value));
+  if (!text)
+    return value;
+  int64_t size;
+  if (!StringRef(*text).getAsInteger(10, size) && size >= 0)
+    return size;
+  optionError(expr->range, "expected a size of at least 0 in place of " +
+                               Twine(value) + ", found '" + *text + "'");
+  return std::nullopt;
+}
+
 void FileLowering::lowerParam(const ast::ParamItem &item) {
   std::optional<Constant> value;
   bool isDerived = false;
@@ -213,11 +229,15 @@ void FileLowering::checkOptions() {
       if (declaration.kind == kind)
         candidates.push_back(name);
     for (const auto &[name, value] : list) {
-      if (llvm::is_contained(candidates, name))
+      int64_t size;
+      bool isSize = kind == Declaration::Kind::Param &&
+                    !StringRef(name).getAsInteger(10, size);
+      if (isSize ? literalSizes.count(size) != 0
+                 : llvm::is_contained(candidates, name))
         continue;
       badOption = true;
-      diagnostics.error("the program has no " + what + " '" + name +
-                        "', which the command line sets" +
+      diagnostics.error("the program has no " + (isSize ? "size" : what) +
+                        " '" + name + "', which the command line sets" +
                         didYouMean(name, candidates));
     }
   };
@@ -319,7 +339,8 @@ Lowered FileLowering::run(bool &wrongUsage) {
     return {};
   // The parts were verified as they were made; this is the whole.
   assert(succeeded(verify(*module)) && "what is checked here verifies");
-  return {std::move(module), std::move(schedules), std::move(params)};
+  return {std::move(module), std::move(schedules), std::move(params),
+          std::move(literalSizes)};
 }
 
 Lowered frontend::lower(const ast::File &file, MLIRContext *context,

@@ -111,6 +111,8 @@ RankedTensorType ProgramLowering::lowerType(const ast::TypeSpec &spec) {
   std::optional<int64_t> bytes = 8;
   for (const ast::Expr *size : spec.shape) {
     std::optional<int64_t> value = file.evaluateInteger(size, "size");
+    if (value)
+      value = file.sizeOf(size, *value);
     if (!value)
       return {};
     if (*value < 0) {

@@ -91,6 +91,10 @@ private:
   std::optional<int64_t> evaluateInteger(const ast::Expr *expr,
                                          llvm::StringRef what);
 
+  /// The size that an expression gives whose value is known: if it has no
+  /// names, what the command line may have set in its place.
+  std::optional<int64_t> sizeOf(const ast::Expr *expr, int64_t value);
+
   DiagnosticHandle error(SourceRange range, const llvm::Twine &message) {
     return diagnostics.error(*source, range, message);
   }
@@ -125,6 +129,7 @@ private:
   llvm::StringMap<SourceRange> programRanges;
   llvm::StringMap<SourceRange> scheduleRanges;
   std::vector<Param> params;
+  std::set<int64_t> literalSizes;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::OwningOpRef<mlir::ModuleOp> schedules;
   MeshOp mesh;
@@ -264,6 +269,11 @@ private:
                      const llvm::Twine &advice = "");
   std::optional<llvm::SmallVector<int64_t>>
   listArgument(const ast::CallExpr &call, unsigned index, llvm::StringRef what);
+  /// Sizes, or a bound of a slice, as FileLowering::sizeOf gives them.
+  std::optional<llvm::SmallVector<int64_t>>
+  sizesArgument(const ast::CallExpr &call, unsigned index);
+  std::optional<int64_t> boundArgument(const ast::CallExpr &call,
+                                       unsigned index, llvm::StringRef what);
   std::optional<ReduceKind> kindArgument(const ast::CallExpr &call,
                                          unsigned index);
   /// The axes named by the arguments from `first` to the end; if there are

@@ -105,7 +105,9 @@ Status RankExecutor::beginChunk(const ChunkPlan &plan, size_t chunk) {
 
 Status RankExecutor::executeForChunk(mlir::Operation *op, const ChunkPlan &plan,
                                      size_t chunk) {
+  current = {&plan, chunk};
   Status status = execute(op);
+  current.reset();
   for (mlir::Value result : op->getResults())
     if (status)
       status = spoil(result, plan, chunk);

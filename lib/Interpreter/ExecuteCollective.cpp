@@ -112,19 +112,28 @@ RankExecutor::Tensor RankExecutor::assemble(const Parts &parts,
   return result;
 }
 
-RankExecutor::Tensor RankExecutor::combineParts(ReduceKind kind,
-                                                const Parts &parts,
-                                                mlir::RankedTensorType type,
-                                                const Box &box) {
+Result<std::vector<HostTensor>>
+RankExecutor::cutParts(const Parts &parts, mlir::RankedTensorType type,
+                       const Box &box) {
   std::vector<HostTensor> pieces;
   for (auto [member, tensor] : llvm::zip_equal(parts.ranks, parts.tensors)) {
     Tensor piece =
         extractBox(tensor, relativeTo(mesh.boxOf(type, member), box));
     if (!piece)
-      return piece;
+      return piece.status();
     pieces.push_back(*std::move(piece));
   }
-  return kernels.combine(kind, elementTypeOf(type.getElementType()), pieces);
+  return pieces;
+}
+
+Status RankExecutor::changeType(HostTensor &value, ElementType from,
+                                ElementType to) {
+  if (from == to)
+    return Status();
+  Tensor changed = kernels.cast(from, to, value);
+  if (changed)
+    value = *std::move(changed);
+  return changed.status();
 }
 
 RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
@@ -132,20 +141,31 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
   Layout from = Layout::of(type), to = Layout::of(op.getType());
   HostTensor value = get(op.getInput());
   // What is pending and must not stay so is reduced along one axis after the
-  // other.
+  // other, and rounded at the end.
+  llvm::SmallVector<PartialAxis> reduced;
+  ElementType element = elementTypeOf(type.getElementType()), sums = element;
   for (PartialAxis partial : from.getPartials()) {
     AxisState::Kind kind = to.getState(partial.axis).kind;
     if (kind == AxisState::Partial || kind == AxisState::Local)
       continue;
+    reduced.push_back(partial);
+    if (sums == element)
+      sums = runtime::partialType(reductionOf(partial.kind), element);
+  }
+  if (Status status = changeType(value, element, sums); !status)
+    return status;
+  for (PartialAxis partial : reduced) {
     Result<Parts> parts = exchange(op, "reshard", value, partial.axis);
     if (!parts)
       return parts.status();
-    Tensor sum = combineParts(reductionOf(partial.kind), *parts, type,
-                              boxOf(op.getInput()));
+    Tensor sum =
+        kernels.combine(reductionOf(partial.kind), sums, parts->tensors);
     if (!sum)
       return sum;
     value = *std::move(sum);
   }
+  if (Status status = changeType(value, sums, element); !status)
+    return status;
   // Together, the ranks along all axes that cut it hold the whole.
   llvm::SmallVector<mlir::StringAttr> cuts;
   for (unsigned dim = 0; dim < from.getRank(); ++dim)
@@ -182,9 +202,17 @@ RankExecutor::executeCollective(mlir::Operation *op) {
   auto position =
       static_cast<int64_t>(llvm::find(parts.ranks, rank) - parts.ranks.begin());
   std::optional<int64_t> root = collective.getRootPosition();
-  auto combine = [&] {
-    return combineParts(reductionOf(*collective.getReduction()), parts, type,
-                        box);
+  auto combine = [&]() -> Tensor {
+    Result<std::vector<HostTensor>> pieces = cutParts(parts, type, box);
+    if (!pieces)
+      return pieces.status();
+    ReduceKind kind = reductionOf(*collective.getReduction());
+    Result<std::shared_ptr<const SumSchedule>> sums =
+        findSums(collective, static_cast<int64_t>(parts.ranks.size()));
+    if (!sums)
+      return sums.status();
+    return *sums ? combineBy(**sums, collective, kind, *pieces, position)
+                 : kernels.combine(kind, elementOf(input), *pieces);
   };
   switch (what) {
   case Collective::all_reduce:

@@ -39,8 +39,8 @@ struct RankProgram {
 RankProgram::RankProgram(ProgramOp program, bool inChunks)
     : program(program), outcomes(outcomesOf(program)) {
   mlir::Block &block = program.getBody().front();
-  if (inChunks)
-    for (auto op : block.getOps<OverlappedOp>())
+  for (auto op : block.getOps<OverlappedOp>())
+    if (inChunks || addsBySchedule(op))
       chunkPlans.try_emplace(op, op);
   appendOrder(block, chunkPlans, order);
 

@@ -37,7 +37,8 @@ struct RunOptions {
   /// what they compute meanwhile.
   double timeLimit = 600;
   /// Executes overlapped regions chunk by chunk, with all else spoiled, as a
-  /// proof that they may be; otherwise as any operations.
+  /// proof that they may be; otherwise as any operations, but for those in
+  /// which the order of sums depends on the chunks.
   bool inChunks = false;
 };
 

@@ -15,6 +15,7 @@
 #include "lib/Interpreter/Kernels.h"
 #include "lib/Interpreter/Placement.h"
 #include "lib/Interpreter/Rendezvous.h"
+#include "lib/Interpreter/SumSchedules.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -141,9 +142,19 @@ private:
   /// The box of a global tensor, put together from parts that cover it.
   Tensor assemble(const Parts &parts, mlir::RankedTensorType type,
                   const Box &box);
-  /// The reduction of the group's parts, cut to `box`.
-  Tensor combineParts(ReduceKind kind, const Parts &parts,
-                      mlir::RankedTensorType type, const Box &box);
+  /// The group's parts, cut to `box`.
+  Result<std::vector<HostTensor>>
+  cutParts(const Parts &parts, mlir::RankedTensorType type, const Box &box);
+  /// OrderedSums.cpp.
+  /// The boxes of a collective's result that a rank has now, in its part of the
+  /// result: of a chunk those that are in it, else all of the part.
+  std::vector<Box> boxesNow(CollectiveOpInterface op, int64_t rank);
+  /// The reduction of what the group has of this rank's part of the result, in
+  /// the order of a schedule; `position` is this rank's.
+  Tensor combineBy(const SumSchedule &sums, CollectiveOpInterface op,
+                   ReduceKind kind, llvm::ArrayRef<HostTensor> pieces,
+                   int64_t position);
+  Status changeType(HostTensor &value, ElementType from, ElementType to);
   Tensor reshard(ReshardOp op);
 
   RankMesh mesh;
@@ -157,6 +168,8 @@ private:
   /// from outside, whole, and what has been put together of what it yields.
   llvm::SmallVector<std::pair<mlir::Value, HostTensor>> taken;
   std::vector<HostTensor> joined;
+  /// The chunk of it that is executed.
+  std::optional<std::pair<const ChunkPlan *, size_t>> current;
   llvm::DenseMap<mlir::Value, HostTensor> values;
 };
 

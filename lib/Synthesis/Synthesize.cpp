@@ -11,6 +11,7 @@
 #include "synth/Forest.h"
 #include "synth/Hierarchy.h"
 #include "synth/Pareto.h"
+#include "synth/SumOrder.h"
 #include "synth/TopologyImport.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -211,16 +212,12 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
     if (trees)
       best = std::move(trees);
   }
-  if (!best || !request.rounding)
+  if (!best || !request.ordered)
     return best;
-  std::string differing = differingSums(*best, *request.rounding);
+  std::string differing = differingSums(*best);
   if (differing.empty())
     return best;
-  // Two that exchange halves have the same sum only if their own was rounded.
-  ReduceMode mode = *request.rounding == Rounding::EachStep
-                        ? ReduceMode::OneSum
-                        : ReduceMode::Composition;
-  Result<Schedule> same = Searching(request, fabric, mode).run();
+  Result<Schedule> same = Searching(request, fabric, ReduceMode::OneSum).run();
   std::string why = "a schedule of " + describeSize(*best) +
                     " gives ranks different floats, as " + differing;
   if (!same)
@@ -277,11 +274,8 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
       std::to_string(request.ranks) + " " + std::to_string(request.root) +
       "\n" + request.objective + " " + std::to_string(request.chunks) + " " +
       std::to_string(request.steps) + " " + std::to_string(request.rounds) +
-      "\n" +
-      (!request.rounding                         ? "any order"
-       : *request.rounding == Rounding::EachStep ? "rounds each step"
-                                                 : "rounds at the end") +
-      "\n" + writeTopology(*topology);
+      "\n" + (request.ordered ? "rounds each step" : "any order") + "\n" +
+      writeTopology(*topology);
   // An answer is the note, in a line, and the schedule.
   DiskCache cache;
   if (std::optional<std::string> known = cache.find(question))
@@ -301,7 +295,7 @@ Result<Synthesized> ccn::synthesizeOnce(const SynthRequest &request) {
   auto key = std::make_tuple(request.kind, request.ranks, request.root,
                              request.topology, request.objective,
                              request.chunks, request.steps, request.rounds,
-                             request.rounding, request.seconds);
+                             request.ordered, request.seconds);
   static std::mutex mutex;
   static std::map<decltype(key), Result<Synthesized>> known;
   std::lock_guard lock(mutex);

@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_SYNTHESIS_SYNTHESIZE_H
 #define CCN_LIB_SYNTHESIS_SYNTHESIZE_H
 
-#include "synth/SumOrder.h"
+#include "synth/Schedule.h"
 
 #include <cstdint>
 #include <optional>
@@ -27,8 +27,8 @@ struct SynthRequest {
   /// those apply. Empty where `chunks`, `steps` and `rounds` are given instead.
   std::string objective;
   int64_t chunks = 0, steps = 0, rounds = 0;
-  /// Given where all ranks must have sums added in the same order.
-  std::optional<synth::Rounding> rounding;
+  /// Whether all ranks must have sums added in the same order.
+  bool ordered = false;
   /// How long to search. What is found in time depends on the machine. Where
   /// the best schedule adds in different orders, the search for one that does
   /// not takes as long again at most.

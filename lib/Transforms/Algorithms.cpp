@@ -14,27 +14,24 @@
 using namespace mlir;
 using namespace ccn;
 
-Attribute ccn::choiceFor(Operation *op, StringRef name) {
-  Attribute own = op->getAttr(name);
-  auto kernel = dyn_cast<FusedOp>(op->getParentOp());
-  return own || !kernel ? own : kernel->getAttr(name);
-}
-
 int64_t ccn::largestBytes(RankedTensorType type, MeshOp mesh) {
   return largestPart(type, mesh) * elementBytes(type.getElementType());
 }
 
-/// How what the collective adds or multiplies rounds; none where nothing does,
-/// so that the order does not matter.
-static std::optional<synth::Rounding>
-roundingOf(CollectiveOpInterface collective) {
+/// Whether the collective adds or multiplies what rounds, so that the order
+/// matters.
+static bool rounds(CollectiveOpInterface collective) {
   std::optional<ReduceKind> kind = collective.getReduction();
+  return kind && *kind != ReduceKind::max && *kind != ReduceKind::min &&
+         isFloat(getElementTypeOrSelf(collective.getSource().getType()));
+}
+
+double ccn::partialFactor(CollectiveOpInterface collective) {
   auto element = dyn_cast<FloatType>(
       getElementTypeOrSelf(collective.getSource().getType()));
-  if (!element || !kind || *kind == ReduceKind::max || *kind == ReduceKind::min)
-    return std::nullopt;
-  return element.getWidth() < 32 ? synth::Rounding::AtEnd
-                                 : synth::Rounding::EachStep;
+  return rounds(collective) && element.getWidth() < 32
+             ? 32.0 / element.getWidth()
+             : 1;
 }
 
 SynthRequest ccn::requestFor(CollectiveOpInterface collective) {
@@ -47,7 +44,7 @@ SynthRequest ccn::requestFor(CollectiveOpInterface collective) {
   for (StringAttr axis : collective.getMeshAxes().getNames())
     request.ranks *= mesh.getAxisSize(axis);
   request.root = collective.getRootPosition().value_or(0);
-  request.rounding = roundingOf(collective);
+  request.ordered = rounds(collective);
   return request;
 }
 

@@ -8,15 +8,10 @@
 #ifndef CCN_LIB_TRANSFORMS_ALGORITHMS_H
 #define CCN_LIB_TRANSFORMS_ALGORITHMS_H
 
-#include "dialect/Ccn.h"
+#include "dialect/Choices.h"
 #include "lib/Synthesis/Synthesize.h"
 
 namespace ccn {
-
-/// How a schedule says that a collective is to run, by kAlgorithmAttr or
-/// kProtocolAttr: for itself, or for the kernel that it is in. Null if it does
-/// not.
-mlir::Attribute choiceFor(mlir::Operation *op, llvm::StringRef name);
 
 /// The bytes of the largest part of a tensor on any rank.
 int64_t largestBytes(mlir::RankedTensorType type, MeshOp mesh);
@@ -24,6 +19,10 @@ int64_t largestBytes(mlir::RankedTensorType type, MeshOp mesh);
 /// What an algorithm for a collective, of a global or a localized program, must
 /// do. The kind is Custom if no schedule implements it.
 SynthRequest requestFor(CollectiveOpInterface collective);
+
+/// How many times as large as its elements sums of some contributions are that
+/// the collective sends: narrow floats are added in f32.
+double partialFactor(CollectiveOpInterface collective);
 
 /// Whether it may help that members of an all_reduce or reduce_scatter push
 /// what is combined: not between two, where each reads as much as it would be

@@ -12,6 +12,7 @@
 
 #include "runtime/File.h"
 #include "synth/ScheduleImport.h"
+#include "synth/SumOrder.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -142,9 +143,8 @@ LogicalResult checkSchedule(const Chosen &chosen, EmitRefusal emit) {
                       Twine(*chunk),
                   chosen.op);
   // choose_c10
-  if (wanted.rounding)
-    if (std::string differing =
-            synth::differingSums(schedule, *wanted.rounding);
+  if (wanted.ordered)
+    if (std::string differing = synth::differingSums(schedule);
         !differing.empty())
       return refuse(emit, "choose_c10",
                     "the ranks would get different floats from '" +

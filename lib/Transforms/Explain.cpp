@@ -171,7 +171,7 @@ void Explainer::explainSplit(AllReduceOp reduce) {
     SmallVector<OpSet> after;
     for (Operation *op : last)
       after.push_back({map.lookup(op)});
-    FailureOr<OpSet> parts =
+    FailureOr<SmallVector<OpSet>> parts =
         split(rewriter, {map.lookup(reduce.getOperation())},
               SplitForm::ReduceScatterAllGather, emit);
     if (failed(parts))

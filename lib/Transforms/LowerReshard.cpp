@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CostModel/CostModel.h"
+#include "lib/Transforms/PartialSums.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
@@ -306,8 +307,37 @@ void LowerReshardPass::lower(ReshardOp op) {
                      [](const Move &m) { return m.kind == Move::Relabel; }))
       return;
     OpBuilder builder(op);
+    auto change = [&](Operation *made) {
+      copyNames(op, made);
+      value = made->getResult(0);
+    };
+    auto cast = [&](Type element) {
+      if (element != getElementTypeOrSelf(value.getType()))
+        change(CastOp::create(builder, op.getLoc(), value,
+                              TypeAttr::get(element)));
+    };
+    // Between several reductions sums are not rounded, unless some stays
+    // pending, which is of the type that it has.
+    SmallVector<const Move *> reductions;
+    Type element = type.getElementType(), partial = element;
     for (const Move &move : moves)
+      if (move.kind == Move::AllReduce || move.kind == Move::ReduceScatter) {
+        reductions.push_back(&move);
+        if (partial == element)
+          partial = partialElement(move.reduction, element);
+      }
+    bool isKept = reductions.size() > 1 && !to.hasPartial();
+    for (const Move &move : moves) {
+      if (isKept && &move == reductions.front() && partial != element) {
+        if (hasPartials(value))
+          change(
+              ReshardOp::create(builder, op.getLoc(), asLocal(value), value));
+        cast(partial);
+      }
       value = apply(builder, op, move, meshRef, value);
+      if (isKept && &move == reductions.back())
+        cast(element);
+    }
   }
   op.replaceAllUsesWith(value);
   op.erase();

@@ -38,7 +38,9 @@ def Split : Pass<"ccn-split", "::ccn::ProgramOp"> {
     `rs_ag` makes a reduce_scatter of dimension 0 and an all_gather,
     `reduce_broadcast` a reduce to rank 0 of the axis and a broadcast,
     `hierarchical` a reduce_scatter along the last axis, an all_reduce along the
-    others, and an all_gather along the last.
+    others, and an all_gather along the last. Between its two reductions, sums and
+    products of 16- and 8-bit floats are in f32, so that they are rounded once: the
+    reduce_scatter takes a cast, and the all_reduce's result is cast back.
 
     ```mlir
     %1 = ccn.all_reduce sum %0 along <@m, ["dp"]> {ccn.let = "avg"} : ...
@@ -70,7 +72,8 @@ def Reorder : Pass<"ccn-reorder", "::ccn::ProgramOp"> {
     Everything between the all_gather and the values named runs on the slices that
     the all_gather takes. What is needed whole is gathered where it is made: by a
     store to an argument that is not sliced, a result, or an operation outside.
-    A reduction across the slices gets its all_reduce. Inputs that are replicated
+    A reduction across the slices gets its all_reduce, up to which sums and products of
+    16- and 8-bit floats (not of matrices) stay in f32. Inputs that are replicated
     are sliced for free.
 
     ```mlir
@@ -388,8 +391,13 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     `push` makes it `two_shot`.
     `ring` becomes a `ccn.algorithm` of the module: the chunks go around, as in Patarasuk
     and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-    JPDC 2009. `nccl` stays: a target with NCCL calls it, and others do what they would
-    do without a choice.
+    JPDC 2009. `nccl` stays, and an all_reduce runs as `two_shot`, others as `direct`:
+    NCCL carries messages between GPUs, but no target has it add, since it rounds 16-
+    and 8-bit floats at each hop of its rings.
+
+    By any algorithm sums and products of 16- and 8-bit floats accumulate in f32 and are
+    rounded once. In a schedule what holds some contributions, but not all, travels in
+    f32; contributions and whole sums travel as they are.
 
     All groups choose by the largest part that any of them has, so that all ranks choose
     the same.
@@ -401,8 +409,8 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     disk, as with `synth(...)`, and so serves all sizes. Times are those of the
     alpha-beta model: a schedule's as events on the topology's links, the built-in
     algorithms' as the messages that they send at once and, with `simple`, a meeting
-    before and after (`lib/CostModel/CollectiveTime.h`). A schedule of floats forms each
-    sum in one order for all ranks. Where none is found in time the table holds; remarks
+    before and after (`lib/CostModel/CollectiveTime.h`); what a schedule carries in f32
+    counts as that. A schedule of floats forms each sum in one order for all ranks. Where none is found in time the table holds; remarks
     say so. Collectives along some axes of the mesh, those in chunks and those in a
     kernel with a product stay with the table, too.
 

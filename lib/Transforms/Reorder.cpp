@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Transforms/PartialSums.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
@@ -66,6 +67,8 @@ private:
   }
   LogicalResult inferOne(Operation *op);
   bool isRegrouped(Operation *op);
+  Value finishReduction(Operation *reduction, ReduceKind kind,
+                        ArrayRef<StringAttr> axes, Reordered &reordered);
   Value gatherWhole(Value value, Type type, Operation *like,
                     Reordered &reordered);
 
@@ -251,6 +254,37 @@ Value Reordering::gatherWhole(Value value, Type type, Operation *like,
   return whole;
 }
 
+/// What a reduction gives, of slices along some axes. Of 16- and 8-bit floats
+/// the sums of slices stay in f32 until they are added.
+Value Reordering::finishReduction(Operation *reduction, ReduceKind kind,
+                                  ArrayRef<StringAttr> axes,
+                                  Reordered &reordered) {
+  Location loc = reduction->getLoc();
+  Value result = reduction->getResult(0);
+  auto add = [&](Operation *made) {
+    copyNames(reduction, made);
+    reordered.computations.push_back(made);
+    return made->getResult(0);
+  };
+  auto cast = [&](Value value, Type element) {
+    return add(CastOp::create(rewriter, loc, value, TypeAttr::get(element)));
+  };
+  Type element = typeOf(result).getElementType(),
+       partial = partialElement(kind, element);
+  bool isKept = partial != element && isa<ReductionOp>(reduction) &&
+                !hasPartials(reduction->getOperand(0));
+  if (isKept) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(reduction);
+    reduction->setOperand(0, cast(reduction->getOperand(0), partial));
+    result.setType(typeOf(result).clone(partial));
+  }
+  result = add(AllReduceOp::create(
+      rewriter, loc, kind, result,
+      AxesAttr::get(rewriter.getContext(), gather.getAxes().getMesh(), axes)));
+  return isKept ? cast(result, element) : result;
+}
+
 Reordered Reordering::rewrite() {
   Reordered reordered;
   IRMapping onSlices;
@@ -305,14 +339,8 @@ Reordered Reordering::rewrite() {
         if (pending.getState(axis).kind == AxisState::Partial &&
             planned.getState(axis).kind != AxisState::Partial)
           axes.push_back(axis);
-      auto reduce =
-          AllReduceOp::create(rewriter, op->getLoc(),
-                              pending.getState(axes.front()).reduction, result,
-                              AxesAttr::get(rewriter.getContext(),
-                                            gather.getAxes().getMesh(), axes));
-      copyNames(op, reduce);
-      reordered.computations.push_back(reduce);
-      result = reduce;
+      result = finishReduction(moved, pending.getState(axes.front()).reduction,
+                               axes, reordered);
     }
     onSlices.map(old, result);
     dead.push_back(op);

@@ -53,16 +53,18 @@ std::optional<SplitForm> splitFormByName(llvm::StringRef name);
 
 /// all_reduce → reduce_scatter, all_gather (along dimension 0) | reduce,
 /// broadcast (root 0) | reduce_scatter along the last axis, all_reduce along
-/// the others, all_gather along the last.
+/// the others, all_gather along the last. Sums and products of 16- and 8-bit
+/// floats stay in f32 between the two reductions: the first part begins with a
+/// cast, and the second ends with one.
 ///
 /// - `split_c1`: the value holds one all_reduce.
 /// - `split_c2`: to scatter, the tensor has a dimension.
 /// - `split_c3`: `reduce_broadcast` goes along one axis.
 /// - `split_c4`: `hierarchical` goes along two axes or more.
 /// - `split_c5`: the all_reduce is in no region.
-mlir::FailureOr<OpSet> split(mlir::RewriterBase &rewriter,
-                             llvm::ArrayRef<mlir::Operation *> value,
-                             SplitForm form, EmitRefusal emit);
+mlir::FailureOr<llvm::SmallVector<OpSet>>
+split(mlir::RewriterBase &rewriter, llvm::ArrayRef<mlir::Operation *> value,
+      SplitForm form, EmitRefusal emit);
 
 struct Reordered {
   /// The computations, now on slices.

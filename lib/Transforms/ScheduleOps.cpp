@@ -210,13 +210,13 @@ Diagnosed ScheduleSplitOp::apply(TransformRewriter &rewriter,
                                  TransformResults &results,
                                  TransformState &state) {
   Applied applied(*this, state, (*this)->getOperands());
-  FailureOr<OpSet> parts =
+  FailureOr<SmallVector<OpSet>> parts =
       split(rewriter, payload(state, getTarget()), *splitFormByName(getForm()),
             [&] { return emitError(); });
   if (failed(parts))
     return Diagnosed::definiteFailure();
   for (auto [result, part] : llvm::zip_equal(getParts(), *parts))
-    results.set(cast<OpResult>(result), {part});
+    results.set(cast<OpResult>(result), part);
   return applied.success();
 }
 

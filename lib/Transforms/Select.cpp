@@ -302,8 +302,8 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
       why = "chunks would pass through a CPU";
       continue;
     }
-    synth::Result<synth::Timing> timing =
-        synth::simulate(*schedule, machine->fabric, bytes);
+    synth::Result<synth::Timing> timing = synth::simulate(
+        *schedule, machine->fabric, bytes, partialFactor(collectiveOf(op)));
     if (!timing)
       why = timing.error().text;
     else if (!fastest || timing->eventUs < fastest->time)

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Transforms/PartialSums.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
@@ -23,8 +24,9 @@ std::optional<SplitForm> ccn::splitFormByName(StringRef name) {
       .Default(std::nullopt);
 }
 
-FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
-                            SplitForm form, EmitRefusal emit) {
+FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
+                                         ArrayRef<Operation *> value,
+                                         SplitForm form, EmitRefusal emit) {
   // split_c1
   SmallVector<AllReduceOp> reduces;
   for (Operation *op : value)
@@ -63,11 +65,16 @@ FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  OpSet parts;
-  auto add = [&](auto part) {
+  SmallVector<OpSet> parts;
+  // Adds an operation to the last part, which is a new one for collectives.
+  auto addTo = [&](auto part) -> Value {
     copyNames(op, part);
-    parts.push_back(part);
+    parts.back().push_back(part);
     return part.getResult();
+  };
+  auto add = [&](auto part) {
+    parts.emplace_back();
+    return addTo(part);
   };
   auto axes = [&](ArrayRef<StringAttr> some) {
     return AxesAttr::get(op.getContext(), op.getAxes().getMesh(), some);
@@ -86,17 +93,33 @@ FailureOr<OpSet> ccn::split(RewriterBase &rewriter, ArrayRef<Operation *> value,
     break;
   }
   case SplitForm::Hierarchical: {
-    Value slices = add(ReduceScatterOp::create(
-        rewriter, loc, op.getKind(), op.getInput(), 0, axes(names.back())));
+    // What is between the reductions is the sum of some contributions, which
+    // rounds no earlier than the sum of all would.
+    Type element = op.getType().getElementType();
+    Type partial = partialElement(op.getKind(), element);
+    auto cast = [&](Value value, Type to) {
+      return partial == element ? value
+                                : addTo(CastOp::create(rewriter, loc, value,
+                                                       TypeAttr::get(to)));
+    };
+    parts.emplace_back();
+    Value input = op.getInput();
+    if (partial != element && hasPartials(input))
+      input = addTo(ReshardOp::create(rewriter, loc, asLocal(input), input));
+    Value slices = addTo(ReduceScatterOp::create(rewriter, loc, op.getKind(),
+                                                 cast(input, partial), 0,
+                                                 axes(names.back())));
     Value reduced = add(AllReduceOp::create(rewriter, loc, op.getKind(), slices,
                                             axes(names.drop_back())));
+    reduced = cast(reduced, element);
     add(AllGatherOp::create(rewriter, loc, reduced, axes(names.back())));
     break;
   }
   }
   // Not replaced by one part: a handle of the all_reduce holds nothing any
   // more.
-  rewriter.replaceAllUsesWith(op.getResult(), parts.back()->getResult(0));
+  rewriter.replaceAllUsesWith(op.getResult(),
+                              parts.back().back()->getResult(0));
   rewriter.eraseOp(op);
   return parts;
 }

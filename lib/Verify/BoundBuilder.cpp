@@ -127,6 +127,12 @@ static double smallest(const llvm::fltSemantics &semantics) {
   return llvm::APFloat::getSmallest(semantics).convertToDouble();
 }
 
+Type BoundBuilder::accumulatorOf(Type element) {
+  return isFloat(element) && element.getIntOrFloatBitWidth() < 32
+             ? builder.getF32Type()
+             : element;
+}
+
 double BoundBuilder::largest(Type element) const {
   return llvm::APFloat::getLargest(semantics(element)).convertToDouble();
 }

@@ -106,6 +106,8 @@ public:
   /// unknown where that may overflow.
   mlir::Value accumulate(mlir::Value sum, mlir::Value p, int64_t terms,
                          mlir::Type element);
+  /// The type in which ranks add elements: f32 for 16- and 8-bit floats.
+  mlir::Type accumulatorOf(mlir::Type element);
   /// gamma of so many terms; infinite if so many say nothing.
   double gamma(int64_t terms, mlir::Type element) const;
   /// The largest finite value that no order may pass.

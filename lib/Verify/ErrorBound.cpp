@@ -340,10 +340,13 @@ Value BoundMaker::reduction(Operation *op, Reduce kind, Value v) {
     return b.make<ReluOp>(reduceBy(op, Reduce::Extreme, error));
   }
   Value size = b.magnitude(x.value);
+  // Of what is reduced on one rank another program may make parts, which are
+  // values of its own; sums between ranks are rounded when they are whole.
+  Type partial = isa<ReductionOp>(op) ? element : b.accumulatorOf(element);
   if (kind != Reduce::Product) {
     Value p = error ? reduceBy(op, kind, error) : Value();
     return b.round(
-        v, b.accumulate(reduceBy(op, kind, size), p, termsOf(op), element),
+        v, b.accumulate(reduceBy(op, kind, size), p, termsOf(op), partial),
         element);
   }
   // (|x_1| + e_1) ... - |x_1| ..., if no order overflows nor underflows.
@@ -351,7 +354,7 @@ Value BoundMaker::reduction(Operation *op, Reduce kind, Value v) {
   Value reach = b.most(x);
   Value upper = reduceBy(op, kind, reach);
   Value p = b.subtract(upper, reduceBy(op, kind, size));
-  p = b.accumulate(upper, p, termsOf(op), element);
+  p = b.accumulate(upper, p, termsOf(op), partial);
   Value least = error ? b.subtract(size, error) : size;
   Value isZero = b.compare(Predicate::eq, reach, zero);
   Value small = reduceBy(op, kind,
@@ -359,9 +362,9 @@ Value BoundMaker::reduction(Operation *op, Reduce kind, Value v) {
                                   b.make<MinOp>(b.make<ReluOp>(least), one)));
   Value large = reduceBy(op, kind, b.maximum(reach, one));
   p = b.select(
-      b.compare(Predicate::lt, small, b.constant(b.smallestNormal(element))),
+      b.compare(Predicate::lt, small, b.constant(b.smallestNormal(partial))),
       b.infinity(), p);
-  p = b.select(b.compare(Predicate::gt, large, b.constant(b.largest(element))),
+  p = b.select(b.compare(Predicate::gt, large, b.constant(b.largest(partial))),
                b.infinity(), p);
   return b.round(v, p, element);
 }

@@ -16,12 +16,15 @@
 //
 // - a rounded operation: e = p + 2 u (|v| + p) + t, t only where the exact
 //   result is not 0;
-// - sums and products of L terms x_i (reductions, matmul, conv2d, collectives,
+// - sums and products of L terms x_i (reductions, matmul, conv2d,
 //   scatter_rows), which accumulate with u_a, are cut along R ranks, and are
-//   rounded to the element type where a part travels: with k = 2 L u_a +
+//   rounded to the element type where a part is a value: with k = 2 L u_a +
 //   (R + 2) u and gamma = k / (1 - k), p = p(terms) + gamma sum |x_i| + L t.
 //   u_a is u, but that of f32 for 16- and 8-bit floats. In any order, as
 //   gamma counts the roundings that a term meets at most;
+// - those of collectives, by whatever algorithm, with u_a and the t of its type
+//   in place of u and t: sums of some ranks' terms are not rounded to the
+//   element type. So neither do they overflow where f32 does not;
 // - a monotone function: p = max |f(v +- e) - v|; gelu and silu, whose slopes
 //   are at most 1.13: p = 1.2 e; products, quotients and powers as usual;
 // - a comparison, a conversion to integers: exact where the errors do not

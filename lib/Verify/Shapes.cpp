@@ -96,6 +96,8 @@ private:
   using Values = SmallVector<int64_t>;
 
   void findParams();
+  /// Tries values of the names.
+  void trySizes();
   void tryKinds();
   /// Makes the params as small as they go by themselves or two together, but
   /// not below `least`. Whether any got smaller.
@@ -119,8 +121,11 @@ private:
   const Budget &budget;
   Diagnostics &diagnostics;
 
+  /// What is changed, and its value in the file: params, then sizes that the
+  /// file gives as numbers.
   SmallVector<std::string> names;
   Values own;
+  std::set<int64_t> literals;
   int64_t longestAxis = 1;
   std::vector<SizedProgram> sizes;
   std::set<std::vector<int64_t>> kept;
@@ -145,6 +150,7 @@ void SizeFinder::findParams() {
     names.push_back(param.name);
     own.push_back(*value);
   }
+  literals = std::move(lowered.literalSizes);
   lowered.module->walk([&](MeshOp mesh) {
     for (int64_t size : mesh.getAxisSizes())
       longestAxis = std::max(longestAxis, size);
@@ -286,15 +292,28 @@ void SizeFinder::tryShrunk() {
       }
 }
 
+void SizeFinder::trySizes() {
+  if (names.empty())
+    return;
+  tryKinds();
+  if (!isDone())
+    tryShrunk();
+}
+
 FailureOr<std::vector<SizedProgram>> SizeFinder::run() {
   findParams();
-  if (!names.empty()) {
-    tryKinds();
-    if (!isDone())
-      tryShrunk();
-  }
+  trySizes();
   if (!failedSchedule)
     attempt(own, /*keep=*/true);
+  // Sizes that are numbers are what keeps the program large.
+  if (!failedSchedule && sizes.empty() && !literals.empty()) {
+    for (int64_t size : literals) {
+      names.push_back(std::to_string(size));
+      own.push_back(size);
+    }
+    attempts = 0;
+    trySizes();
+  }
   if (failedSchedule)
     return failure();
   return std::move(sizes);

@@ -2,8 +2,9 @@
 //
 // What holds at the sizes of a real program is shown at small ones: a few
 // elements a rank, sizes that no axis of the mesh divides, sizes smaller than
-// the mesh. The sizes of a file are its integer params; this finds values of
-// them at which the program still compiles and its schedule still applies.
+// the mesh. The sizes of a file are its integer params, and the numbers that
+// stand in the place of sizes; this finds values of them at which the program
+// still compiles and its schedule still applies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +31,9 @@ struct Budget {
 
 /// A program at one size, before and after its schedule.
 struct SizedProgram {
-  /// The integer params that may be set, and what they are; empty for a program
-  /// without.
+  /// The integer params that may be set, and numbers in the place of sizes as
+  /// `-D` names them (frontend::LowerOptions), and what they are; empty for a
+  /// program without.
   std::vector<std::pair<std::string, std::string>> params;
   mlir::OwningOpRef<mlir::ModuleOp> before, after;
 
@@ -43,9 +45,10 @@ struct SizedProgram {
 /// smaller than the mesh, not divided by it, its multiples), then, where a
 /// program needs relations between its params, values from the program's own by
 /// dividing one param or two by common factors; also the program's own, if they
-/// are within the budget. Sizes at which the program is wrong are passed over,
-/// and those at which the schedule is refused by a numbered condition, or finds
-/// that what it names has vanished.
+/// are within the budget. Where all of these are too large, sizes that are
+/// numbers change like params, equal ones together. Sizes at which the program
+/// is wrong are passed over, and those at which the schedule is refused by a
+/// numbered condition, or finds that what it names has vanished.
 ///
 /// At the program's own sizes the schedule must have been accepted. `options`
 /// are those it was compiled with; no phase is dumped. What stands in the

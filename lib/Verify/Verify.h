@@ -1,7 +1,8 @@
 //===- Verify.h - A schedule keeps what a program computes ------*- C++ -*-===//
 //
 // Runs a program before and after its schedule on all ranks of its mesh, as
-// they are and in f64 (Retype.h), and compares what they leave. The program
+// they are and in f64 (Retype.h), and compares what they leave. Both add in the
+// order in which their collectives' algorithms do. The program
 // after is also run localized for each rank, which must give its bits. What is
 // computed in the same order must have the same bits, in both. Where bits
 // differ, error bounds that are computed beside the program before

@@ -6,6 +6,7 @@
 
 #include "lib/Verify/VerifySchedule.h"
 
+#include "lib/Verify/ChosenAlgorithms.h"
 #include "lib/Verify/Prove.h"
 
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
@@ -118,6 +119,8 @@ std::string ScheduleVerifier::command(const SizedProgram &size) {
       text += " -D " + name + "=" + value;
   for (const auto &[name, value] : size.params)
     text += " -D " + name + "=" + value;
+  if (!options.topology.empty())
+    text += " --topology '" + options.topology + "'";
   if (verifyOptions.prove)
     return text + " --verify=prove";
   return text + " --verify --seed " + std::to_string(verifyOptions.seed);
@@ -258,6 +261,12 @@ VerifyStatus verify::verifySchedule(const SourceFile &source,
       return tooLarge("expected at most " + Twine(verifyOptions.ranks) +
                       " ranks to verify on, found " +
                       Twine(mesh.getNumRanks()));
+  FailureOr<ChosenAlgorithms> chosen =
+      ChosenAlgorithms::find(source, context, options, diagnostics);
+  if (failed(chosen))
+    return VerifyStatus::WrongSchedule;
+  for (SizedProgram &size : *sizes)
+    chosen->giveTo(*size.after);
   llvm::SmallSetVector<StringRef, 4> names;
   for (auto sequence : schedules.getOps<transform::NamedSequenceOp>()) {
     auto name = sequence->getAttrOfType<StringAttr>(kForAttr);

@@ -42,7 +42,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                  "- is standard input")
       ->required()
       ->type_name("");
-  app.add_option("-D", params, "set a param, as in -D N=1003")
+  app.add_option("-D", params, "set a param, as in -D N=1003, or the sizes that are given as "
+                 "a number, as in -D 4096=9")
       ->type_name("NAME=NUMBER")
       ->expected(1)
       ->take_all();
@@ -259,10 +260,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                                  "expected --topology beside it");
     if (*topology && options.stopAfter != "select" &&
         options.stopAfter != "plan" && options.emit != "plan" &&
-        !options.emitsCode())
+        !options.emitsCode() && options.verify.empty())
       throw CLI::ValidationError(
-          "--topology", "expected --stop-after select or plan, or --emit plan, "
-                        "package, lib, cuda, ptx or cubin, beside it");
+          "--topology", "expected --verify, --stop-after select or plan, or "
+                        "--emit plan, package, lib, cuda, ptx or cubin, beside "
+                        "it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",

@@ -55,5 +55,5 @@ bool ccn::printComparison(std::ostream &os, const std::string &name,
        << (unknown == 1 ? " element differs" : " elements differ")
        << " where no bound is known";
   os << "\n";
-  return apart == 0;
+  return apart == 0 && unknown == 0;
 }

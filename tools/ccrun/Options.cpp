@@ -49,10 +49,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       ->type_name("TARGET")
       ->check(cli::expectOneOf({"cpu", "cuda"}));
   cli::addArrayOptions(app, inputs, outputs, options.seed, "Options");
-  app.add_flag("--check", options.check,
-               "run the program without its schedule too, on the CPU, and "
-               "compare: floats within a bound that is said, all else bit by "
-               "bit");
+  app.add_flag(
+      "--check", options.check,
+      "run the program without its schedule too, on the CPU, and "
+      "compare: floats within a bound that is said, all else, and where "
+      "no bound is known, bit by bit");
   auto *bench = app.add_option("--bench", benchRuns,
                                "run it N times (default 20) after some for "
                                "warming up, and print times and bytes moved; "

@@ -37,10 +37,10 @@ double median(std::vector<double> values);
 
 /// Compares an array with that of the reference plan, element by element by the
 /// bounds of the reference's errors (see runtime/Comparison.h; null if it is
-/// exact), and returns whether none differs by more. Prints that they are the
-/// same or, of the element that comes closest to its bound or exceeds it most,
-/// by how much it differs and how much it may; and how many differ where no
-/// bound is known.
+/// exact), and returns whether none differs by more, nor without a bound.
+/// Prints that they are the same or, of the element that comes closest to its
+/// bound or exceeds it most, by how much it differs and how much it may; and
+/// how many differ where no bound is known.
 bool printComparison(std::ostream &os, const std::string &name,
                      const runtime::HostTensor &found,
                      const runtime::HostTensor &expected,

@@ -286,6 +286,12 @@ TEST(CheckPlan, OtherParts) {
               part<ExchangePart>(p, 2, 2).schedule = 9;
             }),
             exchanges + "2: expected a schedule below 1, found 9");
+  EXPECT_EQ(refusal([](Plan &p) {
+              p.schedules[0].combining = true;
+              part<ExchangePart>(p, 2, 2).reduction = ReduceKind::Mean;
+            }),
+            exchanges + "2: a schedule takes sums, products and extremes, "
+                        "found a mean");
   EXPECT_EQ(refusal([](Plan &p) { p.schedules[0].chunks[0].count = 3; }),
             exchanges + "2: a chunk of the schedule lies beyond the 2 elements "
                         "of input or the 4 of output");

@@ -216,8 +216,8 @@ TEST(Scheduled, PartialSumsKeptApart) {
 
 namespace {
 
-/// The value of a text of sumOrders, each sum in parentheses rounded to `type`.
-float evaluate(const std::string &text, size_t &at, ElementType type,
+/// The value of a text of sumOrders.
+float evaluate(const std::string &text, size_t &at,
                const std::vector<float> &contributions) {
   if (text[at] != '(') {
     size_t used = 0;
@@ -225,23 +225,24 @@ float evaluate(const std::string &text, size_t &at, ElementType type,
     at += used;
     return contributions[static_cast<size_t>(rank)];
   }
-  float sum = evaluate(text, ++at, type, contributions);
-  while (text[at] == '+')
-    sum += evaluate(text, ++at, type, contributions);
+  float sum = evaluate(text, ++at, contributions);
+  sum += evaluate(text, ++at, contributions);
   ++at;
-  uint32_t bits = 0;
-  auto *bytes = reinterpret_cast<std::byte *>(&bits);
-  store(type, bytes, 0, 1, &sum);
-  load(type, bytes, 0, 1, &sum);
   return sum;
 }
 
-/// Every rank has the bits that sumOrders says.
+float rounded(float value, ElementType type) {
+  uint32_t bits = 0;
+  auto *bytes = reinterpret_cast<std::byte *>(&bits);
+  store(type, bytes, 0, 1, &value);
+  load(type, bytes, 0, 1, &value);
+  return value;
+}
+
+/// Every rank has the bits that sumOrders says, rounded once.
 void expectOrders(const synth::Schedule &schedule, ElementType type) {
   int ranks = schedule.collective.ranks;
-  auto orders = synth::sumOrders(schedule, type == ElementType::F32
-                                               ? synth::Rounding::EachStep
-                                               : synth::Rounding::AtEnd);
+  auto orders = synth::sumOrders(schedule);
   constexpr int64_t count = 203;
   std::vector<std::vector<float>> values(count);
   std::mt19937 random(3);
@@ -272,8 +273,9 @@ void expectOrders(const synth::Schedule &schedule, ElementType type) {
         float found;
         load(type, out.data(), i, 1, &found);
         size_t at = 0;
-        EXPECT_EQ(found, evaluate(orders[c][rank], at, type,
-                                  values[static_cast<size_t>(i)]))
+        float sum =
+            evaluate(orders[c][rank], at, values[static_cast<size_t>(i)]);
+        EXPECT_EQ(found, rounded(sum, type))
             << "chunk " << c << " rank " << rank << " " << orders[c][rank];
       }
     }
@@ -289,12 +291,11 @@ TEST(Scheduled, AddsInTheOrderThatIsSaid) {
         solved("full(4)", Kind::AllReduce, 1, 1, 1),
         solved("dgx1", Kind::AllReduce, 2, 2, 2),
         solved("dgx1", Kind::AllReduce, 16, 4, 6)})
-    for (ElementType type : {ElementType::F32, ElementType::F16})
+    for (ElementType type : {ElementType::F32, ElementType::F16,
+                             ElementType::BF16, ElementType::F8E4M3})
       expectOrders(schedule, type);
   // This one forms its sums at several ranks.
-  EXPECT_NE(synth::differingSums(solved("dgx1", Kind::AllReduce, 2, 2, 2),
-                                 synth::Rounding::EachStep),
-            "");
+  EXPECT_NE(synth::differingSums(solved("dgx1", Kind::AllReduce, 2, 2, 2)), "");
 }
 
 TEST(Scheduled, BodyIsAppliedOnceToEachSum) {

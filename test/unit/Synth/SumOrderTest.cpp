@@ -55,26 +55,17 @@ TEST(SumOrder, OneStepIsInRankOrder) {
     if (op == SendOp::Reduce) {
       ASSERT_EQ(check(s), "");
     }
-    EXPECT_EQ(sumOrders(s, Rounding::EachStep)[0], Texts(4, "(((0+1)+2)+3)"));
-    EXPECT_EQ(sumOrders(s, Rounding::AtEnd)[0], Texts(4, "(0+1+2+3)"));
-    EXPECT_EQ(differingSums(s, Rounding::EachStep), "");
-    EXPECT_EQ(differingSums(s, Rounding::AtEnd), "");
+    EXPECT_EQ(sumOrders(s)[0], Texts(4, "(((0+1)+2)+3)"));
+    EXPECT_EQ(differingSums(s), "");
   }
 }
 
-TEST(SumOrder, DoublingAgreesUnlessWiderSumsAreKept) {
+TEST(SumOrder, DoublingAgrees) {
   for (SendOp op : {SendOp::Reduce, SendOp::Stash}) {
     Schedule s = doubling(4, op);
     ASSERT_EQ(check(s), "");
-    EXPECT_EQ(sumOrders(s, Rounding::EachStep)[0], Texts(4, "((0+1)+(2+3))"));
-    EXPECT_EQ(differingSums(doubling(8, op), Rounding::EachStep), "");
-    // The ranks add their own half at once with what comes of the other.
-    EXPECT_EQ(
-        sumOrders(s, Rounding::AtEnd)[0],
-        (Texts{"(0+1+(2+3))", "(0+1+(2+3))", "(2+3+(0+1))", "(2+3+(0+1))"}));
-    EXPECT_EQ(differingSums(s, Rounding::AtEnd),
-              "chunk 0 is added as (0+1+(2+3)) for rank 0 and as (2+3+(0+1)) "
-              "for rank 2");
+    EXPECT_EQ(sumOrders(s)[0], Texts(4, "((0+1)+(2+3))"));
+    EXPECT_EQ(differingSums(doubling(8, op)), "");
   }
 }
 
@@ -95,10 +86,10 @@ TEST(SumOrder, NeighborsFirstDiffers) {
   s.steps[2].sends = {{0, 0, 1, SendOp::Copy, -1, {}},
                       {0, 0, 2, SendOp::Copy, -1, {}}};
   ASSERT_EQ(check(s), "");
-  auto orders = sumOrders(s, Rounding::EachStep);
+  auto orders = sumOrders(s);
   EXPECT_EQ(orders[0], Texts(3, "(0+(1+2))"));
   EXPECT_EQ(orders[1], (Texts{"(0+(1+2))", "((0+2)+1)", "((0+1)+2)"}));
-  EXPECT_EQ(differingSums(s, Rounding::EachStep),
+  EXPECT_EQ(differingSums(s),
             "chunk 1 is added as (0+(1+2)) for rank 0 and as ((0+2)+1) for "
             "rank 1");
 }
@@ -114,12 +105,48 @@ TEST(SumOrder, RingsAreRightAndAgree) {
       EXPECT_EQ(ring.steps.size(),
                 static_cast<size_t>(
                     (ranks - 1) * (kind == CollectiveKind::AllReduce ? 2 : 1)));
-      EXPECT_EQ(differingSums(ring, Rounding::EachStep), "");
-      EXPECT_EQ(differingSums(ring, Rounding::AtEnd), "");
+      EXPECT_EQ(differingSums(ring), "");
     }
-  EXPECT_EQ(sumOrders(ringSchedule(CollectiveKind::AllReduce, 3),
-                      Rounding::EachStep)[1],
+  EXPECT_EQ(sumOrders(ringSchedule(CollectiveKind::AllReduce, 3))[1],
             Texts(3, "((0+2)+1)"));
+}
+
+// What is sent is a contribution first, then sums of more and more of them, and
+// at the end whole sums.
+TEST(SumOrder, SaysWhatCarriesPartialSums) {
+  for (int ranks = 2; ranks <= 8; ++ranks) {
+    auto partial = partialSends(ringSchedule(CollectiveKind::AllReduce, ranks));
+    ASSERT_EQ(partial.size(), static_cast<size_t>(2 * (ranks - 1)));
+    for (int step = 0; step < 2 * (ranks - 1); ++step)
+      for (bool isPartial : partial[static_cast<size_t>(step)])
+        EXPECT_EQ(isPartial, step > 0 && step < ranks - 1)
+            << ranks << " " << step;
+  }
+  for (SendOp op : {SendOp::Reduce, SendOp::Stash}) {
+    EXPECT_EQ(partialSends(direct(3, op))[0], std::vector<bool>(6, false));
+    auto partial = partialSends(doubling(4, op));
+    EXPECT_EQ(partial[0], std::vector<bool>(4, false));
+    EXPECT_EQ(partial[1], std::vector<bool>(4, true));
+  }
+  for (const std::vector<bool> &step :
+       partialSends(ringSchedule(CollectiveKind::AllGather, 4)))
+    for (bool isPartial : step)
+      EXPECT_FALSE(isPartial);
+}
+
+// Of three steps in which each rank sends one chunk of four on a ring, the last
+// two carry partial sums.
+TEST(SumOrder, PartialSumsTakeLonger) {
+  Schedule ring = ringSchedule(CollectiveKind::ReduceScatter, 4);
+  Fabric fabric = fabricOf("ring(4)");
+  auto time = [&](double bytes, double factor) {
+    Result<Timing> timing = simulate(ring, fabric, bytes, factor);
+    EXPECT_TRUE(bool(timing));
+    return timing->stepwiseUs;
+  };
+  double latency = time(0, 1), once = time(3e6, 1) - latency;
+  EXPECT_NEAR(time(3e6, 2) - latency, once * 5 / 3, once * 1e-9);
+  EXPECT_NEAR(time(3e6, 4) - latency, once * 3, once * 1e-9);
 }
 
 TEST(SumOrder, TreesOfFewRanksAgree) {
@@ -135,7 +162,7 @@ TEST(SumOrder, TreesOfFewRanksAgree) {
         solve(fabric, collectiveOf("all_reduce", fabric.ranks, c), steps,
               rounds, options);
     ASSERT_TRUE(solved && solved->answer == Answer::Yes) << spec;
-    EXPECT_EQ(differingSums(solved->schedule, Rounding::EachStep), "") << spec;
+    EXPECT_EQ(differingSums(solved->schedule), "") << spec;
   }
   // In two steps no rank of a DGX-1 can add for all.
   Fabric fabric = fabricOf("dgx1");
