@@ -203,6 +203,14 @@ def cases(folder):
         for size in ("N=5", "N=16 M=64", "N=1000 M=100"):
             yield case(f"synthesized-{ranks}-{size.split()[0][2:]}", file,
                        [*(f"-D{value}" for value in size.split()), "--schedule", "chosen"], {"dp": ranks})
+    # Which wait in many kernels at once, where ranks share a GPU.
+    for file, schedules in (("block", ["ov", "mega", "qkv", "tail"]), ("random-195", [None, "s"]), ("random-208", ["s"]),
+                            ("random-238", ["s"])):
+        for schedule in schedules:
+            found = re.search(r"mesh m \((.*)\)", open(f"{HERE}/shared/{file}.ccn").read()).group(1)
+            mesh = {axis: int(size) for axis, size in (pair.split(" = ") for pair in found.split(", "))}
+            yield case(f"shared-{file}-{schedule or 'plain'}", f"{HERE}/shared/{file}.ccn",
+                       ["--schedule", schedule] if schedule else [], mesh)
     # What is measured is tuned: every schedule, and every algorithm.
     bench = f"{ROOT}/test/bench/gpu"
     for ranks in (2, 4):
@@ -264,7 +272,7 @@ def pack(folder, packages, options):
             archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
     for script in ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "prepare.py", "replays.py", "killed.py",
-                   "device.py"):
+                   "device.py", "shared.py"):
         shutil.copy(f"{HERE}/{script}", folder)
     built = os.path.dirname(os.path.abspath(options.bin))
     shutil.copytree(f"{built}/lib/python", f"{folder}/python", dirs_exist_ok=True,
