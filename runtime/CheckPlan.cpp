@@ -202,7 +202,9 @@ Status checkLikeFirst(const Plan &plan, const RankPlan &rank) {
   return Status();
 }
 
-/// Who sets each flag of each rank.
+/// Who sets each flag of each rank, and in which launch. Ranks that go through
+/// their launches in order never wait for each other in a circle: what one
+/// waits for in a launch, others do in no later one.
 class FlagChecker {
 public:
   explicit FlagChecker(const Plan &plan)
@@ -220,29 +222,44 @@ public:
       for (size_t launch = 0; launch < meetings[rank].size(); ++launch)
         for (size_t i = 0; i < meetings[rank][launch].size() && status; ++i)
           status = checkMeeting(static_cast<int>(rank), launch, i);
-    forEachPart([&](int rank, const Part &part) {
+    forEachPart([&](int rank, size_t launch, const Part &part) {
       if (const auto *signal = std::get_if<SignalPart>(&part); signal && status)
-        status = add(signal->rank, signal->flag, rank);
+        status = add(signal->rank, signal->flag, {rank, launch});
     });
-    forEachPart([&](int rank, const Part &part) {
-      const auto *await = std::get_if<AwaitPart>(&part);
-      if (!status || !await)
-        return;
-      const auto &own = setters[static_cast<size_t>(rank)];
-      auto setter = own.find(await->flag);
-      if (setter == own.end() || setter->second != await->rank)
-        status = error("rank ", rank, " awaits flag ", await->flag,
-                       ", which rank ", await->rank, " does not signal");
+    forEachPart([&](int rank, size_t launch, const Part &part) {
+      if (const auto *await = std::get_if<AwaitPart>(&part); await && status)
+        status = checkAwait(rank, launch, *await);
     });
     return status;
   }
 
 private:
+  struct Setter {
+    int rank;
+    size_t launch;
+  };
+
   template <typename Body> void forEachPart(Body body) {
     for (size_t rank = 0; rank < plan.ranks.size(); ++rank)
       for (const Launch &launch : plan.ranks[rank].launches)
         for (const Part &part : launch.parts)
-          body(static_cast<int>(rank), part);
+          body(static_cast<int>(rank),
+               static_cast<size_t>(&launch - plan.ranks[rank].launches.data()),
+               part);
+  }
+
+  Status checkAwait(int rank, size_t launch, const AwaitPart &await) const {
+    const auto &own = setters[static_cast<size_t>(rank)];
+    auto found = own.find(await.flag);
+    if (found == own.end() || found->second.rank != await.rank)
+      return error("rank ", rank, " awaits flag ", await.flag, ", which rank ",
+                   await.rank, " does not signal");
+    if (found->second.launch > launch)
+      return error("rank ", rank, " awaits flag ", await.flag, " in launch ",
+                   launch, ", expected rank ", await.rank,
+                   " to signal it in that one or before, found launch ",
+                   found->second.launch);
+    return Status();
   }
 
   const std::vector<int> &group(int index) const {
@@ -260,7 +277,7 @@ private:
     return checkExchange(rank, launch, index, std::get<ExchangePart>(part));
   }
 
-  Status add(int rank, int64_t flag, int setter) {
+  Status add(int rank, int64_t flag, Setter setter) {
     if (setters[static_cast<size_t>(rank)].emplace(flag, setter).second)
       return Status();
     return error("flag ", flag, " of rank ", rank, " is set twice in a run");
@@ -274,8 +291,8 @@ private:
       if (group(other.group) != members || other.flags != barrier.flags)
         return error("launch ", launch, " meeting ", index, ": ranks ", rank,
                      " and ", members[i], " do not come to one barrier");
-      if (Status status =
-              add(rank, barrier.flags + static_cast<int64_t>(i), members[i]);
+      if (Status status = add(rank, barrier.flags + static_cast<int64_t>(i),
+                              {members[i], launch});
           !status)
         return status;
     }
@@ -315,7 +332,7 @@ private:
   }
 
   const Plan &plan;
-  std::vector<std::map<int64_t, int>> setters;
+  std::vector<std::map<int64_t, Setter>> setters;
   /// By rank and launch.
   std::vector<std::vector<std::vector<const Part *>>> meetings;
 };

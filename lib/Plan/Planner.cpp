@@ -8,6 +8,8 @@
 
 #include "lib/Plan/Kernel.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
@@ -259,13 +261,19 @@ CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
              : CommunicateOp();
 }
 
+/// On how many streams the stages of a region run at most. Chunks that follow
+/// each other through the stages are in as many stages at once as there are
+/// chunks: with no more than this the stages that they are in have streams of
+/// their own, however many there are in all.
+constexpr int64_t overlapStreams = 16;
+
 void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
   llvm::DenseMap<Operation *, int> made;
   for (auto [stream, stage] : llvm::enumerate(op.getStages())) {
     LaunchDraft launch = makeLaunch(stage, &chunk);
     if (failures)
       return;
-    launch.stream = static_cast<int64_t>(stream);
+    launch.stream = static_cast<int64_t>(stream) % overlapStreams;
     // It waits for the stages whose results it takes.
     stage->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
@@ -275,6 +283,30 @@ void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
     made[stage] = static_cast<int>(draft.launches.size());
     draft.launches.push_back(std::move(launch));
   }
+}
+
+void Planner::orderPipeline(size_t begin, size_t stages) {
+  std::vector<LaunchDraft> &launches = draft.launches;
+  auto stepOf = [&](size_t number) {
+    return (number - begin) / stages + (number - begin) % stages;
+  };
+  std::vector<size_t> order(launches.size() - begin);
+  std::iota(order.begin(), order.end(), begin);
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(stepOf(a), a) < std::pair(stepOf(b), b);
+  });
+  std::vector<int> moved(launches.size());
+  std::iota(moved.begin(), moved.end(), 0);
+  for (auto [i, number] : llvm::enumerate(order))
+    moved[number] = static_cast<int>(begin + i);
+  std::vector<LaunchDraft> sorted;
+  for (size_t number : order) {
+    LaunchDraft &launch = sorted.emplace_back(std::move(launches[number]));
+    for (int &wait : launch.waits)
+      wait = moved[static_cast<size_t>(wait)];
+    llvm::sort(launch.waits);
+  }
+  llvm::move(sorted, launches.begin() + static_cast<std::ptrdiff_t>(begin));
 }
 
 void Planner::planOverlapped(OverlappedOp op) {
@@ -297,6 +329,7 @@ void Planner::planOverlapped(OverlappedOp op) {
     first = position % members * (ranges.size() / members);
     flags = takeFlags(static_cast<int64_t>(ranges.size() * members));
   }
+  const size_t begin = draft.launches.size();
   for (size_t i = 0; i < ranges.size() && !failures; ++i) {
     size_t number = (first + i) % ranges.size();
     Chunk chunk = {chunking, ranges[number]};
@@ -308,6 +341,7 @@ void Planner::planOverlapped(OverlappedOp op) {
   }
   if (failures)
     return;
+  orderPipeline(begin, op.getStages().size());
   takeYields(op);
   ++segment;
   if (ring) {

@@ -99,6 +99,12 @@ private:
   void awaitAllAhead(LaunchDraft &launch);
   void planOverlapped(OverlappedOp op);
   void planChunk(OverlappedOp op, const Chunk &chunk);
+  /// Orders the launches from `begin` on, which are there chunk by chunk, as a
+  /// pipeline has them: stage s of chunk c in step c + s. Then what may run at
+  /// once is launched at about the same time, and streams that stages share, or
+  /// the runtime lets share a queue of the device, do not make chunks wait for
+  /// all of the chunk before.
+  void orderPipeline(size_t begin, size_t stages);
   CommunicateOp findRing(OverlappedOp op, const Chunking &chunking);
   void planUpdate(UpdateOp op);
   void planReturn(ReturnOp op);

@@ -269,12 +269,14 @@ CCN_API ccn_status ccn_team_describe(const ccn_team *team, int *ranks,
     CUDA puts streams into few queues of a device, in which they wait for each
     other: CUDA_DEVICE_MAX_CONNECTIONS=32 in the environment, before CUDA is
     used, gives it as many as there can be. That also holds for ranks that are
-    threads and share a GPU; it may also put streams into one queue that threads
-    begin to use at the same time. The first run of an executor in a stream is
-    therefore started while no other one's is; of streams that an application
-    begins to use in other ways before, by copies say, in several threads at
-    once, or in which it launches kernels of its own that wait for each other,
-    it has to see to that itself. */
+    threads and share a GPU. Executors have few streams of their own then, so
+    that those of all fit the queues; ranks and runs that have more kernels at
+    once than queues or multiprocessors are refused when an executor is made.
+    CUDA may also put streams into one queue that threads begin to use at the
+    same time. Executors therefore begin to use a stream one after the other; of
+    streams that an application begins to use in other ways before, by copies
+    say, in several threads at once, or in which it launches kernels of its own
+    that wait for each other, it has to see to that itself. */
 CCN_API ccn_status ccn_team_set_runs_at_once(ccn_team *team, int runs);
 /** CCN_ERROR_TEAM if the team has failed. */
 CCN_API ccn_status ccn_team_check(const ccn_team *team);

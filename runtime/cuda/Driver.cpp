@@ -8,7 +8,9 @@
 
 #include "runtime/cuda/Library.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
 
 namespace ccn::runtime {
 
@@ -18,16 +20,26 @@ namespace {
 /// Of the version that cuda.h declares.
 #define CCN_VERSIONED_NAME(function) CCN_NAME(function)
 
+/// Has the driver, when it starts, find how many queues a device is to have,
+/// unless somebody else has said that or has started it; how many there are
+/// then.
+int askForQueues(const Driver &driver) {
+  constexpr const char *name = "CUDA_DEVICE_MAX_CONNECTIONS";
+  constexpr int most = 32, byDefault = 8;
+  int count = 0;
+  bool hasStarted = driver.deviceGetCount(&count) != CUDA_ERROR_NOT_INITIALIZED;
+  if (!hasStarted)
+    (void)setenv(name, std::to_string(most).c_str(), /*overwrite=*/0);
+  const char *text = std::getenv(name);
+  return text ? std::clamp(std::atoi(text), 1, most) : byDefault;
+}
+
 Result<Driver> load() {
   Result<Library> library =
       Library::open("the driver of CUDA", {"libcuda.so.1", "libcuda.so"});
   if (!library)
     return error(library.message(),
                  "; a GPU of NVIDIA and its driver are needed");
-  // Streams that share one of the device's queues wait for each other, and of
-  // ranks that share a device one may wait for the other: then neither ends.
-  // There are 8 queues unless the driver, when it starts, finds this.
-  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   Driver driver;
   std::string missing;
   auto find = [&](auto &member, const char *name) {
@@ -46,6 +58,7 @@ Result<Driver> load() {
     return error("the driver of CUDA is too old: it lacks", missing);
   find(driver.funcLoad, "cuFuncLoad");
   find(driver.funcGetParamInfo, "cuFuncGetParamInfo");
+  driver.queues = askForQueues(driver);
   if (Status status = driver.check(driver.init(0), "cuInit"); !status)
     return status;
   return driver;

@@ -95,6 +95,9 @@ struct Driver {
   /// Its second version, which cuda.h declares, has the same parameters and is
   /// not in older drivers.
   decltype(&::cuEventElapsedTime) eventElapsedTime = nullptr;
+  /// How many queues a device has for the streams of this process. Streams that
+  /// share one wait for each other.
+  int queues = 8;
   // Null in older drivers.
   decltype(&::cuFuncLoad) funcLoad = nullptr;
   decltype(&::cuFuncGetParamInfo) funcGetParamInfo = nullptr;

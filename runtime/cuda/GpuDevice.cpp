@@ -9,7 +9,7 @@
 #include "runtime/cuda/Compiler.h"
 
 #include <chrono>
-#include <map>
+#include <mutex>
 #include <thread>
 
 namespace ccn::runtime {
@@ -60,9 +60,11 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::openForRank(int rank) {
 }
 
 GpuDevice::~GpuDevice() {
-  if (setup) {
+  if (setup || word) {
     CurrentContext current(driver, context);
     endSetup();
+    if (word)
+      (void)driver.memFree(word);
   }
   if (context)
     (void)driver.devicePrimaryCtxRelease(device);
@@ -84,11 +86,21 @@ void GpuDevice::endSetup() const {
   setup = nullptr;
 }
 
-std::mutex &GpuDevice::firstUses() const {
-  static std::mutex mutex;
-  static std::map<int, std::mutex> byDevice;
-  std::lock_guard lock(mutex);
-  return byDevice[number];
+Status GpuDevice::begin(CUstream stream) const {
+  static std::mutex turns;
+  static const int64_t zero = 0;
+  if (!word)
+    if (Status status =
+            check(driver.memAlloc(&word, sizeof zero), "cuMemAlloc");
+        !status)
+      return status;
+  std::lock_guard turn(turns);
+  Status status = check(driver.memsetD8Async(word, 0, sizeof zero, stream),
+                        "cuMemsetD8Async");
+  return status
+             ? check(driver.memcpyHtoDAsync(word, &zero, sizeof zero, stream),
+                     "cuMemcpyHtoDAsync")
+             : status;
 }
 
 Result<int> GpuDevice::attribute(CUdevice_attribute which) const {
@@ -145,7 +157,13 @@ Result<Stream> createStream(const GpuDevice &device) {
           "cuStreamCreate");
       !status)
     return status;
-  return Stream(stream, device.driver.streamDestroy);
+  Stream made(stream, device.driver.streamDestroy);
+  Status status = device.begin(stream);
+  // The memory is given back when nothing writes there any more.
+  Status ended = awaitStream(device, stream);
+  if (!status || !ended)
+    return status ? ended : status;
+  return made;
 }
 
 Result<Event> createEvent(const GpuDevice &device, bool isTimed) {

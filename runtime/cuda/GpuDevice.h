@@ -13,7 +13,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace ccn::runtime {
@@ -42,12 +41,13 @@ public:
   Result<CUstream> setupStream() const;
   /// Gives it back, after an error with what it may still do.
   void endSetup() const;
-  /// Of this process's streams of the device, to be held while one is used for
-  /// the first time. CUDA finds a queue for it then, and puts streams that
-  /// threads begin to use at the same time into one, in which they wait for
-  /// each other for good: of ranks that share a device one could then wait for
-  /// the other, and neither would end.
-  std::mutex &firstUses() const;
+  /// Begins to use a stream, with a word of memory of this device's. CUDA finds
+  /// a queue for it then, and puts streams that threads begin to use at the
+  /// same time into one, in which they wait for each other for good: of ranks
+  /// that share a device one could then wait for the other, and neither would
+  /// end. So the threads of a process do this in turns. Does not wait for the
+  /// device, as others may need their turn for what it does.
+  Status begin(CUstream stream) const;
 
   const Driver &driver;
   int number = 0;
@@ -59,6 +59,7 @@ private:
   explicit GpuDevice(const Driver &driver) : driver(driver) {}
 
   mutable CUstream setup = nullptr;
+  mutable CUdeviceptr word = 0;
 };
 
 /// How many devices this process sees, at least one.
@@ -106,7 +107,9 @@ Result<DeviceMemory> allocateMemory(const GpuDevice &device, int64_t bytes,
 Status zeroMemory(const GpuDevice &device, const DeviceMemory &memory,
                   int64_t bytes);
 
-/// A stream that does not wait for the legacy default stream.
+/// A stream that does not wait for the legacy default stream, and that has been
+/// used. Streams that runs use are made when a program is set up, not while
+/// kernels of other ranks wait: making one takes memory, and may wait for them.
 Result<Stream> createStream(const GpuDevice &device);
 
 /// An event; a timed one tells when it happened.

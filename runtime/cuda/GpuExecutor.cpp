@@ -73,8 +73,14 @@ Status GpuExecutor::State::fault() const {
   // Kernels are stopped when the team has failed, and that is the cause.
   if (words->fault.kind == CCN_STOPPED && transport.failed())
     return transport.failure();
-  return Status::failure(
-      describeFault(words->fault, launchNames, failures, options.timeLimit));
+  std::string text =
+      describeFault(words->fault, launchNames, failures, options.timeLimit);
+  // Nobody knows how often graphs were replayed.
+  if (words->fault.kind == CCN_TIMED_OUT && !hasCaptured)
+    if (std::string all = describeProgress(exchange->progress(), launchNames);
+        !all.empty())
+      text += "; given to the GPUs: " + all;
+  return Status::failure(text);
 }
 
 Status GpuExecutor::State::lostRank() const {
@@ -109,6 +115,8 @@ Status GpuExecutor::State::trouble() {
   if (time < nextLook)
     return Status();
   nextLook = time + interval;
+  if (isTraceReady && !messages)
+    showTraced();
   return lostRank();
 }
 
@@ -211,20 +219,44 @@ Status GpuExecutor::State::launch(PreparedGpuLaunch &launch, CUstream stream,
   return launch.done ? record(launch.done) : Status();
 }
 
-Result<bool> GpuExecutor::State::isFirstUse(CUstream stream) {
-  unsigned long long number = 0;
-  if (Status status = device->check(device->driver.streamGetId(stream, &number),
-                                    "cuStreamGetId");
-      !status)
+Status GpuExecutor::State::beginStream(CUstream stream) {
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  Status status =
+      device->check(device->driver.streamIsCapturing(stream, &capture),
+                    "cuStreamIsCapturing");
+  isCaptured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
+  hasCaptured |= isCaptured;
+  if (!status || isCaptured)
     return status;
-  if (std::find(usedStreams.begin(), usedStreams.end(), ++number) !=
-      usedStreams.end())
-    return false;
+  unsigned long long number = 0;
+  status = device->check(device->driver.streamGetId(stream, &number),
+                         "cuStreamGetId");
+  if (!status || std::find(usedStreams.begin(), usedStreams.end(), ++number) !=
+                     usedStreams.end())
+    return status;
   usedStreams[nextUsed++ % usedStreams.size()] = number;
-  return true;
+  return device->begin(stream);
+}
+
+Status GpuExecutor::State::pace(size_t number, CUstream stream) {
+  if (isCaptured || paces.empty())
+    return Status();
+  StreamPace &pace = paces[number];
+  if (++pace.launched % StreamPace::launches != 0)
+    return Status();
+  std::swap(pace.last, pace.before);
+  // It is done if it was never recorded.
+  Status status = awaitEvent(pace.last);
+  return status ? device->check(
+                      device->driver.eventRecord(pace.last.get(), stream),
+                      "cuEventRecord")
+                : status;
 }
 
 Status GpuExecutor::State::launchAll(CUstream stream) {
+  isTraceReady = false;
+  if (Status status = beginStream(stream); !status)
+    return status;
   const Driver &driver = device->driver;
   auto record = [&](const Event &event, CUstream where) {
     return device->check(driver.eventRecord(event.get(), where),
@@ -234,21 +266,7 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
     return device->check(driver.streamWaitEvent(where, event.get(), 0),
                          "cuStreamWaitEvent");
   };
-  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (Status status = device->check(driver.streamIsCapturing(stream, &capture),
-                                    "cuStreamIsCapturing");
-      !status)
-    return status;
-  bool isCaptured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
   bool isTraced = options.trace && !isCaptured;
-  std::unique_lock<std::mutex> firstUse;
-  if (!isCaptured) {
-    Result<bool> isFirst = isFirstUse(stream);
-    if (!isFirst)
-      return isFirst.status();
-    if (*isFirst)
-      firstUse = std::unique_lock(device->firstUses());
-  }
   Status placed = placeTables(stream);
   if (placed)
     placed = stage(true, stream);
@@ -262,18 +280,25 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
         if (Status status = wait(own.get(), fork); !status)
           return status;
   }
+  auto show = [&](size_t given) {
+    if (!isCaptured)
+      exchange->show(
+          {static_cast<uint32_t>(runs), static_cast<uint32_t>(given)});
+  };
   for (PreparedGpuLaunch &prepared : launches) {
-    const Stream &own = streams[static_cast<size_t>(prepared.stream)];
-    if (Status status = launch(prepared, own ? own.get() : stream, isTraced);
-        !status)
+    show(static_cast<size_t>(&prepared - launches.data()));
+    auto number = static_cast<size_t>(prepared.stream);
+    CUstream where = streams[number] ? streams[number].get() : stream;
+    Status status = pace(number, where);
+    if (status)
+      status = launch(prepared, where, isTraced);
+    if (!status)
       return error(
           "launch '",
           launchNames[static_cast<size_t>(&prepared - launches.data())],
           "': ", status.message());
-    // More may wait for room in a queue, and so for another rank's first.
-    if (firstUse && &prepared + 1 == launches.data() + launchesToBegin)
-      firstUse.unlock();
   }
+  show(launches.size());
   for (size_t i = 1; i < streams.size(); ++i) {
     if (!streams[i])
       continue;
@@ -321,15 +346,18 @@ Status GpuExecutor::State::stage(bool before, CUstream stream) {
 }
 
 Status GpuExecutor::State::awaitRuns() {
-  while (hasRun) {
-    CUresult result = device->driver.eventQuery(last.get());
+  return hasRun ? awaitEvent(last) : Status();
+}
+
+Status GpuExecutor::State::awaitEvent(const Event &event) {
+  while (true) {
+    CUresult result = device->driver.eventQuery(event.get());
     if (result != CUDA_ERROR_NOT_READY)
       return device->check(result, "cuEventQuery");
     if (Status status = trouble(); !status)
       return status;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
-  return Status();
 }
 
 Status GpuExecutor::State::bind(std::span<void *const> addresses) {
@@ -423,32 +451,6 @@ Status GpuExecutor::State::finishStream(CUstream stream) {
   status = fail(hasTrouble ? status : explain(status));
   (void)isIdleWithin(graceSeconds, stream);
   return status;
-}
-
-Status GpuExecutor::State::reportTrace() {
-  isTraceReady = false;
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const PreparedGpuLaunch &launch = launches[i];
-    TraceEvent event;
-    event.launch = plan.launches[i].name;
-    event.index = static_cast<int>(i);
-    event.stream = launch.stream;
-    event.run = runs;
-    for (auto [at, time] : {std::pair(&launch.begin, &event.beginNanoseconds),
-                            std::pair(&launch.end, &event.endNanoseconds)}) {
-      float milliseconds = 0;
-      if (Status status =
-              device->check(device->driver.eventElapsedTime(
-                                &milliseconds, traceZero.get(), at->get()),
-                            "cuEventElapsedTime");
-          !status)
-        return fail(status);
-      *time = traceZeroTime +
-              static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
-    }
-    options.trace->record(event);
-  }
-  return Status();
 }
 
 //===----------------------------------------------------------------------===//

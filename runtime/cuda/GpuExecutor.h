@@ -94,9 +94,10 @@ public:
 
   /// Starts the plan once, as all ranks do, on `stream`, which is of this
   /// rank's device. `arguments` are addresses in its memory, as
-  /// PlanExecutor::run has them. Does not wait and allocates nothing; the
-  /// stream may be capturing a graph, which can be run any number of times, as
-  /// often on each rank. An error is the team's failure.
+  /// PlanExecutor::run has them. Allocates nothing and does not wait, unless
+  /// ranks of this process share the device and one is hundreds of launches
+  /// ahead; the stream may be capturing a graph, which can be run any number of
+  /// times, as often on each rank. An error is the team's failure.
   Status run(std::span<void *const> arguments, GpuStream stream);
 
   /// Likewise, but what isValue (Plan.h) says of the plan's arguments is in

@@ -46,4 +46,29 @@ std::string describeFault(const CcnFault &fault,
   return text.str();
 }
 
+std::string describeProgress(std::span<const std::optional<Progress>> ranks,
+                             std::span<const std::string> launches) {
+  std::ostringstream text;
+  for (size_t rank = 0, next = 0; rank < ranks.size(); rank = next) {
+    while (next < ranks.size() && ranks[next] == ranks[rank])
+      ++next;
+    if (!ranks[rank])
+      continue;
+    const Progress &progress = *ranks[rank];
+    text << (text.tellp() > 0 ? "; " : "");
+    if (next == rank + 1)
+      text << "rank " << rank;
+    else
+      text << "ranks " << rank << " to " << next - 1;
+    text << ": " << progress.given << " of " << launches.size()
+         << " launches of run " << progress.run;
+    if (!progress.isTraced)
+      continue;
+    text << ", " << progress.begun << " begun, " << progress.over << " over";
+    if (progress.first < launches.size())
+      text << ", not '" << launches[progress.first] << "'";
+  }
+  return text.str();
+}
+
 } // namespace ccn::runtime

@@ -13,6 +13,34 @@
 
 namespace ccn::runtime {
 
+Result<int> streamsThatFit(const SharedDevice &device) {
+  int64_t runs = device.ranks * device.runsAtOnce;
+  int64_t own = device.ranksOfProcess * device.runsAtOnce;
+  auto tooMany = [&](int64_t ranks, int64_t most, const char *what) {
+    return error("expected at most ", most,
+                 " runs at once whose kernels wait for other ranks, as there "
+                 "are as many ",
+                 what, "; found ", ranks, " ranks with ", device.runsAtOnce,
+                 " each");
+  };
+  if (runs > device.multiprocessors)
+    return tooMany(device.ranks, device.multiprocessors, "multiprocessors");
+  int64_t streams = device.multiprocessors / runs;
+  if (own > 1 && own > device.queues)
+    return tooMany(device.ranksOfProcess, device.queues,
+                   "queues (CUDA_DEVICE_MAX_CONNECTIONS, before CUDA starts)");
+  // One stream is that on which the rank is set up.
+  if (own > 1)
+    streams = std::min(streams, device.queues / 2 / own - 1);
+  return static_cast<int>(std::clamp<int64_t>(streams, 1, INT32_MAX));
+}
+
+void shareStreams(RankPlan &plan, int streams) {
+  plan.streams = std::min(plan.streams, streams);
+  for (Launch &launch : plan.launches)
+    launch.stream %= plan.streams;
+}
+
 std::vector<int64_t> streamsAtOnce(const RankPlan &plan) {
   std::map<int, std::vector<int>> streams;
   for (size_t i = 0; i < plan.launches.size(); ++i)

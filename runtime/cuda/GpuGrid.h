@@ -10,6 +10,7 @@
 #define CCN_RUNTIME_CUDA_GPUGRID_H
 
 #include "runtime/Plan.h"
+#include "runtime/Status.h"
 
 #include <array>
 #include <cstdint>
@@ -17,6 +18,37 @@
 #include <vector>
 
 namespace ccn::runtime {
+
+/// What runs at once on a device, and what there is for it.
+struct SharedDevice {
+  int64_t multiprocessors = 1;
+  /// For the streams of this process (Driver::queues).
+  int64_t queues = 1;
+  /// The ranks on the device, and those of them that are in this process.
+  int64_t ranks = 1, ranksOfProcess = 1;
+  /// Of each of them.
+  int64_t runsAtOnce = 1;
+};
+
+/// On how many streams each of these runs may have kernels that wait for other
+/// ranks; an error if there are too many of them for the device.
+///
+/// Every stream of every run can have a kernel that waits, with at least one
+/// block, which has a multiprocessor: otherwise there may be no room for what
+/// it waits for. And runs share no queue of the device: a queue goes on in the
+/// order in which it was filled, so one rank's kernel would wait there behind
+/// that of another one that waits for it. Half of the queues are left for what
+/// else there is: the stream on which each rank is set up, the branches of
+/// graphs, the caller's.
+///
+/// The streams of one run may share queues, as the launches of a plan never
+/// wait for later ones of any rank (checkPlan): of all that ranks have not done
+/// yet the launches of the lowest number wait for nothing that is behind them.
+Result<int> streamsThatFit(const SharedDevice &device);
+
+/// Lets a plan run on at most so many streams: launches of streams that become
+/// one follow each other in the plan's order, which is the same on all ranks.
+void shareStreams(RankPlan &plan, int streams);
 
 /// What a rank's kernel has of its device.
 struct DeviceShare {

@@ -110,9 +110,10 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   if (!joined)
     return joined.status();
   team = *std::move(joined);
-  if (team->sendsMessages())
-    if (Status status = prepareMessages(whole, program); !status)
-      return status;
+  if (Status status = team->sendsMessages() ? prepareMessages(whole, program)
+                                            : agreeOnStreams(program);
+      !status)
+    return status;
 
   launches = std::vector<PreparedGpuLaunch>(plan.launches.size());
   for (PreparedGpuLaunch &launch : launches)
@@ -244,6 +245,28 @@ Status GpuExecutor::State::prepareShared() {
     }
   }
   stagedTables = tables.size();
+  return Status();
+}
+
+/// Lets the plan run on as many streams as fit on the device of every rank: the
+/// same on all, as launches of one stream are in one order on all ranks.
+Status GpuExecutor::State::agreeOnStreams(const GpuProgram &program) {
+  if (std::none_of(program.kernels.begin(), program.kernels.end(),
+                   [](const GpuKernel &kernel) { return kernel.waits; }))
+    return Status();
+  SharedDevice shared;
+  shared.multiprocessors = kernels.multiprocessors();
+  shared.queues = device->driver.queues;
+  shared.ranks = team->ranksOnDevice();
+  shared.ranksOfProcess = team->ranksOfProcess();
+  shared.runsAtOnce = options.runsAtOnce;
+  Result<int> own = streamsThatFit(shared);
+  if (!own)
+    return error("GPU ", device->number, ": ", own.message());
+  Result<std::vector<int>> all = exchange->gather(*own);
+  if (!all)
+    return all.status();
+  shareStreams(plan, *std::min_element(all->begin(), all->end()));
   return Status();
 }
 
@@ -492,12 +515,8 @@ Status GpuExecutor::State::prepareStreams() {
   };
   streams.resize(static_cast<size_t>(plan.streams));
   joins.resize(streams.size());
-  std::vector<bool> hasBegun(streams.size());
   for (const PreparedGpuLaunch &launch : launches) {
     auto index = static_cast<size_t>(launch.stream);
-    if (!hasBegun[index])
-      launchesToBegin = static_cast<size_t>(&launch - launches.data()) + 1;
-    hasBegun[index] = true;
     if (index == 0 || streams[index])
       continue;
     Result<Stream> stream = createStream(*device);
@@ -509,6 +528,12 @@ Status GpuExecutor::State::prepareStreams() {
   }
   if (Status status = make(fork, false); !status)
     return status;
+  if (team->ranksOfProcess() * options.runsAtOnce > 1)
+    paces.resize(streams.size());
+  for (StreamPace &pace : paces)
+    for (Event *event : {&pace.last, &pace.before})
+      if (Status status = make(*event, false); !status)
+        return status;
   if (Status status = make(last, false); !status || !options.trace)
     return status;
 

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
 
 namespace ccn::runtime {
 
@@ -79,7 +78,6 @@ struct GpuRuns::State {
       : executor(executor), device(*executor.state->device) {}
 
   Status prepare(const Plan &plan, int rank);
-  Status useStream();
   Result<std::vector<double>> time(int count,
                                    const std::function<Status()> &start);
   /// Calls copy(device, host, bytes) for all arguments, or those that the plan
@@ -128,28 +126,7 @@ Status GpuRuns::State::prepare(const Plan &plan, int rank) {
   if (!made)
     return made.status();
   stream = *std::move(made);
-  Status status = useStream();
-  return status ? executor.bind(addresses) : status;
-}
-
-/// Copies go to a stream before runs do, which have their first use of one in
-/// turns.
-Status GpuRuns::State::useStream() {
-  Result<DeviceMemory> word = allocateMemory(device, sizeof(int64_t), "a word");
-  if (!word)
-    return word.status();
-  const int64_t zero = 0;
-  std::lock_guard first(device.firstUses());
-  Status status = device.check(
-      device.driver.memsetD8Async(word->get(), 0, sizeof zero, stream.get()),
-      "cuMemsetD8Async");
-  if (status)
-    status = device.check(device.driver.memcpyHtoDAsync(
-                              word->get(), &zero, sizeof zero, stream.get()),
-                          "cuMemcpyHtoDAsync");
-  // The memory is given back when nothing writes there any more.
-  Status ended = awaitStream(device, stream.get());
-  return status ? ended : status;
+  return executor.bind(addresses);
 }
 
 template <typename Copy>

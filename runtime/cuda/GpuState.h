@@ -54,6 +54,18 @@ struct PreparedGpuLaunch {
   Event begin, end;
 };
 
+/// How much a stream has been given. The driver has room for some 1,000 things
+/// in a queue; whoever gives it more is held up, and may hold up other threads
+/// of the process, which the queue may be waiting for.
+struct StreamPace {
+  /// So many launches, each with what it waits for, are not followed by as many
+  /// before those are done.
+  static constexpr int launches = 64;
+  int launched = 0;
+  /// Behind the last of them, and of those before.
+  Event last, before;
+};
+
 /// Host memory that the device accesses: what it reports, and what stops it.
 struct HostWords {
   CcnFault fault;
@@ -162,6 +174,8 @@ struct GpuExecutor::State {
   /// launches.
   std::vector<Stream> streams;
   std::vector<Event> joins;
+  /// By stream; none where this rank has the device's queues for itself.
+  std::vector<StreamPace> paces;
   Event fork, last, traceZero;
 
 private:
@@ -170,6 +184,7 @@ private:
   Status prepareProducts(const GpuProgram &program);
   Status warmUpProducts(int64_t bytes);
   Status prepareMemory(const GpuProgram &program);
+  Status agreeOnStreams(const GpuProgram &program);
   Status agreeOnBlocks(const GpuProgram &program);
   Status prepareLaunches(const GpuProgram &program);
   Status prepareStreams();
@@ -205,12 +220,12 @@ private:
   /// Copies what the caller has elsewhere than it was bound, before or after
   /// the run.
   Status stage(bool before, CUstream stream);
-  /// How many launches there are until all streams have one.
-  size_t launchesToBegin = 0;
-  /// Whether a stream of the caller's was used before, which the next time it
-  /// is.
-  Result<bool> isFirstUse(CUstream stream);
+  /// Begins to use a stream of the caller's, unless that was used before or
+  /// captures a graph.
+  Status beginStream(CUstream stream);
   Status launchAll(CUstream stream);
+  /// Before a launch on a stream: waits where it has many that are not done.
+  Status pace(size_t number, CUstream stream);
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
   /// All of a launch, with its messages.
   Status launchSegments(PreparedGpuLaunch &launch, CUstream stream);
@@ -219,6 +234,9 @@ private:
   void *addressOf(const View &view) const;
   /// Waits for the runs that this rank has started.
   Status awaitRuns();
+  Status awaitEvent(const Event &event);
+  /// Lets the others see what the device has begun and done of a traced run.
+  void showTraced() const;
   /// What a kernel has reported; success if none has.
   Status fault() const;
   /// What CUDA says of memory that is gone is less than why it is gone: waits
@@ -236,6 +254,10 @@ private:
 
   HostWords *words = nullptr;
   CUdeviceptr deviceWords = 0;
+  /// Of the run that is being started.
+  bool isCaptured = false;
+  /// Whether any was a capture.
+  bool hasCaptured = false;
   bool mayBeUsed = false, hasRun = false, isTraceReady = false;
   uint64_t runs = 0;
   /// Of the callers' streams that were used last, by their numbers, which no

@@ -270,11 +270,12 @@ Status GpuTeam::share(HostExchange &exchange, int64_t bytes,
   if (!all)
     return all.status();
   const Record &own = described.record;
-  sharing = 0;
+  sharing = sharingInProcess = 0;
   Status reached;
   for (size_t other = 0; other < all->size(); ++other) {
     const Record &peer = (*all)[other];
     sharing += isSame(peer.device, own.device);
+    sharingInProcess += own.isSameDevice(peer);
     if (reached && transport != GpuTransport::Nccl)
       reached = reach(own, peer, static_cast<int>(other), {}, symmetric);
   }
@@ -315,7 +316,7 @@ Status GpuTeam::share(HostExchange &exchange, int64_t bytes,
   symmetric = PeerMemory();
   symmetric.places.assign(all->size(), 0);
   symmetric.places[static_cast<size_t>(rank)] = memory.get();
-  sharing = 1;
+  sharing = sharingInProcess = 1;
   return Status();
 }
 

@@ -71,8 +71,10 @@ public:
   Result<std::optional<PeerMemory>>
   shareIfPossible(HostExchange &exchange, CUdeviceptr own, int64_t bytes);
 
-  /// How many ranks are on this rank's device.
+  /// How many ranks are on this rank's device, and how many of them in this
+  /// process.
   int ranksOnDevice() const { return sharing; }
+  int ranksOfProcess() const { return sharingInProcess; }
 
   /// Lets go of the others' symmetric memory: before they free it.
   void closePeers() { symmetric = PeerMemory(); }
@@ -110,7 +112,7 @@ private:
   int rank;
   DeviceMemory memory;
   PeerMemory symmetric;
-  int sharing = 1;
+  int sharing = 1, sharingInProcess = 1;
   bool byMessages = false;
 };
 

@@ -40,6 +40,8 @@ Status GpuExecutor::State::startWithValues(std::span<void *const> addresses,
     return start(addresses, stream);
   CurrentContext current(device->driver, device->context);
   Status status = current.status();
+  if (status)
+    status = beginStream(stream);
   std::copy(addresses.begin(), addresses.end(), placed.begin());
   for (const ValueArgument &value : values) {
     uint32_t words[valueBytes / wordBytes] = {};

@@ -7,6 +7,8 @@
 
 #include "runtime/cuda/HostExchange.h"
 
+#include <array>
+#include <bit>
 #include <chrono>
 #include <thread>
 
@@ -18,7 +20,31 @@ static int64_t alignedRecord(int64_t bytes) {
 }
 
 int64_t HostExchange::bytes(int ranks, int64_t recordBytes) {
-  return 2 * Signals::bytes(ranks) + ranks * alignedRecord(recordBytes);
+  return 2 * Signals::bytes(ranks) + ranks * alignedRecord(recordBytes) +
+         alignedRecord(sizeof(Progress));
+}
+
+/// A word of it at a time, so that words are whole.
+using ProgressWords = std::array<uint32_t, sizeof(Progress) / sizeof(uint32_t)>;
+
+void HostExchange::show(const Progress &own) {
+  auto *words = reinterpret_cast<uint32_t *>(memory.at(memory.rank(), shown));
+  for (uint32_t word : std::bit_cast<ProgressWords>(own))
+    std::atomic_ref(*words++).store(word, std::memory_order_relaxed);
+}
+
+std::vector<std::optional<Progress>> HostExchange::progress() {
+  std::vector<std::optional<Progress>> all(static_cast<size_t>(memory.ranks()));
+  for (int rank = 0; rank < memory.ranks(); ++rank) {
+    if (!memory.isAddressable(rank))
+      continue;
+    auto *words = reinterpret_cast<uint32_t *>(memory.at(rank, shown));
+    ProgressWords found;
+    for (uint32_t &word : found)
+      word = std::atomic_ref(*words++).load(std::memory_order_relaxed);
+    all[static_cast<size_t>(rank)] = std::bit_cast<Progress>(found);
+  }
+  return all;
 }
 
 HostExchange::HostExchange(Transport &transport, int rank, double timeLimit,
@@ -43,6 +69,7 @@ HostExchange::create(Transport &transport, int rank, double timeLimit,
   exchange->met.offset = *offset;
   exchange->ended.offset = exchange->met.offset + Signals::bytes(ranks);
   exchange->records = exchange->ended.offset + Signals::bytes(ranks);
+  exchange->shown = exchange->records + ranks * exchange->recordBytes;
   return exchange;
 }
 

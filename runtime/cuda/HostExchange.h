@@ -12,9 +12,22 @@
 #include "runtime/RankMemory.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace ccn::runtime {
+
+/// How far a rank is, for what others say when they miss it.
+struct Progress {
+  /// The run that it has started last, and how many of its launches its GPU was
+  /// given.
+  uint32_t run = 0, given = 0;
+  /// Where runs are traced how many the GPU has begun, and has done; and the
+  /// first that it has not done.
+  uint32_t isTraced = 0, begun = 0, over = 0, first = 0;
+
+  bool operator==(const Progress &) const = default;
+};
 
 class HostExchange {
 public:
@@ -51,6 +64,12 @@ public:
   /// Nobody goes on before all have come. `name` is for messages.
   Status barrier(const char *name);
 
+  /// Lets the others see how far this rank is; they look when they like. Takes
+  /// no time.
+  void show(const Progress &own);
+  /// What each rank has shown last; nothing of those whose memory is elsewhere.
+  std::vector<std::optional<Progress>> progress();
+
   int rank() const { return memory.rank(); }
   /// How long a rank waits for another at a time, in seconds.
   double limit() const { return timeLimit; }
@@ -76,6 +95,8 @@ private:
   const char *what;
   Signals met{"meeting"}, ended{"end"};
   int64_t records = 0, recordBytes = 0;
+  /// Where each rank has its Progress.
+  int64_t shown = 0;
   Epoch epoch = 0;
 };
 

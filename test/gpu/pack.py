@@ -39,16 +39,16 @@ EXAMPLES = {
     "sgd": (["N=101", "N=65536"], LINE("dp")),
 }
 
-# Of test/lit/gpu/Inputs: what was wrong on GPUs once, with the schedules.
+# What was wrong or hung on GPUs once, with the schedules.
 ONCE_WRONG = {
-    "pipe": ["", "coco2"],
-    "experts-of-one": ["", "s"],
-    "product-of-slices": ["", "s"],
-    "batched-experts": ["", "s"],
-    "block": ["", "ov", "mega", "tail"],
-    "shared-gpu-195": ["", "s"],
-    "shared-gpu-208": ["", "s"],
-    "shared-gpu-238": ["", "s"],
+    "lit/gpu/Inputs/pipe": ["", "coco2"],
+    "lit/gpu/Inputs/experts-of-one": ["", "s"],
+    "lit/gpu/Inputs/product-of-slices": ["", "s"],
+    "lit/gpu/Inputs/batched-experts": ["", "s"],
+    "gpu/shared/block": ["", "ov", "mega", "tail"],
+    "gpu/shared/random-195": ["", "s"],
+    "gpu/shared/random-208": ["", "s"],
+    "gpu/shared/random-238": ["", "s"],
 }
 
 FLOATS = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2"]
@@ -223,11 +223,11 @@ def cases(folder):
         for size in ("N=5", "N=16 M=64", "N=1000 M=100"):
             yield case(f"synthesized-{ranks}-{size.split()[0][2:]}", file,
                        [*(f"-D{value}" for value in size.split()), "--schedule", "chosen"], {"dp": ranks})
-    inputs = f"{ROOT}/test/lit/gpu/Inputs"
     for name, schedules in ONCE_WRONG.items():
+        file = f"{ROOT}/test/{name}.ccn"
         for schedule in schedules:
-            yield case(f"once-{name}-{schedule or 'plain'}", f"{inputs}/{name}.ccn",
-                       ["--schedule", schedule] if schedule else [], mesh_of(f"{inputs}/{name}.ccn"))
+            yield case(f"once-{os.path.basename(name)}-{schedule or 'plain'}", file,
+                       ["--schedule", schedule] if schedule else [], mesh_of(file))
     # What is measured is tuned: every schedule, and every algorithm.
     bench = f"{ROOT}/test/bench/gpu"
     for ranks in (2, 4):

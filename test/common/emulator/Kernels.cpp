@@ -87,8 +87,9 @@ Result<std::string> emulator::compileKernels(const std::string &source) {
 
 void Kernel::run(const Launch &launch, const void *const *parameters) const {
   bool hasClusters = launch.clusterBlocks > 1;
-  int count = hasClusters ? launch.blocks
-                          : std::min(launch.blocks, launch.mostResident);
+  int count = hasClusters || !launch.room
+                  ? launch.blocks
+                  : std::min(launch.blocks, launch.room->blocks);
   std::deque<Cluster> clusters;
   std::vector<std::thread> running;
   for (int first = 0; first < count; ++first) {
@@ -97,10 +98,14 @@ void Kernel::run(const Launch &launch, const void *const *parameters) const {
     running.emplace_back([&, first, delay = flagDelay,
                           cluster = hasClusters ? &clusters.back() : nullptr] {
       flagDelay = delay;
-      for (int block = first; block < launch.blocks; block += count)
+      for (int block = first; block < launch.blocks; block += count) {
+        std::optional<Room::Place> place;
+        if (launch.room)
+          place.emplace(*launch.room);
         runBlock(
             block, launch.blocks, launch.threads, [&] { call(parameters); },
             /*mayEnd=*/true, cluster);
+      }
     });
   }
   for (std::thread &thread : running)

@@ -11,7 +11,7 @@
 #include "runtime/ObjectCode.h"
 
 #include <array>
-#include <limits>
+#include <semaphore>
 
 namespace ccn::emulator {
 
@@ -21,12 +21,36 @@ Result<std::string> compile(const std::string &text);
 /// The same of a program's source, with what findKernel looks for.
 Result<std::string> compileKernels(const std::string &source);
 
+/// What a device has for blocks: as many at once, those that begin first. All
+/// that run there share it.
+class Room {
+public:
+  explicit Room(int blocks) : blocks(blocks), left(blocks) {}
+
+  /// A block's.
+  class Place {
+  public:
+    explicit Place(Room &room) : room(room) { room.left.acquire(); }
+    ~Place() { room.left.release(); }
+    Place(const Place &) = delete;
+    Place &operator=(const Place &) = delete;
+
+  private:
+    Room &room;
+  };
+
+  const int blocks;
+
+private:
+  std::counting_semaphore<> left;
+};
+
 struct Launch {
   int blocks, threads;
   /// Of a cluster.
   int clusterBlocks = 1;
-  /// How many blocks there are at once, if they are no clusters.
-  int mostResident = std::numeric_limits<int>::max();
+  /// Null is room for all.
+  Room *room = nullptr;
 };
 
 struct Kernel {

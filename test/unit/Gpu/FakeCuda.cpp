@@ -1,26 +1,21 @@
 //===- FakeCuda.cpp - A driver of CUDA without GPUs -----------------------===//
 //
-// A stream is a thread that does one thing after the other. Kernels are those
-// of FakeKernels.cpp, or such as FakeNvrtc.cpp compiles. With CCN_FAKE_LATE=N a
-// stream does some things late, by up to N microseconds: what other streams
-// should have waited for, but did not, is missing then.
+// Kernels are those of FakeKernels.cpp, or such as FakeNvrtc.cpp compiles;
+// their blocks begin when the device has room for them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
 
-#include "FakeDriver.h"
 #include "FakeKernels.h"
+#include "FakeStreams.h"
 #include "test/common/emulator/Kernels.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <elf.h>
 #include <functional>
 #include <map>
@@ -28,28 +23,16 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-using Work = std::function<void()>;
+using fake::blocksEach;
+using fake::multiprocessors;
 
 // The driver's opaque types.
-struct CUctx_st {
-  int device;
-  int users = 0;
-  /// How many threads begin to use a stream.
-  std::atomic<int> beginners{0};
-};
-struct CUgraph_st {
-  std::vector<Work> work;
-};
-struct CUgraphExec_st {
-  std::vector<Work> work;
-};
 struct CUfunc_st {
   std::function<void(unsigned blocks, unsigned threads, unsigned cluster,
-                     const void *const *parameters)>
+                     ccn::emulator::Room &room, const void *const *parameters)>
       run;
   std::array<size_t, 3> parameterBytes{};
 };
@@ -58,90 +41,6 @@ struct CUmod_st {
   std::unique_ptr<ccn::runtime::ObjectCode> code;
   std::map<std::string, CUfunc_st> functions;
 };
-struct CUevent_st {
-  std::mutex mutex;
-  std::condition_variable changed;
-  uint64_t recorded = 0, done = 0;
-  std::chrono::steady_clock::time_point time;
-  /// While it was recorded in a capture: where, and after how much.
-  CUstream stream = nullptr;
-  CUgraph graph = nullptr;
-  size_t streamWork = 0;
-
-  void finish(uint64_t number) {
-    std::lock_guard lock(mutex);
-    time = std::chrono::steady_clock::now();
-    done = std::max(done, number);
-    changed.notify_all();
-  }
-  void wait(uint64_t number) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return done >= number; });
-  }
-};
-struct CUstream_st {
-  static inline std::atomic<unsigned long long> created{0};
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Work> queue;
-  bool isBusy = false, isEnding = false;
-  std::atomic<bool> hasQueue{false};
-  const unsigned long long number = ++created;
-  uint64_t latenesses = number;
-  /// Of a capture.
-  CUgraph graph = nullptr;
-  bool isOrigin = false;
-  size_t work = 0, joined = 0;
-  std::thread thread{[this] { loop(); }};
-
-  /// Every other time, before the next thing begins: then what it reads may be
-  /// overwritten, and what it writes not be there.
-  void beLate() {
-    static const int most = [] {
-      const char *set = std::getenv("CCN_FAKE_LATE");
-      return set ? std::atoi(set) : 0;
-    }();
-    if (most <= 0)
-      return;
-    latenesses = latenesses * 6364136223846793005u + 1442695040888963407u;
-    auto drawn = static_cast<unsigned>(latenesses >> 33);
-    if (drawn % 2 == 0)
-      std::this_thread::sleep_for(
-          std::chrono::microseconds(drawn / 2 % static_cast<unsigned>(most)));
-  }
-  void loop() {
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [&] { return isEnding || !queue.empty(); });
-      if (queue.empty())
-        return;
-      Work next = std::move(queue.front());
-      queue.pop_front();
-      isBusy = true;
-      lock.unlock();
-      beLate();
-      next();
-      lock.lock();
-      isBusy = false;
-      changed.notify_all();
-    }
-  }
-  void add(Work next) {
-    if (graph) {
-      graph->work.push_back(std::move(next));
-      ++work;
-      return;
-    }
-    std::lock_guard lock(mutex);
-    queue.push_back(std::move(next));
-    changed.notify_all();
-  }
-  void finish() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return !isBusy && queue.empty(); });
-  }
-};
-
 std::mutex fake::mutex;
 std::atomic<int> fake::objects{0};
 
@@ -153,27 +52,13 @@ namespace {
 std::string failingFunction;
 int failingDevice = -1;
 std::atomic<int> callsLeft{0};
-CUctx_st contexts[16];
+/// For good, as their queues' threads are.
+auto &contexts = *new std::array<CUctx_st, 16>;
 thread_local std::vector<CUcontext> stack;
-/// The stream that this thread captures.
-thread_local CUstream capturing = nullptr;
 
 std::set<std::pair<CUcontext, CUcontext>> peerAccess;
 
-std::atomic<int> sharedQueues{0};
-
-/// The real driver finds a queue for a stream when something is first launched
-/// or waited for in it, and may find the same for one that another thread
-/// begins to use meanwhile.
-void findQueue(CUstream stream) {
-  if (stream->graph || stream->hasQueue.exchange(true))
-    return;
-  CUctx_st &context = *stack.back();
-  if (context.beginners++ > 0)
-    ++sharedQueues;
-  std::this_thread::sleep_for(std::chrono::microseconds(200));
-  --context.beginners;
-}
+std::atomic<bool> hasStarted{false};
 
 int deviceCount() {
   const char *count = std::getenv("CCN_FAKE_GPUS");
@@ -191,7 +76,7 @@ bool fake::isFailing(std::string function) {
   return callsLeft-- <= 0;
 }
 int fake::currentDevice() { return stack.empty() ? -1 : stack.back()->device; }
-bool fake::isCapturing() { return capturing != nullptr; }
+CUcontext fake::currentContext() { return stack.back(); }
 
 extern "C" {
 
@@ -202,13 +87,11 @@ void ccnFakeFail(const char *function, int device, int call) {
   callsLeft = call;
 }
 int ccnFakeObjects() { return objects; }
-int ccnFakeSharedQueues() { return sharedQueues.exchange(0); }
-void ccnFakeEnqueue(CUstream stream, void (*work)(void *), void *data) {
-  stream->add([=] { work(data); });
-}
 
 CUresult cuInit(unsigned) {
   CCN_CALL(cuInit)
+  (void)fake::countQueues();
+  hasStarted = true;
   return deviceCount() ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 CUresult cuGetErrorString(CUresult result, const char **text) {
@@ -239,6 +122,8 @@ CUresult cuDeviceGet(CUdevice *device, int number) {
 }
 CUresult cuDeviceGetCount(int *count) {
   CCN_CALL(cuDeviceGetCount)
+  if (!hasStarted)
+    return CUDA_ERROR_NOT_INITIALIZED;
   *count = deviceCount();
   return CUDA_SUCCESS;
 }
@@ -248,7 +133,7 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice) {
 }
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice) {
   CCN_CALL(cuDeviceGetAttribute)
-  *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? 8
+  *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? multiprocessors
            : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
            : which == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH           ? 1
                                                                    : 0;
@@ -368,164 +253,6 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
 }
 
 //===----------------------------------------------------------------------===//
-// Streams, events, graphs
-//===----------------------------------------------------------------------===//
-
-CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
-  CCN_UNCAPTURED(cuStreamCreate)
-  if (flags != CU_STREAM_NON_BLOCKING)
-    return CUDA_ERROR_INVALID_VALUE;
-  *stream = new CUstream_st;
-  ++objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamDestroy(CUstream stream) {
-  {
-    std::lock_guard lock(stream->mutex);
-    stream->isEnding = true;
-    stream->changed.notify_all();
-  }
-  stream->thread.join();
-  delete stream;
-  --objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamQuery(CUstream stream) {
-  CCN_CONTEXT(cuStreamQuery)
-  if (stream->graph)
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  std::lock_guard lock(stream->mutex);
-  return stream->isBusy || !stream->queue.empty() ? CUDA_ERROR_NOT_READY
-                                                  : CUDA_SUCCESS;
-}
-CUresult cuStreamGetId(CUstream stream, unsigned long long *number) {
-  CCN_CONTEXT(cuStreamGetId)
-  *number = stream->number;
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
-  CCN_CONTEXT(cuStreamIsCapturing)
-  *status = stream->graph ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                          : CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-  CCN_UNCAPTURED(cuStreamBeginCapture)
-  if (mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL || stream->graph)
-    return CUDA_ERROR_INVALID_VALUE;
-  stream->graph = new CUgraph_st;
-  stream->isOrigin = true;
-  stream->work = stream->joined = 0;
-  capturing = stream;
-  ++objects;
-  return CUDA_SUCCESS;
-}
-
-static std::set<CUstream> captured;
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
-  if (capturing != stream)
-    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-  capturing = nullptr;
-  *graph = std::exchange(stream->graph, nullptr);
-  stream->isOrigin = false;
-  bool isJoined = true;
-  std::lock_guard lock(mutex);
-  for (auto it = captured.begin(); it != captured.end();) {
-    if ((*it)->graph != *graph) {
-      ++it;
-      continue;
-    }
-    isJoined &= (*it)->joined == (*it)->work;
-    (*it)->graph = nullptr;
-    it = captured.erase(it);
-  }
-  return isJoined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-}
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
-  CCN_CONTEXT(cuStreamWaitEvent)
-  if (event->graph) {
-    if (stream->graph && stream->graph != event->graph)
-      return CUDA_ERROR_STREAM_CAPTURE_MERGE;
-    if (!stream->graph) {
-      stream->graph = event->graph;
-      stream->work = 1; // Even without more it must be joined.
-      stream->joined = 0;
-      std::lock_guard lock(mutex);
-      captured.insert(stream);
-    }
-    if (event->stream != stream && event->streamWork == event->stream->work)
-      event->stream->joined = event->stream->work;
-    // Graphs do everything in the order of the capture.
-    return CUDA_SUCCESS;
-  }
-  if (stream->graph)
-    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
-  findQueue(stream);
-  stream->add([event, number = event->recorded] { event->wait(number); });
-  return CUDA_SUCCESS;
-}
-CUresult cuEventCreate(CUevent *event, unsigned) {
-  CCN_UNCAPTURED(cuEventCreate)
-  *event = new CUevent_st;
-  ++objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuEventDestroy(CUevent event) {
-  delete event;
-  --objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuEventRecord(CUevent event, CUstream stream) {
-  CCN_CONTEXT(cuEventRecord)
-  event->stream = stream;
-  event->graph = stream->graph;
-  event->streamWork = stream->work;
-  if (!stream->graph)
-    stream->add([event, number = ++event->recorded] { event->finish(number); });
-  return CUDA_SUCCESS;
-}
-CUresult cuEventQuery(CUevent event) {
-  CCN_CONTEXT(cuEventQuery)
-  if (event->graph)
-    return CUDA_ERROR_CAPTURED_EVENT;
-  std::lock_guard lock(event->mutex);
-  return event->done == event->recorded ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-}
-#undef cuEventElapsedTime
-CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
-  CCN_CONTEXT(cuEventElapsedTime)
-  *milliseconds =
-      std::chrono::duration<float, std::milli>(end->time - begin->time).count();
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphInstantiate(CUgraphExec *runner, CUgraph graph,
-                            unsigned long long) {
-  CCN_UNCAPTURED(cuGraphInstantiate)
-  *runner = new CUgraphExec_st{graph->work};
-  ++objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphLaunch(CUgraphExec runner, CUstream stream) {
-  CCN_CONTEXT(cuGraphLaunch)
-  stream->add([runner] {
-    for (const Work &work : runner->work)
-      work();
-  });
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphDestroy(CUgraph graph) {
-  delete graph;
-  --objects;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphExecDestroy(CUgraphExec runner) {
-  delete runner;
-  --objects;
-  return CUDA_SUCCESS;
-}
-
-//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
@@ -567,13 +294,12 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
       return CUDA_ERROR_NOT_FOUND;
     made.parameterBytes = kernel->parameterBytes;
     made.run = [kernel = *kernel](unsigned blocks, unsigned threads,
-                                  unsigned cluster,
+                                  unsigned cluster, ccn::emulator::Room &room,
                                   const void *const *parameters) {
-      // As many as cuOccupancyMaxActiveBlocksPerMultiprocessor says.
       kernel.run({.blocks = static_cast<int>(blocks),
                   .threads = static_cast<int>(threads),
                   .clusterBlocks = static_cast<int>(cluster),
-                  .mostResident = 16},
+                  .room = &room},
                  parameters);
     };
     return CUDA_SUCCESS;
@@ -581,8 +307,11 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   const FakeKernel *kernel = findFakeKernel(name);
   if (!kernel)
     return CUDA_ERROR_NOT_FOUND;
+  // Its blocks follow each other.
   made.run = [kernel](unsigned blocks, unsigned threads, unsigned,
+                      ccn::emulator::Room &room,
                       const void *const *parameters) {
+    ccn::emulator::Room::Place place(room);
     kernel->run(blocks, threads, parameters[0], parameters[1], parameters[2]);
   };
   std::copy(std::begin(fakeParameterBytes), std::end(fakeParameterBytes),
@@ -613,7 +342,7 @@ CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,
                                                      int, size_t shared) {
   CCN_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-  *blocks = shared > 100000 ? 0 : 2;
+  *blocks = shared > 100000 ? 0 : blocksEach;
   return CUDA_SUCCESS;
 }
 /// The blocks of a cluster; 0 if there cannot be such ones.
@@ -640,7 +369,7 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction,
   unsigned blocks = clusterOf(*config);
   if (blocks == 0)
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  *clusters = 16 / static_cast<int>(blocks);
+  *clusters = multiprocessors * blocksEach / static_cast<int>(blocks);
   return CUDA_SUCCESS;
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
@@ -659,11 +388,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   for (size_t i = 0; i < function->parameterBytes[1] / sizeof *addresses; ++i)
     if (!fake::isAccessible(addresses[i]))
       return CUDA_ERROR_ILLEGAL_ADDRESS;
-  findQueue(stream);
-  stream->add([=] {
+  ccn::emulator::Room &room = stack.back()->room;
+  stream->add([=, &room] {
     const void *places[] = {copies[0].data(), copies[1].data(),
                             copies[2].data()};
-    function->run(blocks, threads, cluster, places);
+    function->run(blocks, threads, cluster, room, places);
   });
   return CUDA_SUCCESS;
 }

@@ -24,6 +24,7 @@ extern std::atomic<int> objects;
 bool isFailing(std::string function);
 /// Of this thread; -1 if it has none.
 int currentDevice();
+CUcontext currentContext();
 bool isCapturing();
 /// Whether the current device may access what an address of a kernel leads to,
 /// as far as this is known.

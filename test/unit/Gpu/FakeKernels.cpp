@@ -122,6 +122,13 @@ void neighbour(Block &block) {
   block.meet(block.numbers[1], epoch);
 }
 
+void count(Block &block) {
+  unsigned epoch = block.nextEpoch();
+  block.meet(block.numbers[2], epoch);
+  if (block.index == 0)
+    static_cast<float *>(block.arguments[1])[block.numbers[0]] += 1;
+}
+
 template <void (*body)(Block &)>
 void run(unsigned blocks, unsigned threads, const void *context,
          const void *arguments, const void *numbers) {
@@ -139,7 +146,8 @@ void run(unsigned blocks, unsigned threads, const void *context,
 const FakeKernel kernels[] = {{"publish", run<publish>},
                               {"update", run<update>},
                               {"slice", run<slice>},
-                              {"neighbour", run<neighbour>}};
+                              {"neighbour", run<neighbour>},
+                              {"count", run<count>}};
 
 } // namespace
 

@@ -48,6 +48,23 @@ TEST(GpuFault, NumbersThatMeanNothing) {
   EXPECT_EQ(describe({77, -1, 0, 0, 0, 0, 0}), "launch -1: unknown fault 77");
 }
 
+TEST(GpuFault, HowFarRanksAre) {
+  std::vector<std::string> launches = {"publish", "avg", "store"};
+  auto describe = [&](std::vector<std::optional<Progress>> ranks) {
+    return describeProgress(ranks, launches);
+  };
+  EXPECT_EQ(describe({{{1, 3}}, {{1, 3}}, {{1, 0}}}),
+            "ranks 0 to 1: 3 of 3 launches of run 1; rank 2: 0 of 3 launches "
+            "of run 1");
+  // Nothing is known of those on other hosts.
+  EXPECT_EQ(describe({std::nullopt, {{2, 1}}}),
+            "rank 1: 1 of 3 launches of run 2");
+  EXPECT_EQ(describe({std::nullopt, std::nullopt}), "");
+  EXPECT_EQ(describe({{{1, 3, 1, 2, 1, 1}}, {{1, 3, 1, 3, 3, 3}}}),
+            "rank 0: 3 of 3 launches of run 1, 2 begun, 1 over, not 'avg'; "
+            "rank 1: 3 of 3 launches of run 1, 3 begun, 3 over");
+}
+
 TEST(GpuExecutor, WithoutAGpuTheTeamFails) {
   Status gpus = checkGpus();
   if (gpus)

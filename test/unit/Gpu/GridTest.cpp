@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+using namespace ccn;
 using namespace ccn::runtime;
 
 TEST(GpuGrid, AKernelThatIsAloneFillsTheDevice) {
@@ -104,6 +105,51 @@ TEST(GpuGrid, LaunchesThatMayRunAtOnceFitOnTheDevice) {
       EXPECT_EQ(counts[i], static_cast<int64_t>(streams.size())) << i;
     }
   }
+}
+
+static Result<int> fit(int64_t multiprocessors, int64_t queues, int64_t ranks,
+                       int64_t ofProcess, int64_t runs = 1) {
+  return streamsThatFit({multiprocessors, queues, ranks, ofProcess, runs});
+}
+
+TEST(GpuGrid, StreamsFitTheDevice) {
+  // A rank that is alone has all it wants.
+  EXPECT_EQ(*fit(132, 32, 1, 1), 132);
+  // Of 32 queues ranks leave 16, and one each for setting up.
+  EXPECT_EQ(*fit(132, 32, 2, 2), 7);
+  EXPECT_EQ(*fit(132, 32, 4, 4), 3);
+  EXPECT_EQ(*fit(132, 32, 2, 2, 2), 3);
+  EXPECT_EQ(*fit(132, 32, 8, 8), 1);
+  EXPECT_EQ(*fit(132, 32, 16, 16, 2), 1);
+  EXPECT_EQ(*fit(132, 8, 4, 4), 1);
+  // Those of other processes have queues of their own, but no room.
+  EXPECT_EQ(*fit(132, 8, 4, 1), 33);
+  EXPECT_EQ(*fit(14, 32, 8, 1), 1);
+}
+
+TEST(GpuGrid, WhatFitsNoDeviceIsRefused) {
+  EXPECT_EQ(fit(14, 32, 4, 1, 4).message(),
+            "expected at most 14 runs at once whose kernels wait for other "
+            "ranks, as there are as many multiprocessors; found 4 ranks with 4 "
+            "each");
+  EXPECT_EQ(fit(132, 8, 16, 4, 4).message(),
+            "expected at most 8 runs at once whose kernels wait for other "
+            "ranks, as there are as many queues (CUDA_DEVICE_MAX_CONNECTIONS, "
+            "before CUDA starts); found 4 ranks with 4 each");
+}
+
+TEST(GpuGrid, StreamsAreShared) {
+  RankPlan plan =
+      planOf({{0, {}}, {1, {0}}, {2, {1}}, {3, {2}}, {4, {3}}, {0, {4}}});
+  plan.streams = 5;
+  shareStreams(plan, 7);
+  EXPECT_EQ(plan.streams, 5);
+  shareStreams(plan, 2);
+  EXPECT_EQ(plan.streams, 2);
+  std::vector<int> streams;
+  for (const Launch &launch : plan.launches)
+    streams.push_back(launch.stream);
+  EXPECT_EQ(streams, (std::vector<int>{0, 1, 0, 1, 0, 0}));
 }
 
 TEST(GpuGrid, RanksAgree) {

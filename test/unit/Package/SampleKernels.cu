@@ -144,3 +144,12 @@ extern "C" __global__ void neighbour(CcnContext c, Arguments arguments,
     y[i] = x[i];
   meet(c, numbers.at[1], numbers.at[1], epoch);
 }
+
+/// Counts a launch that all ranks run together. Numbers: the element of y that
+/// counts it, the ranks, its flags.
+extern "C" __global__ void count(CcnContext c, Arguments arguments,
+                                 Numbers numbers) {
+  meet(c, numbers.at[1], numbers.at[2], nextEpoch(c));
+  if (firstIndex() == 0)
+    ((float *)arguments.at[1])[numbers.at[0]] += 1;
+}

@@ -236,6 +236,36 @@ Package averageOnGpus(int ranks, int64_t count, int wrongRank, bool doesFail) {
   return package;
 }
 
+Package pipelineOnGpus(int ranks, int stages, int chunks) {
+  const int launches = stages * chunks;
+  Package package = averageOnGpus(ranks, launches);
+  GpuProgram &gpu = *package.gpu;
+  gpu.kernels = {{"count", 128, 0, 0, true, 3}};
+  gpu.flags = launches * ranks;
+  gpu.launches.assign(static_cast<size_t>(ranks), {});
+  gpu.segments.assign(static_cast<size_t>(launches), {1, {{}, {}}, {}});
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankPlan &own = package.plan.ranks[static_cast<size_t>(rank)];
+    own.flags = gpu.flags;
+    own.streams = stages;
+    own.launches.clear();
+    for (int number = 0; number < launches; ++number) {
+      int stage = number % stages;
+      int64_t flags = number * ranks;
+      std::vector<int> waits;
+      if (stage > 0)
+        waits.push_back(number - 1);
+      own.launches.push_back({"stage " + std::to_string(stage),
+                              stage,
+                              waits,
+                              {BarrierPart{0, flags}}});
+      gpu.launches[static_cast<size_t>(rank)].push_back(
+          {0, 1, 0, {number, ranks, flags}});
+    }
+  }
+  return package;
+}
+
 Package neighbourOnGpus(int64_t count) {
   constexpr int ranks = 2;
   Package package = averageOnGpus(ranks, count);

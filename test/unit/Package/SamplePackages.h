@@ -37,6 +37,12 @@ Package scatteredAverage(int ranks, int64_t count);
 Package averageOnGpus(int ranks, int64_t count, int wrongRank = -1,
                       bool doesFail = false);
 
+/// program pipeline(x: f32[count] local, inout y: f32[count], scale: f32)
+/// of `stages` stages on streams of their own, which go through `chunks`
+/// chunks: each launch waits for the stage before, all ranks meet in it, and
+/// one is added to an element of y.
+Package pipelineOnGpus(int ranks, int stages, int chunks);
+
 /// Two ranks: y = x of the other, on GPUs, where x is an argument that ranks
 /// access of each other.
 Package neighbourOnGpus(int64_t count);

@@ -204,6 +204,14 @@ TEST(CheckPlan, LaunchesAndFlags) {
             "launch 0 meeting 0: ranks 0 and 1 do not come to one barrier");
   EXPECT_EQ(refusal([](Plan &p) { part<AwaitPart>(p, 1, 1).flag = 0; }),
             "rank 0 awaits flag 0, which rank 1 does not signal");
+  EXPECT_EQ(refusal([](Plan &p) {
+              // It would come behind what waits for it.
+              std::vector<Part> &parts = p.ranks[1].launches[1].parts;
+              p.ranks[1].launches[2].parts.push_back(parts.front());
+              parts.erase(parts.begin());
+            }),
+            "rank 0 awaits flag 4 in launch 1, expected rank 1 to signal it in "
+            "that one or before, found launch 2");
   EXPECT_EQ(refusal([](Plan &p) { part<SignalPart>(p, 1, 0).rank = 2; }),
             "rank 0: launch 1 ('products'): part 0: expected a rank below 2, "
             "found 2");

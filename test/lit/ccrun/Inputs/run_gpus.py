@@ -80,7 +80,7 @@ lost, failing = package("l.ccnpkg", "gpu", 4, 1000, "lost", 1), package("f.ccnpk
 for how in (threads, processes):
     text = run(lost, "--timeout", 0.5, *how, code=4)
     assert re.fullmatch(r"ccrun: error: rank [023]: launch 'publish': waited 0.5 s for rank 1 "
-                        r"\(flag 1: expected 1, seen 0\)\n", text), text
+                        r"\(flag 1: expected 1, seen 0\); given to the GPUs: ranks 0 to 3: 3 of 3 launches of run 1\n", text), text
     text = run(failing, *how, code=4)
     assert text == "ccrun: error: rank 2: launch 'publish': division by zero at sample.ccn:7:3\n", text
     text = run(name, *how, code=4, env=none)

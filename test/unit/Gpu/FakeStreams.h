@@ -1,0 +1,174 @@
+//===- FakeStreams.h - Streams of the driver without GPUs -------*- C++ -*-===//
+//
+// Streams have queues, as many in a context as CUDA_DEVICE_MAX_CONNECTIONS
+// says, each a thread that does one thing after the other: what one stream has
+// in a queue waits for all that others have put there before. With
+// CCN_FAKE_LATE=N some things begin late, by up to N microseconds: what other
+// streams should have waited for, but did not, is missing then.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_UNIT_GPU_FAKESTREAMS_H
+#define CCN_TEST_UNIT_GPU_FAKESTREAMS_H
+
+#include "FakeDriver.h"
+#include "test/common/emulator/Kernels.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace fake {
+
+using Work = std::function<void()>;
+
+constexpr int multiprocessors = 8, blocksEach = 2;
+
+/// A queue of a device, with room for so many things.
+class Queue {
+public:
+  static constexpr size_t room = 1024;
+
+  void add(Work next) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return work.size() < room; });
+    if (!hasThread)
+      std::thread([this] { loop(); }).detach();
+    hasThread = true;
+    work.push_back(std::move(next));
+    changed.notify_all();
+  }
+
+private:
+  /// Every other time: what comes next may then read what is overwritten, and
+  /// others may read what it has not written.
+  void beLate();
+  void loop() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return !work.empty(); });
+      Work next = std::move(work.front());
+      work.pop_front();
+      changed.notify_all();
+      lock.unlock();
+      beLate();
+      next();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Work> work;
+  bool hasThread = false;
+  uint64_t lateness = reinterpret_cast<uintptr_t>(this);
+};
+
+} // namespace fake
+
+// The driver's opaque types.
+struct CUctx_st {
+  int device;
+  int users = 0;
+  std::array<fake::Queue, 32> queues;
+  /// One thread gives something to a queue at a time, and the others wait where
+  /// it has no room.
+  std::mutex gives;
+  /// How many streams have found one.
+  std::atomic<unsigned> streams{0};
+  /// How many threads begin to use a stream.
+  std::atomic<int> beginners{0};
+  /// For the blocks that it can have at once.
+  ccn::emulator::Room room{fake::multiprocessors * fake::blocksEach};
+};
+struct CUgraph_st {
+  std::vector<fake::Work> work;
+};
+struct CUgraphExec_st {
+  std::vector<fake::Work> work;
+};
+struct CUevent_st {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t recorded = 0, done = 0;
+  std::chrono::steady_clock::time_point time;
+  /// While it was recorded in a capture: where, and after how much.
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  size_t streamWork = 0;
+
+  void finish(uint64_t number) {
+    std::lock_guard lock(mutex);
+    time = std::chrono::steady_clock::now();
+    done = std::max(done, number);
+    changed.notify_all();
+  }
+  void wait(uint64_t number) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return done >= number; });
+  }
+};
+struct CUstream_st {
+  static inline std::atomic<unsigned long long> created{0};
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::once_flag isBegun;
+  CUctx_st *context = nullptr;
+  fake::Queue *queue = nullptr;
+  /// What it has in the queue.
+  int pending = 0;
+  const unsigned long long number = ++created;
+  /// Of a capture.
+  CUgraph graph = nullptr;
+  bool isOrigin = false;
+  size_t work = 0, joined = 0;
+
+  void add(fake::Work next) {
+    if (graph) {
+      graph->work.push_back(std::move(next));
+      ++work;
+      return;
+    }
+    std::call_once(isBegun, [&] { findQueue(); });
+    {
+      std::lock_guard lock(mutex);
+      ++pending;
+    }
+    std::lock_guard give(context->gives);
+    queue->add([this, next = std::move(next)] {
+      next();
+      std::lock_guard lock(mutex);
+      --pending;
+      changed.notify_all();
+    });
+  }
+  bool isBusy() {
+    std::lock_guard lock(mutex);
+    return pending > 0;
+  }
+  void finish() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return pending == 0; });
+  }
+
+private:
+  void findQueue();
+};
+
+namespace fake {
+
+/// How many queues a context has; the environment says it when the driver
+/// starts.
+unsigned countQueues();
+
+} // namespace fake
+
+#endif // CCN_TEST_UNIT_GPU_FAKESTREAMS_H
