@@ -250,8 +250,7 @@ std::optional<Synthesized> readAnswer(const std::string &entry,
                 static_cast<int64_t>(schedule->steps.size()) <= request.steps &&
                 schedule->totalRounds() <= request.rounds));
   if (!fits || !check(*schedule).empty() ||
-      (request.rounding &&
-       !differingSums(*schedule, *request.rounding).empty()))
+      (request.ordered && !differingSums(*schedule).empty()))
     return std::nullopt;
   return answer;
 }
