@@ -42,7 +42,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                  "- is standard input")
       ->required()
       ->type_name("");
-  app.add_option("-D", params, "set a param, as in -D N=1003, or the sizes that are given as "
+  app.add_option("-D", params,
+                 "set a param, as in -D N=1003, or the sizes that are given as "
                  "a number, as in -D 4096=9")
       ->type_name("NAME=NUMBER")
       ->expected(1)
