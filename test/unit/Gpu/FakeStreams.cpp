@@ -1,7 +1,6 @@
 //===- FakeStreams.cpp - Streams of the driver without GPUs ---------------===//
 //
-// Also events and graphs. What a graph holds is done in the order of its
-// capture.
+// Also events and graphs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <set>
 
 using fake::mutex;
@@ -91,7 +91,7 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   CCN_UNCAPTURED(cuStreamBeginCapture)
   if (mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL || stream->graph)
     return CUDA_ERROR_INVALID_VALUE;
-  stream->graph = new CUgraph_st;
+  stream->graph = new CUgraph_st{stream};
   stream->isOrigin = true;
   stream->work = stream->joined = 0;
   capturing = stream;
@@ -134,7 +134,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
     }
     if (event->stream != stream && event->streamWork == event->stream->work)
       event->stream->joined = event->stream->work;
-    // Graphs do everything in the order of the capture.
+    stream->graph->steps.push_back({stream});
+    stream->graph->steps.back().awaited = event->numberInGraph;
     return CUDA_SUCCESS;
   }
   if (stream->graph)
@@ -158,8 +159,13 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   event->stream = stream;
   event->graph = stream->graph;
   event->streamWork = stream->work;
-  if (!stream->graph)
-    stream->add([event, number = ++event->recorded] { event->finish(number); });
+  if (stream->graph) {
+    event->numberInGraph = stream->graph->events++;
+    stream->graph->steps.push_back({stream});
+    stream->graph->steps.back().recorded = event->numberInGraph;
+    return CUDA_SUCCESS;
+  }
+  stream->add([event, number = ++event->recorded] { event->finish(number); });
   return CUDA_SUCCESS;
 }
 CUresult cuEventQuery(CUevent event) {
@@ -179,16 +185,28 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 CUresult cuGraphInstantiate(CUgraphExec *runner, CUgraph graph,
                             unsigned long long) {
   CCN_UNCAPTURED(cuGraphInstantiate)
-  *runner = new CUgraphExec_st{graph->work};
+  *runner = new CUgraphExec_st{*graph};
+  for (const CUgraph_st::Step &step : graph->steps)
+    if (step.stream != graph->origin)
+      (*runner)->branches.try_emplace(step.stream);
   ++objects;
   return CUDA_SUCCESS;
 }
 CUresult cuGraphLaunch(CUgraphExec runner, CUstream stream) {
   CCN_CONTEXT(cuGraphLaunch)
-  stream->add([runner] {
-    for (const Work &work : runner->work)
-      work();
-  });
+  using Events = std::vector<CUevent_st>;
+  auto events = std::make_shared<Events>(runner->graph.events);
+  for (const CUgraph_st::Step &step : runner->graph.steps) {
+    CUstream where = step.stream == runner->graph.origin
+                         ? stream
+                         : &runner->branches.at(step.stream);
+    Work work = step.work;
+    if (step.recorded >= 0)
+      work = [=] { (*events)[size_t(step.recorded)].finish(1); };
+    else if (step.awaited >= 0)
+      work = [=] { (*events)[size_t(step.awaited)].wait(1); };
+    where->add(std::move(work), /*isOfGraph=*/true);
+  }
   return CUDA_SUCCESS;
 }
 CUresult cuGraphDestroy(CUgraph graph) {
@@ -197,6 +215,8 @@ CUresult cuGraphDestroy(CUgraph graph) {
   return CUDA_SUCCESS;
 }
 CUresult cuGraphExecDestroy(CUgraphExec runner) {
+  for (auto &[stream, branch] : runner->branches)
+    branch.finish();
   delete runner;
   --objects;
   return CUDA_SUCCESS;
