@@ -36,15 +36,21 @@ unsigned fake::countQueues() {
   return count;
 }
 
-/// The next one. The real driver finds a queue when something is first given to
-/// a stream, and may find the same for one that another thread begins to use
-/// meanwhile.
+void CUstream_st::takeQueue() {
+  context = fake::currentContext();
+  queue = &context->queues[context->streams++ % fake::countQueues()];
+}
+
+/// The real driver finds a queue when something is first given to a stream, and
+/// may find the same for one that another thread begins to use meanwhile.
 void CUstream_st::findQueue() {
   context = fake::currentContext();
   bool isLate = context->beginners++ > 0;
   sharedQueues += isLate;
-  unsigned position = isLate ? context->streams - 1 : context->streams++;
-  queue = &context->queues[position % fake::countQueues()];
+  if (isLate)
+    queue = &context->queues[(context->streams - 1) % fake::countQueues()];
+  else
+    takeQueue();
   std::this_thread::sleep_for(std::chrono::microseconds(200));
   --context->beginners;
 }
@@ -188,7 +194,7 @@ CUresult cuGraphInstantiate(CUgraphExec *runner, CUgraph graph,
   *runner = new CUgraphExec_st{*graph};
   for (const CUgraph_st::Step &step : graph->steps)
     if (step.stream != graph->origin)
-      (*runner)->branches.try_emplace(step.stream);
+      (*runner)->branches[step.stream].beginAsBranch();
   ++objects;
   return CUDA_SUCCESS;
 }

@@ -164,8 +164,15 @@ struct CUstream_st {
     changed.wait(lock, [&] { return pending == 0; });
   }
 
+  /// As a branch of a graph, which has a queue when the graph is made.
+  void beginAsBranch() {
+    std::call_once(isBegun, [&] { takeQueue(); });
+  }
+
 private:
   void findQueue();
+  /// The next one.
+  void takeQueue();
 };
 /// The streams of a graph but the one that captured it become branches with
 /// streams, and so queues, of their own.
