@@ -9,7 +9,6 @@
 #include "runtime/cuda/Compiler.h"
 
 #include <chrono>
-#include <mutex>
 #include <thread>
 
 namespace ccn::runtime {
@@ -86,15 +85,19 @@ void GpuDevice::endSetup() const {
   setup = nullptr;
 }
 
-Status GpuDevice::begin(CUstream stream) const {
+std::unique_lock<std::mutex> GpuDevice::takeTurn() {
   static std::mutex turns;
+  return std::unique_lock(turns);
+}
+
+Status GpuDevice::begin(CUstream stream) const {
   static const int64_t zero = 0;
   if (!word)
     if (Status status =
             check(driver.memAlloc(&word, sizeof zero), "cuMemAlloc");
         !status)
       return status;
-  std::lock_guard turn(turns);
+  std::unique_lock<std::mutex> turn = takeTurn();
   Status status = check(driver.memsetD8Async(word, 0, sizeof zero, stream),
                         "cuMemsetD8Async");
   return status

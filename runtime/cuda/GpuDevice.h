@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace ccn::runtime {
@@ -48,6 +49,10 @@ public:
   /// end. So the threads of a process do this in turns. Does not wait for the
   /// device, as others may need their turn for what it does.
   Status begin(CUstream stream) const;
+  /// Such a turn, also for what is launched first in a stream that has begun.
+  /// To be kept for as long as that takes, and not while anything is waited
+  /// for.
+  static std::unique_lock<std::mutex> takeTurn();
 
   const Driver &driver;
   int number = 0;

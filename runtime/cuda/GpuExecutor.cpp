@@ -235,6 +235,7 @@ Status GpuExecutor::State::beginStream(CUstream stream) {
                      usedStreams.end())
     return status;
   usedStreams[nextUsed++ % usedStreams.size()] = number;
+  isFirstRun = true;
   return device->begin(stream);
 }
 
@@ -290,8 +291,13 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
     auto number = static_cast<size_t>(prepared.stream);
     CUstream where = streams[number] ? streams[number].get() : stream;
     Status status = pace(number, where);
-    if (status)
+    if (status) {
+      std::unique_lock<std::mutex> turn;
+      // With messages a launch waits for other ranks.
+      if (isFirstRun && !messages)
+        turn = GpuDevice::takeTurn();
       status = launch(prepared, where, isTraced);
+    }
     if (!status)
       return error(
           "launch '",
@@ -299,6 +305,7 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
           "': ", status.message());
   }
   show(launches.size());
+  isFirstRun = false;
   for (size_t i = 1; i < streams.size(); ++i) {
     if (!streams[i])
       continue;

@@ -256,6 +256,8 @@ private:
   CUdeviceptr deviceWords = 0;
   /// Of the run that is being started.
   bool isCaptured = false;
+  /// Whether it is the first in its stream.
+  bool isFirstRun = false;
   /// Whether any was a capture.
   bool hasCaptured = false;
   bool mayBeUsed = false, hasRun = false, isTraceReady = false;

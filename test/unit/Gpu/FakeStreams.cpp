@@ -1,7 +1,6 @@
 //===- FakeStreams.cpp - Streams of the driver without GPUs ---------------===//
 //
-// Also events and graphs. What a graph holds is done in the order of its
-// capture.
+// Also events and graphs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <set>
 
 using fake::mutex;
@@ -49,15 +49,21 @@ void fake::Queue::beLate() {
     std::this_thread::sleep_for(std::chrono::microseconds(drawn / 2 % most));
 }
 
-/// The next one. The real driver finds a queue when something is first given to
-/// a stream, and may find the same for one that another thread begins to use
-/// meanwhile.
+void CUstream_st::takeQueue() {
+  context = fake::currentContext();
+  queue = &context->queues[context->streams++ % fake::countQueues()];
+}
+
+/// The real driver finds a queue when something is first given to a stream, and
+/// may find the same for one that another thread begins to use meanwhile.
 void CUstream_st::findQueue() {
   context = fake::currentContext();
   bool isLate = context->beginners++ > 0;
   sharedQueues += isLate;
-  unsigned position = isLate ? context->streams - 1 : context->streams++;
-  queue = &context->queues[position % fake::countQueues()];
+  if (isLate)
+    queue = &context->queues[(context->streams - 1) % fake::countQueues()];
+  else
+    takeQueue();
   std::this_thread::sleep_for(std::chrono::microseconds(200));
   --context->beginners;
 }
@@ -104,7 +110,7 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   CCN_UNCAPTURED(cuStreamBeginCapture)
   if (mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL || stream->graph)
     return CUDA_ERROR_INVALID_VALUE;
-  stream->graph = new CUgraph_st;
+  stream->graph = new CUgraph_st{stream};
   stream->isOrigin = true;
   stream->work = stream->joined = 0;
   capturing = stream;
@@ -147,7 +153,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
     }
     if (event->stream != stream && event->streamWork == event->stream->work)
       event->stream->joined = event->stream->work;
-    // Graphs do everything in the order of the capture.
+    stream->graph->steps.push_back({stream});
+    stream->graph->steps.back().awaited = event->numberInGraph;
     return CUDA_SUCCESS;
   }
   if (stream->graph)
@@ -171,8 +178,13 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   event->stream = stream;
   event->graph = stream->graph;
   event->streamWork = stream->work;
-  if (!stream->graph)
-    stream->add([event, number = ++event->recorded] { event->finish(number); });
+  if (stream->graph) {
+    event->numberInGraph = stream->graph->events++;
+    stream->graph->steps.push_back({stream});
+    stream->graph->steps.back().recorded = event->numberInGraph;
+    return CUDA_SUCCESS;
+  }
+  stream->add([event, number = ++event->recorded] { event->finish(number); });
   return CUDA_SUCCESS;
 }
 CUresult cuEventQuery(CUevent event) {
@@ -192,16 +204,28 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 CUresult cuGraphInstantiate(CUgraphExec *runner, CUgraph graph,
                             unsigned long long) {
   CCN_UNCAPTURED(cuGraphInstantiate)
-  *runner = new CUgraphExec_st{graph->work};
+  *runner = new CUgraphExec_st{*graph};
+  for (const CUgraph_st::Step &step : graph->steps)
+    if (step.stream != graph->origin)
+      (*runner)->branches[step.stream].beginAsBranch();
   ++objects;
   return CUDA_SUCCESS;
 }
 CUresult cuGraphLaunch(CUgraphExec runner, CUstream stream) {
   CCN_CONTEXT(cuGraphLaunch)
-  stream->add([runner] {
-    for (const Work &work : runner->work)
-      work();
-  });
+  using Events = std::vector<CUevent_st>;
+  auto events = std::make_shared<Events>(runner->graph.events);
+  for (const CUgraph_st::Step &step : runner->graph.steps) {
+    CUstream where = step.stream == runner->graph.origin
+                         ? stream
+                         : &runner->branches.at(step.stream);
+    Work work = step.work;
+    if (step.recorded >= 0)
+      work = [=] { (*events)[size_t(step.recorded)].finish(1); };
+    else if (step.awaited >= 0)
+      work = [=] { (*events)[size_t(step.awaited)].wait(1); };
+    where->add(std::move(work), /*isOfGraph=*/true);
+  }
   return CUDA_SUCCESS;
 }
 CUresult cuGraphDestroy(CUgraph graph) {
@@ -210,6 +234,8 @@ CUresult cuGraphDestroy(CUgraph graph) {
   return CUDA_SUCCESS;
 }
 CUresult cuGraphExecDestroy(CUgraphExec runner) {
+  for (auto &[stream, branch] : runner->branches)
+    branch.finish();
   delete runner;
   --objects;
   return CUDA_SUCCESS;

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -37,13 +38,15 @@ class Queue {
 public:
   static constexpr size_t room = 1024;
 
-  void add(Work next) {
+  /// What is part of a graph takes none of the room.
+  void add(Work next, bool isOfGraph) {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return work.size() < room; });
+    changed.wait(lock, [&] { return isOfGraph || taken < room; });
+    taken += !isOfGraph;
     if (!hasThread)
       std::thread([this] { loop(); }).detach();
     hasThread = true;
-    work.push_back(std::move(next));
+    work.emplace_back(std::move(next), isOfGraph);
     changed.notify_all();
   }
 
@@ -55,8 +58,9 @@ private:
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [&] { return !work.empty(); });
-      Work next = std::move(work.front());
+      auto [next, isOfGraph] = std::move(work.front());
       work.pop_front();
+      taken -= !isOfGraph;
       changed.notify_all();
       lock.unlock();
       beLate();
@@ -67,7 +71,8 @@ private:
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Work> work;
+  std::deque<std::pair<Work, bool>> work;
+  size_t taken = 0;
   bool hasThread = false;
   uint64_t lateness = reinterpret_cast<uintptr_t>(this);
 };
@@ -89,11 +94,16 @@ struct CUctx_st {
   /// For the blocks that it can have at once.
   ccn::emulator::Room room{fake::multiprocessors * fake::blocksEach};
 };
+/// What was captured, in order: work of streams, and events by their numbers.
 struct CUgraph_st {
-  std::vector<fake::Work> work;
-};
-struct CUgraphExec_st {
-  std::vector<fake::Work> work;
+  struct Step {
+    CUstream stream;
+    fake::Work work = {};
+    int recorded = -1, awaited = -1;
+  };
+  CUstream origin;
+  std::vector<Step> steps = {};
+  int events = 0;
 };
 struct CUevent_st {
   std::mutex mutex;
@@ -103,6 +113,7 @@ struct CUevent_st {
   /// While it was recorded in a capture: where, and after how much.
   CUstream stream = nullptr;
   CUgraph graph = nullptr;
+  int numberInGraph = 0;
   size_t streamWork = 0;
 
   void finish(uint64_t number) {
@@ -131,9 +142,9 @@ struct CUstream_st {
   bool isOrigin = false;
   size_t work = 0, joined = 0;
 
-  void add(fake::Work next) {
+  void add(fake::Work next, bool isOfGraph = false) {
     if (graph) {
-      graph->work.push_back(std::move(next));
+      graph->steps.push_back({this, std::move(next)});
       ++work;
       return;
     }
@@ -143,12 +154,14 @@ struct CUstream_st {
       ++pending;
     }
     std::lock_guard give(context->gives);
-    queue->add([this, next = std::move(next)] {
-      next();
-      std::lock_guard lock(mutex);
-      --pending;
-      changed.notify_all();
-    });
+    queue->add(
+        [this, next = std::move(next)] {
+          next();
+          std::lock_guard lock(mutex);
+          --pending;
+          changed.notify_all();
+        },
+        isOfGraph);
   }
   bool isBusy() {
     std::lock_guard lock(mutex);
@@ -159,8 +172,21 @@ struct CUstream_st {
     changed.wait(lock, [&] { return pending == 0; });
   }
 
+  /// As a branch of a graph, which has a queue when the graph is made.
+  void beginAsBranch() {
+    std::call_once(isBegun, [&] { takeQueue(); });
+  }
+
 private:
   void findQueue();
+  /// The next one.
+  void takeQueue();
+};
+/// The streams of a graph but the one that captured it become branches with
+/// streams, and so queues, of their own.
+struct CUgraphExec_st {
+  CUgraph_st graph;
+  std::map<CUstream, CUstream_st> branches = {};
 };
 
 namespace fake {
