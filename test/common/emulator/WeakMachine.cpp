@@ -304,10 +304,8 @@ bool WeakMachine::canRun(const Block &block, const Thread &thread) const {
   const WeakLevel &own = *running->levels[block.number];
   size_t at = static_cast<size_t>(
       static_cast<const std::byte *>(thread.lookedAt) - own.memory);
-  auto differs = [&](const WeakLevel &level) {
-    return std::memcmp(level.memory + at, thread.seen, thread.lookedBytes) != 0;
-  };
-  return differs(own) || differs(*running->device) || differs(*system);
+  return thread.lookedAfter != changes &&
+         own.hasOther(at, thread.lookedBytes, thread.seen);
 }
 
 bool WeakMachine::findThread(Rank &rank, Pick &found) {
@@ -353,29 +351,25 @@ void WeakMachine::resume(const Pick &pick) {
   }
 }
 
-bool WeakMachine::drainSomething() {
-  std::vector<WeakLevel *> levels;
+/// Lets a store get further, seldom one of a lazy rank unless it must be;
+/// false if none could.
+bool WeakMachine::drainSomething(bool mustBe) {
+  std::vector<WeakLevel *> levels, lazy;
   for (auto &rank : ranks) {
-    if (!oneIn(rank->lazy))
-      continue;
-    levels.push_back(rank->device.get());
+    std::vector<WeakLevel *> &to = oneIn(rank->lazy) ? levels : lazy;
+    to.push_back(rank->device.get());
     for (auto &level : rank->levels)
-      levels.push_back(level.get());
+      to.push_back(level.get());
   }
-  std::erase_if(levels,
-                [](const WeakLevel *level) { return !level->isPending(); });
+  auto isIdle = [](const WeakLevel *level) { return !level->isPending(); };
+  std::erase_if(levels, isIdle);
+  std::erase_if(lazy, isIdle);
+  if (levels.empty() && mustBe)
+    std::swap(levels, lazy);
   if (levels.empty())
     return false;
   levels[random() % levels.size()]->drainOne(random);
   return true;
-}
-
-bool WeakMachine::isPending() const {
-  return std::any_of(ranks.begin(), ranks.end(), [](const auto &rank) {
-    return rank->device->isPending() ||
-           std::any_of(rank->levels.begin(), rank->levels.end(),
-                       [](const auto &level) { return level->isPending(); });
-  });
 }
 
 /// Lets a rank go on, one of the fast ones mostly; false if none can.
@@ -408,17 +402,15 @@ std::string WeakMachine::run() {
   std::string problem = "it does not end";
   for (uint64_t steps = 0; steps < mostSteps; ++steps) {
     if (oneIn(drains))
-      drainSomething();
+      drainSomething(false);
     if (!isOver && step())
       continue;
     isOver |= std::all_of(ranks.begin(), ranks.end(), [](const auto &rank) {
       return rank->launches.empty();
     });
     // Stores get through at last.
-    if (!isOver && isPending()) {
-      drainSomething();
+    if (!isOver && drainSomething(true))
       continue;
-    }
     problem = isOver ? "" : "all wait for ever";
     break;
   }

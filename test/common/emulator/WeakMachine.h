@@ -102,8 +102,7 @@ private:
   bool findThread(Rank &rank, Pick &found);
   bool canRun(const Block &block, const Thread &thread) const;
   void resume(const Pick &pick);
-  bool drainSomething();
-  bool isPending() const;
+  bool drainSomething(bool mustBe);
   bool step();
   bool oneIn(unsigned count) { return count > 0 && random() % count == 0; }
 

@@ -94,6 +94,15 @@ void WeakLevel::refresh(size_t offset, size_t size) {
       std::memcpy(memory + store.offset, store.bytes, store.size);
 }
 
+bool WeakLevel::hasOther(size_t offset, size_t size, const void *seen) const {
+  bool isOwn = !parent || std::any_of(pending.begin(), pending.end(),
+                                      [&](const WeakStore &store) {
+                                        return overlap(store, offset, size);
+                                      });
+  return isOwn ? std::memcmp(memory + offset, seen, size) != 0
+               : parent->hasOther(offset, size, seen);
+}
+
 void WeakLevel::refreshAll() {
   if (!parent || parentVersion == parent->version)
     return;

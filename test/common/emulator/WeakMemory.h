@@ -52,6 +52,9 @@ public:
   void refresh(size_t offset, size_t size);
   void refreshAll();
 
+  /// Whether it would change what is in `seen` to refresh it.
+  bool hasOther(size_t offset, size_t size, const void *seen) const;
+
   std::byte *const memory;
 
 private:

@@ -63,6 +63,7 @@ ProtocolCase packets(const char *name, Exchange exchange, int ranks) {
           .plan = plan.plan,
           .input = inputs(0),
           .expected = sums(1, ranks),
+          .blocks = 1,
           .runs = 7,
           .threads = 32};
 }
@@ -125,7 +126,7 @@ LoopOperand store(const View &view) {
 /// Each rank reads what the next one's blocks of other numbers have put where
 /// it can be read.
 ProtocolCase groupBarriers(const char *name, int ranks) {
-  constexpr int64_t half = 50;
+  constexpr int64_t half = 152;
   PlanBuilder plan(ranks);
   int in = plan.argument({2 * half}), out = plan.argument({2 * half});
   int place = plan.symmetric({2 * half});
@@ -152,7 +153,8 @@ ProtocolCase groupBarriers(const char *name, int ranks) {
 
 /// The same of one rank's blocks.
 ProtocolCase gridBarriers() {
-  constexpr int64_t half = 50;
+  // More than threads of one block take at once.
+  constexpr int64_t half = 1100;
   PlanBuilder plan(1);
   int in = plan.argument({2 * half}), out = plan.argument({2 * half});
   int place = plan.privateBuffer({2 * half});
@@ -168,14 +170,14 @@ ProtocolCase gridBarriers() {
                                 return valueOf(rank, run,
                                                (i + half) % (2 * half));
                               }),
-          .blocks = 3,
+          .runs = 3,
           .threads = 32};
 }
 
 /// Ranks meet at the edges of kernels only: each writes where the other reads
 /// in its next launch.
 ProtocolCase edgeBarriers() {
-  constexpr int64_t count = 100;
+  constexpr int64_t count = 300;
   PlanBuilder plan(2);
   int in = plan.argument({count}), out = plan.argument({count});
   int place = plan.symmetric({count});
@@ -198,7 +200,7 @@ ProtocolCase edgeBarriers() {
 
 /// Rank 0 writes to rank 1 and signals; rank 1 signals back when it has read.
 ProtocolCase signals() {
-  constexpr int64_t half = 50;
+  constexpr int64_t half = 152;
   PlanBuilder plan(2);
   int in = plan.argument({2 * half}), out = plan.argument({2 * half});
   int place = plan.symmetric({2 * half});
@@ -281,7 +283,8 @@ ProtocolCase clusterBarriers() {
                               }),
           .blocks = 1,
           .runs = 2,
-          .clusterBits = 1};
+          .clusterBits = 1,
+          .seeds = 4};
 }
 
 /// A product of what the other rank has sent, which asynchronous copies bring
@@ -320,7 +323,8 @@ ProtocolCase asynchronousCopies() {
                                 return 2 * valueOf(1 - rank, run, i);
                               }),
           .blocks = 1,
-          .runs = 2};
+          .runs = 2,
+          .seeds = 3};
 }
 
 } // namespace

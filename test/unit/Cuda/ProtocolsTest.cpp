@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 
 using namespace ccn;
 using namespace ccn::test;
@@ -61,7 +62,15 @@ class Protocols : public testing::TestWithParam<std::string> {};
 TEST_P(Protocols, AreRightOnWeakMemory) {
   const ProtocolCase &protocol = protocolCase(GetParam());
   runtime::GpuProgram program = programOf(protocol);
-  EXPECT_EQ(problemOf(protocol, program, program.source, 12), "");
+  if (getenv("DUMP")) {
+    std::ofstream(std::string("/tmp/dump/") + GetParam() + ".cu")
+        << program.source;
+    for (auto &r : program.launches)
+      for (auto &l : r)
+        printf("blocks %d kernel %d\n", int(l.blocks), l.kernel);
+    return;
+  }
+  EXPECT_EQ(problemOf(protocol, program, program.source, protocol.seeds), "");
 }
 
 TEST_P(Protocols, AreWhatTheCompilerLeaves) {

@@ -45,7 +45,9 @@ struct State {
   bool isReached = false;
   /// A store or the block's barrier without a fence since; a count without one.
   bool lacksFence = true, lacksFenceAfterCount = false;
-  bool hasStored = false, hasCopies = false;
+  bool hasStored = false, hasLoadedFlag = false;
+  /// Copies have begun; and the block's barrier has been since.
+  bool hasCopies = false, hasLateCopies = false;
   /// Something of a fault has been stored, without a fence since.
   bool hasFault = false;
 
@@ -57,7 +59,9 @@ struct State {
     lacksFence |= other.lacksFence;
     lacksFenceAfterCount |= other.lacksFenceAfterCount;
     hasStored |= other.hasStored;
+    hasLoadedFlag |= other.hasLoadedFlag;
     hasCopies |= other.hasCopies;
+    hasLateCopies |= other.hasLateCopies;
     hasFault |= other.hasFault;
     isReached = true;
     return !(*this == old);
@@ -340,33 +344,37 @@ void Reader::step(const Line &line, State &state, bool reports) {
     if (reports)
       expect(holds, rule, line);
   };
-  bool isEnd = line.is("ret");
-  if (line.is("bar.sync") || line.is("barrier.sync") || isEnd)
-    check(!state.hasCopies, "copies are waited for");
-  if (line.is("bar.sync") || line.is("barrier.sync")) {
+  bool isBarrier = line.is("bar.sync") || line.is("barrier.sync");
+  bool isCopy = line.is("cp.async.c") && !line.is("cp.async.commit");
+  if (isBarrier) {
     state.lacksFence = true;
-    state.hasStored = false;
+    state.lacksFenceAfterCount = state.hasStored = state.hasLoadedFlag = false;
+    state.hasLateCopies |= state.hasCopies;
   } else if (isFence(line)) {
     state.lacksFence = state.lacksFenceAfterCount = state.hasFault = false;
   } else if (isCount(line)) {
     check(!state.lacksFence, "a fence comes before a count");
     state.lacksFenceAfterCount = true;
   } else if (line.is("cp.async.wait_all")) {
-    state.hasCopies = false;
-  } else if (line.is("cp.async.c")) {
-    state.hasCopies = true;
+    state.hasCopies = state.hasLateCopies = false;
+  } else if (line.is("ldmatrix")) {
+    check(!state.hasLateCopies, "copies are waited for before a barrier");
   } else if (line.is("ld.acquire")) {
     state.lacksFenceAfterCount = false;
+    state.hasLoadedFlag |= isFlag(line);
   } else if (line.is("st.") && isFlag(line)) {
     check(!state.hasStored, "threads wait for each other before a flag");
     check(!state.lacksFenceAfterCount, "a fence is between count and flag");
-    check(!state.hasCopies, "copies are waited for");
   } else if (line.is("st.") && isFault(line)) {
     bool isKind = line.operands.find('+') == line.operands.npos;
     check(!isKind || !state.hasFault, "a fault's kind comes after a fence");
     state.hasFault = true;
-  } else if (line.is("st.global") || line.opcode == "st.u32") {
-    state.hasStored = state.lacksFence = true;
+  } else if (isCopy || line.is("ld.global") || line.is("st.global")) {
+    check(!state.hasLoadedFlag || isControl(line),
+          "threads wait for each other after a flag");
+    state.hasCopies |= isCopy;
+    state.hasStored |= line.is("st.");
+    state.lacksFence |= line.is("st.");
   }
 }
 

@@ -10,9 +10,10 @@
 //  - Who counts itself among the blocks that have come has done a fence before;
 //    who then stores a flag, another one after.
 //  - The counts are loaded by ld.acquire of the device.
-//  - Asynchronous copies have been waited for where threads wait for each
-//  other,
-//    store a flag, or end.
+//  - After a flag has been loaded, the block's threads wait for each other
+//    before anything is loaded, stored or copied.
+//  - Asynchronous copies have been waited for before the barrier after which
+//    what they bring is used.
 //  - Threads of a cluster that wait for each other see what others have stored.
 //  - A fault's kind is stored after a fence.
 //

@@ -60,16 +60,14 @@ Result<std::unique_ptr<WeakTeam>> WeakTeam::create(const ProtocolCase &protocol,
 
 /// As many on all ranks.
 int WeakTeam::blocksOf(size_t launch) const {
-  int64_t wanted = 1;
   bool hasClusters = false;
   for (const std::vector<GpuLaunch> &rank : program.launches) {
-    wanted = std::max(wanted, rank[launch].blocks);
     int kernel = rank[launch].kernel;
     hasClusters |=
         kernel >= 0 && program.kernels[static_cast<size_t>(kernel)].clusters;
   }
-  int blocks = static_cast<int>(std::min<int64_t>(wanted, protocol.blocks));
-  return hasClusters ? blocks << protocol.clusterBits : blocks;
+  return hasClusters ? protocol.blocks << protocol.clusterBits
+                     : protocol.blocks;
 }
 
 int64_t WeakTeam::countOf(int rank, size_t argument) const {

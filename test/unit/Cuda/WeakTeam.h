@@ -33,10 +33,13 @@ struct ProtocolCase {
   /// What is written before each run, and what must be there after it; nothing
   /// of elements that do not matter.
   std::function<std::optional<float>(const ElementOfRun &)> input, expected;
+  /// Blocks, or clusters of them, of which some may have nothing to do.
   int blocks = 2, runs = 5;
   /// Of a block; 0 is as many as the kernel is for.
   int threads = 0;
   int clusterBits = 0;
+  /// How many orders are tried; fewer where there is much to compute.
+  unsigned seeds = 12;
   /// Edits the kernels' text, for example to smaller chunks.
   std::function<void(std::string &source)> adapt = {};
 };
