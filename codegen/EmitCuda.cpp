@@ -15,6 +15,7 @@
 #include "codegen/ShareArguments.h"
 #include "runtime/GpuAbi.h"
 #include "runtime/Parts.h"
+#include "runtime/ProtocolRules.h"
 #include "runtime/ScheduleActions.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -106,13 +107,15 @@ llvm::Error Emitter::placeExchanges() {
         memory.freeFlags = flags + needed->flags;
         flags += needed->flags + members;
         memory.bufferBytes = llvm::alignTo(needed->bufferBytes, alignment);
-        bytes += 2 * memory.bufferBytes;
+        bytes += CCN_SCHEDULE_BUFFERS * memory.bufferBytes;
       } else {
         bool isLL = part->exchange == Exchange::LL;
         int64_t packets = llvm::divideCeilSigned(part->largestCount * size,
                                                  payloadOf(part->exchange));
         int64_t total =
-            llvm::alignTo((isLL ? 2 : 3) * members * packets * 16, alignment);
+            llvm::alignTo((isLL ? CCN_LL_BUFFERS : CCN_LAMPORT_BUFFERS) *
+                              members * packets * 16,
+                          alignment);
         if (!isLL)
           program.fills.push_back({bytes, total, 0xff});
         bytes += total;
@@ -637,9 +640,9 @@ llvm::Expected<GpuProgram> Emitter::run() {
     return argument.scattered;
   });
   for (const char *file :
-       {"GpuAbi.h", "kernel.cuh", "scalars.cuh", "exchange.cuh", "rows.cuh",
-        "columns.cuh", "tiles.cuh", "products.cuh", "tables.cuh",
-        "transposes.cuh"})
+       {"GpuAbi.h", "ProtocolRules.h", "kernel.cuh", "scalars.cuh",
+        "exchange.cuh", "rows.cuh", "columns.cuh", "tiles.cuh", "products.cuh",
+        "tables.cuh", "transposes.cuh"})
     program.source += cudaSource(file);
   if (hasLists)
     program.source += cudaSource("pieces.cuh");

@@ -18,6 +18,7 @@
 #ifndef CCN_RUNTIME_PROTOCOLS_H
 #define CCN_RUNTIME_PROTOCOLS_H
 
+#include "runtime/ProtocolRules.h"
 #include "runtime/Wait.h"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ using Epoch = uint64_t;
 
 /// Whether a flag holds `wanted` or a later epoch.
 inline bool reached(uint32_t seen, Epoch wanted) {
-  return static_cast<int32_t>(seen - static_cast<uint32_t>(wanted)) >= 0;
+  return ccnReached(seen, static_cast<uint32_t>(wanted));
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,18 +126,17 @@ Status barrier(Memory &memory, const Members &members, const Signals &signals,
 ///
 /// Sender:    awaitFree, write into buffer(epoch), signalFull
 /// Receiver:  awaitFull, read from buffer(epoch), signalFree
-template <uint32_t buffers = 2> struct Channel {
+template <uint32_t buffers = CCN_SCHEDULE_BUFFERS> struct Channel {
   Signals full{"data"}, free{"acknowledgement"};
 
-  static int64_t buffer(Epoch epoch) {
-    return static_cast<int64_t>(epoch % buffers);
-  }
+  static int64_t buffer(Epoch epoch) { return ccnBufferOf(epoch, buffers); }
 
   /// Waits until `receiver` has read what this rank wrote `buffers` calls ago.
   template <typename Memory>
   Status awaitFree(Memory &memory, int receiver, int64_t index,
                    const char *operation, Epoch epoch) const {
-    return free.await(memory, receiver, index, operation, epoch - buffers);
+    return free.await(memory, receiver, index, operation,
+                      ccnEpochBefore(epoch, buffers));
   }
   template <typename Memory>
   void signalFull(Memory &memory, int receiver, int64_t index,
@@ -172,7 +172,9 @@ public:
 
 protected:
   int64_t place(Epoch epoch, int member, int64_t word) const {
-    auto buffer = static_cast<int64_t>(epoch % buffers);
+    return placeIn(ccnBufferOf(epoch, buffers), member, word);
+  }
+  int64_t placeIn(int64_t buffer, int member, int64_t word) const {
     return offset + ((buffer * members + member) * words + word) * 8;
   }
 
@@ -184,7 +186,7 @@ protected:
 /// LL. Two buffers suffice: a member that writes into a buffer again has, in
 /// the call between, heard from every other that it had finished the call
 /// before.
-template <uint32_t buffers = 2>
+template <uint32_t buffers = CCN_LL_BUFFERS>
 class LowLatencyExchange : public ExchangeSlots<buffers> {
 public:
   /// The data that one word carries.
@@ -239,7 +241,7 @@ private:
 /// third nobody writes before all have finished this call. The fence keeps the
 /// clearing before the next call's data, which lets others write into what was
 /// cleared.
-template <uint32_t buffers = 3>
+template <uint32_t buffers = CCN_LAMPORT_BUFFERS>
 class LamportExchange : public ExchangeSlots<buffers> {
 public:
   using Data = uint64_t;
@@ -286,10 +288,10 @@ public:
   /// the next.
   template <typename Memory>
   void finish(Memory &memory, const Members &group, Epoch epoch) const {
+    int64_t cleared = ccnBufferBefore(ccnBufferOf(epoch, buffers), buffers);
     (void)forEachPeer(group, [&](int member) {
       for (int64_t w = 0; w < words; ++w)
-        memory.putWord(memory.rank(), place(epoch + buffers - 1, member, w),
-                       sentinel);
+        memory.putWord(memory.rank(), placeIn(cleared, member, w), sentinel);
       return Status();
     });
     memory.fence();
@@ -297,7 +299,8 @@ public:
 
 private:
   using ExchangeSlots<buffers>::members, ExchangeSlots<buffers>::offset,
-      ExchangeSlots<buffers>::place, ExchangeSlots<buffers>::words;
+      ExchangeSlots<buffers>::place, ExchangeSlots<buffers>::placeIn,
+      ExchangeSlots<buffers>::words;
 };
 
 } // namespace ccn::runtime

@@ -50,7 +50,8 @@ public:
     if (!flags)
       return flags.status();
     channel.full.offset = *flags;
-    Result<int64_t> allocated = memory.allocate(2 * bufferBytes);
+    Result<int64_t> allocated =
+        memory.allocate(CCN_SCHEDULE_BUFFERS * bufferBytes);
     if (allocated)
       buffers = *allocated;
     return allocated.status();
@@ -216,7 +217,7 @@ private:
   std::vector<std::vector<ScheduleSlot>> slots;
   /// The members that send to this one.
   std::vector<int> senders;
-  Channel<2> channel;
+  Channel<> channel;
   int64_t buffers = 0, bufferBytes = 0, buffer = 0;
   int64_t inputBytes = 0, outputBytes = 0;
   Epoch epoch = 0;
@@ -230,7 +231,7 @@ private:
 
 int64_t ScheduledMemory::bytes(int members) const {
   return aligned(Signals::bytes(members)) + aligned(Signals::bytes(flags)) +
-         aligned(2 * bufferBytes);
+         aligned(CCN_SCHEDULE_BUFFERS * bufferBytes);
 }
 
 Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,

@@ -72,7 +72,8 @@ combineAll(const Vector<T, count> (&parts)[members]) {
 
 /// LL: 8 bytes with the number of the run beside each word.
 template <class T> struct LowLatency {
-  static constexpr int count = 8 / sizeof(T), buffers = 2;
+  static constexpr int count = 8 / sizeof(T), buffers = CCN_LL_BUFFERS;
+  static constexpr bool clears = false;
   using Payload = Vector<T, count>;
   u32 flag;
 
@@ -117,7 +118,8 @@ __device__ inline void scrub(Vector<T, count> &values) {
 /// Lamport: each run clears the buffer of the run before, which is that of the
 /// run after the next.
 template <class T> struct Lamport {
-  static constexpr int count = 16 / sizeof(T), buffers = 3;
+  static constexpr int count = 16 / sizeof(T), buffers = CCN_LAMPORT_BUFFERS;
+  static constexpr bool clears = true;
   using Payload = Vector<T, count>;
 
   __device__ explicit Lamport(u64) {}
@@ -180,7 +182,8 @@ public:
   __device__ Packets(const CcnContext &c, const Group<members> &group,
                      i64 slots, i64 count, i64 elements, u64 epoch)
       : c(c), group(group), slots(slots), count(count), elements(elements),
-        protocol(epoch), epoch(u32(epoch)), buffer(int(epoch % P::buffers)) {}
+        protocol(epoch), epoch(u32(epoch)),
+        buffer(int(ccnBufferOf(epoch, P::buffers))) {}
 
   template <class From>
   __device__ Payload take(const From &from, i64 packet) const {
@@ -227,9 +230,9 @@ public:
         if (ofClusters && !protocol.hasCome(value) && c.clusterBits == 0)
           endThread();
         part = protocol.unpack(value);
-        if constexpr (P::buffers == 3)
-          *place(c.rank, (buffer + 2) % 3, member.value, packet) =
-              make_uint4(~0u, ~0u, ~0u, ~0u);
+        if constexpr (P::clears)
+          *place(c.rank, int(ccnBufferBefore(buffer, P::buffers)), member.value,
+                 packet) = make_uint4(~0u, ~0u, ~0u, ~0u);
       }
       if constexpr (members == 1)
         result = part;
@@ -417,17 +420,17 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// What an action's parts are (see executeSchedule), a vector of elements of
-/// each at a time.
+/// each at a time; of slots those of the buffer that is so many bytes behind the
+/// first.
 template <class T, Kind kind, class From> class ScheduleParts {
 public:
   static constexpr int width = 16 / sizeof(T);
   using Partial = typename Compute<T>::Type;
 
-  __device__ ScheduleParts(const CcnContext &c, const i64 *action,
-                           i64 bufferBytes, u64 epoch, const From &from)
+  __device__ ScheduleParts(const CcnContext &c, const i64 *action, i64 buffer,
+                           const From &from)
       : parts(action + 7), count(action[5]),
-        buffer(c.symmetric[c.rank] + i64(epoch % 2) * bufferBytes), from(from) {
-  }
+        buffer(c.symmetric[c.rank] + buffer), from(from) {}
 
   /// Of the only part, as it came.
   __device__ Vector<T, width> only(i64 index, i64 end) const {
@@ -502,6 +505,7 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
   // Messages need one buffer, and nobody waits.
   if (c.segment >= 0)
     epoch = 0;
+  const i64 buffer = ccnBufferOf(epoch, CCN_SCHEDULE_BUFFERS) * bufferBytes;
   for (const i64 *action = table; action[0] != CCN_END_OF_SCHEDULE;
        action += 7 + 2 * action[5]) {
     int peer = int(action[1]);
@@ -517,8 +521,9 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
       __syncthreads();
       continue;
     case CCN_AWAIT_FREE:
-      if (threadIdx.x == 0 && epoch > 2)
-        awaitFlag(c, peer, flag, blockIdx.x, u32(epoch - 2));
+      if (threadIdx.x == 0)
+        awaitFlag(c, peer, flag, blockIdx.x,
+                  ccnEpochBefore(epoch, CCN_SCHEDULE_BUFFERS));
       __syncthreads();
       continue;
     case CCN_TELL_FREE:
@@ -533,9 +538,8 @@ __device__ inline void executeSchedule(const CcnContext &c, const i64 *table,
     i64 end = vectors * (blockIdx.x + 1) / gridDim.x * width;
     if (end > action[4])
       end = action[4];
-    Byte *slot = c.symmetric[peer] + action[3] + i64(epoch % 2) * bufferBytes;
-    const ScheduleParts<T, kind, From> parts(c, action, bufferBytes, epoch,
-                                             from);
+    Byte *slot = c.symmetric[peer] + action[3] + buffer;
+    const ScheduleParts<T, kind, From> parts(c, action, buffer, from);
     using Partial = typename Compute<T>::Type;
     for (i64 i = begin + i64(threadIdx.x) * width; i < end;
          i += i64(blockDim.x) * width) {

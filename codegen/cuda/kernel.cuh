@@ -262,7 +262,7 @@ __device__ inline void awaitFlag(const CcnContext &c, int peer, u32 flag,
                                  u32 block, u32 epoch) {
   const u32 *word = flagOf(c, c.rank, flag, block);
   Patience patience(c);
-  for (u32 seen; int((seen = loadAcquire(word)) - epoch) < 0;)
+  for (u32 seen; !ccnReached(seen = loadAcquire(word), epoch);)
     patience.wait(peer, flag, epoch, seen);
 }
 

@@ -4,6 +4,7 @@
 
 // Its names are of no namespace, as CUDA has them.
 #include "test/common/emulator/Intrinsics.h"
+#include "test/common/emulator/WeakMachine.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +19,7 @@
 #include <utility>
 
 using namespace ccn;
-using emulator::Cluster;
+using namespace ccn::emulator;
 
 thread_local CudaIndex threadIdx, blockIdx, blockDim, gridDim;
 thread_local int emulator::flagDelay = 0;
@@ -28,59 +29,24 @@ namespace {
 /// Half a packet, which may alias other types.
 using Word [[gnu::may_alias]] = unsigned long long;
 
-struct Copy {
-  void *to;
-  const void *from;
-  int bytes;
-
-  void run() const {
-    std::memset(to, 0, 16);
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-  }
-};
-
-struct Thread {
-  enum State { Runs, AwaitsWarp, AwaitsBlock, Done };
-
-  State state = Runs;
-  ucontext_t context;
-  std::unique_ptr<char[]> stack;
-  /// Asynchronous copies that have not happened.
-  std::vector<Copy> copies;
-  /// What it shows to the other threads of its warp or block.
-  const void *pointer = nullptr;
-  unsigned registers[6] = {};
-  /// The lanes of its warp that it waits for.
-  unsigned awaited = 0;
-  /// Whether it has ended before its kernel does.
-  bool isLost = false;
-  bool predicate = false;
-  /// The barrier of the cluster to which it has come.
-  unsigned barrier = 0;
-  bool hasArrived = false;
-};
-
-thread_local std::vector<Thread> threads;
-thread_local ucontext_t scheduler;
-thread_local const std::function<void()> *kernel;
+/// That of the thread that runs.
+thread_local Block *ownBlock;
 thread_local std::mt19937 random32(1);
-/// Whether threads that have ended are not waited for.
-thread_local bool endedIsHere = false;
-/// That of the block; null if it is alone.
-thread_local Cluster *ownCluster = nullptr;
+/// Of threads of blocks that are done.
+thread_local std::vector<std::unique_ptr<char[]>> spareStacks;
 
-Thread &current() { return threads[threadIdx.x]; }
+Thread &current() { return ownBlock->threads[threadIdx.x]; }
 /// A thread of the current one's warp.
 Thread &lane(unsigned number) {
-  return threads[threadIdx.x / 32 * 32 + number];
+  return ownBlock->threads[threadIdx.x / 32 * 32 + number];
 }
 unsigned ownLane() { return threadIdx.x % 32; }
 
 /// Lets the others go on; this thread does so from `state`.
 void await(Thread::State state) {
-  unsigned own = threadIdx.x;
-  threads[own].state = state;
-  swapcontext(&threads[own].context, &scheduler);
+  Thread &own = current();
+  own.state = state;
+  swapcontext(&own.context, &ownBlock->scheduler);
 }
 /// Waits for the lanes of the warp that a mask names.
 void awaitLanes(unsigned mask) {
@@ -94,98 +60,10 @@ void awaitLanes(unsigned mask) {
 void awaitWarp() { awaitLanes(~0u); }
 
 void threadMain() {
-  (*kernel)();
-  if (ownCluster)
-    ownCluster->leave(blockIdx.x);
+  ownBlock->kernel();
+  if (ownBlock->cluster)
+    ownBlock->cluster->leave(blockIdx.x);
   current().state = Thread::Done;
-}
-
-/// Lets the threads of [begin, end) go on if all that count are in `state`.
-bool release(size_t begin, size_t end, Thread::State state) {
-  bool isAny = false;
-  for (size_t i = begin; i < end; ++i) {
-    if (endedIsHere && threads[i].state == Thread::Done)
-      continue;
-    if (threads[i].state != state)
-      return false;
-    isAny = true;
-  }
-  for (size_t i = begin; i < end; ++i)
-    if (threads[i].state == state)
-      threads[i].state = Thread::Runs;
-  return isAny;
-}
-
-/// Lets the lanes of a warp go on that wait for each other, all with the same
-/// mask. None may wait for one that has come to the end of the kernel.
-bool releaseLanes(size_t begin) {
-  bool isAny = false;
-  for (unsigned i = 0; i < 32; ++i) {
-    if (threads[begin + i].state != Thread::AwaitsWarp)
-      continue;
-    unsigned mask = threads[begin + i].awaited;
-    bool isHere = true;
-    for (unsigned j = 0; j < 32; ++j) {
-      const Thread &other = threads[begin + j];
-      bool waits = other.state == Thread::AwaitsWarp && other.awaited == mask;
-      isHere &= (mask >> j & 1) == 0 || waits || (endedIsHere && other.isLost);
-    }
-    for (unsigned j = 0; isHere && j < 32; ++j)
-      if ((mask >> j & 1) != 0 &&
-          threads[begin + j].state == Thread::AwaitsWarp)
-        threads[begin + j].state = Thread::Runs;
-    isAny |= isHere;
-  }
-  return isAny;
-}
-
-/// Runs the threads of a warp, in a random order, until all of them wait for
-/// the block or are done; false if none could run.
-bool runWarp(size_t begin, std::mt19937 &random) {
-  bool hasRun = false;
-  unsigned order[32];
-  std::iota(std::begin(order), std::end(order), static_cast<unsigned>(begin));
-  do {
-    std::shuffle(std::begin(order), std::end(order), random);
-    for (unsigned i : order)
-      if (threads[i].state == Thread::Runs) {
-        hasRun = true;
-        threadIdx.x = i;
-        swapcontext(&scheduler, &threads[i].context);
-      }
-  } while (releaseLanes(begin));
-  return hasRun;
-}
-
-void runThreads(size_t count) {
-  constexpr size_t stackBytes = 128 << 10;
-  threads = std::vector<Thread>(count);
-  for (Thread &thread : threads) {
-    thread.stack.reset(new char[stackBytes]);
-    getcontext(&thread.context);
-    thread.context.uc_stack.ss_sp = thread.stack.get();
-    thread.context.uc_stack.ss_size = stackBytes;
-    thread.context.uc_link = &scheduler;
-    makecontext(&thread.context, threadMain, 0);
-  }
-  // A warp goes as far as it can before the next: what is not ordered by
-  // barriers happens in the wrong order.
-  std::vector<size_t> warps(count / 32);
-  for (size_t i = 0; i < warps.size(); ++i)
-    warps[i] = 32 * i;
-  bool hasRun = true;
-  while (hasRun) {
-    hasRun = false;
-    std::shuffle(warps.begin(), warps.end(), random32);
-    for (size_t warp : warps)
-      hasRun |= runWarp(warp, random32);
-    release(0, count, Thread::AwaitsBlock);
-  }
-  for (const Thread &thread : threads)
-    if (thread.state != Thread::Done) {
-      std::fputs("a thread of a block waits for ever\n", stderr);
-      std::abort();
-    }
 }
 
 unsigned short elementOf(const void *row, unsigned number) {
@@ -211,22 +89,138 @@ void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
 
 } // namespace
 
-void emulator::runBlock(int block, int blocks, int threadCount,
-                        const std::function<void()> &function, bool mayEnd,
-                        Cluster *cluster) {
-  ownCluster = cluster;
-  kernel = &function;
-  endedIsHere = mayEnd;
-  blockIdx.x = static_cast<unsigned>(block);
-  blockDim.x = static_cast<unsigned>(threadCount);
-  gridDim.x = static_cast<unsigned>(blocks);
-  runThreads(static_cast<size_t>(threadCount));
+Block *emulator::currentBlock() { return ownBlock; }
+unsigned emulator::currentThread() { return threadIdx.x; }
+void emulator::seedOrder(unsigned seed) { random32.seed(seed); }
+void emulator::letOthersRun() { await(Thread::Runs); }
+
+Block::Block(int number, int blocks, int threadCount,
+             const std::function<void()> &kernel, bool mayEnd, Cluster *cluster)
+    : threads(static_cast<size_t>(threadCount)),
+      number(static_cast<unsigned>(number)),
+      blocks(static_cast<unsigned>(blocks)), kernel(kernel),
+      endedIsHere(mayEnd), cluster(cluster) {
+  constexpr size_t stackBytes = 128 << 10;
+  for (Thread &thread : threads) {
+    if (spareStacks.empty())
+      spareStacks.emplace_back(new char[stackBytes]);
+    thread.stack = std::move(spareStacks.back());
+    spareStacks.pop_back();
+    getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack.get();
+    thread.context.uc_stack.ss_size = stackBytes;
+    thread.context.uc_link = &scheduler;
+    makecontext(&thread.context, threadMain, 0);
+  }
 }
 
-void emulator::runBlocks(int blocks, int threadCount,
-                         const std::function<void()> &function, bool mayEnd) {
-  for (int block = 0; block < blocks; ++block)
-    runBlock(block, blocks, threadCount, function, mayEnd);
+Block::~Block() {
+  for (Thread &thread : threads)
+    spareStacks.push_back(std::move(thread.stack));
+}
+
+void Block::resume(unsigned thread) {
+  ownBlock = this;
+  threadIdx.x = thread;
+  blockIdx.x = number;
+  blockDim.x = static_cast<unsigned>(threads.size());
+  gridDim.x = blocks;
+  swapcontext(&scheduler, &threads[thread].context);
+}
+
+bool Block::isDone() const {
+  return std::all_of(threads.begin(), threads.end(), [](const Thread &thread) {
+    return thread.state == Thread::Done;
+  });
+}
+
+bool Block::releaseBlock() {
+  bool isAny = false;
+  for (const Thread &thread : threads) {
+    if (endedIsHere && thread.state == Thread::Done)
+      continue;
+    if (thread.state != Thread::AwaitsBlock)
+      return false;
+    isAny = true;
+  }
+  for (Thread &thread : threads)
+    if (thread.state == Thread::AwaitsBlock)
+      thread.state = Thread::Runs;
+  barriers += isAny;
+  return isAny;
+}
+
+/// Lanes wait for each other with the same mask. None may wait for one that has
+/// come to the end of the kernel.
+bool Block::releaseWarp(unsigned thread) {
+  size_t begin = thread / 32 * 32;
+  bool isAny = false;
+  for (unsigned i = 0; i < 32; ++i) {
+    if (threads[begin + i].state != Thread::AwaitsWarp)
+      continue;
+    unsigned mask = threads[begin + i].awaited;
+    bool isHere = true;
+    for (unsigned j = 0; j < 32; ++j) {
+      const Thread &other = threads[begin + j];
+      bool waits = other.state == Thread::AwaitsWarp && other.awaited == mask;
+      isHere &= (mask >> j & 1) == 0 || waits || (endedIsHere && other.isLost);
+    }
+    for (unsigned j = 0; isHere && j < 32; ++j)
+      if ((mask >> j & 1) != 0 &&
+          threads[begin + j].state == Thread::AwaitsWarp)
+        threads[begin + j].state = Thread::Runs;
+    isAny |= isHere;
+  }
+  return isAny;
+}
+
+/// Runs the threads of a warp, in a random order, until all of them wait for
+/// the block or are done; false if none could run.
+bool Block::runWarp(size_t begin) {
+  bool hasRun = false;
+  unsigned order[32];
+  std::iota(std::begin(order), std::end(order), static_cast<unsigned>(begin));
+  do {
+    std::shuffle(std::begin(order), std::end(order), random32);
+    for (unsigned i : order)
+      if (threads[i].state == Thread::Runs) {
+        hasRun = true;
+        resume(i);
+      }
+  } while (releaseWarp(order[0]));
+  return hasRun;
+}
+
+void Block::run() {
+  // A warp goes as far as it can before the next: what is not ordered by
+  // barriers happens in the wrong order.
+  std::vector<size_t> warps(threads.size() / 32);
+  for (size_t i = 0; i < warps.size(); ++i)
+    warps[i] = 32 * i;
+  bool hasRun = true;
+  while (hasRun) {
+    hasRun = false;
+    std::shuffle(warps.begin(), warps.end(), random32);
+    for (size_t warp : warps)
+      hasRun |= runWarp(warp);
+    releaseBlock();
+  }
+  if (!isDone()) {
+    std::fputs("a thread of a block waits for ever\n", stderr);
+    std::abort();
+  }
+}
+
+void emulator::runBlock(int number, int blocks, int threads,
+                        const std::function<void()> &kernel, bool mayEnd,
+                        Cluster *cluster) {
+  Block(number, blocks, threads, kernel, mayEnd, cluster).run();
+}
+
+void emulator::runBlocks(int blocks, int threads,
+                         const std::function<void()> &kernel, bool mayEnd) {
+  for (int number = 0; number < blocks; ++number)
+    runBlock(number, blocks, threads, kernel, mayEnd);
 }
 
 void __syncthreads() { await(Thread::AwaitsBlock); }
@@ -250,7 +244,7 @@ unsigned __shfl_xor_sync(unsigned mask, unsigned value, int lanes) {
 /// Lets other threads of the block go on, and others of the CPU.
 static void yieldThread() {
   std::this_thread::yield();
-  await(Thread::Runs);
+  letOthersRun();
 }
 
 static void delayFlag() {
@@ -259,23 +253,43 @@ static void delayFlag() {
 }
 
 unsigned loadAcquire(const unsigned *from) {
+  if (WeakMachine *machine = WeakMachine::current())
+    return machine->loadWord(machine->instructions.flagLoad, from);
   delayFlag();
   yieldThread();
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
+unsigned loadAcquireOwn(const unsigned *from) {
+  if (WeakMachine *machine = WeakMachine::current())
+    return machine->loadWord(machine->instructions.ownLoad, from);
+  return loadAcquire(from);
+}
 void storeRelease(unsigned *to, unsigned value) {
+  if (WeakMachine *machine = WeakMachine::current())
+    return machine->storeWord(machine->instructions.flagStore, to, value);
   delayFlag();
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 
+static void fence(Scope scope) {
+  if (WeakMachine *machine = WeakMachine::current())
+    return machine->fence(scope);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __threadfence() { fence(Scope::Device); }
+void __threadfence_system() { fence(Scope::System); }
+
 unsigned long long nanoseconds() {
+  // There, who waits for ever is found out in another way.
+  if (WeakMachine::current())
+    return 1;
   return static_cast<unsigned long long>(
       std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
 void endThread() {
   // Others may still write to what a block of a cluster has.
-  if (ownCluster && ownCluster->leave(blockIdx.x) == 0) {
+  if (ownBlock->cluster && ownBlock->cluster->leave(blockIdx.x) == 0) {
     std::fputs("a block of a cluster ends before its kernel does\n", stderr);
     std::abort();
   }
@@ -318,15 +332,26 @@ void arriveInCluster(char *anchor) {
                stderr);
     std::abort();
   }
-  current().barrier = ownCluster->arrive(blockIdx.x, anchor);
+  WeakMachine *machine = WeakMachine::current();
+  if (machine && machine->instructions.arriveInCluster == Order::Release)
+    machine->fence(Scope::Device);
+  current().barrier = ownBlock->cluster->arrive(blockIdx.x, anchor);
+  if (machine)
+    machine->hasChanged();
 }
 void awaitCluster() {
+  WeakMachine *machine = WeakMachine::current();
   current().hasArrived = false;
-  while (!ownCluster->isOver(current().barrier))
-    yieldThread();
+  while (!ownBlock->cluster->isOver(current().barrier))
+    if (machine)
+      machine->look(ownBlock->cluster, 0);
+    else
+      yieldThread();
+  if (machine && machine->instructions.awaitCluster == Order::Acquire)
+    machine->acquire(Scope::Device);
 }
 void *sharedOfBlock(void *own, unsigned block, char *anchor) {
-  char *other = ownCluster->anchor(block);
+  char *other = ownBlock->cluster->anchor(block);
   if (!other) {
     std::fputs("a block of a cluster may not have begun, or has ended\n",
                stderr);
@@ -337,6 +362,12 @@ void *sharedOfBlock(void *own, unsigned block, char *anchor) {
 
 // Of packets as much comes at once as of 8 bytes.
 uint4 loadPacket(const uint4 *from) {
+  if (WeakMachine *machine = WeakMachine::current()) {
+    uint4 packet;
+    machine->load(machine->instructions.packetLoad, from, &packet,
+                  sizeof packet);
+    return packet;
+  }
   yieldThread();
   uint4 packet;
   for (int half : {0, 1})
@@ -345,6 +376,9 @@ uint4 loadPacket(const uint4 *from) {
   return packet;
 }
 void storePacket(uint4 *to, uint4 packet) {
+  if (WeakMachine *machine = WeakMachine::current())
+    return machine->store(machine->instructions.packetStore, to, &packet,
+                          sizeof packet);
   for (int half : {1, 0})
     __atomic_store_n(reinterpret_cast<Word *>(to) + half,
                      reinterpret_cast<const Word *>(&packet)[half],
@@ -355,7 +389,7 @@ int __syncthreads_or(int predicate) {
   current().predicate = predicate != 0;
   __syncthreads();
   int any = 0;
-  for (const Thread &thread : threads)
+  for (const Thread &thread : ownBlock->threads)
     any |= thread.predicate;
   __syncthreads();
   return any;
@@ -365,7 +399,7 @@ int __syncthreads_count(int predicate) {
   current().predicate = predicate != 0;
   __syncthreads();
   int count = 0;
-  for (const Thread &thread : threads)
+  for (const Thread &thread : ownBlock->threads)
     count += thread.state != Thread::Done && thread.predicate;
   __syncthreads();
   return count;
@@ -407,16 +441,23 @@ void multiplyTiles(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
   awaitWarp();
 }
 
+static void run(const Thread::Copy &copy) {
+  std::memset(copy.to, 0, 16);
+  std::memcpy(copy.to, copy.from, static_cast<size_t>(copy.bytes));
+}
 void copyAsync(void *to, const void *from, int bytes) {
-  Copy copy = {to, from, bytes};
+  Thread::Copy copy = {to, from, bytes};
   if (random32() % 2)
-    copy.run();
+    run(copy);
   else
     current().copies.push_back(copy);
 }
 
 void awaitCopies() {
-  for (const Copy &copy : current().copies)
-    copy.run();
+  WeakMachine *machine = WeakMachine::current();
+  if (machine && !machine->instructions.awaitsCopies)
+    return;
+  for (const Thread::Copy &copy : current().copies)
+    run(copy);
   current().copies.clear();
 }

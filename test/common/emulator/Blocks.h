@@ -11,8 +11,11 @@
 #ifndef CCN_TEST_COMMON_EMULATOR_BLOCKS_H
 #define CCN_TEST_COMMON_EMULATOR_BLOCKS_H
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <ucontext.h>
 #include <vector>
 
 namespace ccn::emulator {
@@ -45,6 +48,81 @@ private:
   std::vector<unsigned> running;
   unsigned expected, arrived = 0, barriers = 0;
 };
+
+/// A thread of a block.
+struct Thread {
+  enum State { Runs, AwaitsWarp, AwaitsBlock, Done };
+  struct Copy {
+    void *to;
+    const void *from;
+    int bytes;
+  };
+
+  State state = Runs;
+  ucontext_t context;
+  std::unique_ptr<char[]> stack;
+  /// Asynchronous copies that have not happened.
+  std::vector<Copy> copies;
+  /// What it shows to the other threads of its warp or block.
+  const void *pointer = nullptr;
+  unsigned registers[6] = {};
+  /// The lanes of its warp that it waits for.
+  unsigned awaited = 0;
+  /// Whether it has ended before its kernel does.
+  bool isLost = false;
+  bool predicate = false;
+  /// The barrier of the cluster to which it has come.
+  unsigned barrier = 0;
+  bool hasArrived = false;
+  /// In weak memory: what it looked at last, and how often anything had changed
+  /// by then. If it looks there again it need not go on before it changes.
+  const void *lookedAt = nullptr;
+  size_t lookedBytes = 0;
+  char seen[16] = {};
+  uint64_t lookedAfter = 0;
+  bool spins = false;
+};
+
+/// The threads of a block, which take turns on the thread that resumes them.
+class Block {
+public:
+  /// Block `number` of `blocks`, with a multiple of 32 threads. `kernel` and
+  /// `cluster`, which may be null, must outlive it. Where `mayEnd`, threads
+  /// that have ended are not waited for, as GPUs do it.
+  Block(int number, int blocks, int threads,
+        const std::function<void()> &kernel, bool mayEnd, Cluster *cluster);
+  ~Block();
+
+  /// Lets a thread that runs do so until it waits or lets others go on.
+  void resume(unsigned thread);
+  /// Lets threads go on that wait for each other and have all come; false if
+  /// there are none.
+  bool releaseWarp(unsigned thread);
+  bool releaseBlock();
+  /// Runs all threads to their ends, as far out of order as barriers allow.
+  void run();
+
+  bool isDone() const;
+  std::vector<Thread> threads;
+  /// How often its threads have waited for each other.
+  unsigned barriers = 0;
+  const unsigned number, blocks;
+  const std::function<void()> &kernel;
+  const bool endedIsHere;
+  Cluster *const cluster;
+  ucontext_t scheduler;
+
+private:
+  bool runWarp(size_t begin);
+};
+
+/// The block of the thread that runs, and the numbers that the order of threads
+/// is drawn from.
+Block *currentBlock();
+unsigned currentThread();
+void seedOrder(unsigned seed);
+/// Lets other threads of the block go on.
+void letOthersRun();
 
 /// Runs `blocks` blocks of `threads` threads, a multiple of 32; ends the
 /// program if threads wait for ones that do not come. Where `mayEnd`, threads

@@ -87,14 +87,12 @@ inline unsigned atomicCAS(unsigned *to, unsigned expected, unsigned value) {
                               __ATOMIC_RELAXED);
   return expected;
 }
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __threadfence(); }
+void __threadfence();
+void __threadfence_system();
 
 // What kernel.cuh and exchange.cuh have as PTX. Who loads lets others go on.
 unsigned loadAcquire(const unsigned *from);
-inline unsigned loadAcquireOwn(const unsigned *from) {
-  return loadAcquire(from);
-}
+unsigned loadAcquireOwn(const unsigned *from);
 void storeRelease(unsigned *to, unsigned value);
 unsigned long long nanoseconds();
 void endThread();

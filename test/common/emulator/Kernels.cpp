@@ -26,7 +26,7 @@ static std::string readFile(const std::string &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Result<std::string> emulator::compile(const std::string &text) {
+Result<std::string> emulator::compile(const std::string &text, bool isWatched) {
   std::error_code failed;
   std::string folder =
       (std::filesystem::temp_directory_path(failed) / "emulated-XXXXXX")
@@ -40,10 +40,13 @@ Result<std::string> emulator::compile(const std::string &text) {
   std::string command = std::string(CCN_CXX_COMPILER) +
                         " -std=c++17 -O1 -w -ffp-contract=off "
                         "-fno-strict-aliasing -fPIC -shared "
-                        "-fvisibility-inlines-hidden -Wl,--as-needed "
-                        "-I'" CCN_SOURCE "' '" +
-                        source + "' '" CCN_EMULATOR "' -o '" + object +
-                        "' > '" + log + "' 2>&1";
+                        "-fvisibility-inlines-hidden -Wl,--as-needed " +
+                        (isWatched ? "-fsanitize=thread -mllvm "
+                                     "-tsan-instrument-func-entry-exit=0 "
+                                   : "") +
+                        "-I'" + CCN_SOURCE "' '" + source +
+                        "' '" CCN_EMULATOR "' -o '" + object + "' > '" + log +
+                        "' 2>&1";
   bool isMade = std::system(command.c_str()) == 0;
   Result<std::string> result =
       isMade ? Result<std::string>(readFile(object))
@@ -70,7 +73,8 @@ void call(void (*kernel)(C, A, N), const void *const *p) {
 }
 )";
 
-Result<std::string> emulator::compileKernels(const std::string &source) {
+Result<std::string> emulator::compileKernels(const std::string &source,
+                                             bool isWatched) {
   std::string text = prelude + source;
   const std::regex kernel("__launch_bounds__\\([\\d, ]+\\) (\\w+)\\(");
   for (std::sregex_iterator it(source.begin(), source.end(), kernel), end;
@@ -82,7 +86,7 @@ Result<std::string> emulator::compileKernels(const std::string &source) {
             "_call(const void *const *p) { emulated::call(" + name +
             ", p); }\n";
   }
-  return compile(text);
+  return compile(text, isWatched);
 }
 
 void Kernel::run(const Launch &launch, const void *const *parameters) const {

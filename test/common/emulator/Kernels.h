@@ -15,11 +15,14 @@
 
 namespace ccn::emulator {
 
-/// A shared object of CUDA C++, or what the compiler says against it.
-Result<std::string> compile(const std::string &text);
+/// A shared object of CUDA C++, or what the compiler says against it. If
+/// `isWatched`, it tells the machine that runs it of its accesses to memory
+/// (WeakMachine.h).
+Result<std::string> compile(const std::string &text, bool isWatched = false);
 
 /// The same of a program's source, with what findKernel looks for.
-Result<std::string> compileKernels(const std::string &source);
+Result<std::string> compileKernels(const std::string &source,
+                                   bool isWatched = false);
 
 /// What a device has for blocks: as many at once, those that begin first. All
 /// that run there share it.
