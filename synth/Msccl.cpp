@@ -52,7 +52,7 @@ void Reader::only(pugi::xml_node node,
                                       "\" is not known and left out"));
   for (pugi::xml_node child : node.children())
     if (child.type() != pugi::node_element)
-      fail(child.offset_debug(), name + ": expected elements, found text");
+      fail(beginOf(child), name + ": expected elements, found text");
     else if (child.name() != element &&
              std::string_view(child.name()) != "copy")
       fail(child.offset_debug(),

@@ -38,6 +38,16 @@ public:
                        '\n');
     return std::string(where) + ":" + std::to_string(line) + ": " + message;
   }
+  /// Where a node begins; text, where its first word does.
+  ptrdiff_t beginOf(pugi::xml_node node) const {
+    ptrdiff_t offset = node.offset_debug();
+    if (node.type() == pugi::node_element || offset < 0)
+      return offset;
+    size_t word =
+        text.find_first_not_of(" \t\r\n", static_cast<size_t>(offset));
+    return word == std::string_view::npos ? offset
+                                          : static_cast<ptrdiff_t>(word);
+  }
   [[noreturn]] void fail(ptrdiff_t offset, const std::string &message) const {
     throw XmlError(at(offset, message));
   }
@@ -59,7 +69,7 @@ public:
            std::string("expected <") + name + ">, found <" + node.name() + ">");
     for (pugi::xml_node other : document.children())
       if (other != node)
-        fail(other.offset_debug(),
+        fail(beginOf(other),
              std::string("expected <") + name + "> alone, found " +
                  (other.type() == pugi::node_element
                       ? std::string("another element, <") + other.name() + ">"

@@ -231,7 +231,8 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     auto topology = synth::loadTopology(options.topology);
     if (!topology) {
       diagnostics.error("--topology: " + topology.error().text);
-      return 2;
+      // A file with wrong content is wrong input, any other word wrong usage.
+      return llvm::sys::fs::exists(options.topology) ? 1 : 2;
     }
     for (const std::string &note : topology->notes)
       diagnostics.report(Severity::Warning, "--topology: " + note);

@@ -23,18 +23,24 @@ extern "C" void onInterrupt(int) {
 
 /// What is wrong with the command that the arguments name; empty if nothing.
 static std::string wrongCommand(const CLI::App &app, int argc, char **argv) {
-  if (argc < 2 || argv[1][0] == '-')
+  if (argc < 2)
     return "";
+  std::string_view first = argv[1];
+  if (first.starts_with("-"))
+    return first == "-h" || first == "--help"
+               ? ""
+               : "expected a command or --help, found '" + std::string(first) +
+                     "'";
   std::vector<std::string_view> known;
   std::string list;
   for (const CLI::App *command : app.get_subcommands({})) {
     known.push_back(command->get_name());
     list += (list.empty() ? "" : ", ") + command->get_name();
   }
-  if (std::find(known.begin(), known.end(), argv[1]) != known.end())
+  if (std::find(known.begin(), known.end(), first) != known.end())
     return "";
-  return std::string("expected one of the commands ") + list + ", found '" +
-         argv[1] + "'" + ccn::didYouMean(argv[1], known);
+  return "expected one of the commands " + list + ", found '" +
+         std::string(first) + "'" + ccn::didYouMean(first, known);
 }
 
 int main(int argc, char **argv) {

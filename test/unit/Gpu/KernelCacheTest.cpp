@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -72,6 +73,24 @@ TEST_F(Cache, EntriesAreKeptByWhatTheyWereMadeOf) {
   ASSERT_TRUE(get(source, "sm_90a").ok());
   ASSERT_TRUE(get(source + "\n").ok());
   EXPECT_EQ(entries(), 3u);
+}
+
+TEST_F(Cache, OnlyFilesAreEntries) {
+  Result<CompiledKernels> first = get();
+  ASSERT_TRUE(first.ok()) << first.message();
+  for (bool pipe : {true, false}) {
+    ASSERT_TRUE(std::filesystem::remove(path()));
+    if (pipe)
+      ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+    else
+      std::filesystem::create_symlink("/dev/zero", path());
+    EXPECT_FALSE(KernelCache(folder).find(source, "sm_80")->has_value());
+    EXPECT_EQ(get()->cubin, first->cubin);
+    EXPECT_TRUE(KernelCache(folder).find(source, "sm_80")->has_value());
+    EXPECT_FALSE(std::filesystem::is_symlink(path()));
+  }
+  std::filesystem::resize_file(path(), uintmax_t(20) << 30);
+  EXPECT_FALSE(KernelCache(folder).find(source, "sm_80")->has_value());
 }
 
 TEST_F(Cache, WhatIsThereIsFound) {

@@ -124,6 +124,22 @@ TEST(FlowSchedule, EdgeSetsCount) {
   EXPECT_EQ(result->schedule.totalRounds(), 4 * result->multiplier);
 }
 
+TEST(FlowSchedule, WaysBesideTheShortestAreUsed) {
+  Topology t = *buildTopology("star(2)");
+  t.addDuplex(0, 1, 75, 1);
+  Fabric fabric = *makeFabric(t);
+  Result<FlowScheduleResult> result = allToAll(fabric);
+  ASSERT_TRUE(bool(result)) << result.error().text;
+  EXPECT_EQ(check(result->schedule, &fabric), "");
+  EXPECT_EQ(result->bound, Fraction(1, 4));
+  EXPECT_EQ(result->schedule.totalRounds() * 4, result->multiplier);
+  Fabric fresh = *makeFabric(t);
+  Result<Schedule> again =
+      parseSchedule(writeSchedule(result->schedule, &fabric), "s.json", &fresh);
+  ASSERT_TRUE(bool(again)) << again.error().text;
+  EXPECT_EQ(check(*again, &fresh), "");
+}
+
 TEST(FlowSchedule, SaysWhatIsWrong) {
   Fabric fabric = fabricOf("ring(4)");
   Result<FlowScheduleResult> gather = flowSchedule(

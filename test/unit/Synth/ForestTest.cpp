@@ -166,6 +166,66 @@ TEST(Forest, UnbalancedSwitchesAreUsedAsFarAsTheyGo) {
   EXPECT_EQ(forest->bound.roundsPerChunk, Fraction(2));
 }
 
+/// The schedule's text, read again, passes the check as it did.
+static void expectRight(const Schedule &schedule, const Topology &topology,
+                        const Fabric &fabric) {
+  EXPECT_EQ(check(schedule, &fabric), "");
+  Fabric fresh = *makeFabric(topology);
+  Result<Schedule> again =
+      parseSchedule(writeSchedule(schedule, &fabric), "s.json", &fresh);
+  ASSERT_TRUE(bool(again)) << again.error().text;
+  EXPECT_EQ(check(*again, &fresh), "");
+  EXPECT_EQ(again->totalRounds(), schedule.totalRounds());
+}
+
+TEST(Forest, WaysBesideTheShortestAreUsed) {
+  // A pair with a direct link and a slower one over a switch: both count.
+  Topology pair = *buildTopology("star(2)");
+  pair.addDuplex(0, 1, 75, 1);
+  // Four routers in an uneven ring with a GPU each: some go the long way round.
+  Topology ring;
+  ring.name = "routers";
+  for (int i = 0; i < 4; ++i)
+    ring.addNode("gpu" + std::to_string(i), NodeKind::Gpu);
+  for (int i = 0; i < 4; ++i)
+    ring.addNode("r" + std::to_string(i), NodeKind::Switch);
+  for (int i = 0; i < 4; ++i) {
+    ring.addDuplex(i, 4 + i, 30, 0.1);
+    ring.addDuplex(4 + i, 4 + (i + 1) % 4, 10 + 5 * (i % 2), 0.1);
+  }
+  // GPUs that only CPUs join, which store on the way.
+  Topology cpus;
+  cpus.name = "cpus";
+  for (int i = 0; i < 4; ++i)
+    cpus.addNode("gpu" + std::to_string(i), NodeKind::Gpu);
+  for (int i = 0; i < 2; ++i)
+    cpus.addNode("cpu" + std::to_string(i), NodeKind::Cpu);
+  for (int i = 0; i < 4; ++i)
+    cpus.addDuplex(i, 4 + i / 2, 12, 1);
+  cpus.addDuplex(4, 5, 10, 1);
+  for (const Topology &t : {pair, ring, cpus})
+    for (CollectiveKind kind :
+         {CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
+          CollectiveKind::AllReduce}) {
+      Fabric fabric = *makeFabric(t);
+      std::vector<Forest> forests;
+      Result<Schedule> schedule = treeSchedule(fabric, kind, 2, {}, &forests);
+      ASSERT_TRUE(bool(schedule)) << t.name << ": " << schedule.error().text;
+      for (const Forest &forest : forests)
+        EXPECT_NEAR(forest.algbwGBps,
+                    fabric.ranks * fabric.unitGBps /
+                        forest.bound.roundsPerChunk.value(),
+                    1e-6);
+      expectRight(*schedule, t, fabric);
+    }
+  // Three quarters go over the direct link.
+  Fabric fabric = *makeFabric(pair);
+  Schedule both = *treeSchedule(fabric, CollectiveKind::AllGather, 1, {});
+  Result<Timing> timing = simulate(both, fabric, 1e9);
+  ASSERT_TRUE(bool(timing));
+  EXPECT_NEAR(1e9 / timing->stepwiseUs / 1000, 200, 1);
+}
+
 TEST(Forest, StopsWhenAsked) {
   std::atomic<bool> stop{true};
   Limits limits;

@@ -395,6 +395,37 @@ TEST(Msccl, ErrorsNameTheLine) {
                            "s_chunks=\"0\"/></algo>"),
             "p.xml:2: <gpu i_chunks>: expected an integer from 0 to 1048576, "
             "found \"x\"");
+  // Nothing is passed over in silence.
+  std::string gpu =
+      "<gpu id=\"0\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\"/>\n";
+  std::string whole = head + gpu + "</algo>\n";
+  EXPECT_EQ(errorOf(whole), "");
+  EXPECT_EQ(
+      errorOf("<?xml version=\"1.0\"?>\n<!-- a -->" + whole + "<!-- b -->"),
+      "");
+  EXPECT_EQ(errorOf(whole + whole),
+            "p.xml:4: expected <algo> alone, found another element, <algo>");
+  EXPECT_EQ(errorOf(whole + "Rank 0 is incorrect\n"),
+            "p.xml:4: expected <algo> alone, found text outside it");
+  EXPECT_EQ(errorOf("here it is: " + whole),
+            "p.xml:1: expected <algo> alone, found text outside it");
+  EXPECT_EQ(errorOf(whole + std::string(1, '\0') + "<"),
+            "p.xml:4: not valid XML: found a zero byte");
+  EXPECT_EQ(errorOf(head + gpu + "<rank/></algo>"),
+            "p.xml:3: <algo>: expected <gpu>, found <rank>");
+  EXPECT_EQ(errorOf(head + gpu + "x</algo>"),
+            "p.xml:3: <algo>: expected elements, found text");
+  EXPECT_EQ(errorOf(head + "<gpu id=\"0\" id=\"1\" i_chunks=\"1\" "
+                           "o_chunks=\"1\" s_chunks=\"0\"/></algo>"),
+            "p.xml:2: <gpu>: expected one attribute \"id\", found two");
+  size_t at = whole.find("inplace");
+  std::string strange = whole;
+  strange.insert(at, "outOfPlace=\"0\" ");
+  Result<MscclProgram> noted = parseMsccl(strange, "p.xml");
+  ASSERT_TRUE(bool(noted)) << noted.error().text;
+  EXPECT_EQ(noted->notes, std::vector<std::string>{
+                              "p.xml:1: <algo>: the attribute \"outOfPlace\" "
+                              "is not known and left out"});
 }
 
 TEST(Msccl, OwnContributionsOutliveTheRunningSum) {

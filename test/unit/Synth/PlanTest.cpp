@@ -500,6 +500,43 @@ TEST(Plan, ErrorsAndLimits) {
                              "outside the buffer");
 }
 
+TEST(Plan, BuffersMayNameTheirRank) {
+  Plan plan = portPlan();
+  std::string text = writePlan(plan);
+  // The first local buffer of gpu 0.
+  size_t at = text.find("\"type\"", text.find("_buff\""));
+  ASSERT_NE(at, std::string::npos);
+  std::string right = text, wrong = text;
+  right.insert(at, "\"rank\": 0, ");
+  Result<Plan> read = parsePlan(right, "p.json");
+  ASSERT_TRUE(bool(read)) << read.error().text;
+  EXPECT_TRUE(*read == plan);
+  wrong.insert(at, "\"rank\": 1, ");
+  read = parsePlan(wrong, "p.json");
+  ASSERT_FALSE(bool(read));
+  EXPECT_NE(read.error().text.find("/rank: expected an integer from 0 to 0, "
+                                   "found 1"),
+            std::string::npos)
+      << read.error().text;
+}
+
+TEST(Plan, SemaphoresAreLimitedByOperation) {
+  Plan many = blocksPlan(false);
+  for (PlanGpu &gpu : many.gpus)
+    gpu.semaphores.resize(100);
+  EXPECT_EQ(checkPlan(many), "");
+  for (PlanBlock &block : many.gpus[1].blocks)
+    for (PlanOp &op : block.ops)
+      if (op.name == "sem_release")
+        for (int s = 1; s <= 16; ++s)
+          op.semaphores.push_back(s);
+  std::string verdict = checkPlan(many);
+  EXPECT_NE(verdict.find("sem_release: expected at most 16 semaphores, found "
+                         "17"),
+            std::string::npos)
+      << verdict;
+}
+
 TEST(Plan, MutationsAreJudgedAsTokensJudgeThem) {
   std::mt19937 random(5);
   std::vector<Plan> plans = exported();

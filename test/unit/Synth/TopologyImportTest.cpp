@@ -147,6 +147,210 @@ TEST(TopologyImport, LevelsOfTheMatrix) {
   EXPECT_EQ(linkOf(*direct, "gpu0", "gpu1"), 300);
 }
 
+/// Reads a text; a failure fails the test.
+static Topology parsed(const std::string &text,
+                       const ImportOptions &options = {}) {
+  Result<Topology> topology = parseAnyTopology(text, "t", options);
+  EXPECT_TRUE(bool(topology)) << topology.error().text;
+  return topology ? *topology : Topology();
+}
+
+TEST(TopologyImport, AffinitiesGiveWayToCells) {
+  // One affinity for both GPUs, as virtual machines show it; the cells say that
+  // each has a root of its own.
+  std::string text = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA "
+                     "Affinity\n"
+                     "GPU0\tX\tNV8\tPXB\tSYS\t0-31\t0\n"
+                     "GPU1\tNV8\tX\tSYS\tPXB\t0-31\t0\n"
+                     "NIC0\tPXB\tSYS\tX\tSYS\n"
+                     "NIC1\tSYS\tPXB\tSYS\tX\n";
+  Topology t = parsed(text);
+  EXPECT_EQ(above(t, "gpu0"), above(t, "NIC0"));
+  EXPECT_EQ(above(t, "gpu1"), above(t, "NIC1"));
+  EXPECT_NE(above(t, "gpu0"), above(t, "gpu1"));
+  EXPECT_EQ(linkOf(t, "root0", "root1"), 10);
+  // Where no cell says so, they share one.
+  t = parsed("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tNV3\t0-47\n"
+             "GPU1\tNV3\tX\t0-47\n");
+  EXPECT_EQ(above(t, "gpu0"), "root0");
+  EXPECT_EQ(above(t, "gpu1"), "root0");
+  // A guess between two may not join others that are apart: of four GPUs with
+  // one affinity two and two share a root.
+  t = parsed("\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\n"
+             "GPU0\tX\tNV4\tSYS\tNV4\t0-31\n"
+             "GPU1\tNV4\tX\tNV4\tSYS\t0-31\n"
+             "GPU2\tSYS\tNV4\tX\tNV4\t0-31\n"
+             "GPU3\tNV4\tSYS\tNV4\tX\t0-31\n");
+  EXPECT_NE(above(t, "gpu0"), above(t, "gpu2"));
+  EXPECT_NE(above(t, "gpu1"), above(t, "gpu3"));
+}
+
+TEST(TopologyImport, EscapesMayBeLost) {
+  std::string rows = "GPU0\tX\tPIX\t0-3\t0\t\tN/A\n"
+                     "GPU1\tPIX\tX\t0-3\t0\t\tN/A\n";
+  for (std::string escape :
+       {"", "\x1b", "^[", "\\033", "\\e", "\\x1b", "\\u001b"}) {
+    std::string head = escape +
+                       "[4m\tGPU0\tGPU1\tCPU Affinity\tNUMA "
+                       "Affinity\tGPU NUMA ID" +
+                       escape + "[0m\n";
+    Topology t = parsed(head + rows);
+    EXPECT_EQ(t.numRanks(), 2) << escape;
+    EXPECT_EQ(t.nodes[0].name, "gpu0") << escape;
+  }
+  EXPECT_EQ(parseNvidiaSmi(rows, "t.txt").error().text,
+            "t.txt:2: expected the header, whose words name the devices, "
+            "before the row of GPU1");
+}
+
+/// A <system> of one NUMA node for each text.
+static std::string systemOf(const std::vector<std::string> &cpus,
+                            const std::string &attributes = "") {
+  std::string text = "<system version=\"2\">\n";
+  for (size_t c = 0; c < cpus.size(); ++c)
+    text += "<cpu numaid=\"" + std::to_string(c) + "\" " + attributes + ">\n" +
+            cpus[c] + "</cpu>\n";
+  return text + "</system>\n";
+}
+
+/// A device or bridge on PCIe with what is in it.
+static std::string pciOf(const std::string &bus, const std::string &inner,
+                         const std::string &width = "16") {
+  return "<pci busid=\"" + bus +
+         "\" link_speed=\"16.0 GT/s PCIe\" "
+         "link_width=\"" +
+         width + "\">\n" + inner + "</pci>\n";
+}
+
+/// A GPU with what is in it.
+static std::string gpuOf(int dev, const std::string &inner,
+                         const std::string &attributes = "sm=\"90\"") {
+  return "<gpu dev=\"" + std::to_string(dev) + "\" " + attributes + ">" +
+         inner + "</gpu>\n";
+}
+
+TEST(TopologyImport, XgmiLinksByGeneration) {
+  auto pair = [](const std::string &gcn) {
+    auto gpu = [&](int dev, const std::string &other) {
+      return gpuOf(dev,
+                   "<xgmi target=\"" + other +
+                       "\" count=\"2\" tclass=\"0x120000\"/>",
+                   "sm=\"304\" gcn=\"" + gcn + "\"");
+    };
+    return systemOf({pciOf("a", gpu(0, "b")) + pciOf("b", gpu(1, "a"))});
+  };
+  for (auto [gcn, gbps, known] :
+       {std::tuple("gfx906", 24.0, true), std::tuple("gfx908", 24.0, true),
+        std::tuple("gfx90a:sramecc+:xnack-", 36.0, true),
+        std::tuple("910", 36.0, true), std::tuple("gfx942", 48.0, true),
+        std::tuple("gfx950", 48.0, true), std::tuple("gfx1250", 24.0, false)}) {
+    Topology t = parsed(pair(gcn));
+    EXPECT_EQ(linkOf(t, "gpu0", "gpu1"), 2 * gbps) << gcn;
+    EXPECT_EQ(linkOf(t, "gpu1", "gpu0"), 2 * gbps) << gcn;
+    EXPECT_EQ(t.notes.empty(), known) << gcn;
+  }
+  // A GPU that takes no part is none to link with.
+  Topology one = parsed(systemOf({pciOf(
+      "a", gpuOf(0, "<xgmi target=\"b\" count=\"1\" tclass=\"0x038000\"/>",
+                 "gcn=\"gfx942\""))}));
+  EXPECT_EQ(one.numRanks(), 1);
+}
+
+TEST(TopologyImport, HostsAreToldApartByTheirHash) {
+  std::string device =
+      pciOf("8:0", pciOf("8:6", gpuOf(0,
+                                      "<nvlink target=\"fffffff:ff:ff.0\" "
+                                      "count=\"18\" tclass=\"0x068000\"/>"
+                                      "<c2c bw=\"44712\" count=\"5\"/>",
+                                      "sm=\"100\" rank=\"RANK\"")) +
+                       pciOf("8:7", "<nic><net name=\"mlx5_0\" dev=\"0\" "
+                                    "speed=\"400000\"/></nic>"));
+  auto host = [&](const std::string &hash, const std::string &rank) {
+    std::string text = device;
+    text.replace(text.find("RANK"), 4, rank);
+    return "<cpu host_hash=\"" + hash + "\" numaid=\"0\" arch=\"arm64\">\n" +
+           text + "</cpu>\n";
+  };
+  Topology t =
+      parsed("<system>" + host("0x1", "1") + host("0x2", "0") + "</system>");
+  EXPECT_EQ(t.numRanks(), 2);
+  EXPECT_EQ(t.notes, std::vector<std::string>());
+  // Ranks keep their numbers; the second host has rank 0.
+  EXPECT_EQ(linkOf(t, "gpu1", "root0"), 223.56);
+  EXPECT_EQ(linkOf(t, "gpu0", "root1"), 223.56);
+  EXPECT_EQ(linkOf(t, "gpu0", "nvswitch"), 900);
+  EXPECT_EQ(linkOf(t, "gpu1", "nvswitch"), 900);
+  // Hosts have no way over PCIe to each other, and bus ids and cards of one
+  // name.
+  EXPECT_EQ(linkOf(t, "root0", "root1"), 0);
+  EXPECT_EQ(linkOf(t, "pcie-8:0", "root0"), 24);
+  EXPECT_EQ(linkOf(t, "pcie-8:0.2", "root1"), 24);
+  EXPECT_GE(t.findNode("mlx5_0"), 0);
+  EXPECT_GE(t.findNode("mlx5_0.0"), 0);
+  EXPECT_EQ(parseNcclTopology("<system>" + host("0x1", "0") + host("0x1", "1") +
+                                  "</system>",
+                              "t.xml")
+                .error()
+                .text,
+            "t.xml:10: <cpu>: expected distinct numaids in a host, found 0 "
+            "twice");
+}
+
+TEST(TopologyImport, LinksToCpus) {
+  // C2C with a bridge between, and without.
+  std::string c2c = "<c2c bw=\"1000\" count=\"100\"/>";
+  Topology t = parsed(systemOf(
+      {pciOf("a", pciOf("b", gpuOf(0, c2c))), pciOf("c", gpuOf(1, c2c))}));
+  EXPECT_EQ(linkOf(t, "gpu0", "root0"), 100);
+  EXPECT_EQ(linkOf(t, "gpu0", "pcie-a"), 24);
+  EXPECT_EQ(linkOf(t, "gpu1", "root1"), 124);
+  EXPECT_EQ(linkOf(t, "cpu0", "root0"), 124);
+  // NVLinks of POWER9 lead to the CPU, not to a switch that joins all.
+  std::string power = "<nvlink target=\"x\" count=\"3\" tclass=\"0x068001\"/>";
+  t = parsed(systemOf({pciOf("a", gpuOf(0, power, "sm=\"70\"")),
+                       pciOf("b", gpuOf(1, power, "sm=\"70\""))},
+                      "arch=\"ppc64\""));
+  EXPECT_EQ(linkOf(t, "gpu0", "root0"), 24 + 75);
+  EXPECT_EQ(linkOf(t, "root0", "root1"), 32);
+  EXPECT_EQ(t.findNode("nvswitch0"), -1);
+}
+
+TEST(TopologyImport, PartsOfASwitchAreJoined) {
+  auto half = [](const std::string &bus, const std::string &other, int dev) {
+    return pciOf(bus, pciOf(bus + "-gpu", gpuOf(dev, "")) +
+                          "<pcilink target=\"" + other + "\"/>\n");
+  };
+  Topology t = parsed(systemOf({half("a", "b", 0), half("b", "a", 1)}));
+  EXPECT_EQ(linkOf(t, "pcie-a", "pcie-b"), 5000);
+  EXPECT_EQ(linkOf(t, "pcie-b", "pcie-a"), 5000);
+  EXPECT_TRUE(t.notes.empty());
+  t = parsed(systemOf({half("a", "gone", 0), half("b", "a", 1)}));
+  EXPECT_EQ(t.notes, std::vector<std::string>{
+                         "t:7: <pcilink>: target \"gone\" is no bridge of the "
+                         "host and left out"});
+}
+
+TEST(TopologyImport, WhatIsNotKnownIsSaid) {
+  Topology t = parsed(
+      "<system>\n<cpu numaid=\"0\">\n" +
+      pciOf("a", gpuOf(0, "<ualink target=\"b\"/>", "sm=\"200\" rank=\"0\""),
+            "255") +
+      pciOf("b", gpuOf(1, "")) + "<pci busid=\"c\"><tape/></pci>\n" +
+      "<nic><net name=\"eth0\" dev=\"0\" speed=\"-1\"/></nic>\n" +
+      "</cpu>\n<rack/></system>");
+  EXPECT_EQ(
+      t.notes,
+      (std::vector<std::string>{
+          "t:12: <rack> within <system> is not known and left out",
+          "t:4: <ualink> within <gpu> is not known and left out",
+          "t:7: <gpu> without a rank takes no part and is left out",
+          "t:3: <pci link_width>: 255 lanes cannot be; taken for 16",
+          "t:9: <tape> within <pci> is not known and left out",
+          "t:10: <net speed>: of \"eth0\" not known; taken for 10 Gb/s"}));
+  EXPECT_EQ(t.numRanks(), 1);
+  EXPECT_EQ(linkOf(t, "gpu0", "root0"), 24);
+}
+
 TEST(TopologyImport, MalformedMatricesNameTheLine) {
   auto errorOf = [](const std::string &text) {
     Result<Topology> t = parseNvidiaSmi(text, "t.txt");
@@ -213,11 +417,11 @@ TEST(TopologyImport, MalformedDumpsNameTheLine) {
                        "count=\"4\" tclass=\"0x030200\"/></gpu>";
   EXPECT_EQ(
       errorOf(cpu(pci("a", linked) + pci("b", "<gpu dev=\"1\" sm=\"80\"/>"))),
-      "t.xml: NVLinks between gpu0 and gpu1: expected as many one way as "
+      "t.xml: links between gpu0 and gpu1: expected as many one way as "
       "the other");
   std::string strange = "<gpu dev=\"0\" sm=\"80\"><nvlink target=\"b\" "
                         "count=\"4\" tclass=\"0x0c0300\"/></gpu>";
   EXPECT_EQ(errorOf(cpu(pci("a", strange))),
-            "t.xml:3: <nvlink tclass>: expected a GPU (0x0302...) or an "
-            "NVSwitch (0x0680...), found \"0x0c0300\"");
+            "t.xml:3: <nvlink tclass>: expected a GPU (0x0302..., 0x12...), an "
+            "NVSwitch (0x068000) or a CPU (0x068001), found \"0x0c0300\"");
 }

@@ -78,11 +78,69 @@ TEST(Topology, LocatesErrors) {
             "t.json: /links/0/to: expected the name of a node, found \"c\"");
   EXPECT_EQ(errorOf(nodes + R"("links": [{"from": "a", "to": "b",
       "GBps": 0}]})"),
-            "t.json: /links/0/GBps: expected a capacity above 0 GB/s, found 0");
+            "t.json: /links/0/GBps: expected a capacity above 0 GB/s and at "
+            "most 1000000, found 0");
+  EXPECT_EQ(errorOf(nodes + R"("links": [{"from": "a", "to": "b",
+      "GBps": 1e300}]})"),
+            "t.json: /links/0/GBps: expected a capacity above 0 GB/s and at "
+            "most 1000000, found 1e+300");
+  EXPECT_EQ(errorOf(nodes + R"("links": [{"from": "a", "to": "b",
+      "GBps": 1, "us": 1e10}]})"),
+            "t.json: /links/0/us: expected a latency from 0 to 1000000000 us, "
+            "found 1e+10");
   EXPECT_EQ(errorOf(nodes + R"("links": [{"from": "a", "to": "b", "GBps": 1,
       "speed": 2}]})"),
             "t.json: /links/0: unknown key \"speed\", expected one of "
             "\"from\", \"to\", \"GBps\", \"us\", \"duplex\"");
+}
+
+TEST(Topology, RefusesWhatJsonLibrariesTake) {
+  EXPECT_EQ(errorOf("{\n\"links\": [1e999]}"),
+            "t.json:2:15: not valid JSON: number overflow parsing '1e999'");
+  EXPECT_EQ(errorOf("{\"links\": [-1e999]}"),
+            "t.json:1:17: not valid JSON: number overflow parsing '-1e999'");
+  EXPECT_EQ(errorOf(std::string("{}\0{}", 5)),
+            "t.json:1:3: not valid JSON: found a zero byte");
+  EXPECT_EQ(errorOf("{\"name\": \"a\", \"name\": \"b\"}"),
+            "t.json: expected distinct keys in an object, found \"name\" "
+            "twice");
+  // The same key in objects beside and within each other is right.
+  EXPECT_EQ(errorOf("[{\"a\": {\"a\": 1}}, {\"a\": 1}]"),
+            "t.json: /: expected an object, found an array");
+  EXPECT_EQ(errorOf(std::string(1000000, '[')),
+            "t.json: expected at most 100 lists and objects within each "
+            "other, found more");
+  EXPECT_EQ(errorOf("{\"ccn_topology\": 18446744073709551615}"),
+            "t.json: /ccn_topology: expected an integer from 1 to 1, found "
+            "18446744073709551615");
+}
+
+TEST(Fabric, WaysLongerThanTheShortestAreAddedOnce) {
+  // Two GPUs linked directly, and by a switch.
+  Topology t = *buildTopology("star(2)");
+  t.addDuplex(0, 1, 25, 1);
+  Fabric f = *makeFabric(t);
+  ASSERT_EQ(f.edges.size(), 2u);
+  ASSERT_EQ(f.sets.size(), 2u);
+  std::vector<int> path;
+  int sw = static_cast<int>(t.nodes.size()) - 1;
+  for (auto [from, to] : {std::pair(0, sw), std::pair(sw, 1)})
+    for (size_t l = 0; l < t.links.size(); ++l)
+      if (t.links[l].src == from && t.links[l].dst == to)
+        path.push_back(static_cast<int>(l));
+  ASSERT_EQ(path.size(), 2u);
+  {
+    FabricWays ways(f);
+    EXPECT_EQ(ways.edgeAlong(f.edges[0].path), 0);
+    EXPECT_EQ(ways.edgeAlong(path), 2);
+    EXPECT_EQ(ways.edgeAlong(path), 2);
+  }
+  ASSERT_EQ(f.edges.size(), 3u);
+  EXPECT_EQ(f.edges[2].src, 0);
+  EXPECT_EQ(f.edges[2].dst, 1);
+  EXPECT_EQ(f.out[0].size(), 2u);
+  EXPECT_EQ(f.in[1].size(), 2u);
+  EXPECT_EQ(f.sets.size(), 4u);
 }
 
 TEST(Fabric, SwitchesAreSharedCapacityNotLinksOfPairs) {

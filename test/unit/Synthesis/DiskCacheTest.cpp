@@ -6,13 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Synthesis/DiskCache.h"
+#include "lib/Synthesis/Synthesize.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace ccn;
 
@@ -67,6 +72,77 @@ TEST_F(DiskCacheTest, EveryDamageIsSeen) {
     cache.keep("question", "answer");
   }
   EXPECT_EQ(cache.find("question"), "answer");
+}
+
+TEST_F(DiskCacheTest, OnlyFilesAreEntries) {
+  DiskCache cache(folder.str().str());
+  cache.keep("question", "answer");
+  std::string path = files().front();
+  auto expectReplaced = [&](const char *what) {
+    EXPECT_EQ(cache.find("question"), std::nullopt) << what;
+    cache.keep("question", "answer");
+    EXPECT_EQ(cache.find("question"), "answer") << what;
+    struct stat info;
+    ASSERT_EQ(lstat(path.c_str(), &info), 0);
+    EXPECT_TRUE(S_ISREG(info.st_mode)) << what;
+  };
+  // A pipe without a writer, of which reading would wait for ever.
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  expectReplaced("pipe");
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(symlink("/dev/zero", path.c_str()), 0);
+  expectReplaced("endless file");
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(symlink("nowhere", path.c_str()), 0);
+  expectReplaced("broken link");
+  // 20 GB of which the disk has nothing.
+  ASSERT_EQ(truncate(path.c_str(), off_t(20) << 30), 0);
+  expectReplaced("large file");
+  // A folder stays, and costs nothing but the entry.
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+  cache.keep("question", "answer");
+  EXPECT_EQ(cache.find("question"), std::nullopt);
+}
+
+TEST_F(DiskCacheTest, WrongAnswersAreNoAnswers) {
+  setenv("CCN_CACHE_DIR", folder.c_str(), 1);
+  SynthRequest request;
+  request.kind = synth::CollectiveKind::AllGather;
+  request.ranks = 4;
+  request.topology = "ring(4)";
+  request.objective = "latency";
+  synth::Result<Synthesized> first = synthesize(request);
+  ASSERT_TRUE(bool(first)) << first.error().text;
+  ASSERT_EQ(files().size(), 1u);
+  std::string path = files().front();
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  ASSERT_TRUE(bool(buffer));
+  std::string body = (*buffer)->getBuffer().split('\n').second.str();
+  auto [size, rest] = llvm::StringRef(body).split('\n');
+  size_t length = 0;
+  ASSERT_FALSE(size.getAsInteger(10, length));
+  std::string question = rest.take_front(length).str();
+  request.ranks = 5;
+  request.topology = "ring(5)";
+  std::string otherRanks = synthesize(request)->schedule;
+  request.ranks = 4;
+  request.topology = "ring(4)";
+  DiskCache cache;
+  std::string lost = first->schedule;
+  lost.replace(lost.find("\"chunk\": 1"), 10, "\"chunk\": 2");
+  for (const std::string &wrong :
+       {std::string(), std::string("\n"), std::string("\n{}"),
+        std::string("\n{\"ccn_schedule\": 1e999}"), "\n" + otherRanks,
+        "\n" + lost}) {
+    cache.keep(question, wrong);
+    synth::Result<Synthesized> again = synthesize(request);
+    ASSERT_TRUE(bool(again)) << again.error().text;
+    EXPECT_EQ(again->schedule, first->schedule) << wrong;
+    EXPECT_EQ(cache.find(question), "\n" + first->schedule) << wrong;
+  }
+  unsetenv("CCN_CACHE_DIR");
 }
 
 TEST_F(DiskCacheTest, ThreadsShareIt) {
