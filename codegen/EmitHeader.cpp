@@ -7,9 +7,11 @@
 
 #include "codegen/EmitHeader.h"
 
+#include "runtime/Random.h"
 #include "runtime/Signature.h"
 
 #include <algorithm>
+#include <iomanip>
 #include <set>
 #include <sstream>
 
@@ -148,9 +150,10 @@ std::string describeParts(const Plan &plan, size_t argument) {
 
 class HeaderWriter {
 public:
-  HeaderWriter(const std::string &program, const Plan &plan)
-      : program(program), plan(plan), prefix(cPrefix(program)),
-        names(parameterNames(plan)) {}
+  HeaderWriter(const std::string &program, const Plan &plan,
+               const std::string &prefix)
+      : program(program), plan(plan), prefix(prefix),
+        tag(signatureTag(program, plan)), names(parameterNames(plan)) {}
 
   std::string write();
 
@@ -172,7 +175,8 @@ private:
   std::ostringstream os;
   const std::string &program;
   const Plan &plan;
-  std::string prefix;
+  const std::string &prefix;
+  std::string tag;
   std::vector<std::string> names;
 };
 
@@ -194,16 +198,18 @@ void HeaderWriter::writeConstants() {
 void HeaderWriter::writeCreation() {
   std::string executor = prefix + "_executor";
   os << R"(
-/** The package, in the library that `cccompile --emit lib` writes. */
+/** The package, in the library that `cccompile --emit lib` writes. A library
+    of another program, or of this one with other sizes, lacks the second. */
 extern const unsigned char )"
      << prefix << "_package[];\nextern const uint64_t " << prefix
-     << R"(_package_size;
+     << "_package_size_" << tag << R"(;
 
 /** Loads the package from that library. */
 static inline ccn_status )"
      << prefix << R"(_load(ccn_target target, ccn_program **program) {
   return ccn_program_load_memory()"
-     << prefix << "_package, (size_t)" << prefix << R"(_package_size,
+     << prefix << "_package, (size_t)" << prefix << "_package_size_" << tag
+     << R"(,
                                  target, program);
 }
 
@@ -325,7 +331,9 @@ std::string HeaderWriter::write() {
   os << "/* Program '" << program << "', " << describeMesh(plan) << ", "
      << plan.ranks.size() << (plan.ranks.size() == 1 ? " rank" : " ranks")
      << ". Made by cccompile. */\n\n#ifndef " << guard << "\n#define " << guard
-     << "\n\n#include <ccn.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+     << " 0x" << tag
+     << "u\n\n#include <ccn.h>\n\n#ifdef __cplusplus\nextern \"C\" "
+        "{\n#endif\n\n"
      << "/** A ccn_executor of this program. */\ntypedef struct " << prefix
      << "_executor " << prefix << "_executor;\n\n";
   writeConstants();
@@ -333,7 +341,11 @@ std::string HeaderWriter::write() {
   writeRun();
   writeBind();
   writeEnd();
-  os << "\n#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
+  os << "\n#ifdef __cplusplus\n}\n#endif\n\n#elif " << guard << " != 0x" << tag
+     << "u\n#error \"two headers of programs whose names begin with '" << prefix
+     << "_': expected another cccompile --prefix, or PREFIX of "
+        "ccn_add_program, for one\"\n#endif /* "
+     << guard << " */\n";
   return os.str();
 }
 
@@ -344,7 +356,15 @@ std::string cPrefix(const std::string &program) {
   return isTaken ? "program_" + program : program;
 }
 
-Result<std::string> emitHeader(const std::string &program, const Plan &plan) {
+std::string signatureTag(const std::string &program, const Plan &plan) {
+  std::ostringstream text;
+  text << std::hex << std::setw(16) << std::setfill('0')
+       << fnv1a(signatureOf(program, plan));
+  return text.str();
+}
+
+Result<std::string> emitHeader(const std::string &program, const Plan &plan,
+                               const std::string &prefix) {
   std::vector<std::pair<const char *, std::string>> all = {
       {"the program", program}};
   for (const MeshAxis &axis : plan.mesh)
@@ -355,7 +375,7 @@ Result<std::string> emitHeader(const std::string &program, const Plan &plan) {
     if (!isIdentifier(name))
       return error("a header for C cannot name ", what, " '", name,
                    "': expected letters, digits and '_'");
-  return HeaderWriter(program, plan).write();
+  return HeaderWriter(program, plan, prefix).write();
 }
 
 } // namespace ccn::codegen

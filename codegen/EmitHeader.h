@@ -13,15 +13,19 @@
 
 namespace ccn::codegen {
 
-/// What names in C of a program begin with: its own, unless that could give
-/// names of the C API.
+/// What names in C of a program begin with, unless it is told otherwise: its
+/// own name, or another if that could give names of the C API.
 std::string cPrefix(const std::string &program);
 
-/// The text of the header. Tensors are pointers to the rank's part, scalars
-/// that are only read are values. An error if a name is none that C can have,
-/// as that of a program in MLIR may be.
+/// 16 hexadecimal digits that programs of other signatures have others of.
+std::string signatureTag(const std::string &program, const runtime::Plan &plan);
+
+/// The text of the header, in which all names begin with `prefix`. Tensors are
+/// pointers to the rank's part, scalars that are only read are values. An error
+/// if a name is none that C can have, as that of a program in MLIR may be.
 Result<std::string> emitHeader(const std::string &program,
-                               const runtime::Plan &plan);
+                               const runtime::Plan &plan,
+                               const std::string &prefix);
 
 } // namespace ccn::codegen
 

@@ -18,6 +18,7 @@
 namespace ccn::codegen {
 
 llvm::Expected<std::string> emitLibrary(llvm::StringRef prefix,
+                                        llvm::StringRef tag,
                                         llvm::StringRef package) {
   auto machine = makeTargetMachine(CpuTarget{}, /*isRare=*/false);
   if (!machine)
@@ -26,7 +27,7 @@ llvm::Expected<std::string> emitLibrary(llvm::StringRef prefix,
   llvm::Module module("package", context);
   module.setTargetTriple((*machine)->getTargetTriple());
   module.setDataLayout((*machine)->createDataLayout());
-  auto define = [&](llvm::Constant *value, const char *suffix) {
+  auto define = [&](llvm::Constant *value, const llvm::Twine &suffix) {
     auto *variable = new llvm::GlobalVariable(
         module, value->getType(), /*isConstant=*/true,
         llvm::GlobalValue::ExternalLinkage, value, prefix + suffix);
@@ -37,7 +38,7 @@ llvm::Expected<std::string> emitLibrary(llvm::StringRef prefix,
          "_package");
   define(
       llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), package.size()),
-      "_package_size");
+      "_package_size_" + tag);
   std::string object = emitObject(module, **machine);
   if (object.empty())
     return llvm::createStringError("cannot generate object files for this CPU");

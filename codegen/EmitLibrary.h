@@ -19,10 +19,14 @@ namespace ccn::codegen {
 /// independent, that defines
 ///
 ///   const unsigned char PREFIX_package[];    (the package)
-///   const uint64_t PREFIX_package_size;
+///   const uint64_t PREFIX_package_size_TAG;
 ///
-/// as emitHeader declares them. Equal packages give equal bytes.
+/// as emitHeader declares them, whose signatureTag the tag is: who includes the
+/// headers of two programs of one prefix cannot link, as one of the libraries
+/// would lack the one's tag, and two would both define the package. Equal
+/// packages give equal bytes.
 llvm::Expected<std::string> emitLibrary(llvm::StringRef prefix,
+                                        llvm::StringRef tag,
                                         llvm::StringRef package);
 
 } // namespace ccn::codegen

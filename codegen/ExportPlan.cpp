@@ -10,6 +10,7 @@
 #include "synth/Schedule.h"
 #include "synth/ScheduleImport.h"
 
+#include "mlir/IR/AsmState.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -174,7 +175,9 @@ const std::string &Exporter::textOf(func::FuncOp body) {
   if (text.empty()) {
     llvm::raw_string_ostream os(text);
     os << body.getFunctionType() << body->getDiscardableAttrDictionary();
-    body.getBody().front().print(os);
+    // By itself: else all of the module would be numbered for each.
+    AsmState state(body, OpPrintingFlags().useLocalScope().assumeVerified());
+    body.getBody().front().print(os, state);
   }
   return text;
 }

@@ -31,6 +31,9 @@ inline constexpr llvm::StringLiteral kLetAttr = "ccn.let";
 inline constexpr llvm::StringLiteral kTagsAttr = "ccn.tags";
 /// The program that a schedule is for, on its transform.named_sequence.
 inline constexpr llvm::StringLiteral kForAttr = "ccn.for";
+/// Of a program before its schedule is applied: the names that no operation has
+/// any more, each with the reason.
+inline constexpr llvm::StringLiteral kFoldedAttr = "ccn.folded";
 inline constexpr llvm::StringLiteral kPhaseAttr = "ccn.phase";
 /// The rank that executes a localized program; the global type of an argument
 /// or result of one; and, in an overlapped region of one, the dimension of a

@@ -91,6 +91,18 @@ LogicalResult CcnDialect::verifyOperationAttribute(Operation *op,
                                << "' to be a string, found " << attr.getValue();
     return success();
   }
+  if (attr.getName() == kFoldedAttr) {
+    auto reasons = dyn_cast<DictionaryAttr>(attr.getValue());
+    if (!isa<ProgramOp>(op) || !reasons ||
+        !llvm::all_of(reasons, [](NamedAttribute reason) {
+          return isa<StringAttr>(reason.getValue());
+        }))
+      return op->emitOpError()
+             << "expected '" << kFoldedAttr
+             << "' to be a dictionary of strings on a program, found "
+             << attr.getValue();
+    return success();
+  }
   if (attr.getName() == kTagsAttr) {
     auto tags = dyn_cast<ArrayAttr>(attr.getValue());
     if (!tags || !llvm::all_of(tags, llvm::IsaPred<StringAttr>))
@@ -213,13 +225,20 @@ LogicalResult ccn::verifyCollective(Operation *operation) {
       return op->emitOpError()
              << "names axis '" << axis.getValue() << "', which mesh "
              << axes.getMesh() << " does not have";
+  StringAttr first = axes.getNames().front();
+  int64_t size = mesh.getAxisSize(first);
   // collective_c3
-  if (std::optional<int64_t> root = op.getRootPosition()) {
-    int64_t size = mesh.getAxisSize(axes.getNames().front());
+  if (std::optional<int64_t> root = op.getRootPosition())
     if (*root < 0 || *root >= size)
       return op->emitOpError()
              << "expected a root from 0 to " << size - 1 << " on axis '"
-             << axes.getNames().front().getValue() << "', found " << *root;
-  }
+             << first.getValue() << "', found " << *root;
+  // send_c3: what is written for several ranks may be tried on one.
+  if (std::optional<int64_t> shift = op.getShiftBy())
+    if (*shift == 0 || (size > 1 && (*shift <= -size || *shift >= size)))
+      return op->emitOpError()
+             << "expected a shift that is not 0, from " << 1 - size << " to "
+             << size - 1 << ", as axis '" << first.getValue() << "' has "
+             << size << " ranks, found " << *shift;
   return success();
 }

@@ -87,6 +87,15 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
         return ::std::nullopt;
       }]>,
     InterfaceMethod<[{
+        By how many positions values move along the axis; none if they move
+        otherwise.
+      }], "::std::optional<int64_t>", "getShiftBy", (ins),
+      [{}], [{
+        if constexpr (requires { $_op.getShift(); })
+          return $_op.getShift();
+        return ::std::nullopt;
+      }]>,
+    InterfaceMethod<[{
         Whether ranks exchange data; false if each has what it needs.
       }], "bool", "communicates", (ins),
       [{}], [{ return true; }]>,

@@ -151,7 +151,8 @@ def BroadcastOp : Ccn_TensorOp<"broadcast", [CollectiveOpInterface]> {
 
     **Constraints**
     - `broadcast_c1`: one axis is named.
-    - `broadcast_c2`: the operand is local (or partial) along the axis.
+    - `broadcast_c2`: the operand is local along the axis; what is pending on a
+      partial one would be lost.
   }];
   let arguments = (ins Ccn_Tensor:$input, I64Attr:$root, Ccn_AxesAttr:$axes);
   let results = (outs Ccn_Tensor:$result);
@@ -227,7 +228,8 @@ def ScatterOp : Ccn_TensorOp<"scatter", [CollectiveOpInterface]> {
 
     **Constraints**
     - `scatter_c1`: one axis is named.
-    - `scatter_c2`: the operand is local (or partial) along the axis.
+    - `scatter_c2`: the operand is local along the axis; what is pending on a
+      partial one would be lost.
     - `scatter_c3`: `dim` is a dimension of the operand.
   }];
   let arguments = (ins Ccn_Tensor:$input, I64Attr:$root, I64Attr:$dim,
@@ -252,8 +254,10 @@ def SendOp : Ccn_TensorOp<"send", [CollectiveOpInterface]> {
 
     **Constraints**
     - `send_c1`: one axis is named.
-    - `send_c2`: the operand is local (or partial) along the axis.
-    - `send_c3`: the shift is not 0.
+    - `send_c2`: the operand is local along the axis; what is pending on a
+      partial one would be lost.
+    - `send_c3`: the shift is within the axis: not 0, and by less than its size.
+      Along an axis of one rank any but 0 is, and moves nothing.
   }];
   let arguments = (ins Ccn_Tensor:$input, I64Attr:$shift, Ccn_AxesAttr:$axes);
   let results = (outs Ccn_Tensor:$result);
@@ -324,7 +328,8 @@ def ReshardOp : Ccn_Op<"reshard", [Pure]> {
     - `reshard_c1`: shape and element type are kept.
     - `reshard_c2`: on every axis, replicated and sliced become replicated or sliced;
       partial becomes anything but partial by another reduction; local stays
-      local; replicated may become local.
+      local; replicated may become local. Partial becomes local by dropping what
+      is pending: the compiler takes the parts so, the language does not.
     - `reshard_c3`: both layouts name the same mesh.
   }];
   let arguments = (ins Ccn_Tensor:$input);

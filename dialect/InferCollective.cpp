@@ -62,17 +62,22 @@ static LogicalResult checkReducible(ReduceKind kind, RankedTensorType type,
                          << stringifyReduceKind(kind)
                          << "' to be pending, found '" << typeName(type)
                          << "'; repair with 'all_reduce("
-                         << stringifyReduceKind(partial.kind) << ", x, "
-                         << partial.axis.getValue() << ")' before";
+                         << stringifyReduceKind(partial.kind) << ", "
+                         << operandName(0) << ", " << partial.axis.getValue()
+                         << ")' before";
   return success();
 }
 
-/// The operand may be used as local along the axis.
+/// The operand is local along the axis. A partial one would lose what is
+/// pending: only collectives that reduce take either.
 static LogicalResult checkLocal(RankedTensorType type, StringAttr axis,
                                 EmitError emitError) {
-  AxisState::Kind kind = Layout::of(type).getState(axis).kind;
-  if (kind == AxisState::Local || kind == AxisState::Partial)
+  Layout layout = Layout::of(type);
+  AxisState::Kind kind = layout.getState(axis).kind;
+  if (kind == AxisState::Local)
     return success();
+  if (kind == AxisState::Partial)
+    return emitError() << pendingError(layout, axis, operandName(0));
   return wrongState(emitError, type, axis, "local");
 }
 
@@ -90,8 +95,8 @@ static LogicalResult gatherAxes(RankedTensorType type, AxesAttr axes,
     for (StringAttr axis : kept)
       if (llvm::is_contained(axes.getNames(), axis))
         return wrongState(emitError, type, axis, "sliced last")
-               << "; repair with 'all_gather(x, " << kept.back().getValue()
-               << ")' before";
+               << "; repair with 'all_gather(" << operandName(0) << ", "
+               << kept.back().getValue() << ")' before";
     layout.setAxes(dim, kept);
   }
   return success();
@@ -227,9 +232,6 @@ TypeResult SendOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
       failed(checkLocal(op.getInput(), op.getAxes().getNames().front(),
                         emitError)))
     return failure();
-  // send_c3
-  if (op.getShift() == 0)
-    return emitError() << "expected a shift other than 0";
   return withState(op.getInput(), op.getAxes(), localState);
 }
 

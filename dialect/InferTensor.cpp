@@ -157,8 +157,9 @@ TypeResult ReductionOp::inferType(GenericAdaptor<Types> op,
                          << "' has another reduction pending than '"
                          << stringifyReductionKind(kind)
                          << "'; repair with 'all_reduce("
-                         << stringifyReduceKind(partial.kind) << ", x, "
-                         << partial.axis.getValue() << ")'";
+                         << stringifyReduceKind(partial.kind) << ", "
+                         << operandName(0) << ", " << partial.axis.getValue()
+                         << ")'";
   // reduction_c4
   int64_t reduced = 1;
   for (int64_t dim : op.getDims())
@@ -274,7 +275,7 @@ TypeResult ReshapeOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
       auto diagnostic = emitError();
       diagnostic << "dimension " << dim << " of '" << typeName(input)
                  << "' is cut and has no counterpart in [" << shape
-                 << "]; repair with 'all_gather(x, "
+                 << "]; repair with 'all_gather(" << operandName(0) << ", "
                  << from.getAxes(dim).back().getValue() << ")'";
       return diagnostic;
     }

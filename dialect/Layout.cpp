@@ -192,6 +192,21 @@ std::string ccn::typeName(RankedTensorType type) {
   return text;
 }
 
+std::string ccn::operandName(unsigned index) {
+  return "operand #" + std::to_string(index);
+}
+
+std::string ccn::pendingError(const Layout &layout, StringAttr axis,
+                              StringRef operand) {
+  StringRef kind = stringifyReduceKind(layout.getState(axis).reduction);
+  return ("layout '" + layout.str() +
+          "' has a reduction pending along mesh axis '" + axis.getValue() +
+          "', which this operation does not take; repair with 'all_reduce(" +
+          kind + ", " + operand + ", " + axis.getValue() +
+          ")' on the partial operand")
+      .str();
+}
+
 bool ccn::isFloat(Type type) { return isa<FloatType>(type); }
 
 bool ccn::isNumber(Type type) {

@@ -136,6 +136,14 @@ bool isElementType(mlir::Type type);
 /// bits.
 mlir::LogicalResult checkTensor(mlir::Type type, EmitError emitError);
 
+/// How errors of inference call an operand: `operand #1`. The frontend knows
+/// how it was written, and says that instead.
+std::string operandName(unsigned index);
+/// What is wrong with an operand that is partial along an axis where the
+/// operation takes no pending reduction, and the all_reduce that repairs it.
+std::string pendingError(const Layout &layout, mlir::StringAttr axis,
+                         llvm::StringRef operand);
+
 //===----------------------------------------------------------------------===//
 // Inference
 //===----------------------------------------------------------------------===//

@@ -39,7 +39,7 @@ private:
   LogicalResult checkPartial(StringAttr axis, PartialRule rule,
                              AxisState &state);
   /// How operand `index` gets a dimension cut by the axes that cut the loop in
-  /// others: "; repair with 'reshard(x, ...)' on the second".
+  /// others: "; repair with 'reshard(operand #1, ...)' on the second".
   std::string repairCut(unsigned index, unsigned dim,
                         ArrayRef<StringAttr> axes);
 
@@ -75,18 +75,20 @@ LogicalResult Inference::joinMeshes() {
   return success();
 }
 
-/// "all_gather(x, dp, tp)"
-static std::string gather(ArrayRef<StringAttr> axes) {
-  std::string text = "all_gather(x";
+/// "all_gather(operand #0, dp, tp)"
+static std::string gather(unsigned operand, ArrayRef<StringAttr> axes) {
+  std::string text = "all_gather(" + operandName(operand);
   for (StringAttr axis : axes)
     text += (", " + axis.getValue()).str();
   return text + ")";
 }
 
 /// The gathering of a cut and of those inside it.
-static std::string gatherFrom(const Layout &layout, StringAttr axis) {
+static std::string gatherFrom(unsigned operand, const Layout &layout,
+                              StringAttr axis) {
   ArrayRef<StringAttr> axes = layout.getAxes(layout.getState(axis).dim);
-  return gather(axes.drop_front(llvm::find(axes, axis) - axes.begin()));
+  return gather(operand,
+                axes.drop_front(llvm::find(axes, axis) - axes.begin()));
 }
 
 std::string Inference::repairCut(unsigned index, unsigned dim,
@@ -94,12 +96,13 @@ std::string Inference::repairCut(unsigned index, unsigned dim,
   Layout layout = layouts[index];
   for (StringAttr axis : axes)
     if (layout.getState(axis).kind == AxisState::Local)
-      return "; repair with '" + gather(layout.getAxes(dim)) +
+      return "; repair with '" + gather(index, layout.getAxes(dim)) +
              "' on the second";
   for (StringAttr axis : axes)
     layout.setState(axis, {});
   layout.setAxes(dim, axes);
-  return "; repair with 'reshard(x, " + layout.str() + ")' on the second";
+  return "; repair with 'reshard(" + operandName(index) + ", " + layout.str() +
+         ")' on the second";
 }
 
 /// The dimension of the operand that runs with the loop, or -1.
@@ -120,7 +123,7 @@ LogicalResult Inference::joinLoops() {
                            << layouts[index].str()
                            << "' must be whole here, expected it 'replicated'; "
                               "repair with '"
-                           << gather(axes) << "'";
+                           << gather(index, axes) << "'";
       SmallVector<StringAttr> &joined = loopAxes[loop];
       // One list must continue the other: only then is the longer cut a cut of
       // the pieces that the shorter one makes.
@@ -153,11 +156,12 @@ LogicalResult Inference::joinLoops() {
         unsigned from = layouts[index].getState(axis).dim;
         int to = dimOf(operands[index], target);
         if (to >= 0 && layouts[index].getAxes(from).back() == axis)
-          return diagnostic << "; repair with 'all_to_all(x, " << from << " -> "
+          return diagnostic << "; repair with 'all_to_all("
+                            << operandName(index) << ", " << from << " -> "
                             << to << ", " << axis.getValue() << ")' on the "
                             << which;
       }
-      return diagnostic << "; repair with '" << gatherFrom(layouts[a], axis)
+      return diagnostic << "; repair with '" << gatherFrom(a, layouts[a], axis)
                         << "' on the first";
     }
   }
@@ -172,20 +176,14 @@ LogicalResult Inference::checkPartial(StringAttr axis, PartialRule rule,
   state = layouts[first].getState(axis);
   StringRef kind = stringifyReduceKind(state.reduction);
   auto reject = [&](unsigned other) -> LogicalResult {
-    auto diagnostic =
-        other == first ? emitError() << "layout '" << layouts[first].str()
-                                     << "' has a reduction pending along mesh "
-                                        "axis '"
-                                     << axis.getValue()
-                                     << "', which this operation does not take"
-                       : conflict(first, other, axis);
-    return diagnostic << "; repair with 'all_reduce(" << kind << ", x, "
-                      << axis.getValue() << ")' on the "
-                      << (layouts[other].getState(axis).kind ==
-                                      AxisState::Partial &&
-                                  other != first
-                              ? "first"
-                              : "partial operand");
+    if (other == first)
+      return emitError() << pendingError(layouts[first], axis,
+                                         operandName(first));
+    bool both = layouts[other].getState(axis).kind == AxisState::Partial;
+    return conflict(first, other, axis)
+           << "; repair with 'all_reduce(" << kind << ", " << operandName(first)
+           << ", " << axis.getValue() << ")' on the "
+           << (both ? "first" : "partial operand");
   };
 
   bool onlySum = rule == PartialRule::CommutesWithSum ||
@@ -219,14 +217,14 @@ LogicalResult Inference::checkAxis(StringAttr axis, PartialRule rule,
     unsigned source = loopSource[cut->second];
     if (kind == AxisState::Local)
       return conflict(source, index, axis)
-             << "; repair with '" << gatherFrom(layouts[source], axis)
+             << "; repair with '" << gatherFrom(source, layouts[source], axis)
              << "' on the sliced operand";
     if (kind == AxisState::Partial)
       return conflict(source, index, axis)
              << "; repair with 'reduce_scatter("
-             << stringifyReduceKind(layout.getState(axis).reduction) << ", x, "
-             << layouts[source].getState(axis).dim << ", " << axis.getValue()
-             << ")' on the partial operand";
+             << stringifyReduceKind(layout.getState(axis).reduction) << ", "
+             << operandName(index) << ", " << layouts[source].getState(axis).dim
+             << ", " << axis.getValue() << ")' on the partial operand";
   }
   if (anyPartial)
     return checkPartial(axis, rule, state);

@@ -9,6 +9,9 @@
 #include "runtime/Blocks.h"
 #include "runtime/Parallel.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ccn::runtime {
 
 namespace {
@@ -144,9 +147,28 @@ Result<HostTensor> dropout(const HostTensor &x, double p, uint64_t seed,
   return result;
 }
 
+double drawScale(ElementType type, const Shape &shape) {
+  constexpr int unscaledBits = 3;
+  if (!isFloat(type) || shape.size() < 2)
+    return 1;
+  // [T, H] has columns of T, [E, H, F] of H, and a filter [O, C, h, w] is
+  // summed over C, h and w.
+  double summed = 1;
+  for (size_t dim = shape.size() > 2 ? 1 : 0; dim + 1 < shape.size(); ++dim)
+    summed *= static_cast<double>(shape[dim]);
+  int exponent = 0;
+  while (std::ldexp(1.0, exponent + unscaledBits) < summed)
+    ++exponent;
+  int smallestNormal = type == ElementType::F8E4M3 ? -6
+                       : type == ElementType::F8E5M2 || type == ElementType::F16
+                           ? -14
+                           : -126;
+  return std::ldexp(1.0, std::max(-exponent, smallestNormal + unscaledBits));
+}
+
 Result<HostTensor> randomFill(ElementType type, const Shape &shape,
                               const GlobalPosition &position, uint64_t seed,
-                              std::string_view stream) {
+                              std::string_view stream, double scale) {
   if (Status status = checkPosition(type, shape, position); !status)
     return status;
   Result<HostTensor> result = HostTensor::uninitialized(type, shape);
@@ -168,11 +190,13 @@ Result<HostTensor> randomFill(ElementType type, const Shape &shape,
     });
   };
   if (type == ElementType::F64)
-    fill(double(), [](uint32_t bits) { return ((bits >> 8) + 1) * 0x1p-24; });
+    fill(double(), [unit = scale * 0x1p-24](uint32_t bits) {
+      return ((bits >> 8) + 1) * unit;
+    });
   else if (isFloat(type))
     // Exact, as these are integers of up to 2^24.
-    fill(float(), [](uint32_t bits) {
-      return static_cast<float>((bits >> 8) + 1) * 0x1p-24f;
+    fill(float(), [unit = static_cast<float>(scale * 0x1p-24)](uint32_t bits) {
+      return static_cast<float>((bits >> 8) + 1) * unit;
     });
   else if (type == ElementType::Bool)
     fill(uint64_t(), [](uint32_t bits) { return uint64_t(bits >> 31); });

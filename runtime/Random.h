@@ -45,16 +45,27 @@ struct GlobalPosition {
 Result<HostTensor> dropout(const HostTensor &x, double p, uint64_t seed,
                            const GlobalPosition &position);
 
+/// By what the floats of an argument that was not given are scaled: a power of
+/// two, 1 for scalars, vectors and small matrices. `shape` is the argument's
+/// global one.
+///
+/// Of a larger one, about 8 divided by how many elements a product sums that
+/// it is the second factor of: those of a column, or of a filter but for its
+/// last dimension. So chains of products stay far from overflow in 16 bits. It
+/// is at least 8 times the type's smallest normal number, below which too few
+/// bits would be drawn.
+double drawScale(ElementType type, const Shape &shape);
+
 /// A tensor of `shape` at `position`: what an input that was not given holds.
 ///
 /// The element of global row-major index i draws 32 bits: lane i % 4 of Philox
 /// with key (low, high half of seed) and counter (low, high half of i / 4, low,
 /// high half of fnv1a(stream)). Floats are ((bits >> 8) + 1) * 2^-24, uniform
-/// in (0, 1], rounded to the type (an 8-bit float may be 0); integers bits >>
-/// 30, in 0 .. 3; bools bits >> 31.
+/// in (0, 1], times `scale`, a power of two, rounded to the type (an 8-bit
+/// float may be 0); integers bits >> 30, in 0 .. 3; bools bits >> 31.
 Result<HostTensor> randomFill(ElementType type, const Shape &shape,
                               const GlobalPosition &position, uint64_t seed,
-                              std::string_view stream);
+                              std::string_view stream, double scale = 1);
 
 } // namespace ccn::runtime
 

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
@@ -205,6 +206,71 @@ static OwningOpRef<ModuleOp> roundTrip(OwningOpRef<ModuleOp> module,
   return module;
 }
 
+/// Drops all programs but the one that is asked for; if there is none of the
+/// name, says so.
+static bool keepProgram(ModuleOp module, const CompileOptions &options,
+                        Diagnostics &diagnostics) {
+  if (options.program.empty())
+    return true;
+  SmallVector<StringRef> names;
+  SmallVector<Operation *> others;
+  for (Operation &op : *module.getBody()) {
+    StringRef name;
+    if (auto program = dyn_cast<ProgramOp>(op))
+      name = program.getSymName();
+    else if (auto plan = dyn_cast<plan::PlanOp>(op))
+      name = plan.getName();
+    else
+      continue;
+    names.push_back(name);
+    if (name != options.program)
+      others.push_back(&op);
+  }
+  if (!llvm::is_contained(names, options.program)) {
+    diagnostics.error("the file has no program '" + options.program + "'" +
+                      didYouMean(options.program, names));
+    return false;
+  }
+  for (Operation *other : others)
+    other->erase();
+  return true;
+}
+
+/// The same of schedules, which are null if none is left; says so if one was
+/// asked for.
+static bool keepSchedules(OwningOpRef<ModuleOp> &schedules,
+                          const CompileOptions &options,
+                          Diagnostics &diagnostics) {
+  if (options.program.empty() || !schedules)
+    return true;
+  bool anyLeft = false;
+  for (auto sequence : llvm::make_early_inc_range(
+           schedules->getOps<transform::NamedSequenceOp>())) {
+    auto name = sequence->getAttrOfType<StringAttr>(kForAttr);
+    if (name && name.getValue() != options.program)
+      sequence.erase();
+    else
+      anyLeft = true;
+  }
+  if (anyLeft)
+    return true;
+  schedules = {};
+  if (options.lower.schedule.empty() && !options.scheduleFile)
+    return true;
+  diagnostics.error(
+      (options.scheduleFile
+           ? "'" + options.scheduleFile->getName() + "' has no schedule"
+           : "the file has no schedule '" + options.lower.schedule + "'") +
+      " for program '" + options.program + "'");
+  return false;
+}
+
+/// Why names are gone is for the schedule alone.
+static void dropReasons(ModuleOp module) {
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    program->removeAttr(kFoldedAttr);
+}
+
 /// What follows every phase.
 static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
                         const CompileOptions &options,
@@ -253,10 +319,8 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
   case Phase::Parse:
     break;
   case Phase::Schedule:
-    // Before the schedule, because the identities would undo what it splits.
     before.addNestedPass<ProgramOp>(createLowerReshard());
-    before.addPass(createCanonicalizerPass());
-    before.addPass(createCSEPass());
+    before.addNestedPass<ProgramOp>(createSimplify());
     // What the schedule left without use.
     after.addPass(createCSEPass());
     if (options.explain)
@@ -349,6 +413,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     current = resume(source, context, options, diagnostics, done, status);
     if (!current)
       return status;
+    if (!keepProgram(*current, options, diagnostics))
+      return CompileStatus::WrongUsage;
   } else {
     std::unique_ptr<frontend::ast::File> file =
         frontend::parse(source, diagnostics);
@@ -366,7 +432,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     if (!current)
       return badOption ? CompileStatus::WrongUsage
                        : CompileStatus::WrongProgram;
-    if (!finishPhase(current, done, options, diagnostics))
+    if (!keepProgram(*current, options, diagnostics) ||
+        !finishPhase(current, done, options, diagnostics))
       return CompileStatus::WrongUsage;
   }
 
@@ -386,6 +453,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return CompileStatus::WrongProgram;
   }
 
+  if (!keepSchedules(schedules, options, diagnostics))
+    return CompileStatus::WrongUsage;
   if (!options.topology.empty() && done >= Phase::Select) {
     diagnostics.error("'" + source.getName() +
                       "' has algorithms for all collectives already");
@@ -416,9 +485,11 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
         return CompileStatus::WrongUsage;
     bool applies =
         phase == Phase::Schedule && schedules && !options.unscheduled;
-    if (failed(before.run(*current)) ||
-        (applies && failed(applySchedules(*current, *schedules))) ||
-        failed(after.run(*current))) {
+    bool isScheduled =
+        succeeded(before.run(*current)) &&
+        (!applies || succeeded(applySchedules(*current, *schedules)));
+    dropReasons(*current);
+    if (!isScheduled || failed(after.run(*current))) {
       assert(diagnostics.hasErrors() && "what fails says why");
       return CompileStatus::WrongProgram;
     }

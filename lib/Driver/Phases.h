@@ -52,6 +52,8 @@ struct CompileOptions {
   /// A transform script (.mlir) or a file of schedules (.ccn) to apply instead
   /// of a schedule of the program's file.
   const SourceFile *scheduleFile = nullptr;
+  /// The one program of several that is compiled; all if empty.
+  std::string program;
   /// Leaves the schedule out, whatever the program or the options say.
   bool unscheduled = false;
   Phase stopAfter = Phase::Schedule;

@@ -58,11 +58,11 @@ ProgramLowering::getBuiltins() {
     map["min"] = {[](Self &self, const ast::CallExpr &call) {
                     return self.callMinMax<MinOp>(call, ReductionKind::min);
                   },
-                  1, 2, "min(x), min(x, dim) or min(x, y)"};
+                  1, 2, "min(x), min(x, [dim]) or min(x, y)"};
     map["max"] = {[](Self &self, const ast::CallExpr &call) {
                     return self.callMinMax<MaxOp>(call, ReductionKind::max);
                   },
-                  1, 2, "max(x), max(x, dim) or max(x, y)"};
+                  1, 2, "max(x), max(x, [dim]) or max(x, y)"};
     addReduction("sum", ReductionKind::sum, "sum(x) or sum(x, dim)");
     addReduction("prod", ReductionKind::prod, "prod(x) or prod(x, dim)");
     addReduction("mean", ReductionKind::mean, "mean(x) or mean(x, dim)");
@@ -172,12 +172,8 @@ void ProgramLowering::wrongArgument(const ast::CallArg *arg, const Twine &what,
   auto *expr = dyn_cast<ast::ExprArg>(arg);
   if (expr && isa<ast::ErrorExpr>(expr->value))
     return;
-  constexpr size_t most = 40;
-  StringRef text = file.file.source.getText(arg->range);
-  StringRef first = text.take_until([](char c) { return c == '\n'; });
-  std::string shown = escapeForDisplay(first.take_front(most));
-  error(arg->range, "expected " + what + ", found '" + shown +
-                        (shown.size() < text.size() ? "...'" : "'") + advice);
+  error(arg->range,
+        "expected " + what + ", found '" + textOf(arg->range) + "'" + advice);
 }
 
 Operand ProgramLowering::argument(const ast::CallExpr &call, unsigned index) {
@@ -193,7 +189,8 @@ Operand ProgramLowering::tensorArgument(const ast::CallExpr &call,
   if (isOneValue(operand))
     error(operand.range, "expected a tensor, found the constant " +
                              operand.constant.str() +
-                             "; give it a type with 'cast(x, f32)'");
+                             "; give it a type with 'cast(" +
+                             textOf(operand.range) + ", f32)'");
   return {};
 }
 
@@ -278,11 +275,11 @@ Operand ProgramLowering::callUnary(const ast::CallExpr &call) {
       return Operand(*result, call.range);
     if (why.empty() && operand.constant.isBool())
       why = "expected a number, found " + operand.constant.str();
-    error(call.range, !why.empty()
-                          ? why
-                          : "expected a tensor, found the constant " +
-                                operand.constant.str() +
-                                "; give it a type with 'cast(x, f32)'");
+    error(call.range, !why.empty() ? why
+                                   : "expected a tensor, found the constant " +
+                                         operand.constant.str() +
+                                         "; give it a type with 'cast(" +
+                                         textOf(operand.range) + ", f32)'");
     return {};
   }
   if (!unify(operand, call.range))
@@ -292,14 +289,7 @@ Operand ProgramLowering::callUnary(const ast::CallExpr &call) {
 
 template <typename OpTy>
 Operand ProgramLowering::callBinary(const ast::CallExpr &call) {
-  Operand first = argument(call, 0), second = argument(call, 1);
-  return applyBinary<OpTy>(call, std::move(first), std::move(second));
-}
-
-template <typename OpTy>
-Operand ProgramLowering::applyBinary(const ast::CallExpr &call, Operand first,
-                                     Operand second) {
-  Operand operands[] = {std::move(first), std::move(second)};
+  Operand operands[] = {argument(call, 0), argument(call, 1)};
   if (operands[0].isConstant() && operands[1].isConstant()) {
     std::string why;
     std::optional<Constant> result = evaluate(
@@ -317,21 +307,13 @@ Operand ProgramLowering::applyBinary(const ast::CallExpr &call, Operand first,
   return make<OpTy>(call.range, operands[0].value, operands[1].value);
 }
 
-/// `max(x, 0)` reduces over dimension 0, `max(x, 0.0)` compares: an integer
-/// constant beside a tensor is a dimension.
+/// `max(x, y)` compares, whatever y is; `max(x, [0])` reduces over dimension 0.
 template <typename OpTy>
 Operand ProgramLowering::callMinMax(const ast::CallExpr &call,
                                     ReductionKind kind) {
   if (call.args.size() == 1 || isa<ast::ListArg>(call.args[1]))
     return callReduction(call, kind);
-  Operand first = argument(call, 0), second = argument(call, 1);
-  if (first.isError() || second.isError())
-    return {};
-  const int64_t *dim =
-      second.isConstant() ? second.constant.getInteger() : nullptr;
-  if (first.isTensor() && dim)
-    return make<ReductionOp>(call.range, kind, first.value, *dim);
-  return applyBinary<OpTy>(call, std::move(first), std::move(second));
+  return callBinary<OpTy>(call);
 }
 
 Operand ProgramLowering::callCast(const ast::CallExpr &call) {

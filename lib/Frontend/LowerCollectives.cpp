@@ -181,6 +181,12 @@ Operand ProgramLowering::callReshard(const ast::CallExpr &call) {
   Layout layout(input.getType().getRank());
   if (!lowerStates(layoutArg->states, layout))
     return {};
+  Layout from = Layout::of(input.getType());
+  for (PartialAxis partial : from.getPartials())
+    if (layout.getState(partial.axis).kind == AxisState::Local) {
+      error(call.range, pendingError(from, partial.axis, textOf(input.range)));
+      return {};
+    }
   RankedTensorType type = layout.getType(input.getType().getShape(),
                                          input.getType().getElementType());
   if (!count(file.numOperations, maxOperations, "operations", call.range))

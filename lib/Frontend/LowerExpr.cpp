@@ -16,13 +16,42 @@ using ast::BinaryOp;
 // Building operations
 //===----------------------------------------------------------------------===//
 
-ScopedDiagnosticHandler ProgramLowering::redirect(SourceRange range,
-                                                  Notes notes) {
+std::string ProgramLowering::textOf(SourceRange range) const {
+  constexpr size_t most = 40;
+  StringRef text = file.file.source.getText(range);
+  StringRef first = text.take_until([](char c) { return c == '\n'; });
+  std::string shown = escapeForDisplay(first.take_front(most).rtrim());
+  return shown.size() < text.size() ? shown + "..." : shown;
+}
+
+std::string ProgramLowering::nameOperands(StringRef message,
+                                          ValueRange operands) {
+  std::string text;
+  for (;;) {
+    size_t at = message.find("operand #");
+    text += message.take_front(at);
+    if (at == StringRef::npos)
+      return text;
+    message = message.drop_front(at);
+    unsigned index;
+    StringRef rest = message;
+    rest.consume_front("operand #");
+    bool known = !rest.consumeInteger(10, index) && index < operands.size() &&
+                 places.contains(operands[index]);
+    text += known ? textOf(places.lookup(operands[index]))
+                  : message.drop_back(rest.size()).str();
+    message = rest;
+  }
+}
+
+ScopedDiagnosticHandler
+ProgramLowering::redirect(SourceRange range, Notes notes, ValueRange operands) {
   return ScopedDiagnosticHandler(
-      file.context, [this, range, notes](mlir::Diagnostic &diagnostic) {
+      file.context,
+      [this, range, notes, operands](mlir::Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
-        std::string message = diagnostic.str();
+        std::string message = nameOperands(diagnostic.str(), operands);
         // The operation is the expression that is shown.
         StringRef text = message;
         if (text.consume_front("'ccn."))
@@ -84,7 +113,7 @@ Operand ProgramLowering::finish(SourceRange range, OperationState &state,
   if (!count(file.numOperations, maxOperations, "operations", range))
     return {};
   {
-    auto handler = redirect(range, notes);
+    auto handler = redirect(range, notes, state.operands);
     SmallVector<Type> types;
     if (failed(infer(file.context, state.location, state.operands,
                      state.attributes.getDictionary(file.context),
@@ -97,11 +126,12 @@ Operand ProgramLowering::finish(SourceRange range, OperationState &state,
     op->setAttr(kLetAttr, builder.getStringAttr(letName));
   if (!check(range, op))
     return {};
+  places[op->getResult(0)] = range;
   return Operand(op->getResult(0), range);
 }
 
 bool ProgramLowering::check(SourceRange range, Operation *op) {
-  auto handler = redirect(range, {});
+  auto handler = redirect(range, {}, op->getOperands());
   if (succeeded(verify(op)))
     return true;
   op->erase();
@@ -231,6 +261,8 @@ Operand ProgramLowering::lower(const ast::Expr *expr) {
   ++file.depth;
   Operand operand = lowerKind(expr);
   --file.depth;
+  if (operand.isTensor())
+    places[operand.value] = expr->range;
   return operand;
 }
 

@@ -91,28 +91,18 @@ Operand ProgramLowering::repeat(const Operand &reduced, const Operand &like,
   return make<BroadcastToOp>(like.range, kept.value, like.getType().getShape());
 }
 
-/// Reports an operand with a reduction pending, which no norm takes.
-static bool refusePartial(const Operand &operand, Diagnostics &diagnostics,
-                          const SourceFile &source) {
+bool ProgramLowering::refusePartial(const Operand &operand) {
   Layout layout = Layout::of(operand.getType());
   if (!layout.hasPartial())
     return false;
-  PartialAxis partial = layout.getPartials().front();
-  diagnostics.error(source, operand.range,
-                    "layout '" + layout.str() +
-                        "' has a reduction pending along mesh axis '" +
-                        partial.axis.getValue() +
-                        "', which this operation does not take; repair with "
-                        "'all_reduce(" +
-                        stringifyReduceKind(partial.kind) + ", x, " +
-                        partial.axis.getValue() + ")' on the partial operand");
+  error(operand.range, pendingError(layout, layout.getPartials().front().axis,
+                                    textOf(operand.range)));
   return true;
 }
 
 Operand ProgramLowering::callNorm(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0);
-  if (input.isError() ||
-      refusePartial(input, file.diagnostics, file.file.source))
+  if (input.isError() || refusePartial(input))
     return {};
   SmallVector<int64_t> dims;
   if (call.args.size() == 2) {
@@ -135,8 +125,7 @@ Operand ProgramLowering::callNorm(const ast::CallExpr &call) {
 Operand ProgramLowering::callSoftmax(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0);
   std::optional<int64_t> dim = integerArgument(call, 1, "dimension");
-  if (input.isError() || !dim ||
-      refusePartial(input, file.diagnostics, file.file.source))
+  if (input.isError() || !dim || refusePartial(input))
     return {};
   input.range = call.range;
   Operand wide = widen(input);
@@ -178,7 +167,7 @@ Operand ProgramLowering::callLayerNorm(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0), gamma = tensorArgument(call, 1);
   Operand beta = tensorArgument(call, 2), eps = argument(call, 3);
   if (input.isError() || gamma.isError() || beta.isError() || eps.isError() ||
-      refusePartial(input, file.diagnostics, file.file.source))
+      refusePartial(input))
     return {};
   std::optional<int64_t> dim =
       lastDim(input, file.diagnostics, file.file.source);
@@ -199,7 +188,7 @@ Operand ProgramLowering::callRmsNorm(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0), gamma = tensorArgument(call, 1);
   Operand eps = argument(call, 2);
   if (input.isError() || gamma.isError() || eps.isError() ||
-      refusePartial(input, file.diagnostics, file.file.source))
+      refusePartial(input))
     return {};
   std::optional<int64_t> dim =
       lastDim(input, file.diagnostics, file.file.source);

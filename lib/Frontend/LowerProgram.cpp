@@ -389,14 +389,15 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
   if (!isOneValue(value))
     return {};
   const SourceFile &source = file.file.source;
+  std::string written = textOf(range);
   value = materialize(value, type.getElementType());
   if (value.isError())
     return {};
   if (value.getType().getElementType() != type.getElementType()) {
     error(range, "expected a value of type '" + typeName(type) + "', found '" +
-                     typeName(value.getType()) +
-                     "'; convert it with 'cast(x, " +
-                     elementTypeName(type.getElementType()) + ")'")
+                     typeName(value.getType()) + "'; convert it with 'cast(" +
+                     written + ", " + elementTypeName(type.getElementType()) +
+                     ")'")
         .note(source, declared, "declared here");
     return {};
   }
@@ -441,11 +442,12 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
       return {};
     from = Layout::of(value.getType());
   }
-  // What is left may be a value that serves as a local one.
+  // What is left may be a replicated value, which serves as a local one. A
+  // partial one would lose what is pending.
   for (StringAttr axis : to.getNamedAxes()) {
     AxisState::Kind kind = from.getState(axis).kind;
     if (to.getState(axis).kind == AxisState::Local &&
-        (kind == AxisState::Partial || kind == AxisState::Replicated)) {
+        kind == AxisState::Replicated) {
       from.setMesh(to.getMesh());
       from.setState(axis, {AxisState::Local, 0, ReduceKind::sum});
     }
@@ -464,20 +466,24 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
       if (state == target)
         continue;
       if (state.kind == AxisState::Sliced && target.kind == AxisState::Local)
-        diagnostic.note("gather it with 'all_gather(x, " + name + ")'");
-      else if (state.kind == AxisState::Sliced)
+        diagnostic.note("gather it with 'all_gather(" + written + ", " + name +
+                        ")'");
+      else if (state.kind == AxisState::Sliced ||
+               target.kind == AxisState::Partial)
         continue;
       else if (target.kind == AxisState::Sliced)
-        diagnostic.note("reduce it with 'reduce_scatter(" + kind + ", x, " +
-                        Twine(target.dim) + ", " + name + ")'");
-      else
-        diagnostic.note("reduce it with 'all_reduce(" + kind + ", x, " + name +
+        diagnostic.note("reduce it with 'reduce_scatter(" + kind + ", " +
+                        written + ", " + Twine(target.dim) + ", " + name +
                         ")'");
+      else
+        diagnostic.note("reduce it with 'all_reduce(" + kind + ", " + written +
+                        ", " + name + ")'");
     }
     // Cuts that differ, in their place or their order.
     bool isCut = !from.hasPartial() && !from.hasLocal();
     if (isCut && !to.hasPartial() && !to.hasLocal())
-      diagnostic.note("move the cuts with 'reshard(x, " + to.str() + ")'");
+      diagnostic.note("move the cuts with 'reshard(" + written + ", " +
+                      to.str() + ")'");
     return {};
   }
   if (value.getType() == type)
@@ -490,28 +496,34 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
   return Operand(reshard.getResult(), range);
 }
 
+StringRef ProgramLowering::nameResult(const ast::ReturnStmt &stmt,
+                                      size_t index) {
+  std::string name = "result";
+  if (stmt.values.size() > 1)
+    name += std::to_string(index);
+  return StringRef(name).copy(
+      const_cast<llvm::BumpPtrAllocator &>(file.file.arena));
+}
+
 void ProgramLowering::lowerReturn(const ast::ReturnStmt &stmt) {
   Scope &scope = *scopes.back();
-  for (const ast::Expr *expr : stmt.values) {
+  for (auto [index, expr] : llvm::enumerate(stmt.values)) {
     if (isa<ast::ErrorExpr>(expr))
       continue;
-    auto *name = dyn_cast<ast::NameExpr>(expr);
-    if (!name) {
-      error(expr->range, "expected the name of a result; name the value first "
-                         "with 'let'");
+    auto *named = dyn_cast<ast::NameExpr>(expr);
+    StringRef name = named ? named->name : nameResult(stmt, index);
+    if (!named)
+      letName = name;
+    Operand value = lower(expr);
+    letName = {};
+    if (value.isError() || !isOneValue(value))
       continue;
-    }
-    Operand value = lowerName(*name);
-    if (value.isError())
-      continue;
-    auto it = scope.find(name->name);
-    if (it != scope.end() && it->second.operand.isTensor() &&
-        isArgument(name->name)) {
+    auto it = scope.find(name);
+    if (named && it != scope.end() && value.isTensor() && isArgument(name)) {
       error(expr->range,
             it->second.inout
-                ? "'" + name->name +
-                      "' is an inout argument and comes out by itself"
-                : "'" + name->name +
+                ? "'" + name + "' is an inout argument and comes out by itself"
+                : "'" + name +
                       "' is an argument; name the result first with 'let'");
       continue;
     }
@@ -519,11 +531,20 @@ void ProgramLowering::lowerReturn(const ast::ReturnStmt &stmt) {
       error(expr->range, "expected a tensor as result, found a constant");
       continue;
     }
-    if (llvm::is_contained(resultNames, name->name)) {
-      error(expr->range, "'" + name->name + "' is returned twice");
+    if (named && llvm::is_contained(resultNames, name)) {
+      error(expr->range, "'" + name + "' is returned twice");
       continue;
     }
+    if (!named) {
+      Declaration declaration;
+      declaration.kind = Declaration::Kind::Value;
+      declaration.isProgramValue = true;
+      declaration.operand = value;
+      // As if 'let' had named it.
+      if (!declare(scope, ast::Name{name, expr->range}, declaration))
+        continue;
+    }
     results.push_back(value.value);
-    resultNames.push_back(name->name);
+    resultNames.push_back(name);
   }
 }

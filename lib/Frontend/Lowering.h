@@ -192,6 +192,9 @@ private:
   void nameParts(const ast::LetStmt &stmt, llvm::ArrayRef<Operand> values);
   void lowerStore(const ast::StoreStmt &stmt);
   void lowerReturn(const ast::ReturnStmt &stmt);
+  /// The name of a result that is no name itself: `result`, or with its
+  /// position among several.
+  llvm::StringRef nameResult(const ast::ReturnStmt &stmt, size_t index);
   /// Whether the program has an argument of the name.
   bool isArgument(llvm::StringRef name);
   bool declare(Scope &scope, const ast::Name &name, Declaration declaration);
@@ -216,6 +219,11 @@ private:
   /// `call` is where the function is called with something that is not known.
   void checkBody(const ast::FnItem &fn, std::optional<SourceRange> call);
   Operand lowerFnBody(const ast::FnItem &fn, Scope &scope);
+  /// What stands there, on one line and not long, for errors that say what to
+  /// write in its place.
+  std::string textOf(SourceRange range) const;
+  /// The message with the text of each operand for what inference calls it.
+  std::string nameOperands(llvm::StringRef message, mlir::ValueRange operands);
   /// Reports several values where one belongs.
   bool isOneValue(const Operand &operand);
 
@@ -227,8 +235,6 @@ private:
   Operand lowerCall(const ast::CallExpr &call);
   template <typename OpTy> Operand callUnary(const ast::CallExpr &call);
   template <typename OpTy> Operand callBinary(const ast::CallExpr &call);
-  template <typename OpTy>
-  Operand applyBinary(const ast::CallExpr &call, Operand first, Operand second);
   template <typename OpTy>
   Operand callMinMax(const ast::CallExpr &call, ReductionKind kind);
   Operand callReduction(const ast::CallExpr &call, ReductionKind kind);
@@ -292,6 +298,8 @@ private:
                       llvm::ArrayRef<int64_t> dims);
   /// The result of a reduction over `dim`, repeated to the shape it came from.
   Operand repeat(const Operand &reduced, const Operand &like, int64_t dim);
+  /// Reports an operand with a reduction pending, which no norm takes.
+  bool refusePartial(const Operand &operand);
   /// 1 / sqrt(mean of squares over `dim` + eps), repeated to the operand's
   /// shape.
   Operand rootScale(const Operand &operand, const Operand &eps, int64_t dim);
@@ -322,7 +330,8 @@ private:
   DiagnosticHandle error(SourceRange range, const llvm::Twine &message,
                          Notes notes = {});
   /// Reports MLIR's errors at a place in the source, while the result lives.
-  mlir::ScopedDiagnosticHandler redirect(SourceRange range, Notes notes);
+  mlir::ScopedDiagnosticHandler redirect(SourceRange range, Notes notes,
+                                         mlir::ValueRange operands);
   /// Counts towards a bound; false, and reported once, when that is passed.
   bool count(unsigned &counter, unsigned most, llvm::StringRef what,
              SourceRange range);
@@ -337,6 +346,8 @@ private:
   /// The operands of the operation that is made next, as they were written: an
   /// error about several shows which is what.
   llvm::SmallVector<Operand> written;
+  /// Where each tensor was written last.
+  llvm::DenseMap<mlir::Value, SourceRange> places;
   bool returned = false;
   /// The current value of each inout argument.
   llvm::SmallVector<mlir::Value> results;

@@ -158,9 +158,10 @@ bool Parser::parseStore(llvm::SmallVectorImpl<const Stmt *> &stmts) {
   } else if (at(TokenKind::EqualEqual)) {
     errorExpected("'<-' after '" + target.text + "'");
   } else if (at(TokenKind::LParen)) {
-    error(target.range, "result of '" + target.text +
-                            "' is not used; name it with 'let' or store it "
-                            "with '<-'");
+    // Which may be what other languages have for its effects: a barrier.
+    error(target.range, "a call of '" + target.text +
+                            "' alone does nothing; a function has no effect "
+                            "but its result, which 'let' names or '<-' stores");
     return false;
   } else if (at(TokenKind::LSquare)) {
     errorExpected("'<-' after '" + target.text + "'",

@@ -236,7 +236,8 @@ mlir::FailureOr<HostTensor> Run::takeInput(unsigned index,
   Result<HostTensor> tensor =
       it == inputs.end()
           ? randomFill(element, shape, {shape, Shape(shape.size(), 0)},
-                       options.seed, name)
+                       options.seed, name,
+                       drawScale(element, Shape(type.getShape())))
           : Result<HostTensor>(std::move(it->second));
   if (!tensor)
     return mlir::emitError(argument.getLoc())

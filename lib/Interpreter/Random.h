@@ -12,6 +12,7 @@
 
 namespace ccn::interp {
 
+using runtime::drawScale;
 using runtime::dropout;
 using runtime::fnv1a;
 using runtime::GlobalPosition;

@@ -76,10 +76,11 @@ func::FuncOp BodyMaker::makeZero(Type element) {
 }
 
 func::FuncOp BodyMaker::share(func::FuncOp body) {
-  // Without locations, which do not change what it computes.
+  // Without locations, which do not change what it computes; without its
+  // module, all of which would be looked at each time.
   std::string text;
   llvm::raw_string_ostream os(text);
-  body->print(os);
+  body->print(os, OpPrintingFlags().useLocalScope().assumeVerified());
   auto [it, isNew] = known.try_emplace(text, body);
   if (!isNew) {
     body.erase();

@@ -63,8 +63,10 @@ public:
   }
 
 private:
-  using Rewrite =
-      llvm::function_ref<LogicalResult(IRRewriter &, IRMapping &, EmitRefusal)>;
+  /// Rewrites a copy of the program. What a suggestion names, it finds by name
+  /// there, as the schedule would.
+  using Rewrite = llvm::function_ref<LogicalResult(IRRewriter &, ProgramOp,
+                                                   IRMapping &, EmitRefusal)>;
 
   remark::RemarkOpts options(StringRef name) {
     return remark::RemarkOpts::name(name)
@@ -74,9 +76,12 @@ private:
   Trial attempt(Rewrite rewrite);
   void explainSplit(AllReduceOp reduce);
   void explainOverlap(Operation *op);
+  void explainOverlap(Operation *op, Operation *maker, Operation *user);
   void explainFuse();
   void explainSliceState();
   void explainBucket();
+  /// The name, or one like it that nothing has.
+  std::string freshName(StringRef name);
   void missed(Operation *at, StringRef name, const Twine &what,
               const Trial &trial, const Twine &suggestion);
 
@@ -93,6 +98,15 @@ std::string nameOf(Operation *op) {
   return "";
 }
 
+/// The names of operations, each once.
+std::vector<std::string> namesOf(ArrayRef<Operation *> ops) {
+  std::vector<std::string> names;
+  for (Operation *op : ops)
+    if (!llvm::is_contained(names, nameOf(op)))
+      names.push_back(nameOf(op));
+  return names;
+}
+
 std::string quoted(Operation *op) {
   std::string name = nameOf(op);
   return name.empty() ? "'" + op->getName().stripDialect().str() + "'"
@@ -105,6 +119,7 @@ Trial Explainer::attempt(Rewrite rewrite) {
   IRMapping map;
   auto module = program->getParentOfType<ModuleOp>();
   OwningOpRef<Operation *> copy(module->clone(map));
+  auto changed = cast<ProgramOp>(map.lookup(program));
   IRRewriter rewriter(program.getContext());
   LogicalResult result = success();
   {
@@ -113,16 +128,29 @@ Trial Explainer::attempt(Rewrite rewrite) {
                                       trial.refusal = diagnostic.str();
                                       return success();
                                     });
-    result = rewrite(rewriter, map,
+    result = rewrite(rewriter, changed, map,
                      [&] { return mlir::emitError(program.getLoc()); });
   }
   if (failed(result) && trial.refusal.empty())
     trial.refusal = "it cannot be applied";
   if (succeeded(result)) {
     trial.refusal.clear();
-    trial.after = trafficOf(cast<ProgramOp>(map.lookup(program)));
+    trial.after = trafficOf(changed);
   }
   return trial;
+}
+
+std::string Explainer::freshName(StringRef name) {
+  auto isTaken = [&](StringRef text) {
+    for (unsigned i = 0; i < program.getNumArguments(); ++i)
+      if (program.getArgName(i) == text)
+        return true;
+    return !findByName(program, text).empty();
+  };
+  std::string fresh = name.str();
+  for (unsigned i = 1; isTaken(fresh); ++i)
+    fresh = name.str() + std::to_string(i);
+  return fresh;
 }
 
 void Explainer::missed(Operation *at, StringRef name, const Twine &what,
@@ -160,26 +188,18 @@ void Explainer::explainSplit(AllReduceOp reduce) {
   SmallVector<Operation *> last = lastDependents(reduce);
   if (last.empty() || nameOf(reduce).empty() || reduce.getType().getRank() == 0)
     return;
-  llvm::SetVector<StringRef> names;
-  std::vector<std::string> texts;
-  for (Operation *op : last)
-    texts.push_back(nameOf(op));
-  for (const std::string &text : texts)
-    names.insert(text);
-  Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+  std::string name = nameOf(reduce);
+  std::vector<std::string> names = namesOf(last);
+  Trial trial = attempt([&](IRRewriter &rewriter, ProgramOp copy, IRMapping &,
                             EmitRefusal emit) -> LogicalResult {
-    SmallVector<OpSet> after;
-    for (Operation *op : last)
-      after.push_back({map.lookup(op)});
     FailureOr<SmallVector<OpSet>> parts =
-        split(rewriter, {map.lookup(reduce.getOperation())},
+        split(rewriter, findByName(copy, name),
               SplitForm::ReduceScatterAllGather, emit);
     if (failed(parts))
       return failure();
-    return failure(failed(reorder(rewriter, parts->back(), after, emit)));
+    return failure(failed(
+        reorder(rewriter, parts->back(), findAllByName(copy, names), emit)));
   });
-  std::string name = nameOf(reduce);
-  std::string after = llvm::join(names, ", ");
   if (!trial)
     return missed(reduce, "reorder",
                   "what follows '" + name + "' is computed by every rank",
@@ -190,48 +210,49 @@ void Explainer::explainSplit(AllReduceOp reduce) {
                describeBytes(std::max(0.0, trial.savedMemory())) +
                " less pass through memory",
            trial,
-           "let (rs, ag) = split " + name + ", then reorder ag after " + after);
+           "let (" + freshName("rs") + ", " + freshName("ag") + ") = split " +
+               name + "; reorder " + freshName("ag") + " after " +
+               llvm::join(names, ", "));
 }
 
 void Explainer::explainOverlap(Operation *op) {
+  auto canOverlap = [&](Operation *product) {
+    return product && product->getBlock() == op->getBlock() &&
+           isa<MatmulOp, Conv2dOp>(product) && !nameOf(product).empty();
+  };
+  if (nameOf(op).empty())
+    return;
   for (Operation *user : llvm::SetVector<Operation *>(op->getUsers().begin(),
-                                                      op->getUsers().end())) {
-    if (user->getBlock() != op->getBlock() || nameOf(user).empty() ||
-        nameOf(op).empty() || isa<UpdateOp, OverlappedOp>(user) ||
-        communicatesAlong(user) || !isa<MatmulOp, Conv2dOp>(user))
-      continue;
-    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
-                              EmitRefusal emit) -> LogicalResult {
-      return failure(
-          failed(overlap(rewriter, {{map.lookup(op)}, {map.lookup(user)}},
-                         defaultChunks, emit)));
-    });
-    if (nameOf(user) == nameOf(op))
-      missed(op, "overlap", "the product waits for all of " + quoted(op), trial,
-             "give the product a name of its own, to overlap it");
-    else
-      missed(op, "overlap", quoted(user) + " waits for all of " + quoted(op),
-             trial, "overlap " + nameOf(op) + ", " + nameOf(user));
-  }
-  for (Value operand : op->getOperands()) {
-    Operation *maker = operand.getDefiningOp();
-    if (!maker || maker->getBlock() != op->getBlock() ||
-        !isa<MatmulOp, Conv2dOp>(maker) || nameOf(maker).empty() ||
-        nameOf(op).empty())
-      continue;
-    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
-                              EmitRefusal emit) -> LogicalResult {
-      return failure(
-          failed(overlap(rewriter, {{map.lookup(maker)}, {map.lookup(op)}},
-                         defaultChunks, emit)));
-    });
-    if (nameOf(maker) == nameOf(op))
-      missed(op, "overlap", quoted(op) + " waits for all of its product", trial,
-             "give the product a name of its own, to overlap it");
-    else
-      missed(op, "overlap", quoted(op) + " waits for all of " + quoted(maker),
-             trial, "overlap " + nameOf(maker) + ", " + nameOf(op));
-  }
+                                                      op->getUsers().end()))
+    if (canOverlap(user))
+      explainOverlap(op, op, user);
+  for (Value operand : op->getOperands())
+    if (canOverlap(operand.getDefiningOp()))
+      explainOverlap(op, operand.getDefiningOp(), op);
+}
+
+/// One of `maker` and `user`, which uses what that makes, is `op`, the other a
+/// product.
+void Explainer::explainOverlap(Operation *op, Operation *maker,
+                               Operation *user) {
+  std::vector<std::string> names = {nameOf(maker), nameOf(user)};
+  // A schedule cannot name them apart: as if the program did.
+  bool isOneName = names[0] == names[1];
+  Trial trial = attempt([&](IRRewriter &rewriter, ProgramOp copy,
+                            IRMapping &map, EmitRefusal emit) -> LogicalResult {
+    SmallVector<OpSet> values = findAllByName(copy, names);
+    if (isOneName)
+      values = {{map.lookup(maker)}, {map.lookup(user)}};
+    return failure(failed(overlap(rewriter, values, defaultChunks, emit)));
+  });
+  if (!isOneName)
+    missed(op, "overlap", quoted(user) + " waits for all of " + quoted(maker),
+           trial, "overlap " + llvm::join(names, ", "));
+  else
+    missed(op, "overlap",
+           op == maker ? "the product waits for all of " + quoted(op)
+                       : quoted(op) + " waits for all of its product",
+           trial, "give the product a name of its own, to overlap it");
 }
 
 void Explainer::explainFuse() {
@@ -257,25 +278,22 @@ void Explainer::explainFuse() {
       open.remove(op);
     if (group.size() < 2)
       continue;
-    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+    std::vector<std::string> names = namesOf(group.getArrayRef());
+    Trial trial = attempt([&](IRRewriter &rewriter, ProgramOp copy, IRMapping &,
                               EmitRefusal emit) -> LogicalResult {
       OpSet ops;
-      for (Operation *op : group)
-        ops.push_back(map.lookup(op));
+      for (const OpSet &named : findAllByName(copy, names))
+        llvm::append_range(ops, named);
       return failure(failed(fuse(rewriter, ops, emit)));
     });
-    std::vector<std::string> texts;
-    for (Operation *op : group)
-      if (!llvm::is_contained(texts, nameOf(op)))
-        texts.push_back(nameOf(op));
-    std::string names = llvm::join(texts, ", ");
+    std::string list = llvm::join(names, ", ");
     std::string what = "the " + std::to_string(group.size()) +
-                       " operations of " + names +
+                       " operations of " + list +
                        " pass what they make through memory";
     if (trial)
       what +=
           ": " + describeBytes(trial.savedMemory()) + " that one kernel keeps";
-    missed(group.front(), "fuse", what, trial, "fuse " + names);
+    missed(group.front(), "fuse", what, trial, "fuse " + list);
   }
 }
 
@@ -285,10 +303,9 @@ void Explainer::explainSliceState() {
     if (!program.isInout(i) || type.getRank() == 0 ||
         !Layout::of(type).isReplicated() || program.getUpdates(i).empty())
       continue;
-    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+    Trial trial = attempt([&](IRRewriter &rewriter, ProgramOp copy, IRMapping &,
                               EmitRefusal emit) -> LogicalResult {
-      return sliceState(rewriter, cast<ProgramOp>(map.lookup(program)), i,
-                        emit);
+      return sliceState(rewriter, copy, i, emit);
     });
     if (!trial)
       continue; // most arguments are needed whole
@@ -314,17 +331,13 @@ void Explainer::explainBucket() {
           .push_back(&op);
   }
   for (auto &[key, ops] : groups) {
-    if (ops.size() < 2)
+    std::vector<std::string> names = namesOf(ops);
+    if (names.size() < 2)
       continue;
-    std::vector<std::string> names;
-    for (Operation *op : ops)
-      names.push_back(nameOf(op));
-    Trial trial = attempt([&](IRRewriter &rewriter, IRMapping &map,
+    Trial trial = attempt([&](IRRewriter &rewriter, ProgramOp copy, IRMapping &,
                               EmitRefusal emit) -> LogicalResult {
-      SmallVector<OpSet> values;
-      for (Operation *op : ops)
-        values.push_back({map.lookup(op)});
-      return failure(failed(bucket(rewriter, values, 16 * smallBytes, emit)));
+      return failure(failed(
+          bucket(rewriter, findAllByName(copy, names), 16 * smallBytes, emit)));
     });
     missed(ops.front(), "bucket",
            std::to_string(ops.size()) +

@@ -32,6 +32,27 @@ def LowerReshard : Pass<"ccn-lower-reshard", "::ccn::ProgramOp"> {
   }];
 }
 
+def Simplify : Pass<"ccn-simplify", "::ccn::ProgramOp"> {
+  let summary = "Applies identities, and computes once what is there twice";
+  let description = [{
+    Canonicalization and elimination of common subexpressions, before the
+    schedule, because the identities would undo what it splits. A name of the
+    program whose operations are all gone then is in the program's attribute
+    `ccn.folded`, with the reason, until the schedule was applied.
+
+    ```mlir
+    %0 = ccn.reduce_scatter sum %x into 0 along <@m, ["dp"]> {ccn.let = "y"} : (...) -> ...
+    %1 = ccn.all_gather %0 along <@m, ["dp"]> {ccn.let = "z"} : (...) -> ...
+    ```
+    becomes
+    ```mlir
+    %0 = ccn.all_reduce sum %x along <@m, ["dp"]> {ccn.let = "z"} : (...) -> ...
+    ```
+    and the program has `ccn.folded = {y = "its reduce_scatter became part of the
+    all_reduce of 'z'"}`.
+  }];
+}
+
 def Split : Pass<"ccn-split", "::ccn::ProgramOp"> {
   let summary = "Splits an all_reduce into two or three collectives";
   let description = [{

@@ -155,11 +155,14 @@ Diagnosed ScheduleValueOp::apply(TransformRewriter &, TransformResults &results,
     return Diagnosed::definiteFailure();
   OpSet ops = findByName(program, getName());
   if (ops.empty() && !getIsOptional()) {
+    auto reasons = program->getAttrOfType<DictionaryAttr>(kFoldedAttr);
+    auto reason = reasons ? reasons.getAs<StringAttr>(getName()) : StringAttr();
     auto diagnostic = emitError()
                       << "nothing of program '" << program.getSymName()
-                      << "' has the name '" << getName()
-                      << "' here; it is not used, or computes what another "
-                         "value does";
+                      << "' has the name '" << getName() << "' here: "
+                      << (reason ? reason.getValue()
+                                 : "it names what has another name too, or a "
+                                   "line before has taken it apart");
     diagnostic.attachNote(program.getLoc()) << "the program";
     return Diagnosed::definiteFailure();
   }

@@ -101,7 +101,7 @@ def scattered(element):
     return "\n".join(["mesh m (dp = 2)", "param N = 5",
                       f"program scattered(x: {element}[N] local scattered, {lists}, w: {element}[N] scattered) {{",
                       *lines, *stores, "  let v4 = matmul(reshape(w, [N, 1]), slice(reshape(w, [1, N]), 1, 0, 3))",
-                      "  let v5 = broadcast(x, 1)", "  let v6 = reduce_scatter(max, x, 0)", "  let v7 = max(w, 0)",
+                      "  let v5 = broadcast(x, 1)", "  let v6 = reduce_scatter(max, x, 0)", "  let v7 = max(w, [0])",
                       "  return v4, v5, v6, v7", "}", "schedule chosen for scattered {", *choices, "}", ""])
 
 

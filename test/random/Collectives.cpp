@@ -170,8 +170,10 @@ ProgramGenerator::Maybe ProgramGenerator::send(const Value &x) {
   std::string at = mesh.size() == 1 && random.chance(0.5)
                        ? std::string()
                        : ", " + mesh.axes[axis].name;
-  return Value{"send(" + x.text + at +
-                   random.pick<std::string>({", +1)", ", -1)", ", +2)"}),
+  int64_t by =
+      random.between(1, std::max<int64_t>(1, mesh.axes[axis].size - 1));
+  return Value{"send(" + x.text + at + (random.chance(0.6) ? ", +" : ", -") +
+                   std::to_string(by) + ")",
                x.type};
 }
 
@@ -179,7 +181,7 @@ ProgramGenerator::Maybe ProgramGenerator::reshard(const Value &x) {
   Tensor type = drawLayout(replicated(x.type.element, x.type.shape), false);
   for (size_t axis = 0; axis < mesh.size(); ++axis)
     if (x.type.isLocal(axis)) {
-      // It stays local.
+      // It stays local; what is drawn otherwise reduces what is pending.
       for (std::vector<size_t> &cuts : type.cuts)
         cuts.erase(std::remove(cuts.begin(), cuts.end(), axis), cuts.end());
       type.held[axis] = Held::Local;

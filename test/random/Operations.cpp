@@ -307,7 +307,11 @@ ProgramGenerator::Maybe ProgramGenerator::reduction() {
                        std::to_string(other + (other >= dim)) + "])",
                    *less};
   }
-  return Value{name + "(" + x->text + ", " + std::to_string(dim) + ")", *type};
+  std::string over = std::to_string(dim);
+  // Beside a tensor, `max` and `min` compare with what is no list.
+  if (kind == Held::Max || kind == Held::Min || random.chance(0.2))
+    over = "[" + over + "]";
+  return Value{name + "(" + x->text + ", " + over + ")", *type};
 }
 
 ProgramGenerator::Maybe ProgramGenerator::norm() {

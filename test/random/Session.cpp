@@ -53,7 +53,7 @@ std::string printForwarded(mlir::ModuleOp module) {
 /// line takes, which the checker says.
 const std::pair<const char *, const char *> namedErrors[] = {
     {"^unknown value '", "unknown name"},
-    {"has the name '.*' here; it is not used", "name of nothing"},
+    {"has the name '.*' here: ", "name of nothing"},
     {"' is named twice$", "named twice"},
     {"' is a constant$", "constant"},
     {"^expected an inout argument, found '", "not inout"},

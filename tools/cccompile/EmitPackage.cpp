@@ -49,8 +49,8 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
   return ranks == expected;
 }
 
-/// The program that `options` names, or the only one; if there is none, says
-/// why.
+/// The only program, which is the one that `options` name if they do; if there
+/// are several or none, says why.
 static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
                                                 const Options &options,
                                                 Diagnostics &diagnostics) {
@@ -67,19 +67,13 @@ static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
     return std::nullopt;
   }
   std::string names = llvm::join(programs.getArrayRef(), "', '");
-  if (options.program.empty() && programs.size() > 1) {
+  if (programs.size() > 1) {
     diagnostics.error("expected --program to say which of '" + names + "' " +
                       what + (options.emitsKernels() ? " are" : " is") +
                       " made of");
     return std::nullopt;
   }
-  std::string program =
-      options.program.empty() ? programs.front().str() : options.program;
-  if (!programs.contains(program)) {
-    diagnostics.error("the file has no program '" + program + "'; it has '" +
-                      names + "'");
-    return std::nullopt;
-  }
+  std::string program = programs.front().str();
   if (!checkPlans(plans, program, diagnostics))
     return std::nullopt;
   return program;
@@ -133,10 +127,12 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
     return std::nullopt;
   };
   EmittedProgram emitted;
+  std::string prefix =
+      options.prefix.empty() ? codegen::cPrefix(program) : options.prefix;
   if (options.emit == "header" || !options.header.empty()) {
     codegen::LoopLibrary unused;
     Result<std::string> header = codegen::emitHeader(
-        program, codegen::exportPlan(plans, program, unused));
+        program, codegen::exportPlan(plans, program, unused), prefix);
     if (!header)
       return wrongProgram(header.message());
     code = 0;
@@ -181,8 +177,8 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   if (!bytes)
     return wrongProgram(bytes.message());
   if (options.emit == "lib") {
-    llvm::Expected<std::string> library =
-        codegen::emitLibrary(codegen::cPrefix(program), *bytes);
+    llvm::Expected<std::string> library = codegen::emitLibrary(
+        prefix, codegen::signatureTag(program, package->plan), *bytes);
     if (!library)
       return wrongProgram(llvm::toString(library.takeError()));
     bytes = *std::move(library);

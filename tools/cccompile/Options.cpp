@@ -23,6 +23,46 @@ static bool asksForJson(int argc, char **argv) {
   return false;
 }
 
+/// What the ending of the output's name says is written; empty if nothing.
+static std::string kindByEnding(const std::string &path) {
+  static const std::pair<const char *, const char *> endings[] = {
+      {".ccnpkg", "package"}, {".a", "lib"},   {".h", "header"},
+      {".cu", "cuda"},        {".ptx", "ptx"}, {".cubin", "cubin"}};
+  for (auto [ending, kind] : endings)
+    if (path.ends_with(ending))
+      return kind;
+  return "";
+}
+
+/// Writes what the output's name says, and nothing else under such a name.
+static void takeEnding(Options &options) {
+  std::string kind = kindByEnding(options.output);
+  if (options.run && options.output != "-")
+    throw CLI::ValidationError(
+        "-o", "expected without --run; --output NAME=FILE writes arrays");
+  if (kind.empty())
+    return;
+  // A report, or what an early phase leaves, is neither.
+  if (options.emit.empty() && options.verify.empty() &&
+      (options.stopAfter.empty() || options.stopAfter == "emit"))
+    options.emit = kind;
+  if (options.emit != kind)
+    throw CLI::ValidationError(
+        "-o", "expected --emit " + kind + " for '" + options.output + "'" +
+                  (options.emit.empty() ? "" : ", found " + options.emit));
+}
+
+/// Whether names in C may begin so, and are none of the C API.
+static bool isPrefix(const std::string &text) {
+  auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && !isDigit(text[0]) && text != "ccn" &&
+         !text.starts_with("ccn_") &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return isDigit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
+                  (c >= 'A' && c <= 'Z');
+         });
+}
+
 std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                                      std::string &mistake) {
   options.jsonDiagnostics = asksForJson(argc, argv);
@@ -56,8 +96,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
       ->take_all();
   app.add_option(
          "--emit", options.emit,
-         "what to write: ast, the syntax tree; mlir, the IR after "
-         "--stop-after, or after parse (the default); schedule, what is "
+         "what to write: ast, the syntax tree; mlir (the default), the IR "
+         "after --stop-after, else after the schedule that --schedule names, "
+         "else after parse; schedule, what is "
          "applied, as a transform script; scheduled, the IR after it; plan, "
          "what each rank executes; package, that with machine code in one "
          "file, for ccrun (also with --stop-after emit); lib, that as a static "
@@ -70,11 +111,17 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
           expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
                        "package", "lib", "header", "cuda", "ptx", "cubin"}));
   app.add_option("-o", options.output,
-                 "where to write it; - is standard output (the default)")
+                 "where to write it; - is standard output (the default). "
+                 "Without --emit its ending says what: .ccnpkg a package, .a "
+                 "lib, .h header, .cu cuda, .ptx, .cubin")
       ->type_name("FILE");
   app.add_option("--emit-header", options.header,
                  "with --emit lib or package, where to write the header too")
       ->type_name("FILE");
+  app.add_option("--prefix", options.prefix,
+                 "what the names begin with that the header declares, instead "
+                 "of the program's: programs of one name link together then")
+      ->type_name("NAME");
   app.add_option("--schedule", options.schedule,
                  "the schedule to apply: one of the program's, a file of "
                  "schedules (.ccn) or a transform script (.mlir); without it "
@@ -153,10 +200,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
   auto *run =
       app.add_flag("--run", options.run, "run the program, one thread a rank");
   run->group("Running");
-  app.add_option(
-         "--program", options.program,
-         "the program to run or to make a package or kernels of, if the "
-         "file has several")
+  app.add_option("--program", options.program,
+                 "the program that all this is about, if the file has several")
       ->type_name("NAME")
       ->group("Running");
   addArrayOptions(app, inputs, outputs, options.seed, "Running");
@@ -195,6 +240,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
     };
     needsRun(!inputs.empty(), "--input");
     needsRun(!outputs.empty(), "--output");
+    takeEnding(options);
     if (options.run && !options.emit.empty())
       throw CLI::ValidationError("--emit", "expected without --run");
     if (options.stopAfter == "emit") {
@@ -240,11 +286,19 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
         options.stopAfter != "plan")
       throw CLI::ValidationError("--stop-after",
                                  "expected 'plan' or nothing with --emit plan");
-    if (!options.program.empty() && !options.run && !options.emitsCode())
+    if (!options.program.empty() && options.emit == "ast")
+      throw CLI::ValidationError("--program", "expected without --emit ast");
+    bool hasHeader = options.emit == "lib" || options.emit == "header" ||
+                     !options.header.empty();
+    if (!options.prefix.empty() && !hasHeader)
       throw CLI::ValidationError(
-          "--program",
-          "expected --run or --emit package, lib, header, cuda, ptx or cubin "
-          "beside it");
+          "--prefix", "expected --emit lib or header, or --emit-header, "
+                      "beside it");
+    if (!options.prefix.empty() && !isPrefix(options.prefix))
+      throw CLI::ValidationError(
+          "--prefix", "expected letters, digits and '_' that do not begin "
+                      "with a digit or as 'ccn_', found '" +
+                          options.prefix + "'");
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&
         options.emit != "plan")

@@ -28,6 +28,8 @@ struct Options {
   /// Where a header for C is written beside a package or library; nowhere if
   /// empty.
   std::string header;
+  /// What names in the header begin with; the program's if empty.
+  std::string prefix;
   std::string stopAfter;
   /// The rank whose program is made; none if it is not given.
   std::optional<int64_t> rank;

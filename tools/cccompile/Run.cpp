@@ -107,17 +107,9 @@ int ccn::runProgram(mlir::ModuleOp module, const Options &options,
     diagnostics.error("expected a program to run, found none in the file");
     return 2;
   }
-  if (options.program.empty()) {
-    if (programs.size() == 1)
-      return runOne(programs.front(), options, diagnostics);
-    diagnostics.error("expected --program to say which of '" +
-                      llvm::join(names, "', '") + "' to run");
-    return 2;
-  }
-  for (ProgramOp program : programs)
-    if (program.getSymName() == options.program)
-      return runOne(program, options, diagnostics);
-  diagnostics.error("the file has no program '" + options.program + "'" +
-                    didYouMean(options.program, names));
+  if (programs.size() == 1)
+    return runOne(programs.front(), options, diagnostics);
+  diagnostics.error("expected --program to say which of '" +
+                    llvm::join(names, "', '") + "' to run");
   return 2;
 }

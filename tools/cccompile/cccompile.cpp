@@ -29,9 +29,15 @@ using namespace ccn;
 
 namespace {
 
+/// Whether the user has not asked for text without colours (no-color.org).
+bool wantsColours() {
+  const char *no = std::getenv("NO_COLOR");
+  return !no || !*no;
+}
+
 /// Reports what was collected, once, and passes the exit code on.
 int finish(int code, const Options &options, const Diagnostics &diagnostics) {
-  bool colour = llvm::errs().has_colors();
+  bool colour = llvm::errs().has_colors() && wantsColours();
   if (options.jsonDiagnostics)
     diagnostics.renderJson(llvm::errs());
   else
@@ -222,6 +228,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     mlir::applyDefaultTimingPassManagerCLOptions(passes);
     return mlir::applyPassManagerCLOptions(passes);
   };
+  compileOptions.program = options.program;
   compileOptions.dumpFolder = options.dumpFolder;
   compileOptions.rank = options.rank;
   compileOptions.topology = options.topology;
@@ -247,22 +254,36 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     compileOptions.lower.schedule = options.schedule;
   }
   bool verifies = !options.verify.empty();
+  // A schedule that is asked for is checked, and its result shown, unless what
+  // else was asked for comes before it.
+  bool showsLast = options.stopAfter.empty() &&
+                   (options.emit.empty() || options.emit == "mlir");
   bool onlyVerifies = verifies && !options.run && options.emit.empty();
   if (!options.stopAfter.empty())
     compileOptions.stopAfter = *phaseByName(options.stopAfter);
   else if (options.emit == "plan" || options.emitsCode())
     compileOptions.stopAfter = Phase::Plan;
   else
-    compileOptions.stopAfter = options.run || options.explain ||
-                                       options.emit == "scheduled" ||
-                                       onlyVerifies
-                                   ? Phase::Schedule
-                                   : Phase::Parse;
+    compileOptions.stopAfter =
+        options.run || options.explain || options.emit == "scheduled" ||
+                onlyVerifies || (showsLast && !options.schedule.empty())
+            ? Phase::Schedule
+            : Phase::Parse;
 
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   if (int code = compileTo(source, &context, compileOptions, diagnostics,
                            module, schedules))
     return code;
+  // One that applies by itself is checked too.
+  if (schedules && showsLast && compileOptions.stopAfter == Phase::Parse) {
+    CompileOptions scheduled = compileOptions;
+    scheduled.stopAfter = Phase::Schedule;
+    scheduled.dumpFolder.clear();
+    mlir::OwningOpRef<mlir::ModuleOp> unused;
+    if (int code = compileTo(source, &context, scheduled, diagnostics, unused,
+                             schedules))
+      return code;
+  }
   std::vector<std::string> report;
   bool isScheduled = compileOptions.stopAfter >= Phase::Schedule;
   if (verifies || (isScheduled && verifiesAlways())) {

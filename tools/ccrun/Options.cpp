@@ -49,11 +49,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
       ->type_name("TARGET")
       ->check(cli::expectOneOf({"cpu", "cuda"}));
   cli::addArrayOptions(app, inputs, outputs, options.seed, "Options");
-  app.add_flag(
-      "--check", options.check,
-      "run the program without its schedule too, on the CPU, and "
-      "compare: floats within a bound that is said, all else, and where "
-      "no bound is known, bit by bit");
+  app.add_flag("--check", options.check,
+               "run the program without its schedule too, on the CPU, or as "
+               "it is once more if it has none, and compare: floats within a "
+               "bound that is said, all else, and where no bound is known, bit "
+               "by bit");
   auto *bench = app.add_option("--bench", benchRuns,
                                "run it N times (default 20) after some for "
                                "warming up, and print times and bytes moved; "
@@ -96,6 +96,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   app.add_option("--worker", options.worker)->group("");
   app.footer(
       std::string(cli::arraysNote) +
+      "A package holds machine code: run only those that you trust.\n\n"
       "Exit codes: 0 done; 2 usage, or a package that this machine cannot "
       "run; 4 the\nrun failed, or --check found a difference.\n\n"
       "Where mpirun, torchrun or Slurm has started it, each process is a rank. "

@@ -91,9 +91,12 @@ Status Runner::setArguments(RunMemory &made, const Inputs &inputs) {
       return wide;
     };
     auto draw = [&](const Shape &shape, const Shape &offsets) {
-      return converted(randomFill(package.plan.arguments[i].type, shape,
-                                  {argument.shape, offsets}, options.seed,
-                                  argument.name));
+      ElementType type = package.plan.arguments[i].type;
+      Shape global(argument.shape.begin() + argument.leadingDims,
+                   argument.shape.end());
+      return converted(randomFill(type, shape, {argument.shape, offsets},
+                                  options.seed, argument.name,
+                                  drawScale(type, global)));
     };
     if (team) {
       int rank = team->rank();
@@ -328,9 +331,10 @@ int Runner::check() {
   return isRight ? Done
                  : fail(RunFailed,
                         std::string("the results differ from those of ") +
-                            (onGpus ? "the CPU"
-                                    : "the program without its "
-                                      "schedule"));
+                            (onGpus              ? "the CPU"
+                             : package.reference ? "the program without its "
+                                                   "schedule"
+                                                 : "another run"));
 }
 
 int Runner::report(ProgramArrays &arrays) {
@@ -390,11 +394,6 @@ Result<double> Runner::time(size_t variant, int runs, const Inputs &inputs) {
 }
 
 int Runner::run() {
-  if (options.check && !package.reference && !onGpus)
-    return fail(WrongUsage,
-                "--check: '" + options.package +
-                    "' holds no reference plan to compare with; expected one "
-                    "that was compiled with a schedule or for a topology");
   ProgramArrays arrays = arraysOf(package);
   if (Status status = arrays.check(options.inputs); !status)
     return fail(WrongUsage, status.message());

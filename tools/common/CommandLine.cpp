@@ -115,7 +115,9 @@ void cli::addArrayOptions(CLI::App &app, std::vector<std::string> &inputs,
       ->take_all()
       ->group(group);
   app.add_option("--seed", seed,
-                 "the seed of what is drawn at random (default 0)")
+                 "the seed of what is drawn at random (default 0): floats in "
+                 "(0, 1], those of large matrices as much smaller as products "
+                 "stay finite; integers from 0 to 3; truth values")
       ->type_name("N")
       ->check(expect("an integer from 0 to 2^64 - 1", isSeed))
       ->group(group);

@@ -46,7 +46,7 @@ OPERATIONS = [
     ("sum-middle-f32", "x: f32[64, 1024, 1024]", "sum(x, 1)", "x.sum(1)"),
     ("sum-all-f32", "x: f32[67108864]", "sum(x, 0)", "x.sum()"),
     ("sum-all-small-f32", "x: f32[10000]", "sum(x, 0)", "x.sum()"),
-    ("max-rows-bf16", "x: bf16[8192, 8192]", "max(x, 1)", "x.amax(1)"),
+    ("max-rows-bf16", "x: bf16[8192, 8192]", "max(x, [1])", "x.amax(1)"),
     ("sum-few-rows-f32", "x: f32[4, 16777216]", "sum(x, 1)", "x.sum(1)"),
     ("sum-wide-columns-f32", "x: f32[4, 16777216]", "sum(x, 0)", "x.sum(0)"),
     ("norm-f32", "x: f32[67108864]", "norm(x)", "x.norm()"),

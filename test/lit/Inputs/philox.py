@@ -5,6 +5,8 @@ Element i of a tensor, counted in row-major order over the whole, unsliced tenso
 takes lane i % 4 of the block of counter i // 4 and the seed as key.
 """
 
+import math
+
 import numpy as np
 
 MASK = np.uint64(0xFFFFFFFF)
@@ -56,11 +58,21 @@ def fnv1a(text):
     return value
 
 
-def fill(element, shape, seed, name):
+def draw_scale(element, shape):
+    """By what the floats of an argument of that global shape are scaled."""
+    if element.kind != "f" or len(shape) < 2:
+        return 1.0
+    summed = math.prod(shape[1 if len(shape) > 2 else 0:-1])
+    exponent = max(0, math.ceil(math.log2(summed)) - 3) if summed else 0
+    smallest = {"f8e4m3": -6, "f8e5m2": -14, "f16": -14}.get(element.name, -126)
+    return 2.0 ** max(-exponent, smallest + 3)
+
+
+def fill(element, shape, seed, name, scale=1.0):
     """What an input of that name holds that was not given, as stored elements."""
     bits = draw(shape, seed, fnv1a(name))
     if element.kind == "f":
-        return element.encode(((bits >> np.uint64(8)).astype(np.float64) + 1) * 2.0**-24)
+        return element.encode(((bits >> np.uint64(8)).astype(np.float64) + 1) * 2.0**-24 * scale)
     return (bits >> np.uint64(31 if element.kind == "b" else 30)).astype(element.storage)
 
 

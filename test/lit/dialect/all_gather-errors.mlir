@@ -49,7 +49,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}) {
 #rows_b = #ccn.layout<@m, [{"b"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.all_gather' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b)'; repair with 'all_gather(x, b)' before}}
+  // expected-error @below {{'ccn.all_gather' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b)'; repair with 'all_gather(operand #0, b)' before}}
   %0 = ccn.all_gather %x along <@m, ["a"]> : (tensor<8x4xf32, #rows_ab>) -> tensor<8x4xf32, #rows_b>
   ccn.return
 }
@@ -61,7 +61,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"}) {
 #rows_b = #ccn.layout<@m, [{"b"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_abc> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.all_gather' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b) sliced(0, c)'; repair with 'all_gather(x, b)' before}}
+  // expected-error @below {{'ccn.all_gather' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b) sliced(0, c)'; repair with 'all_gather(operand #0, b)' before}}
   %0 = ccn.all_gather %x along <@m, ["a", "c"]> : (tensor<8x4xf32, #rows_abc>) -> tensor<8x4xf32, #rows_b>
   ccn.return
 }

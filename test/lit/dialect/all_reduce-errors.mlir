@@ -71,7 +71,7 @@ ccn.program @error(%x: tensor<8xi1, #v_local> {ccn.name = "x"}) {
 #sum_b = #ccn.layout<@m, [{}, {}], partial<sum> = {"b"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum_local> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.all_reduce' op expected no other reduction than 'max' to be pending, found 'f32[8, 4] partial(sum, b) local(a)'; repair with 'all_reduce(sum, x, b)' before}}
+  // expected-error @below {{'ccn.all_reduce' op expected no other reduction than 'max' to be pending, found 'f32[8, 4] partial(sum, b) local(a)'; repair with 'all_reduce(sum, operand #0, b)' before}}
   %0 = ccn.all_reduce max %x along <@m, ["a"]> : (tensor<8x4xf32, #sum_local>) -> tensor<8x4xf32, #sum_b>
   ccn.return
 }
@@ -83,7 +83,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum_local> {ccn.name = "x"}) {
 #max_b = #ccn.layout<@m, [{}, {}], partial<max> = {"b"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #max_local> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.all_reduce' op expected no other reduction than 'sum' to be pending, found 'f32[8, 4] partial(max, b) local(a)'; repair with 'all_reduce(max, x, b)' before}}
+  // expected-error @below {{'ccn.all_reduce' op expected no other reduction than 'sum' to be pending, found 'f32[8, 4] partial(max, b) local(a)'; repair with 'all_reduce(max, operand #0, b)' before}}
   %0 = ccn.all_reduce sum %x along <@m, ["a"]> : (tensor<8x4xf32, #max_local>) -> tensor<8x4xf32, #max_b>
   ccn.return
 }

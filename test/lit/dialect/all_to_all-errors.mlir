@@ -87,7 +87,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}) {
 #cols_rows = #ccn.layout<@m, [{"b"}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.all_to_all' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b)'; repair with 'all_gather(x, b)' before}}
+  // expected-error @below {{'ccn.all_to_all' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b)'; repair with 'all_gather(operand #0, b)' before}}
   %0 = ccn.all_to_all %x from 0 to 1 along <@m, ["a"]> : (tensor<8x4xf32, #rows_ab>) -> tensor<8x4xf32, #cols_rows>
   ccn.return
 }

@@ -46,7 +46,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}, %y: tensor<8x1xf32> {cc
 #cols = #ccn.layout<@m, [{}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf32, #cols> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(x, 1 -> 0, a)' on the second}}
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(operand #1, 1 -> 0, a)' on the second}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #rows>
   ccn.return
 }
@@ -59,7 +59,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
     %y: tensor<8x4xf32, #rows_b> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, a) sliced(0, b))' on the second}}
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(operand #1, sliced(0, a) sliced(0, b))' on the second}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows_ab>, tensor<8x4xf32, #rows_b>) -> tensor<8x4xf32, #rows_ab>
   ccn.return
 }
@@ -72,7 +72,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_cols> {ccn.name = "x"},
     %y: tensor<8x4xf32, #cols> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(1, b)' and 'sliced(1, a)' do not combine along mesh axis 'a', as they cut dimension 1 of the second by other axes or in another order; repair with 'reshard(x, sliced(1, b))' on the second}}
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a) sliced(1, b)' and 'sliced(1, a)' do not combine along mesh axis 'a', as they cut dimension 1 of the second by other axes or in another order; repair with 'reshard(operand #1, sliced(1, b))' on the second}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows_cols>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #rows_cols>
   ccn.return
 }
@@ -84,7 +84,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_cols> {ccn.name = "x"},
 #s_local = #ccn.layout<@m, [], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<f32, #s_local> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #0, a)' on the sliced operand}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #rows>, tensor<f32, #s_local>) -> tensor<8x4xf32, #rows>
   ccn.return
 }
@@ -95,7 +95,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<f32, 
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -107,7 +107,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #local> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #local>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -119,7 +119,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #rows> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'reduce_scatter(sum, x, 0, a)' on the partial operand}}
+  // expected-error @below {{'ccn.add' op layouts 'sliced(0, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'reduce_scatter(sum, operand #0, 0, a)' on the partial operand}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -131,7 +131,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #sum_b = #ccn.layout<@m, [{}, {}], partial<sum> = {"b"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #sum_b> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(sum, b)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(sum, b)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum_b>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -143,7 +143,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #max> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the first}}
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the first}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #max>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -154,7 +154,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<8x4xf32, #max> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.add' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #0, a)' on the partial operand}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #max>, tensor<8x4xf32, #max>) -> tensor<8x4xf32, #max>
   ccn.return
 }
@@ -165,7 +165,7 @@ ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<8x4xf3
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.add' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.add %x, %y : (tensor<8x4xf32, #sum>, tensor<f32>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -208,7 +208,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
     %y: tensor<8x4xf32, #rows_ba> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.sub' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, a) sliced(0, b))' on the second}}
+  // expected-error @below {{'ccn.sub' op layouts 'sliced(0, a) sliced(0, b)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(operand #1, sliced(0, a) sliced(0, b))' on the second}}
   %0 = ccn.sub %x, %y : (tensor<8x4xf32, #rows_ab>, tensor<8x4xf32, #rows_ba>) -> tensor<8x4xf32, #rows_ab>
   ccn.return
 }
@@ -219,7 +219,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"},
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.sub' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.sub' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.sub %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -261,7 +261,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf32, #local> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.mul' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.mul' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #0, a)' on the sliced operand}}
   %0 = ccn.mul %x, %y : (tensor<8x4xf32, #rows>, tensor<8x4xf32, #local>) -> tensor<8x4xf32, #rows>
   ccn.return
 }
@@ -273,7 +273,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf
 #s_sum = #ccn.layout<@m, [], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #s_sum> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<f32, #s_sum>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -284,7 +284,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -296,7 +296,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}, %y: tensor<f32, #s_sum> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #1, a)' on the partial operand}}
   %0 = ccn.mul %x, %y : (tensor<8x4xf32>, tensor<f32, #s_sum>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -309,7 +309,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}, %y: tensor<f32, #s_sum>
 #sum_ab = #ccn.layout<@m, [{}, {}], partial<sum> = {"a", "b"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #s_sum_b> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.mul' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<f32, #s_sum_b>) -> tensor<8x4xf32, #sum_ab>
   ccn.return
 }
@@ -320,7 +320,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<f32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.mul' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.mul' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #0, a)' on the partial operand}}
   %0 = ccn.mul %x, %y : (tensor<8x4xf32, #max>, tensor<f32>) -> tensor<8x4xf32, #max>
   ccn.return
 }
@@ -332,7 +332,7 @@ ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<f32> {
 #s_local = #ccn.layout<@m, [], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<f32, #s_local> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.mul' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.mul' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.mul %x, %y : (tensor<8x4xf32, #sum>, tensor<f32, #s_local>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -374,7 +374,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_b> {ccn.name = "x"}, %y: tensor<8x4xf32, #rows> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.div' op layouts 'sliced(0, b)' and 'sliced(0, a)' do not combine along mesh axis 'a', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, b))' on the second}}
+  // expected-error @below {{'ccn.div' op layouts 'sliced(0, b)' and 'sliced(0, a)' do not combine along mesh axis 'a', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(operand #1, sliced(0, b))' on the second}}
   %0 = ccn.div %x, %y : (tensor<8x4xf32, #rows_b>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows_b>
   ccn.return
 }
@@ -385,7 +385,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_b> {ccn.name = "x"}, %y: tensor<8x4
 #s_sum = #ccn.layout<@m, [], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<f32> {ccn.name = "x"}, %y: tensor<f32, #s_sum> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #1, a)' on the partial operand}}
   %0 = ccn.div %x, %y : (tensor<f32>, tensor<f32, #s_sum>) -> tensor<f32, #s_sum>
   ccn.return
 }
@@ -396,7 +396,7 @@ ccn.program @error(%x: tensor<f32> {ccn.name = "x"}, %y: tensor<f32, #s_sum> {cc
 #s_sum = #ccn.layout<@m, [], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<i32, #s_sum> {ccn.name = "x"}, %y: tensor<i32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.div %x, %y : (tensor<i32, #s_sum>, tensor<i32>) -> tensor<i32, #s_sum>
   ccn.return
 }
@@ -407,7 +407,7 @@ ccn.program @error(%x: tensor<i32, #s_sum> {ccn.name = "x"}, %y: tensor<i32> {cc
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.div' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.div %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -418,7 +418,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf3
 #prod = #ccn.layout<@m, [{}, {}], partial<prod> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #prod> {ccn.name = "x"}, %y: tensor<f32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.div' op layout 'partial(prod, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(prod, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.div' op layout 'partial(prod, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(prod, operand #0, a)' on the partial operand}}
   %0 = ccn.div %x, %y : (tensor<8x4xf32, #prod>, tensor<f32>) -> tensor<8x4xf32, #prod>
   ccn.return
 }
@@ -460,7 +460,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 #cols = #ccn.layout<@m, [{}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #local> {ccn.name = "x"}, %y: tensor<8x4xf32, #cols> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.rem' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.rem' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #1, a)' on the sliced operand}}
   %0 = ccn.rem %x, %y : (tensor<8x4xf32, #local>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #local>
   ccn.return
 }
@@ -471,7 +471,7 @@ ccn.program @error(%x: tensor<8x4xf32, #local> {ccn.name = "x"}, %y: tensor<8x4x
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #sum> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.rem' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.rem' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.rem %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -513,7 +513,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}, %y: tensor<8x4xf32, #rows> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.min' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(x, 1 -> 0, a)' on the second}}
+  // expected-error @below {{'ccn.min' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(operand #0, 1 -> 0, a)' on the second}}
   %0 = ccn.min %x, %y : (tensor<8x4xf32, #cols>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #cols>
   ccn.return
 }
@@ -524,7 +524,7 @@ ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}, %y: tensor<8x4xf
 #min = #ccn.layout<@m, [{}, {}], partial<min> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #min> {ccn.name = "x"}, %y: tensor<8x4xf32, #min> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.min' op layout 'partial(min, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(min, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.min' op layout 'partial(min, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(min, operand #0, a)' on the partial operand}}
   %0 = ccn.min %x, %y : (tensor<8x4xf32, #min>, tensor<8x4xf32, #min>) -> tensor<8x4xf32, #min>
   ccn.return
 }
@@ -557,7 +557,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_abc> {ccn.name = "x"},
     %y: tensor<8x4xf32, #rows_ba> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.max' op layouts 'sliced(0, a) sliced(0, b) sliced(0, c)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, a) sliced(0, b) sliced(0, c))' on the second}}
+  // expected-error @below {{'ccn.max' op layouts 'sliced(0, a) sliced(0, b) sliced(0, c)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(operand #1, sliced(0, a) sliced(0, b) sliced(0, c))' on the second}}
   %0 = ccn.max %x, %y : (tensor<8x4xf32, #rows_abc>, tensor<8x4xf32, #rows_ba>) -> tensor<8x4xf32, #rows_abc>
   ccn.return
 }
@@ -568,7 +568,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows_abc> {ccn.name = "x"},
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}, %y: tensor<8x4xf32, #max> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.max' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.max' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #0, a)' on the partial operand}}
   %0 = ccn.max %x, %y : (tensor<8x4xf32, #max>, tensor<8x4xf32, #max>) -> tensor<8x4xf32, #max>
   ccn.return
 }
@@ -600,7 +600,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}, %y: tensor<4xf32> {ccn.na
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}, %y: tensor<8x4xf32, #local> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.pow' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.pow' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #0, a)' on the sliced operand}}
   %0 = ccn.pow %x, %y : (tensor<8x4xf32, #cols>, tensor<8x4xf32, #local>) -> tensor<8x4xf32, #cols>
   ccn.return
 }
@@ -611,7 +611,7 @@ ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}, %y: tensor<8x4xf
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #sum> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.pow' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.pow' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.pow %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #sum>
   ccn.return
 }

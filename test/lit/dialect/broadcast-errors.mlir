@@ -30,3 +30,14 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}) {
   %0 = ccn.broadcast %x from 0 along <@m, ["a"]> : (tensor<8x4xf32, #rows>) -> tensor<8x4xf32>
   ccn.return
 }
+
+// -----
+
+// broadcast_c2: partial
+#max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.broadcast' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #0, a)' on the partial operand}}
+  %0 = ccn.broadcast %x from 1 along <@m, ["a"]> : (tensor<8x4xf32, #max>) -> tensor<8x4xf32>
+  ccn.return
+}

@@ -3,7 +3,6 @@
 
 #v_local = #ccn.layout<@m, [{}], local = {"a"}>
 #s_local = #ccn.layout<@m, [], local = {"a"}>
-#max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 #sum_local = #ccn.layout<@m, [{}, {}], partial<sum> = {"b"}, local = {"a"}>
 #sum_b = #ccn.layout<@m, [{}, {}], partial<sum> = {"b"}>
 #rows_local = #ccn.layout<@m, [{"a"}, {}], local = {"b"}>
@@ -22,14 +21,6 @@ ccn.program @plain(%x: tensor<8xf32, #v_local> {ccn.name = "x"}) {
 ccn.program @other_root(%x: tensor<i1, #s_local> {ccn.name = "x"}) {
   // CHECK: ccn.broadcast %{{.*}} from 1 along <@m, ["a"]> : (tensor<i1, #ccn.layout<@m, [], local = {"a"}>>) -> tensor<i1>
   %0 = ccn.broadcast %x from 1 along <@m, ["a"]> : (tensor<i1, #s_local>) -> tensor<i1>
-  ccn.return
-}
-
-// A partial value serves as a local one.
-// CHECK-LABEL: ccn.program @partial
-ccn.program @partial(%x: tensor<8x4xf32, #max> {ccn.name = "x"}) {
-  // CHECK: ccn.broadcast %{{.*}} from 1 along <@m, ["a"]> : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>>) -> tensor<8x4xf32>
-  %0 = ccn.broadcast %x from 1 along <@m, ["a"]> : (tensor<8x4xf32, #max>) -> tensor<8x4xf32>
   ccn.return
 }
 

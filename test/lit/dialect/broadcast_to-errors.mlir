@@ -45,7 +45,7 @@ ccn.program @error(%x: tensor<1x4xf32> {ccn.name = "x"}) {
 #cols = #ccn.layout<@m, [{}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x1xf32, #cols> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.broadcast_to' op dimension 1 of an operand with layout 'sliced(1, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.broadcast_to' op dimension 1 of an operand with layout 'sliced(1, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.broadcast_to %x to [8, 4] : (tensor<8x1xf32, #cols>) -> tensor<8x4xf32, #cols>
   ccn.return
 }

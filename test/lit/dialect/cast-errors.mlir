@@ -45,7 +45,7 @@ ccn.program @error(%x: tensor<8xf32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.cast' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.cast' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.cast %x to f16 : (tensor<8xf32, #v_sum>) -> tensor<8xf16, #v_sum>
   ccn.return
 }

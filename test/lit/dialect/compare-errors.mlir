@@ -26,7 +26,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}, %y: tensor<4x8xf32> {cc
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf32, #local> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.compare' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.compare' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #0, a)' on the sliced operand}}
   %0 = ccn.compare lt %x, %y : (tensor<8x4xf32, #rows>, tensor<8x4xf32, #local>) -> tensor<8x4xi1, #rows>
   ccn.return
 }
@@ -37,7 +37,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}, %y: tensor<8x4xf
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}, %y: tensor<8x4xf32, #sum> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.compare' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.compare' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.compare lt %x, %y : (tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum>) -> tensor<8x4xi1, #sum>
   ccn.return
 }

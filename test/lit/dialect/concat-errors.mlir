@@ -75,7 +75,7 @@ ccn.program @error(%x0: tensor<8x4xf32> {ccn.name = "x0"}, %x1: tensor<2x5xf32> 
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x0: tensor<8x4xf32, #rows> {ccn.name = "x0"}, %x1: tensor<2x4xf32> {ccn.name = "x1"}) {
-  // expected-error @below {{'ccn.concat' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.concat' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #0, a)'}}
   %r = ccn.concat %x0, %x1 at 0 : (tensor<8x4xf32, #rows>, tensor<2x4xf32>) -> tensor<10x4xf32, #rows>
   ccn.return
 }
@@ -88,7 +88,7 @@ ccn.program @error(%x0: tensor<8x4xf32, #rows> {ccn.name = "x0"}, %x1: tensor<2x
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x0: tensor<8x4xf32, #cols> {ccn.name = "x0"},
     %x1: tensor<2x4xf32, #local> {ccn.name = "x1"}) {
-  // expected-error @below {{'ccn.concat' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.concat' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #0, a)' on the sliced operand}}
   %r = ccn.concat %x0, %x1 at 0 : (tensor<8x4xf32, #cols>, tensor<2x4xf32, #local>) -> tensor<10x4xf32, #cols>
   ccn.return
 }
@@ -99,7 +99,7 @@ ccn.program @error(%x0: tensor<8x4xf32, #cols> {ccn.name = "x0"},
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x0: tensor<8x4xf32, #sum> {ccn.name = "x0"}, %x1: tensor<2x4xf32> {ccn.name = "x1"}) {
-  // expected-error @below {{'ccn.concat' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.concat' op layouts 'partial(sum, a)' and 'replicated' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %r = ccn.concat %x0, %x1 at 0 : (tensor<8x4xf32, #sum>, tensor<2x4xf32>) -> tensor<10x4xf32, #sum>
   ccn.return
 }
@@ -111,7 +111,7 @@ ccn.program @error(%x0: tensor<8x4xf32, #sum> {ccn.name = "x0"}, %x1: tensor<2x4
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x0: tensor<8x4xf32, #sum> {ccn.name = "x0"}, %x1: tensor<2x4xf32, #max> {ccn.name = "x1"}) {
-  // expected-error @below {{'ccn.concat' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the first}}
+  // expected-error @below {{'ccn.concat' op layouts 'partial(sum, a)' and 'partial(max, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the first}}
   %r = ccn.concat %x0, %x1 at 0 : (tensor<8x4xf32, #sum>, tensor<2x4xf32, #max>) -> tensor<10x4xf32, #sum>
   ccn.return
 }

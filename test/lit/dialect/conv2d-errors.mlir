@@ -125,7 +125,7 @@ ccn.program @error(%x: tensor<2x4x8x8xf32> {ccn.name = "x"}, %w: tensor<6x4x0x3x
 #q2 = #ccn.layout<@m, [{}, {}, {"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<2x4x8x8xf32, #q2> {ccn.name = "x"}, %w: tensor<6x4x3x3xf32> {ccn.name = "w"}) {
-  // expected-error @below {{'ccn.conv2d' op dimension 2 of an operand with layout 'sliced(2, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.conv2d' op dimension 2 of an operand with layout 'sliced(2, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.conv2d %x, %w stride 1 padding 0 : (tensor<2x4x8x8xf32, #q2>, tensor<6x4x3x3xf32>) -> tensor<2x6x6x6xf32, #q2>
   ccn.return
 }
@@ -136,7 +136,7 @@ ccn.program @error(%x: tensor<2x4x8x8xf32, #q2> {ccn.name = "x"}, %w: tensor<6x4
 #q3 = #ccn.layout<@m, [{}, {}, {}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<2x4x8x8xf32> {ccn.name = "x"}, %w: tensor<6x4x3x3xf32, #q3> {ccn.name = "w"}) {
-  // expected-error @below {{'ccn.conv2d' op dimension 3 of an operand with layout 'sliced(3, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.conv2d' op dimension 3 of an operand with layout 'sliced(3, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #1, a)'}}
   %0 = ccn.conv2d %x, %w stride 1 padding 0 : (tensor<2x4x8x8xf32>, tensor<6x4x3x3xf32, #q3>) -> tensor<2x6x6x6xf32>
   ccn.return
 }
@@ -148,7 +148,7 @@ ccn.program @error(%x: tensor<2x4x8x8xf32> {ccn.name = "x"}, %w: tensor<6x4x3x3x
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<2x4x8x8xf32, #q0> {ccn.name = "x"},
     %w: tensor<6x4x3x3xf32, #q0> {ccn.name = "w"}) {
-  // expected-error @below {{'ccn.conv2d' op layouts 'sliced(0, a)' and 'sliced(0, a)' do not combine along mesh axis 'a', which cuts another loop in each; repair with 'all_gather(x, a)' on the first}}
+  // expected-error @below {{'ccn.conv2d' op layouts 'sliced(0, a)' and 'sliced(0, a)' do not combine along mesh axis 'a', which cuts another loop in each; repair with 'all_gather(operand #0, a)' on the first}}
   %0 = ccn.conv2d %x, %w stride 1 padding 0 : (tensor<2x4x8x8xf32, #q0>, tensor<6x4x3x3xf32, #q0>) -> tensor<2x6x6x6xf32, #q0>
   ccn.return
 }
@@ -159,7 +159,7 @@ ccn.program @error(%x: tensor<2x4x8x8xf32, #q0> {ccn.name = "x"},
 #q_max = #ccn.layout<@m, [{}, {}, {}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<2x4x8x8xf32, #q_max> {ccn.name = "x"}, %w: tensor<6x4x3x3xf32> {ccn.name = "w"}) {
-  // expected-error @below {{'ccn.conv2d' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.conv2d' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #0, a)' on the partial operand}}
   %0 = ccn.conv2d %x, %w stride 1 padding 0 : (tensor<2x4x8x8xf32, #q_max>, tensor<6x4x3x3xf32>) -> tensor<2x6x6x6xf32, #q_max>
   ccn.return
 }
@@ -171,7 +171,7 @@ ccn.program @error(%x: tensor<2x4x8x8xf32, #q_max> {ccn.name = "x"}, %w: tensor<
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<2x4x8x8xf32, #q_sum> {ccn.name = "x"},
     %w: tensor<6x4x3x3xf32, #q_sum> {ccn.name = "w"}) {
-  // expected-error @below {{'ccn.conv2d' op layouts 'partial(sum, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the first}}
+  // expected-error @below {{'ccn.conv2d' op layouts 'partial(sum, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the first}}
   %0 = ccn.conv2d %x, %w stride 1 padding 0 : (tensor<2x4x8x8xf32, #q_sum>, tensor<6x4x3x3xf32, #q_sum>) -> tensor<2x6x6x6xf32, #q_sum>
   ccn.return
 }

@@ -87,7 +87,7 @@ ccn.program @error(%x: tensor<8xf32, #v_local> {ccn.name = "x"}, %s: tensor<i64,
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}, %s: tensor<i64> {ccn.name = "s"}) {
-  // expected-error @below {{'ccn.dropout' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.dropout' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.dropout %x, %s rate 0.5 : (tensor<8xf32, #v_sum>, tensor<i64>) -> tensor<8xf32, #v_sum>
   ccn.return
 }

@@ -65,7 +65,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.extract' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.extract' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.extract %x at 0 from 0 to 4 : (tensor<8x4xf32, #rows>) -> tensor<4x4xf32, #rows>
   ccn.return
 }

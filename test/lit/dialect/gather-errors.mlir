@@ -29,7 +29,7 @@ ccn.program @error(%x: tensor<8x4xf32> {ccn.name = "x"}) {
 #rows_b_local = #ccn.layout<@m, [{"b"}, {}], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_ab> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.gather' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b)'; repair with 'all_gather(x, b)' before}}
+  // expected-error @below {{'ccn.gather' op expected an operand that is sliced last along mesh axis 'a', found 'f32[8, 4] sliced(0, a) sliced(0, b)'; repair with 'all_gather(operand #0, b)' before}}
   %0 = ccn.gather %x to 0 along <@m, ["a"]> : (tensor<8x4xf32, #rows_ab>) -> tensor<8x4xf32, #rows_b_local>
   ccn.return
 }

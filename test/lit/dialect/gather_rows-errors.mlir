@@ -45,7 +45,7 @@ ccn.program @error(%t: tensor<8x4xf32> {ccn.name = "t"}, %i: tensor<3x1xi32> {cc
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%t: tensor<8x4xf32, #rows> {ccn.name = "t"}, %i: tensor<3xi32> {ccn.name = "i"}) {
-  // expected-error @below {{'ccn.gather_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.gather_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.gather_rows %t, %i : (tensor<8x4xf32, #rows>, tensor<3xi32>) -> tensor<3x4xf32, #rows>
   ccn.return
 }
@@ -57,7 +57,7 @@ ccn.program @error(%t: tensor<8x4xf32, #rows> {ccn.name = "t"}, %i: tensor<3xi32
 #cut = #ccn.layout<@m, [{"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%t: tensor<8x4xf32, #cols> {ccn.name = "t"}, %i: tensor<6xi32, #cut> {ccn.name = "i"}) {
-  // expected-error @below {{'ccn.gather_rows' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the first}}
+  // expected-error @below {{'ccn.gather_rows' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #1, a)' on the first}}
   %0 = ccn.gather_rows %t, %i : (tensor<8x4xf32, #cols>, tensor<6xi32, #cut>) -> tensor<6x4xf32, #cols>
   ccn.return
 }
@@ -70,7 +70,7 @@ ccn.program @error(%t: tensor<8x4xf32, #cols> {ccn.name = "t"}, %i: tensor<6xi32
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%t: tensor<8x4xf32, #local> {ccn.name = "t"}, %i: tensor<6xi32, #cut> {ccn.name = "i"}) {
-  // expected-error @below {{'ccn.gather_rows' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.gather_rows' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #1, a)' on the sliced operand}}
   %0 = ccn.gather_rows %t, %i : (tensor<8x4xf32, #local>, tensor<6xi32, #cut>) -> tensor<6x4xf32, #rows>
   ccn.return
 }
@@ -81,7 +81,7 @@ ccn.program @error(%t: tensor<8x4xf32, #local> {ccn.name = "t"}, %i: tensor<6xi3
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%t: tensor<8x4xf32, #sum> {ccn.name = "t"}, %i: tensor<3xi32> {ccn.name = "i"}) {
-  // expected-error @below {{'ccn.gather_rows' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.gather_rows' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.gather_rows %t, %i : (tensor<8x4xf32, #sum>, tensor<3xi32>) -> tensor<3x4xf32, #sum>
   ccn.return
 }
@@ -93,7 +93,7 @@ ccn.program @error(%t: tensor<8x4xf32, #sum> {ccn.name = "t"}, %i: tensor<3xi32>
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%t: tensor<8x4xf32> {ccn.name = "t"}, %i: tensor<3xi32, #v_max> {ccn.name = "i"}) {
-  // expected-error @below {{'ccn.gather_rows' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.gather_rows' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #1, a)' on the partial operand}}
   %0 = ccn.gather_rows %t, %i : (tensor<8x4xf32>, tensor<3xi32, #v_max>) -> tensor<3x4xf32, #max>
   ccn.return
 }

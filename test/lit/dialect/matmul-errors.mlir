@@ -96,7 +96,7 @@ ccn.program @error(%a: tensor<3x8x4xf32> {ccn.name = "a"}, %b: tensor<1x4x2xf32>
 #cols = #ccn.layout<@m, [{}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #rows> {ccn.name = "a"}, %b: tensor<4x2xf32, #cols> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the first}}
+  // expected-error @below {{'ccn.matmul' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #0, a)' on the first}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #rows>, tensor<4x2xf32, #cols>) -> tensor<8x2xf32, #rows>
   ccn.return
 }
@@ -107,7 +107,7 @@ ccn.program @error(%a: tensor<8x4xf32, #rows> {ccn.name = "a"}, %b: tensor<4x2xf
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #rows> {ccn.name = "a"}, %b: tensor<4x2xf32, #rows> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'sliced(0, a)' and 'sliced(0, a)' do not combine along mesh axis 'a', which cuts another loop in each; repair with 'all_to_all(x, 0 -> 1, a)' on the first}}
+  // expected-error @below {{'ccn.matmul' op layouts 'sliced(0, a)' and 'sliced(0, a)' do not combine along mesh axis 'a', which cuts another loop in each; repair with 'all_to_all(operand #0, 0 -> 1, a)' on the first}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #rows>, tensor<4x2xf32, #rows>) -> tensor<8x2xf32, #rows>
   ccn.return
 }
@@ -118,7 +118,7 @@ ccn.program @error(%a: tensor<8x4xf32, #rows> {ccn.name = "a"}, %b: tensor<4x2xf
 #cols = #ccn.layout<@m, [{}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #cols> {ccn.name = "a"}, %b: tensor<4x2xf32, #cols> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'sliced(1, a)' and 'sliced(1, a)' do not combine along mesh axis 'a', which cuts another loop in each; repair with 'all_to_all(x, 1 -> 0, a)' on the first}}
+  // expected-error @below {{'ccn.matmul' op layouts 'sliced(1, a)' and 'sliced(1, a)' do not combine along mesh axis 'a', which cuts another loop in each; repair with 'all_to_all(operand #1, 1 -> 0, a)' on the first}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #cols>, tensor<4x2xf32, #cols>) -> tensor<8x2xf32, #cols>
   ccn.return
 }
@@ -132,7 +132,7 @@ ccn.program @error(%a: tensor<8x4xf32, #cols> {ccn.name = "a"}, %b: tensor<4x2xf
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #cols_ab> {ccn.name = "a"},
     %b: tensor<4x2xf32, #rows_ba> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'sliced(1, a) sliced(1, b)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(x, sliced(0, a) sliced(0, b))' on the second}}
+  // expected-error @below {{'ccn.matmul' op layouts 'sliced(1, a) sliced(1, b)' and 'sliced(0, b) sliced(0, a)' do not combine along mesh axis 'b', as they cut dimension 0 of the second by other axes or in another order; repair with 'reshard(operand #1, sliced(0, a) sliced(0, b))' on the second}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #cols_ab>, tensor<4x2xf32, #rows_ba>) -> tensor<8x2xf32, #sum_ab>
   ccn.return
 }
@@ -144,7 +144,7 @@ ccn.program @error(%a: tensor<8x4xf32, #cols_ab> {ccn.name = "a"},
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #rows> {ccn.name = "a"}, %b: tensor<4x2xf32, #local> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.matmul' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #0, a)' on the sliced operand}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #rows>, tensor<4x2xf32, #local>) -> tensor<8x2xf32, #rows>
   ccn.return
 }
@@ -155,7 +155,7 @@ ccn.program @error(%a: tensor<8x4xf32, #rows> {ccn.name = "a"}, %b: tensor<4x2xf
 #sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #sum> {ccn.name = "a"}, %b: tensor<4x2xf32, #sum> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'partial(sum, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the first}}
+  // expected-error @below {{'ccn.matmul' op layouts 'partial(sum, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the first}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #sum>, tensor<4x2xf32, #sum>) -> tensor<8x2xf32, #sum>
   ccn.return
 }
@@ -166,7 +166,7 @@ ccn.program @error(%a: tensor<8x4xf32, #sum> {ccn.name = "a"}, %b: tensor<4x2xf3
 #max = #ccn.layout<@m, [{}, {}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #max> {ccn.name = "a"}, %b: tensor<4x2xf32> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.matmul' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #0, a)' on the partial operand}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #max>, tensor<4x2xf32>) -> tensor<8x2xf32, #max>
   ccn.return
 }
@@ -178,7 +178,7 @@ ccn.program @error(%a: tensor<8x4xf32, #max> {ccn.name = "a"}, %b: tensor<4x2xf3
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #sum> {ccn.name = "a"}, %b: tensor<4x2xf32, #local> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.matmul' op layouts 'partial(sum, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #sum>, tensor<4x2xf32, #local>) -> tensor<8x2xf32, #sum>
   ccn.return
 }
@@ -190,7 +190,7 @@ ccn.program @error(%a: tensor<8x4xf32, #sum> {ccn.name = "a"}, %b: tensor<4x2xf3
 #cols = #ccn.layout<@m, [{}, {"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%a: tensor<8x4xf32, #sum> {ccn.name = "a"}, %b: tensor<4x2xf32, #cols> {ccn.name = "b"}) {
-  // expected-error @below {{'ccn.matmul' op layouts 'sliced(1, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'reduce_scatter(sum, x, 1, a)' on the partial operand}}
+  // expected-error @below {{'ccn.matmul' op layouts 'sliced(1, a)' and 'partial(sum, a)' do not combine along mesh axis 'a'; repair with 'reduce_scatter(sum, operand #0, 1, a)' on the partial operand}}
   %0 = ccn.matmul %a, %b : (tensor<8x4xf32, #sum>, tensor<4x2xf32, #cols>) -> tensor<8x2xf32, #sum>
   ccn.return
 }

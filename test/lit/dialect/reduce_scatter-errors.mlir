@@ -87,7 +87,7 @@ ccn.program @error(%x: tensor<f32, #s_sum> {ccn.name = "x"}) {
 #rows_sum = #ccn.layout<@m, [{"a"}, {}], partial<sum> = {"b"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum_local> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduce_scatter' op expected no other reduction than 'max' to be pending, found 'f32[8, 4] partial(sum, b) local(a)'; repair with 'all_reduce(sum, x, b)' before}}
+  // expected-error @below {{'ccn.reduce_scatter' op expected no other reduction than 'max' to be pending, found 'f32[8, 4] partial(sum, b) local(a)'; repair with 'all_reduce(sum, operand #0, b)' before}}
   %0 = ccn.reduce_scatter max %x into 0 along <@m, ["a"]> : (tensor<8x4xf32, #sum_local>) -> tensor<8x4xf32, #rows_sum>
   ccn.return
 }

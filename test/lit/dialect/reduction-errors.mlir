@@ -76,7 +76,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduction' op layout 'partial(sum, a)' has another reduction pending than 'max'; repair with 'all_reduce(sum, x, a)'}}
+  // expected-error @below {{'ccn.reduction' op layout 'partial(sum, a)' has another reduction pending than 'max'; repair with 'all_reduce(sum, operand #0, a)'}}
   %0 = ccn.reduction max %x over [0] : (tensor<8x4xf32, #sum>) -> tensor<4xf32, #v_sum>
   ccn.return
 }
@@ -88,7 +88,7 @@ ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}) {
 #v_max = #ccn.layout<@m, [{}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduction' op layout 'partial(max, a)' has another reduction pending than 'mean'; repair with 'all_reduce(max, x, a)'}}
+  // expected-error @below {{'ccn.reduction' op layout 'partial(max, a)' has another reduction pending than 'mean'; repair with 'all_reduce(max, operand #0, a)'}}
   %0 = ccn.reduction mean %x over [0] : (tensor<8x4xf32, #max>) -> tensor<4xf32, #v_max>
   ccn.return
 }
@@ -100,7 +100,7 @@ ccn.program @error(%x: tensor<8x4xf32, #max> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows_max> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reduction' op layout 'sliced(0, a) partial(max, b)' has another reduction pending than 'sum'; repair with 'all_reduce(max, x, b)'}}
+  // expected-error @below {{'ccn.reduction' op layout 'sliced(0, a) partial(max, b)' has another reduction pending than 'sum'; repair with 'all_reduce(max, operand #0, b)'}}
   %0 = ccn.reduction sum %x over [0] : (tensor<8x4xf32, #rows_max>) -> tensor<4xf32, #v_sum>
   ccn.return
 }

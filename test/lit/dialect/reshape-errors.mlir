@@ -45,7 +45,7 @@ ccn.program @error(%x: tensor<0x4xf32> {ccn.name = "x"}) {
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reshape' op dimension 0 of 'f32[8, 4] sliced(0, a)' is cut and has no counterpart in [4, 8]; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.reshape' op dimension 0 of 'f32[8, 4] sliced(0, a)' is cut and has no counterpart in [4, 8]; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.reshape %x to [4, 8] : (tensor<8x4xf32, #rows>) -> tensor<4x8xf32, #rows>
   ccn.return
 }
@@ -57,7 +57,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}) {
 #cut = #ccn.layout<@m, [{"a"}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reshape' op dimension 0 of 'f32[8, 4] sliced(0, a)' is cut and has no counterpart in [32]; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.reshape' op dimension 0 of 'f32[8, 4] sliced(0, a)' is cut and has no counterpart in [32]; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.reshape %x to [32] : (tensor<8x4xf32, #rows>) -> tensor<32xf32, #cut>
   ccn.return
 }
@@ -69,7 +69,7 @@ ccn.program @error(%x: tensor<8x4xf32, #rows> {ccn.name = "x"}) {
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reshape' op dimension 1 of 'f32[8, 4] sliced(1, a)' is cut and has no counterpart in [4, 8]; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.reshape' op dimension 1 of 'f32[8, 4] sliced(1, a)' is cut and has no counterpart in [4, 8]; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.reshape %x to [4, 8] : (tensor<8x4xf32, #cols>) -> tensor<4x8xf32, #rows>
   ccn.return
 }
@@ -82,7 +82,7 @@ ccn.program @error(%x: tensor<8x4xf32, #cols> {ccn.name = "x"}) {
 #mid = #ccn.layout<@m, [{}, {"a"}, {}]>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8x0xf32, #rows> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.reshape' op dimension 0 of 'f32[8, 0] sliced(0, a)' is cut and has no counterpart in [0, 8, 2]; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.reshape' op dimension 0 of 'f32[8, 0] sliced(0, a)' is cut and has no counterpart in [0, 8, 2]; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.reshape %x to [0, 8, 2] : (tensor<8x0xf32, #rows>) -> tensor<0x8x2xf32, #mid>
   ccn.return
 }

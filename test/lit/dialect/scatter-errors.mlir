@@ -55,3 +55,15 @@ ccn.program @error(%x: tensor<f32, #s_local> {ccn.name = "x"}) {
   %0 = ccn.scatter %x from 0 into 0 along <@m, ["a"]> : (tensor<f32, #s_local>) -> tensor<f32>
   ccn.return
 }
+
+// -----
+
+// scatter_c2: partial
+#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.program @error(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}) {
+  // expected-error @below {{'ccn.scatter' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
+  %0 = ccn.scatter %x from 0 into 0 along <@m, ["a"]> : (tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #rows>
+  ccn.return
+}

@@ -5,7 +5,6 @@
 #cut = #ccn.layout<@m, [{"a"}]>
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
 #cols = #ccn.layout<@m, [{}, {"a"}]>
-#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
 #rows = #ccn.layout<@m, [{"a"}, {}]>
 #rows_local = #ccn.layout<@m, [{"a"}, {}], local = {"b"}>
 #rows_ab = #ccn.layout<@m, [{"a", "b"}, {}]>
@@ -25,14 +24,6 @@ ccn.program @plain(%x: tensor<8xf32, #v_local> {ccn.name = "x"}) {
 ccn.program @other_root(%x: tensor<8x4xi1, #local> {ccn.name = "x"}) {
   // CHECK: ccn.scatter %{{.*}} from 1 into 1 along <@m, ["a"]> : (tensor<8x4xi1, #ccn.layout<@m, [{}, {}], local = {"a"}>>) -> tensor<8x4xi1, #ccn.layout<@m, [{}, {"a"}]>>
   %0 = ccn.scatter %x from 1 into 1 along <@m, ["a"]> : (tensor<8x4xi1, #local>) -> tensor<8x4xi1, #cols>
-  ccn.return
-}
-
-// A partial value serves as a local one.
-// CHECK-LABEL: ccn.program @partial
-ccn.program @partial(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}) {
-  // CHECK: ccn.scatter %{{.*}} from 0 into 0 along <@m, ["a"]> : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>>) -> tensor<8x4xf32, #ccn.layout<@m, [{"a"}, {}]>>
-  %0 = ccn.scatter %x from 0 into 0 along <@m, ["a"]> : (tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #rows>
   ccn.return
 }
 

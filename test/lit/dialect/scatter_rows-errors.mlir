@@ -115,7 +115,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%r: tensor<3x4xf32> {ccn.name = "r"},
     %i: tensor<3xi32> {ccn.name = "i"},
     %t: tensor<8x4xf32, #rows> {ccn.name = "t"}) {
-  // expected-error @below {{'ccn.scatter_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.scatter_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #2, a)'}}
   %0 = ccn.scatter_rows %r, %i into %t : (tensor<3x4xf32>, tensor<3xi32>, tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows>
   ccn.return
 }
@@ -128,7 +128,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%r: tensor<3x4xf32, #rows> {ccn.name = "r"},
     %i: tensor<3xi32> {ccn.name = "i"},
     %t: tensor<8x4xf32> {ccn.name = "t"}) {
-  // expected-error @below {{'ccn.scatter_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.scatter_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #0, a)'}}
   %0 = ccn.scatter_rows %r, %i into %t : (tensor<3x4xf32, #rows>, tensor<3xi32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   ccn.return
 }
@@ -141,7 +141,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%r: tensor<3x4xf32> {ccn.name = "r"},
     %i: tensor<3xi32, #cut> {ccn.name = "i"},
     %t: tensor<8x4xf32> {ccn.name = "t"}) {
-  // expected-error @below {{'ccn.scatter_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(x, a)'}}
+  // expected-error @below {{'ccn.scatter_rows' op dimension 0 of an operand with layout 'sliced(0, a)' must be whole here, expected it 'replicated'; repair with 'all_gather(operand #1, a)'}}
   %0 = ccn.scatter_rows %r, %i into %t : (tensor<3x4xf32>, tensor<3xi32, #cut>, tensor<8x4xf32>) -> tensor<8x4xf32>
   ccn.return
 }
@@ -155,7 +155,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%r: tensor<3x4xf32, #local> {ccn.name = "r"},
     %i: tensor<3xi32> {ccn.name = "i"},
     %t: tensor<8x4xf32, #cols> {ccn.name = "t"}) {
-  // expected-error @below {{'ccn.scatter_rows' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.scatter_rows' op layouts 'sliced(1, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #2, a)' on the sliced operand}}
   %0 = ccn.scatter_rows %r, %i into %t : (tensor<3x4xf32, #local>, tensor<3xi32>, tensor<8x4xf32, #cols>) -> tensor<8x4xf32, #cols>
   ccn.return
 }
@@ -168,7 +168,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%r: tensor<3x4xf32> {ccn.name = "r"},
     %i: tensor<3xi32> {ccn.name = "i"},
     %t: tensor<8x4xf32, #sum> {ccn.name = "t"}) {
-  // expected-error @below {{'ccn.scatter_rows' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.scatter_rows' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #2, a)' on the partial operand}}
   %0 = ccn.scatter_rows %r, %i into %t : (tensor<3x4xf32>, tensor<3xi32>, tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #sum>
   ccn.return
 }
@@ -181,7 +181,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%r: tensor<3x4xf32, #sum> {ccn.name = "r"},
     %i: tensor<3xi32> {ccn.name = "i"},
     %t: tensor<8x4xf32> {ccn.name = "t"}) {
-  // expected-error @below {{'ccn.scatter_rows' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.scatter_rows' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.scatter_rows %r, %i into %t : (tensor<3x4xf32, #sum>, tensor<3xi32>, tensor<8x4xf32>) -> tensor<8x4xf32, #sum>
   ccn.return
 }

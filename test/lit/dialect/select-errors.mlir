@@ -44,7 +44,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%c: tensor<8x4xi1, #rows> {ccn.name = "c"},
     %x: tensor<8x4xf32, #cols> {ccn.name = "x"},
     %y: tensor<8x4xf32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.select' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(x, 1 -> 0, a)' on the second}}
+  // expected-error @below {{'ccn.select' op layouts 'sliced(0, a)' and 'sliced(1, a)' do not combine along mesh axis 'a'; repair with 'all_to_all(operand #1, 1 -> 0, a)' on the second}}
   %0 = ccn.select %c, %x, %y : (tensor<8x4xi1, #rows>, tensor<8x4xf32, #cols>, tensor<8x4xf32>) -> tensor<8x4xf32, #rows>
   ccn.return
 }
@@ -58,7 +58,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%c: tensor<i1, #s_local> {ccn.name = "c"},
     %x: tensor<8x4xf32, #rows> {ccn.name = "x"},
     %y: tensor<8x4xf32> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.select' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(x, a)' on the sliced operand}}
+  // expected-error @below {{'ccn.select' op layouts 'sliced(0, a)' and 'local(a)' do not combine along mesh axis 'a'; repair with 'all_gather(operand #1, a)' on the sliced operand}}
   %0 = ccn.select %c, %x, %y : (tensor<i1, #s_local>, tensor<8x4xf32, #rows>, tensor<8x4xf32>) -> tensor<8x4xf32, #rows>
   ccn.return
 }
@@ -71,7 +71,7 @@ ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%c: tensor<8x4xi1> {ccn.name = "c"},
     %x: tensor<8x4xf32, #sum> {ccn.name = "x"},
     %y: tensor<8x4xf32, #sum> {ccn.name = "y"}) {
-  // expected-error @below {{'ccn.select' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.select' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #1, a)' on the partial operand}}
   %0 = ccn.select %c, %x, %y : (tensor<8x4xi1>, tensor<8x4xf32, #sum>, tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #sum>
   ccn.return
 }

@@ -4,11 +4,11 @@
 #v_local = #ccn.layout<@m, [{}], local = {"a"}>
 #s_local = #ccn.layout<@m, [], local = {"a"}>
 #local = #ccn.layout<@m, [{}, {}], local = {"a"}>
-#sum = #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>
+#alone = #ccn.layout<@m, [{}, {}], local = {"one"}>
 #rows_local = #ccn.layout<@m, [{"a"}, {}], local = {"b"}>
 #max_local = #ccn.layout<@m, [{}, {}], partial<max> = {"b"}, local = {"a"}>
 
-ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
+ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2, "one" = 1]
 
 // CHECK-LABEL: ccn.program @plain
 ccn.program @plain(%x: tensor<8xf32, #v_local> {ccn.name = "x"}) {
@@ -24,19 +24,11 @@ ccn.program @back(%x: tensor<i1, #s_local> {ccn.name = "x"}) {
   ccn.return
 }
 
-// Further than the axis is long: all keep what they have.
+// Any shift along an axis of one rank: all keep what they have.
 // CHECK-LABEL: ccn.program @far
-ccn.program @far(%x: tensor<8x4xf32, #local> {ccn.name = "x"}) {
-  // CHECK: ccn.send %{{.*}} by 5 along <@m, ["a"]> : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>>) -> tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>>
-  %0 = ccn.send %x by 5 along <@m, ["a"]> : (tensor<8x4xf32, #local>) -> tensor<8x4xf32, #local>
-  ccn.return
-}
-
-// A partial value serves as a local one.
-// CHECK-LABEL: ccn.program @partial
-ccn.program @partial(%x: tensor<8x4xf32, #sum> {ccn.name = "x"}) {
-  // CHECK: ccn.send %{{.*}} by 1 along <@m, ["a"]> : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], partial<sum> = {"a"}>>) -> tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"a"}>>
-  %0 = ccn.send %x by 1 along <@m, ["a"]> : (tensor<8x4xf32, #sum>) -> tensor<8x4xf32, #local>
+ccn.program @far(%x: tensor<8x4xf32, #alone> {ccn.name = "x"}) {
+  // CHECK: ccn.send %{{.*}} by 5 along <@m, ["one"]> : (tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"one"}>>) -> tensor<8x4xf32, #ccn.layout<@m, [{}, {}], local = {"one"}>>
+  %0 = ccn.send %x by 5 along <@m, ["one"]> : (tensor<8x4xf32, #alone>) -> tensor<8x4xf32, #alone>
   ccn.return
 }
 

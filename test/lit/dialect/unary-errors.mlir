@@ -15,7 +15,7 @@ ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}) {
 #v_max = #ccn.layout<@m, [{}], partial<max> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_max> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.neg' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.neg' op layout 'partial(max, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(max, operand #0, a)' on the partial operand}}
   %0 = ccn.neg %x : (tensor<8xf32, #v_max>) -> tensor<8xf32, #v_max>
   ccn.return
 }
@@ -36,7 +36,7 @@ ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.abs' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.abs' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.abs %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -57,7 +57,7 @@ ccn.program @error(%x: tensor<8xi1> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.relu' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.relu' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.relu %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -78,7 +78,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.exp' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.exp' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.exp %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -99,7 +99,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.log' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.log' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.log %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -120,7 +120,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.sqrt' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.sqrt' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.sqrt %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -141,7 +141,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.rsqrt' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.rsqrt' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.rsqrt %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -162,7 +162,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.tanh' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.tanh' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.tanh %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -183,7 +183,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.sigmoid' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.sigmoid' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.sigmoid %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -204,7 +204,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.gelu' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.gelu' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.gelu %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }
@@ -225,7 +225,7 @@ ccn.program @error(%x: tensor<8xi32> {ccn.name = "x"}) {
 #v_sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
 ccn.mesh @m ["a" = 2, "b" = 2, "c" = 2]
 ccn.program @error(%x: tensor<8xf32, #v_sum> {ccn.name = "x"}) {
-  // expected-error @below {{'ccn.silu' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, x, a)' on the partial operand}}
+  // expected-error @below {{'ccn.silu' op layout 'partial(sum, a)' has a reduction pending along mesh axis 'a', which this operation does not take; repair with 'all_reduce(sum, operand #0, a)' on the partial operand}}
   %0 = ccn.silu %x : (tensor<8xf32, #v_sum>) -> tensor<8xf32, #v_sum>
   ccn.return
 }

@@ -52,7 +52,7 @@ ccn.program @cuts(%x: tensor<7x4xf32, #both> {ccn.name = "x"}, %y: tensor<7x4xf3
 // CHECK: ccn.reduction mean %[[X]] over [0] :
 // CHECK: ccn.reduction sum %{{.*}} over [0] :
 // CHECK: ccn.communicate all_reduce %[[M]] with sum along <@m, ["a"]> channel 1
-// CHECK: ccn.communicate send %{{.*}} along <@m, ["a"]> by 2 channel 2 from tensor<7xf32, {{.*}}partial<sum>{{.*}} to tensor<7xf32, {{.*}}local{{.*}} : (tensor<7xf32>) -> tensor<7xf32>
+// CHECK: ccn.communicate send %{{.*}} along <@m, ["a"]> by 2 channel 2 from tensor<7xf32, {{.*}}local{{.*}} to tensor<7xf32, {{.*}}local{{.*}} : (tensor<7xf32>) -> tensor<7xf32>
 // CHECK-NOT: ccn.reshard
 // LAST-LABEL: ccn.program @collectives
 // LAST: ccn.extract %{{.*}} at 0 from 7 to 7 {ccn.let = "cut"}
@@ -72,7 +72,7 @@ ccn.program @collectives(%x: tensor<7xf32> {ccn.name = "x"}, %p: tensor<7xf32, #
   %6 = ccn.reduction sum %2 over [0] : (tensor<7xf32, #v_rows>) -> tensor<f32, #ccn.layout<@m, [], partial<sum> = {"a"}>>
   %7 = ccn.all_reduce sum %4 along <@m, ["a"]> : (tensor<f32, #ccn.layout<@m, [], partial<sum> = {"a"}>>) -> tensor<f32>
   %8 = ccn.reshard %p : tensor<7xf32, #v_sum> to tensor<7xf32, #v_local>
-  %9 = ccn.send %p by 2 along <@m, ["a"]> : (tensor<7xf32, #v_sum>) -> tensor<7xf32, #v_local>
+  %9 = ccn.send %8 by 2 along <@m, ["a"]> : (tensor<7xf32, #v_local>) -> tensor<7xf32, #v_local>
   ccn.return %8 : tensor<7xf32, #v_local>
 }
 

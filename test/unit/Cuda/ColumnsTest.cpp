@@ -122,7 +122,8 @@ TEST_P(ColumnsOf, ReduceSpecialValues) {
   if (!runtime::isFloat(GetParam()))
     return;
   check(std::string(mesh) + "program f(x: " + type +
-            "[4001, 33]) {\n  let a = max(x, 0)\n  let b = min(x, 0)\n  return "
+            "[4001, 33]) {\n  let a = max(x, [0])\n  let b = min(x, [0])\n  "
+            "return "
             "a, b\n}\n",
         4, 2, 2, "", verify::ValueSet::Special);
 }
@@ -213,7 +214,7 @@ TEST(Columns, AreAmongOtherParts) {
               "program f(x: f32[R, 48], inout w: f32[48]) {\n"
               "  let p = x * x - x\n"
               "  let a = sum(p, 0)\n"
-              "  let b = max(p, 0)\n"
+              "  let b = max(p, [0])\n"
               "  w <- w + a - b\n"
               "  let y = p - broadcast_to(w, [R, 48])\n"
               "  return y, a\n"

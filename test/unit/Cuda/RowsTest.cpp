@@ -81,7 +81,7 @@ std::string programOf(const std::string &element, int rows, int first,
       body += "  let w" + n + " = cast(v" + n + ", i8)\n";
       value = "w" + n;
     }
-    body += "  let m" + n + " = max(" + value + ", 1)\n" + "  let d" + n +
+    body += "  let m" + n + " = max(" + value + ", [1])\n" + "  let d" + n +
             " = " + value + " - broadcast_to(reshape(m" + n + ", [T, 1]), " +
             shape + ")\n  let s" + n + " = sum(d" + n + ", 1)\n  let y" + n +
             " = d" + n + " - broadcast_to(reshape(s" + n + ", [T, 1]), " +

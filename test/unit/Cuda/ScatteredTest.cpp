@@ -302,8 +302,8 @@ program limited(g: f16[N] local scattered, inout p: f32[N] scattered,
   let total = all_reduce(sum, g)
   mom <- 0.5 * mom + cast(total, f32)
   let step = mom + p - q
-  let most = max(p, 0) - max(q, 0)
-  let scale = most - all_reduce(max, max(step, 0))
+  let most = max(p, [0]) - max(q, [0])
+  let scale = most - all_reduce(max, max(step, [0]))
   p <- p - lr * scale * step
   q <- q + lr * scale * step
 }
@@ -379,7 +379,7 @@ TEST_F(Scattered, SumsOfWholeLists) {
   const char *text = R"(mesh m (dp = 2)
 param N = 301
 program sums(x: f32[N] scattered, inout y: f16[N] scattered, g: f32[N] local scattered) {
-  let s = sum(x * x, 0) + max(x, 0)
+  let s = sum(x * x, 0) + max(x, [0])
   let t = sum(reduce_scatter(sum, g, 0), 0)
   y <- y + cast(s, f16) * 0
   return s, t

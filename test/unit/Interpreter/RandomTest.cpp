@@ -147,6 +147,33 @@ TEST(RandomFill, RangesAndDistribution) {
   }
 }
 
+TEST(RandomFill, LargeMatricesAreScaled) {
+  for (ElementType type : allElementTypes)
+    for (const Shape &shape : {Shape{}, Shape{4096}, Shape{8, 4096}})
+      EXPECT_EQ(drawScale(type, shape), 1) << name(type);
+  EXPECT_EQ(drawScale(F16, {9, 4}), 0.5);
+  EXPECT_EQ(drawScale(F16, {1024, 4096}), 0x1p-7);
+  EXPECT_EQ(drawScale(F16, {64, 1024, 4}), 0x1p-7) << "of each of 64 matrices";
+  EXPECT_EQ(drawScale(F32, {64, 32, 3, 3}), 0x1p-4) << "of filters";
+  EXPECT_EQ(drawScale(F32, {0, 0}), 1);
+  EXPECT_EQ(drawScale(I32, {1024, 4096}), 1);
+  // What is smaller than these would lose bits, and then be 0.
+  EXPECT_EQ(drawScale(F16, {1 << 30, 4}), 0x1p-11);
+  EXPECT_EQ(drawScale(F8E4M3, {1 << 30, 4}), 0x1p-3);
+  EXPECT_EQ(drawScale(F8E5M2, {1 << 30, 4}), 0x1p-11);
+  EXPECT_EQ(drawScale(BF16, {1 << 30, 4}), 0x1p-27);
+  // A scale is exact.
+  Shape shape = {3, 5};
+  for (ElementType type : {F64, F32, F16}) {
+    std::vector<double> whole =
+        doubles(get(randomFill(type, shape, {shape, {0, 0}}, 4, "g")));
+    std::vector<double> half =
+        doubles(get(randomFill(type, shape, {shape, {0, 0}}, 4, "g", 0.5)));
+    for (size_t i = 0; i < whole.size(); ++i)
+      EXPECT_EQ(half[i], whole[i] / 2);
+  }
+}
+
 TEST(RandomFill, IndependentOfSlicing) {
   Shape shape = {6, 5};
   for (ElementType type : allElementTypes) {

@@ -54,7 +54,7 @@ TEST_F(PlansOfPrograms, ReduceNothing) {
   compare(R"(mesh m (a = 4)
 program f(x: f32[3, 2] sliced(1), y: f32[0, 0]) {
   let s = sum(x, 1)
-  let most = max(x * x, 1)
+  let most = max(x * x, [1])
   let total = all_reduce(max, most)
   let length = norm(y)
   return s, total, length
@@ -145,10 +145,10 @@ schedule t for f {
 TEST_F(PlansOfPrograms, TellSignedFromUnsigned) {
   compare(R"(mesh m (a = 2)
 program f(x: i32[8, 4], y: u32[8, 4], z: i8[5] sliced(0), w: u8[5] sliced(0)) {
-  let v0 = max(x, 0)
-  let v1 = max(y, 0)
-  let v2 = min(x, 1)
-  let v3 = min(y, 1)
+  let v0 = max(x, [0])
+  let v1 = max(y, [0])
+  let v2 = min(x, [1])
+  let v3 = min(y, [1])
   let v4 = cast(z, u8)
   let v5 = cast(w, i8)
   return v0, v1, v2, v3, v4, v5

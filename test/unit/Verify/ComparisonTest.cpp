@@ -126,7 +126,7 @@ TEST_F(ComparisonTest, ErrorsCarryOn) {
       "rms_norm(s, v, 1e-5)",
       "mean(s, 0)",
       "prod(s, 1)",
-      "max(s, 1)",
+      "max(s, [1])",
       "transpose(s)",
       "reshape(s, [15])",
       "concat([s, x], 0)",

@@ -122,6 +122,44 @@ example = make("of-installed", f"-DCMAKE_PREFIX_PATH={folder / 'installed'}", "-
 assert run(example).stdout == "adam: 3 ranks, 5 steps: right\n"
 assert run(example, "--gpu", code=4).stderr.startswith("adam-example: the program: "), "no kernels"
 
+# Two of one program link into one target with a prefix only; in two targets they need none.
+project = folder / "two"
+project.mkdir()
+(project / "sums.ccn").write_text("mesh m (dp = 2)\nparam N = 7\n" + "".join((sums % (2, "sum")).splitlines(True)[2:])
+                                  .replace("[7]", "[N]"))
+(project / "use.c").write_text("""#include <a.h>
+#include <b.h>
+#include <stdio.h>
+int main(void) {
+  ccn_program *program, *other;
+  if (two_load(CCN_TARGET_DEFAULT, &program) || ccn_program_check(program, two_signature) ||
+      b_load(CCN_TARGET_DEFAULT, &other) || ccn_program_check(other, b_signature))
+    return 1;
+  puts(b_signature);
+  return 0;
+}
+""")
+(project / "one.c").write_text("#include <a.h>\nint main(void) { return two_ranks != 2; }\n")
+two = """cmake_minimum_required(VERSION 3.25)
+project(two LANGUAGES C)
+find_package(ccn REQUIRED)
+ccn_add_program(a sums.ccn CPU x86-64)
+ccn_add_program(b sums.ccn DEFINES N=5 CPU x86-64 %s)
+add_executable(use use.c)
+target_link_libraries(use %s)
+add_executable(one one.c)
+target_link_libraries(one a)
+"""
+(project / "CMakeLists.txt").write_text(two % ("PREFIX b", "a b"))
+run("cmake", "-S", project, "-B", project / "build", f"-Dccn_DIR={build}")
+run("cmake", "--build", project / "build")
+assert run(project / "build/use").stdout == "two (dp = 2): in x f32[5] local(dp), out y f32[5]\n"
+(project / "CMakeLists.txt").write_text(two % ("", "a b"))
+found = run("cmake", "-S", project, "-B", project / "build", f"-Dccn_DIR={build}", code=1).stderr
+assert "CCN_PREFIX_two" in found and "does not agree" in " ".join(found.split()), found
+(project / "CMakeLists.txt").write_text(two % ("", "a"))
+run("cmake", "-S", project, "-B", project / "build", f"-Dccn_DIR={build}")
+
 # The function says what is wrong in a project.
 project = folder / "wrong"
 project.mkdir()

@@ -12,7 +12,7 @@ import numpy as np
 
 from elements import ALL, BF16, BOOL, F16, F32, F64, F8E4M3, F8E5M2, FLOATS, I32, I64, I8, U16, U64, U8, Tensor
 from harness import Failure, main
-from philox import fill
+from philox import draw_scale, fill
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 4, "examples")
 
@@ -145,14 +145,19 @@ def seeds(runner):
     the external array: by Philox, so for every mesh and layout alike."""
     for element in ALL:
         path = runner.write("mesh m (a = 1, b = 1)\nprogram p(x: %s[5, 3], inout y: %s[5, 3] sliced(1, b) sliced(0, a), "
-                            "inout l: %s[7] local(b), inout s: %s) {\n  let r = select(x == x, x, x)\n  return r\n}\n" % ((element,) * 4))
-        outputs = dict.fromkeys(("r", "y", "l", "s"), element)
+                            "inout l: %s[7] local(b), inout s: %s, inout w: %s[40, 2] local(b), inout k: %s[2, 3, 9, 1]) {\n"
+                            "  let r = select(x == x, x, x)\n  return r\n}\n" % ((element,) * 6))
+        outputs = dict.fromkeys(("r", "y", "l", "s", "w", "k"), element)
         for seed, mesh in [(0, (1, 1)), (1, (2, 3)), (1, (4, 2)), (2**64 - 1, (1, 3))]:
             arguments = ["--seed", str(seed)] if seed else []
             got = runner.run(path, outputs, mesh=dict(zip("ab", mesh)), arguments=arguments)
             for name, stream, shape in (("r", "x", (5, 3)), ("y", "y", (5, 3)), ("l", "l", (mesh[1], 7)), ("s", "s", ())):
                 runner.check("%s %s seed %d" % (element, name, seed), got[name],
                              Tensor(element, fill(element, shape, seed, stream)))
+            # Large matrices, and filters, are scaled by their global shape.
+            for name, shape, whole in (("w", (mesh[1], 40, 2), (40, 2)), ("k", (2, 3, 9, 1), (2, 3, 9, 1))):
+                runner.check("%s %s seed %d" % (element, name, seed), got[name],
+                             Tensor(element, fill(element, shape, seed, name, draw_scale(element, whole))))
 
 
 def programs(runner):

@@ -293,7 +293,7 @@ def packets():
                     add("after", "2 * all_reduce(sum, %x) + 1")
                     add("both", "1 + all_reduce(max, 3 - %x) * 2")
                     if len(sizes) > 1:
-                        add("rows", "max(2 * all_reduce(sum, %x), 1)")
+                        add("rows", "max(2 * all_reduce(sum, %x), [1])")
         program.run(f"packets-{ranks}")
     # Along one axis of two, where a rank may have no part.
     program = Program(4, "a = 2, b = 2")

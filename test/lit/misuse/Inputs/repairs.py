@@ -47,25 +47,12 @@ class Pair:
                 f"y: f32[8, 8] {self.layouts[1]}) {{ {lets} }}\n")
 
     def repair(self, error):
-        """Does what the error says; the notes say which operand has which layout."""
-        advice = re.search(r"repair with '(\w+)\((sum, )?x(.*)\)' on the (.*)$", error["message"])
+        """Does what the error says, to the operand that it names."""
+        advice = re.search(r"repair with '(\w+)\((sum, )?(\w+)(.*)\)' on the .*$", error["message"])
         if not advice:
             raise ValueError("no repair is named")
-        call, kind, rest, which = advice.groups()
-        shown = [re.match(r"this is 'f32\[8, 8\] ?(.*)'", note["message"])[1]
-                 for note in error["notes"]]
-        axis = re.search(r"along mesh axis '(\w+)'", error["message"])[1]
-        if which in ("first", "second"):
-            named = re.match(r"layouts '(.*?)' and '(.*?)'", error["message"])
-            wanted = named[1 if which == "first" else 2]
-            wanted = "" if wanted == "replicated" else wanted
-            index = shown.index(wanted)
-            if shown[0] == shown[1]:
-                index = 0 if which == "first" else 1
-        else:
-            state = which.removesuffix(" operand")
-            index = next(i for i, layout in enumerate(shown)
-                         if re.search(rf"{state}\(\w+, {axis}\)", layout))
+        call, kind, operand, rest = advice.groups()
+        index = self.operands.index(operand)
         name = f"r{len(self.lets)}"
         self.lets.append(f"let {name} = {call}({kind or ''}{self.operands[index]}{rest})")
         self.operands[index] = name

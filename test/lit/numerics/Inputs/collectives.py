@@ -106,12 +106,15 @@ def try_all(batch, rng, operand, axis):
             let("reduce(%s, %%(x)s, %%(r)d, %%(a)s)" % kind, with_root(x, at, root, whole))
             for d in (0, 1):
                 let("reduce_scatter(%s, %%(x)s, %d, %%(a)s)" % (kind, d), whole)
+        if state == "P":
+            return
         picked = np.take(x, root, at)
         let("broadcast(%(x)s, %(r)d, %(a)s)", picked)
         for d in (0, 1):
             let("scatter(%%(x)s, %%(r)d, %d, %%(a)s)" % d, picked)
         for shift in (1, -1, 2, -3):
-            let("send(%%(x)s, %%(a)s, %+d)" % shift, moved(x, at, shift))
+            if n == 1 or abs(shift) < n:
+                let("send(%%(x)s, %%(a)s, %+d)" % shift, moved(x, at, shift))
     elif state == "R":
         for d in (0, 1):
             let("slice(%%(x)s, %d, %%(a)s)" % d, x)

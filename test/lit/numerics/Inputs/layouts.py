@@ -101,8 +101,6 @@ def pending(runner):
         check("matmul(%s, %s)" % (j, batch.argument(right)), total(Q) @ right.values)
         left = small(rng, element, (2, shape[0]))
         check("matmul(%s, %s)" % (batch.argument(left), i), left.values @ total(P))
-        # A local value beside the pending one's parts.
-        batch.let("broadcast(%s, %d, a)" % (i, mesh["a"] - 1), Tensor(element, p.stored[-1]))
         batch.let("reduce_scatter(sum, %s + %s, 1, a)" % (i, j), Tensor(element, encode(total(P) + total(Q))))
         batch.run(runner)
     for kind, function in (("max", np.max), ("min", np.min), ("prod", np.prod)):
@@ -110,7 +108,7 @@ def pending(runner):
         p = small(rng, I32, (3, 5, 4))
         i = batch.argument(p, "partial(%s)" % kind, 1)
         batch.let("all_reduce(%s, transpose(%s))" % (kind, i), Tensor(I32, function(p.stored, 0).T))
-        batch.let("all_reduce(%s, %s(%s, 0))" % (kind, kind, i), Tensor(I32, function(function(p.stored, 0), 0)))
+        batch.let("all_reduce(%s, %s(%s, [0]))" % (kind, kind, i), Tensor(I32, function(function(p.stored, 0), 0)))
         batch.let("reduce_scatter(%s, concat([%s, %s], 0), 0)" % (kind, i, i),
                   Tensor(I32, np.concatenate([function(p.stored, 0)] * 2)))
         batch.run(runner)
@@ -120,7 +118,7 @@ STORES = """
 mesh m (a = 2, b = 3)
 param N = 5
 program p(x: f32[N], s: f32[N] sliced(0, b), l: f32[N] local(a), q: f32[N] partial(sum, a),
-          inout r0: f32[N], inout r1: f32[N] sliced(0, a), inout r2: f32[N] local(b), inout r3: f32[N] local(a),
+          inout r0: f32[N], inout r1: f32[N] sliced(0, a), inout r2: f32[N] local(b), inout r3: f32[N] partial(sum, a),
           inout r4: f32[N] partial(sum, a), inout r5: f32[N] sliced(0, b) sliced(0, a), inout r6: f32[N]) {
   r0 <- s + 1
   r1 <- 2 * x
@@ -138,8 +136,8 @@ program p(x: f32[N], s: f32[N] sliced(0, b), l: f32[N] local(a), q: f32[N] parti
 
 
 def stores(runner):
-    """Stores gather, cut, and use pending or replicated values as local; what is read
-    after a store is what was stored."""
+    """Stores gather, cut, and use replicated values as local; what is read after a
+    store is what was stored."""
     rng = np.random.default_rng(3)
     path = runner.write(STORES)
     for a, b, n in [(2, 3, 5), (1, 1, 4), (4, 2, 3), (3, 3, 0), (2, 5, 1)]:

@@ -123,7 +123,7 @@ def reductions(runner):
         for cut, dims, kind in itertools.product([None, 0, 1, 2], every, kinds):
             name = batch.argument(x, "sliced(%d)" % cut if cut is not None else "")
             call = "%s(%s, [%s])" % (kind, name, ", ".join(map(str, dims)))
-            if len(dims) == 1:
+            if len(dims) == 1 and kind not in ("max", "min"):
                 call = "%s(%s, %d)" % (kind, name, dims[0])
             elif len(dims) == 3:
                 call = "%s(%s)" % (kind, name)
@@ -152,8 +152,8 @@ def reduce_nan(runner):
         whole = batch.argument(x)
         with np.errstate(invalid="ignore"):
             for kind, value in [("max", np.max(x.values, 1)), ("min", np.min(x.values, 1))]:
-                batch.let("%s(%s, 1)" % (kind, whole), Tensor.of(element, value))
-                batch.let("all_reduce(%s, %s(%s, 1))" % (kind, kind, cut), Tensor.of(element, value))
+                batch.let("%s(%s, [1])" % (kind, whole), Tensor.of(element, value))
+                batch.let("all_reduce(%s, %s(%s, [1]))" % (kind, kind, cut), Tensor.of(element, value))
     batch.run(runner)
 
 

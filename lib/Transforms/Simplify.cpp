@@ -1,0 +1,165 @@
+//===- Simplify.cpp - Identities, and one of what is computed twice -------===//
+//
+// MLIR's canonicalization and elimination of common subexpressions, but what
+// becomes of the names of a program is kept, for a schedule that asks for them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace ccn;
+
+namespace ccn {
+#define GEN_PASS_DEF_SIMPLIFY
+#include "lib/Transforms/Passes.h.inc"
+} // namespace ccn
+
+namespace {
+
+/// Follows what each named operation of a program becomes.
+class NameKeeper : public RewriterBase::Listener {
+public:
+  explicit NameKeeper(ProgramOp program) : program(program) {}
+
+  void notifyOperationReplaced(Operation *op, ValueRange values) override;
+  void notifyOperationErased(Operation *op) override;
+  /// For each name that nothing has any more, the reason.
+  DictionaryAttr reasons();
+
+private:
+  /// What took an operation's place, or the place of what used it: an argument,
+  /// or an operation of the name, which may be empty.
+  struct Successor {
+    std::string kind, name;
+    bool isArgument = false;
+  };
+  struct Fate {
+    std::string kind;
+    Successor successor;
+    enum { Unused, Equal, Part } how = Unused;
+  };
+
+  Successor successorAt(Value value);
+  /// "the all_reduce of 't1'", or "argument 'x'".
+  std::string describe(const Successor &successor);
+
+  ProgramOp program;
+  llvm::DenseMap<Operation *, Successor> equals, users;
+  llvm::MapVector<StringRef, Fate> fates;
+};
+
+std::string kindOf(Operation *op) { return op->getName().stripDialect().str(); }
+
+NameKeeper::Successor NameKeeper::successorAt(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return {"", program.getArgName(argument.getArgNumber()).str(), true};
+  Operation *op = value.getDefiningOp();
+  auto let = op->getAttrOfType<StringAttr>(kLetAttr);
+  return {kindOf(op), let ? let.str() : ""};
+}
+
+std::string NameKeeper::describe(const Successor &successor) {
+  std::string quoted = "'" + successor.name + "'";
+  if (successor.isArgument)
+    return "argument " + quoted;
+  if (successor.name.empty())
+    return "a " + successor.kind;
+  // It may have become another operation since.
+  OpSet ops = findByName(program, successor.name);
+  return "the " + (ops.size() == 1 ? kindOf(ops.front()) : successor.kind) +
+         " of " + quoted;
+}
+
+void NameKeeper::notifyOperationReplaced(Operation *op, ValueRange values) {
+  if (values.size() != 1 || !values.front())
+    return;
+  Successor successor = successorAt(values.front());
+  for (Value operand : op->getOperands())
+    if (Operation *maker = operand.getDefiningOp())
+      users[maker] = successor;
+  equals[op] = std::move(successor);
+}
+
+void NameKeeper::notifyOperationErased(Operation *op) {
+  auto let = op->getAttrOfType<StringAttr>(kLetAttr);
+  Fate fate;
+  fate.kind = kindOf(op);
+  auto equal = equals.find(op), user = users.find(op);
+  if (equal != equals.end()) {
+    fate.how = Fate::Equal;
+    fate.successor = std::move(equal->second);
+    equals.erase(equal);
+  } else if (user != users.end()) {
+    fate.how = Fate::Part;
+    fate.successor = user->second;
+  }
+  users.erase(op);
+  // What took its place may have its name.
+  if (let && !fate.successor.isArgument &&
+      fate.successor.name == let.getValue())
+    return;
+  // Of several operations of a name, one that lives on elsewhere says more.
+  if (let && fates[let.getValue()].how == Fate::Unused)
+    fates[let.getValue()] = std::move(fate);
+}
+
+DictionaryAttr NameKeeper::reasons() {
+  NamedAttrList reasons;
+  for (auto &[name, fate] : fates) {
+    if (!findByName(program, name).empty())
+      continue;
+    // Through what has gone since.
+    Successor successor = fate.successor;
+    for (size_t i = 0; i < fates.size() && !successor.isArgument; ++i) {
+      auto next = fates.find(successor.name);
+      if (next == fates.end() || next->second.how == Fate::Unused ||
+          !findByName(program, successor.name).empty())
+        break;
+      successor = next->second.successor;
+    }
+    std::string text = "nothing uses it";
+    if (fate.how != Fate::Unused)
+      text =
+          "its " + fate.kind +
+          (fate.how == Fate::Equal ? " is the same as " : " became part of ") +
+          describe(successor);
+    reasons.set(name, StringAttr::get(program.getContext(), text));
+  }
+  return reasons.getDictionary(program.getContext());
+}
+
+struct SimplifyPass : ccn::impl::SimplifyBase<SimplifyPass> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      if (isa<CcnDialect>(op.getDialect()))
+        op.getCanonicalizationPatterns(set, context);
+    patterns = std::move(set);
+    return success();
+  }
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    NameKeeper keeper(program);
+    GreedyRewriteConfig config;
+    config.setUseTopDownTraversal(true).setListener(&keeper);
+    // What is left when it gives up is right too.
+    (void)applyPatternsGreedily(program, patterns, config);
+    IRRewriter rewriter(&getContext(), &keeper);
+    DominanceInfo dominance(program);
+    eliminateCommonSubExpressions(rewriter, dominance, program);
+    if (DictionaryAttr reasons = keeper.reasons(); !reasons.empty())
+      program->setAttr(kFoldedAttr, reasons);
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+
+} // namespace
