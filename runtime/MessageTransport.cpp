@@ -24,7 +24,8 @@ namespace {
 constexpr int64_t readWindow = 4;
 /// Seconds between looks at who is alive.
 constexpr double tickInterval = 0.1;
-constexpr int maxAllocations = 4096;
+/// Each exchange of a plan takes one or two, in every layer and chunk.
+constexpr int maxAllocations = 1 << 16;
 
 enum Kind : uint32_t {
   Put,      ///< store the data at `offset`

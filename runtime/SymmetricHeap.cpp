@@ -28,7 +28,8 @@ namespace ccn::runtime {
 namespace {
 
 constexpr int64_t pageSize = 4096;
-constexpr int maxAllocations = 4096;
+/// Each exchange of a plan takes one or two, in every layer and chunk.
+constexpr int maxAllocations = 1 << 16;
 
 int64_t roundUp(int64_t bytes, int64_t unit) {
   return (bytes + unit - 1) / unit * unit;

@@ -60,6 +60,15 @@ TEST(SymmetricHeap, AllocatesAlikeAndAligned) {
   });
 }
 
+TEST(SymmetricHeap, HasRoomForTheExchangesOfDeepModels) {
+  // 100 layers of 4 in 16 chunks.
+  constexpr int exchanges = 100 * 4 * 16;
+  auto heap = SymmetricHeap::create(1, 2 * exchanges * 64);
+  ASSERT_TRUE(heap.ok());
+  for (int i = 0; i < 2 * exchanges; ++i)
+    ASSERT_TRUE((*heap)->allocate(0, 64).ok()) << i;
+}
+
 TEST(SymmetricHeap, DifferingSizesFailTheTeam) {
   auto heap = SymmetricHeap::create(2, 1 << 12);
   ASSERT_TRUE(heap.ok());
