@@ -278,8 +278,8 @@ Status Team::State::checkMemory(bool byMessages) {
   for (const Greeting &greeting : greetings) {
     all.push_back(greeting.needs);
     if (byMessages)
-      all.back().other =
-          addSaturating(all.back().other, MessageTransport::queueBytes(ranks));
+      all.back().other = addSaturating(
+          all.back().other, (ranks - 1) * MessageOptions().queueBytesOf(ranks));
   }
   Status status = checkNeeds(all, !byMessages);
   lacksMemory = !status;

@@ -67,17 +67,6 @@ MessageTransport::MessageTransport(std::unique_ptr<Network> n, int64_t bytes,
   }
 }
 
-/// The most bytes that wait to be sent to one of so many.
-static int64_t queueBytesEach(int ranks, const MessageOptions &options) {
-  constexpr int64_t most = int64_t(64) << 20;
-  return std::min(options.queueBytes,
-                  std::max(most / ranks, 2 * options.messageBytes));
-}
-
-int64_t MessageTransport::queueBytes(int ranks) {
-  return (ranks - 1) * queueBytesEach(ranks, MessageOptions());
-}
-
 Result<std::unique_ptr<MessageTransport>>
 MessageTransport::start(std::unique_ptr<Network> network, int64_t bytesPerRank,
                         MessageOptions options) {
@@ -90,7 +79,7 @@ MessageTransport::start(std::unique_ptr<Network> network, int64_t bytesPerRank,
           checkPiece(bytesPerRank, [] { return "symmetric memory"; });
       !status)
     return status;
-  options.queueBytes = queueBytesEach(ranks, options);
+  options.queueBytes = options.queueBytesOf(ranks);
   std::unique_ptr<MessageTransport> transport(new MessageTransport(
       std::move(network), bytesPerRank, std::move(options)));
   // A block of no bytes has an address too.

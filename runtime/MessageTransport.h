@@ -24,6 +24,7 @@
 #include "runtime/Network.h"
 #include "runtime/Transport.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -44,14 +45,17 @@ struct MessageOptions {
   int64_t queueBytes = 1 << 20;
   /// The most bytes of one message.
   int64_t messageBytes = 1 << 16;
+
+  /// The most bytes that wait to be sent to one of so many ranks: with many,
+  /// fewer than queueBytes.
+  int64_t queueBytesOf(int ranks) const {
+    constexpr int64_t mostInAll = int64_t(64) << 20;
+    return std::min(queueBytes, std::max(mostInAll / ranks, 2 * messageBytes));
+  }
 };
 
 class MessageTransport : public Transport, public RemoteMemory {
 public:
-  /// The most bytes that wait to be sent to all other ranks together, whatever
-  /// the options.
-  static int64_t queueBytes(int ranks);
-
   /// The transport of the network's rank, with a zeroed block of `bytesPerRank`
   /// bytes. All ranks of the network call it with the same sizes.
   static Result<std::unique_ptr<MessageTransport>>

@@ -89,7 +89,7 @@ public:
     return bytes(type, mesh.externalShape(type));
   }
   /// The most that values take at once: arguments are there from the begin, and
-  /// what an operation makes may be there twice while it is made.
+  /// what a collective makes may be there twice while it is made.
   int64_t mostAtOnce() {
     int64_t held = 0, most = 0;
     llvm::DenseMap<mlir::Value, int64_t> sizes;
@@ -105,6 +105,8 @@ public:
       int64_t made = 0;
       for (mlir::Value result : op->getResults())
         made = addSaturating(made, add(result));
+      if (!llvm::isa<CollectiveOpInterface>(op))
+        made = 0;
       most = std::max(most, addSaturating(held, made));
       auto it = program.lastUses.find(op);
       if (held == INT64_MAX || it == program.lastUses.end())

@@ -211,7 +211,7 @@ MemoryNeeds GpuExecutor::State::memoryNeeds(const GpuProgram &program,
                                  program.kernels[index].blockBytes, most)));
   }
   MemoryNeeds needs;
-  needs.add("symmetric memory", 1, symmetricBytes);
+  needs.add("symmetric memory", 1, GpuTeam::takenBytes(symmetricBytes));
   needs.add("private memory", 1, plan.privateBytes);
   needs.add("private memory", static_cast<int64_t>(own.size()), controlBytes);
   for (int64_t bytes : workspaces)

@@ -94,8 +94,12 @@ struct GpuTeam::Described {
 
 int64_t GpuTeam::recordBytes() { return sizeof(Record); }
 
+int64_t GpuTeam::takenBytes(int64_t bytes) {
+  return std::max<int64_t>((bytes + granule - 1) / granule, 1) * granule;
+}
+
 Status GpuTeam::prepareMemory(int64_t bytes, std::span<const GpuFill> fills) {
-  bytes = std::max<int64_t>((bytes + granule - 1) / granule, 1) * granule;
+  bytes = takenBytes(bytes);
   Result<DeviceMemory> taken =
       allocateMemory(device, bytes, "symmetric memory");
   if (!taken)

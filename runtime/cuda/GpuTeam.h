@@ -44,6 +44,9 @@ public:
   /// The size of the records that it exchanges.
   static int64_t recordBytes();
 
+  /// What is taken of the device for so many bytes of symmetric memory.
+  static int64_t takenBytes(int64_t bytes);
+
   /// Takes `bytes` bytes from the device, zeroes them, applies the fills, and
   /// exchanges addresses. All ranks call this at the same point; none may use
   /// the memory of another before they have met again. The context of `device`

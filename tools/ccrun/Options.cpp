@@ -15,9 +15,8 @@ using namespace ccn;
 std::optional<int> ccn::parseOptions(int argc, char **argv,
                                      RunnerOptions &options) {
   CLI::App app{
-      "Runs compiled programs over distributed tensors. A package holds "
-      "machine "
-      "code: run\nthose whose maker you trust.\n\n"
+      "Runs compiled programs over distributed tensors.\n"
+      "A package holds machine code: run those whose maker you trust.\n\n"
       "  ccrun adam.ccnpkg --input g=g.npy --input lr=0.001 --output p=p.npy\n"
       "  ccrun adam.ccnpkg --nproc 4 --bench\n"
       "  mpirun -n 4 ccrun adam.ccnpkg\n"

@@ -48,6 +48,18 @@ Result<MemoryNeeds> whileRunning(const PlannedRun &run,
   return needs;
 }
 
+/// What is remembered of when launches and their parts ran, as objects and as
+/// text: on GPUs of the last run only.
+int64_t traceBytes(const PlannedRun &run) {
+  constexpr int64_t eventBytes = 2048;
+  int64_t events = 0;
+  for (const RankPlan &rank : run.plan->ranks)
+    for (const Launch &launch : rank.launches)
+      events += 1 + static_cast<int64_t>(launch.parts.size());
+  return multiplySaturating(events * eventBytes,
+                            run.task.onGpus ? 1 : run.task.runs);
+}
+
 /// Arrays that are drawn, one at a time, perhaps in another type than the plan
 /// has, and those that the ranks' results are put together in: as many at once
 /// as there are plans.
@@ -96,6 +108,8 @@ Result<MemoryNeeds> ccn::needsOf(const std::vector<PlannedRun> &runs,
       return running;
     if (running->total() > most.total())
       most = *std::move(running);
+    if (run.task.traced)
+      needs.add("the trace", 1, traceBytes(run));
   }
   for (const Argument &argument : runs.front().plan->arguments)
     if (given.contains(argument.name))

@@ -52,8 +52,9 @@ class Executor:
         same GPU for all. What the program writes is written to the tensors of inouts.
         lists of such tensors, for those that are scattered: their shapes are any, their elements together the part's.
 
-    Tensors are NumPy's, PyTorch's or those of anything that speaks DLPack. NumPy has no bf16 and no 8-bit floats: as
-    in .npy files these are arrays of the dtypes V2 and V1, or those of the module ml_dtypes.
+    Tensors are NumPy's, PyTorch's (of a DTensor its to_local()) or those of anything that speaks DLPack. NumPy has no
+    bf16 and no 8-bit floats: as in .npy files these are arrays of the dtypes V2 and V1, or those of the module
+    ml_dtypes.
 
     Returns the program's results: None if it has none, a tensor if one, else a tuple. They are new tensors of the kind
     of the first argument that is a tensor, or what `out` gives: a tensor for one result, a sequence of tensors in the

@@ -88,6 +88,34 @@ TEST(ApiTeams, HandlesAreReleasedInAnyOrder) {
   EXPECT_EQ(arrays.y[0], arrays.expected(1));
 }
 
+TEST(ApiTeams, MemoryThatIsNotThereIsRefused) {
+  constexpr int64_t count = 1'000'000'000'000;
+  Program program = load(average(4, count));
+  ccn_program *programs[] = {program.get()};
+  ccn_team *team = nullptr;
+  Outcome made(ccn_team_create(programs, 1, 0, &team));
+  EXPECT_EQ(made.status, CCN_ERROR_MACHINE);
+  EXPECT_EQ(team, nullptr);
+  EXPECT_EQ(made.text.find("there is not enough memory: expected 1600000000"),
+            0u)
+      << made.text;
+}
+
+TEST(ApiTeams, OnCpusNothingIsSaidOfGpus) {
+  Program program = load(average(2, 5));
+  Team team = makeTeam({program.get()});
+  onRanks(team.get(), 2, [&](int rank) {
+    if (rank == 1)
+      return;
+    Outcome outcome;
+    Executor executor = make(team.get(), program.get(), rank, outcome);
+    EXPECT_EQ(outcome.status, CCN_ERROR_TEAM);
+    EXPECT_EQ(outcome.text,
+              "rank 0: rank 1 has ended while waiting for rank 1: 'meeting' of "
+              "call 1 of making executors");
+  });
+}
+
 TEST(ApiTeams, AFailureIsAllRanks) {
   constexpr int ranks = 3;
   Program program = load(failing(ranks, 1));

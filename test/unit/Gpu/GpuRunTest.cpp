@@ -166,7 +166,7 @@ TEST_F(GpuRun, RanksThatDoNotFitADeviceTakeNothing) {
   auto *setFree = fakeFunction<void(size_t)>("ccnFakeFree");
   if (!setFree)
     GTEST_SKIP() << "only a fake driver has as much free as it is told";
-  // Eight ranks on three devices, and so three of them on the first.
+  // Eight ranks on four devices.
   Package package = averageOnGpus(8, 1000);
   auto run = [&](size_t free, int64_t callerBytes) {
     setFree(free);
@@ -184,8 +184,9 @@ TEST_F(GpuRun, RanksThatDoNotFitADeviceTakeNothing) {
   };
   EXPECT_EQ(run(size_t(1) << 30, 1 << 20), "");
   std::string why = run(1'000'000, 1 << 20);
-  EXPECT_NE(why.find("there is not enough memory on the GPU of ranks 0, "),
-            why.npos)
+  EXPECT_NE(
+      why.find("there is not enough memory on the GPU of ranks 0 and 4: "),
+      why.npos)
       << why;
   EXPECT_NE(why.find("1048576 for arguments and results); found 1000000, which "
                      "it has free"),

@@ -337,6 +337,9 @@ def memory():
     text = refused(harmless, huge, "--input", "y=holes.npy")
     assert "4000000000000 for arrays that are read" in text, text
     os.remove("holes.npy")
+    # What would be remembered of a million runs.
+    text = refused("ulimit -v 16000000", package("tiny.ccnpkg", "average", 2, 1), "--bench", 10**6, "--trace", "t.json")
+    assert re.search(r"\d{11} for the trace\b", text), text
     # Memory that processes share is a file.
     small = package("small.ccnpkg", "average", 4, 10**5)
     run(small, "--nproc", 4)
