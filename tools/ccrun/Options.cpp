@@ -95,7 +95,6 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   app.add_option("--worker", options.worker)->group("");
   app.footer(
       std::string(cli::arraysNote) +
-      "A package holds machine code: run only those that you trust.\n\n"
       "Exit codes: 0 done; 2 usage, or a package that this machine cannot "
       "run; 4 the\nrun failed, or --check found a difference.\n\n"
       "Where mpirun, torchrun or Slurm has started it, each process is a rank. "
