@@ -131,6 +131,8 @@ private:
   std::set<std::vector<int64_t>> kept;
   unsigned attempts = 0;
   bool failedSchedule = false;
+  /// Whether a param is 0 in all that was found.
+  bool isOnlyEmpty = true;
 };
 
 void SizeFinder::findParams() {
@@ -193,8 +195,10 @@ bool SizeFinder::attempt(const Values &values, bool keep) {
   Cost cost = costOf(*program.before);
   if (keep && cost.elements <= static_cast<double>(budget.elements) &&
       cost.work <= static_cast<double>(budget.work) &&
-      kept.emplace(values.begin(), values.end()).second)
+      kept.emplace(values.begin(), values.end()).second) {
     sizes.push_back(std::move(program));
+    isOnlyEmpty &= llvm::is_contained(values, 0);
+  }
   return true;
 }
 
@@ -306,7 +310,7 @@ FailureOr<std::vector<SizedProgram>> SizeFinder::run() {
   if (!failedSchedule)
     attempt(own, /*keep=*/true);
   // Sizes that are numbers are what keeps the program large.
-  if (!failedSchedule && sizes.empty() && !literals.empty()) {
+  if (!failedSchedule && isOnlyEmpty && !literals.empty()) {
     for (int64_t size : literals) {
       names.push_back(std::to_string(size));
       own.push_back(size);

@@ -61,8 +61,29 @@ TEST_F(ShapesTest, OwnSizesIfSmall) {
 
 TEST_F(ShapesTest, NoParams) {
   EXPECT_EQ(find("program p(x: f32[6]) { let y = x\n return y }"), Texts{""});
-  EXPECT_EQ(find("program p(x: f32[100000000]) { let y = x\n return y }"),
+  // Nothing says what else it could be.
+  EXPECT_EQ(find("mesh m (r = 2)\n"
+                 "program p(x: f32[r * 50000000]) { let y = x\n return y }"),
             Texts());
+}
+
+// Where the program is too large they shrink like params, with all that has the
+// same number; not where it is small.
+TEST_F(ShapesTest, SizesThatAreNumbers) {
+  EXPECT_EQ(find("program p(x: f32[100000000], y: f32[100000000]) {\n"
+                 "  let z = x + y\n return z }"),
+            (Texts{"100000000 = 5", "100000000 = 1", "100000000 = 2",
+                   "100000000 = 0"}));
+  // Beside params, which alone make it small enough only where there is
+  // nothing.
+  Texts texts =
+      find("param N = 7\nprogram p(x: f32[N, 40000000]) {\n"
+           "  let y = reshape(slice(x, 1, 0, 20000000), [N, 20000000])"
+           "\n return y }");
+  ASSERT_GT(texts.size(), 1u);
+  EXPECT_EQ(texts[0], "N = 0");
+  for (const std::string &text : llvm::drop_begin(texts))
+    EXPECT_NE(text.find(", 40000000 = "), std::string::npos) << text;
 }
 
 TEST_F(ShapesTest, RelationBetweenParams) {
