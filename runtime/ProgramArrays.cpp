@@ -60,7 +60,7 @@ void forEachRow(const HostTensor &wide, const HostTensor &narrow, int64_t begin,
 
 } // namespace
 
-const ProgramArray *ProgramArrays::find(const std::string &name) const {
+const ProgramArray *ProgramArrays::arrayOf(const std::string &name) const {
   for (const ProgramArray &array : arrays)
     if (array.name == name)
       return &array;
@@ -131,9 +131,8 @@ Result<ProgramArrays::Source> ProgramArrays::findOne(const ProgramArray &array,
   return source;
 }
 
-Result<std::vector<ProgramArrays::Source>>
-ProgramArrays::find(const NamedValues &inputs) {
-  std::vector<Source> sources;
+Status ProgramArrays::find(const NamedValues &inputs) {
+  sources.clear();
   std::vector<std::string_view> names;
   for (const ProgramArray &array : arrays)
     if (array.isInput)
@@ -142,12 +141,12 @@ ProgramArrays::find(const NamedValues &inputs) {
     if (std::find(names.begin(), names.end(), name) == names.end())
       return error("program '", program, "' has no argument '", name, "'",
                    didYouMean(name, names));
-    Result<Source> source = findOne(*find(name), text);
+    Result<Source> source = findOne(*arrayOf(name), text);
     if (!source)
       return source.status();
     sources.push_back(*std::move(source));
   }
-  return sources;
+  return Status();
 }
 
 Result<HostTensor> ProgramArrays::readScattered(const Source &source) const {
@@ -183,23 +182,15 @@ Result<HostTensor> ProgramArrays::readOne(const Source &source) const {
   return tensor;
 }
 
-Result<std::map<std::string, HostTensor>>
-ProgramArrays::read(const NamedValues &inputs) {
-  Result<std::vector<Source>> sources = find(inputs);
-  if (!sources)
-    return sources.status();
+Result<std::map<std::string, HostTensor>> ProgramArrays::read() const {
   std::map<std::string, HostTensor> tensors;
-  for (const Source &source : *sources) {
+  for (const Source &source : sources) {
     Result<HostTensor> tensor = readOne(source);
     if (!tensor)
       return tensor.status();
     tensors.insert_or_assign(source.array->name, *std::move(tensor));
   }
   return tensors;
-}
-
-Status ProgramArrays::check(const NamedValues &inputs) {
-  return find(inputs).status();
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,7 +224,7 @@ Status ProgramArrays::checkOutputs(const NamedValues &outputs) {
 void ProgramArrays::print(std::ostream &os, const std::string &name,
                           const HostTensor &tensor) const {
   constexpr int64_t shown = 3;
-  const ProgramArray *array = find(name);
+  const ProgramArray *array = arrayOf(name);
   os << name << ": " << (array ? array->typeName : tensor.describe()) << " =";
   int64_t count = tensor.count();
   const char *separator = " ";

@@ -43,15 +43,14 @@ public:
   ProgramArrays(std::string program, std::vector<ProgramArray> arrays)
       : program(std::move(program)), arrays(std::move(arrays)) {}
 
-  /// Reads what `inputs` names: a .npy file of the external form; of a scalar
+  /// Finds what `inputs` names: a .npy file of the external form; of a scalar
   /// the number itself too; of a scattered argument a file for each buffer,
   /// separated by commas. An error if there is no such argument, or its array
-  /// does not fit.
-  Result<std::map<std::string, HostTensor>> read(const NamedValues &inputs);
+  /// does not fit. It takes no memory for arrays.
+  Status find(const NamedValues &inputs);
 
-  /// Whether that can be read, as far as it shows before arrays are: this takes
-  /// no memory.
-  Status check(const NamedValues &inputs);
+  /// Reads what was found.
+  Result<std::map<std::string, HostTensor>> read() const;
 
   /// Whether `outputs` names inout arguments and results and files that can be
   /// written, as is to be known before a long run.
@@ -73,19 +72,19 @@ private:
     std::optional<ElementBytes> number = {};
     std::vector<std::pair<std::string, Shape>> files = {};
   };
-  /// What `inputs` names, all of it checked but for the files' elements.
-  Result<std::vector<Source>> find(const NamedValues &inputs);
   Result<Source> findOne(const ProgramArray &array, const std::string &text);
   Result<Source> findScattered(const ProgramArray &array,
                                const std::string &text);
   Result<HostTensor> readOne(const Source &source) const;
   Result<HostTensor> readScattered(const Source &source) const;
-  const ProgramArray *find(const std::string &name) const;
+  const ProgramArray *arrayOf(const std::string &name) const;
 
   std::string program;
   std::vector<ProgramArray> arrays;
   /// The sizes of a scattered argument's buffers, in order.
   std::map<std::string, std::vector<int64_t>> pieces;
+  /// What was found.
+  std::vector<Source> sources;
 };
 
 } // namespace ccn::runtime

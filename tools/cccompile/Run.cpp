@@ -61,7 +61,7 @@ int runOne(ProgramOp program, const Options &options,
     return 2;
   };
   ProgramArrays arrays = arraysOf(program);
-  if (Status status = arrays.check(options.inputs); !status)
+  if (Status status = arrays.find(options.inputs); !status)
     return fail(status);
   if (Status status = arrays.checkOutputs(options.outputs); !status)
     return fail(status);
@@ -75,7 +75,7 @@ int runOne(ProgramOp program, const Options &options,
       });
   if (mlir::failed(checkRoom(program, program.getMesh())))
     return 4;
-  Result<NamedTensors> inputs = arrays.read(options.inputs);
+  Result<NamedTensors> inputs = arrays.read();
   if (!inputs)
     return fail(inputs.status());
   mlir::FailureOr<std::vector<Output>> outputs =

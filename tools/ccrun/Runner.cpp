@@ -213,7 +213,7 @@ std::optional<int> Runner::runPlans(const RunTask &task,
     return runInTeam(task, arrays);
   if (Status status = checkMemory(); !status)
     return fail(WrongUsage, "'" + options.package + "': " + status.message());
-  Result<Inputs> inputs = arrays.read(options.inputs);
+  Result<Inputs> inputs = arrays.read();
   if (!inputs)
     return fail(WrongUsage, inputs.message());
   if (Status status = runPlan(package.plan, task, *inputs, memory); !status)
@@ -282,8 +282,7 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
       team->isWrongSize() || team->lacksMemory() ? WrongUsage : RunFailed;
   if (status) {
     status = takeVariant();
-    Result<Inputs> inputs =
-        status ? arrays.read(options.inputs) : Result<Inputs>(status);
+    Result<Inputs> inputs = status ? arrays.read() : Result<Inputs>(status);
     status = inputs.status();
     if (status)
       status = runPlan(package.plan, task, *inputs, memory);
@@ -395,7 +394,7 @@ Result<double> Runner::time(size_t variant, int runs, const Inputs &inputs) {
 
 int Runner::run() {
   ProgramArrays arrays = arraysOf(package);
-  if (Status status = arrays.check(options.inputs); !status)
+  if (Status status = arrays.find(options.inputs); !status)
     return fail(WrongUsage, status.message());
   if (Status status = arrays.checkOutputs(options.outputs); !status)
     return fail(WrongUsage, status.message());

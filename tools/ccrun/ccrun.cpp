@@ -32,12 +32,12 @@ int tune(const RunnerOptions &options, Package &package,
                                 "' holds no variants to choose from; expected "
                                 "one that was compiled with --autotune");
   ProgramArrays arrays = arraysOf(package);
-  if (Status status = arrays.check(options.inputs); !status)
+  if (Status status = arrays.find(options.inputs); !status)
     return fail(WrongUsage, status.message());
   Runner runner(options, package, environment, onGpus);
   if (Status status = runner.checkMemory(options.tuneRuns); !status)
     return fail(WrongUsage, "'" + options.package + "': " + status.message());
-  Result<Inputs> inputs = arrays.read(options.inputs);
+  Result<Inputs> inputs = arrays.read();
   if (!inputs)
     return fail(WrongUsage, inputs.message());
   Result<std::string> machine = tunedMachine(onGpus, environment.gpuTransport);
