@@ -174,7 +174,8 @@ Result<std::string> compilerVersion() {
 }
 
 Result<CompiledKernels> compileKernels(const std::string &source,
-                                       std::string_view architecture) {
+                                       std::string_view architecture,
+                                       std::string *ptx) {
   Result<const Nvrtc *> nvrtc = Nvrtc::get();
   if (!nvrtc)
     return nvrtc.status();
@@ -187,6 +188,12 @@ Result<CompiledKernels> compileKernels(const std::string &source,
     return cubin.status();
   if (cubin->empty())
     return error("NVRTC made no machine code");
+  if (ptx) {
+    Result<std::string> text = program.ptx();
+    if (!text)
+      return text.status();
+    *ptx = *std::move(text);
+  }
   return CompiledKernels{*std::move(cubin), *std::move(log)};
 }
 

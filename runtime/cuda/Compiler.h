@@ -44,9 +44,11 @@ Result<std::string> compilerVersion();
 std::vector<std::string> compilerOptions(std::string_view architecture);
 
 /// Compiles one translation unit, whose kernels are `extern "C"`. A program
-/// with mistakes gives an error with the compiler's log.
+/// with mistakes gives an error with the compiler's log. Unless null, `ptx`
+/// gets the PTX from which the machine code is made.
 Result<CompiledKernels> compileKernels(const std::string &source,
-                                       std::string_view architecture);
+                                       std::string_view architecture,
+                                       std::string *ptx = nullptr);
 
 /// As compileKernels, to PTX: the text of which drivers make machine code, on
 /// GPUs of the architecture or, unless that ends in "a", later ones.

@@ -336,8 +336,6 @@ void arriveInCluster(char *anchor) {
   if (machine && machine->instructions.arriveInCluster == Order::Release)
     machine->fence(Scope::Device);
   current().barrier = ownBlock->cluster->arrive(blockIdx.x, anchor);
-  if (machine)
-    machine->hasChanged();
 }
 void awaitCluster() {
   WeakMachine *machine = WeakMachine::current();

@@ -48,8 +48,9 @@ WeakMachine::WeakMachine(int rankCount, int blocks, size_t wanted,
     return values.begin()[random() % values.size()];
   };
   stays = oneOf({1, 2, 8, 64, 1024});
-  drains = oneOf({2, 16, 128, 1024});
+  drains = oneOf({0, 2, 16, 128, 1024});
   freshens = oneOf({0, 2, 16});
+  first = static_cast<decltype(first)>(oneOf({Small, Large, Any, Any}));
   for (int i = 0; i < rankCount; ++i) {
     auto rank = std::make_unique<Rank>();
     rank->device = level(system.get());
@@ -299,8 +300,10 @@ void WeakMachine::end(Rank &rank) {
 bool WeakMachine::canRun(const Block &block, const Thread &thread) const {
   if (thread.state != Thread::Runs)
     return false;
-  if (!thread.spins || thread.lookedBytes == 0)
-    return !thread.spins || thread.lookedAfter != changes;
+  if (!thread.spins)
+    return true;
+  if (block.cluster && thread.lookedAt == block.cluster)
+    return block.cluster->isOver(thread.barrier);
   const WeakLevel &own = *running->levels[block.number];
   size_t at = static_cast<size_t>(
       static_cast<const std::byte *>(thread.lookedAt) - own.memory);
@@ -315,12 +318,13 @@ bool WeakMachine::findThread(Rank &rank, Pick &found) {
     found = rank.last;
     return true;
   }
-  size_t first = random();
+  size_t start = first == Any ? random() : 0;
   for (size_t i = 0; i < rank.blocks.size(); ++i) {
-    Block &block = *rank.blocks[(first + i) % rank.blocks.size()];
-    size_t count = block.threads.size(), begin = random() % count;
+    Block &block = *rank.blocks[(start + i) % rank.blocks.size()];
+    size_t count = block.threads.size();
+    size_t begin = first == Any ? random() % count : 0;
     for (size_t j = 0; j < count; ++j) {
-      size_t thread = (begin + j) % count;
+      size_t thread = first == Large ? count - 1 - j : (begin + j) % count;
       if (!canRun(block, block.threads[thread]))
         continue;
       found = {&block, static_cast<unsigned>(thread)};
@@ -333,13 +337,17 @@ bool WeakMachine::findThread(Rank &rank, Pick &found) {
 void WeakMachine::resume(const Pick &pick) {
   pick.block->resume(pick.thread);
   takeDown();
-  switch (pick.block->threads[pick.thread].state) {
+  Thread &thread = pick.block->threads[pick.thread];
+  switch (thread.state) {
   case Thread::Runs:
     return;
+  // What it looks at next it may look at for another reason.
   case Thread::AwaitsWarp:
+    thread.lookedAt = nullptr;
     pick.block->releaseWarp(pick.thread);
     return;
   case Thread::AwaitsBlock:
+    thread.lookedAt = nullptr;
     pick.block->releaseBlock();
     return;
   case Thread::Done:
@@ -396,6 +404,25 @@ bool WeakMachine::step() {
   return false;
 }
 
+/// Of each block with threads that have not ended: how many of them look at
+/// something, and wait for others.
+std::string WeakMachine::whoWaits() const {
+  std::string text;
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    for (const auto &block : ranks[rank]->blocks) {
+      int looking = 0, waiting = 0;
+      for (const Thread &thread : block->threads) {
+        looking += thread.state == Thread::Runs;
+        waiting += thread.state == Thread::AwaitsBlock ||
+                   thread.state == Thread::AwaitsWarp;
+      }
+      text += "; rank " + std::to_string(rank) + ", block " +
+              std::to_string(block->number) + ": " + std::to_string(looking) +
+              " threads look, " + std::to_string(waiting) + " wait";
+    }
+  return text;
+}
+
 std::string WeakMachine::run() {
   constexpr uint64_t mostSteps = 100'000'000;
   runningMachine = this;
@@ -403,6 +430,8 @@ std::string WeakMachine::run() {
   for (uint64_t steps = 0; steps < mostSteps; ++steps) {
     if (oneIn(drains))
       drainSomething(false);
+    while (drains == 0 && drainSomething(true)) {
+    }
     if (!isOver && step())
       continue;
     isOver |= std::all_of(ranks.begin(), ranks.end(), [](const auto &rank) {
@@ -411,7 +440,7 @@ std::string WeakMachine::run() {
     // Stores get through at last.
     if (!isOver && drainSomething(true))
       continue;
-    problem = isOver ? "" : "all wait for ever";
+    problem = isOver ? "" : "all wait for ever" + whoWaits();
     break;
   }
   runningMachine = nullptr;

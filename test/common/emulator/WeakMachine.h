@@ -76,9 +76,9 @@ public:
   /// Ordinary accesses: before them.
   void beforeLoad(const void *from, size_t size);
   void beforeStore(void *to, size_t size);
-  /// Lets others go on, and what is looked at change if it has not since.
+  /// Lets others go on; if the thread has looked there before, until what it
+  /// has seen there changes, or the barrier is over if that is the cluster.
   void look(const void *at, size_t size);
-  void hasChanged() { ++changes; }
 
   const MemoryInstructions instructions;
 
@@ -104,6 +104,7 @@ private:
   void resume(const Pick &pick);
   bool drainSomething(bool mustBe);
   bool step();
+  std::string whoWaits() const;
   bool oneIn(unsigned count) { return count > 0 && random() % count == 0; }
 
   std::mt19937 random;
@@ -118,8 +119,11 @@ private:
   Rank *running = nullptr;
   /// An ordinary store that may not be done yet.
   size_t storeOffset = 0, storeSize = 0;
-  /// How often a thread goes on, a store gets further, a load is fresh.
+  /// Once in so many times a thread does not go on, a store gets further, a
+  /// load is fresh; 0 is never, but stores get through at once.
   unsigned stays, drains, freshens;
+  /// Whether threads with small or with large numbers go first, or any.
+  enum { Small, Large, Any } first;
 };
 
 } // namespace ccn::emulator

@@ -14,8 +14,13 @@ static bool overlap(const WeakStore &store, size_t offset, size_t size) {
 void WeakLevel::add(const WeakStore &store) {
   ++changes;
   ++version;
-  if (parent)
-    pending.push_back(store);
+  if (!parent)
+    return;
+  pending.push_back(store);
+  // No device keeps more for itself, and the first may always go on.
+  constexpr size_t most = 256;
+  if (pending.size() > most)
+    goOn(0);
 }
 void WeakLevel::put(const WeakStore &store) {
   std::memcpy(memory + store.offset, store.bytes, store.size);

@@ -5,13 +5,14 @@
 // that kernels are for: without a warning, without registers that are spilled
 // to memory, and with no more than a block may take; and so do norms after an
 // all_reduce by packets, what is sent in chunks, and updates of lists of
-// buffers. Prints what kernels take.
+// buffers. Their PTX keeps the rules of PtxReader.h. Prints what kernels take.
 //
 //===----------------------------------------------------------------------===//
 
 #include "test/unit/Verify/Examples.h"
 #include "runtime/cuda/Compiler.h"
 #include "test/unit/Cuda/CompiledPlan.h"
+#include "test/unit/Cuda/PtxReader.h"
 
 #include <cstdio>
 #include <fstream>
@@ -48,12 +49,18 @@ protected:
 void check(const GpuProgram &program, const std::string &schedule,
            const Architecture &architecture,
            int64_t mostRegisters = registersOfMultiprocessor) {
+  std::string ptx;
   Result<CompiledKernels> compiled =
-      compileKernels(program.source, architecture.name);
+      compileKernels(program.source, architecture.name, &ptx);
   ASSERT_TRUE(compiled) << compiled.message();
   EXPECT_EQ(compiled->log.find("warning"), std::string::npos) << compiled->log;
   std::vector<KernelResources> all = kernelResources(*compiled);
   ASSERT_EQ(all.size(), program.kernels.size()) << compiled->log;
+  std::vector<PtxKernel> read = readPtx(ptx);
+  EXPECT_EQ(read.size(), program.kernels.size());
+  for (const PtxKernel &kernel : read)
+    for (const std::string &fault : kernel.faults)
+      ADD_FAILURE() << fault;
   for (const GpuKernel &kernel : program.kernels) {
     auto found = llvm::find_if(all, [&](const KernelResources &resources) {
       return resources.name == kernel.name;

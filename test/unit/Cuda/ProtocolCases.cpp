@@ -225,9 +225,11 @@ ProtocolCase signals() {
           .threads = 32};
 }
 
-/// An all_reduce of rows in chunks, and a copy of its result: `rows` of 4.
-ProtocolCase pipeline(const char *name, int64_t rows, const char *leastUnits) {
-  const int64_t half = rows / 2 * 4;
+/// An all_reduce of rows in chunks, and a copy of its result, in `phases`
+/// phases.
+ProtocolCase pipeline(const char *name, int64_t rows, int64_t columns,
+                      int phases, const char *leastUnits, unsigned seeds) {
+  const int64_t half = rows / 2 * columns;
   PlanBuilder plan(2);
   int in = plan.argument({2 * half}), out = plan.argument({2 * half});
   int slots = plan.symmetric({2 * half}), result = plan.symmetric({2 * half});
@@ -245,19 +247,23 @@ ProtocolCase pipeline(const char *name, int64_t rows, const char *leastUnits) {
   }
   plan.barrier();
   for (int rank : {0, 1})
-    plan.add(rank,
-             throughScratch(rows, 4, {result, 0, {4, 1}}, {out, 0, {4, 1}}));
+    plan.add(rank, throughScratch(rows, columns, {result, 0, {columns, 1}},
+                                  {out, 0, {columns, 1}}));
   return {.name = name,
           .plan = plan.plan,
           .input = inputs(0),
           .expected = sums(1, 2),
-          .runs = 3,
+          .runs = 2,
           .threads = 32,
+          .seeds = seeds,
           .adapt = [=](std::string &source) {
             const std::string chunks = "const Chunks chunks(";
             size_t at = source.find(chunks);
             size_t comma = source.find(", ", at);
             ASSERT_TRUE(at != source.npos && comma != source.npos);
+            ASSERT_NE(source.find("chunks.count + " +
+                                  std::to_string(phases - 1) + ";"),
+                      source.npos);
             source.replace(comma + 2, source.find(")", comma) - comma - 2,
                            leastUnits);
           }};
@@ -342,8 +348,8 @@ const std::vector<ProtocolCase> &test::protocolCases() {
       gridBarriers(),
       edgeBarriers(),
       signals(),
-      pipeline("pipeline-of-2", 32, "2LL"),
-      pipeline("pipeline-of-3", 256, "16LL"),
+      pipeline("pipeline-of-2", 256, 4, 2, "1LL", 12),
+      pipeline("pipeline-of-3", 256, 64, 3, "16LL", 3),
       clusterBarriers(),
       asynchronousCopies(),
   };

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 
 using namespace ccn;
 using namespace ccn::test;
@@ -62,14 +61,6 @@ class Protocols : public testing::TestWithParam<std::string> {};
 TEST_P(Protocols, AreRightOnWeakMemory) {
   const ProtocolCase &protocol = protocolCase(GetParam());
   runtime::GpuProgram program = programOf(protocol);
-  if (getenv("DUMP")) {
-    std::ofstream(std::string("/tmp/dump/") + GetParam() + ".cu")
-        << program.source;
-    for (auto &r : program.launches)
-      for (auto &l : r)
-        printf("blocks %d kernel %d\n", int(l.blocks), l.kernel);
-    return;
-  }
   EXPECT_EQ(problemOf(protocol, program, program.source, protocol.seeds), "");
 }
 
@@ -99,7 +90,7 @@ TEST_P(Protocols, AreWhatTheCompilerLeaves) {
   EXPECT_EQ(all.packetStores > 0 && all.packetLoads > 0, hasPackets);
   EXPECT_EQ(all.flagStores > 0 && all.flagLoads > 0, !hasPackets && !isAlone);
   EXPECT_EQ(all.counts > 0, isOf("group") || isOf("grid") || isOf("signals") ||
-                                isOf("barriers-of") || isOf("pipeline") ||
+                                isOf("barriers-of") || isOf("pipeline-of-2") ||
                                 isOf("copies"));
   EXPECT_EQ(all.copies > 0 && all.copyWaits > 0, isOf("copies"));
   EXPECT_EQ(all.clusterBarriers > 0, isOf("cluster"));
