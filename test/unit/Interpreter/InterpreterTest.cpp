@@ -112,7 +112,7 @@ TEST(Interpreter, TooLarge) {
                       "let y = broadcast_to(x, [1000000000, 1000000000])\n"
                       "return y\n}\n");
   EXPECT_FALSE(program.run());
-  expectContains(program.messages, "out of memory");
+  expectContains(program.messages, "not enough memory");
 }
 
 /// Runs MLIR text that the front end cannot make.

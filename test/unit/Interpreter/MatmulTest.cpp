@@ -188,7 +188,7 @@ TEST(Conv2d, Errors) {
               "1 x 1");
   // A pad that is valid but makes a result too large for the machine.
   expectError(conv2d(x, w, {1, 1, 1LL << 40, 1LL << 40, 0, 0}),
-              "out of memory");
+              "not enough memory");
 }
 
 } // namespace
