@@ -10,6 +10,34 @@
 
 using namespace ccn::runtime;
 
+/// Half the distance from 1 to the next number.
+static double unitRoundoff(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return 0x1p-53;
+  case ElementType::F32:
+    return 0x1p-24;
+  case ElementType::F16:
+    return 0x1p-11;
+  case ElementType::BF16:
+    return 0x1p-8;
+  case ElementType::F8E4M3:
+    return 0x1p-4;
+  case ElementType::F8E5M2:
+    return 0x1p-3;
+  default:
+    return 0;
+  }
+}
+
+double ccn::runtime::looseLimit(const HostTensor &expected) {
+  double largest = 0;
+  for (int64_t i = 0; i < expected.count(); ++i)
+    if (double x = std::fabs(expected.doubleAt(i)); std::isfinite(x))
+      largest = std::fmax(largest, x);
+  return 2 * std::sqrt(unitRoundoff(expected.type())) * largest;
+}
+
 ElementComparison ccn::runtime::compareElement(const HostTensor &found,
                                                const HostTensor &expected,
                                                const HostTensor *bound,

@@ -31,6 +31,12 @@ struct ElementComparison {
   double difference = 0, limit = 0;
 };
 
+/// How far results of floats may be apart where no bound is known, which is so
+/// where errors may have grown beyond all limits, as in deep networks of 16-bit
+/// floats: twice the square root of the type's unit roundoff, times the largest
+/// finite magnitude that is expected of any element. 0 of other types.
+double looseLimit(const HostTensor &expected);
+
 /// Element `index` of two arrays of one type and shape. `bound` holds bounds of
 /// the error of each element, in f64, infinite or NaN where nothing is known;
 /// it is null if the result is exact.

@@ -420,8 +420,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// What an action's parts are (see executeSchedule), a vector of elements of
-/// each at a time; of slots those of the buffer that is so many bytes behind the
-/// first.
+/// each at a time; of slots those of the buffer that is so many bytes behind
+/// the first.
 template <class T, Kind kind, class From> class ScheduleParts {
 public:
   static constexpr int width = 16 / sizeof(T);

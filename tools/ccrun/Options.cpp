@@ -51,8 +51,7 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   app.add_flag("--check", options.check,
                "run the program without its schedule too, on the CPU, or as "
                "it is once more if it has none, and compare: floats within a "
-               "bound that is said, all else, and where no bound is known, bit "
-               "by bit");
+               "bound that is said, all else bit by bit");
   auto *bench = app.add_option("--bench", benchRuns,
                                "run it N times (default 20) after some for "
                                "warming up, and print times and bytes moved; "

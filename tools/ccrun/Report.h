@@ -40,7 +40,8 @@ double median(std::vector<double> values);
 /// exact), and returns whether none differs by more, nor without a bound.
 /// Prints that they are the same or, of the element that comes closest to its
 /// bound or exceeds it most, by how much it differs and how much it may; and
-/// how many differ where no bound is known.
+/// how many differ where no bound is known, which may not be by more than
+/// looseLimit (Comparison.h) says.
 bool printComparison(std::ostream &os, const std::string &name,
                      const runtime::HostTensor &found,
                      const runtime::HostTensor &expected,

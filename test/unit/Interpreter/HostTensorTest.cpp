@@ -28,8 +28,9 @@ TEST(HostTensorTest, Default) {
 }
 
 TEST(HostTensorTest, TooLargeIsAnError) {
-  expectError(HostTensor::zeros(ElementType::F32, {1LL << 50}), "not enough memory",
-              "f32[1125899906842624]", "4503599627370496 bytes");
+  expectError(HostTensor::zeros(ElementType::F32, {1LL << 50}),
+              "not enough memory", "f32[1125899906842624]",
+              "4503599627370496 bytes");
   expectError(HostTensor::uninitialized(ElementType::F64, {1LL << 62}),
               "size in bytes does not fit 64 bits");
   expectError(HostTensor::uninitialized(ElementType::F64, {3, -2}),

@@ -102,11 +102,23 @@ TEST(Comparison, SaysWhichElementIsClosest) {
                     false));
   EXPECT_EQ(print({1, 3}, {2, 2}, {infinity, 1}),
             Printed("check y: off by 1 at [1], 3 instead of 2, within 4; 1 "
-                    "element differs where no bound is known\n",
+                    "element differs where no bound is known, by 1 at most, "
+                    "expected at most 0.000976562\n",
                     false));
-  EXPECT_EQ(
-      print({1, 3}, {2, 2}, {infinity, infinity}),
-      Printed("check y: 2 elements differ where no bound is known\n", false));
+  EXPECT_EQ(print({1, 3}, {2, 2}, {infinity, infinity}),
+            Printed("check y: 2 elements differ where no bound is known, by 1 "
+                    "at most, expected at most 0.000976562\n",
+                    false));
+  EXPECT_EQ(print({1, 2.0005}, {1, 2}, {infinity, infinity}),
+            Printed("check y: 1 element differs where no bound is known, by "
+                    "0.000499964 at most, within 0.000976562\n",
+                    true));
+  // Infinities and NaN are far from all else.
+  for (double wrong : {infinity, double(NAN)})
+    EXPECT_EQ(print({1, wrong}, {1, 2}, {infinity, infinity}),
+              Printed("check y: 1 element differs where no bound is known, by "
+                      "inf at most, expected at most 0.000976562\n",
+                      false));
   EXPECT_EQ(print({0.0}, {-0.0}, {}),
             Printed("check y: equal but for the signs of zeros\n", true));
   EXPECT_EQ(
