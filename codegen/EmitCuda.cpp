@@ -149,7 +149,6 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
         .slots[static_cast<size_t>(member)][static_cast<size_t>(index)];
   };
   ElementType type = places.type(part.from);
-  std::vector<bool> mayWrite(ranks.size());
   for (auto [action, segment] : llvm::zip(planned.actions, segments.actions)) {
     const Chunk &chunk = schedule.chunks[static_cast<size_t>(action.chunk)];
     int64_t peer = rankOf(action.peer), flag = memory.flags + action.index;
@@ -157,12 +156,15 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
     case ScheduleAction::Await:
       add(CCN_AWAIT_SLOT, peer, flag, 0, 0);
       continue;
+    case ScheduleAction::AwaitFree:
+      add(CCN_AWAIT_FREE, peer, memory.freeFlags + action.peer, 0, 0);
+      continue;
+    case ScheduleAction::TellFree:
+      add(CCN_TELL_FREE, peer, memory.freeFlags + position, 0, 0);
+      continue;
     case ScheduleAction::Finish:
       return llvm::createStringError("a schedule with a body has no kernel");
     case ScheduleAction::Send:
-      if (!mayWrite[static_cast<size_t>(action.peer)])
-        add(CCN_AWAIT_FREE, peer, memory.freeFlags + action.peer, 0, 0);
-      mayWrite[static_cast<size_t>(action.peer)] = true;
       add(slot(action.peer, action.index).type == type ? CCN_SEND_SUM
                                                        : CCN_SEND_PARTIAL,
           peer, flag, memory.slots + slot(action.peer, action.index).offset,
@@ -184,8 +186,6 @@ llvm::Expected<int64_t> Emitter::addTable(const CudaPlaces &places,
       tables.push_back(memory.slots + from.offset);
     }
   }
-  for (int sender : planned.sendersTo(position))
-    add(CCN_TELL_FREE, rankOf(sender), memory.freeFlags + position, 0, 0);
   add(CCN_END_OF_SCHEDULE, 0, 0, 0, 0);
   return begin;
 }

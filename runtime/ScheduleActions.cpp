@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace ccn::runtime {
 
@@ -368,13 +369,23 @@ Status Planner::finalValues() {
 
 } // namespace
 
-std::vector<int> MemberActions::sendersTo(int member) const {
-  std::vector<int> senders;
-  for (const ScheduleSlot &slot : slots[static_cast<size_t>(member)])
-    senders.push_back(slot.source);
-  std::sort(senders.begin(), senders.end());
-  senders.erase(std::unique(senders.begin(), senders.end()), senders.end());
-  return senders;
+/// Adds what keeps slots from being written before they have been read.
+static std::vector<ScheduleAction>
+withCredits(const std::vector<ScheduleAction> &actions,
+            const std::vector<ScheduleSlot> &ownSlots) {
+  std::vector<ScheduleAction> result;
+  std::set<int> receivers, senders;
+  for (const ScheduleAction &action : actions) {
+    if (action.kind == ScheduleAction::Send &&
+        receivers.insert(action.peer).second)
+      result.push_back({ScheduleAction::AwaitFree, 0, action.peer});
+    result.push_back(action);
+  }
+  for (const ScheduleSlot &slot : ownSlots)
+    senders.insert(slot.source);
+  for (int sender : senders)
+    result.push_back({ScheduleAction::TellFree, 0, sender});
+  return result;
 }
 
 Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
@@ -384,8 +395,10 @@ Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
   if (Status status = planner.plan(); !status)
     return status;
   ScheduledMemory memory = planner.memory();
-  return MemberActions{std::move(planner.actions), std::move(planner.slots),
-                       memory, std::move(planner.scratchChunk)};
+  std::vector<ScheduleAction> actions =
+      withCredits(planner.actions, planner.slots[static_cast<size_t>(own)]);
+  return MemberActions{std::move(actions), std::move(planner.slots), memory,
+                       std::move(planner.scratchChunk)};
 }
 
 } // namespace ccn::runtime

@@ -28,6 +28,8 @@ struct ScheduleAction {
     Finish, ///< forms the sum in scratch `index` and applies the body
     Send,   ///< forms the sum in slot `index` of `peer`
     Result, ///< forms the sum in the output, and applies the body if `finish`
+    AwaitFree, ///< waits until `peer` says that its slots may be written
+    TellFree,  ///< says so to `peer`
   } kind;
   int chunk = 0, peer = 0, index = 0;
   /// In the order in which they are added.
@@ -52,13 +54,12 @@ struct MemberActions {
   ScheduledMemory memory;
   /// The chunk that each scratch array holds.
   std::vector<int> scratchChunks;
-
-  /// The members that send to this one, in order.
-  std::vector<int> sendersTo(int member) const;
 };
 
 /// What member `own` does, without or with a body; an error as in
-/// makeScheduled.
+/// makeScheduled. It waits once for each member that it sends to, before the
+/// first slot that it writes, and tells each that sends to it when all of its
+/// own slots have been read.
 Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
                                    ElementType type, ReduceKind kind,
                                    bool hasBody);

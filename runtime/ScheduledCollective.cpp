@@ -35,7 +35,6 @@ public:
     if (!planned)
       return planned.status();
     ScheduledMemory needed = planned->memory;
-    senders = planned->sendersTo(members.position);
     actions = std::move(planned->actions);
     slots = std::move(planned->slots);
     needed.flags = std::max(needed.flags, atLeast.flags);
@@ -122,13 +121,9 @@ private:
     }
     ++epoch;
     buffer = buffers + decltype(channel)::buffer(epoch) * bufferBytes;
-    mayWrite.assign(slots.size(), false);
     for (const ScheduleAction &action : actions)
       if (Status status = execute(action, input, output); !status)
         return status;
-    for (int sender : senders)
-      channel.signalFree(memory, members.rankAt(sender), members.position,
-                         epoch);
     return Status();
   }
 
@@ -142,13 +137,13 @@ private:
     case ScheduleAction::Await:
       return channel.awaitFull(memory, rank, action.index, operation.c_str(),
                                epoch);
+    case ScheduleAction::AwaitFree:
+      return channel.awaitFree(memory, rank, action.peer, operation.c_str(),
+                               epoch);
+    case ScheduleAction::TellFree:
+      channel.signalFree(memory, rank, members.position, epoch);
+      return Status();
     case ScheduleAction::Send: {
-      if (!mayWrite[peer])
-        if (Status status = channel.awaitFree(memory, rank, action.peer,
-                                              operation.c_str(), epoch);
-            !status)
-          return status;
-      mayWrite[peer] = true;
       const ScheduleSlot &slot = slotAt(peer, index);
       memory.putFormed(
           rank, buffer + slot.offset, bytesOf(slot, action.chunk), formed,
@@ -215,13 +210,10 @@ private:
   ChunkBody body;
   std::vector<ScheduleAction> actions;
   std::vector<std::vector<ScheduleSlot>> slots;
-  /// The members that send to this one.
-  std::vector<int> senders;
   Channel<> channel;
   int64_t buffers = 0, bufferBytes = 0, buffer = 0;
   int64_t inputBytes = 0, outputBytes = 0;
   Epoch epoch = 0;
-  std::vector<bool> mayWrite;
   std::vector<std::vector<uint64_t>> scratch;
   std::vector<std::byte> kept, formed;
   std::vector<TypedElements> parts;
