@@ -265,12 +265,6 @@ static bool keepSchedules(OwningOpRef<ModuleOp> &schedules,
   return false;
 }
 
-/// Why names are gone is for the schedule alone.
-static void dropReasons(ModuleOp module) {
-  for (ProgramOp program : module.getOps<ProgramOp>())
-    program->removeAttr(kFoldedAttr);
-}
-
 /// What follows every phase.
 static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
                         const CompileOptions &options,
@@ -322,7 +316,7 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     before.addNestedPass<ProgramOp>(createLowerReshard());
     before.addNestedPass<ProgramOp>(createSimplify());
     // What the schedule left without use.
-    after.addPass(createCSEPass());
+    after.addNestedPass<ProgramOp>(createSimplify({/*isScheduled=*/true}));
     if (options.explain)
       after.addPass(createExplain());
     break;
@@ -488,7 +482,6 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     bool isScheduled =
         succeeded(before.run(*current)) &&
         (!applies || succeeded(applySchedules(*current, *schedules)));
-    dropReasons(*current);
     if (!isScheduled || failed(after.run(*current))) {
       assert(diagnostics.hasErrors() && "what fails says why");
       return CompileStatus::WrongProgram;

@@ -7,6 +7,7 @@
 
 #include "lib/Plan/Finish.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -29,7 +30,7 @@ struct Position {
 
 class Forwarder {
 public:
-  explicit Forwarder(PlanDraft &draft) : draft(draft) {}
+  explicit Forwarder(PlanDraft &draft);
 
   /// Where the stores are, in order; as many on all ranks.
   std::vector<Position> findStores();
@@ -39,6 +40,13 @@ public:
   void drop(Position at);
 
 private:
+  struct Access {
+    Strided *view;
+    AllAttr all;
+    bool isWrite;
+    Position position;
+  };
+
   bool isWhole(const Strided &view) const {
     return view.isRowMajor() && view.offset == 0 && !view.rank &&
            view.count() ==
@@ -52,6 +60,8 @@ private:
   }
 
   PlanDraft &draft;
+  /// What accesses each buffer, in order.
+  std::vector<std::vector<Access>> accesses;
 };
 
 /// Calls visit(view, all, isWrite, position) for all accesses in order.
@@ -86,28 +96,25 @@ bool readsAsItWrites(const PartDraft &part, const Strided &view) {
          std::holds_alternative<ExchangeDraft>(part);
 }
 
+Forwarder::Forwarder(PlanDraft &draft)
+    : draft(draft), accesses(draft.buffers.size()) {
+  visitAll(draft, [&](Strided &view, AllAttr all, bool isWrite, Position p) {
+    accesses[static_cast<size_t>(view.buffer)].push_back(
+        {&view, all, isWrite, p});
+  });
+}
+
 /// Whether what makes the stored buffer may make it in the argument: whatever
 /// reads the argument's old content does so before, or reads, in the part or
 /// loop that writes it, the very element that is written.
 bool Forwarder::isSafe(const CopyDraft &store, Position at) {
-  struct Access {
-    Strided view;
-    bool isWrite;
-    Position position;
-  };
-  SmallVector<Access> source, target;
+  const auto &source = accesses[static_cast<size_t>(store.from.buffer)];
+  const auto &target = accesses[static_cast<size_t>(store.to.buffer)];
   bool right = true;
-  visitAll(draft, [&](Strided &view, AllAttr all, bool isWrite, Position p) {
-    if (view.buffer == store.from.buffer) {
-      source.push_back({view, isWrite, p});
-      right &= !all && !view.rank;
-    }
-    if (view.buffer == store.to.buffer && p != at)
-      target.push_back({view, isWrite, p});
-  });
   auto segmentOf = [&](Position p) { return draft.launches[p.launch].segment; };
   std::optional<Position> first;
   for (const Access &access : source) {
+    right &= !access.all && !access.view->rank;
     if (access.isWrite && !first)
       first = access.position;
     // What is made after the store is another value.
@@ -116,6 +123,8 @@ bool Forwarder::isSafe(const CopyDraft &store, Position at) {
   if (!right || !first)
     return false;
   for (const Access &access : target) {
+    if (access.position == at)
+      continue;
     // A later store in the argument ends the value's time there.
     if (access.isWrite)
       return false;
@@ -133,12 +142,12 @@ bool Forwarder::isSafe(const CopyDraft &store, Position at) {
       isBefore = false;
     const PartDraft &part =
         draft.launches[access.position.launch].parts[access.position.part];
-    bool isSame = readsAsItWrites(part, access.view) &&
+    bool isSame = readsAsItWrites(part, *access.view) &&
                   llvm::any_of(source, [&](const Access &write) {
-                    Strided moved = access.view;
-                    moved.buffer = write.view.buffer;
+                    Strided moved = *access.view;
+                    moved.buffer = write.view->buffer;
                     return write.isWrite && write.position == access.position &&
-                           write.view == moved;
+                           *write.view == moved;
                   });
     // In chunks that are made one after the other it must be so for each.
     if (!isSame && !isBefore)
@@ -180,11 +189,18 @@ void Forwarder::drop(Position at) {
   store.isDropped = true;
   if (isThere(at))
     return;
-  int from = store.from.buffer, to = store.to.buffer;
-  visitAll(draft, [&](Strided &view, AllAttr, bool, Position) {
-    if (view.buffer == from)
-      view.buffer = to;
-  });
+  int to = store.to.buffer;
+  auto &moved = accesses[static_cast<size_t>(store.from.buffer)];
+  auto &all = accesses[static_cast<size_t>(to)];
+  for (const Access &access : moved)
+    access.view->buffer = to;
+  std::vector<Access> merged;
+  std::merge(all.begin(), all.end(), moved.begin(), moved.end(),
+             std::back_inserter(merged), [](const Access &a, const Access &b) {
+               return a.position < b.position;
+             });
+  all = std::move(merged);
+  moved.clear();
 }
 
 /// Removes launches that do nothing on any rank and that nothing waits for.
@@ -286,9 +302,6 @@ struct Lifetime {
     first = first < 0 ? time : std::min(first, time);
     last = std::max(last, time);
   }
-  bool meets(const Lifetime &other) const {
-    return first <= other.last && other.first <= last;
-  }
 };
 
 /// When each buffer is used: by launches of a stream at their number, and by
@@ -325,17 +338,52 @@ struct Block {
   Lifetime life;
 };
 
+/// Blocks by when they live, to find those that meet another without a look at
+/// all: a segment tree over the launches, and who starts at each.
+class Timeline {
+public:
+  explicit Timeline(size_t times) : starts(times), nodes(2 * times) {}
+
+  void insert(const Block &block) {
+    auto first = static_cast<size_t>(block.life.first);
+    starts[first].push_back(&block);
+    size_t begin = first + starts.size();
+    size_t end = static_cast<size_t>(block.life.last) + 1 + starts.size();
+    for (; begin < end; begin /= 2, end /= 2) {
+      if (begin % 2)
+        nodes[begin++].push_back(&block);
+      if (end % 2)
+        nodes[--end].push_back(&block);
+    }
+  }
+
+  /// Calls visit(block) once for each that lives at a time of `life`.
+  template <typename Visit> void visitMeeting(Lifetime life, Visit visit) {
+    auto first = static_cast<size_t>(life.first);
+    for (size_t node = first + starts.size(); node > 0; node /= 2)
+      llvm::for_each(nodes[node], visit);
+    for (size_t i = first + 1; i <= static_cast<size_t>(life.last); ++i)
+      llvm::for_each(starts[i], visit);
+  }
+
+private:
+  std::vector<std::vector<const Block *>> starts, nodes;
+};
+
 /// First fit, the largest first.
 void place(SmallVector<Block> blocks, Places &places) {
   llvm::stable_sort(
       blocks, [](const Block &a, const Block &b) { return a.bytes > b.bytes; });
-  SmallVector<Block> placed;
+  int last = -1;
+  for (const Block &block : blocks)
+    last = std::max(last, block.life.last);
+  Timeline placed(static_cast<size_t>(last + 1));
   for (const Block &block : blocks) {
     SmallVector<std::pair<int64_t, int64_t>> taken;
-    for (const Block &other : placed)
-      if (other.life.meets(block.life))
-        taken.push_back(
-            {places[other.buffer], places[other.buffer] + other.bytes});
+    placed.visitMeeting(block.life, [&](const Block *other) {
+      taken.push_back(
+          {places[other->buffer], places[other->buffer] + other->bytes});
+    });
     llvm::sort(taken);
     int64_t at = 0;
     for (auto [begin, end] : taken) {
@@ -344,7 +392,7 @@ void place(SmallVector<Block> blocks, Places &places) {
       at = std::max(at, end);
     }
     places[block.buffer] = at;
-    placed.push_back(block);
+    placed.insert(block);
   }
 }
 

@@ -50,7 +50,12 @@ def Simplify : Pass<"ccn-simplify", "::ccn::ProgramOp"> {
     ```
     and the program has `ccn.folded = {y = "its reduce_scatter became part of the
     all_reduce of 'z'"}`.
+
+    With `scheduled`, which is for after the schedule, what is there twice or has no
+    use goes, no identity is applied, and `ccn.folded` goes too.
   }];
+  let options = [Option<"isScheduled", "scheduled", "bool", /*default=*/"false",
+      "The schedule was applied: keep what it made, and drop the reasons">];
 }
 
 def Split : Pass<"ccn-split", "::ccn::ProgramOp"> {

@@ -136,6 +136,8 @@ DictionaryAttr NameKeeper::reasons() {
 }
 
 struct SimplifyPass : ccn::impl::SimplifyBase<SimplifyPass> {
+  using SimplifyBase::SimplifyBase;
+
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     for (RegisteredOperationName op : context->getRegisteredOperations())
@@ -151,10 +153,14 @@ struct SimplifyPass : ccn::impl::SimplifyBase<SimplifyPass> {
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal(true).setListener(&keeper);
     // What is left when it gives up is right too.
-    (void)applyPatternsGreedily(program, patterns, config);
+    if (!isScheduled)
+      (void)applyPatternsGreedily(program, patterns, config);
     IRRewriter rewriter(&getContext(), &keeper);
     DominanceInfo dominance(program);
     eliminateCommonSubExpressions(rewriter, dominance, program);
+    program->removeAttr(kFoldedAttr);
+    if (isScheduled)
+      return;
     if (DictionaryAttr reasons = keeper.reasons(); !reasons.empty())
       program->setAttr(kFoldedAttr, reasons);
   }

@@ -367,8 +367,6 @@ std::string Session::compileAll() {
     return "the passes after the schedule fail";
   (*whole)->removeAttr(kPhaseAttr);
   (*after)->removeAttr(kPhaseAttr);
-  // The driver takes back what is for schedules only.
-  onlyProgram(*after)->removeAttr(kFoldedAttr);
   if (print(*whole) != print(*after))
     return "compiling the whole makes another program, expected\n" +
            print(*after) + "found\n" + print(*whole);

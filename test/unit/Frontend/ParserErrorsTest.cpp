@@ -258,8 +258,9 @@ TEST(ParserErrorsTest, MisspeltStatement) {
 }
 
 TEST(ParserErrorsTest, UnusedResult) {
-  EXPECT_EQ(stmtErrors("f(p)"), "2:1-2 result of 'f' is not used; name it with "
-                                "'let' or store it with '<-'\n");
+  EXPECT_EQ(stmtErrors("f(p)"),
+            "2:1-2 a call of 'f' alone does nothing; a function has no effect "
+            "but its result, which 'let' names or '<-' stores\n");
 }
 
 TEST(ParserErrorsTest, StoreToAPart) {
