@@ -60,7 +60,7 @@ def check(folder, cases, target, seed, deadline):
         how = ["--nproc", str(cases[0]["ranks"])] if cases[0].get("processes") else []
         packages = [f"{folder}/{case['name']}.ccnpkg" for case in cases]
         code, out, err, seconds = call(folder, [f"{folder}/ccrun", *packages, "--target", target, "--check", "--seed", str(seed),
-                                                "--timeout", "20", *how], deadline - time.monotonic())
+                                                "--timeout", "60", *how], deadline - time.monotonic())
         if len(cases) == 1:
             ended = [(packages[0], code)]
         else:
