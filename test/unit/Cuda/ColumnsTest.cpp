@@ -85,8 +85,8 @@ std::string allReductions(ElementType type, const std::string &shape, int dim) {
   std::string text = mesh, returned, name(runtime::name(type));
   text += "program f(x: " + name + shape + ") {\n";
   auto add = [&](const char *kind) {
-    text += std::string("  let ") + kind[0] + kind[1] + "0 = " + kind + "(x, " +
-            std::to_string(dim) + ")\n";
+    text += std::string("  let ") + kind[0] + kind[1] + "0 = " + kind +
+            "(x, [" + std::to_string(dim) + "])\n";
     returned += (returned.empty() ? "" : ", ") + std::string(kind, 2) + "0";
   };
   add("max");
@@ -242,8 +242,8 @@ TEST(Columns, ComputeAgainWhatOthersCompute) {
                 text = std::string(mesh) + "program f(x: bf16" + shape +
                        ") {\n"
                        "  let p = cast(x, f32)\n"
-                       "  let top = max(p, " +
-                       dim + ")\n  let q = p - broadcast_to(reshape(top, " +
+                       "  let top = max(p, [" +
+                       dim + "])\n  let q = p - broadcast_to(reshape(top, " +
                        one + "  let s = sum(q * q, " + dim +
                        ")\n  let y = q + broadcast_to(reshape(s, " + one +
                        "  return y\n}\n"
