@@ -32,7 +32,7 @@ TEST_F(Compiler, SamplesCompile) {
     ASSERT_TRUE(kernels.ok()) << kernels.message();
     EXPECT_EQ(kernels->cubin.substr(1, 3), "ELF");
     std::vector<KernelResources> resources = kernelResources(*kernels);
-    ASSERT_EQ(resources.size(), 4u) << kernels->log;
+    ASSERT_EQ(resources.size(), 5u) << kernels->log;
     for (const KernelResources &kernel : resources) {
       EXPECT_GT(kernel.registers, 0) << kernel.name;
       EXPECT_EQ(kernel.spillStores, 0) << kernel.name;

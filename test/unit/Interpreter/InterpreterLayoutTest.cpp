@@ -300,8 +300,6 @@ const Case movement[] = {
     {"reshard_sum_cut",
      returns("x: i32[N, 3] partial(max)", "reshard(x, sliced(1))"),
      returns(stackX, "max(x, [0])")},
-    {"reshard_local", returns("x: i32[N, 3] partial(max)", "reshard(x, local)"),
-     returns(stackX, "neg(-x)")},
     {"reshard_repeat", returns(plainX, "reshard(x, local)"),
      returns(plainX, "broadcast_to(x, [a, N, 3])")},
     {"updates",

@@ -349,7 +349,7 @@ TEST(Processes, TheOthersLearnThatThereIsNoMemory) {
   if (child == 0) {
     std::string why = joinHeap(file, memberOf(1, 2, bytes, 20)).message();
     bool isSaid = why.find("shared memory: rank 0: there is not enough "
-                           "memory: expected 70368744") == 0;
+                           "memory: expected 703687") == 0;
     _exit(isSaid ? 4 : 1);
   }
   std::string why = joinHeap(file, memberOf(0, 2, bytes, 20)).message();
