@@ -19,8 +19,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -227,8 +229,8 @@ static bool keepProgram(ModuleOp module, const CompileOptions &options,
       others.push_back(&op);
   }
   if (!llvm::is_contained(names, options.program)) {
-    diagnostics.error("the file has no program '" + options.program + "'" +
-                      didYouMean(options.program, names));
+    diagnostics.error("the file has no program '" + options.program +
+                      "'; it has '" + llvm::join(names, "', '") + "'");
     return false;
   }
   for (Operation *other : others)
@@ -400,6 +402,12 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     diagnostics.error("remarks cannot be enabled");
     return CompileStatus::WrongUsage;
   }
+  // What is done in the context afterwards explains nothing, to diagnostics
+  // that may be gone.
+  auto forget = llvm::make_scope_exit([&] {
+    if (options.explain)
+      context->setRemarkEngine(nullptr);
+  });
   Phase done = Phase::Parse;
   OwningOpRef<ModuleOp> current, schedules;
   if (isMlir(source)) {

@@ -278,9 +278,9 @@ TEST_F(ComparisonTest, ReductionsOfNothing) {
     std::string head = mesh + "program p(x: f32[0, 3] sliced(0)) {\n";
     std::string tail = std::string(kind == std::string("mean") ? "sum" : kind);
     expectSameBits(head + "let y = all_reduce(" + tail + ", " + kind +
-                       "(x, 0))\n return y }",
+                       "(x, [0]))\n return y }",
                    head + "let y = " + kind +
-                       "(all_gather(x), 0)\n return y }");
+                       "(all_gather(x), [0])\n return y }");
   }
 }
 

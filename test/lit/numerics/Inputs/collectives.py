@@ -197,6 +197,9 @@ def resharded(operand, target):
             if after != "L":
                 return None
         elif before == "P":
+            # Nobody would know of the sum that is pending.
+            if after == "L":
+                return None
             if after in ("R", "S0", "S1"):
                 x = reduced("sum", x, at)
                 leading.remove(axis)
