@@ -131,9 +131,10 @@ Status RankExecutor::changeType(HostTensor &value, ElementType from,
   if (from == to)
     return Status();
   Tensor changed = kernels.cast(from, to, value);
-  if (changed)
-    value = *std::move(changed);
-  return changed.status();
+  if (!changed)
+    return changed.status();
+  value = *std::move(changed);
+  return Status();
 }
 
 RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
