@@ -244,9 +244,9 @@ const std::vector<Mutation> schedules = {
      "ccnEpochBefore(epoch, CCN_SCHEDULE_BUFFERS));"},
     {"schedule: sent before all threads have stored", "scheduled-broadcast",
      Both,
-     "if (action[0] == CCN_SEND_SUM && c.segment < 0) {\n"
+     "if (sends && c.segment < 0) {\n"
      "      __syncthreads();",
-     "if (action[0] == CCN_SEND_SUM && c.segment < 0) {"},
+     "if (sends && c.segment < 0) {"},
     {"schedule: the flag before the data", "scheduled-sum", Both,
      "    for (i64 i = begin + i64(threadIdx.x) * width; i < end;",
      "    if (action[0] == CCN_SEND_SUM && threadIdx.x == 0)\n"
