@@ -20,26 +20,11 @@ namespace {
 class SentRows {
 public:
   explicit SentRows(int64_t rows) : half(rows / 2 * 64) {
-    in = plan.argument({2 * half});
-    slots = plan.symmetric({2 * half + 64});
-    result = plan.symmetric({2 * half + 64});
-    out = plan.argument({2 * half});
-    plan.barrier();
-    for (int rank : {0, 1})
-      for (int to : {1 - rank, rank})
-        plan.add(rank, copy(half, view(in, to * half),
-                            view(slots, rank * half, to == rank ? -1 : to)));
-    plan.barrier();
-    for (int rank : {0, 1}) {
-      LoopOperand from{Access::LoadReduced, view(slots), ElementType::F32, 0},
-          to{Access::StoreAll, view(result, rank * half), ElementType::F32, 0};
-      from.slots = half;
-      plan.add(rank, loop(half, from, to));
-    }
-    plan.barrier();
-    for (int rank : {0, 1})
-      plan.add(rank, throughScratch(rows, 64, {result, 0, {64, 1}},
-                                    {out, 0, {64, 1}}));
+    ReducedRows buffers = reduceRows(plan, rows, 64, /*more=*/64);
+    in = buffers.in;
+    slots = buffers.slots;
+    result = buffers.result;
+    out = buffers.out;
   }
 
   /// The parts of both ranks: barriers are number 0, 3 and 5.

@@ -93,6 +93,31 @@ RowsPart throughScratch(int64_t rows, int64_t columns, View from, View to) {
   return {rows, {first, second}};
 }
 
+ReducedRows reduceRows(PlanBuilder &plan, int64_t rows, int64_t columns,
+                       int64_t more) {
+  const int64_t half = rows / 2 * columns;
+  int in = plan.argument({2 * half}), slots = plan.symmetric({2 * half + more}),
+      result = plan.symmetric({2 * half + more}),
+      out = plan.argument({2 * half});
+  plan.barrier();
+  for (int rank : {0, 1})
+    for (int to : {1 - rank, rank})
+      plan.add(rank, copy(half, view(in, to * half),
+                          view(slots, rank * half, to == rank ? -1 : to)));
+  plan.barrier();
+  for (int rank : {0, 1}) {
+    LoopOperand from{Access::LoadReduced, view(slots), ElementType::F32, 0},
+        to{Access::StoreAll, view(result, rank * half), ElementType::F32, 0};
+    from.slots = half;
+    plan.add(rank, loop(half, from, to));
+  }
+  plan.barrier();
+  for (int rank : {0, 1})
+    plan.add(rank, throughScratch(rows, columns, {result, 0, {columns, 1}},
+                                  {out, 0, {columns, 1}}));
+  return {in, slots, result, out};
+}
+
 GpuProgram emit(const Plan &plan) {
   llvm::Expected<GpuProgram> program = codegen::emitCuda(plan, {});
   if (!program) {

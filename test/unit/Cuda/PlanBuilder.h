@@ -62,6 +62,18 @@ runtime::RowsPart loop(int64_t count, runtime::LoopOperand from,
 runtime::RowsPart throughScratch(int64_t rows, int64_t columns,
                                  runtime::View from, runtime::View to);
 
+/// The buffers of reduceRows.
+struct ReducedRows {
+  int in, slots, result, out;
+};
+
+/// Has two ranks sum up rows, in phases that go together in chunks: each sends
+/// the half that the other sums up, and keeps its own; sums up its half for
+/// both; and copies all through scratch. Symmetric buffers have so many
+/// elements `more` than that takes.
+ReducedRows reduceRows(PlanBuilder &plan, int64_t rows, int64_t columns,
+                       int64_t more = 0);
+
 /// The kernels, which there must be.
 runtime::GpuProgram emit(const runtime::Plan &plan);
 

@@ -229,26 +229,8 @@ ProtocolCase signals() {
 /// phases.
 ProtocolCase pipeline(const char *name, int64_t rows, int64_t columns,
                       int phases, const char *leastUnits, unsigned seeds) {
-  const int64_t half = rows / 2 * columns;
   PlanBuilder plan(2);
-  int in = plan.argument({2 * half}), out = plan.argument({2 * half});
-  int slots = plan.symmetric({2 * half}), result = plan.symmetric({2 * half});
-  plan.barrier();
-  for (int rank : {0, 1})
-    for (int to : {1 - rank, rank})
-      plan.add(rank, copy(half, view(in, to * half),
-                          view(slots, rank * half, to == rank ? -1 : to)));
-  plan.barrier();
-  for (int rank : {0, 1}) {
-    LoopOperand from{Access::LoadReduced, view(slots), ElementType::F32, 0},
-        to{Access::StoreAll, view(result, rank * half), ElementType::F32, 0};
-    from.slots = half;
-    plan.add(rank, loop(half, from, to));
-  }
-  plan.barrier();
-  for (int rank : {0, 1})
-    plan.add(rank, throughScratch(rows, columns, {result, 0, {columns, 1}},
-                                  {out, 0, {columns, 1}}));
+  reduceRows(plan, rows, columns);
   return {.name = name,
           .plan = plan.plan,
           .input = inputs(0),
