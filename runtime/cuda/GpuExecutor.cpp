@@ -379,6 +379,9 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   // They use what was bound before.
   if (status)
     status = awaitRuns();
+  // Giving that back may wait for what others run.
+  if (status)
+    status = exchange->barrier("binding of arguments");
   if (status)
     forgetTables();
   for (SharedArgument &argument : shared) {
@@ -496,19 +499,28 @@ bool GpuExecutor::State::settle(CUstream stream) {
   return !isStuck;
 }
 
+bool GpuExecutor::State::endRuns(CUstream stream) {
+  if (isStuck || !settle(stream))
+    return false;
+  isStuck =
+      mayBeUsed && !exchange->meetAtEnd(EndStage::RunsAreOver, graceSeconds);
+  return !isStuck;
+}
+
 bool GpuExecutor::State::finish() {
-  bool isSettled = !isStuck && settle();
+  bool isOver = endRuns();
   // The team may end before what it looks at.
   if (messages)
     messages->endWatch();
-  if (!isSettled)
+  if (!isOver)
     return false;
   CurrentContext current(device->driver, device->context);
   for (SharedArgument &argument : shared)
     argument.bound.reset();
   if (team)
     team->closePeers();
-  bool haveMet = !mayBeUsed || exchange->meetAtEnd(graceSeconds);
+  bool haveMet = !mayBeUsed || exchange->meetAtEnd(EndStage::PeersAreClosed,
+                                                   graceSeconds);
   if (transport.failed())
     stopKernels();
   if (haveMet)

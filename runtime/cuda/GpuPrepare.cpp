@@ -76,6 +76,17 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   for (const Launch &launch : plan.launches)
     launchNames.push_back(launch.name);
 
+  Result<std::unique_ptr<HostExchange>> made =
+      HostExchange::create(transport, rank, options.timeLimit,
+                           recordBytes(plan.launches.size()), "set-up of GPUs");
+  if (!made)
+    return made.status();
+  exchange = *std::move(made);
+  // What comes now waits for the device, and so for what other ranks run there:
+  // all of that has been started when they are here.
+  if (Status status = exchange->barrier("set-up of GPUs"); !status)
+    return status;
+
   Result<std::unique_ptr<GpuDevice>> opened =
       options.device ? GpuDevice::open(*options.device)
                      : GpuDevice::openForRank(options.localRank.value_or(rank));
@@ -91,12 +102,6 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return loaded.status();
   kernels = *std::move(loaded);
 
-  Result<std::unique_ptr<HostExchange>> made =
-      HostExchange::create(transport, rank, options.timeLimit,
-                           recordBytes(plan.launches.size()), "set-up of GPUs");
-  if (!made)
-    return made.status();
-  exchange = *std::move(made);
   int64_t flags = (program.symmetricBytes + 255) / 256 * 256;
   int64_t flagBytes =
       program.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));

@@ -163,8 +163,7 @@ Result<std::unique_ptr<GpuRuns>> GpuRuns::create(GpuExecutor &executor,
 GpuRuns::GpuRuns(std::unique_ptr<State> state) : state(std::move(state)) {}
 
 GpuRuns::~GpuRuns() {
-  // Freeing memory that is in use would wait for who uses it.
-  if (!state->executor.state->settle(state->stream.get())) {
+  if (!state->executor.state->endRuns(state->stream.get())) {
     keepForever(std::move(state));
     return;
   }

@@ -132,13 +132,17 @@ struct GpuExecutor::State {
   /// Waits until all that this rank has started is done, and all in `stream`,
   /// or stops it if the team has failed; whether it has ended.
   bool settle(CUstream stream = nullptr);
+  /// Likewise, and until all ranks have come so far: giving memory back waits
+  /// for the device, and so for kernels of other ranks there, which may wait
+  /// for what a third could not launch meanwhile. Whether nothing is in the way.
+  bool endRuns(CUstream stream = nullptr);
   /// Ends this rank's part; whether what it used may be freed.
   bool finish();
 
   /// Fails the team, and stops the kernels of this rank.
   Status fail(const Status &cause);
 
-  /// Kernels did not end, so nothing may be freed.
+  /// Kernels, or other ranks, did not end, so nothing may be freed.
   bool isStuck = false;
 
   Transport &transport;

@@ -101,22 +101,22 @@ bool HostExchange::isWhole() const {
   return !transport.failed();
 }
 
-bool HostExchange::hasEnded(int rank) {
+bool HostExchange::hasCome(int rank, EndStage stage) {
   std::byte *flag =
       memory.at(memory.rank(), ended.offset + rank * Signals::stride);
   return std::atomic_ref(*reinterpret_cast<uint32_t *>(flag))
-             .load(std::memory_order_acquire) != 0;
+             .load(std::memory_order_acquire) >= static_cast<uint32_t>(stage);
 }
 
-bool HostExchange::meetAtEnd(double graceSeconds) {
+bool HostExchange::meetAtEnd(EndStage stage, double graceSeconds) {
   using Clock = std::chrono::steady_clock;
-  signalAll(memory, members, ended, 1);
+  signalAll(memory, members, ended, static_cast<Epoch>(stage));
   Clock::time_point start = Clock::now(), failed{};
   auto secondsSince = [](Clock::time_point time) {
     return std::chrono::duration<double>(Clock::now() - time).count();
   };
   for (int other = 0; other < memory.ranks(); ++other) {
-    while (other != memory.rank() && !hasEnded(other) &&
+    while (other != memory.rank() && !hasCome(other, stage) &&
            !transport.isGone(other)) {
       if (transport.failed() && failed == Clock::time_point())
         failed = Clock::now();

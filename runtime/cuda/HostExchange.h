@@ -29,6 +29,14 @@ struct Progress {
   bool operator==(const Progress &) const = default;
 };
 
+/// The end of a rank in steps.
+enum class EndStage : uint32_t {
+  /// All that it has started is done.
+  RunsAreOver = 1,
+  /// It accesses no memory of others any more.
+  PeersAreClosed = 2,
+};
+
 class HostExchange {
 public:
   /// The symmetric memory of each of `ranks` ranks, for records of at most
@@ -76,17 +84,17 @@ public:
   /// Whether no rank has failed, left or ended.
   bool isWhole() const;
 
-  /// Says that this rank has come to its end, and waits until the others have,
-  /// or are gone: at most `graceSeconds` longer than the time limit or, once it
-  /// has failed, than the team's failure. Whether all have; a failure it does
-  /// not make.
-  bool meetAtEnd(double graceSeconds);
+  /// Says that this rank has come so far towards its end, and waits until the
+  /// others have, or are gone: at most `graceSeconds` longer than the time limit
+  /// or, once it has failed, than the team's failure. Whether all have; a
+  /// failure it does not make.
+  bool meetAtEnd(EndStage stage, double graceSeconds);
 
 private:
   HostExchange(Transport &transport, int rank, double timeLimit,
                const char *what);
   Status gatherBytes(std::span<const std::byte> own, std::span<std::byte> all);
-  bool hasEnded(int rank);
+  bool hasCome(int rank, EndStage stage);
 
   Transport &transport;
   RankMemory memory;

@@ -267,7 +267,7 @@ static std::unique_ptr<ccn::runtime::ObjectCode> loadImage(const void *image) {
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
-  CCN_UNCAPTURED(cuModuleLoadData)
+  CCN_WAITING(cuModuleLoadData)
   if (std::memcmp(image,
                   "\x7f"
                   "ELF",
@@ -278,6 +278,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   return CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule module) {
+  fake::awaitDevice();
   delete module;
   --objects;
   return CUDA_SUCCESS;

@@ -30,6 +30,10 @@ bool isCapturing();
 /// as far as this is known.
 bool isAccessible(CUdeviceptr address);
 
+/// Until all that the current context was given is done; nobody can give it
+/// anything meanwhile.
+void awaitDevice();
+
 } // namespace fake
 
 #define CCN_CALL(function)                                                     \
@@ -44,5 +48,10 @@ bool isAccessible(CUdeviceptr address);
   CCN_CONTEXT(function)                                                        \
   if (fake::isCapturing())                                                     \
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+
+/// What also waits for the device, as the real driver may.
+#define CCN_WAITING(function)                                                  \
+  CCN_UNCAPTURED(function)                                                     \
+  fake::awaitDevice();
 
 #endif // CCN_TEST_UNIT_GPU_FAKEDRIVER_H

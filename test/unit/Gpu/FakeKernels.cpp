@@ -63,9 +63,10 @@ struct Block {
     if (c.segment >= 0)
       return;
     auto ranks = static_cast<int>(numbers[1]);
-    for (int peer = 0; peer < ranks; ++peer)
+    int begin = c.rank / ranks * ranks;
+    for (int peer = begin; peer < begin + ranks; ++peer)
       flag(peer, first + c.rank).store(epoch, std::memory_order_release);
-    for (int peer = 0; peer < ranks; ++peer)
+    for (int peer = begin; peer < begin + ranks; ++peer)
       await(peer, first + peer, epoch);
   }
 

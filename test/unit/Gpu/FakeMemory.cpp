@@ -137,7 +137,7 @@ bool fake::isAccessible(CUdeviceptr address) {
 extern "C" {
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t size) {
-  CCN_UNCAPTURED(cuMemAlloc)
+  CCN_WAITING(cuMemAlloc)
   int file = makeFile(size);
   if (file < 0)
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -157,14 +157,18 @@ CUresult cuMemGetInfo(size_t *free, size_t *total) {
   *total = size_t(1) << 50;
   return CUDA_SUCCESS;
 }
-CUresult cuMemFree(CUdeviceptr address) { return unmap(address); }
+CUresult cuMemFree(CUdeviceptr address) {
+  fake::awaitDevice();
+  return unmap(address);
+}
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned) {
-  CCN_UNCAPTURED(cuMemHostAlloc)
+  CCN_WAITING(cuMemHostAlloc)
   *address = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
   ++objects;
   return CUDA_SUCCESS;
 }
 CUresult cuMemFreeHost(void *address) {
+  fake::awaitDevice();
   std::free(address);
   --objects;
   return CUDA_SUCCESS;

@@ -26,6 +26,15 @@ std::atomic<int> sharedQueues{0};
 
 } // namespace
 
+void fake::awaitDevice() {
+  if (currentDevice() < 0)
+    return;
+  CUcontext context = currentContext();
+  std::lock_guard give(context->gives);
+  std::unique_lock lock(context->mutex);
+  context->changed.wait(lock, [&] { return context->pending == 0; });
+}
+
 bool fake::isCapturing() { return capturing != nullptr; }
 
 unsigned fake::countQueues() {
@@ -36,17 +45,18 @@ unsigned fake::countQueues() {
   return count;
 }
 
-void fake::Queue::beLate() {
+void fake::beLate(uint64_t &state, unsigned times, unsigned factor) {
   static const unsigned most = [] {
     const char *set = std::getenv("CCN_FAKE_LATE");
     return set ? static_cast<unsigned>(std::atoi(set)) : 0u;
   }();
   if (most == 0)
     return;
-  lateness = lateness * 6364136223846793005u + 1442695040888963407u;
-  auto drawn = static_cast<unsigned>(lateness >> 33);
-  if (drawn % 2 == 0)
-    std::this_thread::sleep_for(std::chrono::microseconds(drawn / 2 % most));
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  auto drawn = static_cast<unsigned>(state >> 33);
+  if (drawn % times == 0)
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(drawn / times % (most * factor)));
 }
 
 void CUstream_st::takeQueue() {
@@ -76,7 +86,7 @@ void ccnFakeEnqueue(CUstream stream, void (*work)(void *), void *data) {
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
-  CCN_UNCAPTURED(cuStreamCreate)
+  CCN_WAITING(cuStreamCreate)
   if (flags != CU_STREAM_NON_BLOCKING)
     return CUDA_ERROR_INVALID_VALUE;
   *stream = new CUstream_st;
@@ -203,7 +213,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 }
 CUresult cuGraphInstantiate(CUgraphExec *runner, CUgraph graph,
                             unsigned long long) {
-  CCN_UNCAPTURED(cuGraphInstantiate)
+  CCN_WAITING(cuGraphInstantiate)
   *runner = new CUgraphExec_st{*graph};
   for (const CUgraph_st::Step &step : graph->steps)
     if (step.stream != graph->origin)

@@ -4,7 +4,9 @@
 // says, each a thread that does one thing after the other: what one stream has
 // in a queue waits for all that others have put there before. With
 // CCN_FAKE_LATE=N some things begin late, by up to N microseconds: what other
-// streams should have waited for, but did not, is missing then.
+// streams should have waited for, but did not, is missing then. Threads that
+// give something to a stream are late now and then, too: what others took or
+// gave back meanwhile waits for what cannot end before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +33,10 @@ namespace fake {
 
 using Work = std::function<void()>;
 
+/// Sleeps once in `times` times, up to `factor` times as long as CCN_FAKE_LATE
+/// says. `state` is of who calls this.
+void beLate(uint64_t &state, unsigned times, unsigned factor);
+
 constexpr int multiprocessors = 8, blocksEach = 2;
 
 /// A queue of a device, with room for so many things.
@@ -51,9 +57,6 @@ public:
   }
 
 private:
-  /// Every other time: what comes next may then read what is overwritten, and
-  /// others may read what it has not written.
-  void beLate();
   void loop() {
     std::unique_lock lock(mutex);
     while (true) {
@@ -63,7 +66,9 @@ private:
       taken -= !isOfGraph;
       changed.notify_all();
       lock.unlock();
-      beLate();
+      // What comes next may then read what is overwritten, and others may read
+      // what it has not written.
+      beLate(lateness, 2, 1);
       next();
       lock.lock();
     }
@@ -87,12 +92,22 @@ struct CUctx_st {
   /// One thread gives something to a queue at a time, and the others wait where
   /// it has no room.
   std::mutex gives;
+  /// What its queues have not done.
+  std::mutex mutex;
+  std::condition_variable changed;
+  int pending = 0;
   /// How many streams have found one.
   std::atomic<unsigned> streams{0};
   /// How many threads begin to use a stream.
   std::atomic<int> beginners{0};
   /// For the blocks that it can have at once.
   ccn::emulator::Room room{fake::multiprocessors * fake::blocksEach};
+
+  void count(int more) {
+    std::lock_guard lock(mutex);
+    pending += more;
+    changed.notify_all();
+  }
 };
 /// What was captured, in order: work of streams, and events by their numbers.
 struct CUgraph_st {
@@ -149,17 +164,24 @@ struct CUstream_st {
       return;
     }
     std::call_once(isBegun, [&] { findQueue(); });
+    thread_local uint64_t lateness = reinterpret_cast<uintptr_t>(&lateness);
+    // Seldom, but longer than what others are given takes.
+    fake::beLate(lateness, 256, 64);
     {
       std::lock_guard lock(mutex);
       ++pending;
     }
     std::lock_guard give(context->gives);
+    context->count(1);
     queue->add(
-        [this, next = std::move(next)] {
+        [this, context = context, next = std::move(next)] {
           next();
-          std::lock_guard lock(mutex);
-          --pending;
-          changed.notify_all();
+          {
+            std::lock_guard lock(mutex);
+            --pending;
+            changed.notify_all();
+          }
+          context->count(-1);
         },
         isOfGraph);
   }

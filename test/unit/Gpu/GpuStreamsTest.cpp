@@ -78,6 +78,59 @@ TEST_F(GpuRun, RanksThatShareAGpuDoNotFillItsQueues) {
   expectCounts(arrays, 1);
 }
 
+TEST_F(GpuRun, RanksThatEndEarlyDoNotHoldUpOthersOfTheirGpu) {
+  // The first two only meet each other. What they gave back would wait for the
+  // third, which waits for the last, and that could launch nothing meanwhile.
+  Package package = pipelineOnGpus(4, 2, 2, 2);
+  Arrays arrays(4, 4);
+  Status status =
+      onGpus(package, onOneGpu(), [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        std::vector<void *> arguments = arrays.of(rank);
+        Status status = runs.upload(arguments);
+        if (rank == 3)
+          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        if (status)
+          status = runs.run();
+        return status ? runs.download(arguments) : status;
+      });
+  ASSERT_TRUE(status.ok()) << status.message();
+  expectCounts(arrays, 1);
+}
+
+TEST_F(GpuRun, ExecutorsAreMadeWhenAllHaveStartedTheirRuns) {
+  // What is taken for the second waits for what the third runs.
+  Package package = pipelineOnGpus(4, 2, 2, 2);
+  Arrays arrays(4, 4);
+  auto heap = SymmetricHeap::create(4, 2 * gpuTransportBytes(package.plan));
+  ASSERT_TRUE(heap.ok()) << heap.message();
+  Transport &team = **heap;
+  auto runBoth = [&](int rank) {
+    auto first = GpuExecutor::create(package.plan, *package.gpu, rank, team,
+                                     onOneGpu());
+    auto runs = first ? GpuRuns::create(**first, package.plan, rank)
+                      : Result<std::unique_ptr<GpuRuns>>(first.status());
+    Status status = runs ? (*runs)->upload(arrays.of(rank)) : runs.status();
+    if (rank == 3)
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (status)
+      status = (*runs)->run();
+    if (status)
+      status = GpuExecutor::create(package.plan, *package.gpu, rank, team,
+                                   onOneGpu())
+                   .status();
+    return status ? status : team.fail(rank, status.message());
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 4; ++rank)
+    threads.emplace_back([&, rank] {
+      (void)runBoth(rank);
+      team.leave(rank);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_TRUE(team.failure().ok()) << team.failure().message();
+}
+
 TEST_F(GpuRun, MoreRunsAtOnceThanMultiprocessorsAreRefused) {
   if (!fail)
     GTEST_SKIP() << "of the fake devices it is known how large they are";

@@ -64,7 +64,15 @@ TEST(HostExchange, AllHaveTheRecordsOfAll) {
         EXPECT_EQ((*all)[size_t(2 * other)], other);
         EXPECT_EQ((*all)[size_t(2 * other + 1)], -other);
       }
-      EXPECT_TRUE((*exchange)->meetAtEnd(1));
+      static std::atomic<int> over;
+      over = 0;
+      ASSERT_TRUE((*exchange)->barrier("the end").ok());
+      std::this_thread::sleep_for(std::chrono::milliseconds(rank));
+      ++over;
+      EXPECT_TRUE((*exchange)->meetAtEnd(EndStage::RunsAreOver, 1));
+      EXPECT_EQ(over, ranks);
+      EXPECT_TRUE((*exchange)->meetAtEnd(EndStage::RunsAreOver, 1));
+      EXPECT_TRUE((*exchange)->meetAtEnd(EndStage::PeersAreClosed, 1));
     });
     EXPECT_FALSE(heap->failed());
   }
@@ -90,7 +98,7 @@ TEST(HostExchange, WhoNeverComesIsNamed) {
     std::string why = (*exchange)->barrier("set-up of GPUs").message();
     EXPECT_NE(why.find("rank 1 has ended"), why.npos) << why;
     // Who is gone is not waited for at the end.
-    EXPECT_TRUE((*exchange)->meetAtEnd(0.1));
+    EXPECT_TRUE((*exchange)->meetAtEnd(EndStage::RunsAreOver, 0.1));
   });
 }
 
@@ -108,7 +116,7 @@ TEST(HostExchange, AfterAFailureTheEndIsNear) {
       return;
     }
     (void)heap->fail(0, "because");
-    EXPECT_FALSE((*exchange)->meetAtEnd(0.05));
+    EXPECT_FALSE((*exchange)->meetAtEnd(EndStage::RunsAreOver, 0.05));
     isOver = true;
   });
 }

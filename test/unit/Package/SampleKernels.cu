@@ -56,14 +56,15 @@ __device__ void await(const CcnContext &c, int peer, unsigned flag,
   }
 }
 
-/// Blocks of this number on all ranks meet; flags [first, first + ranks).
+/// Blocks of this number on the `ranks` ranks of a group meet; a group's first
+/// rank is a multiple of that. Flags [first, first + all ranks).
 __device__ void meet(const CcnContext &c, int ranks, unsigned first,
                      unsigned epoch) {
   if (c.segment >= 0)
     return;
   __syncthreads();
-  int peer = threadIdx.x;
-  if (peer < ranks) {
+  int peer = c.rank / ranks * ranks + threadIdx.x;
+  if (threadIdx.x < ranks) {
     __threadfence_system();
     asm volatile("st.release.sys.global.u32 [%0], %1;"
                  :
@@ -145,8 +146,8 @@ extern "C" __global__ void neighbour(CcnContext c, Arguments arguments,
   meet(c, numbers.at[1], numbers.at[1], epoch);
 }
 
-/// Counts a launch that all ranks run together. Numbers: the element of y that
-/// counts it, the ranks, its flags.
+/// Counts a launch that the ranks of a group run together. Numbers: the element
+/// of y that counts it, the ranks of a group, its flags.
 extern "C" __global__ void count(CcnContext c, Arguments arguments,
                                  Numbers numbers) {
   meet(c, numbers.at[1], numbers.at[2], nextEpoch(c));

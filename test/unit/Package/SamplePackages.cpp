@@ -236,7 +236,7 @@ Package averageOnGpus(int ranks, int64_t count, int wrongRank, bool doesFail) {
   return package;
 }
 
-Package pipelineOnGpus(int ranks, int stages, int chunks) {
+Package pipelineOnGpus(int ranks, int stages, int chunks, int group) {
   const int launches = stages * chunks;
   Package package = averageOnGpus(ranks, launches);
   GpuProgram &gpu = *package.gpu;
@@ -260,7 +260,7 @@ Package pipelineOnGpus(int ranks, int stages, int chunks) {
                               waits,
                               {BarrierPart{0, flags}}});
       gpu.launches[static_cast<size_t>(rank)].push_back(
-          {0, 1, 0, {number, ranks, flags}});
+          {0, 1, 0, {number, group ? group : ranks, flags}});
     }
   }
   return package;

@@ -39,9 +39,10 @@ Package averageOnGpus(int ranks, int64_t count, int wrongRank = -1,
 
 /// program pipeline(x: f32[count] local, inout y: f32[count], scale: f32)
 /// of `stages` stages on streams of their own, which go through `chunks`
-/// chunks: each launch waits for the stage before, all ranks meet in it, and
-/// one is added to an element of y.
-Package pipelineOnGpus(int ranks, int stages, int chunks);
+/// chunks: each launch waits for the stage before, the ranks of a group meet in
+/// it, and one is added to an element of y. `group` ranks are one, if it is not
+/// 0, else all.
+Package pipelineOnGpus(int ranks, int stages, int chunks, int group = 0);
 
 /// Two ranks: y = x of the other, on GPUs, where x is an argument that ranks
 /// access of each other.
