@@ -91,7 +91,8 @@ private:
   Value reduceBy(Operation *op, Reduce kind, Value value);
   Value movement(Operation *op);
 
-  const Bounded &get(Value value) { return values[value]; }
+  /// Not a reference, which a value that is added would move.
+  Bounded get(Value value) const { return values.lookup(value); }
 
   ProgramOp program, target;
   OpBuilder builder;
