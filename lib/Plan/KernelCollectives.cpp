@@ -160,6 +160,11 @@ bool plan::hasElements(ArrayRef<TensorPart> boxes) {
 FailureOr<Strided> Kernel::storeWhole(Value value) {
   if (!chunkedDim(value))
     return store(value, 0);
+  // What was made before lies in one place. A copy of it could be made by
+  // several stages at once.
+  const Strided *made = planner.findStorage(value);
+  if (made && !pieces.contains(value))
+    return *made;
   Strided whole = planner.homeOf(value);
   for (size_t i = 0; i < countPieces(value); ++i) {
     FailureOr<Strided> piece = store(value, i);

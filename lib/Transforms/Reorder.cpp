@@ -271,8 +271,11 @@ Value Reordering::finishReduction(Operation *reduction, ReduceKind kind,
   };
   Type element = typeOf(result).getElementType(),
        partial = partialElement(kind, element);
+  // What stays pending is of the type that it has.
+  Layout layout = Layout::of(typeOf(result));
   bool isKept = partial != element && isa<ReductionOp>(reduction) &&
-                !hasPartials(reduction->getOperand(0));
+                !hasPartials(reduction->getOperand(0)) &&
+                layout.getPartials().size() == axes.size();
   if (isKept) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(reduction);
