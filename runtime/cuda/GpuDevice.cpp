@@ -9,9 +9,14 @@
 #include "runtime/cuda/Compiler.h"
 
 #include <chrono>
+#include <map>
 #include <thread>
+#include <tuple>
 
 namespace ccn::runtime {
+
+/// What streams are begun with.
+static constexpr size_t wordBytes = 8;
 
 Result<int> gpuDeviceCount(const Driver &driver) {
   int count = 0;
@@ -91,19 +96,23 @@ std::unique_lock<std::mutex> GpuDevice::takeTurn() {
 }
 
 Status GpuDevice::begin(CUstream stream) const {
-  static const int64_t zero = 0;
   if (!word)
     if (Status status =
-            check(driver.memAlloc(&word, sizeof zero), "cuMemAlloc");
+            check(driver.memAlloc(&word, wordBytes), "cuMemAlloc");
         !status)
       return status;
   std::unique_lock<std::mutex> turn = takeTurn();
-  Status status = check(driver.memsetD8Async(word, 0, sizeof zero, stream),
-                        "cuMemsetD8Async");
-  return status
-             ? check(driver.memcpyHtoDAsync(word, &zero, sizeof zero, stream),
-                     "cuMemcpyHtoDAsync")
-             : status;
+  return check(driver.memsetD8Async(word, 0, wordBytes, stream),
+               "cuMemsetD8Async");
+}
+
+Status GpuDevice::beginEmpty(CUstream stream) const {
+  static const std::byte zeros[wordBytes] = {};
+  if (Status status = begin(stream); !status)
+    return status;
+  std::unique_lock<std::mutex> turn = takeTurn();
+  return check(driver.memcpyHtoDAsync(word, zeros, sizeof zeros, stream),
+               "cuMemcpyHtoDAsync");
 }
 
 Result<int> GpuDevice::attribute(CUdevice_attribute which) const {
@@ -153,7 +162,8 @@ Status zeroMemory(const GpuDevice &device, const DeviceMemory &memory,
   return status;
 }
 
-Result<Stream> createStream(const GpuDevice &device) {
+Result<Stream> createStream(const GpuDevice &device,
+                            const std::function<Status()> &look) {
   CUstream stream = nullptr;
   if (Status status = device.check(
           device.driver.streamCreate(&stream, CU_STREAM_NON_BLOCKING),
@@ -161,12 +171,43 @@ Result<Stream> createStream(const GpuDevice &device) {
       !status)
     return status;
   Stream made(stream, device.driver.streamDestroy);
-  Status status = device.begin(stream);
+  Status status = device.beginEmpty(stream);
   // The memory is given back when nothing writes there any more.
-  Status ended = awaitStream(device, stream);
+  Status ended = awaitStream(device, stream, look);
   if (!status || !ended)
     return status ? ended : status;
   return made;
+}
+
+std::shared_ptr<OwnStreams> OwnStreams::ofRank(const Transport &transport,
+                                               int rank,
+                                               const GpuDevice &device) {
+  using Key = std::tuple<const Transport *, int, int>;
+  static std::mutex mutex;
+  static auto &all = *new std::map<Key, std::weak_ptr<OwnStreams>>;
+  std::lock_guard lock(mutex);
+  std::erase_if(all, [](const auto &item) { return item.second.expired(); });
+  std::weak_ptr<OwnStreams> &kept = all[{&transport, rank, device.number}];
+  std::shared_ptr<OwnStreams> shared = kept.lock();
+  if (!shared)
+    kept = shared = std::make_shared<OwnStreams>(device);
+  return shared;
+}
+
+Result<CUstream> OwnStreams::get(size_t index) {
+  if (!device) {
+    Result<std::unique_ptr<GpuDevice>> opened = GpuDevice::open(number);
+    if (!opened)
+      return opened.status();
+    device = *std::move(opened);
+  }
+  while (streams.size() < index) {
+    Result<Stream> made = createStream(*device);
+    if (!made)
+      return made.status();
+    streams.push_back(*std::move(made));
+  }
+  return streams[index - 1].get();
 }
 
 Result<Event> createEvent(const GpuDevice &device, bool isTimed) {

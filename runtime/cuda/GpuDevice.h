@@ -15,8 +15,11 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace ccn::runtime {
+
+class Transport;
 
 /// Keeps a device's primary context.
 class GpuDevice {
@@ -49,6 +52,9 @@ public:
   /// end. So the threads of a process do this in turns. Does not wait for the
   /// device, as others may need their turn for what it does.
   Status begin(CUstream stream) const;
+  /// Likewise a stream that nothing is in, also for copies of the host's
+  /// memory, which may wait for what is before them.
+  Status beginEmpty(CUstream stream) const;
   /// Such a turn, also for what is launched first in a stream that has begun.
   /// To be kept for as long as that takes, and not while anything is waited
   /// for.
@@ -115,7 +121,30 @@ Status zeroMemory(const GpuDevice &device, const DeviceMemory &memory,
 /// A stream that does not wait for the legacy default stream, and that has been
 /// used. Streams that runs use are made when a program is set up, not while
 /// kernels of other ranks wait: making one takes memory, and may wait for them.
-Result<Stream> createStream(const GpuDevice &device);
+/// Calls `look`, if there is one, while it waits, and ends with its error.
+Result<Stream> createStream(const GpuDevice &device,
+                            const std::function<Status()> &look = nullptr);
+
+/// The streams on which a rank runs plans, but for the callers'. Made when they
+/// are first asked for, in their order.
+class OwnStreams {
+public:
+  explicit OwnStreams(const GpuDevice &device) : number(device.number) {}
+
+  /// Those that all executors of a rank share, whose runs follow each other: so
+  /// that they need no more queues than one executor.
+  static std::shared_ptr<OwnStreams> ofRank(const Transport &transport,
+                                            int rank, const GpuDevice &device);
+
+  /// That of a number from 1 on; the device's context is current.
+  Result<CUstream> get(size_t number);
+
+private:
+  int number;
+  /// Theirs; no executor's, as they outlive each.
+  std::unique_ptr<GpuDevice> device;
+  std::vector<Stream> streams;
+};
 
 /// An event; a timed one tells when it happened.
 Result<Event> createEvent(const GpuDevice &device, bool isTimed);

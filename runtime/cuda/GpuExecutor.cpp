@@ -115,7 +115,7 @@ Status GpuExecutor::State::trouble() {
   if (time < nextLook)
     return Status();
   nextLook = time + interval;
-  if (isTraceReady && !messages)
+  if (!messages && isTraceReady)
     showTraced();
   return lostRank();
 }
@@ -225,7 +225,8 @@ Status GpuExecutor::State::beginStream(CUstream stream) {
       device->check(device->driver.streamIsCapturing(stream, &capture),
                     "cuStreamIsCapturing");
   isCaptured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
-  hasCaptured |= isCaptured;
+  if (isCaptured)
+    hasCaptured = true;
   if (!status || isCaptured)
     return status;
   unsigned long long number = 0;
@@ -239,12 +240,15 @@ Status GpuExecutor::State::beginStream(CUstream stream) {
   return device->begin(stream);
 }
 
-Status GpuExecutor::State::pace(size_t number, CUstream stream) {
+Status GpuExecutor::State::pace(size_t number, CUstream stream,
+                                size_t things) {
   if (isCaptured || paces.empty())
     return Status();
   StreamPace &pace = paces[number];
-  if (++pace.launched % StreamPace::launches != 0)
+  pace.given += things;
+  if (pace.given < StreamPace::most)
     return Status();
+  pace.given = things;
   std::swap(pace.last, pace.before);
   // It is done if it was never recorded.
   Status status = awaitEvent(pace.last);
@@ -254,10 +258,35 @@ Status GpuExecutor::State::pace(size_t number, CUstream stream) {
                 : status;
 }
 
+size_t GpuExecutor::State::thingsBeside() const {
+  // The fork, the end, and the streams that are joined.
+  size_t things = 2 + streams.size();
+  for (const SharedArgument &argument : shared)
+    things += 2 * (argument.isScattered
+                       ? argument.places().own.size() +
+                             piecesAt(given[argument.number]).size()
+                       : 1);
+  for (const OwnScattered &argument : scattered)
+    things += 1 + piecesAt(given[argument.number]).size() / 64;
+  return things;
+}
+
+/// What a launch gives its stream: beside itself what it waits for and what
+/// tells that it is done, by a library several kernels, and with messages those
+/// of each segment.
+static size_t thingsOf(const PreparedGpuLaunch &launch) {
+  constexpr size_t each = 8;
+  return launch.waits.size() +
+         each * static_cast<size_t>(std::max(launch.segments, 1));
+}
+
 Status GpuExecutor::State::launchAll(CUstream stream) {
   isTraceReady = false;
-  if (Status status = beginStream(stream); !status)
-    return status;
+  Status begun = beginStream(stream);
+  if (begun)
+    begun = pace(0, stream, thingsBeside());
+  if (!begun)
+    return begun;
   const Driver &driver = device->driver;
   auto record = [&](const Event &event, CUstream where) {
     return device->check(driver.eventRecord(event.get(), where),
@@ -276,9 +305,9 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
   if (streams.size() > 1) {
     if (Status status = record(fork, stream); !status)
       return status;
-    for (const Stream &own : streams)
+    for (CUstream own : streams)
       if (own)
-        if (Status status = wait(own.get(), fork); !status)
+        if (Status status = wait(own, fork); !status)
           return status;
   }
   auto show = [&](size_t given) {
@@ -289,8 +318,8 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
   for (PreparedGpuLaunch &prepared : launches) {
     show(static_cast<size_t>(&prepared - launches.data()));
     auto number = static_cast<size_t>(prepared.stream);
-    CUstream where = streams[number] ? streams[number].get() : stream;
-    Status status = pace(number, where);
+    CUstream where = streams[number] ? streams[number] : stream;
+    Status status = pace(number, where, thingsOf(prepared));
     if (status) {
       std::unique_lock<std::mutex> turn;
       // With messages a launch waits for other ranks.
@@ -309,7 +338,7 @@ Status GpuExecutor::State::launchAll(CUstream stream) {
   for (size_t i = 1; i < streams.size(); ++i) {
     if (!streams[i])
       continue;
-    Status status = record(joins[i], streams[i].get());
+    Status status = record(joins[i], streams[i]);
     if (status)
       status = wait(stream, joins[i]);
     if (!status)
@@ -474,8 +503,8 @@ bool GpuExecutor::State::isBusy(CUstream stream) const {
   auto isStreamBusy = [&](CUstream stream) {
     return stream && driver.streamQuery(stream) == CUDA_ERROR_NOT_READY;
   };
-  for (const Stream &own : streams)
-    if (isStreamBusy(own.get()))
+  for (CUstream own : streams)
+    if (isStreamBusy(own))
       return true;
   return isStreamBusy(stream);
 }
@@ -560,9 +589,20 @@ GpuExecutor::~GpuExecutor() {
     keepForever(std::move(state));
     return;
   }
+  State::giveBack(std::move(state));
+}
+
+void GpuExecutor::State::giveBack(std::unique_ptr<State> state) {
+  std::unique_ptr<HostExchange> exchange = std::move(state->exchange);
   std::unique_ptr<GpuDevice> device = std::move(state->device);
-  CurrentContext current(device->driver, device->context);
-  state.reset();
+  bool mustMeet = state->mayBeUsed;
+  {
+    CurrentContext current(device->driver, device->context);
+    state.reset();
+  }
+  device.reset();
+  if (mustMeet)
+    (void)exchange->meetAtEnd(EndStage::MemoryIsBack, graceSeconds);
 }
 
 Status GpuExecutor::bind(std::span<void *const> arguments) {

@@ -37,9 +37,9 @@ struct SharedDevice {
 /// block, which has a multiprocessor: otherwise there may be no room for what
 /// it waits for. And runs share no queue of the device: a queue goes on in the
 /// order in which it was filled, so one rank's kernel would wait there behind
-/// that of another one that waits for it. Half of the queues are left for what
-/// else there is: the stream on which each rank is set up, the branches of
-/// graphs, the caller's.
+/// that of another one that waits for it. Half of the queues are left for the
+/// branches of graphs and the caller's streams; of the other half each run
+/// leaves one for the stream on which its rank is set up.
 ///
 /// The streams of one run may share queues, as the launches of a plan never
 /// wait for later ones of any rank (checkPlan): of all that ranks have not done

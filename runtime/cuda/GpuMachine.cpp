@@ -5,6 +5,7 @@
 #include "runtime/cuda/GpuDevice.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -67,9 +68,17 @@ HeldGpus holdGpus(int ranks) {
 }
 
 bool areUsable(const HeldGpus &gpus) {
-  return std::all_of(gpus->begin(), gpus->end(), [](const auto &device) {
+  using Clock = std::chrono::steady_clock;
+  // What has failed may have left kernels that do not end.
+  auto end = Clock::now() + std::chrono::seconds(10);
+  auto look = [&]() -> Status {
+    if (Clock::now() < end)
+      return Status();
+    return error("it does not end");
+  };
+  return std::all_of(gpus->begin(), gpus->end(), [&](const auto &device) {
     CurrentContext current(device->driver, device->context);
-    return current.status().ok() && createStream(*device).ok();
+    return current.status().ok() && createStream(*device, look).ok();
   });
 }
 

@@ -520,14 +520,17 @@ Status GpuExecutor::State::prepareStreams() {
   };
   streams.resize(static_cast<size_t>(plan.streams));
   joins.resize(streams.size());
+  ownStreams = options.runsAtOnce == 1
+                   ? OwnStreams::ofRank(transport, rank, *device)
+                   : std::make_shared<OwnStreams>(*device);
   for (const PreparedGpuLaunch &launch : launches) {
     auto index = static_cast<size_t>(launch.stream);
     if (index == 0 || streams[index])
       continue;
-    Result<Stream> stream = createStream(*device);
+    Result<CUstream> stream = ownStreams->get(index);
     if (!stream)
       return stream.status();
-    streams[index] = *std::move(stream);
+    streams[index] = *stream;
     if (Status status = make(joins[index], false); !status)
       return status;
   }

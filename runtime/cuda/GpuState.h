@@ -54,14 +54,14 @@ struct PreparedGpuLaunch {
   Event begin, end;
 };
 
-/// How much a stream has been given. The driver has room for some 1,000 things
-/// in a queue; whoever gives it more is held up, and may hold up other threads
-/// of the process, which the queue may be waiting for.
+/// How much a stream has been given: launches, copies, and what is recorded and
+/// waited for. The driver has room for some 1,000 things in a queue; whoever
+/// gives it more is held up, and may hold up other threads of the process,
+/// which the queue may be waiting for.
 struct StreamPace {
-  /// So many launches, each with what it waits for, are not followed by as many
-  /// before those are done.
-  static constexpr int launches = 64;
-  int launched = 0;
+  /// So many are not followed by as many before they are done.
+  static constexpr size_t most = 256;
+  size_t given = 0;
   /// Behind the last of them, and of those before.
   Event last, before;
 };
@@ -138,6 +138,8 @@ struct GpuExecutor::State {
   bool endRuns(CUstream stream = nullptr);
   /// Ends this rank's part; whether what it used may be freed.
   bool finish();
+  /// Frees it, and waits until all ranks have.
+  static void giveBack(std::unique_ptr<State> state);
 
   /// Fails the team, and stops the kernels of this rank.
   Status fail(const Status &cause);
@@ -176,7 +178,9 @@ struct GpuExecutor::State {
   std::vector<PreparedGpuLaunch> launches;
   /// By stream; none of stream 0, which is the caller's, and of those without
   /// launches.
-  std::vector<Stream> streams;
+  std::vector<CUstream> streams;
+  /// What they are taken from.
+  std::shared_ptr<OwnStreams> ownStreams;
   std::vector<Event> joins;
   /// By stream; none where this rank has the device's queues for itself.
   std::vector<StreamPace> paces;
@@ -228,8 +232,11 @@ private:
   /// captures a graph.
   Status beginStream(CUstream stream);
   Status launchAll(CUstream stream);
-  /// Before a launch on a stream: waits where it has many that are not done.
-  Status pace(size_t number, CUstream stream);
+  /// Before a stream of the plan is given so many things: waits where it has
+  /// many that are not done.
+  Status pace(size_t number, CUstream stream, size_t things);
+  /// What a run gives the caller's stream beside its launches.
+  size_t thingsBeside() const;
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
   /// All of a launch, with its messages.
   Status launchSegments(PreparedGpuLaunch &launch, CUstream stream);
@@ -262,8 +269,8 @@ private:
   bool isCaptured = false;
   /// Whether it is the first in its stream.
   bool isFirstRun = false;
-  /// Whether any was a capture.
-  bool hasCaptured = false;
+  /// Whether any was a capture; who watches messages looks, too.
+  std::atomic<bool> hasCaptured = false;
   bool mayBeUsed = false, hasRun = false, isTraceReady = false;
   uint64_t runs = 0;
   /// Of the callers' streams that were used last, by their numbers, which no

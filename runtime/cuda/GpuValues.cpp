@@ -42,6 +42,8 @@ Status GpuExecutor::State::startWithValues(std::span<void *const> addresses,
   Status status = current.status();
   if (status)
     status = beginStream(stream);
+  if (status)
+    status = pace(0, stream, values.size() * (valueBytes / wordBytes));
   std::copy(addresses.begin(), addresses.end(), placed.begin());
   for (const ValueArgument &value : values) {
     uint32_t words[valueBytes / wordBytes] = {};

@@ -35,6 +35,8 @@ enum class EndStage : uint32_t {
   RunsAreOver = 1,
   /// It accesses no memory of others any more.
   PeersAreClosed = 2,
+  /// What it took is given back, which waits for what others run.
+  MemoryIsBack = 3,
 };
 
 class HostExchange {

@@ -34,7 +34,9 @@ Result<MemoryNeeds> whileRunning(const PlannedRun &run,
   if (!only)
     needs.add("symmetric memory", static_cast<int64_t>(plan.ranks.size()),
               *heap);
-  bool isRestored = run.task.runs > 1 || !run.task.givesResults;
+  // On GPUs they are copied again from where they came.
+  bool isRestored = !run.task.onGpus &&
+                    (run.task.runs > 1 || !run.task.givesResults);
   for (int rank = 0; rank < static_cast<int>(plan.ranks.size()); ++rank) {
     if (only && *only != rank)
       continue;

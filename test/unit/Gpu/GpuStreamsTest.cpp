@@ -131,6 +131,56 @@ TEST_F(GpuRun, ExecutorsAreMadeWhenAllHaveStartedTheirRuns) {
   EXPECT_TRUE(team.failure().ok()) << team.failure().message();
 }
 
+TEST_F(GpuRun, WhatIsGivenBackHoldsUpNoOtherExecutor) {
+  // The first rank runs the next program when others still give back what the
+  // one before took.
+  constexpr int ranks = 3, times = 20;
+  Package package = pipelineOnGpus(ranks, 2, 2);
+  Arrays arrays(ranks, 4);
+  auto heap = SymmetricHeap::create(ranks, (1 + times) *
+                                               gpuTransportBytes(package.plan));
+  ASSERT_TRUE(heap.ok()) << heap.message();
+  Transport &team = **heap;
+  auto makeExecutor = [&](int rank) {
+    return GpuExecutor::create(package.plan, *package.gpu, rank, team,
+                               onOneGpu());
+  };
+  auto runRank = [&](int rank) {
+    auto kept = makeExecutor(rank);
+    auto runs = kept ? GpuRuns::create(**kept, package.plan, rank)
+                     : Result<std::unique_ptr<GpuRuns>>(kept.status());
+    Status status = runs ? (*runs)->upload(arrays.of(rank)) : runs.status();
+    for (int i = 0; i < times && status; ++i) {
+      status = makeExecutor(rank).status();
+      if (status)
+        status = (*runs)->run();
+    }
+    return status ? status : team.fail(rank, status.message());
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      (void)runRank(rank);
+      team.leave(rank);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_TRUE(team.failure().ok()) << team.failure().message();
+}
+
+TEST_F(GpuRun, RunsOfManyStreamsDoNotFillTheQueues) {
+  // Each gives the caller's stream what forks it and joins it.
+  Package package = pipelineOnGpus(2, 16, 1);
+  Arrays arrays(2, 16);
+  Status status =
+      onGpus(package, onOneGpu(), [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        Status status = runs.upload(arrays.of(rank));
+        std::this_thread::sleep_for(std::chrono::milliseconds(300 * rank));
+        return status ? runs.timeRuns(128).status() : status;
+      });
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
 TEST_F(GpuRun, MoreRunsAtOnceThanMultiprocessorsAreRefused) {
   if (!fail)
     GTEST_SKIP() << "of the fake devices it is known how large they are";
