@@ -52,7 +52,7 @@ def ScheduleNameOp : Ccn_ScheduleOp<"name"> {
 def ScheduleSplitOp : Ccn_ScheduleOp<"split"> {
   let summary = "Splits an all_reduce into two or three collectives";
   let description = [{
-    Conditions `split_c1` to `split_c5` of the pass `ccn-split`. Yields the parts in
+    Conditions `split_c1` to `split_c6` of the pass `ccn-split`. Yields the parts in
     order.
 
     ```mlir

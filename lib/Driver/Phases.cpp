@@ -229,8 +229,10 @@ static bool keepProgram(ModuleOp module, const CompileOptions &options,
       others.push_back(&op);
   }
   if (!llvm::is_contained(names, options.program)) {
-    diagnostics.error("the file has no program '" + options.program +
-                      "'; it has '" + llvm::join(names, "', '") + "'");
+    diagnostics.error("the file has no program '" + options.program + "'" +
+                      (names.empty()
+                           ? ""
+                           : "; it has '" + llvm::join(names, "', '") + "'"));
     return false;
   }
   for (Operation *other : others)
@@ -430,7 +432,9 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     frontend::Lowered lowered =
         frontend::lower(*file, context, lowerOptions, diagnostics, badOption);
     current = std::move(lowered.module);
-    schedules = std::move(lowered.schedules);
+    // A script takes the place of what the file says.
+    if (!options.scheduleFile || !isMlir(*options.scheduleFile))
+      schedules = std::move(lowered.schedules);
     if (!current)
       return badOption ? CompileStatus::WrongUsage
                        : CompileStatus::WrongProgram;

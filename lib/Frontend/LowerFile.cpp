@@ -232,7 +232,8 @@ void FileLowering::checkOptions() {
       int64_t size;
       bool isSize = kind == Declaration::Kind::Param &&
                     !StringRef(name).getAsInteger(10, size);
-      if (isSize ? literalSizes.count(size) != 0
+      // A size is found by how it is written first.
+      if (isSize ? literalSizes.count(size) != 0 && std::to_string(size) == name
                  : llvm::is_contained(candidates, name))
         continue;
       badOption = true;

@@ -441,6 +441,9 @@ void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
     };
     if (position(a) != position(b))
       return position(a) < position(b);
+    if (a.getDefiningOp() && a.getDefiningOp() == b.getDefiningOp())
+      return cast<OpResult>(a).getResultNumber() <
+             cast<OpResult>(b).getResultNumber();
     return a.getDefiningOp() != b.getDefiningOp() && a.getDefiningOp() &&
            a.getDefiningOp()->getBlock() == b.getDefiningOp()->getBlock() &&
            a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());

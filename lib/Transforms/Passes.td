@@ -83,6 +83,8 @@ def Split : Pass<"ccn-split", "::ccn::ProgramOp"> {
     - `split_c3`: `reduce_broadcast` goes along one axis.
     - `split_c4`: `hierarchical` goes along two axes or more.
     - `split_c5`: the all_reduce is in no region.
+    - `split_c6`: `hierarchical` of 16- or 8-bit floats leaves no reduction
+      pending along other axes.
   }];
   let options = [
     Option<"value", "value", "std::string", /*default=*/"",

@@ -18,15 +18,27 @@ LogicalResult ccn::refuse(EmitRefusal emit, StringRef condition,
   return failure();
 }
 
-static bool hasName(Operation *op, StringRef name) {
+/// Calls look(name) for each name of an operation.
+template <typename Look> static void forEachName(Operation *op, Look look) {
   if (auto let = op->getAttrOfType<StringAttr>(kLetAttr))
-    if (let.getValue() == name)
-      return true;
+    look(let.getValue());
   if (auto tags = op->getAttrOfType<ArrayAttr>(kTagsAttr))
     for (auto tag : tags.getAsRange<StringAttr>())
-      if (tag.getValue() == name)
-        return true;
-  return false;
+      look(tag.getValue());
+}
+
+static bool hasName(Operation *op, StringRef name) {
+  bool has = false;
+  forEachName(op, [&](StringRef own) { has |= own == name; });
+  return has;
+}
+
+llvm::StringSet<> ccn::namesIn(ProgramOp program) {
+  llvm::StringSet<> names;
+  program.getBody().walk([&](Operation *op) {
+    forEachName(op, [&](StringRef name) { names.insert(name); });
+  });
+  return names;
 }
 
 OpSet ccn::findByName(ProgramOp program, StringRef name) {

@@ -12,6 +12,7 @@
 #include "dialect/Ccn.h"
 
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace ccn {
 
@@ -25,6 +26,9 @@ using EmitRefusal = llvm::function_ref<mlir::InFlightDiagnostic()>;
 /// program that shows it (may be null).
 mlir::LogicalResult refuse(EmitRefusal emit, llvm::StringRef condition,
                            const llvm::Twine &message, mlir::Operation *at);
+
+/// All names that operations of a program have.
+llvm::StringSet<> namesIn(ProgramOp program);
 
 /// The operations that a name stands for: those that the program's statement of
 /// that name made, or those that a schedule gave the name.

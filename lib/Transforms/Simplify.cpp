@@ -112,15 +112,16 @@ void NameKeeper::notifyOperationErased(Operation *op) {
 
 DictionaryAttr NameKeeper::reasons() {
   NamedAttrList reasons;
+  llvm::StringSet<> live = namesIn(program);
   for (auto &[name, fate] : fates) {
-    if (!findByName(program, name).empty())
+    if (live.contains(name))
       continue;
     // Through what has gone since.
     Successor successor = fate.successor;
     for (size_t i = 0; i < fates.size() && !successor.isArgument; ++i) {
       auto next = fates.find(successor.name);
       if (next == fates.end() || next->second.how == Fate::Unused ||
-          !findByName(program, successor.name).empty())
+          live.contains(successor.name))
         break;
       successor = next->second.successor;
     }

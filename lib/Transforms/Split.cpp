@@ -61,6 +61,14 @@ FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
     return refuse(emit, "split_c4",
                   "expected an all_reduce along two axes or more, found one",
                   op);
+  // split_c6
+  if (form == SplitForm::Hierarchical && hasPartials(op.getResult()) &&
+      partialElement(op.getKind(), op.getType().getElementType()) !=
+          op.getType().getElementType())
+    return refuse(emit, "split_c6",
+                  "expected a sum of 16- or 8-bit floats that no other axis "
+                  "has to end, as what is between the steps is in f32",
+                  op);
 
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
