@@ -7,6 +7,8 @@
 
 #include "runtime/FreeMemory.h"
 
+#include "runtime/Random.h"
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -50,13 +52,6 @@ std::optional<int64_t> readNumber(const std::string &path) {
   std::ifstream file(path);
   int64_t number;
   return file >> number ? std::optional(number) : std::nullopt;
-}
-
-uint64_t hashOf(const std::string &text) {
-  uint64_t hash = 14695981039346656037ULL;
-  for (char c : text)
-    hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
-  return hash;
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,7 +121,7 @@ void findGroupLimit(const std::string &root, FreeMemory &free) {
     if (left >= free.group)
       return;
     free.group = left;
-    free.groupId = hashOf(folder + space);
+    free.groupId = runtime::fnv1a(folder + space);
   });
 }
 
@@ -168,7 +163,8 @@ FreeMemory FreeMemory::now(const std::string &root) {
   std::string machine = readText(root + "/proc/meminfo");
   if (std::optional<int64_t> available = numberAfter(machine, "MemAvailable:"))
     free.machine = withoutReserve(*available * 1024);
-  free.machineId = hashOf(readText(root + "/proc/sys/kernel/random/boot_id"));
+  free.machineId =
+      runtime::fnv1a(readText(root + "/proc/sys/kernel/random/boot_id"));
   findGroupLimit(root, free);
   std::string own = readText(root + "/proc/self/status");
   free.process = std::min(leftOf(RLIMIT_AS, numberAfter(own, "VmSize:")),

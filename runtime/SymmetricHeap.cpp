@@ -182,6 +182,11 @@ Result<FileDescriptor> SymmetricHeap::openFile(int64_t process, int number) {
 /// The control block comes first: the others learn there why there is no more.
 Status SymmetricHeap::reserve() {
   int64_t all = controlBytes() + totalBytes;
+  FreeMemory free = FreeMemory::now();
+  // Whoever makes a larger file than it may is ended by a signal.
+  if (controlBytes() > free.file)
+    return error("cannot share ", controlBytes(), " bytes: expected at most ",
+                 free.file, ", the limit of a file's size (see 'ulimit -f')");
   if (int code = posix_fallocate(file.get(), 0, controlBytes())) {
     errno = code;
     return error("cannot share ", controlBytes(), " bytes: ", systemError());
@@ -191,7 +196,6 @@ Status SymmetricHeap::reserve() {
   MemoryNeeds needs;
   needs.add("symmetric memory of " + std::to_string(ranks()) + " ranks", 1,
             all);
-  FreeMemory free = FreeMemory::now();
   Status status = checkMemory(needs, free);
   if (status && all > free.file)
     status = error("cannot share ", all, " bytes: expected at most ", free.file,

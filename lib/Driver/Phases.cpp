@@ -229,10 +229,9 @@ static bool keepProgram(ModuleOp module, const CompileOptions &options,
       others.push_back(&op);
   }
   if (!llvm::is_contained(names, options.program)) {
-    diagnostics.error("the file has no program '" + options.program + "'" +
-                      (names.empty()
-                           ? ""
-                           : "; it has '" + llvm::join(names, "', '") + "'"));
+    diagnostics.error(
+        "the file has no program '" + options.program + "'" +
+        (names.empty() ? "" : "; it has '" + llvm::join(names, "', '") + "'"));
     return false;
   }
   for (Operation *other : others)

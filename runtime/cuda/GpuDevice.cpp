@@ -97,8 +97,7 @@ std::unique_lock<std::mutex> GpuDevice::takeTurn() {
 
 Status GpuDevice::begin(CUstream stream) const {
   if (!word)
-    if (Status status =
-            check(driver.memAlloc(&word, wordBytes), "cuMemAlloc");
+    if (Status status = check(driver.memAlloc(&word, wordBytes), "cuMemAlloc");
         !status)
       return status;
   std::unique_lock<std::mutex> turn = takeTurn();

@@ -240,8 +240,7 @@ Status GpuExecutor::State::beginStream(CUstream stream) {
   return device->begin(stream);
 }
 
-Status GpuExecutor::State::pace(size_t number, CUstream stream,
-                                size_t things) {
+Status GpuExecutor::State::pace(size_t number, CUstream stream, size_t things) {
   if (isCaptured || paces.empty())
     return Status();
   StreamPace &pace = paces[number];
@@ -262,10 +261,10 @@ size_t GpuExecutor::State::thingsBeside() const {
   // The fork, the end, and the streams that are joined.
   size_t things = 2 + streams.size();
   for (const SharedArgument &argument : shared)
-    things += 2 * (argument.isScattered
-                       ? argument.places().own.size() +
-                             piecesAt(given[argument.number]).size()
-                       : 1);
+    things +=
+        2 * (argument.isScattered ? argument.places().own.size() +
+                                        piecesAt(given[argument.number]).size()
+                                  : 1);
   for (const OwnScattered &argument : scattered)
     things += 1 + piecesAt(given[argument.number]).size() / 64;
   return things;
@@ -548,8 +547,8 @@ bool GpuExecutor::State::finish() {
     argument.bound.reset();
   if (team)
     team->closePeers();
-  bool haveMet = !mayBeUsed || exchange->meetAtEnd(EndStage::PeersAreClosed,
-                                                   graceSeconds);
+  bool haveMet =
+      !mayBeUsed || exchange->meetAtEnd(EndStage::PeersAreClosed, graceSeconds);
   if (transport.failed())
     stopKernels();
   if (haveMet)

@@ -194,7 +194,9 @@ int64_t GpuExecutor::State::placeShared(const Plan &whole,
 }
 
 /// What this rank is about to take of its device, the workspaces as large as
-/// they can be. Messages' copies, of which little is known yet, are not in it.
+/// they are without clusters and with a stream for each of the plan's.
+/// Messages' copies and those of matrices that the library needs filled up, of
+/// which little is known yet, are not in it.
 MemoryNeeds GpuExecutor::State::memoryNeeds(const GpuProgram &program,
                                             int64_t symmetricBytes) const {
   const std::vector<GpuLaunch> &own =
@@ -204,16 +206,18 @@ MemoryNeeds GpuExecutor::State::memoryNeeds(const GpuProgram &program,
     if (own[i].kernel < 0)
       continue;
     auto index = static_cast<size_t>(own[i].kernel);
-    int64_t most = std::min<int64_t>(own[i].blocks, CCN_MAX_BLOCKS);
-    if (!program.kernels[index].waits)
-      most =
-          std::min(own[i].blocks, kernels.multiprocessors() *
-                                      kernels.kernel(own[i].kernel).blocksEach);
+    int64_t most =
+        std::min(own[i].blocks, kernels.multiprocessors() *
+                                    kernels.kernel(own[i].kernel).blocksEach);
+    if (program.kernels[index].waits)
+      most = std::min<int64_t>(most, CCN_MAX_BLOCKS);
     int64_t &bytes = workspaces[static_cast<size_t>(plan.launches[i].stream)];
     bytes = std::max(
         bytes, addSaturating(own[i].workspaceBytes,
                              multiplySaturating(
                                  program.kernels[index].blockBytes, most)));
+    if (own[i].product && options.products != ProductChoice::Kernels)
+      bytes = std::max(bytes, LibraryProduct::workspaceBytes);
   }
   MemoryNeeds needs;
   needs.add("symmetric memory", 1, GpuTeam::takenBytes(symmetricBytes));

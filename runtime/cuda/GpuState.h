@@ -134,7 +134,8 @@ struct GpuExecutor::State {
   bool settle(CUstream stream = nullptr);
   /// Likewise, and until all ranks have come so far: giving memory back waits
   /// for the device, and so for kernels of other ranks there, which may wait
-  /// for what a third could not launch meanwhile. Whether nothing is in the way.
+  /// for what a third could not launch meanwhile. Whether nothing is in the
+  /// way.
   bool endRuns(CUstream stream = nullptr);
   /// Ends this rank's part; whether what it used may be freed.
   bool finish();

@@ -87,8 +87,8 @@ public:
   bool isWhole() const;
 
   /// Says that this rank has come so far towards its end, and waits until the
-  /// others have, or are gone: at most `graceSeconds` longer than the time limit
-  /// or, once it has failed, than the team's failure. Whether all have; a
+  /// others have, or are gone: at most `graceSeconds` longer than the time
+  /// limit or, once it has failed, than the team's failure. Whether all have; a
   /// failure it does not make.
   bool meetAtEnd(EndStage stage, double graceSeconds);
 

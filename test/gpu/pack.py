@@ -295,7 +295,7 @@ def pack(folder, packages, options):
             archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
     for script in ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "prepare.py", "replays.py", "killed.py",
-                   "device.py"):
+                   "device.py", "shared.py"):
         shutil.copy(f"{HERE}/{script}", folder)
     built = os.path.dirname(os.path.abspath(options.bin))
     shutil.copytree(f"{built}/lib/python", f"{folder}/python", dirs_exist_ok=True,

@@ -4,7 +4,7 @@
     shared.py queues [--streams N]             which streams of a process wait for each other, by the driver's choice of queues
     shared.py run FOLDER [--times N] [--at-once N[,N...]] [--timeout S] [--gpus LIST] [--only REGEX]
 
-`run` checks the packages named `shared-...` that pack.py packed, each so often, with so many processes at once: on one GPU,
+`run` checks the packages named `once-...` that pack.py packed, each so often, with so many processes at once: on one GPU,
 on two (--gpus 0 and --gpus 0,1), with products by ccn's kernels and by cuBLASLt. What fails is printed with all that tells
 why: the error, which says what each rank's GPU was given, has begun and has done; and of a process that takes longer
 than half of its time limit the state of its threads, and what the GPU was doing. Ends with 1 if anything failed.
@@ -207,8 +207,10 @@ def run(options):
     folder = os.path.abspath(options.folder)
     if os.path.exists(f"{folder}/packages.tar.xz"):
         subprocess.run(["tar", "xf", f"{folder}/packages.tar.xz", "-C", folder], check=True)
-    packages = [path for path in sorted(glob.glob(f"{folder}/shared-*.ccnpkg"))
+    packages = [path for path in sorted(glob.glob(f"{folder}/once-*.ccnpkg"))
                 if re.search(options.only, os.path.basename(path))]
+    if not packages:
+        sys.exit(f"{folder}: no package 'once-...' of that name")
     failed = 0
     for package in packages:
         check(folder, package, "auto", options)

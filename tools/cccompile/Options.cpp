@@ -297,7 +297,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
     if (!options.prefix.empty() && !isPrefix(options.prefix))
       throw CLI::ValidationError(
           "--prefix", "expected letters, digits and '_' that do not begin "
-                      "with a digit or as 'ccn_', found '" +
+                      "with a digit and are not 'ccn' nor begin with 'ccn_', "
+                      "found '" +
                           options.prefix + "'");
     if (options.rank && options.stopAfter != "localize" &&
         options.stopAfter != "select" && options.stopAfter != "plan" &&

@@ -95,7 +95,8 @@ std::optional<int> ccn::parseOptions(int argc, char **argv,
   app.footer(
       std::string(cli::arraysNote) +
       "Exit codes: 0 done; 2 usage, or a package that this machine cannot "
-      "run; 4 the\nrun failed, or --check found a difference.\n\n"
+      "run; 4 the\nrun failed, there is not the memory for it, or --check "
+      "found a difference.\n\n"
       "Where mpirun, torchrun or Slurm has started it, each process is a rank. "
       "Which of\nthem has is seen in the environment; CCN_LAUNCHER says it "
       "otherwise (mpi, torchrun,\nslurm, none). torchrun's and Slurm's ranks "

@@ -89,6 +89,7 @@ public:
   static Result<std::unique_ptr<RunMemory>>
   create(const runtime::Plan &plan, const RunTask &task,
          std::optional<int> only = std::nullopt);
+  int64_t bytes() const { return totalBytes; }
   /// The bytes that such memory takes.
   static Result<int64_t> bytesFor(const runtime::Plan &plan, int32_t timedRuns,
                                   std::optional<int> only = std::nullopt);

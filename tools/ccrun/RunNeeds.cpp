@@ -35,8 +35,8 @@ Result<MemoryNeeds> whileRunning(const PlannedRun &run,
     needs.add("symmetric memory", static_cast<int64_t>(plan.ranks.size()),
               *heap);
   // On GPUs they are copied again from where they came.
-  bool isRestored = !run.task.onGpus &&
-                    (run.task.runs > 1 || !run.task.givesResults);
+  bool isRestored =
+      !run.task.onGpus && (run.task.runs > 1 || !run.task.givesResults);
   for (int rank = 0; rank < static_cast<int>(plan.ranks.size()); ++rank) {
     if (only && *only != rank)
       continue;

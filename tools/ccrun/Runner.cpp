@@ -191,7 +191,7 @@ Result<MemoryNeeds> Runner::needs(const RunTask &task,
   return needsOf(runs, given, only);
 }
 
-Status Runner::checkMemory(std::optional<int> timedRuns) const {
+Status Runner::checkMemory(std::optional<int> timedRuns, int64_t held) const {
   RunTask task = this->task();
   if (timedRuns) {
     task = timedTask(*timedRuns);
@@ -201,6 +201,8 @@ Status Runner::checkMemory(std::optional<int> timedRuns) const {
   if (!wanted)
     return wanted.status();
   FreeMemory free = FreeMemory::now();
+  for (int64_t *bytes : {&free.machine, &free.group, &free.process})
+    *bytes = addSaturating(*bytes, held);
   // That is a limit of each process, and this one does not run ranks.
   if (options.processes)
     free.process = INT64_MAX;
@@ -212,7 +214,7 @@ std::optional<int> Runner::runPlans(const RunTask &task,
   if (*ownLaunch())
     return runInTeam(task, arrays);
   if (Status status = checkMemory(); !status)
-    return fail(WrongUsage, "'" + options.package + "': " + status.message());
+    return fail(RunFailed, "'" + options.package + "': " + status.message());
   Result<Inputs> inputs = arrays.read();
   if (!inputs)
     return fail(WrongUsage, inputs.message());
@@ -278,8 +280,7 @@ std::optional<int> Runner::runInTeam(const RunTask &task,
   }
   team = Team::join(wanted);
   Status status = team->joined();
-  int code =
-      team->isWrongSize() || team->lacksMemory() ? WrongUsage : RunFailed;
+  int code = team->isWrongSize() ? WrongUsage : RunFailed;
   if (status) {
     status = takeVariant();
     Result<Inputs> inputs = status ? arrays.read() : Result<Inputs>(status);
@@ -382,7 +383,10 @@ Result<double> Runner::time(size_t variant, int runs, const Inputs &inputs) {
   options.variant = static_cast<int>(variant);
   RunTask task = timedTask(runs);
   task.givesResults = false;
-  Status status = checkMemory(runs);
+  int64_t held = memory ? memory->bytes() : 0;
+  for (const auto &[name, tensor] : inputs)
+    held += tensor.byteCount();
+  Status status = checkMemory(runs, held);
   if (status)
     status = runPlan(package.plan, task, inputs, memory);
   if (status)

@@ -51,9 +51,10 @@ public:
   int run();
 
   /// Whether there is the memory for what the options ask, or for timing so
-  /// many runs; without a look, nothing is taken. Of ranks that were launched
-  /// the team looks.
-  Status checkMemory(std::optional<int> timedRuns = std::nullopt) const;
+  /// many runs; without a look, nothing is taken. So many bytes of it are held
+  /// already. Of ranks that were launched the team looks.
+  Status checkMemory(std::optional<int> timedRuns = std::nullopt,
+                     int64_t held = 0) const;
 
   /// The median time of a run, in seconds, of `runs`, of the variant of this
   /// number, which the package now has in its place. All variants that are

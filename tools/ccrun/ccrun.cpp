@@ -36,7 +36,7 @@ int tune(const RunnerOptions &options, Package &package,
     return fail(WrongUsage, status.message());
   Runner runner(options, package, environment, onGpus);
   if (Status status = runner.checkMemory(options.tuneRuns); !status)
-    return fail(WrongUsage, "'" + options.package + "': " + status.message());
+    return fail(RunFailed, "'" + options.package + "': " + status.message());
   Result<Inputs> inputs = arrays.read();
   if (!inputs)
     return fail(WrongUsage, inputs.message());
