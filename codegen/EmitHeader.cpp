@@ -7,7 +7,7 @@
 
 #include "codegen/EmitHeader.h"
 
-#include "runtime/Random.h"
+#include "runtime/Hash.h"
 #include "runtime/Signature.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 #include "runtime/FreeMemory.h"
 
-#include "runtime/Random.h"
+#include "runtime/Hash.h"
 
 #include <algorithm>
 #include <fstream>

@@ -6,6 +6,8 @@
 
 #include "runtime/Random.h"
 
+#include "runtime/Hash.h"
+
 #include "runtime/Blocks.h"
 #include "runtime/Parallel.h"
 
@@ -99,15 +101,6 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
     key[1] += 0xBB67AE85u;
   }
   return counter;
-}
-
-uint64_t fnv1a(std::string_view text) {
-  uint64_t hash = 14695981039346656037ULL;
-  for (char c : text) {
-    hash ^= static_cast<uint8_t>(c);
-    hash *= 1099511628211ULL;
-  }
-  return hash;
 }
 
 Result<HostTensor> dropout(const HostTensor &x, double p, uint64_t seed,

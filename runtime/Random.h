@@ -23,9 +23,6 @@ namespace ccn::runtime {
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
                                    std::array<uint32_t, 2> key);
 
-/// The 64-bit FNV-1a hash (offset 14695981039346656037, prime 1099511628211).
-uint64_t fnv1a(std::string_view text);
-
 /// Where a slice lies in the tensor it is a slice of: the whole tensor's shape
 /// and, for each dimension, the index at which the slice begins.
 struct GlobalPosition {

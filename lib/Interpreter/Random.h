@@ -14,7 +14,6 @@ namespace ccn::interp {
 
 using runtime::drawScale;
 using runtime::dropout;
-using runtime::fnv1a;
 using runtime::GlobalPosition;
 using runtime::philox4x32;
 using runtime::randomFill;

@@ -374,24 +374,6 @@ void Planner::planArguments() {
   }
 }
 
-void Planner::storeIn(Value value, const Strided &target, Location loc) {
-  // A constant is made where it is needed, which is now.
-  if (!findStorage(value))
-    planKernel(value.getDefiningOp());
-  Strided source = storage.lookup(value);
-  // The kernel that made the value, if it is the last, stores it too.
-  auto it = makers.find(value);
-  if (it == makers.end() || it->second + 1 != draft.launches.size() ||
-      draft.launches.back().segment != segment ||
-      draft.launches.back().stream != 0) {
-    draft.launches.push_back({"store", loc});
-    draft.launches.back().segment = segment;
-    // What has left may still read what is stored to.
-    awaitAllAhead(draft.launches.back());
-  }
-  draft.launches.back().parts.push_back(CopyDraft{source, target, true});
-}
-
 /// Whether a value may lie in the memory of an argument, on some rank: it is
 /// what that holds or held, or a view of it, or was kept when others got what
 /// was sent. The same on all ranks.
@@ -410,6 +392,42 @@ static bool mayLieIn(Value value, BlockArgument argument) {
                     argument);
   return isa<TransposeOp, ExtractOp, BroadcastToOp, ReshapeOp>(op) &&
          mayLieIn(op->getOperand(0), argument);
+}
+
+bool Planner::isReadAhead(BlockArgument argument) {
+  return llvm::any_of(ahead, [&](const auto &item) {
+    Operation *op = item.first.getDefiningOp();
+    auto reads = [&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(), [&](Value operand) {
+        return mayLieIn(operand, argument);
+      });
+    };
+    return op
+        ->walk([&](Operation *inner) {
+          return reads(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  });
+}
+
+void Planner::storeIn(Value value, const Strided &target,
+                      BlockArgument argument, Location loc) {
+  // A constant is made where it is needed, which is now.
+  if (!findStorage(value))
+    planKernel(value.getDefiningOp());
+  Strided source = storage.lookup(value);
+  // The kernel that made the value, if it is the last, stores it too.
+  auto it = makers.find(value);
+  if (it == makers.end() || it->second + 1 != draft.launches.size() ||
+      draft.launches.back().segment != segment ||
+      draft.launches.back().stream != 0 ||
+      (argument && isReadAhead(argument))) {
+    draft.launches.push_back({"store", loc});
+    draft.launches.back().segment = segment;
+    // What has left may still read what is stored to.
+    awaitAllAhead(draft.launches.back());
+  }
+  draft.launches.back().parts.push_back(CopyDraft{source, target, true});
 }
 
 void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
@@ -472,13 +490,13 @@ void Planner::planUpdate(UpdateOp op) {
   Strided target = Strided::whole(static_cast<int>(argument.getArgNumber()),
                                   shapeOf(argument));
   saveOldValues(op, argument);
-  storeIn(op.getValue(), target, op.getLoc());
+  storeIn(op.getValue(), target, argument, op.getLoc());
   storage[op.getResult()] = target;
 }
 
 void Planner::planReturn(ReturnOp op) {
   for (auto [value, buffer] : llvm::zip_equal(op->getOperands(), resultBuffers))
-    storeIn(value, Strided::whole(buffer, shapeOf(value)), op.getLoc());
+    storeIn(value, Strided::whole(buffer, shapeOf(value)), {}, op.getLoc());
 }
 
 LogicalResult Planner::run() {

@@ -111,7 +111,11 @@ private:
   /// Keeps what values of an argument's old content still needs, as the
   /// argument is about to change.
   void saveOldValues(UpdateOp op, mlir::BlockArgument argument);
-  void storeIn(mlir::Value value, const Strided &target, mlir::Location loc);
+  /// Whether what has left ahead may still read an argument's memory.
+  bool isReadAhead(mlir::BlockArgument argument);
+  /// Stores a value in memory: of an argument, or of a result if that is null.
+  void storeIn(mlir::Value value, const Strided &target,
+               mlir::BlockArgument argument, mlir::Location loc);
   LaunchDraft &addLaunch(mlir::Operation *op);
 
   ProgramOp program;

@@ -8,6 +8,7 @@
 #include "lib/Verify/Compare.h"
 
 #include "lib/Interpreter/Random.h"
+#include "runtime/Hash.h"
 
 namespace ccn::verify {
 
@@ -27,7 +28,7 @@ double valueAt(uint32_t point, uint32_t number, const Symbol &symbol) {
   if (interp::isInteger(symbol.type))
     return bits & 3;
   std::string_view argument(symbol.name);
-  uint64_t hash = interp::fnv1a(argument.substr(0, argument.find('[')));
+  uint64_t hash = runtime::fnv1a(argument.substr(0, argument.find('[')));
   std::array<uint32_t, 4> style = interp::philox4x32(
       {static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32), 1, 0},
       {point, key});

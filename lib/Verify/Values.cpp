@@ -10,6 +10,7 @@
 #include "lib/Interpreter/Blocks.h"
 #include "lib/Interpreter/Placement.h"
 #include "lib/Interpreter/Random.h"
+#include "runtime/Hash.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -190,7 +191,7 @@ verify::drawInputs(ProgramOp program, ValueSet set, Integers integers,
     if (!tensor)
       return emitError(argument.getLoc())
              << "argument '" << name << "': " << tensor.message();
-    uint64_t stream = interp::fnv1a(name + "/" + verify::name(set).str());
+    uint64_t stream = runtime::fnv1a(name + "/" + verify::name(set).str());
     auto fill = [&](auto zero, auto draw) {
       decltype(zero) values[interp::blockSize];
       interp::forEachBlock(tensor->count(), [&](int64_t first, int64_t n) {

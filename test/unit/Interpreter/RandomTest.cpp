@@ -9,6 +9,8 @@
 
 #include "lib/Interpreter/Movement.h"
 
+#include "runtime/Hash.h"
+
 #include "TestUtil.h"
 
 using namespace ccn::interp;
@@ -29,9 +31,9 @@ TEST(Philox, KnownAnswers) {
 }
 
 TEST(Fnv1a, KnownAnswers) {
-  EXPECT_EQ(fnv1a(""), 0xcbf29ce484222325ULL);
-  EXPECT_EQ(fnv1a("a"), 0xaf63dc4c8601ec8cULL);
-  EXPECT_EQ(fnv1a("foobar"), 0x85944171f73967e8ULL);
+  EXPECT_EQ(ccn::runtime::fnv1a(""), 0xcbf29ce484222325ULL);
+  EXPECT_EQ(ccn::runtime::fnv1a("a"), 0xaf63dc4c8601ec8cULL);
+  EXPECT_EQ(ccn::runtime::fnv1a("foobar"), 0x85944171f73967e8ULL);
 }
 
 TEST(Dropout, FollowsItsDefinition) {
@@ -212,8 +214,9 @@ TEST(RandomFill, DependsOnSeedAndStream) {
   EXPECT_FALSE(same(fill(1, "a"), fill(2, "a")));
   EXPECT_FALSE(same(fill(1, "a"), fill(1ULL << 32 | 1, "a")));
   EXPECT_FALSE(same(fill(1, "a"), fill(1, "b")));
-  Counter lanes = philox4x32(
-      {0, 0, uint32_t(fnv1a("a")), uint32_t(fnv1a("a") >> 32)}, {1, 0});
+  Counter lanes = philox4x32({0, 0, uint32_t(ccn::runtime::fnv1a("a")),
+                              uint32_t(ccn::runtime::fnv1a("a") >> 32)},
+                             {1, 0});
   EXPECT_EQ(fill(1, "a").doubleAt(2),
             float(((lanes[2] >> 8) + 1) / 16777216.0));
 }
