@@ -352,6 +352,27 @@ std::optional<Synthesized> readAnswer(const std::string &entry,
   return answer;
 }
 
+/// The fabric without CPUs, which do not take part in programs, where its ranks
+/// reach each other without them; else as it is.
+Fabric withoutCpus(Fabric fabric) {
+  if (fabric.hosts == fabric.ranks)
+    return fabric;
+  const Topology &whole = fabric.topology;
+  std::vector<char> keep;
+  for (const Node &node : whole.nodes)
+    keep.push_back(node.kind != NodeKind::Cpu);
+  // Rounds stay what they are.
+  Result<Fabric> part =
+      makeFabric(partOf(whole, keep, std::vector<char>(whole.links.size(), 1)),
+                 fabric.unitGBps);
+  if (!part)
+    return fabric;
+  for (int rank = 0; rank < part->ranks; ++rank)
+    if (llvm::is_contained(part->distancesFrom(rank), -1))
+      return fabric;
+  return *std::move(part);
+}
+
 } // namespace
 
 Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
@@ -365,6 +386,7 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
     return Error{"expected a topology of " + std::to_string(request.ranks) +
                  " GPUs, found '" + request.topology + "' with " +
                  std::to_string(fabric->ranks)};
+  *fabric = withoutCpus(*std::move(fabric));
   std::string question =
       std::string(version) + "\n" + std::string(kindName(request.kind)) + " " +
       std::to_string(request.ranks) + " " + std::to_string(request.root) +

@@ -43,7 +43,8 @@ struct Synthesized {
 };
 
 /// A schedule, from the cache if it was asked for before. Ranks send to each
-/// other by the topology's shortest ways, as programs do. An error says that the topology is wrong or
+/// other by the topology's shortest ways, as programs do, and over CPUs only
+/// where nothing else joins them. An error says that the topology is wrong or
 /// has another number of GPUs, that no such schedule exists and why, or that
 /// none was found in time.
 synth::Result<Synthesized> synthesize(const SynthRequest &request);

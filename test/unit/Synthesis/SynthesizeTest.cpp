@@ -117,4 +117,39 @@ TEST_F(SynthesizeTest, FlowsTakeShortestWays) {
   }
 }
 
+TEST_F(SynthesizeTest, CpusAreLeftOut) {
+  // Each GPU is as far from all others over the CPU as over the switch.
+  Topology machine;
+  machine.name = "mixed";
+  for (int rank = 0; rank < 4; ++rank)
+    machine.addNode("gpu" + std::to_string(rank), NodeKind::Gpu);
+  int hub = machine.addNode("switch0", NodeKind::Switch);
+  int cpu = machine.addNode("cpu0", NodeKind::Cpu);
+  for (int rank = 0; rank < 4; ++rank) {
+    machine.addDuplex(rank, hub, 10, 0.5);
+    machine.addDuplex(rank, cpu, 10, 0.5);
+  }
+  std::string topology = fileOf(machine);
+  for (CollectiveKind kind :
+       {CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
+        CollectiveKind::AllReduce, CollectiveKind::AllToAll})
+    for (const char *objective : {"latency", "bandwidth"}) {
+      Schedule schedule = scheduleOf(kind, 4, topology, objective);
+      EXPECT_EQ(schedule.hosts, 4) << kindName(kind) << " " << objective;
+      EXPECT_FALSE(passesCpu(schedule)) << kindName(kind) << " " << objective;
+    }
+}
+
+TEST_F(SynthesizeTest, CpusJoinWhatNothingElseDoes) {
+  Topology machine;
+  machine.name = "apart";
+  for (int rank = 0; rank < 2; ++rank)
+    machine.addNode("gpu" + std::to_string(rank), NodeKind::Gpu);
+  int cpu = machine.addNode("cpu0", NodeKind::Cpu);
+  for (int rank = 0; rank < 2; ++rank)
+    machine.addDuplex(rank, cpu, 10, 0.5);
+  EXPECT_TRUE(passesCpu(
+      scheduleOf(CollectiveKind::AllGather, 2, fileOf(machine), "bandwidth")));
+}
+
 } // namespace
