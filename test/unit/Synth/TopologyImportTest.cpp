@@ -398,6 +398,19 @@ TEST(TopologyImport, MalformedDumpsNameTheLine) {
            "</cpu></system>";
   };
   EXPECT_EQ(errorOf("<graphs/>"), "t.xml:1: expected <system>, found <graphs>");
+  // Within <system> and <cpu>, each on a line of its own.
+  auto nested = [&](int count) {
+    std::string begin, end;
+    for (int i = 0; i < count; ++i) {
+      begin += "<a>\n";
+      end += "</a>";
+    }
+    return errorOf(cpu(begin + "text" + end));
+  };
+  EXPECT_EQ(nested(98), "t.xml:1: <system>: expected a <gpu>, found none");
+  for (int count : {99, 200'000})
+    EXPECT_EQ(nested(count), "t.xml:101: expected at most 100 elements within "
+                             "each other, found more");
   EXPECT_TRUE(errorOf("<system>\n<cpu").starts_with("t.xml:2: not valid XML:"));
   EXPECT_EQ(errorOf(cpu("")),
             "t.xml:1: <system>: expected a <gpu>, found none");
