@@ -13,6 +13,7 @@
 #include "synth/Bound.h"
 #include "synth/Schedule.h"
 
+#include <climits>
 #include <vector>
 
 namespace ccn::synth {
@@ -75,10 +76,16 @@ Result<Schedule> forestSchedule(const Forest &forest, Fabric &fabric,
 
 /// all_gather, reduce_scatter (from the reversed topology's forest) or
 /// all_reduce (both, one after the other for each chunk) at optimal throughput.
-/// `forests` receives what was packed. Adds ways to the fabric as above.
+/// `forests` receives what was packed. Adds ways to the fabric as above. A rank
+/// has no more than `maxChunks` chunks: fewer pieces where they would be more,
+/// and a failure where the trees are.
 Result<Schedule> treeSchedule(Fabric &fabric, CollectiveKind kind, int pieces,
                               const Limits &limits,
-                              std::vector<Forest> *forests = nullptr);
+                              std::vector<Forest> *forests = nullptr,
+                              int maxChunks = INT_MAX);
+
+/// The error where a rank has more trees than it may have chunks.
+Error tooManyTrees(int64_t trees, int maxChunks);
 
 } // namespace ccn::synth
 

@@ -82,6 +82,11 @@ Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
   return schedule;
 }
 
+Error ccn::synth::tooManyTrees(int64_t trees, int maxChunks) {
+  return {"expected at most " + std::to_string(maxChunks) +
+          " trees a rank, found " + std::to_string(trees)};
+}
+
 /// Adds the ways that its reverse has got.
 static void addWaysOf(const Fabric &back, Fabric &fabric) {
   FabricWays ways(fabric);
@@ -94,7 +99,8 @@ static void addWaysOf(const Fabric &back, Fabric &fabric) {
 
 Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
                                           int pieces, const Limits &limits,
-                                          std::vector<Forest> *forests) {
+                                          std::vector<Forest> *forests,
+                                          int maxChunks) {
   bool gathers = kind != CollectiveKind::ReduceScatter;
   bool reduces = kind != CollectiveKind::AllGather;
   if (gathers && reduces && kind != CollectiveKind::AllReduce)
@@ -114,6 +120,9 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
       forests->push_back(*forest);
     (gather ? down : up) = std::move(*forest);
   }
+  if (perRank > maxChunks)
+    return tooManyTrees(perRank, maxChunks);
+  pieces = std::min(pieces, static_cast<int>(maxChunks / perRank));
   // Both halves cut a rank's data into as many chunks.
   auto piecesOf = [&](const Forest &forest) {
     return static_cast<int>(perRank / forest.treesPerRank) * pieces;

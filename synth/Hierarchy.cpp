@@ -48,8 +48,9 @@ std::vector<std::vector<int>> parts(const Fabric &fabric, int threshold,
 
 class Hierarchical {
 public:
-  Hierarchical(const Fabric &fabric, int pieces, const Limits &limits)
-      : fabric(fabric), pieces(pieces), limits(limits) {}
+  Hierarchical(const Fabric &fabric, int pieces, const Limits &limits,
+               int maxChunks)
+      : fabric(fabric), pieces(pieces), maxChunks(maxChunks), limits(limits) {}
   /// all_gather; the others are made from it.
   Result<Schedule> gather();
 
@@ -62,7 +63,7 @@ private:
   }
 
   const Fabric &fabric;
-  int pieces;
+  int pieces, maxChunks;
   const Limits &limits;
 };
 
@@ -85,6 +86,9 @@ Result<Schedule> Hierarchical::gather() {
   } else {
     forest.trees.push_back({0, 1, {}});
   }
+  if (forest.treesPerRank > maxChunks)
+    return tooManyTrees(forest.treesPerRank, maxChunks);
+  pieces = std::min(pieces, static_cast<int>(maxChunks / forest.treesPerRank));
   int perRank = static_cast<int>(forest.treesPerRank) * pieces;
   Result<Collective> collective =
       makeCollective(CollectiveKind::AllGather, fabric.ranks, perRank);
@@ -205,21 +209,24 @@ Result<NodeGroups> ccn::synth::findGroups(const Fabric &fabric) {
 Result<Schedule> ccn::synth::hierarchicalSchedule(const Fabric &fabric,
                                                   CollectiveKind kind,
                                                   int pieces,
-                                                  const Limits &limits) {
+                                                  const Limits &limits,
+                                                  int maxChunks) {
   if (kind == CollectiveKind::AllGather)
-    return Hierarchical(fabric, pieces, limits).gather();
+    return Hierarchical(fabric, pieces, limits, maxChunks).gather();
   if (kind != CollectiveKind::ReduceScatter &&
       kind != CollectiveKind::AllReduce)
     return Error{"trees make all_gather, reduce_scatter and all_reduce, not " +
                  std::string(kindName(kind))};
   Fabric back = reversed(fabric);
-  Result<Schedule> mirror = Hierarchical(back, pieces, limits).gather();
+  Result<Schedule> mirror =
+      Hierarchical(back, pieces, limits, maxChunks).gather();
   if (!mirror)
     return mirror.error();
   Result<Schedule> scatter = invert(*mirror);
   if (!scatter || kind == CollectiveKind::ReduceScatter)
     return scatter;
-  Result<Schedule> gather = Hierarchical(fabric, pieces, limits).gather();
+  Result<Schedule> gather =
+      Hierarchical(fabric, pieces, limits, maxChunks).gather();
   if (!gather)
     return gather.error();
   if (gather->collective.chunksPerNode != scatter->collective.chunksPerNode)

@@ -33,9 +33,11 @@ Result<NodeGroups> findGroups(const Fabric &fabric);
 /// down a binomial tree of nodes, and from where it enters a node down the
 /// packed trees of that node. Between nodes every link carries each shard
 /// once, so the NICs are used as well as any schedule can use them; inside, as
-/// packTrees uses one node. `pieces` as in forestSchedule.
+/// packTrees uses one node. `pieces` as in forestSchedule, `maxChunks` as in
+/// treeSchedule.
 Result<Schedule> hierarchicalSchedule(const Fabric &fabric, CollectiveKind kind,
-                                      int pieces, const Limits &limits);
+                                      int pieces, const Limits &limits,
+                                      int maxChunks = INT_MAX);
 
 } // namespace ccn::synth
 

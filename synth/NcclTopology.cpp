@@ -148,7 +148,8 @@ void Reader::orderGpus() {
         number(gpu.node, ranked ? "rank" : "dev", 0, ranked ? 65535 : 4095));
   std::stable_sort(gpus.begin(), gpus.end(),
                    [&](const Gpu &a, const Gpu &b) { return key(a) < key(b); });
-  bool severalHosts = !cpus.empty() && cpus.back().host > 0;
+  bool severalHosts = std::any_of(cpus.begin(), cpus.end(),
+                                  [](const Cpu &cpu) { return cpu.host > 0; });
   for (size_t g = 0; g < gpus.size(); ++g) {
     Gpu &gpu = gpus[g];
     if (g > 0 && key(gpu) == key(gpus[g - 1]))

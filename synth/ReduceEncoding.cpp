@@ -260,6 +260,15 @@ void TreeEncoding::addChunk(int c, int onlyRoot) {
           if (int x = (v.*what)[e][s])
             fates.push_back(x);
     m.cardinality(fates, isContributor(n) ? 1 : 0, 1);
+    // A helper that receives a contribution has a fate, too: it may not keep
+    // it.
+    for (int e : p.fabric.in[n])
+      for (int up : v.up[e])
+        if (up && !isContributor(n)) {
+          std::vector<int> clause = fates;
+          clause.push_back(-up);
+          m.clause(std::move(clause));
+        }
     for (int s = 1; s <= steps; ++s) {
       add({-left[n][s - 1], left[n][s]});
       std::vector<int> why = {-left[n][s], left[n][s - 1]};

@@ -75,8 +75,8 @@ struct Timing {
   /// latency plus the time of its busiest edge set.
   double stepwiseUs = 0;
   /// Every send starts as soon as its data is there and its links are free; of
-  /// those that wait for a link the first to be ready goes first, then the one
-  /// of the earlier step. A sum waits for all that arrives in earlier steps.
+  /// those that could start at the same time the one of the earlier step goes
+  /// first. A sum waits for all that arrives in earlier steps.
   double eventUs = 0;
 };
 

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
 
 using namespace ccn::synth;
@@ -31,6 +33,38 @@ private:
     /// Arrivals still to come, and when the last of the others was.
     int waiting = 0;
     double ready = 0;
+  };
+  /// When an item can start, its step and its index: the first goes first.
+  using Start = std::tuple<double, int, int>;
+  template <typename T>
+  using Queue = std::priority_queue<T, std::vector<T>, std::greater<>>;
+  /// The items of one edge whose data is there or on its way, of which those
+  /// that only wait for the edge go by their steps. So an item is moved once,
+  /// however many others go first.
+  struct Line {
+    Queue<Start> coming;
+    Queue<std::pair<int, int>> there;
+    /// Where the edge stands in the queue of all, if it does.
+    std::optional<Start> start;
+
+    bool empty() const { return coming.empty() && there.empty(); }
+    /// Of the item that goes first if the edge is free from some time on, which
+    /// does not go back.
+    Start first(double free) {
+      for (; !coming.empty() && std::get<0>(coming.top()) <= free; coming.pop())
+        there.push({std::get<1>(coming.top()), std::get<2>(coming.top())});
+      if (there.empty())
+        return coming.top();
+      auto [step, index] = there.top();
+      return {free, step, index};
+    }
+    /// Takes that item out.
+    void pop() {
+      if (there.empty())
+        coming.pop();
+      else
+        there.pop();
+    }
   };
   std::string collect();
   double stepwise() const;
@@ -131,30 +165,52 @@ double Simulator::events() {
   for (const Item &item : items)
     for (int later : senders[slot(item.send->chunk, item.send->dst)])
       items[later].waiting += items[later].step > item.step;
-  // By earliest start; a start that has moved since goes back into the queue.
-  using Entry = std::tuple<double, int, int>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::vector<Line> lines(fabric.edges.size());
+  std::vector<double> freeAt(cost.size());
+  // Edges by the earliest start of one of their items, or a start before it:
+  // resources are taken since, and then the edge goes back.
+  std::set<std::pair<Start, int>> queue;
+  auto moveTo = [&](int edge, std::optional<Start> start) {
+    std::optional<Start> &known = lines[edge].start;
+    if (known)
+      queue.erase({*known, edge});
+    if (start)
+      queue.insert({*start, edge});
+    known = start;
+  };
+  auto add = [&](int index) {
+    const Item &item = items[index];
+    Line &line = lines[item.edge];
+    Start start(item.ready, item.step, index);
+    line.coming.push(start);
+    if (!line.start || start < *line.start)
+      moveTo(item.edge, start);
+  };
   for (size_t i = 0; i < items.size(); ++i)
     if (items[i].waiting == 0)
-      queue.push({0, items[i].step, static_cast<int>(i)});
-  std::vector<double> freeAt(cost.size());
+      add(static_cast<int>(i));
   double last = 0;
   while (!queue.empty()) {
-    auto [start, step, index] = queue.top();
-    queue.pop();
-    const Item &item = items[index];
-    double now = item.ready, slowest = 0;
-    for (int r : used[item.edge]) {
-      now = std::max(now, freeAt[r]);
-      slowest = std::max(slowest, cost[r] * item.size);
-    }
-    if (now > start) {
-      queue.push({now, step, index});
+    auto [expected, edge] = *queue.begin();
+    Line &line = lines[edge];
+    double free = 0;
+    for (int r : used[edge])
+      free = std::max(free, freeAt[r]);
+    Start start = line.first(free);
+    if (expected < start) {
+      moveTo(edge, start);
       continue;
     }
-    for (int r : used[item.edge])
+    line.pop();
+    moveTo(edge, line.empty() ? std::nullopt : std::optional(line.first(free)));
+    auto [now, step, index] = start;
+    const Item &item = items[index];
+    double slowest = 0;
+    for (int r : used[edge]) {
+      slowest = std::max(slowest, cost[r] * item.size);
       freeAt[r] = now + cost[r] * item.size;
-    double end = now + fabric.edges[item.edge].us + slowest;
+    }
+    double end = now + fabric.edges[edge].us + slowest;
     last = std::max(last, end);
     for (int later : senders[slot(item.send->chunk, item.send->dst)]) {
       Item &next = items[later];
@@ -162,7 +218,7 @@ double Simulator::events() {
         continue;
       next.ready = std::max(next.ready, end);
       if (--next.waiting == 0)
-        queue.push({next.ready, next.step, later});
+        add(later);
     }
   }
   return last;

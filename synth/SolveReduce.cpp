@@ -223,7 +223,7 @@ bool ReduceSearch::countSends(SolveResult &result) {
 }
 
 /// Forbids the trees by which ranks add a chunk's contributions in different
-/// orders. Returns whether there were any.
+/// orders. Returns whether there were any. The schedule is a right one.
 bool ReduceSearch::forbidDiffering(const Schedule &schedule,
                                    const std::vector<char> &values,
                                    TreeEncoding &trees) {
@@ -277,8 +277,10 @@ bool ReduceSearch::attempt(Search search, size_t group, size_t vector,
       return false;
     result.schedule = encoding->decode(sat.values);
     // Two that exchange halves may each have them in parts, and then add them
-    // in different orders.
+    // in different orders. A wrong schedule has no such order: solve() says
+    // what is wrong with it.
     wanted = options.mode != ReduceMode::OneSum || !trees ||
+             !check(result.schedule).empty() ||
              !forbidDiffering(result.schedule, sat.values, *trees);
   }
   result.answer = Answer::Yes;

@@ -89,6 +89,7 @@ int OrderOfChunk::number(int a, int b) {
 
 /// The sum of a value's parts in one place.
 Part OrderOfChunk::form(Value value) {
+  assert(!value.parts.empty() && "expected a schedule that was checked");
   std::sort(value.parts.begin(), value.parts.end(),
             [](const Part &a, const Part &b) {
               return std::pair(a.ranks.size(), a.ranks.front()) <

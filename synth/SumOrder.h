@@ -18,9 +18,8 @@
 
 namespace ccn::synth {
 
-/// The sums of a chunk: each adds two operands, the contribution of rank r as
-/// -1
-/// - r, or a sum before it in the list.
+/// The sums of a chunk: each adds two operands, rank r's contribution as
+/// -(r + 1), or a sum before it in the list.
 struct ChunkSums {
   std::vector<std::pair<int, int>> sums;
   /// What each rank of the chunk's `post` has, as an operand.

@@ -51,7 +51,9 @@ public:
   [[noreturn]] void fail(ptrdiff_t offset, const std::string &message) const {
     throw XmlError(at(offset, message));
   }
-  /// Parses the text; the root must be `name`, and alone.
+  /// Parses the text; the root must be `name`, and alone. Elements are within
+  /// each other only so far that recursion over them does not overflow the
+  /// stack.
   pugi::xml_node root(const char *name) {
     // The parser takes a zero byte for the end.
     if (size_t zero = text.find('\0'); zero != std::string_view::npos)
@@ -74,6 +76,12 @@ public:
                  (other.type() == pugi::node_element
                       ? std::string("another element, <") + other.name() + ">"
                       : "text outside it"));
+    Depth depth;
+    document.traverse(depth);
+    if (depth.tooDeep)
+      fail(depth.tooDeep.offset_debug(),
+           "expected at most " + std::to_string(maxDepth) +
+               " elements within each other, found more");
     return node;
   }
   std::string attribute(pugi::xml_node node, const char *name) const {
@@ -108,6 +116,18 @@ protected:
   std::string_view text, where;
 
 private:
+  static constexpr int maxDepth = 100;
+
+  /// Stops at the first element that is too deep; goes without recursion.
+  struct Depth : pugi::xml_tree_walker {
+    bool for_each(pugi::xml_node &node) override {
+      if (depth() >= maxDepth && node.type() == pugi::node_element)
+        tooDeep = node;
+      return !tooDeep;
+    }
+    pugi::xml_node tooDeep;
+  };
+
   pugi::xml_document document;
 };
 

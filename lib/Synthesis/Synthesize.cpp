@@ -16,8 +16,10 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 
 using namespace ccn;
@@ -35,10 +37,42 @@ std::string ccn::describeSize(const Schedule &schedule) {
 namespace {
 
 /// Changes whenever the same question may get another answer.
-constexpr const char *version = "ccn schedules 4";
+constexpr const char *version = "ccn schedules 5";
 
 /// Pieces of a tree's data that follow each other.
 constexpr int pieces = 4;
+/// Of a rank's share, as chunks of trees: machines of equal links have few
+/// trees, and of more than this the links are in proportions so odd that one
+/// part in a hundred decides them. Every chunk is a transfer of its own in the
+/// program, and for eight ranks so many are 7,168, in 300 KB of text.
+constexpr int maxChunks = 128;
+
+/// The nodes and the links that are marked, and of edge sets what is left.
+Topology partOf(const Topology &whole, const std::vector<char> &keepNode,
+                const std::vector<char> &keepLink) {
+  Topology part;
+  part.name = whole.name;
+  std::vector<int> nodes(whole.nodes.size(), -1), links(whole.links.size(), -1);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (keepNode[i])
+      nodes[i] = part.addNode(whole.nodes[i].name, whole.nodes[i].kind);
+  for (size_t i = 0; i < links.size(); ++i) {
+    const Link &link = whole.links[i];
+    if (!keepLink[i] || nodes[link.src] < 0 || nodes[link.dst] < 0)
+      continue;
+    links[i] = static_cast<int>(part.links.size());
+    part.addLink(nodes[link.src], nodes[link.dst], link.gbps, link.us);
+  }
+  for (const EdgeSet &set : whole.edgeSets) {
+    EdgeSet kept{set.name, {}, set.gbps};
+    for (int link : set.links)
+      if (links[link] >= 0)
+        kept.links.push_back(links[link]);
+    if (!kept.links.empty())
+      part.edgeSets.push_back(std::move(kept));
+  }
+  return part;
+}
 
 /// One search for a schedule.
 class Searching {
@@ -51,32 +85,22 @@ public:
   Result<Schedule> run() {
     if (request.objective.empty())
       return solvePoint();
-    if (request.objective == "bandwidth" && !rooted() &&
-        request.kind != CollectiveKind::AllToAll) {
-      Result<Schedule> trees =
-          treeSchedule(fabric, request.kind, pieces, limits);
-      if (!trees)
-        trees = hierarchicalSchedule(fabric, request.kind, pieces, limits);
-      if (trees)
+    if (request.objective == "bandwidth" && !rooted()) {
+      for (Fabric &part : narrowed())
+        if (std::optional<Schedule> found = pack(part))
+          return *std::move(found);
+      if (Result<Schedule> trees = hierarchicalSchedule(
+              fabric, request.kind, pieces, half(), maxChunks))
         return trees;
-    }
-    if (request.objective == "bandwidth" &&
-        request.kind == CollectiveKind::AllToAll) {
-      FlowOptions options;
-      options.limits = limits;
-      Result<FlowScheduleResult> flow = flowSchedule(
-          fabric,
-          [&](int k) {
-            return collective(k * static_cast<int>(request.ranks));
-          },
-          options);
-      if (flow)
-        return std::move(flow->schedule);
     }
     return searchFrontier();
   }
 
 private:
+  /// Half the time that is left.
+  Limits half() const {
+    return Limits::seconds(std::max(0.01, limits.remaining() / 2));
+  }
   bool rooted() const {
     Collective collective;
     collective.kind = request.kind;
@@ -87,12 +111,14 @@ private:
                           static_cast<int>(request.root));
   }
   Result<Schedule> solvePoint();
+  std::vector<Fabric> narrowed() const;
+  bool takesShortestWays(const Schedule &schedule, const Fabric &part) const;
+  std::optional<Schedule> pack(Fabric &part) const;
   Result<Schedule> searchFrontier();
   int leastSteps(const Collective &wanted) const;
 
   const SynthRequest &request;
-  /// Gets the ways that trees and flows take besides the shortest.
-  Fabric fabric;
+  const Fabric &fabric;
   const ReduceMode mode;
   Limits limits;
 };
@@ -114,6 +140,73 @@ Result<Schedule> Searching::solvePoint() {
   if (result->answer == Answer::No)
     return Error{"no such schedule exists: " + result->certificate};
   return Error{"no schedule was found in time"};
+}
+
+/// The whole fabric, and those of only the links on ways of at most so many
+/// links, ever fewer. Packed trees and flows use every way there is, so that
+/// on a machine with NVLinks and PCIe they take detours, and have many parts in
+/// odd proportions: then they are looked for on its better links alone.
+std::vector<Fabric> Searching::narrowed() const {
+  const std::vector<Link> &links = fabric.topology.links;
+  std::set<size_t, std::greater<>> lengths;
+  for (const FabricEdge &edge : fabric.edges)
+    lengths.insert(edge.path.size());
+  std::vector<Fabric> parts;
+  auto add = [&](const std::vector<char> &keep) {
+    // Fewer links may have a larger unit, and with it fewer chunks.
+    Result<Fabric> part = makeFabric(
+        partOf(fabric.topology,
+               std::vector<char>(fabric.topology.nodes.size(), 1), keep));
+    if (part && (parts.empty() || part->topology.links.size() <
+                                      parts.back().topology.links.size()))
+      parts.push_back(*std::move(part));
+  };
+  add(std::vector<char>(links.size(), 1));
+  for (size_t length : lengths) {
+    std::vector<char> keep(links.size());
+    for (const FabricEdge &edge : fabric.edges)
+      if (edge.path.size() <= length)
+        for (int link : edge.path)
+          keep[link] = 1;
+    add(keep);
+  }
+  return parts;
+}
+
+/// A program says from which rank to which, and the shortest way is taken: a
+/// schedule that needs others is not what would run, nor what is simulated.
+bool Searching::takesShortestWays(const Schedule &schedule,
+                                  const Fabric &part) const {
+  std::map<std::pair<int, int>, size_t> shortest;
+  for (const FabricEdge &edge : fabric.edges)
+    shortest.emplace(std::pair(edge.src, edge.dst), edge.path.size());
+  return llvm::all_of(schedule.steps, [&](const Step &step) {
+    return llvm::all_of(step.sends, [&](const Send &send) {
+      auto it = shortest.find({send.src, send.dst});
+      return it != shortest.end() &&
+             part.edges[send.edge].path.size() == it->second;
+    });
+  });
+}
+
+/// Trees or flows on a part of the fabric, whose hosts are the same.
+std::optional<Schedule> Searching::pack(Fabric &part) const {
+  if (request.kind == CollectiveKind::AllToAll) {
+    FlowOptions options;
+    options.limits = half();
+    Result<FlowScheduleResult> flow = flowSchedule(
+        part,
+        [&](int k) { return collective(k * static_cast<int>(request.ranks)); },
+        options);
+    if (flow && takesShortestWays(flow->schedule, part))
+      return std::move(flow->schedule);
+    return std::nullopt;
+  }
+  Result<Schedule> trees =
+      treeSchedule(part, request.kind, pieces, half(), nullptr, maxChunks);
+  if (trees && takesShortestWays(*trees, part))
+    return *std::move(trees);
+  return std::nullopt;
 }
 
 /// The fewest steps of the schedules that `mode` allows; -1 where there are
@@ -203,6 +296,10 @@ Result<Schedule> Searching::searchFrontier() {
 Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
                         std::string &note) {
   Result<Schedule> best = Searching(request, fabric).run();
+  if (best)
+    if (std::string wrong = check(*best); !wrong.empty())
+      return Error{"the schedule found does not pass its check (a bug): " +
+                   wrong};
   // Large machines have sums in few steps that no search finds.
   bool fallsBack = request.kind == CollectiveKind::AllReduce &&
                    request.objective == "latency";
@@ -255,6 +352,27 @@ std::optional<Synthesized> readAnswer(const std::string &entry,
   return answer;
 }
 
+/// The fabric without CPUs, which do not take part in programs, where its ranks
+/// reach each other without them; else as it is.
+Fabric withoutCpus(Fabric fabric) {
+  if (fabric.hosts == fabric.ranks)
+    return fabric;
+  const Topology &whole = fabric.topology;
+  std::vector<char> keep;
+  for (const Node &node : whole.nodes)
+    keep.push_back(node.kind != NodeKind::Cpu);
+  // Rounds stay what they are.
+  Result<Fabric> part =
+      makeFabric(partOf(whole, keep, std::vector<char>(whole.links.size(), 1)),
+                 fabric.unitGBps);
+  if (!part)
+    return fabric;
+  for (int rank = 0; rank < part->ranks; ++rank)
+    if (llvm::is_contained(part->distancesFrom(rank), -1))
+      return fabric;
+  return *std::move(part);
+}
+
 } // namespace
 
 Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
@@ -268,6 +386,7 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
     return Error{"expected a topology of " + std::to_string(request.ranks) +
                  " GPUs, found '" + request.topology + "' with " +
                  std::to_string(fabric->ranks)};
+  *fabric = withoutCpus(*std::move(fabric));
   std::string question =
       std::string(version) + "\n" + std::string(kindName(request.kind)) + " " +
       std::to_string(request.ranks) + " " + std::to_string(request.root) +

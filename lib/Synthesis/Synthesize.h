@@ -42,9 +42,11 @@ struct Synthesized {
   std::string note;
 };
 
-/// A schedule, from the cache if it was asked for before. An error says that
-/// the topology is wrong or has another number of GPUs, that no such schedule
-/// exists and why, or that none was found in time.
+/// A schedule, from the cache if it was asked for before. Ranks send to each
+/// other by the topology's shortest ways, as programs do, and over CPUs only
+/// where nothing else joins them. An error says that the topology is wrong or
+/// has another number of GPUs, that no such schedule exists and why, or that
+/// none was found in time.
 synth::Result<Synthesized> synthesize(const SynthRequest &request);
 
 /// The same, asked once in a process: who asks again gets the same answer, and

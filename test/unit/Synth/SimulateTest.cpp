@@ -6,6 +6,8 @@
 
 #include "Common.h"
 
+#include <chrono>
+
 using namespace ccn::synth;
 
 // A ring link: 25 GB/s, 0.7 us.
@@ -69,6 +71,44 @@ TEST(Simulate, ChunksPipelineDownALine) {
   ASSERT_TRUE(bool(t));
   EXPECT_NEAR(t->eventUs, 3 * 0.7 + 12 * transfer(1e6), 1e-6);
   EXPECT_NEAR(t->stepwiseUs, 12 * (0.7 + transfer(1e6)), 1e-6);
+}
+
+TEST(Simulate, EarlierStepsGoFirst) {
+  // Chunk 0 reaches rank 2 while chunks 5 and 6 wait for the link to rank 1.
+  // It goes before chunk 6, of a later step, which waits for longer.
+  Fabric f = fabricOf("star(4)");
+  Schedule s;
+  s.collective = collectiveOf("all_gather", 4, 2);
+  s.hosts = 4;
+  auto copy = [](int chunk, int src, int dst) {
+    return Send{chunk, src, dst, SendOp::Copy, -1, {}};
+  };
+  s.steps = {{1, {copy(0, 0, 2)}},
+             {1, {copy(0, 2, 1)}},
+             {2, {copy(4, 2, 1), copy(5, 2, 1)}},
+             {1, {copy(6, 3, 1)}},
+             {1, {copy(0, 1, 3)}}};
+  Result<Timing> t = simulate(s, f, 8e6);
+  ASSERT_TRUE(bool(t));
+  EXPECT_NEAR(t->eventUs, 4 * transfer(1e6) + 2 * 0.7, 1e-6);
+}
+
+TEST(Simulate, ManyWaitForOneLink) {
+  // Each is looked at a few times, not whenever another is done.
+  constexpr int chunks = 200'000;
+  Fabric f = fabricOf("line(2)");
+  Schedule s;
+  s.collective = collectiveOf("broadcast", 2, chunks);
+  s.hosts = 2;
+  s.steps = {{chunks, {}}};
+  for (int c = 0; c < chunks; ++c)
+    s.steps[0].sends.push_back({c, 0, 1, SendOp::Copy, -1, {}});
+  auto start = std::chrono::steady_clock::now();
+  Result<Timing> t = simulate(s, f, 1e9);
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(bool(t));
+  EXPECT_NEAR(t->eventUs, 0.7 + transfer(1e9), 1e-3);
+  EXPECT_LT(took.count(), 20);
 }
 
 TEST(Simulate, MessagesPassThroughOthers) {

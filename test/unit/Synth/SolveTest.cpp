@@ -8,6 +8,8 @@
 #include "Common.h"
 #include "synth/Bound.h"
 #include "synth/Flow.h"
+#include "synth/SumOrder.h"
+#include "synth/TopologyImport.h"
 
 #include <nlohmann/json.hpp>
 
@@ -156,6 +158,47 @@ TEST(Solve, SpareCpusServeAllReduce) {
       solve(*fabric, collectiveOf("all_reduce", 3, 1), 2, 2, {});
   ASSERT_TRUE(bool(r)) << r.error().text;
   EXPECT_EQ(r->answer, Answer::Yes);
+}
+
+TEST(Solve, HelpersPassContributionsOn) {
+  auto expectSolved = [](const Fabric &fabric, int steps, int rounds,
+                         ReduceMode mode) {
+    SolveOptions options;
+    options.mode = mode;
+    options.limits = Limits::seconds(120);
+    Result<SolveResult> r =
+        solve(fabric, collectiveOf("all_reduce", fabric.ranks, 1), steps,
+              rounds, options);
+    ASSERT_TRUE(bool(r)) << r.error().text;
+    ASSERT_EQ(r->answer, Answer::Yes) << r->certificate;
+    EXPECT_EQ(check(r->schedule, &fabric), "");
+    if (mode == ReduceMode::OneSum)
+      EXPECT_EQ(differingSums(r->schedule), "");
+  };
+  // Three GPUs in a triangle, and a CPU where what one of them sends is lost.
+  Topology t;
+  t.name = "triangle";
+  for (const char *name : {"g0", "g1", "g2"})
+    t.addNode(name, NodeKind::Gpu);
+  int cpu = t.addNode("c", NodeKind::Cpu);
+  for (int g = 0; g < 3; ++g)
+    t.addDuplex(g, (g + 1) % 3, 10, 0.5);
+  t.addDuplex(1, cpu, 10, 0.5);
+  Result<Fabric> triangle = makeFabric(t);
+  ASSERT_TRUE(bool(triangle)) << triangle.error().text;
+  for (ReduceMode mode :
+       {ReduceMode::OneSum, ReduceMode::Direct, ReduceMode::Auto}) {
+    expectSolved(*triangle, 3, 6, mode);
+    expectSolved(*triangle, 4, 8, mode);
+  }
+  Result<std::string> text =
+      readFile(CCN_SYNTH_TEST_DATA "/topologies/dgx1.xml");
+  ASSERT_TRUE(bool(text));
+  Result<Topology> dgx1 = parseAnyTopology(*text, "dgx1.xml", {});
+  ASSERT_TRUE(bool(dgx1)) << dgx1.error().text;
+  Result<Fabric> fabric = makeFabric(*dgx1);
+  ASSERT_TRUE(bool(fabric)) << fabric.error().text;
+  expectSolved(*fabric, 2, 8, ReduceMode::OneSum);
 }
 
 TEST(Solve, CustomRelations) {

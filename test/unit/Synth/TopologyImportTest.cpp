@@ -296,6 +296,22 @@ TEST(TopologyImport, HostsAreToldApartByTheirHash) {
             "twice");
 }
 
+TEST(TopologyImport, HostsMayTakeTurns) {
+  // Without ranks GPUs are numbered by host and device, wherever the last
+  // <cpu> is.
+  auto node = [](const std::string &hash, int numa, int dev) {
+    return "<cpu host_hash=\"" + hash + "\" numaid=\"" + std::to_string(numa) +
+           "\">\n" + pciOf(hash + std::to_string(numa), gpuOf(dev, "")) +
+           "</cpu>\n";
+  };
+  Topology t = parsed("<system>" + node("0xa", 0, 0) + node("0xb", 0, 0) +
+                      node("0xa", 1, 1) + "</system>");
+  EXPECT_EQ(t.numRanks(), 3);
+  EXPECT_EQ(above(t, "gpu0"), "root0");
+  EXPECT_EQ(above(t, "gpu1"), "root2");
+  EXPECT_EQ(above(t, "gpu2"), "root1");
+}
+
 TEST(TopologyImport, LinksToCpus) {
   // C2C with a bridge between, and without.
   std::string c2c = "<c2c bw=\"1000\" count=\"100\"/>";
@@ -398,6 +414,19 @@ TEST(TopologyImport, MalformedDumpsNameTheLine) {
            "</cpu></system>";
   };
   EXPECT_EQ(errorOf("<graphs/>"), "t.xml:1: expected <system>, found <graphs>");
+  // Within <system> and <cpu>, each on a line of its own.
+  auto nested = [&](int count) {
+    std::string begin, end;
+    for (int i = 0; i < count; ++i) {
+      begin += "<a>\n";
+      end += "</a>";
+    }
+    return errorOf(cpu(begin + "text" + end));
+  };
+  EXPECT_EQ(nested(98), "t.xml:1: <system>: expected a <gpu>, found none");
+  for (int count : {99, 200'000})
+    EXPECT_EQ(nested(count), "t.xml:101: expected at most 100 elements within "
+                             "each other, found more");
   EXPECT_TRUE(errorOf("<system>\n<cpu").starts_with("t.xml:2: not valid XML:"));
   EXPECT_EQ(errorOf(cpu("")),
             "t.xml:1: <system>: expected a <gpu>, found none");
