@@ -7,7 +7,7 @@
 
 #include "synth/Topology.h"
 #include "synth/Json.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include <fstream>
 #include <iostream>

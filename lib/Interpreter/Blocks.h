@@ -9,7 +9,7 @@
 #define CCN_INTERPRETER_BLOCKS_H
 
 #include "lib/Interpreter/HostTensor.h"
-#include "runtime/Blocks.h"
+#include "runtime/tensor/Blocks.h"
 
 namespace ccn::interp {
 

@@ -6,7 +6,7 @@
 
 #include "lib/Interpreter/Conv.h"
 
-#include "runtime/Convolution.h"
+#include "runtime/tensor/Convolution.h"
 
 namespace ccn::interp {
 

@@ -7,7 +7,7 @@
 #ifndef CCN_INTERPRETER_ELEMENTTYPE_H
 #define CCN_INTERPRETER_ELEMENTTYPE_H
 
-#include "runtime/ElementType.h"
+#include "runtime/tensor/ElementType.h"
 
 namespace ccn::interp {
 

@@ -7,7 +7,7 @@
 #include "lib/Interpreter/Elementwise.h"
 
 #include "lib/Interpreter/Blocks.h"
-#include "runtime/Convert.h"
+#include "runtime/tensor/Convert.h"
 
 #include <cmath>
 

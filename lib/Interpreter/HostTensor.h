@@ -8,7 +8,7 @@
 #define CCN_INTERPRETER_HOSTTENSOR_H
 
 #include "lib/Interpreter/ElementType.h"
-#include "runtime/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
 

@@ -11,7 +11,7 @@
 
 #include "lib/Interpreter/RankExecutor.h"
 #include "lib/Interpreter/RankThreads.h"
-#include "runtime/FreeMemory.h"
+#include "runtime/base/FreeMemory.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace ccn::interp {

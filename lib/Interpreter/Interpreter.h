@@ -9,7 +9,7 @@
 #ifndef CCN_INTERPRETER_INTERPRETER_H
 #define CCN_INTERPRETER_INTERPRETER_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 #include "lib/Interpreter/HostTensor.h"
 
 #include <map>

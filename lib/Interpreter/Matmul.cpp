@@ -7,7 +7,7 @@
 
 #include "lib/Interpreter/Matmul.h"
 
-#include "runtime/MatrixProduct.h"
+#include "runtime/tensor/MatrixProduct.h"
 
 namespace ccn::interp {
 

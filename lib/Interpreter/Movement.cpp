@@ -7,8 +7,8 @@
 
 #include "lib/Interpreter/Movement.h"
 
-#include "runtime/RowTable.h"
-#include "runtime/Strided.h"
+#include "runtime/tensor/RowTable.h"
+#include "runtime/tensor/Strided.h"
 
 #include <numeric>
 

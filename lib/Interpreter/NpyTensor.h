@@ -8,7 +8,7 @@
 #define CCN_INTERPRETER_NPYTENSOR_H
 
 #include "lib/Interpreter/HostTensor.h"
-#include "runtime/NpyTensor.h"
+#include "runtime/tensor/NpyTensor.h"
 
 namespace ccn::interp {
 

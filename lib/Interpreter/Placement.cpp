@@ -1,6 +1,6 @@
 //===- Placement.cpp - Which part of a tensor a rank holds ----------------===//
 //
-// Everything follows from the parts that ranks hold (dialect/Placement.h).
+// Everything follows from the parts that ranks hold (dialect/ccn/Placement.h).
 //
 //===----------------------------------------------------------------------===//
 

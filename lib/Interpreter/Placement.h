@@ -9,7 +9,7 @@
 #ifndef CCN_INTERPRETER_PLACEMENT_H
 #define CCN_INTERPRETER_PLACEMENT_H
 
-#include "dialect/Placement.h"
+#include "dialect/ccn/Placement.h"
 #include "lib/Interpreter/HostTensor.h"
 #include "lib/Interpreter/Movement.h"
 

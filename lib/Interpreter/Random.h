@@ -8,7 +8,7 @@
 #define CCN_INTERPRETER_RANDOM_H
 
 #include "lib/Interpreter/HostTensor.h"
-#include "runtime/Random.h"
+#include "runtime/tensor/Random.h"
 
 namespace ccn::interp {
 

@@ -11,7 +11,7 @@
 #ifndef CCN_INTERPRETER_RANKEXECUTOR_H
 #define CCN_INTERPRETER_RANKEXECUTOR_H
 
-#include "dialect/Chunking.h"
+#include "dialect/ccn/Chunking.h"
 #include "lib/Interpreter/Kernels.h"
 #include "lib/Interpreter/Placement.h"
 #include "lib/Interpreter/Rendezvous.h"

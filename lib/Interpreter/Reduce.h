@@ -10,7 +10,7 @@
 #define CCN_INTERPRETER_REDUCE_H
 
 #include "lib/Interpreter/HostTensor.h"
-#include "runtime/Combine.h"
+#include "runtime/tensor/Combine.h"
 
 namespace ccn::interp {
 

@@ -6,8 +6,8 @@
 
 #include "lib/Interpreter/SumSchedules.h"
 
-#include "dialect/Choices.h"
-#include "synth/ScheduleImport.h"
+#include "dialect/ccn/Choices.h"
+#include "synth/interop/ScheduleImport.h"
 
 #include <map>
 #include <mutex>

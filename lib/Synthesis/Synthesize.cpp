@@ -12,7 +12,7 @@
 #include "synth/Hierarchy.h"
 #include "synth/Pareto.h"
 #include "synth/SumOrder.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include "llvm/ADT/STLExtras.h"
 

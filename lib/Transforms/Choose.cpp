@@ -10,9 +10,9 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Regions.h"
 
-#include "runtime/File.h"
-#include "synth/ScheduleImport.h"
+#include "runtime/base/File.h"
 #include "synth/SumOrder.h"
+#include "synth/interop/ScheduleImport.h"
 
 #include "mlir/IR/Remarks.h"
 

@@ -9,7 +9,7 @@
 #include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"

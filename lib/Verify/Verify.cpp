@@ -8,7 +8,7 @@
 
 #include "lib/Interpreter/Placement.h"
 #include "lib/Transforms/Localize.h"
-#include "runtime/Comparison.h"
+#include "runtime/tensor/Comparison.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

@@ -10,7 +10,7 @@
 
 #include "runtime/cuda/GpuExecutor.h"
 
-#include "runtime/CollectiveSupport.h"
+#include "runtime/cpu/CollectiveSupport.h"
 #include "runtime/cuda/GpuFault.h"
 #include "runtime/cuda/GpuState.h"
 
@@ -519,8 +519,8 @@ bool GpuExecutor::State::finish() {
     argument.bound.reset();
   if (team)
     team->closePeers();
-  bool haveMet = !mayBeUsed || exchange->meetAtEnd(EndStage::PeersAreClosed,
-                                                   graceSeconds);
+  bool haveMet =
+      !mayBeUsed || exchange->meetAtEnd(EndStage::PeersAreClosed, graceSeconds);
   if (transport.failed())
     stopKernels();
   if (haveMet)

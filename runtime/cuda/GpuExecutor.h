@@ -11,9 +11,9 @@
 #ifndef CCN_RUNTIME_CUDA_GPUEXECUTOR_H
 #define CCN_RUNTIME_CUDA_GPUEXECUTOR_H
 
-#include "runtime/Environment.h"
-#include "runtime/GpuProgram.h"
-#include "runtime/PlanExecutor.h"
+#include "runtime/base/Environment.h"
+#include "runtime/cpu/PlanExecutor.h"
+#include "runtime/plan/GpuProgram.h"
 
 #include <memory>
 #include <optional>

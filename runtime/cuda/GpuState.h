@@ -7,15 +7,15 @@
 #ifndef CCN_RUNTIME_CUDA_GPUSTATE_H
 #define CCN_RUNTIME_CUDA_GPUSTATE_H
 
-#include "runtime/FreeMemory.h"
-#include "runtime/GpuAbi.h"
-#include "runtime/Pieces.h"
+#include "runtime/base/FreeMemory.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuGrid.h"
 #include "runtime/cuda/GpuKernels.h"
 #include "runtime/cuda/GpuMessages.h"
 #include "runtime/cuda/GpuTeam.h"
 #include "runtime/cuda/LibraryProduct.h"
+#include "runtime/plan/GpuAbi.h"
+#include "runtime/plan/Pieces.h"
 
 #include <array>
 #include <atomic>
@@ -134,7 +134,8 @@ struct GpuExecutor::State {
   bool settle(CUstream stream = nullptr);
   /// Likewise, and until all ranks have come so far: giving memory back waits
   /// for the device, and so for kernels of other ranks there, which may wait
-  /// for what a third could not launch meanwhile. Whether nothing is in the way.
+  /// for what a third could not launch meanwhile. Whether nothing is in the
+  /// way.
   bool endRuns(CUstream stream = nullptr);
   /// Ends this rank's part; whether what it used may be freed.
   bool finish();

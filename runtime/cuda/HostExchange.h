@@ -8,8 +8,8 @@
 #ifndef CCN_RUNTIME_CUDA_HOSTEXCHANGE_H
 #define CCN_RUNTIME_CUDA_HOSTEXCHANGE_H
 
-#include "runtime/Protocols.h"
-#include "runtime/RankMemory.h"
+#include "runtime/team/Protocols.h"
+#include "runtime/team/RankMemory.h"
 
 #include <memory>
 #include <optional>
@@ -85,8 +85,8 @@ public:
   bool isWhole() const;
 
   /// Says that this rank has come so far towards its end, and waits until the
-  /// others have, or are gone: at most `graceSeconds` longer than the time limit
-  /// or, once it has failed, than the team's failure. Whether all have; a
+  /// others have, or are gone: at most `graceSeconds` longer than the time
+  /// limit or, once it has failed, than the team's failure. Whether all have; a
   /// failure it does not make.
   bool meetAtEnd(EndStage stage, double graceSeconds);
 

@@ -6,9 +6,9 @@
 
 #include "PackageRuns.h"
 
-#include "codegen/BuildPackage.h"
-#include "runtime/NpyTensor.h"
-#include "runtime/Package.h"
+#include "codegen/package/BuildPackage.h"
+#include "runtime/plan/Package.h"
+#include "runtime/tensor/NpyTensor.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Program.h"

@@ -8,7 +8,7 @@
 #include "Session.h"
 
 #include "PackageRuns.h"
-#include "codegen/BuildPackage.h"
+#include "codegen/package/BuildPackage.h"
 #include "lib/Driver/ApplySchedule.h"
 #include "lib/Driver/Variants.h"
 #include "lib/Transforms/Rewrites.h"

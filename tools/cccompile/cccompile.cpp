@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 #include "lib/Driver/Phases.h"
 #include "lib/Frontend/Parser.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 #include "tools/cccompile/Autotune.h"
 #include "tools/cccompile/EmitPackage.h"
 #include "tools/cccompile/Options.h"

@@ -10,8 +10,8 @@
 #ifndef CCN_TOOLS_CCRUN_TRACE_H
 #define CCN_TOOLS_CCRUN_TRACE_H
 
-#include "runtime/File.h"
-#include "runtime/PlanExecutor.h"
+#include "runtime/base/File.h"
+#include "runtime/cpu/PlanExecutor.h"
 
 #include <mutex>
 

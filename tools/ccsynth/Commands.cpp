@@ -9,10 +9,10 @@
 #include "synth/Bound.h"
 #include "synth/FlowSchedule.h"
 #include "synth/Hierarchy.h"
-#include "synth/Msccl.h"
-#include "synth/Plan.h"
-#include "synth/ScheduleImport.h"
 #include "synth/Sketch.h"
+#include "synth/interop/Msccl.h"
+#include "synth/interop/Plan.h"
+#include "synth/interop/ScheduleImport.h"
 
 #include <nlohmann/json.hpp>
 

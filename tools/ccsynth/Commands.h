@@ -9,7 +9,7 @@
 
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include <CLI/CLI.hpp>
 

@@ -10,7 +10,7 @@
 
 #include "lib/Plan/ScalarBodies.h"
 
-#include "codegen/CudaScalars.h"
+#include "codegen/gpu/emit/CudaScalars.h"
 #include "lib/Interpreter/Random.h"
 #include "test/unit/Codegen/CudaUtil.h"
 #include "test/unit/Codegen/TensorUtil.h"

@@ -8,7 +8,7 @@
 
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
-#include "runtime/Convert.h"
+#include "runtime/tensor/Convert.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Cuda/CudaTeam.h"
 #include "test/unit/Plan/PlanUtil.h"

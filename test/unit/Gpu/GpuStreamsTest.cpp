@@ -105,8 +105,8 @@ TEST_F(GpuRun, ExecutorsAreMadeWhenAllHaveStartedTheirRuns) {
   ASSERT_TRUE(heap.ok()) << heap.message();
   Transport &team = **heap;
   auto runBoth = [&](int rank) {
-    auto first = GpuExecutor::create(package.plan, *package.gpu, rank, team,
-                                     onOneGpu());
+    auto first =
+        GpuExecutor::create(package.plan, *package.gpu, rank, team, onOneGpu());
     auto runs = first ? GpuRuns::create(**first, package.plan, rank)
                       : Result<std::unique_ptr<GpuRuns>>(first.status());
     Status status = runs ? (*runs)->upload(arrays.of(rank)) : runs.status();

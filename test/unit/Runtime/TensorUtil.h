@@ -9,7 +9,7 @@
 #define CCN_TEST_UNIT_RUNTIME_TENSORUTIL_H
 
 #include "lib/Interpreter/Reduce.h"
-#include "runtime/Combine.h"
+#include "runtime/tensor/Combine.h"
 
 #include <gtest/gtest.h>
 

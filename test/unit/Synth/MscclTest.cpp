@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "synth/Msccl.h"
+#include "synth/interop/Msccl.h"
 #include "Common.h"
 #include "synth/Forest.h"
 #include "synth/Solve.h"
-#include "synth/Transfers.h"
+#include "synth/interop/Transfers.h"
 
 #include <deque>
 #include <filesystem>

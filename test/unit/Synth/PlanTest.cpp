@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "synth/Plan.h"
+#include "synth/interop/Plan.h"
 #include "Common.h"
 #include "PlanTokens.h"
 #include "synth/Forest.h"
-#include "synth/Msccl.h"
 #include "synth/Solve.h"
-#include "synth/Transfers.h"
+#include "synth/interop/Msccl.h"
+#include "synth/interop/Transfers.h"
 
 #include <filesystem>
 #include <random>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 #include "Common.h"
 
 #include <map>
