@@ -81,7 +81,7 @@ Result<std::shared_ptr<const SumSchedule>> findSums(CollectiveOpInterface op,
   synth::Result<synth::Schedule> schedule =
       synth::importSchedule(std::string_view(text), what);
   if (!schedule)
-    return error(schedule.error().text);
+    return error(schedule.message());
   if (schedule->collective.ranks != ranks)
     return error("internal error: an algorithm of ", schedule->collective.ranks,
                  " ranks for ", ranks);

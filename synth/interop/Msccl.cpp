@@ -165,7 +165,7 @@ Result<MscclProgram> ccn::synth::parseMsccl(std::string_view text,
   try {
     return Reader(text, where).run();
   } catch (const XmlError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }
 

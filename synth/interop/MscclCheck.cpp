@@ -330,7 +330,7 @@ Result<Schedule> ccn::synth::importMsccl(const MscclProgram &program) {
   ProgramTrace trace;
   std::string problem = checkMsccl(program, &trace);
   if (!problem.empty())
-    return Error{problem};
+    return error(problem);
   return scheduleOf(program.kind, static_cast<int>(program.gpus.size()), "",
                     trace);
 }

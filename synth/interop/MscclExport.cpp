@@ -316,7 +316,7 @@ Result<MscclProgram> Exporter::run() {
   if (reason.empty())
     reason = check(s);
   if (!reason.empty())
-    return Error{reason};
+    return error(reason);
   setUp();
   std::vector<Transfer> transfers = transfersOf(s, &held);
   for (const Transfer &t : transfers)
@@ -339,8 +339,8 @@ Result<MscclProgram> Exporter::run() {
     program.channels =
         std::max(program.channels, (count + perChannel - 1) / perChannel);
   if (program.channels > maxChannels)
-    return Error{"the schedule has too many messages for 32 channels of 256 "
-                 "steps"};
+    return error("the schedule has too many messages for 32 channels of 256 "
+                 "steps");
   if (coll.kind == CollectiveKind::AllToAll)
     copyOwn();
   messages.clear();
@@ -360,7 +360,7 @@ Result<MscclProgram> Exporter::run() {
     return std::move(program);
   std::string problem = checkMsccl(program);
   if (!problem.empty())
-    return Error{"the schedule does not fit MSCCL's interpreter: " + problem};
+    return error("the schedule does not fit MSCCL's interpreter: " + problem);
   return std::move(program);
 }
 
@@ -374,5 +374,5 @@ Result<MscclProgram> ccn::synth::exportMsccl(const Schedule &schedule,
     if (!program || !tooLong(*program))
       return program;
   }
-  return Error{"the schedule has too many steps for thread blocks of 256"};
+  return error("the schedule has too many steps for thread blocks of 256");
 }

@@ -444,20 +444,9 @@ Result<Topology> ccn::synth::parseNcclTopology(std::string_view text,
     Topology topology = Reader(text, where, options).run();
     std::string problem = validate(topology);
     if (!problem.empty())
-      return Error{std::string(where) + ": " + problem};
+      return error(std::string(where) + ": " + problem);
     return topology;
   } catch (const XmlError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
-}
-
-Result<Topology> ccn::synth::parseAnyTopology(std::string_view text,
-                                              std::string_view where,
-                                              const ImportOptions &options) {
-  size_t at = text.find_first_not_of(" \t\r\n");
-  char first = at == std::string_view::npos ? '{' : text[at];
-  if (first == '{')
-    return parseTopology(text, where);
-  return first == '<' ? parseNcclTopology(text, where, options)
-                      : parseNvidiaSmi(text, where, options);
 }

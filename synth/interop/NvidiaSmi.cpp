@@ -48,13 +48,14 @@ public:
   Result<Topology> run();
 
 private:
-  Error error(int line, const std::string &message) const {
-    return {std::string(where) + ":" + std::to_string(line) + ": " + message};
+  Status error(int line, const std::string &message) const {
+    return Status::failure(std::string(where) + ":" + std::to_string(line) +
+                           ": " + message);
   }
   static std::vector<std::string> words(const std::string &line);
   static std::optional<Cell> parseCell(const std::string &word);
-  std::optional<Error> readMatrix();
-  std::optional<Error> group();
+  Status readMatrix();
+  Status group();
   std::vector<int> closure(Level level) const;
   void joinByAffinity(std::vector<int> &group) const;
   void addNvlinks(Topology &t);
@@ -129,7 +130,7 @@ static bool isGpu(const std::string &word) {
          word.find_first_not_of("0123456789", 3) == std::string::npos;
 }
 
-std::optional<Error> Reader::readMatrix() {
+Status Reader::readMatrix() {
   std::istringstream in{std::string(text)};
   int number = 0;
   std::map<std::string, int> index;
@@ -199,7 +200,7 @@ std::optional<Error> Reader::readMatrix() {
                          ": expected \"" + cells[j][i].text +
                          "\" as the other way round, found \"" +
                          cells[i][j].text + "\"");
-  return std::nullopt;
+  return Status();
 }
 
 /// Groups of devices that have a way between them of at most `level`.
@@ -246,7 +247,7 @@ void Reader::joinByAffinity(std::vector<int> &group) const {
     }
 }
 
-std::optional<Error> Reader::group() {
+Status Reader::group() {
   for (int l = Pix; l <= Numa; ++l)
     groups.push_back(closure(static_cast<Level>(l)));
   for (size_t i = 0; i < devices.size(); ++i)
@@ -262,7 +263,7 @@ std::optional<Error> Reader::group() {
                            ", as their ways to other devices say, found " +
                            levelNames[level]);
     }
-  return std::nullopt;
+  return Status();
 }
 
 void Reader::addNvlinks(Topology &t) {
@@ -351,11 +352,11 @@ void Reader::addPcie(Topology &t) {
 }
 
 Result<Topology> Reader::run() {
-  std::optional<Error> problem = readMatrix();
-  if (!problem)
-    problem = group();
+  Status problem = readMatrix();
   if (problem)
-    return *problem;
+    problem = group();
+  if (!problem)
+    return problem;
   Topology t;
   t.name = where;
   for (const Device &device : devices) {
@@ -384,7 +385,7 @@ Result<Topology> Reader::run() {
   }
   std::string wrong = validate(t);
   if (!wrong.empty())
-    return Error{std::string(where) + ": " + wrong};
+    return ccn::error(where, ": ", wrong);
   return t;
 }
 

@@ -383,7 +383,7 @@ Result<Plan> ccn::synth::parsePlan(std::string_view text,
                ? readLegacyPlan(root)
                : readPlan(root);
   } catch (const JsonError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }
 

@@ -400,6 +400,6 @@ Result<Schedule> ccn::synth::importPlan(const Plan &plan) {
   ProgramTrace trace;
   std::string problem = checkPlan(plan, &trace);
   if (!problem.empty())
-    return Error{problem};
+    return error(problem);
   return scheduleOf(plan.kind, static_cast<int>(plan.gpus.size()), "", trace);
 }

@@ -546,7 +546,7 @@ Result<Plan> ccn::synth::exportPlan(const Schedule &schedule,
   if (reason.empty())
     reason = check(schedule);
   if (!reason.empty())
-    return Error{reason};
+    return error(reason);
   // More lanes leave fewer operations for each block. Copies are put where
   // they belong if their receivers are known to have done with the place.
   int chunks = static_cast<int>(schedule.collective.chunks.size());
@@ -560,5 +560,5 @@ Result<Plan> ccn::synth::exportPlan(const Schedule &schedule,
     if (lanes >= std::min(chunks, maxLanes))
       break;
   }
-  return Error{"the schedule does not fit MSCCL++'s executor: " + reason};
+  return error("the schedule does not fit MSCCL++'s executor: " + reason);
 }

@@ -500,11 +500,11 @@ json GpuWriter::run() {
 
 Result<std::string> ccn::synth::writeLegacyPlan(const Plan &plan) {
   if (plan.reuseResources)
-    return Error{"plans of version 0.6 cannot reuse resources"};
+    return error("plans of version 0.6 cannot reuse resources");
   if (plan.bufferAlignment != Plan().bufferAlignment)
-    return Error{"plans of version 0.6 align buffers to " +
+    return error("plans of version 0.6 align buffers to " +
                  std::to_string(Plan().bufferAlignment) + " bytes, found " +
-                 std::to_string(plan.bufferAlignment)};
+                 std::to_string(plan.bufferAlignment));
   json out;
   out["name"] = plan.name;
   out["collective"] = planCollectiveName(plan.kind);
@@ -532,15 +532,15 @@ Result<std::string> ccn::synth::writeLegacyPlan(const Plan &plan) {
       }
     }
     if (!why.empty())
-      return Error{why};
+      return error(why);
   }
   std::string written = out.dump(1) + "\n";
   // More channels may be more than the executor has.
   Result<Plan> again = parsePlan(written, plan.name);
   if (!again)
-    return again.error();
+    return again.status();
   if (checkPlan(plan).empty())
     if (std::string wrong = checkPlan(*again); !wrong.empty())
-      return Error{"in the format of version 0.6: " + wrong};
+      return error("in the format of version 0.6: " + wrong);
   return written;
 }

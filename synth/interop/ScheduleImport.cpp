@@ -22,10 +22,10 @@ static Result<Schedule> convert(const Result<Program> &program,
                                 const std::string &where,
                                 Result<Schedule> (*import)(const Program &)) {
   if (!program)
-    return program.error();
+    return program.status();
   Result<Schedule> schedule = import(*program);
   if (!schedule)
-    return Error{where + ": " + schedule.error().text};
+    return error(where + ": " + schedule.message());
   return schedule;
 }
 

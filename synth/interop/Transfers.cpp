@@ -200,7 +200,7 @@ Result<Schedule> ccn::synth::scheduleOf(const Collective &collective, int hosts,
   }
   std::string wrong = check(result);
   if (!wrong.empty())
-    return Error{"what is sent is not a schedule: " + wrong};
+    return error("what is sent is not a schedule: " + wrong);
   return result;
 }
 
@@ -211,7 +211,7 @@ Result<Schedule> ccn::synth::scheduleOf(CollectiveKind kind, int ranks,
   Result<Collective> collective = makeCollective(
       kind, ranks, scatters ? trace.inputs / ranks : trace.inputs);
   if (!collective)
-    return collective.error();
+    return collective.status();
   std::vector<Transfer> transfers;
   for (const TokenTransfer &t : trace.transfers) {
     Transfer out{0, t.src, t.dst, t.value.depth, {}};
@@ -221,9 +221,9 @@ Result<Schedule> ccn::synth::scheduleOf(CollectiveKind kind, int ranks,
     out.chunk = chunkOf(t.value.parts[0]);
     for (int part : t.value.parts) {
       if (chunkOf(part) != out.chunk)
-        return Error{"gpu " + std::to_string(t.src) +
+        return error("gpu " + std::to_string(t.src) +
                      " sends a sum of different chunks to gpu " +
-                     std::to_string(t.dst) + ", which no schedule can say"};
+                     std::to_string(t.dst) + ", which no schedule can say");
       if (collective->combining)
         out.sums.push_back(part / trace.inputs);
     }

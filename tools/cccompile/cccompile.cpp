@@ -237,7 +237,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   if (!options.topology.empty()) {
     auto topology = synth::loadTopology(options.topology);
     if (!topology) {
-      diagnostics.error("--topology: " + topology.error().text);
+      diagnostics.error("--topology: " + topology.message());
       // A file with wrong content is wrong input, any other word wrong usage.
       return llvm::sys::fs::exists(options.topology) ? 1 : 2;
     }
