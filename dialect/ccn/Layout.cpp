@@ -154,6 +154,13 @@ std::string ccn::elementTypeName(Type type) {
   return text;
 }
 
+runtime::ElementType ccn::elementTypeOf(Type type) {
+  std::optional<runtime::ElementType> found =
+      runtime::parseElementType(elementTypeName(type));
+  assert(found && "not an element type of ccn");
+  return *found;
+}
+
 Type ccn::elementTypeByName(MLIRContext *context, StringRef name) {
   Builder b(context);
   auto unsignedType = [&](unsigned width) {

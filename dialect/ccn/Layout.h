@@ -10,6 +10,7 @@
 #define CCN_DIALECT_CCN_LAYOUT_H
 
 #include "dialect/ccn/CcnAttrs.h"
+#include "runtime/tensor/ElementType.h"
 #include "runtime/tensor/SliceBounds.h"
 
 namespace ccn {
@@ -119,6 +120,9 @@ SliceBounds sliceBounds(int64_t size, llvm::ArrayRef<int64_t> axisSizes,
 
 /// `f16`, `u8`, `bool`: an element type as the language writes it.
 std::string elementTypeName(mlir::Type type);
+
+/// The same as the runtime has it. `type` is one of ccn's.
+runtime::ElementType elementTypeOf(mlir::Type type);
 
 /// The bytes that an element takes in memory.
 int64_t elementBytes(mlir::Type type);

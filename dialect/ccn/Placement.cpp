@@ -46,6 +46,35 @@ int64_t ccn::largestPart(RankedTensorType type, MeshOp mesh) {
   return largest;
 }
 
+SmallVector<StringAttr> ccn::leadingAxes(RankedTensorType type, MeshOp mesh) {
+  SmallVector<StringAttr> axes;
+  if (!mesh)
+    return axes;
+  Layout layout = Layout::of(type);
+  for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>()) {
+    AxisState::Kind kind = layout.getState(axis).kind;
+    if (kind == AxisState::Partial || kind == AxisState::Local)
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+SmallVector<int64_t> ccn::externalShape(RankedTensorType type, MeshOp mesh) {
+  SmallVector<int64_t> shape;
+  for (StringAttr axis : leadingAxes(type, mesh))
+    shape.push_back(mesh.getAxisSize(axis));
+  llvm::append_range(shape, type.getShape());
+  return shape;
+}
+
+TensorPart ccn::externalPart(RankedTensorType type, MeshOp mesh, int64_t rank) {
+  TensorPart part;
+  for (StringAttr axis : leadingAxes(type, mesh))
+    part.push_back({mesh.getCoordinates(rank)[*mesh.getAxisIndex(axis)], 1});
+  llvm::append_range(part, partOf(type, mesh, rank));
+  return part;
+}
+
 static Layout layoutOf(Value value) {
   return Layout::of(cast<RankedTensorType>(value.getType()));
 }

@@ -30,6 +30,20 @@ mlir::RankedTensorType localType(mlir::RankedTensorType type, MeshOp mesh,
 /// The most elements that any rank holds of a tensor.
 int64_t largestPart(mlir::RankedTensorType type, MeshOp mesh);
 
+/// The axes along which ranks hold different values of the whole: those that
+/// are partial or local, in the mesh's order.
+llvm::SmallVector<mlir::StringAttr> leadingAxes(mlir::RankedTensorType type,
+                                                MeshOp mesh);
+
+/// The shape of the external form, in which a tensor enters and leaves a
+/// program: its global shape, after one dimension for each of its leading axes.
+llvm::SmallVector<int64_t> externalShape(mlir::RankedTensorType type,
+                                         MeshOp mesh);
+
+/// The part of the external form that `rank` holds; 1 in each leading
+/// dimension.
+TensorPart externalPart(mlir::RankedTensorType type, MeshOp mesh, int64_t rank);
+
 /// The layout that an operand of a verified operation has once it is sliced for
 /// free: that of its type, but for the axes that cut the operation's loops in
 /// other operands too.

@@ -10,6 +10,8 @@
 
 namespace ccn::interp {
 
+using runtime::ElementType;
+
 Result<HostTensor> conv2d(const HostTensor &x, const HostTensor &w,
                           const Conv2dOptions &options) {
   auto refuse = [&](const char *expected) {

@@ -7,7 +7,7 @@
 
 #include "lib/Interpreter/Interpreter.h"
 
-#include "lib/Interpreter/Random.h"
+#include "runtime/tensor/Random.h"
 
 #include "lib/Interpreter/RankExecutor.h"
 #include "lib/Interpreter/RankThreads.h"
@@ -15,6 +15,12 @@
 #include "llvm/ADT/StringSet.h"
 
 namespace ccn::interp {
+
+using runtime::describeIndex;
+using runtime::drawScale;
+using runtime::firstDifference;
+using runtime::randomFill;
+using runtime::sizeInBytes;
 
 namespace {
 

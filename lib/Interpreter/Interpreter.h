@@ -10,13 +10,15 @@
 #define CCN_INTERPRETER_INTERPRETER_H
 
 #include "dialect/ccn/Ccn.h"
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
 namespace ccn::interp {
+
+using runtime::HostTensor;
 
 /// Tensors by the name of the argument, in external form: a replicated or
 /// sliced tensor in its global shape; one that is local or partial along mesh

@@ -11,6 +11,11 @@
 
 namespace ccn::interp {
 
+using runtime::elementCount;
+using runtime::ElementType;
+using runtime::Shape;
+using runtime::sizeInBytes;
+
 Result<HostTensor> matmul(const HostTensor &a, const HostTensor &b) {
   auto refuse = [&](const char *expected) {
     return error("matmul expects ", expected, ", found ", a.describe(), " and ",

@@ -16,6 +16,12 @@ namespace ccn::interp {
 
 using runtime::CopyDim;
 using runtime::copyStrided;
+using runtime::describe;
+using runtime::elementCount;
+using runtime::ElementType;
+using runtime::isInteger;
+using runtime::rowMajorStrides;
+using runtime::sizeInBytes;
 
 namespace {
 

@@ -21,6 +21,9 @@
 
 namespace ccn::interp {
 
+using runtime::ElementType;
+using runtime::HostTensor;
+
 /// How a location is named in messages: "adam.ccn:6:14".
 std::string describeLocation(mlir::Location loc);
 

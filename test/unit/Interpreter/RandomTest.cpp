@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/Random.h"
+#include "runtime/tensor/Random.h"
 
 #include "lib/Interpreter/Movement.h"
 
