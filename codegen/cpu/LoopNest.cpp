@@ -20,17 +20,6 @@ using namespace mlir;
 
 namespace ccn::codegen {
 
-bool isNarrowFloat(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
-}
-
-Type scalarType(Type element) {
-  if (isa<IntegerType>(element))
-    return IntegerType::get(element.getContext(),
-                            element.getIntOrFloatBitWidth());
-  return element;
-}
-
 namespace {
 
 /// The type in memory: a bool is a byte, and narrow floats are their bits,

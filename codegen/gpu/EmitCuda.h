@@ -8,7 +8,7 @@
 #ifndef CCN_CODEGEN_GPU_EMITCUDA_H
 #define CCN_CODEGEN_GPU_EMITCUDA_H
 
-#include "codegen/cpu/CpuLoops.h"
+#include "codegen/plan/LoopKernel.h"
 #include "runtime/plan/GpuProgram.h"
 #include "runtime/plan/Plan.h"
 

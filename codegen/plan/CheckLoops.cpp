@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/LoopNest.h"
+#include "codegen/plan/LoopKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,6 +12,17 @@
 using namespace mlir;
 
 namespace ccn::codegen {
+
+bool isNarrowFloat(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
+}
+
+Type scalarType(Type element) {
+  if (isa<IntegerType>(element))
+    return IntegerType::get(element.getContext(),
+                            element.getIntOrFloatBitWidth());
+  return element;
+}
 
 namespace {
 

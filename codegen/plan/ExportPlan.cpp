@@ -6,9 +6,8 @@
 
 #include "codegen/plan/ExportPlan.h"
 
-#include "lib/Interpreter/Placement.h"
-#include "synth/Schedule.h"
-#include "synth/interop/ScheduleImport.h"
+#include "dialect/ccn/Placement.h"
+#include "lib/Plan/ChunkSchedules.h"
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,8 +44,7 @@ MemRefType typeOf(Value view) { return cast<MemRefType>(view.getType()); }
 class Exporter {
 public:
   Exporter(ModuleOp module, LoopLibrary &library)
-      : module(module), mesh(getMesh(module)), rankMesh(mesh),
-        library(library) {}
+      : module(module), mesh(getMesh(module)), library(library) {}
 
   runtime::Plan run(StringRef program);
 
@@ -69,7 +67,6 @@ private:
 
   ModuleOp module;
   MeshOp mesh;
-  interp::RankMesh rankMesh;
   LoopLibrary &library;
   runtime::Plan result;
   llvm::DenseMap<plan::GroupAttr, int> groups;
@@ -101,10 +98,9 @@ void Exporter::exportArgument(plan::ArgumentOp op) {
     argument.kind = runtime::ArgumentKind::Result;
     break;
   }
-  argument.type = interp::elementTypeOf(global.getElementType());
-  argument.shape = rankMesh.externalShape(global);
-  argument.leadingDims =
-      static_cast<int64_t>(rankMesh.leadingAxes(global).size());
+  argument.type = elementTypeOf(global.getElementType());
+  argument.shape = listOf(externalShape(global, mesh));
+  argument.leadingDims = static_cast<int64_t>(leadingAxes(global, mesh).size());
   argument.typeName = typeName(global);
   argument.scattered = op.getScattered();
   Layout layout = Layout::of(global);
@@ -145,7 +141,7 @@ runtime::LoopOperand Exporter::operandOf(Value view, plan::AllAttr all,
   using runtime::Access;
   runtime::LoopOperand operand;
   operand.view = viewOf(view);
-  operand.type = interp::elementTypeOf(typeOf(view).getElementType());
+  operand.type = elementTypeOf(typeOf(view).getElementType());
   if (plan::memoryOf(view) == plan::Memory::scratch) {
     operand.access = Access::Scratch;
   } else if (all) {
@@ -303,54 +299,6 @@ int Exporter::groupOf(plan::GroupAttr group) {
   return it->second;
 }
 
-/// The schedule of an algorithm, with the place of each chunk in input and
-/// output: a block for each member, or all of the tensor in one.
-static runtime::ChunkSchedule chunksOf(const synth::Schedule &schedule,
-                                       Collective what, int64_t inputCount,
-                                       int64_t outputCount) {
-  const synth::Collective &collective = schedule.collective;
-  runtime::ChunkSchedule result;
-  result.name = synth::kindName(collective.kind);
-  result.members = collective.ranks;
-  result.combining = collective.combining;
-  auto ranks = static_cast<int64_t>(collective.ranks);
-  auto total = static_cast<int64_t>(collective.chunks.size());
-  // Of every kind chunks lie in order.
-  bool blocksIn = plan::hasBlocks(what, /*isInput=*/true);
-  bool blocksOut = plan::hasBlocks(what, /*isInput=*/false);
-  int64_t blocks = blocksIn || blocksOut ? ranks : 1;
-  int64_t blockCount = blocksIn ? inputCount / ranks : inputCount;
-  // all_to_all has blocks for each pair.
-  bool isPairs = what == Collective::all_to_all;
-  int64_t perBlock = total / (isPairs ? ranks * ranks : blocks);
-  for (int64_t chunk = 0; chunk < total; ++chunk) {
-    int64_t block = chunk / perBlock, within = chunk % perBlock;
-    SliceBounds part = sliceBounds(blockCount, {perBlock}, {within});
-    runtime::Chunk made;
-    made.sources = collective.chunks[static_cast<size_t>(chunk)].pre;
-    made.destinations = collective.chunks[static_cast<size_t>(chunk)].post;
-    made.count = part.size;
-    // Block p * ranks + q is what p has for q.
-    int64_t in = isPairs ? block % ranks : block;
-    int64_t out = isPairs ? block / ranks : block;
-    made.inputFirst = part.offset + (blocksIn ? in * blockCount : 0);
-    made.outputFirst = part.offset + (blocksOut ? out * blockCount : 0);
-    result.chunks.push_back(std::move(made));
-  }
-  for (const synth::Step &step : schedule.steps) {
-    std::vector<runtime::Transfer> transfers;
-    for (const synth::Send &send : step.sends) {
-      runtime::TransferOp op =
-          send.op == synth::SendOp::Copy     ? runtime::TransferOp::Copy
-          : send.op == synth::SendOp::Reduce ? runtime::TransferOp::Reduce
-                                             : runtime::TransferOp::Stash;
-      transfers.push_back({send.chunk, send.src, send.dst, op, send.sums});
-    }
-    result.steps.push_back(std::move(transfers));
-  }
-  return result;
-}
-
 int Exporter::scheduleOf(plan::ExchangeOp op) {
   auto algorithm = module.lookupSymbol<AlgorithmOp>(*op.getAlgorithm());
   int64_t inputs = typeOf(op.getFrom()).getNumElements(),
@@ -360,15 +308,8 @@ int Exporter::scheduleOf(plan::ExchangeOp op) {
           .str();
   auto [it, isNew] =
       schedules.try_emplace(key, static_cast<int>(schedules.size()));
-  if (isNew) {
-    synth::Result<synth::Schedule> schedule =
-        synth::importSchedule(std::string_view(algorithm.getSchedule()),
-                              algorithm.getSymName().str());
-    assert(schedule && "algorithms were read when they were chosen");
-    result.schedules.push_back(
-        chunksOf(*schedule, *symbolizeCollective(algorithm.getCollective()),
-                 inputs, outputs));
-  }
+  if (isNew)
+    result.schedules.push_back(chunkSchedule(algorithm, inputs, outputs));
   return it->second;
 }
 
@@ -492,7 +433,7 @@ void Exporter::exportRank(plan::PlanOp op) {
                        int64_t offset) {
     runtime::Buffer buffer;
     buffer.memory = memory;
-    buffer.type = interp::elementTypeOf(typeOf(value).getElementType());
+    buffer.type = elementTypeOf(typeOf(value).getElementType());
     buffer.count = typeOf(value).getNumElements();
     buffer.offset = offset;
     buffers[op] = static_cast<int>(rank.buffers.size());
@@ -504,10 +445,14 @@ void Exporter::exportRank(plan::PlanOp op) {
     if (auto argument = dyn_cast<plan::ArgumentOp>(inner)) {
       addBuffer(argument, argument.getBuffer(), runtime::Memory::Argument,
                 arguments++);
-      interp::Box box =
-          rankMesh.externalBox(cast<RankedTensorType>(argument.getGlobal()),
-                               static_cast<int64_t>(op.getRank()));
-      rank.placements.push_back({box.offsets, box.sizes});
+      runtime::Placement placement;
+      for (SliceBounds bounds :
+           externalPart(cast<RankedTensorType>(argument.getGlobal()), mesh,
+                        static_cast<int64_t>(op.getRank()))) {
+        placement.offsets.push_back(bounds.offset);
+        placement.sizes.push_back(bounds.size);
+      }
+      rank.placements.push_back(std::move(placement));
     } else if (auto buffer = dyn_cast<plan::BufferOp>(inner)) {
       bool isSymmetric =
           plan::memoryOf(buffer.getBuffer()) == plan::Memory::symmetric;

@@ -8,7 +8,7 @@
 #ifndef CCN_CODEGEN_PLAN_EXPORTPLAN_H
 #define CCN_CODEGEN_PLAN_EXPORTPLAN_H
 
-#include "codegen/cpu/CpuLoops.h"
+#include "codegen/plan/LoopKernel.h"
 #include "dialect/plan/Plan.h"
 #include "runtime/plan/Plan.h"
 

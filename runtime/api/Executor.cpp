@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/Handles.h"
+#include "runtime/cpu/PlanExecutor.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/plan/Pieces.h"
 

@@ -6,10 +6,10 @@
 
 #include "runtime/api/RankCode.h"
 
-#include "runtime/cpu/CollectiveSupport.h"
 #include "runtime/cpu/PlanExecutor.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuMachine.h"
+#include "runtime/plan/Arguments.h"
 #include "runtime/plan/CheckPlan.h"
 #include "runtime/plan/TunedVariant.h"
 

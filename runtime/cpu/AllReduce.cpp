@@ -41,33 +41,9 @@ public:
         count(count),
         words((count * sizeInBytes(type) + wordSize - 1) / wordSize) {}
 
-  /// The words of a slot, which has room for the largest group's.
-  static Result<int64_t> slotWords(const Group &group, ElementType type,
-                                   int64_t count) {
-    int64_t bytes = count * sizeInBytes(type);
-    Result<int64_t> padded =
-        symmetricBytes(group, type, count,
-                       (bytes + wordSize - 1) / wordSize * wordSize, operation);
-    if (!padded)
-      return padded;
-    int64_t largest = (*padded + wordSize - 1) / wordSize, total;
-    if (__builtin_mul_overflow(
-            largest, 4 * 8 * static_cast<int64_t>(group.ranks.size()), &total))
-      return error(operation, ": the tensor's bytes overflow");
-    return largest;
-  }
-  /// All symmetric memory.
-  static Result<int64_t> bytes(const Group &group, ElementType type,
-                               int64_t count) {
-    Result<int64_t> largest = slotWords(group, type, count);
-    auto members = static_cast<int>(group.ranks.size());
-    return largest ? Result(aligned(Exchange::bytes(members, *largest)) +
-                            aligned(Signals::bytes(members)))
-                   : largest;
-  }
-
   Status prepare(const Group &group) {
-    Result<int64_t> largest = slotWords(group, type, count);
+    Result<int64_t> largest = slotWords(
+        group, type, count, scrubs ? Protocol::Lamport : Protocol::LL);
     if (!largest)
       return largest.status();
     Result<int64_t> slots =
@@ -159,13 +135,6 @@ Result<CollectivePtr> makeOneShot(RankMemory &memory, const Group &group,
 }
 
 } // namespace
-
-Result<int64_t> allReduceBytes(const Group &group, ElementType type,
-                               int64_t count, Protocol protocol) {
-  return protocol == Protocol::LL
-             ? OneShot<LowLatencyExchange<>>::bytes(group, type, count)
-             : OneShot<LamportExchange<>>::bytes(group, type, count);
-}
 
 Result<CollectivePtr> makeAllReduce(RankMemory &memory, const Group &group,
                                     ElementType type, ReduceKind kind,

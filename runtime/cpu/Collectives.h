@@ -19,6 +19,7 @@
 #ifndef CCN_RUNTIME_CPU_COLLECTIVES_H
 #define CCN_RUNTIME_CPU_COLLECTIVES_H
 
+#include "runtime/plan/ExchangeMemory.h"
 #include "runtime/team/RankMemory.h"
 #include "runtime/tensor/Combine.h"
 
@@ -26,17 +27,6 @@
 #include <vector>
 
 namespace ccn::runtime {
-
-/// The ranks along axes of the mesh that communicate.
-struct Group {
-  /// In the order of their coordinates, row-major; the same list on each.
-  std::vector<int> ranks;
-  /// Where other groups have tensors of other sizes (axes outside the group cut
-  /// unevenly): the largest number of elements that the tensor has in any
-  /// group, the same on all ranks; -1 if all have the same. Symmetric memory is
-  /// sized by it.
-  int64_t largestCount = -1;
-};
 
 class Collective {
 public:
@@ -49,12 +39,6 @@ public:
 
 using CollectivePtr = std::unique_ptr<Collective>;
 
-/// The protocols of the one-shot all_reduce.
-enum class Protocol {
-  LL,      ///< twice the bytes, no barrier: the shortest messages
-  Lamport, ///< floats and bool only
-};
-
 /// Combines `count` elements of all members; all get the result.
 ///
 /// Lamport's sentinel is the word of all ones, so that an input element of all
@@ -63,10 +47,6 @@ enum class Protocol {
 Result<CollectivePtr> makeAllReduce(RankMemory &memory, const Group &group,
                                     ElementType type, ReduceKind kind,
                                     int64_t count, Protocol protocol);
-
-/// The symmetric memory per rank that makeAllReduce allocates.
-Result<int64_t> allReduceBytes(const Group &group, ElementType type,
-                               int64_t count, Protocol protocol);
 
 } // namespace ccn::runtime
 

@@ -8,6 +8,8 @@
 #include "runtime/cpu/Parts.h"
 
 #include "runtime/cpu/CollectiveSupport.h"
+#include "runtime/cpu/ScheduledCollective.h"
+#include "runtime/plan/CheckParts.h"
 #include "runtime/tensor/MatrixProduct.h"
 #include "runtime/tensor/RowTable.h"
 #include "runtime/tensor/Strided.h"
@@ -274,32 +276,6 @@ private:
   CollectivePtr collective;
 };
 
-/// A launch's exchange of some number, from 0. Ranks make the same exchanges,
-/// but not the same parts between them.
-Result<const ExchangePart *> exchangeAt(const RankPlan &plan, size_t launch,
-                                        size_t number) {
-  size_t found = 0;
-  if (launch < plan.launches.size())
-    for (const Part &part : plan.launches[launch].parts)
-      if (const auto *exchange = std::get_if<ExchangePart>(&part);
-          exchange && found++ == number)
-        return exchange;
-  return error("launch ", launch, ": expected more than ", number,
-               " exchanges, found ", found);
-}
-
-ElementType exchangeType(const RankPlan &plan, const ExchangePart &part) {
-  return plan.buffers[static_cast<size_t>(part.from.buffer)].type;
-}
-
-Protocol protocolOf(const ExchangePart &part) {
-  return part.exchange == Exchange::LL ? Protocol::LL : Protocol::Lamport;
-}
-
-const ChunkSchedule &scheduleOf(const Plan &plan, const ExchangePart &part) {
-  return plan.schedules[static_cast<size_t>(part.schedule)];
-}
-
 Result<std::unique_ptr<PartKernel>> makeExchange(const Plan &plan,
                                                  const PlanMemory &memory,
                                                  StreamContext &context,
@@ -344,52 +320,6 @@ std::string_view nameOf(const Part &part) {
 }
 
 } // namespace
-
-ConvolutionSizes convolutionSizes(const Conv2dPart &part) {
-  auto axis = [&](size_t dim) {
-    return ConvolutionAxis{part.xShape[dim], part.wShape[dim], part.stride,
-                           part.padding, part.padding};
-  };
-  return {part.xShape[0], part.xShape[1], part.wShape[0], axis(2), axis(3)};
-}
-
-Group exchangeGroup(const Plan &plan, const ExchangePart &part) {
-  return {plan.groups[static_cast<size_t>(part.group)], part.largestCount};
-}
-
-Result<ScheduledMemory> largestSchedule(const Plan &plan, size_t launch,
-                                        size_t number) {
-  ScheduledMemory largest;
-  for (const RankPlan &rank : plan.ranks) {
-    Result<const ExchangePart *> part = exchangeAt(rank, launch, number);
-    if (!part)
-      return part.status();
-    Result<ScheduledMemory> memory =
-        scheduledMemory(scheduleOf(plan, **part), exchangeType(rank, **part),
-                        (*part)->reduction);
-    if (!memory)
-      return memory.status();
-    largest.flags = std::max(largest.flags, memory->flags);
-    largest.bufferBytes = std::max(largest.bufferBytes, memory->bufferBytes);
-  }
-  return largest;
-}
-
-Result<int64_t> exchangeBytes(const Plan &plan, size_t launch, size_t number) {
-  const RankPlan &rank = plan.ranks[0];
-  Result<const ExchangePart *> found = exchangeAt(rank, launch, number);
-  if (!found)
-    return found.status();
-  const ExchangePart &part = **found;
-  Group group = exchangeGroup(plan, part);
-  if (part.exchange != Exchange::Schedule)
-    return allReduceBytes(group, exchangeType(rank, part), part.inputCount,
-                          protocolOf(part));
-  Result<ScheduledMemory> memory = largestSchedule(plan, launch, number);
-  if (!memory)
-    return memory.status();
-  return memory->bytes(static_cast<int>(group.ranks.size()));
-}
 
 Result<std::unique_ptr<PartKernel>>
 makePart(const Plan &plan, const PlanMemory &memory, StreamContext &context,

@@ -8,24 +8,8 @@
 #define CCN_RUNTIME_CPU_PARTS_H
 
 #include "runtime/cpu/Rows.h"
-#include "runtime/tensor/Convolution.h"
 
 namespace ccn::runtime {
-
-/// The sizes of a convolution, without its result's.
-ConvolutionSizes convolutionSizes(const Conv2dPart &part);
-
-/// The group of an exchange as collectives take it.
-Group exchangeGroup(const Plan &plan, const ExchangePart &part);
-
-/// What the schedule of an exchange, the one of launch `launch` with as many
-/// before it as `number`, takes on the rank that needs most. checkPlan accepts
-/// the plan.
-Result<ScheduledMemory> largestSchedule(const Plan &plan, size_t launch,
-                                        size_t number);
-
-/// The bytes of symmetric memory per rank that an exchange takes.
-Result<int64_t> exchangeBytes(const Plan &plan, size_t launch, size_t number);
 
 /// The kernel of part `index` of launch `launch` of `memory`'s rank, for the
 /// stream `context`. `plan` is accepted by checkPlan; `memory` has its own copy

@@ -4,10 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/plan/ScheduleActions.h"
+#include "runtime/cpu/ScheduledCollective.h"
 
 #include "runtime/cpu/CollectiveSupport.h"
-#include "runtime/team/SymmetricHeap.h"
 
 #include <algorithm>
 #include <cstring>
@@ -220,27 +219,6 @@ private:
 };
 
 } // namespace
-
-int64_t ScheduledMemory::bytes(int members) const {
-  return aligned(Signals::bytes(members)) + aligned(Signals::bytes(flags)) +
-         aligned(CCN_SCHEDULE_BUFFERS * bufferBytes);
-}
-
-Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
-                                        ElementType type, ReduceKind kind) {
-  Result<MemberActions> planned = planSchedule(schedule, 0, type, kind, false);
-  if (!planned)
-    return planned.status();
-  if (planned->memory.bufferBytes > SymmetricHeap::maxBytes)
-    return error(schedule.name, ": the bytes of all transfers overflow");
-  return planned->memory;
-}
-
-Status checkScheduled(ReduceKind kind, ElementType type) {
-  if (kind == ReduceKind::Mean)
-    return error("a schedule takes sums, products and extremes, found a mean");
-  return checkReduction(kind, type, std::string(name(type)));
-}
 
 Result<CollectivePtr> makeScheduled(RankMemory &memory, const Group &group,
                                     ElementType type, ReduceKind kind,

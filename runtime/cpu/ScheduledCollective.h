@@ -1,9 +1,6 @@
-//===- ScheduledCollective.h - Any chunk-level algorithm --------*- C++ -*-===//
+//===- ScheduledCollective.h - Executes a schedule in chunks ----*- C++ -*-===//
 //
-// The skeleton that executes a schedule in chunks: which chunk travels when
-// from whom to whom, and whether the receiver stores it, adds it or keeps it
-// apart. The synthesizer's schedules and those of any file it reads take this
-// form.
+// The skeleton that executes a schedule in chunks (ChunkSchedule.h).
 //
 // There is no barrier: each transfer has its own slot and flag in the
 // receiver's memory, over a channel of two buffers, and a rank waits for a
@@ -22,45 +19,11 @@
 #define CCN_RUNTIME_CPU_SCHEDULEDCOLLECTIVE_H
 
 #include "runtime/cpu/Collectives.h"
+#include "runtime/plan/ScheduleActions.h"
 
 #include <functional>
-#include <string>
 
 namespace ccn::runtime {
-
-enum class TransferOp {
-  Copy,   ///< replaces what the receiver has of the chunk
-  Reduce, ///< is added to what the receiver has of the chunk
-  Stash,  ///< is kept apart, as one more partial sum
-};
-
-/// A chunk on its way. Members are numbered as in the group.
-struct Transfer {
-  int chunk = 0, source = 0, destination = 0;
-  TransferOp op = TransferOp::Copy;
-  /// The members whose contributions it holds, which must be a sum of distinct
-  /// parts that the sender has: its own, its running sum, and what it keeps
-  /// apart. Empty is the running sum.
-  std::vector<int> sums = {};
-};
-
-/// A part of the data: who holds it (or contributes to its sum) before, who
-/// needs it after, and where it lies in elements.
-struct Chunk {
-  std::vector<int> sources, destinations;
-  int64_t inputFirst = 0, outputFirst = 0, count = 0;
-};
-
-struct ChunkSchedule {
-  /// For messages: "all_gather".
-  std::string name;
-  int members = 0;
-  /// Whether the sources' contributions are combined; else all hold the same.
-  bool combining = false;
-  std::vector<Chunk> chunks = {};
-  /// All transfers of a step read what was there before the step.
-  std::vector<std::vector<Transfer>> steps = {};
-};
 
 /// What is done to a chunk's whole sum where it is formed, before it is sent
 /// on: elements [first, first + count) of the output, in place. Every member
@@ -68,22 +31,6 @@ struct ChunkSchedule {
 /// sum.
 using ChunkBody =
     std::function<void(int64_t first, int64_t count, std::byte *values)>;
-
-/// The symmetric memory of a schedule: the flags of a member, and the bytes of
-/// its slots in one buffer.
-struct ScheduledMemory {
-  int64_t flags = 0, bufferBytes = 0;
-
-  /// All that makeScheduled allocates for so many members.
-  int64_t bytes(int members) const;
-};
-
-/// What `schedule` needs; an error as in makeScheduled.
-Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
-                                        ElementType type, ReduceKind kind);
-
-/// Whether schedules combine elements of `type` so.
-Status checkScheduled(ReduceKind kind, ElementType type);
 
 /// A collective that executes `schedule`. An error if it does not implement its
 /// chunks: something is sent before it is there, added twice or missing at the

@@ -12,8 +12,9 @@
 #define CCN_RUNTIME_CUDA_GPUEXECUTOR_H
 
 #include "runtime/base/Environment.h"
-#include "runtime/cpu/PlanExecutor.h"
 #include "runtime/plan/GpuProgram.h"
+#include "runtime/plan/TraceSink.h"
+#include "runtime/team/Transport.h"
 
 #include <memory>
 #include <optional>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cpu/CollectiveSupport.h"
 #include "runtime/cuda/GpuMemory.h"
 #include "runtime/cuda/GpuState.h"
+#include "runtime/plan/Arguments.h"
 #include "runtime/plan/CheckGpuProgram.h"
 #include "runtime/plan/CheckPlan.h"
 

@@ -10,7 +10,7 @@
 
 #include "runtime/plan/CheckParts.h"
 #include "runtime/plan/GpuAbi.h"
-#include "runtime/team/SymmetricHeap.h"
+#include "runtime/plan/SymmetricMemory.h"
 
 #include <algorithm>
 #include <set>
@@ -38,9 +38,9 @@ bool isIdentifier(const std::string &name) {
 }
 
 Status checkWorkspace(int64_t bytes, int64_t most) {
-  if (bytes < 0 || bytes > most || bytes % Transport::alignment != 0)
+  if (bytes < 0 || bytes > most || bytes % symmetricAlignment != 0)
     return error("expected a workspace of 0 to ", most,
-                 " bytes, a multiple of ", Transport::alignment, ", found ",
+                 " bytes, a multiple of ", symmetricAlignment, ", found ",
                  bytes);
   return Status();
 }
@@ -96,8 +96,7 @@ Status checkLaunch(const Plan &plan, const GpuProgram &program, int rank,
                  launch.kernel);
   if (launch.blocks < 0 || launch.blocks > maxBlocks)
     return error("expected 0 to ", maxBlocks, " blocks, found ", launch.blocks);
-  if (Status status =
-          checkWorkspace(launch.workspaceBytes, SymmetricHeap::maxBytes);
+  if (Status status = checkWorkspace(launch.workspaceBytes, maxSymmetricBytes);
       !status)
     return status;
   if (launch.product)
@@ -194,8 +193,8 @@ Status checkSegments(const Plan &plan, const GpuProgram &program, size_t launch,
 Status checkMemory(const Plan &plan, const GpuProgram &program) {
   int64_t least = plan.ranks[0].symmetricBytes;
   if (program.symmetricBytes < least ||
-      program.symmetricBytes > SymmetricHeap::maxBytes)
-    return error("expected ", least, " to ", SymmetricHeap::maxBytes,
+      program.symmetricBytes > maxSymmetricBytes)
+    return error("expected ", least, " to ", maxSymmetricBytes,
                  " bytes of symmetric memory, found ", program.symmetricBytes);
   constexpr int64_t mostFlags = int64_t(1) << 24;
   if (program.flags < plan.ranks[0].flags || program.flags > mostFlags)

@@ -7,8 +7,8 @@
 
 #include "runtime/plan/CheckParts.h"
 
-#include "runtime/cpu/Parts.h"
-#include "runtime/team/SymmetricHeap.h"
+#include "runtime/plan/ExchangeMemory.h"
+#include "runtime/plan/SymmetricMemory.h"
 #include "runtime/tensor/Strided.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Result<int64_t> elementCount(std::span<const int64_t> sizes) {
       return error("expected sizes of at least 0, found ", size);
     empty |= size == 0;
     if (size > 0 && (__builtin_mul_overflow(count, size, &count) ||
-                     count > SymmetricHeap::maxBytes))
+                     count > maxSymmetricBytes))
       return error("the product of the sizes is too large");
   }
   return empty ? 0 : count;
@@ -181,8 +181,8 @@ Status PartChecker::strided(const View &view, std::span<const int64_t> sizes,
     for (int64_t &size : some)
       size = std::max<int64_t>(size, 1);
     Result<Extent> extent = extentOf(view.offset, some, view.strides);
-    if (!extent || extent->first < -SymmetricHeap::maxBytes ||
-        extent->last > SymmetricHeap::maxBytes)
+    if (!extent || extent->first < -maxSymmetricBytes ||
+        extent->last > maxSymmetricBytes)
       return error("the indices of the empty view overflow");
     return Status();
   }
@@ -243,7 +243,7 @@ Status all(std::initializer_list<Status> statuses) {
 Status PartChecker::scratch(const Loop &loop, const LoopOperand &operand,
                             bool isInput) {
   const View &view = operand.view;
-  if (view.offset < 0 || view.offset > SymmetricHeap::maxBytes ||
+  if (view.offset < 0 || view.offset > maxSymmetricBytes ||
       std::any_of(view.strides.begin(), view.strides.end(),
                   [](int64_t stride) { return stride < 0; }))
     return error("expected scratch with strides of at least 0");
@@ -257,8 +257,8 @@ Status PartChecker::scratch(const Loop &loop, const LoopOperand &operand,
   if (!extent)
     return extent.status();
   // Overflows of bytes too, for which 8 is the largest factor.
-  if (extent->last > SymmetricHeap::maxBytes ||
-      (!view.strides.empty() && view.strides[0] > SymmetricHeap::maxBytes))
+  if (extent->last > maxSymmetricBytes ||
+      (!view.strides.empty() && view.strides[0] > maxSymmetricBytes))
     return error("the scratch is too large");
   auto made = scratches.find(view.buffer);
   if (isInput) {
@@ -519,7 +519,7 @@ Status PartChecker::operator()(const ExchangePart &part) {
   ElementType element = type(part.from);
   if (Status status = sameType(part.from, part.to); !status)
     return status;
-  if (part.largestCount < 0 || part.largestCount > SymmetricHeap::maxBytes ||
+  if (part.largestCount < 0 || part.largestCount > maxSymmetricBytes ||
       std::max(part.inputCount, part.outputCount) > part.largestCount)
     return error("the largest group has ", part.largestCount,
                  " elements, this one ", part.inputCount, " and ",
@@ -573,6 +573,14 @@ Status PartChecker::operator()(const ExchangePart &part) {
 }
 
 } // namespace
+
+ConvolutionSizes convolutionSizes(const Conv2dPart &part) {
+  auto axis = [&](size_t dim) {
+    return ConvolutionAxis{part.xShape[dim], part.wShape[dim], part.stride,
+                           part.padding, part.padding};
+  };
+  return {part.xShape[0], part.xShape[1], part.wShape[0], axis(2), axis(3)};
+}
 
 Status checkPart(const Plan &plan, int rank, const Part &part) {
   if (part.valueless_by_exception())

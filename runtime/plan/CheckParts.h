@@ -8,6 +8,7 @@
 #define CCN_RUNTIME_PLAN_CHECKPARTS_H
 
 #include "runtime/plan/Plan.h"
+#include "runtime/tensor/Convolution.h"
 
 namespace ccn::runtime {
 
@@ -17,6 +18,9 @@ bool isValid(ElementType type);
 /// The product of sizes; an error if one is negative or it is too large for any
 /// memory.
 Result<int64_t> elementCount(std::span<const int64_t> sizes);
+
+/// The sizes of a convolution, without its result's.
+ConvolutionSizes convolutionSizes(const Conv2dPart &part);
 
 /// Checks a part of `rank`, whose buffers have been checked.
 Status checkPart(const Plan &plan, int rank, const Part &part);

@@ -8,7 +8,7 @@
 #include "runtime/plan/CheckPlan.h"
 
 #include "runtime/plan/CheckParts.h"
-#include "runtime/team/SymmetricHeap.h"
+#include "runtime/plan/SymmetricMemory.h"
 
 #include <algorithm>
 #include <map>
@@ -29,9 +29,9 @@ Status checkMesh(const Plan &plan) {
   int64_t ranks = 1;
   for (const MeshAxis &axis : plan.mesh)
     if (axis.size < 1 || __builtin_mul_overflow(ranks, axis.size, &ranks) ||
-        ranks > SymmetricHeap::maxRanks)
+        ranks > maxTeamRanks)
       return error("the mesh has an axis of ", axis.size, " ranks; expected 1",
-                   " to ", SymmetricHeap::maxRanks, " in all");
+                   " to ", maxTeamRanks, " in all");
   if (ranks != static_cast<int64_t>(plan.ranks.size()))
     return error("the mesh has ", ranks, " ranks, the plan ",
                  plan.ranks.size());
@@ -90,7 +90,7 @@ Status checkBuffer(const Plan &plan, const RankPlan &rank,
   if (!isValid(buffer.type) || buffer.memory > Memory::Symmetric)
     return error("its type or memory is unknown");
   if (buffer.count < 0 ||
-      buffer.count > SymmetricHeap::maxBytes / sizeInBytes(buffer.type))
+      buffer.count > maxSymmetricBytes / sizeInBytes(buffer.type))
     return error("a buffer cannot have ", buffer.count, " elements");
   if (buffer.memory == Memory::Argument) {
     auto arguments = static_cast<int64_t>(plan.arguments.size());
@@ -109,7 +109,7 @@ Status checkBuffer(const Plan &plan, const RankPlan &rank,
   int64_t bytes = buffer.count * sizeInBytes(buffer.type);
   int64_t arena = buffer.memory == Memory::Private ? rank.privateBytes
                                                    : rank.symmetricBytes;
-  if (buffer.offset < 0 || buffer.offset % SymmetricHeap::alignment != 0 ||
+  if (buffer.offset < 0 || buffer.offset % symmetricAlignment != 0 ||
       buffer.offset > arena || bytes > arena - buffer.offset)
     return error(bytes, " bytes at ", buffer.offset,
                  " are not aligned, or not inside of the arena of ", arena);
@@ -139,7 +139,7 @@ Status checkLaunches(const Plan &plan, int rank) {
 Status checkRank(const Plan &plan, int rank) {
   const RankPlan &rankPlan = plan.ranks[static_cast<size_t>(rank)];
   for (int64_t bytes : {rankPlan.privateBytes, rankPlan.symmetricBytes})
-    if (bytes < 0 || bytes > SymmetricHeap::maxBytes)
+    if (bytes < 0 || bytes > maxSymmetricBytes)
       return error("an arena cannot have ", bytes, " bytes");
   if (rankPlan.flags < 0 || rankPlan.flags > maxFlags)
     return error("expected at most ", maxFlags, " flags, found ",

@@ -14,7 +14,7 @@
 #ifndef CCN_RUNTIME_PLAN_PLAN_H
 #define CCN_RUNTIME_PLAN_PLAN_H
 
-#include "runtime/cpu/ScheduledCollective.h"
+#include "runtime/base/ChunkSchedule.h"
 #include "runtime/tensor/Combine.h"
 #include "runtime/tensor/ElementType.h"
 

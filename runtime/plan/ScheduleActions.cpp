@@ -7,7 +7,8 @@
 
 #include "runtime/plan/ScheduleActions.h"
 
-#include "runtime/cpu/CollectiveSupport.h"
+#include "runtime/plan/ProtocolRules.h"
+#include "runtime/plan/SymmetricMemory.h"
 
 #include <algorithm>
 #include <iterator>
@@ -399,6 +400,27 @@ Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
       withCredits(planner.actions, planner.slots[static_cast<size_t>(own)]);
   return MemberActions{std::move(actions), std::move(planner.slots), memory,
                        std::move(planner.scratchChunk)};
+}
+
+int64_t ScheduledMemory::bytes(int members) const {
+  return aligned(flagBytes(members)) + aligned(flagBytes(flags)) +
+         aligned(CCN_SCHEDULE_BUFFERS * bufferBytes);
+}
+
+Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
+                                        ElementType type, ReduceKind kind) {
+  Result<MemberActions> planned = planSchedule(schedule, 0, type, kind, false);
+  if (!planned)
+    return planned.status();
+  if (planned->memory.bufferBytes > maxSymmetricBytes)
+    return error(schedule.name, ": the bytes of all transfers overflow");
+  return planned->memory;
+}
+
+Status checkScheduled(ReduceKind kind, ElementType type) {
+  if (kind == ReduceKind::Mean)
+    return error("a schedule takes sums, products and extremes, found a mean");
+  return checkReduction(kind, type, std::string(name(type)));
 }
 
 } // namespace ccn::runtime

@@ -8,7 +8,8 @@
 #ifndef CCN_RUNTIME_PLAN_SCHEDULEACTIONS_H
 #define CCN_RUNTIME_PLAN_SCHEDULEACTIONS_H
 
-#include "runtime/cpu/ScheduledCollective.h"
+#include "runtime/base/ChunkSchedule.h"
+#include "runtime/tensor/Combine.h"
 
 namespace ccn::runtime {
 
@@ -46,6 +47,15 @@ struct ScheduleSlot {
   ElementType type;
 };
 
+/// The symmetric memory of a schedule: the flags of a member, and the bytes of
+/// its slots in one buffer.
+struct ScheduledMemory {
+  int64_t flags = 0, bufferBytes = 0;
+
+  /// All that makeScheduled allocates for so many members.
+  int64_t bytes(int members) const;
+};
+
 struct MemberActions {
   std::vector<ScheduleAction> actions;
   /// The slots of each member; slot i has flag i.
@@ -63,6 +73,13 @@ struct MemberActions {
 Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
                                    ElementType type, ReduceKind kind,
                                    bool hasBody);
+
+/// What `schedule` needs; an error as in makeScheduled.
+Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
+                                        ElementType type, ReduceKind kind);
+
+/// Whether schedules combine elements of `type` so.
+Status checkScheduled(ReduceKind kind, ElementType type);
 
 } // namespace ccn::runtime
 

@@ -67,9 +67,8 @@ struct Signals {
   const char *what = "";
   int64_t offset = 0;
 
-  /// A cache line each: flags of different ranks do not disturb each other.
-  static constexpr int64_t stride = Transport::alignment;
-  static int64_t bytes(int64_t flags) { return flags * stride; }
+  static constexpr int64_t stride = symmetricAlignment;
+  static int64_t bytes(int64_t flags) { return flagBytes(flags); }
 
   /// Sets flag `index` of `rank`.
   template <typename Memory>
@@ -167,7 +166,7 @@ public:
   ExchangeSlots(int64_t offset, int members, int64_t words)
       : offset(offset), members(members), words(words) {}
   static int64_t bytes(int members, int64_t words) {
-    return buffers * members * words * 8;
+    return exchangedBytes(buffers, members, words);
   }
 
 protected:

@@ -21,7 +21,7 @@ namespace ccn::runtime {
 class SymmetricHeap : public Transport {
 public:
   /// The most bytes of a rank.
-  static constexpr int64_t maxBytes = int64_t(1) << 46;
+  static constexpr int64_t maxBytes = maxSymmetricBytes;
 
   /// What processes say when they join.
   struct Member {

@@ -18,6 +18,7 @@
 #define CCN_RUNTIME_TEAM_TRANSPORT_H
 
 #include "runtime/base/Status.h"
+#include "runtime/plan/SymmetricMemory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -56,9 +57,8 @@ public:
 
 class Transport {
 public:
-  static constexpr int maxRanks = 1024;
-  /// Allocations are aligned to this many bytes, a cache line.
-  static constexpr int64_t alignment = 64;
+  static constexpr int maxRanks = maxTeamRanks;
+  static constexpr int64_t alignment = symmetricAlignment;
 
   Transport() = default;
   virtual ~Transport() = default;

@@ -11,7 +11,8 @@
 #define CCN_TOOLS_CCRUN_TRACE_H
 
 #include "runtime/base/File.h"
-#include "runtime/cpu/PlanExecutor.h"
+#include "runtime/plan/Plan.h"
+#include "runtime/plan/TraceSink.h"
 
 #include <mutex>
 

@@ -3,6 +3,7 @@
 #include "codegen/gpu/emit/CudaElements.h"
 
 #include "codegen/gpu/emit/CudaIndices.h"
+#include "codegen/gpu/map/RowTeams.h"
 
 #include <algorithm>
 

@@ -8,6 +8,7 @@
 #define CCN_CODEGEN_GPU_EMIT_CUDAELEMENTS_H
 
 #include "codegen/gpu/emit/CudaLoops.h"
+#include "codegen/gpu/map/RowTeams.h"
 
 namespace ccn::codegen {
 

@@ -8,6 +8,7 @@
 #include "codegen/gpu/emit/CudaLoops.h"
 
 #include "codegen/gpu/emit/CudaScalars.h"
+#include "codegen/gpu/map/ColumnSums.h"
 
 #include "llvm/Support/Error.h"
 
@@ -25,16 +26,6 @@ int64_t codegen::product(const LoopDims &dims) {
   for (const LoopDim &dim : dims)
     result *= dim.size;
   return result;
-}
-
-int64_t codegen::bytesOfSums(const runtime::Loop &loop) {
-  int64_t largest = 0;
-  for (const LoopOperand &output : loop.outputs) {
-    int64_t size = runtime::sizeInBytes(output.type);
-    bool isWider = runtime::isFloat(output.type) && size < 8;
-    largest = std::max<int64_t>(largest, !isWider ? size : size < 4 ? 4 : 8);
-  }
-  return largest * static_cast<int64_t>(loop.outputs.size());
 }
 
 namespace {

@@ -39,10 +39,6 @@ struct LoopTile {
   bool hasVectors;
 };
 
-/// The bytes of what a loop that reduces has of one element of each output
-/// while it sums up, at most.
-int64_t bytesOfSums(const runtime::Loop &loop);
-
 /// Where an array of scratch is.
 struct CudaScratchPlace {
   /// Whether each thread has it, or what it takes of it, in memory of its own.

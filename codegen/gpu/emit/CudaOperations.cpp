@@ -7,8 +7,8 @@
 
 #include "codegen/gpu/emit/CudaOperations.h"
 
-#include "codegen/cpu/LoopNest.h"
 #include "codegen/gpu/emit/CudaScalars.h"
+#include "codegen/plan/LoopKernel.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"

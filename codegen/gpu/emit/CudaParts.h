@@ -8,8 +8,8 @@
 #ifndef CCN_CODEGEN_GPU_EMIT_CUDAPARTS_H
 #define CCN_CODEGEN_GPU_EMIT_CUDAPARTS_H
 
-#include "codegen/cpu/CpuLoops.h"
 #include "codegen/gpu/emit/CudaText.h"
+#include "codegen/plan/LoopKernel.h"
 #include "runtime/plan/Plan.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,9 +17,6 @@
 #include <algorithm>
 
 namespace ccn::codegen {
-
-/// What a block has of threads, but where one part alone wants fewer.
-constexpr int64_t threadsPerBlock = 512;
 
 /// The scalar bodies of loops as CUDA C++, each once.
 class CudaBodies {
@@ -40,14 +37,6 @@ private:
   std::map<std::string, std::string> names;
   std::string source;
 };
-
-/// What a packet of an exchange has of elements, in bytes.
-inline int64_t payloadOf(runtime::Exchange exchange) {
-  return exchange == runtime::Exchange::LL ? 8 : 16;
-}
-/// What a thread has of packets on their way at once, in bytes of elements: its
-/// registers hold them.
-constexpr int64_t exchangedByThread = 64;
 
 /// How an element is stored: "f16", "float", "signed char".
 llvm::StringRef cudaStorage(runtime::ElementType type);
@@ -150,71 +139,6 @@ struct CudaPart {
     kernel.properties.waits = true;
   }
 };
-
-/// How many threads blocks of a launch have. Parts that share a kernel need
-/// threadsPerBlock, as who touches what depends on it.
-int64_t threadsFor(const runtime::Launch &launch);
-
-/// How many rows a block of threadsPerBlock threads takes at a time, if blocks
-/// take them in turns: those from i times as many on are block i's, modulo the
-/// number of blocks, or cluster i's in a kernel of clusters. 0 if they are
-/// shared out in another way.
-int64_t rowsOfBlock(const runtime::RowsPart &rows);
-
-/// Whether few long rows, each of a block, may be those of clusters of blocks,
-/// in a kernel that has all of a multiprocessor's registers.
-bool suitClusters(CudaPlaces &places, CudaBodies &bodies,
-                  const runtime::RowsPart &rows);
-
-/// Whether every element is for itself.
-bool isElementwise(const runtime::RowsPart &rows);
-/// Whether all blocks together sum up all elements of one row.
-bool sumsAll(const runtime::RowsPart &rows);
-
-/// What blocks take of a part.
-struct BlockShare {
-  /// Where every element is for itself, or all are summed: so many at a time in
-  /// turns, a multiple of 8, if that is not 0.
-  int64_t tile = 0;
-  /// If not 0: of each so many units those from `first` to `last`, variables of
-  /// the kernel. A unit is `unit` elements that are for themselves, or a row.
-  int64_t units = 0, unit = 0;
-  /// Whether all blocks share out sums that rows are not teams' of
-  /// (CudaColumns.h).
-  bool byColumns = false;
-};
-
-/// An exchange by packets of the rows of the part that comes next.
-struct RowExchange {
-  const runtime::ExchangePart *part;
-  /// Where in symmetric memory its packets are, and its first segment.
-  int64_t slots, segment;
-};
-
-/// Whether those threads of clusters that take elements of rows may exchange
-/// them themselves and have what comes in registers: only the part's first loop
-/// may need it, each thread what it then has.
-bool suitExchange(CudaPlaces &places, CudaBodies &bodies,
-                  const runtime::RowsPart &rows,
-                  const runtime::ExchangePart &exchange);
-
-/// Adds loops over rows to a kernel, maybe with the exchange of the rows.
-llvm::Error emitRows(CudaPart &part, const runtime::RowsPart &rows,
-                     const BlockShare &share = {},
-                     const RowExchange *exchange = nullptr);
-
-/// Lets what loops over rows read come nearer while blocks wait for what comes
-/// before: of each team's first row, but for what is written to buffer
-/// `awaited`.
-void prefetchRows(CudaPart &part, const runtime::RowsPart &rows, int awaited);
-
-/// Adds a copy: a loop that stores its one input.
-llvm::Error emitCopy(CudaPart &part, const runtime::CopyPart &copy,
-                     const BlockShare &share = {});
-
-/// Adds a product of matrices, a convolution, or rows taken from a table or
-/// added to one.
-llvm::Error emitProduct(CudaPart &part, const runtime::Part &product);
 
 } // namespace ccn::codegen
 

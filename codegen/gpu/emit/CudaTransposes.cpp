@@ -14,6 +14,7 @@
 
 #include "codegen/gpu/emit/CudaIndices.h"
 #include "codegen/gpu/emit/CudaScalars.h"
+#include "codegen/gpu/map/RowTeams.h"
 
 #include "llvm/Support/MathExtras.h"
 

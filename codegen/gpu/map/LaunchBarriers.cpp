@@ -7,9 +7,10 @@
 
 #include "codegen/gpu/map/LaunchBarriers.h"
 
-#include "codegen/gpu/emit/CudaParts.h"
+#include "codegen/gpu/map/ColumnSums.h"
+#include "codegen/gpu/map/ExchangePackets.h"
 #include "codegen/gpu/map/PartAccesses.h"
-#include "codegen/gpu/skeletons/CudaColumns.h"
+#include "codegen/gpu/map/RowTeams.h"
 #include "runtime/tensor/Strided.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/map/RowTeams.h"
 
+#include "codegen/gpu/map/ColumnSums.h"
 #include "runtime/tensor/ElementType.h"
 #include "runtime/tensor/Strided.h"
 
@@ -127,4 +128,55 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
   while (lanes < std::min(vectors, most) && rows.rows * lanes < spare)
     lanes *= 2;
   return lanes;
+}
+
+Team codegen::teamFor(const RowsPart &rows, int64_t threads) {
+  if (isElementwise(rows) || (longestRow(rows) >= 32768 && rows.rows <= 32))
+    return {Team::Grid};
+  int64_t lanes = lanesForRow(rows, threads);
+  if (lanes > 32)
+    return {Team::Block, threads};
+  return {Team::Lanes, lanes};
+}
+
+int64_t codegen::teamsOfBlock(Team team, int64_t threads) {
+  return team.kind == Team::Grid ? 0 : threads / team.lanes;
+}
+
+int64_t codegen::threadsFor(const runtime::Launch &launch) {
+  const auto *rows = launch.parts.size() == 1
+                         ? std::get_if<RowsPart>(&launch.parts[0])
+                         : nullptr;
+  if (!rows || sumsColumns(*rows) ||
+      teamFor(*rows, threadsPerBlock).kind == Team::Grid)
+    return threadsPerBlock;
+  // Blocks that are small begin as soon as few threads have ended, and leave
+  // fewer registers unused.
+  constexpr int64_t fewThreads = 256;
+  int64_t lanes = lanesForRow(*rows, threadsPerBlock);
+  return lanes > 32 ? lanes : fewThreads;
+}
+
+int64_t codegen::rowsOfBlock(const RowsPart &rows) {
+  // Of few elements, each for itself, the first block has all.
+  if (isElementwise(rows) && rows.rows * longestRow(rows) <= threadsPerBlock)
+    return std::max<int64_t>(rows.rows, 1);
+  return teamsOfBlock(teamFor(rows, threadsPerBlock), threadsPerBlock);
+}
+
+bool codegen::sumsAll(const RowsPart &rows) {
+  const Loop &loop = rows.loops.front();
+  return rows.rows == 1 && rows.loops.size() == 1 && loop.reducedDims > 0 &&
+         loop.reducedDims + 1 == static_cast<int64_t>(loop.sizes.size()) &&
+         teamFor(rows, threadsPerBlock).kind == Team::Grid;
+}
+
+bool codegen::isElementwise(const RowsPart &rows) {
+  const Loop &loop = rows.loops.front();
+  auto isScratch = [](const LoopOperand &operand) {
+    return operand.access == Access::Scratch;
+  };
+  return rows.loops.size() == 1 && loop.reducedDims == 0 &&
+         llvm::none_of(loop.inputs, isScratch) &&
+         llvm::none_of(loop.outputs, isScratch);
 }

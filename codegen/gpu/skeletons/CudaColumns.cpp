@@ -4,6 +4,8 @@
 
 #include "codegen/gpu/emit/CudaElements.h"
 #include "codegen/gpu/emit/CudaIndices.h"
+#include "codegen/gpu/map/ColumnSums.h"
+#include "codegen/gpu/map/RowTeams.h"
 #include "runtime/plan/GpuAbi.h"
 #include "runtime/tensor/Strided.h"
 
@@ -24,14 +26,6 @@ using runtime::LoopOperand;
 
 namespace {
 
-/// With fewer elements it does not matter who takes them.
-constexpr int64_t fewestElements = 8192;
-/// Likewise where blocks wait for each other between loops.
-constexpr int64_t fewestOfLoops = 65536;
-/// For each element of an array of scratch so many are summed up, at least.
-constexpr int64_t leastOfArrays = 16;
-/// The most bytes that a thread has of sums of one element of each output.
-constexpr int64_t mostBytesOfSums = 128;
 /// What lanes that are neighbours have of contiguous bytes, at least and at
 /// most: a line of the cache, or pieces that memory likes better.
 constexpr int64_t leastPiece = 128, mostPiece = 512;
@@ -42,97 +36,6 @@ constexpr int64_t busyTiles = 192, evenTiles = 1024;
 constexpr int64_t bytesOfBarrier = 192 * 1024;
 /// The results of a block, and its groups, where sums of blocks are merged.
 constexpr int64_t mergedResults = 32;
-
-bool isUniform(const LoopOperand &input) {
-  return llvm::all_of(input.view.strides,
-                      [](int64_t stride) { return stride == 0; });
-}
-
-size_t keptDims(const Loop &loop) {
-  return loop.sizes.size() - static_cast<size_t>(loop.reducedDims);
-}
-
-/// The dimension in which neighbours are: the last that is kept, but for those
-/// of one element.
-std::optional<size_t> columnsOf(const Loop &loop) {
-  for (size_t dim = keptDims(loop); dim-- > 0;)
-    if (loop.sizes[dim] > 1)
-      return dim;
-  return std::nullopt;
-}
-
-/// Whether an input has several elements for each result.
-bool isSummed(const Loop &loop, const LoopOperand &input) {
-  for (size_t dim = keptDims(loop); dim < loop.sizes.size(); ++dim)
-    if (loop.sizes[dim] > 1 && input.view.strides[dim] != 0)
-      return true;
-  return false;
-}
-
-bool sumsColumnsOf(const Loop &loop) {
-  std::optional<size_t> columns = columnsOf(loop);
-  if (!columns || bytesOfSums(loop) > mostBytesOfSums ||
-      runtime::product(loop.sizes) == 0)
-    return false;
-  bool any = false;
-  for (const LoopOperand &input : loop.inputs) {
-    const std::vector<int64_t> &strides = input.view.strides;
-    if (input.access == Access::Index || isUniform(input))
-      continue;
-    if (strides[*columns] != 0 && strides[*columns] != 1)
-      return false;
-    any |= isSummed(loop, input) && strides[*columns] == 1;
-  }
-  return any;
-}
-
-/// An array of scratch of all rows.
-struct Array {
-  runtime::ElementType type;
-  int64_t count = 0;
-  /// All operands that are of it.
-  std::vector<LoopOperand *> operands;
-};
-
-/// Lays out arrays of scratch for all rows at once, and returns them by number.
-/// Where rows are neighbours, those of an array's elements are of rows too, and
-/// loops go through them last.
-std::map<int, Array> spreadScratch(runtime::RowsPart &rows) {
-  std::map<int, Array> arrays;
-  bool areRows = llvm::all_of(rows.loops, [](const Loop &loop) {
-    return loop.reducedDims == 0 || columnsOf(loop) == 0;
-  });
-  for (Loop &loop : rows.loops) {
-    bool isTurned = areRows && loop.reducedDims == 0;
-    auto turn = [](std::vector<int64_t> &dims) {
-      std::rotate(dims.begin(), dims.begin() + 1, dims.end());
-    };
-    if (isTurned)
-      turn(loop.sizes);
-    for (auto *list : {&loop.inputs, &loop.outputs})
-      for (LoopOperand &operand : *list) {
-        runtime::View &view = operand.view;
-        if (areRows && operand.access == Access::Scratch) {
-          view.offset *= rows.rows;
-          view.strides.front() = 1;
-          for (int64_t &stride : llvm::drop_begin(view.strides))
-            stride *= rows.rows;
-        }
-        if (isTurned)
-          turn(view.strides);
-        if (operand.access != Access::Scratch)
-          continue;
-        int64_t last = view.offset;
-        for (size_t dim = 0; dim < loop.sizes.size(); ++dim)
-          last += std::max<int64_t>(loop.sizes[dim] - 1, 0) * view.strides[dim];
-        Array &array = arrays[view.buffer];
-        array.type = operand.type;
-        array.count = std::max(array.count, last + 1);
-        array.operands.push_back(&operand);
-      }
-  }
-  return arrays;
-}
 
 /// Declares the variable of a loop without scratch.
 CudaText construct(const LoopWriter &loop) {
@@ -375,25 +278,6 @@ bool isBefore(const CudaPlaces &places, const Loop &one, const Loop &other) {
 }
 
 } // namespace
-
-bool codegen::sumsColumns(const runtime::RowsPart &rows) {
-  runtime::RowsPart spread = rows;
-  std::map<int, Array> arrays = spreadScratch(spread);
-  int64_t fewest = rows.loops.size() > 1 ? fewestOfLoops : fewestElements,
-          elements = 0;
-  for (const Loop &loop : spread.loops) {
-    if (loop.reducedDims == 0)
-      continue;
-    if (!sumsColumnsOf(loop))
-      return false;
-    elements = std::max(elements, runtime::product(loop.sizes));
-  }
-  // Teams have arrays in registers or shared memory, where these go through
-  // memory.
-  return elements >= fewest && llvm::all_of(arrays, [&](const auto &array) {
-           return array.second.count * leastOfArrays <= elements;
-         });
-}
 
 /// Adds a loop in which every element is for itself.
 static llvm::Error writeElements(CudaPart &part, const Loop &info) {

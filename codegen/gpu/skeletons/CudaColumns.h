@@ -13,10 +13,6 @@
 
 namespace ccn::codegen {
 
-/// Whether the loops of a part are such sums, of enough elements, and what is
-/// made of their results.
-bool sumsColumns(const runtime::RowsPart &rows);
-
 /// Adds them to a kernel, shared out among all its blocks.
 llvm::Error emitColumns(CudaPart &part, const runtime::RowsPart &rows);
 

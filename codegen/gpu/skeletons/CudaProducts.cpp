@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/emit/CudaParts.h"
+#include "codegen/gpu/skeletons/CudaProducts.h"
+
 #include "codegen/gpu/map/PartAccesses.h"
+#include "codegen/gpu/skeletons/CudaRows.h"
 #include "runtime/tensor/ElementType.h"
 #include "runtime/tensor/Strided.h"
 

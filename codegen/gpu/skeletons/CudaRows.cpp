@@ -6,8 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/skeletons/CudaRows.h"
+
 #include "codegen/gpu/emit/CudaElements.h"
 #include "codegen/gpu/emit/CudaTransposes.h"
+#include "codegen/gpu/map/ExchangePackets.h"
 #include "codegen/gpu/skeletons/CudaColumns.h"
 #include "codegen/gpu/skeletons/CudaShares.h"
 #include "codegen/gpu/skeletons/RowShares.h"
@@ -30,27 +33,12 @@ namespace {
 /// The most dynamic shared memory that a part takes of a block.
 constexpr int64_t mostShared = 96 * 1024;
 
-/// In a kernel whose blocks have so many threads.
-Team teamFor(const runtime::RowsPart &rows, int64_t threads) {
-  if (isElementwise(rows) || (longestRow(rows) >= 32768 && rows.rows <= 32))
-    return {Team::Grid};
-  int64_t lanes = lanesForRow(rows, threads);
-  if (lanes > 32)
-    return {Team::Block, threads};
-  return {Team::Lanes, lanes};
-}
-
-/// In a kernel.
-Team teamFor(const runtime::RowsPart &rows, const CudaKernel &kernel) {
+/// The team of rows in a kernel.
+Team teamIn(const CudaKernel &kernel, const runtime::RowsPart &rows) {
   Team team = teamFor(rows, kernel.properties.threads);
   if (team.kind == Team::Block && kernel.properties.clusters)
     team.kind = Team::Cluster;
   return team;
-}
-
-/// How many of them a block of so many threads has; 0 if the grid is one.
-int64_t teamsOfBlock(Team team, int64_t threads) {
-  return team.kind == Team::Grid ? 0 : threads / team.lanes;
 }
 
 /// Whether a warp has several teams, all with as many rows, so that all of its
@@ -80,7 +68,7 @@ public:
   RowsWriter(CudaPart &part, const runtime::RowsPart &rows,
              const BlockShare &share, const RowExchange *exchange)
       : part(part), rows(rows), share(share), exchange(exchange),
-        team(teamFor(rows, part.kernel)) {}
+        team(teamIn(part.kernel, rows)) {}
 
   llvm::Error write();
 
@@ -409,27 +397,6 @@ llvm::Error RowsWriter::write() {
 
 } // namespace
 
-int64_t codegen::threadsFor(const runtime::Launch &launch) {
-  const auto *rows = launch.parts.size() == 1
-                         ? std::get_if<runtime::RowsPart>(&launch.parts[0])
-                         : nullptr;
-  if (!rows || sumsColumns(*rows) ||
-      teamFor(*rows, threadsPerBlock).kind == Team::Grid)
-    return threadsPerBlock;
-  // Blocks that are small begin as soon as few threads have ended, and leave
-  // fewer registers unused.
-  constexpr int64_t fewThreads = 256;
-  int64_t lanes = lanesForRow(*rows, threadsPerBlock);
-  return lanes > 32 ? lanes : fewThreads;
-}
-
-int64_t codegen::rowsOfBlock(const runtime::RowsPart &rows) {
-  // Of few elements, each for itself, the first block has all.
-  if (isElementwise(rows) && rows.rows * longestRow(rows) <= threadsPerBlock)
-    return std::max<int64_t>(rows.rows, 1);
-  return teamsOfBlock(teamFor(rows, threadsPerBlock), threadsPerBlock);
-}
-
 /// Of more rows each is for a block: with two blocks each they keep a GPU busy.
 constexpr int64_t mostRowsOfClusters = 64;
 
@@ -502,23 +469,6 @@ bool codegen::suitExchange(CudaPlaces &places, CudaBodies &bodies,
       });
 }
 
-bool codegen::sumsAll(const runtime::RowsPart &rows) {
-  const runtime::Loop &loop = rows.loops.front();
-  return rows.rows == 1 && rows.loops.size() == 1 && loop.reducedDims > 0 &&
-         loop.reducedDims + 1 == static_cast<int64_t>(loop.sizes.size()) &&
-         teamFor(rows, threadsPerBlock).kind == Team::Grid;
-}
-
-bool codegen::isElementwise(const runtime::RowsPart &rows) {
-  const runtime::Loop &loop = rows.loops.front();
-  auto isScratch = [](const LoopOperand &operand) {
-    return operand.access == Access::Scratch;
-  };
-  return rows.loops.size() == 1 && loop.reducedDims == 0 &&
-         llvm::none_of(loop.inputs, isScratch) &&
-         llvm::none_of(loop.outputs, isScratch);
-}
-
 llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
                               const BlockShare &share,
                               const RowExchange *exchange) {
@@ -529,7 +479,7 @@ llvm::Error codegen::emitRows(CudaPart &part, const runtime::RowsPart &rows,
 
 void codegen::prefetchRows(CudaPart &part, const runtime::RowsPart &rows,
                            int awaited) {
-  Team team = teamFor(rows, part.kernel);
+  Team team = teamIn(part.kernel, rows);
   // Short rows of a thread are few bytes of a line.
   if (team.kind == Team::Grid || team.lanes == 1)
     return;
