@@ -308,11 +308,10 @@ const std::vector<BuiltinTopology> &ccn::synth::builtinTopologies() {
 Result<Topology> ccn::synth::buildTopology(std::string_view text) {
   Spec spec = parseSpec(text);
   const std::string &name = spec.name;
-  auto unknown = [&]() -> Error {
-    return {"unknown topology \"" + std::string(text) +
-            "\", expected a file ending in .json, .xml or .txt or a name that "
-            "\"ccsynth "
-            "topologies\" lists"};
+  auto unknown = [&]() -> Status {
+    return error("unknown topology \"", text,
+                 "\", expected a file ending in .json, .xml or .txt or a name "
+                 "that \"ccsynth topologies\" lists");
   };
   if (!spec.ok)
     return unknown();
@@ -332,11 +331,11 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
       t = grid({8}, true);
   } else if (machines.count(name)) {
     if (!spec.args.empty() || n > maxNodes / 32)
-      return Error{"topology \"" + std::string(text) + "\": expected at most " +
-                   std::to_string(maxNodes / 32) + " nodes"};
+      return error("topology \"" + std::string(text) + "\": expected at most " +
+                   std::to_string(maxNodes / 32) + " nodes");
     if (name == "dgx2" && n > 2)
-      return Error{"topology \"" + std::string(text) +
-                   "\": expected at most 2 nodes, found " + std::to_string(n)};
+      return error("topology \"" + std::string(text) +
+                   "\": expected at most 2 nodes, found " + std::to_string(n));
     t = name == "ndv2"            ? ndv2(n)
         : name == "dgx2"          ? dgx2(n)
         : name == "dgx-a100"      ? dgxA100(n)
@@ -347,11 +346,11 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
                                   : byteps(n, false);
   } else if (sized.count(name)) {
     if (spec.args.size() != 1)
-      return Error{"topology \"" + std::string(text) +
-                   "\": expected one size, as in " + name + "(4)"};
+      return error("topology \"" + std::string(text) +
+                   "\": expected one size, as in " + name + "(4)");
     int size = spec.args[0];
     if (size > (name == "hypercube" ? 10 : name == "full" ? 256 : maxNodes))
-      return Error{"topology \"" + std::string(text) + "\": too large"};
+      return error("topology \"" + std::string(text) + "\": too large");
     if (name == "ring" || name == "line")
       t = grid({size}, name == "ring");
     else if (name == "full")
@@ -367,9 +366,9 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
     for (int extent : spec.args)
       total = std::min<int64_t>(total * extent, maxNodes + 1);
     if (spec.args.empty() || total > maxNodes)
-      return Error{"topology \"" + std::string(text) +
+      return error("topology \"" + std::string(text) +
                    "\": expected sizes with a product of at most " +
-                   std::to_string(maxNodes)};
+                   std::to_string(maxNodes));
     t = grid(spec.args, name == "torus");
   } else {
     return unknown();

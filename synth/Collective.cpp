@@ -59,14 +59,14 @@ Result<Collective> ccn::synth::makeCollective(CollectiveKind kind, int ranks,
                                               int chunksPerNode, int root) {
   std::string name(kindName(kind));
   if (ranks < 1)
-    return Error{name + ": expected at least one rank, found " +
-                 std::to_string(ranks)};
+    return error(name + ": expected at least one rank, found " +
+                 std::to_string(ranks));
   if (chunksPerNode < 1)
-    return Error{name + ": expected at least one chunk, found " +
-                 std::to_string(chunksPerNode)};
+    return error(name + ": expected at least one chunk, found " +
+                 std::to_string(chunksPerNode));
   if (root < 0 || root >= ranks)
-    return Error{name + ": expected a root from 0 to " +
-                 std::to_string(ranks - 1) + ", found " + std::to_string(root)};
+    return error(name + ": expected a root from 0 to " +
+                 std::to_string(ranks - 1) + ", found " + std::to_string(root));
   Collective result;
   result.kind = kind;
   result.name = name;
@@ -77,7 +77,7 @@ Result<Collective> ccn::synth::makeCollective(CollectiveKind kind, int ranks,
   std::iota(all.begin(), all.end(), 0);
   int64_t perRank = static_cast<int64_t>(ranks) * chunksPerNode;
   if (perRank > (1 << 24))
-    return Error{name + ": too many chunks"};
+    return error(name + ": too many chunks");
   auto &chunks = result.chunks;
   result.bufferChunks = chunksPerNode;
   switch (kind) {
@@ -115,17 +115,17 @@ Result<Collective> ccn::synth::makeCollective(CollectiveKind kind, int ranks,
     break;
   case CollectiveKind::AllToAll:
     if (chunksPerNode % ranks != 0)
-      return Error{name + ": expected a multiple of the " +
+      return error(name + ": expected a multiple of the " +
                    std::to_string(ranks) + " ranks as chunks a node, found " +
-                   std::to_string(chunksPerNode)};
+                   std::to_string(chunksPerNode));
     for (int p = 0; p < ranks; ++p)
       for (int c = 0; c < chunksPerNode; ++c)
         chunks.push_back({{p}, {c / (chunksPerNode / ranks)}});
     break;
   case CollectiveKind::AllToAllV:
-    return Error{"all_to_allv needs counts"};
+    return error("all_to_allv needs counts");
   case CollectiveKind::Custom:
-    return Error{"a custom collective is read from a file"};
+    return error("a custom collective is read from a file");
   }
   return result;
 }
@@ -134,11 +134,11 @@ Result<Collective> ccn::synth::makeAllToAllV(const Counts &counts,
                                              int chunksPerCount) {
   size_t ranks = counts.size();
   if (ranks == 0)
-    return Error{"all_to_allv: expected a row of counts for each rank, found "
-                 "none"};
+    return error("all_to_allv: expected a row of counts for each rank, found "
+                 "none");
   if (chunksPerCount < 1)
-    return Error{"all_to_allv: expected at least one chunk, found " +
-                 std::to_string(chunksPerCount)};
+    return error("all_to_allv: expected at least one chunk, found " +
+                 std::to_string(chunksPerCount));
   Collective result;
   result.kind = CollectiveKind::AllToAllV;
   result.name = kindName(result.kind);
@@ -148,24 +148,24 @@ Result<Collective> ccn::synth::makeAllToAllV(const Counts &counts,
   std::vector<int64_t> sends(ranks), receives(ranks);
   for (size_t p = 0; p < ranks; ++p) {
     if (counts[p].size() != ranks)
-      return Error{"all_to_allv: expected " + std::to_string(ranks) +
+      return error("all_to_allv: expected " + std::to_string(ranks) +
                    " counts for rank " + std::to_string(p) + ", found " +
-                   std::to_string(counts[p].size())};
+                   std::to_string(counts[p].size()));
     for (size_t q = 0; q < ranks; ++q) {
       if (counts[p][q] < 0)
-        return Error{"all_to_allv: expected counts of at least 0, found " +
-                     std::to_string(counts[p][q])};
+        return error("all_to_allv: expected counts of at least 0, found " +
+                     std::to_string(counts[p][q]));
       sends[p] += counts[p][q];
       receives[q] += counts[p][q];
       if (sends[p] * chunksPerCount > (1 << 20) ||
           receives[q] * chunksPerCount > (1 << 20))
-        return Error{"all_to_allv: too many chunks"};
+        return error("all_to_allv: too many chunks");
     }
   }
   int64_t most = std::max(*std::max_element(sends.begin(), sends.end()),
                           *std::max_element(receives.begin(), receives.end()));
   if (most == 0)
-    return Error{"all_to_allv: expected a count above 0, found none"};
+    return error("all_to_allv: expected a count above 0, found none");
   result.bufferChunks = static_cast<int>(most) * chunksPerCount;
   for (int p = 0; p < result.ranks; ++p)
     for (int q = 0; q < result.ranks; ++q)
@@ -193,7 +193,7 @@ Result<Counts> ccn::synth::parseCounts(std::string_view text,
     }
     return counts;
   } catch (const JsonError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }
 
@@ -201,15 +201,15 @@ Result<Collective> ccn::synth::dual(const Collective &collective) {
   Collective result = collective;
   for (ChunkRelation &chunk : result.chunks) {
     if (collective.combining && chunk.post.size() != 1)
-      return Error{collective.name +
+      return error(collective.name +
                    " has no dual: expected one destination "
                    "for each sum, found " +
-                   std::to_string(chunk.post.size())};
+                   std::to_string(chunk.post.size()));
     if (!collective.combining && chunk.pre.size() != 1)
-      return Error{collective.name +
+      return error(collective.name +
                    " has no dual: expected one source for "
                    "each chunk, found " +
-                   std::to_string(chunk.pre.size())};
+                   std::to_string(chunk.pre.size()));
     std::swap(chunk.pre, chunk.post);
   }
   // gather and scatter move, they combine nothing either way round.
@@ -308,7 +308,7 @@ Result<Collective> ccn::synth::parseCollective(std::string_view text,
     json document = parseJson(text, where);
     return readCollective(JsonAt(document, std::string(where), ""));
   } catch (const JsonError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }
 
@@ -333,31 +333,31 @@ Result<Collective> ccn::synth::loadCollective(const std::string &nameOrFile,
   std::optional<CollectiveKind> kind = parseCollectiveKind(nameOrFile);
   if (kind == CollectiveKind::AllToAllV) {
     if (static_cast<int>(counts.size()) != ranks)
-      return Error{"all_to_allv: expected counts for the topology's " +
+      return error("all_to_allv: expected counts for the topology's " +
                    std::to_string(ranks) + " ranks (--counts), found " +
-                   std::to_string(counts.size())};
+                   std::to_string(counts.size()));
     return makeAllToAllV(counts, chunksPerNode);
   }
   if (!counts.empty())
-    return Error{nameOrFile + " takes no counts, all_to_allv does"};
+    return error(nameOrFile + " takes no counts, all_to_allv does");
   if (kind)
     return makeCollective(*kind, ranks, chunksPerNode, root);
   if (nameOrFile != "-" && nameOrFile.find('/') == std::string::npos &&
       !nameOrFile.ends_with(".json"))
-    return Error{
+    return error(
         "unknown collective \"" + nameOrFile +
         "\", expected all_gather, reduce_scatter, all_reduce, "
         "broadcast, reduce, gather, scatter, all_to_all, all_to_allv or "
         "a file "
-        "ending in .json"};
+        "ending in .json");
   Result<std::string> text = readFile(nameOrFile);
   if (!text)
-    return text.error();
+    return text.status();
   Result<Collective> result =
       parseCollective(*text, nameOrFile == "-" ? "<stdin>" : nameOrFile);
   if (result && result->ranks != ranks)
-    return Error{nameOrFile + ": /ranks: expected the topology's " +
+    return error(nameOrFile + ": /ranks: expected the topology's " +
                  std::to_string(ranks) + " ranks, found " +
-                 std::to_string(result->ranks)};
+                 std::to_string(result->ranks));
   return result;
 }

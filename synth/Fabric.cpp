@@ -124,7 +124,7 @@ Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
                                       double unitGBps) {
   std::string problem = validate(topology);
   if (!problem.empty())
-    return Error{topology.name + ": " + problem};
+    return error(topology.name + ": " + problem);
   Fabric fabric;
   fabric.topology = topology;
   const Topology &t = fabric.topology;
@@ -146,9 +146,9 @@ Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
   }
   fabric.unitGBps = static_cast<double>(unit) / 1000;
   auto tooSmall = [&](const std::string &what, double gbps) {
-    return Error{t.name + ": " + what + ": expected at least the unit of " +
+    return error(t.name + ": " + what + ": expected at least the unit of " +
                  std::to_string(fabric.unitGBps) + " GB/s, found " +
-                 std::to_string(gbps)};
+                 std::to_string(gbps));
   };
   std::vector<std::vector<int>> outLinks(t.nodes.size());
   for (size_t l = 0; l < t.links.size(); ++l) {

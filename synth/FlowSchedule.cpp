@@ -414,17 +414,17 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
     const FlowOptions &options) {
   Result<Collective> base = collectiveOf(1);
   if (!base)
-    return base.error();
+    return base.status();
   if (!isPointToPoint(*base))
-    return Error{base->name + ": expected one source and one destination for "
-                              "each chunk"};
+    return error(base->name + ": expected one source and one destination for "
+                              "each chunk");
   FlowScheduleResult result;
   Builder builder(fabric, *base, options.limits);
   std::string problem = builder.optimize(result);
   if (problem.empty())
     problem = builder.findWays();
   if (!problem.empty())
-    return Error{problem};
+    return error(problem);
   int whole = builder.wholeMultiplier();
   // Whole rounds, too, if that does not take too many chunks.
   int64_t rounded = std::lcm<int64_t>(std::max(whole, 1), result.bound.den);
@@ -440,7 +440,7 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
   for (int k = options.multiplier > 0 ? options.multiplier : first;; k *= 2) {
     Result<Collective> collective = collectiveOf(k);
     if (!collective)
-      return collective.error();
+      return collective.status();
     for (int steps : tries) {
       if (best > 0 && options.limits.expired())
         break;
@@ -456,7 +456,7 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
       break;
   }
   if (best <= 0)
-    return Error{"nothing need be sent"};
+    return error("nothing need be sent");
   result.whole = exact > 0 && result.multiplier % exact == 0;
   return result;
 }

@@ -361,12 +361,12 @@ Result<Forest> Packer::run() {
   Result<Collective> gather =
       makeCollective(CollectiveKind::AllGather, fabric.ranks, 1);
   if (!gather)
-    return gather.error();
+    return gather.status();
   forest.bound = roundBound(fabric, *gather);
   const Fraction &rate = forest.bound.roundsPerChunk;
   if (rate.den == 0 || rate.num == 0)
-    return Error{t.name +
-                 ": expected at least two ranks that reach each other"};
+    return error(t.name +
+                 ": expected at least two ranks that reach each other");
   forest.algbwGBps = fabric.ranks * fabric.unitGBps / rate.value();
   for (const FabricEdge &edge : fabric.edges)
     shortest[{fabric.hostNode[edge.src], fabric.hostNode[edge.dst]}] =
@@ -389,7 +389,7 @@ Result<Forest> Packer::run() {
   if (problem.empty())
     problem = growTrees();
   if (!problem.empty())
-    return Error{problem == "out of time" ? problem : t.name + ": " + problem};
+    return error(problem == "out of time" ? problem : t.name + ": " + problem);
   forest.treesPerRank = k;
   std::stable_sort(
       forest.trees.begin(), forest.trees.end(),
@@ -419,7 +419,7 @@ Result<Forest> ccn::synth::packTrees(const Fabric &fabric,
     return Packer(fabric, limits).run();
   Result<LinkParts> parts = linkParts(fabric, limits);
   if (!parts)
-    return parts.error();
+    return parts.status();
   Fabric narrow = fabric;
   narrow.linkCap = parts->capacity;
   narrow.unitGBps = fabric.unitGBps / parts->scale;

@@ -85,7 +85,7 @@ Result<Schedule> treeSchedule(Fabric &fabric, CollectiveKind kind, int pieces,
                               int maxChunks = INT_MAX);
 
 /// The error where a rank has more trees than it may have chunks.
-Error tooManyTrees(int64_t trees, int maxChunks);
+Status tooManyTrees(int64_t trees, int maxChunks);
 
 } // namespace ccn::synth
 

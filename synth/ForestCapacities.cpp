@@ -105,12 +105,12 @@ Result<LinkParts> Program::solve(const Limits &limits) const {
   std::vector<double> values, duals;
   Answer answer = lp.minimizeAlike(cost, limits, values, duals);
   if (answer == Answer::No)
-    return Error{t.name +
-                 ": expected at least two ranks that reach each other"};
+    return error(t.name +
+                 ": expected at least two ranks that reach each other");
   if (answer != Answer::Yes)
-    return Error{limits.expired() ? "out of time"
+    return error(limits.expired() ? "out of time"
                                   : t.name + ": no solution was found for its "
-                                             "shared capacities"};
+                                             "shared capacities");
   LinkParts parts;
   parts.rounds = values[rounds];
   for (int scale = 1; scale <= mostParts; ++scale) {
@@ -126,8 +126,8 @@ Result<LinkParts> Program::solve(const Limits &limits) const {
       return parts;
     }
   }
-  return Error{t.name + ": the parts of its shared capacities have no small "
-                        "common measure; set a coarser unit"};
+  return error(t.name + ": the parts of its shared capacities have no small "
+                        "common measure; set a coarser unit");
 }
 
 } // namespace

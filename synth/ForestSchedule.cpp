@@ -54,7 +54,7 @@ Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
       makeCollective(CollectiveKind::AllGather, fabric.ranks,
                      static_cast<int>(forest.treesPerRank) * pieces);
   if (!gather)
-    return gather.error();
+    return gather.status();
   // Chunks of one tree, `pieces` apart in time, so that they pipeline.
   Schedule schedule;
   schedule.collective = *gather;
@@ -82,9 +82,9 @@ Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
   return schedule;
 }
 
-Error ccn::synth::tooManyTrees(int64_t trees, int maxChunks) {
-  return {"expected at most " + std::to_string(maxChunks) +
-          " trees a rank, found " + std::to_string(trees)};
+Status ccn::synth::tooManyTrees(int64_t trees, int maxChunks) {
+  return error("expected at most " + std::to_string(maxChunks) +
+               " trees a rank, found " + std::to_string(trees));
 }
 
 /// Adds the ways that its reverse has got.
@@ -104,8 +104,8 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
   bool gathers = kind != CollectiveKind::ReduceScatter;
   bool reduces = kind != CollectiveKind::AllGather;
   if (gathers && reduces && kind != CollectiveKind::AllReduce)
-    return Error{"trees make all_gather, reduce_scatter and all_reduce, not " +
-                 std::string(kindName(kind))};
+    return error("trees make all_gather, reduce_scatter and all_reduce, not " +
+                 std::string(kindName(kind)));
   Fabric back = reversed(fabric);
   std::optional<Forest> down, up;
   int64_t perRank = 1;
@@ -114,7 +114,7 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
       continue;
     Result<Forest> forest = packTrees(gather ? fabric : back, limits);
     if (!forest)
-      return forest.error();
+      return forest.status();
     perRank = std::lcm(perRank, forest->treesPerRank);
     if (forests)
       forests->push_back(*forest);
@@ -131,17 +131,17 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
   if (up) {
     Result<Schedule> gather = forestSchedule(*up, back, piecesOf(*up));
     if (!gather)
-      return gather.error();
+      return gather.status();
     addWaysOf(back, fabric);
     Result<Schedule> reduce = invert(*gather);
     if (!reduce)
-      return reduce.error();
+      return reduce.status();
     first = std::move(*reduce);
   }
   if (down) {
     Result<Schedule> gather = forestSchedule(*down, fabric, piecesOf(*down));
     if (!gather)
-      return gather.error();
+      return gather.status();
     second = std::move(*gather);
   }
   if (!first)
@@ -152,6 +152,6 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
       makeCollective(CollectiveKind::AllReduce, fabric.ranks,
                      static_cast<int>(perRank) * pieces * fabric.ranks);
   if (!all)
-    return all.error();
+    return all.status();
   return concatenate(*first, *second, *all);
 }

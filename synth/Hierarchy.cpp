@@ -70,10 +70,10 @@ private:
 Result<Schedule> Hierarchical::gather() {
   Result<NodeGroups> groups = findGroups(fabric);
   if (!groups)
-    return groups.error();
+    return groups.status();
   Result<Fabric> inner = makeFabric(groups->first, fabric.unitGBps);
   if (!inner)
-    return inner.error();
+    return inner.status();
   int nodes = static_cast<int>(groups->ranks.size());
   int local = static_cast<int>(groups->ranks[0].size());
   Forest forest;
@@ -81,7 +81,7 @@ Result<Schedule> Hierarchical::gather() {
   if (local > 1) {
     Result<Forest> packed = packTrees(*inner, limits);
     if (!packed)
-      return packed.error();
+      return packed.status();
     forest = std::move(*packed);
   } else {
     forest.trees.push_back({0, 1, {}});
@@ -93,7 +93,7 @@ Result<Schedule> Hierarchical::gather() {
   Result<Collective> collective =
       makeCollective(CollectiveKind::AllGather, fabric.ranks, perRank);
   if (!collective)
-    return collective.error();
+    return collective.status();
   Schedule schedule;
   schedule.collective = *collective;
   schedule.topology = fabric.topology.name;
@@ -110,7 +110,7 @@ Result<Schedule> Hierarchical::gather() {
     for (int i = 0; i < local; ++i)
       for (int c = 0; c < perRank; ++c) {
         if (limits.expired())
-          return Error{"out of time"};
+          return error("out of time");
         int source = groups->ranks[a][i];
         int chunk = source * perRank + c;
         const PackedTree &tree = *treeOf[i][c];
@@ -131,8 +131,8 @@ Result<Schedule> Hierarchical::gather() {
             int from = there[edge.src], to = there[edge.dst];
             auto it = edgeOf.find({from, to});
             if (it == edgeOf.end())
-              return Error{"no way from " + fabric.hostName(from) + " to " +
-                           fabric.hostName(to)};
+              return error("no way from " + fabric.hostName(from) + " to " +
+                           fabric.hostName(to));
             sendTo(schedule.steps, depth[edge.src], chunk, from, to,
                    it->second);
           }
@@ -203,7 +203,7 @@ Result<NodeGroups> ccn::synth::findGroups(const Fabric &fabric) {
                              link.us);
     return groups;
   }
-  return Error{t.name + ": " + reason};
+  return error(t.name + ": " + reason);
 }
 
 Result<Schedule> ccn::synth::hierarchicalSchedule(const Fabric &fabric,
@@ -215,27 +215,27 @@ Result<Schedule> ccn::synth::hierarchicalSchedule(const Fabric &fabric,
     return Hierarchical(fabric, pieces, limits, maxChunks).gather();
   if (kind != CollectiveKind::ReduceScatter &&
       kind != CollectiveKind::AllReduce)
-    return Error{"trees make all_gather, reduce_scatter and all_reduce, not " +
-                 std::string(kindName(kind))};
+    return error("trees make all_gather, reduce_scatter and all_reduce, not " +
+                 std::string(kindName(kind)));
   Fabric back = reversed(fabric);
   Result<Schedule> mirror =
       Hierarchical(back, pieces, limits, maxChunks).gather();
   if (!mirror)
-    return mirror.error();
+    return mirror.status();
   Result<Schedule> scatter = invert(*mirror);
   if (!scatter || kind == CollectiveKind::ReduceScatter)
     return scatter;
   Result<Schedule> gather =
       Hierarchical(fabric, pieces, limits, maxChunks).gather();
   if (!gather)
-    return gather.error();
+    return gather.status();
   if (gather->collective.chunksPerNode != scatter->collective.chunksPerNode)
-    return Error{fabric.topology.name +
-                 ": the node's links differ by direction"};
+    return error(fabric.topology.name +
+                 ": the node's links differ by direction");
   Result<Collective> all =
       makeCollective(CollectiveKind::AllReduce, fabric.ranks,
                      gather->collective.chunksPerNode * fabric.ranks);
   if (!all)
-    return all.error();
+    return all.status();
   return concatenate(*scatter, *gather, *all);
 }

@@ -113,7 +113,7 @@ std::string StepSweep::attempt(int chunks, int rounds, bool &yes) {
     return "";
   Result<Collective> problem = collective(chunks);
   if (!problem)
-    return problem.error().text;
+    return problem.message();
   const Limits &limits = options.solve.limits;
   SolveOptions solveOptions = options.solve;
   solveOptions.limits = Limits::seconds(
@@ -125,7 +125,7 @@ std::string StepSweep::attempt(int chunks, int rounds, bool &yes) {
   Result<SolveResult> solved =
       solve(fabric, *problem, steps, rounds, solveOptions);
   if (!solved)
-    return solved.error().text;
+    return solved.message();
   undecided |= solved->answer == Answer::Unknown;
   if (solved->answer != Answer::Yes) {
     failed.insert({chunks, rounds});
@@ -225,7 +225,7 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
     granule = fabric.ranks;
     smallest = collective(granule);
     if (!smallest)
-      return smallest.error();
+      return smallest.status();
   }
   const bool bounded = options.solve.maxConflicts > 0;
   int maxChunks = options.maxChunks;
@@ -242,7 +242,7 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
   ParetoResult result;
   StepBound least = stepBound(fabric, *smallest);
   if (least.steps < 0)
-    return Error{describe(least, fabric)};
+    return error(describe(least, fabric));
   result.bandwidthBound = roundBound(fabric, *smallest).roundsPerChunk;
   int first = std::max({1, least.steps, options.minSteps});
   int maxSteps = options.maxSteps > 0 ? options.maxSteps : first + 12;
@@ -278,7 +278,7 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
             candidates(steps, granule, maxChunks, bound.rate,
                        result.points.empty() ? nullptr : &best));
       if (!wrong.empty())
-        return Error{wrong};
+        return error(wrong);
       if (sweep.found) {
         sweep.found->proof = sweep.proof();
         accept(*sweep.found);
@@ -376,7 +376,7 @@ Result<std::vector<ParetoPoint>> ccn::synth::parsePareto(std::string_view text,
       Result<Schedule> schedule =
           parseSchedule(at.at("schedule").json().dump(), where, &fabric);
       if (!schedule)
-        return schedule.error();
+        return schedule.status();
       std::string wrong = check(*schedule, &fabric);
       if (!wrong.empty())
         at.at("schedule").fail(wrong);
@@ -392,7 +392,7 @@ Result<std::vector<ParetoPoint>> ccn::synth::parsePareto(std::string_view text,
     }
     return points;
   } catch (const JsonError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }
 
@@ -411,7 +411,7 @@ Result<std::string> ccn::synth::paretoSvg(const ParetoResult &result,
       Result<Timing> t = simulate(p.schedule, fabric,
                                   std::pow(10, 3 + 6.0 * i / (samples - 1)));
       if (!t)
-        return t.error();
+        return t.status();
       double us = std::max(t->eventUs, 1e-3);
       times.back().push_back(us);
       low = std::min(low, us);
@@ -419,7 +419,7 @@ Result<std::string> ccn::synth::paretoSvg(const ParetoResult &result,
     }
   }
   if (result.points.empty())
-    return Error{"there is no point to draw"};
+    return error("there is no point to draw");
   double lo = std::floor(std::log10(low)), hi = std::ceil(std::log10(high));
   if (hi <= lo)
     hi = lo + 1;

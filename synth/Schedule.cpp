@@ -59,7 +59,7 @@ void ccn::synth::fitRounds(Schedule &schedule, const Fabric &fabric) {
 Result<Schedule> ccn::synth::invert(const Schedule &schedule) {
   Result<Collective> collective = dual(schedule.collective);
   if (!collective)
-    return collective.error();
+    return collective.status();
   Schedule result;
   result.collective = *collective;
   result.topology = schedule.topology;
@@ -68,7 +68,7 @@ Result<Schedule> ccn::synth::invert(const Schedule &schedule) {
     Step step = schedule.steps[i];
     for (Send &send : step.sends) {
       if (!send.sums.empty() || send.op == SendOp::Stash)
-        return Error{"a schedule with stashed partial sums cannot be inverted"};
+        return error("a schedule with stashed partial sums cannot be inverted");
       std::swap(send.src, send.dst);
       send.op = collective->combining ? SendOp::Reduce : SendOp::Copy;
     }
@@ -168,7 +168,7 @@ Collective readScheduleCollective(const JsonAt &at, std::string_view where) {
   if (at.has("ccn_collective")) {
     Result<Collective> custom = parseCollective(at.json().dump(), where);
     if (!custom)
-      throw JsonError(custom.error().text);
+      throw JsonError(custom.message());
     return *custom;
   }
   at.onlyKeys({"name", "ranks", "chunks_per_node", "root", "counts"});
@@ -184,7 +184,7 @@ Collective readScheduleCollective(const JsonAt &at, std::string_view where) {
     Result<Counts> read = parseCounts(at.at("counts").json().dump(),
                                       std::string(where) + ": counts");
     if (!read)
-      throw JsonError(read.error().text);
+      throw JsonError(read.message());
     counts = std::move(*read);
   }
   Result<Collective> result = loadCollective(
@@ -192,7 +192,7 @@ Collective readScheduleCollective(const JsonAt &at, std::string_view where) {
       static_cast<int>(at.at("chunks_per_node").integer(1, 1 << 20)), root,
       counts);
   if (!result)
-    at.fail(result.error().text);
+    at.fail(result.message());
   return *result;
 }
 
@@ -311,6 +311,6 @@ Result<Schedule> ccn::synth::parseSchedule(std::string_view text,
     return readSchedule(JsonAt(document, std::string(where), ""), where,
                         fabric);
   } catch (const JsonError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }

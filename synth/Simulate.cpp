@@ -227,7 +227,7 @@ double Simulator::events() {
 Result<Timing> Simulator::run() {
   std::string problem = collect();
   if (!problem.empty())
-    return Error{problem};
+    return error(problem);
   Timing timing;
   timing.stepwiseUs = stepwise();
   timing.eventUs = events();
@@ -240,8 +240,8 @@ Result<Timing> ccn::synth::simulate(const Schedule &schedule,
                                     const Fabric &fabric, double bytes,
                                     double partialFactor) {
   if (fabric.hosts < schedule.hosts)
-    return Error{"expected a topology with " + std::to_string(schedule.hosts) +
-                 " hosts, found " + std::to_string(fabric.hosts)};
+    return error("expected a topology with " + std::to_string(schedule.hosts) +
+                 " hosts, found " + std::to_string(fabric.hosts));
   return Simulator(schedule, fabric, bytes, partialFactor).run();
 }
 
@@ -261,8 +261,8 @@ ccn::synth::simulateMessages(const std::vector<Message> &messages,
     if (left.empty())
       left = back.distancesFrom(dst);
     if (left[src] < 0)
-      return Error{"the topology has no way from rank " + std::to_string(src) +
-                   " to rank " + std::to_string(dst)};
+      return error("the topology has no way from rank " + std::to_string(src) +
+                   " to rank " + std::to_string(dst));
     for (size_t hop = 0; src != dst; ++hop) {
       if (hop == schedule.steps.size())
         schedule.steps.emplace_back();
@@ -280,6 +280,6 @@ ccn::synth::simulateMessages(const std::vector<Message> &messages,
   }
   Result<Timing> timing = simulate(schedule, fabric, bytes);
   if (!timing)
-    return timing.error();
+    return timing.status();
   return timing->eventUs;
 }

@@ -201,9 +201,9 @@ Result<SolveResult> Search::solveWith(const std::vector<Part> &kept,
         if (share.edges.empty())
           continue;
         if (share.cap == 0)
-          return Error{"beta_split: a share of " + std::to_string(it->second) +
+          return error("beta_split: a share of " + std::to_string(it->second) +
                        " leaves less than a chunk a round; use a smaller "
-                       "--unit"};
+                       "--unit");
         std::sort(share.edges.begin(), share.edges.end());
         narrow.sets.push_back(std::move(share));
       }
@@ -236,20 +236,20 @@ Result<SolveResult> Search::solveWith(const std::vector<Part> &kept,
     std::string why;
     std::optional<Automorphism> g = automorphismOf(narrow, hosts, why);
     if (!g)
-      return Error{part.name + ": " + why};
+      return error(part.name + ": " + why);
     if (chunkAction({*g}, coll).empty())
-      return Error{part.name + ": " + coll.name +
-                   " does not have this symmetry"};
+      return error(part.name + ": " + coll.name +
+                   " does not have this symmetry");
     if (!keepsForbidden({*g}, restriction.forbidden))
-      return Error{part.name +
-                   ": gpus_to_sender_rev_map does not have this symmetry"};
+      return error(part.name +
+                   ": gpus_to_sender_rev_map does not have this symmetry");
     generators.push_back(std::move(*g));
   }
   if (!generators.empty()) {
     restriction.symmetry = generatedGroup(narrow, generators, largestGroup);
     if (restriction.symmetry.empty())
-      return Error{"symmetry_offsets: expected a group of at most " +
-                   std::to_string(largestGroup) + " elements"};
+      return error("symmetry_offsets: expected a group of at most " +
+                   std::to_string(largestGroup) + " elements");
   }
   SolveOptions within = options;
   within.restriction = &restriction;
@@ -263,8 +263,8 @@ Result<SolveResult> Search::solveWith(const std::vector<Part> &kept,
           send.edge = original[send.edge];
     std::string wrong = check(result->schedule, &fabric);
     if (!wrong.empty())
-      return Error{"the schedule found does not pass its check (a bug): " +
-                   wrong};
+      return error("the schedule found does not pass its check (a bug): " +
+                   wrong);
     if (peers > 0)
       result->method += ", " + std::to_string(peers) + " peers a switch";
   }
@@ -272,7 +272,7 @@ Result<SolveResult> Search::solveWith(const std::vector<Part> &kept,
 }
 
 Result<SolveResult> Search::solveParts(const std::vector<Part> &kept) {
-  Result<SolveResult> result = Error{""};
+  Result<SolveResult> result = Status::failure("");
   for (int peers : peerCounts(kept)) {
     result = solveWith(kept, peers);
     if (!result || result->answer == Answer::Yes || options.limits.expired())
@@ -284,7 +284,7 @@ Result<SolveResult> Search::solveParts(const std::vector<Part> &kept) {
 Result<SolveResult> Search::run() {
   std::string problem = validate();
   if (!problem.empty())
-    return Error{problem};
+    return error(problem);
   std::vector<Part> kept = parts();
   Result<SolveResult> result = solveParts(kept);
   if (!result || result->answer != Answer::No || kept.empty())

@@ -154,7 +154,7 @@ Result<Sketch> ccn::synth::parseSketch(std::string_view text,
     nlohmann::json document = parseJson(text, where);
     return readSketch(JsonAt(document, std::string(where), ""));
   } catch (const JsonError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }
 

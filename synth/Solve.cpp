@@ -62,7 +62,7 @@ static Result<SolveResult> solveComposed(const Fabric &fabric,
   Result<Collective> gather =
       makeCollective(CollectiveKind::AllGather, ranks, chunks / ranks);
   if (!gather)
-    return gather.error();
+    return gather.status();
   // The halves first, then uneven shares.
   std::vector<std::pair<int, int>> shares;
   for (int s = 1; s < steps; ++s)
@@ -139,7 +139,7 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
       if (inverse.answer == Answer::Yes) {
         Result<Schedule> turned = invert(inverse.schedule);
         if (!turned)
-          return turned.error();
+          return turned.status();
         inverse.schedule = std::move(*turned);
         inverse.schedule.collective = collective;
       }
@@ -164,20 +164,20 @@ Result<SolveResult> ccn::synth::solve(const Fabric &fabric,
                                       const Collective &collective, int steps,
                                       int rounds, const SolveOptions &options) {
   if (collective.ranks != fabric.ranks)
-    return Error{"expected a collective on the topology's " +
+    return error("expected a collective on the topology's " +
                  std::to_string(fabric.ranks) + " ranks, found " +
-                 std::to_string(collective.ranks)};
+                 std::to_string(collective.ranks));
   if (steps < 0 || rounds < steps)
-    return Error{"expected at least as many rounds as steps, found " +
+    return error("expected at least as many rounds as steps, found " +
                  std::to_string(rounds) + " rounds for " +
-                 std::to_string(steps) + " steps"};
+                 std::to_string(steps) + " steps");
   Result<SolveResult> result =
       solveWithin(fabric, collective, steps, rounds, options);
   if (result && result->answer == Answer::Yes) {
     std::string problem = check(result->schedule, &fabric);
     if (!problem.empty())
-      return Error{"the schedule found does not pass its check (a bug): " +
-                   problem};
+      return error("the schedule found does not pass its check (a bug): " +
+                   problem);
   }
   return result;
 }

@@ -67,7 +67,7 @@ struct SolveResult {
 };
 
 /// Solves for `steps` S and `rounds` R; C is in the collective. A failure
-/// (Error) is a mistake in the arguments or a schedule that did not pass its
+/// is a mistake in the arguments or a schedule that did not pass its
 /// check, which would be a bug.
 Result<SolveResult> solve(const Fabric &fabric, const Collective &collective,
                           int steps, int rounds, const SolveOptions &options);

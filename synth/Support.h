@@ -1,13 +1,15 @@
 //===- Support.h - Small types shared by the synthesizer --------*- C++ -*-===//
 //
-// Results that carry an error text instead of an exception (the library is
-// called from code built without exceptions), exact fractions for bounds, and
-// the limits every search obeys: a deadline and a flag that Ctrl-C sets.
+// The results that are returned instead of exceptions (the library is called
+// from code built without), exact fractions for bounds, and the limits every
+// search obeys: a deadline and a flag that Ctrl-C sets.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_SYNTH_SUPPORT_H
 #define CCN_SYNTH_SUPPORT_H
+
+#include "runtime/base/Status.h"
 
 #include <atomic>
 #include <chrono>
@@ -19,28 +21,11 @@
 
 namespace ccn::synth {
 
-/// What went wrong, as one line: lower case, no final period, starting with
-/// the place ("file.json: /links/3/to: ...") where there is one.
-struct Error {
-  std::string text;
-};
-
-/// A value or an Error.
-template <typename T> class [[nodiscard]] Result {
-public:
-  Result(T value) : value(std::move(value)) {}
-  Result(Error error) : failure(std::move(error)) {}
-  explicit operator bool() const { return value.has_value(); }
-  T &operator*() { return *value; }
-  const T &operator*() const { return *value; }
-  T *operator->() { return &*value; }
-  const T *operator->() const { return &*value; }
-  const Error &error() const { return failure; }
-
-private:
-  std::optional<T> value;
-  Error failure;
-};
+// What went wrong starts with the place ("file.json: /links/3/to: ...") where
+// there is one.
+using ccn::error;
+using ccn::Result;
+using ccn::Status;
 
 /// An exact fraction in lowest terms; `den` > 0, or 1/0 for "unbounded".
 struct Fraction {

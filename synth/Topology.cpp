@@ -7,7 +7,6 @@
 
 #include "synth/Topology.h"
 #include "synth/Json.h"
-#include "synth/TopologyImport.h"
 
 #include <fstream>
 #include <iostream>
@@ -227,10 +226,10 @@ Result<Topology> ccn::synth::parseTopology(std::string_view text,
     Topology topology = readTopology(JsonAt(document, std::string(where), ""));
     std::string problem = validate(topology);
     if (!problem.empty())
-      return Error{std::string(where) + ": " + problem};
+      return error(std::string(where) + ": " + problem);
     return topology;
   } catch (const JsonError &e) {
-    return Error{e.what()};
+    return error(e.what());
   }
 }
 
@@ -281,30 +280,15 @@ Result<std::string> ccn::synth::readFile(const std::string &path) {
     file.open(path, std::ios::binary);
   std::istream &in = path == "-" ? std::cin : file;
   if (!in)
-    return Error{path + ": cannot open the file"};
+    return error(path + ": cannot open the file");
   std::string text, piece(size_t(1) << 20, '\0');
   while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())),
          in.gcount() > 0) {
     text.append(piece, 0, static_cast<size_t>(in.gcount()));
     if (text.size() > most)
-      return Error{path + ": the file is larger than 1 GiB"};
+      return error(path + ": the file is larger than 1 GiB");
   }
   if (in.bad())
-    return Error{path + ": cannot read the file"};
+    return error(path + ": cannot read the file");
   return text;
-}
-
-Result<Topology> ccn::synth::loadTopology(const std::string &nameOrFile,
-                                          const ImportOptions &options) {
-  bool isFile = nameOrFile == "-" ||
-                nameOrFile.find('/') != std::string::npos ||
-                nameOrFile.ends_with(".json") || nameOrFile.ends_with(".xml") ||
-                nameOrFile.ends_with(".txt");
-  if (!isFile)
-    return buildTopology(nameOrFile);
-  Result<std::string> text = readFile(nameOrFile);
-  if (!text)
-    return text.error();
-  return parseAnyTopology(*text, nameOrFile == "-" ? "<stdin>" : nameOrFile,
-                          options);
 }

@@ -9,7 +9,7 @@
 #ifndef CCN_LIB_COSTMODEL_COLLECTIVETIME_H
 #define CCN_LIB_COSTMODEL_COLLECTIVETIME_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 #include "synth/Schedule.h"
 
 namespace ccn {

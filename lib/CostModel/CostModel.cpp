@@ -7,7 +7,7 @@
 
 #include "lib/CostModel/CostModel.h"
 
-#include "dialect/Placement.h"
+#include "dialect/ccn/Placement.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Format.h"

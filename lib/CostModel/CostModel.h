@@ -9,7 +9,7 @@
 #ifndef CCN_LIB_COSTMODEL_COSTMODEL_H
 #define CCN_LIB_COSTMODEL_COSTMODEL_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 namespace ccn {
 

@@ -6,7 +6,7 @@
 
 #include "lib/Driver/ApplySchedule.h"
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"

@@ -26,7 +26,7 @@
 #define CCN_LIB_FRONTEND_AST_H
 
 #include "lib/Frontend/Source.h"
-#include "runtime/ElementType.h"
+#include "runtime/tensor/ElementType.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"

@@ -7,8 +7,8 @@
 
 #include "lib/Frontend/Constant.h"
 
-#include "dialect/Layout.h"
-#include "runtime/Number.h"
+#include "dialect/ccn/Layout.h"
+#include "runtime/tensor/Number.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"

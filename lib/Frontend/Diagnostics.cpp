@@ -8,7 +8,7 @@
 
 #include "lib/Frontend/Diagnostics.h"
 
-#include "runtime/Spelling.h"
+#include "runtime/base/Spelling.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <limits>

@@ -143,7 +143,7 @@ private:
   unsigned numErrors = 0;
 };
 
-/// See runtime/Spelling.h.
+/// See runtime/base/Spelling.h.
 llvm::StringRef closestName(llvm::StringRef name,
                             llvm::ArrayRef<llvm::StringRef> candidates);
 std::string didYouMean(llvm::StringRef name,

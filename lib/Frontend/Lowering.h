@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_FRONTEND_LOWERING_H
 #define CCN_LIB_FRONTEND_LOWERING_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 #include "lib/Frontend/Constant.h"
 #include "lib/Frontend/Lower.h"
 

@@ -10,7 +10,7 @@
 
 #include "lib/Frontend/Parser.h"
 #include "lib/Frontend/ParserImpl.h"
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace ccn;

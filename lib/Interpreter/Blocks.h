@@ -1,30 +1,20 @@
 //===- Blocks.h - Operands of kernels, block by block -----------*- C++ -*-===//
 //
-// The runtime's blocks under the interpreter's names, and operands that are
-// host tensors.
+// Blocks (runtime/tensor/Blocks.h) of operands that are host tensors.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_INTERPRETER_BLOCKS_H
 #define CCN_INTERPRETER_BLOCKS_H
 
-#include "lib/Interpreter/HostTensor.h"
-#include "runtime/Blocks.h"
+#include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
 
-using runtime::addWrapping;
 using runtime::blockSize;
-using runtime::forEachBlock;
+using runtime::HostTensor;
 using runtime::load;
-using runtime::maximum;
-using runtime::minimum;
-using runtime::multiplyWrapping;
-using runtime::store;
-using runtime::subtractWrapping;
-using runtime::withAccumulator;
-using runtime::withBits;
-using runtime::withCompute;
 
 /// An operand of an elementwise kernel, read block by block: a tensor, or a
 /// scalar that stands for any number of elements.

@@ -6,9 +6,11 @@
 
 #include "lib/Interpreter/Conv.h"
 
-#include "runtime/Convolution.h"
+#include "runtime/tensor/Convolution.h"
 
 namespace ccn::interp {
+
+using runtime::ElementType;
 
 Result<HostTensor> conv2d(const HostTensor &x, const HostTensor &w,
                           const Conv2dOptions &options) {

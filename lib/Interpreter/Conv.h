@@ -8,9 +8,11 @@
 #ifndef CCN_INTERPRETER_CONV_H
 #define CCN_INTERPRETER_CONV_H
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
+
+using runtime::HostTensor;
 
 struct Conv2dOptions {
   int64_t strideH = 1, strideW = 1;

@@ -7,11 +7,28 @@
 #include "lib/Interpreter/Elementwise.h"
 
 #include "lib/Interpreter/Blocks.h"
-#include "runtime/Convert.h"
+#include "runtime/tensor/Convert.h"
 
 #include <cmath>
 
 namespace ccn::interp {
+
+using runtime::addWrapping;
+using runtime::describe;
+using runtime::describeIndex;
+using runtime::elementCount;
+using runtime::forEachBlock;
+using runtime::isFloat;
+using runtime::isInteger;
+using runtime::isUnsignedInteger;
+using runtime::maximum;
+using runtime::minimum;
+using runtime::multiplyWrapping;
+using runtime::Shape;
+using runtime::store;
+using runtime::subtractWrapping;
+using runtime::withBits;
+using runtime::withCompute;
 
 namespace {
 

@@ -14,9 +14,12 @@
 #ifndef CCN_INTERPRETER_ELEMENTWISE_H
 #define CCN_INTERPRETER_ELEMENTWISE_H
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
+
+using runtime::ElementType;
+using runtime::HostTensor;
 
 /// Neg, Abs (wrapping) and Relu work on floats and integers, the others on
 /// floats.

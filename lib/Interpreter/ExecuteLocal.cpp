@@ -12,6 +12,8 @@
 
 namespace ccn::interp {
 
+using runtime::isSignedInteger;
+
 namespace {
 
 std::optional<UnaryOp> unaryOf(mlir::Operation *op) {

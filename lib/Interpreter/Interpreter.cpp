@@ -7,14 +7,20 @@
 
 #include "lib/Interpreter/Interpreter.h"
 
-#include "lib/Interpreter/Random.h"
+#include "runtime/tensor/Random.h"
 
 #include "lib/Interpreter/RankExecutor.h"
 #include "lib/Interpreter/RankThreads.h"
-#include "runtime/FreeMemory.h"
+#include "runtime/base/FreeMemory.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace ccn::interp {
+
+using runtime::describeIndex;
+using runtime::drawScale;
+using runtime::firstDifference;
+using runtime::randomFill;
+using runtime::sizeInBytes;
 
 namespace {
 

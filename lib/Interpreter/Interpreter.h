@@ -9,14 +9,16 @@
 #ifndef CCN_INTERPRETER_INTERPRETER_H
 #define CCN_INTERPRETER_INTERPRETER_H
 
-#include "dialect/Ccn.h"
-#include "lib/Interpreter/HostTensor.h"
+#include "dialect/ccn/Ccn.h"
+#include "runtime/tensor/HostTensor.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
 namespace ccn::interp {
+
+using runtime::HostTensor;
 
 /// Tensors by the name of the argument, in external form: a replicated or
 /// sliced tensor in its global shape; one that is local or partial along mesh

@@ -13,6 +13,8 @@
 
 namespace ccn::interp {
 
+using runtime::isFloat;
+
 namespace {
 
 class NumericKernels : public Kernels {
@@ -59,8 +61,8 @@ public:
   Result<HostTensor> dropout(const HostTensor &x, double rate,
                              const HostTensor &seed,
                              const GlobalPosition &position) override {
-    return interp::dropout(x, rate, static_cast<uint64_t>(seed.integerAt(0)),
-                           position);
+    return runtime::dropout(x, rate, static_cast<uint64_t>(seed.integerAt(0)),
+                            position);
   }
 
   Result<HostTensor> matmul(const HostTensor &a, const HostTensor &b) override {

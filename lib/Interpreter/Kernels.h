@@ -12,10 +12,15 @@
 
 #include "lib/Interpreter/Conv.h"
 #include "lib/Interpreter/Elementwise.h"
-#include "lib/Interpreter/Random.h"
 #include "lib/Interpreter/Reduce.h"
+#include "runtime/tensor/Random.h"
 
 namespace ccn::interp {
+
+using runtime::ElementType;
+using runtime::GlobalPosition;
+using runtime::HostTensor;
+using runtime::Shape;
 
 /// Each method computes what the function of its name does with numbers, for
 /// operands of the shapes that it takes. `type` is the operands' element type

@@ -7,9 +7,14 @@
 
 #include "lib/Interpreter/Matmul.h"
 
-#include "runtime/MatrixProduct.h"
+#include "runtime/tensor/MatrixProduct.h"
 
 namespace ccn::interp {
+
+using runtime::elementCount;
+using runtime::ElementType;
+using runtime::Shape;
+using runtime::sizeInBytes;
 
 Result<HostTensor> matmul(const HostTensor &a, const HostTensor &b) {
   auto refuse = [&](const char *expected) {

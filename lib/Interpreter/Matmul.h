@@ -7,9 +7,11 @@
 #ifndef CCN_INTERPRETER_MATMUL_H
 #define CCN_INTERPRETER_MATMUL_H
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
+
+using runtime::HostTensor;
 
 /// A[..., M, K] times B[..., K, N] gives [..., M, N]. The batch dimensions are
 /// equal, or one of A and B has rank 2 and serves every batch. Both have one

@@ -7,8 +7,8 @@
 
 #include "lib/Interpreter/Movement.h"
 
-#include "runtime/RowTable.h"
-#include "runtime/Strided.h"
+#include "runtime/tensor/RowTable.h"
+#include "runtime/tensor/Strided.h"
 
 #include <numeric>
 
@@ -16,6 +16,12 @@ namespace ccn::interp {
 
 using runtime::CopyDim;
 using runtime::copyStrided;
+using runtime::describe;
+using runtime::elementCount;
+using runtime::ElementType;
+using runtime::isInteger;
+using runtime::rowMajorStrides;
+using runtime::sizeInBytes;
 
 namespace {
 

@@ -9,9 +9,12 @@
 #ifndef CCN_INTERPRETER_MOVEMENT_H
 #define CCN_INTERPRETER_MOVEMENT_H
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
+
+using runtime::HostTensor;
+using runtime::Shape;
 
 /// Result dimension i is dimension permutation[i] of `x`.
 Result<HostTensor> transpose(const HostTensor &x,

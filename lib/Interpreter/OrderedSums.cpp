@@ -8,7 +8,7 @@
 
 #include "lib/Interpreter/RankExecutor.h"
 
-#include "runtime/Combine.h"
+#include "runtime/tensor/Combine.h"
 
 namespace ccn::interp {
 

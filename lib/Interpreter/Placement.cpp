@@ -1,6 +1,6 @@
 //===- Placement.cpp - Which part of a tensor a rank holds ----------------===//
 //
-// Everything follows from the parts that ranks hold (dialect/Placement.h).
+// Everything follows from the parts that ranks hold (dialect/ccn/Placement.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,11 +8,7 @@
 
 namespace ccn::interp {
 
-ElementType elementTypeOf(mlir::Type type) {
-  std::optional<ElementType> found = parseElementType(elementTypeName(type));
-  assert(found && "not an element type of ccn");
-  return *found;
-}
+using runtime::rowMajorStrides;
 
 std::vector<int> RankMesh::group(int64_t rank,
                                  llvm::ArrayRef<mlir::StringAttr> axes) {
@@ -26,14 +22,18 @@ int64_t RankMesh::coordinate(int64_t rank, mlir::StringAttr axis) {
   return mesh.getCoordinates(rank)[*mesh.getAxisIndex(axis)];
 }
 
-Box RankMesh::boxOf(mlir::RankedTensorType type, const Layout &layout,
-                    int64_t rank) {
+static Box boxOfPart(const TensorPart &part) {
   Box box;
-  for (SliceBounds bounds : partOf(type.getShape(), layout, mesh, rank)) {
+  for (SliceBounds bounds : part) {
     box.offsets.push_back(bounds.offset);
     box.sizes.push_back(bounds.size);
   }
   return box;
+}
+
+Box RankMesh::boxOf(mlir::RankedTensorType type, const Layout &layout,
+                    int64_t rank) {
+  return boxOfPart(partOf(type.getShape(), layout, mesh, rank));
 }
 
 Box RankMesh::boxOf(mlir::RankedTensorType type, int64_t rank) {
@@ -57,39 +57,13 @@ std::string RankMesh::describe(int64_t rank) {
   return text;
 }
 
-llvm::SmallVector<mlir::StringAttr>
-RankMesh::leadingAxes(mlir::RankedTensorType type) {
-  llvm::SmallVector<mlir::StringAttr> axes;
-  if (!mesh)
-    return axes;
-  Layout layout = Layout::of(type);
-  for (auto axis : mesh.getAxisNames().getAsRange<mlir::StringAttr>()) {
-    AxisState::Kind kind = layout.getState(axis).kind;
-    if (kind == AxisState::Partial || kind == AxisState::Local)
-      axes.push_back(axis);
-  }
-  return axes;
-}
-
 Shape RankMesh::externalShape(mlir::RankedTensorType type) {
-  Shape shape;
-  for (mlir::StringAttr axis : leadingAxes(type))
-    shape.push_back(mesh.getAxisSize(axis));
-  shape.insert(shape.end(), type.getShape().begin(), type.getShape().end());
-  return shape;
+  llvm::SmallVector<int64_t> shape = ccn::externalShape(type, mesh);
+  return {shape.begin(), shape.end()};
 }
 
 Box RankMesh::externalBox(mlir::RankedTensorType type, int64_t rank) {
-  Box box;
-  for (mlir::StringAttr axis : leadingAxes(type)) {
-    box.offsets.push_back(coordinate(rank, axis));
-    box.sizes.push_back(1);
-  }
-  Box inner = boxOf(type, rank);
-  box.offsets.insert(box.offsets.end(), inner.offsets.begin(),
-                     inner.offsets.end());
-  box.sizes.insert(box.sizes.end(), inner.sizes.begin(), inner.sizes.end());
-  return box;
+  return boxOfPart(externalPart(type, mesh, rank));
 }
 
 Result<HostTensor> RankMesh::takePart(mlir::RankedTensorType type,

@@ -1,22 +1,22 @@
 //===- Placement.h - Which part of a tensor a rank holds --------*- C++ -*-===//
 //
-// Translates between the types of ccn IR and host tensors: element types, the
-// box of the global tensor that a rank holds under a layout, and the form in
-// which distributed tensors enter and leave a program.
+// Translates between the types of ccn IR and host tensors: the box of the
+// global tensor that a rank holds under a layout, and the form in which
+// distributed tensors enter and leave a program.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_INTERPRETER_PLACEMENT_H
 #define CCN_INTERPRETER_PLACEMENT_H
 
-#include "dialect/Placement.h"
-#include "lib/Interpreter/HostTensor.h"
+#include "dialect/ccn/Placement.h"
 #include "lib/Interpreter/Movement.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
 
-/// The element type of a tensor of ccn IR. `type` is one of ccn's.
-ElementType elementTypeOf(mlir::Type type);
+using runtime::HostTensor;
+using runtime::Shape;
 
 /// The ranks of a mesh, by number. Only reads the mesh, so ranks' threads may
 /// share it.
@@ -43,16 +43,10 @@ public:
   /// "rank 1 (dp = 0, tp = 1)".
   std::string describe(int64_t rank);
 
-  /// The axes along which ranks hold different values of the whole: those that
-  /// are partial or local, in the mesh's order.
-  llvm::SmallVector<mlir::StringAttr> leadingAxes(mlir::RankedTensorType type);
-
-  /// The shape in which a tensor enters and leaves a program: its global shape,
-  /// after one dimension for each of its leading axes.
+  /// The shape in which a tensor enters and leaves a program, and the part of
+  /// it that a rank holds, as dialect/ccn/Placement.h has them.
   Shape externalShape(mlir::RankedTensorType type);
 
-  /// The part of the external form that a rank holds; 1 in each leading
-  /// dimension.
   Box externalBox(mlir::RankedTensorType type, int64_t rank);
 
   /// The part of a tensor in external form that a rank holds.

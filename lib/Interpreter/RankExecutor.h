@@ -11,7 +11,7 @@
 #ifndef CCN_INTERPRETER_RANKEXECUTOR_H
 #define CCN_INTERPRETER_RANKEXECUTOR_H
 
-#include "dialect/Chunking.h"
+#include "dialect/ccn/Chunking.h"
 #include "lib/Interpreter/Kernels.h"
 #include "lib/Interpreter/Placement.h"
 #include "lib/Interpreter/Rendezvous.h"
@@ -20,6 +20,9 @@
 #include "llvm/ADT/DenseMap.h"
 
 namespace ccn::interp {
+
+using runtime::ElementType;
+using runtime::HostTensor;
 
 /// How a location is named in messages: "adam.ccn:6:14".
 std::string describeLocation(mlir::Location loc);

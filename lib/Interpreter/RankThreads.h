@@ -9,7 +9,7 @@
 #ifndef CCN_INTERPRETER_RANKTHREADS_H
 #define CCN_INTERPRETER_RANKTHREADS_H
 
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 
 #include <functional>
 

@@ -13,6 +13,13 @@
 
 namespace ccn::interp {
 
+using runtime::ElementType;
+using runtime::isUnsignedInteger;
+using runtime::Shape;
+using runtime::sizeInBytes;
+using runtime::store;
+using runtime::withAccumulator;
+
 namespace {
 
 /// The largest (or smallest) value of an integer type or bool, in its compute

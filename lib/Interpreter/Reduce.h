@@ -9,11 +9,12 @@
 #ifndef CCN_INTERPRETER_REDUCE_H
 #define CCN_INTERPRETER_REDUCE_H
 
-#include "lib/Interpreter/HostTensor.h"
-#include "runtime/Combine.h"
+#include "runtime/tensor/Combine.h"
+#include "runtime/tensor/HostTensor.h"
 
 namespace ccn::interp {
 
+using runtime::HostTensor;
 using runtime::name;
 using runtime::ReduceKind;
 

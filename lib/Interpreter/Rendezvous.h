@@ -10,7 +10,7 @@
 #ifndef CCN_INTERPRETER_RENDEZVOUS_H
 #define CCN_INTERPRETER_RENDEZVOUS_H
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 #include <map>
 #include <memory>
@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace ccn::interp {
+
+using runtime::HostTensor;
 
 /// The operation in which ranks meet. Members of a group must agree on `id` and
 /// `sequence`.

@@ -6,8 +6,8 @@
 
 #include "lib/Interpreter/SumSchedules.h"
 
-#include "dialect/Choices.h"
-#include "synth/ScheduleImport.h"
+#include "dialect/ccn/Choices.h"
+#include "synth/interop/ScheduleImport.h"
 
 #include <map>
 #include <mutex>
@@ -81,7 +81,7 @@ Result<std::shared_ptr<const SumSchedule>> findSums(CollectiveOpInterface op,
   synth::Result<synth::Schedule> schedule =
       synth::importSchedule(std::string_view(text), what);
   if (!schedule)
-    return error(schedule.error().text);
+    return error(schedule.message());
   if (schedule->collective.ranks != ranks)
     return error("internal error: an algorithm of ", schedule->collective.ranks,
                  " ranks for ", ranks);

@@ -9,8 +9,8 @@
 #ifndef CCN_INTERPRETER_SUMSCHEDULES_H
 #define CCN_INTERPRETER_SUMSCHEDULES_H
 
-#include "dialect/Ccn.h"
-#include "runtime/Status.h"
+#include "dialect/ccn/Ccn.h"
+#include "runtime/base/Status.h"
 #include "synth/SumOrder.h"
 
 #include <memory>

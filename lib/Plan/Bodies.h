@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_PLAN_BODIES_H
 #define CCN_LIB_PLAN_BODIES_H
 
-#include "dialect/Plan.h"
+#include "dialect/plan/Plan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"

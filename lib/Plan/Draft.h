@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_PLAN_DRAFT_H
 #define CCN_LIB_PLAN_DRAFT_H
 
-#include "dialect/Plan.h"
+#include "dialect/plan/Plan.h"
 #include "lib/Plan/Strided.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

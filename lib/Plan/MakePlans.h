@@ -7,7 +7,7 @@
 #ifndef CCN_LIB_PLAN_MAKEPLANS_H
 #define CCN_LIB_PLAN_MAKEPLANS_H
 
-#include "dialect/Plan.h"
+#include "dialect/plan/Plan.h"
 
 namespace ccn::plan {
 

@@ -8,8 +8,8 @@
 #ifndef CCN_LIB_PLAN_PLANNER_H
 #define CCN_LIB_PLAN_PLANNER_H
 
-#include "dialect/Chunking.h"
-#include "dialect/Placement.h"
+#include "dialect/ccn/Chunking.h"
+#include "dialect/ccn/Placement.h"
 #include "lib/Plan/Bodies.h"
 #include "lib/Plan/Draft.h"
 

@@ -6,7 +6,7 @@
 
 #include "lib/Plan/ScalarBodies.h"
 
-#include "dialect/Plan.h"
+#include "dialect/plan/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -115,7 +115,7 @@ void Scalars::fail(Value condition, const Twine &what) {
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// IEEE 754-2019 minimum and maximum, as runtime/Blocks.h writes them.
+/// IEEE 754-2019 minimum and maximum, as runtime/tensor/Blocks.h writes them.
 Value Scalars::extremum(Value x, Value y, bool isMaximum) {
   Value first = isNegative(x);
   Value ofEqual = isMaximum ? select(first, y, x) : select(first, x, y);
@@ -392,7 +392,8 @@ Value Scalars::cast(Value x, Type from, Type to) {
 // Random numbers
 //===----------------------------------------------------------------------===//
 
-/// The 32 bits that Philox4x32-10 draws for an element (runtime/Random.h).
+/// The 32 bits that Philox4x32-10 draws for an element
+/// (runtime/tensor/Random.h).
 Value Scalars::philox(Value index, Value seed) {
   Type i64 = b.getI64Type(), i32 = b.getI32Type();
   auto low = [&](Value x) -> Value {

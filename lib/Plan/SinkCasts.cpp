@@ -9,7 +9,7 @@
 
 #include "lib/Plan/Finish.h"
 
-#include "dialect/Chunking.h"
+#include "dialect/ccn/Chunking.h"
 
 #include "mlir/IR/IRMapping.h"
 

@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_PLAN_STRIDED_H
 #define CCN_LIB_PLAN_STRIDED_H
 
-#include "runtime/Strided.h"
+#include "runtime/tensor/Strided.h"
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"

@@ -7,7 +7,7 @@
 
 #include "lib/Synthesis/DiskCache.h"
 
-#include "runtime/CacheFolder.h"
+#include "runtime/base/CacheFolder.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"

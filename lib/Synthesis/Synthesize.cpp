@@ -12,7 +12,7 @@
 #include "synth/Hierarchy.h"
 #include "synth/Pareto.h"
 #include "synth/SumOrder.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -126,7 +126,7 @@ private:
 Result<Schedule> Searching::solvePoint() {
   Result<Collective> wanted = collective(static_cast<int>(request.chunks));
   if (!wanted)
-    return wanted.error();
+    return wanted.status();
   SolveOptions options;
   options.limits = limits;
   options.mode = mode;
@@ -134,12 +134,12 @@ Result<Schedule> Searching::solvePoint() {
       solve(fabric, *wanted, static_cast<int>(request.steps),
             static_cast<int>(request.rounds), options);
   if (!result)
-    return result.error();
+    return result.status();
   if (result->answer == Answer::Yes)
     return std::move(result->schedule);
   if (result->answer == Answer::No)
-    return Error{"no such schedule exists: " + result->certificate};
-  return Error{"no schedule was found in time"};
+    return error("no such schedule exists: " + result->certificate);
+  return error("no schedule was found in time");
 }
 
 /// The whole fabric, and those of only the links on ways of at most so many
@@ -273,18 +273,18 @@ Result<Schedule> Searching::searchFrontier() {
       request.kind == CollectiveKind::AllToAll ? static_cast<int>(request.ranks)
                                                : 1);
   if (!smallest)
-    return smallest.error();
+    return smallest.status();
   options.minSteps = leastSteps(*smallest);
   if (options.minSteps < 0)
-    return Error{"the topology has ranks that cannot reach each other"};
+    return error("the topology has ranks that cannot reach each other");
   if (request.objective == "latency")
     options.maxSteps = options.minSteps;
   Result<ParetoResult> frontier = paretoFrontier(
       fabric, [&](int chunks) { return collective(chunks); }, options);
   if (!frontier)
-    return frontier.error();
+    return frontier.status();
   if (frontier->points.empty())
-    return Error{"no schedule was found in time"};
+    return error("no schedule was found in time");
   return std::move(request.objective == "latency"
                        ? frontier->points.front().schedule
                        : frontier->points.back().schedule);
@@ -298,8 +298,8 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
   Result<Schedule> best = Searching(request, fabric).run();
   if (best)
     if (std::string wrong = check(*best); !wrong.empty())
-      return Error{"the schedule found does not pass its check (a bug): " +
-                   wrong};
+      return error("the schedule found does not pass its check (a bug): " +
+                   wrong);
   // Large machines have sums in few steps that no search finds.
   bool fallsBack = request.kind == CollectiveKind::AllReduce &&
                    request.objective == "latency";
@@ -318,10 +318,10 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
   std::string why = "a schedule of " + describeSize(*best) +
                     " gives ranks different floats, as " + differing;
   if (!same)
-    return Error{why +
+    return error(why +
                  "; of those in which one rank, or two that exchange "
                  "their halves, add for all: " +
-                 same.error().text};
+                 same.message());
   note = "took one of " + describeSize(*same) + ": " + why;
   return same;
 }
@@ -378,14 +378,14 @@ Fabric withoutCpus(Fabric fabric) {
 Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
   Result<Topology> topology = loadTopology(request.topology);
   if (!topology)
-    return topology.error();
+    return topology.status();
   Result<Fabric> fabric = makeFabric(*topology);
   if (!fabric)
-    return fabric.error();
+    return fabric.status();
   if (fabric->ranks != request.ranks)
-    return Error{"expected a topology of " + std::to_string(request.ranks) +
+    return error("expected a topology of " + std::to_string(request.ranks) +
                  " GPUs, found '" + request.topology + "' with " +
-                 std::to_string(fabric->ranks)};
+                 std::to_string(fabric->ranks));
   *fabric = withoutCpus(*std::move(fabric));
   std::string question =
       std::string(version) + "\n" + std::string(kindName(request.kind)) + " " +
@@ -403,7 +403,7 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
   std::string note;
   Result<Schedule> schedule = search(request, *fabric, note);
   if (!schedule)
-    return schedule.error();
+    return schedule.status();
   std::string text = writeSchedule(*schedule);
   cache.keep(question, note + "\n" + text);
   return Synthesized{text, note};

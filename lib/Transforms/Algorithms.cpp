@@ -6,7 +6,7 @@
 
 #include "lib/Transforms/Algorithms.h"
 
-#include "dialect/Placement.h"
+#include "dialect/ccn/Placement.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"

@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_TRANSFORMS_ALGORITHMS_H
 #define CCN_LIB_TRANSFORMS_ALGORITHMS_H
 
-#include "dialect/Choices.h"
+#include "dialect/ccn/Choices.h"
 #include "lib/Synthesis/Synthesize.h"
 
 namespace ccn {

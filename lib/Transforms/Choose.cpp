@@ -10,9 +10,9 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Regions.h"
 
-#include "runtime/File.h"
-#include "synth/ScheduleImport.h"
+#include "runtime/base/File.h"
 #include "synth/SumOrder.h"
+#include "synth/interop/ScheduleImport.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -113,7 +113,7 @@ FailureOr<synth::Schedule> readSchedule(StringRef text, StringRef where,
   synth::Result<synth::Schedule> schedule =
       synth::importSchedule(std::string_view(text), where.str());
   if (!schedule)
-    return refuse(emit, "choose_c4", schedule.error().text, nullptr);
+    return refuse(emit, "choose_c4", schedule.message(), nullptr);
   if (std::string wrong = synth::check(*schedule); !wrong.empty())
     return refuse(emit, "choose_c4", "'" + where + "' is not right: " + wrong,
                   nullptr);
@@ -201,7 +201,7 @@ FailureOr<Chosen> synthesizeSchedule(Operation *op, DictionaryAttr wish,
   // choose_c9
   synth::Result<Synthesized> found = synthesize(request);
   if (!found)
-    return refuse(emit, "choose_c9", found.error().text, op);
+    return refuse(emit, "choose_c9", found.message(), op);
   if (!found->note.empty())
     remark::analysis(op->getLoc(),
                      remark::RemarkOpts::name("synth").category("schedule"))

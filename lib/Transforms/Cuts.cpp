@@ -7,7 +7,7 @@
 
 #include "lib/Transforms/Cuts.h"
 
-#include "dialect/Placement.h"
+#include "dialect/ccn/Placement.h"
 
 #include "llvm/ADT/SetVector.h"
 

@@ -10,7 +10,7 @@
 #ifndef CCN_LIB_TRANSFORMS_CUTS_H
 #define CCN_LIB_TRANSFORMS_CUTS_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 namespace ccn {
 

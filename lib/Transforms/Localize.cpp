@@ -9,8 +9,8 @@
 
 #include "lib/Transforms/Localize.h"
 
-#include "dialect/Chunking.h"
-#include "dialect/Placement.h"
+#include "dialect/ccn/Chunking.h"
+#include "dialect/ccn/Placement.h"
 #include "lib/Transforms/Cuts.h"
 #include "lib/Transforms/Passes.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Chunking.h"
+#include "dialect/ccn/Chunking.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Regions.h"
 

@@ -9,7 +9,7 @@
 #ifndef CCN_LIB_TRANSFORMS_PARTIALSUMS_H
 #define CCN_LIB_TRANSFORMS_PARTIALSUMS_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 namespace ccn {
 

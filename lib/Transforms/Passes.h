@@ -7,7 +7,7 @@
 #ifndef CCN_LIB_TRANSFORMS_PASSES_H
 #define CCN_LIB_TRANSFORMS_PASSES_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 #include "mlir/Pass/Pass.h"
 

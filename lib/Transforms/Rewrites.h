@@ -9,7 +9,7 @@
 #ifndef CCN_LIB_TRANSFORMS_REWRITES_H
 #define CCN_LIB_TRANSFORMS_REWRITES_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/StringSet.h"

@@ -18,7 +18,7 @@ using namespace mlir::transform;
 using namespace ccn;
 
 #define GET_OP_CLASSES
-#include "dialect/ScheduleOps.cpp.inc"
+#include "dialect/schedule/ScheduleOps.cpp.inc"
 
 #ifndef NDEBUG
 /// With assertions MLIR's headers call this, which a MLIR without them, as
@@ -131,7 +131,7 @@ public:
     declareGeneratedDialect<CcnDialect>();
     registerTransformOps<
 #define GET_OP_LIST
-#include "dialect/ScheduleOps.cpp.inc"
+#include "dialect/schedule/ScheduleOps.cpp.inc"
         >();
   }
 };

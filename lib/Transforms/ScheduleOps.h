@@ -1,6 +1,7 @@
 //===- ScheduleOps.h - Schedules as transform operations --------*- C++ -*-===//
 //
-// The generated operations of dialect/ScheduleOps.td, and their registration.
+// The generated operations of dialect/schedule/ScheduleOps.td, and their
+// registration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@
 #include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
 
 #define GET_OP_CLASSES
-#include "dialect/ScheduleOps.h.inc"
+#include "dialect/schedule/ScheduleOps.h.inc"
 
 namespace ccn {
 

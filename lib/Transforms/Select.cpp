@@ -9,7 +9,7 @@
 #include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -287,13 +287,12 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
     request.seconds = machine->seconds;
     synth::Result<Synthesized> found = synthesizeOnce(request);
     if (!found) {
-      why = found.error().text;
+      why = found.message();
       continue;
     }
     synth::Result<synth::Schedule> schedule =
         synth::parseSchedule(found->schedule, machine->topology);
-    std::string wrong =
-        schedule ? synth::check(*schedule) : schedule.error().text;
+    std::string wrong = schedule ? synth::check(*schedule) : schedule.message();
     if (!wrong.empty()) {
       why = wrong;
       continue;
@@ -305,7 +304,7 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
     synth::Result<synth::Timing> timing = synth::simulate(
         *schedule, machine->fabric, bytes, partialFactor(collectiveOf(op)));
     if (!timing)
-      why = timing.error().text;
+      why = timing.message();
     else if (!fastest || timing->eventUs < fastest->time)
       fastest = Candidate{std::move(*schedule), timing->eventUs};
   }
@@ -362,7 +361,7 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
                microseconds(found->time) + "; " +
                stringifyAlgorithm(builtin.algorithm).str() + ": " +
                (builtinTime ? microseconds(*builtinTime)
-                            : builtinTime.error().text);
+                            : builtinTime.message());
   return addAlgorithm(module, found->schedule,
                       algorithmName(collectiveOf(op), machine->topology),
                       op.getLoc());
@@ -427,10 +426,10 @@ private:
     // select_c1
     synth::Result<synth::Topology> found = synth::loadTopology(topology);
     if (!found)
-      return refuse(emit, "select_c1", found.error().text, nullptr);
+      return refuse(emit, "select_c1", found.message(), nullptr);
     synth::Result<synth::Fabric> fabric = synth::makeFabric(*found);
     if (!fabric)
-      return refuse(emit, "select_c1", fabric.error().text, nullptr);
+      return refuse(emit, "select_c1", fabric.message(), nullptr);
     // select_c2
     if (fabric->ranks != mesh.getNumRanks())
       return refuse(emit, "select_c2",

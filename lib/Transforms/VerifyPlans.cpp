@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Plan.h"
+#include "dialect/plan/Plan.h"
 #include "lib/Transforms/Passes.h"
 
 namespace ccn {

@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_VERIFY_BOUNDPLANS_H
 #define CCN_LIB_VERIFY_BOUNDPLANS_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 #include "mlir/IR/OwningOpRef.h"
 

@@ -8,7 +8,7 @@
 #include "lib/Verify/ChosenAlgorithms.h"
 
 #include "lib/Transforms/Algorithms.h"
-#include "synth/ScheduleImport.h"
+#include "synth/interop/ScheduleImport.h"
 
 using namespace mlir;
 using namespace ccn;

@@ -7,8 +7,8 @@
 
 #include "lib/Verify/Compare.h"
 
-#include "lib/Interpreter/Random.h"
-#include "runtime/Hash.h"
+#include "runtime/base/Hash.h"
+#include "runtime/tensor/Random.h"
 
 namespace ccn::verify {
 
@@ -22,14 +22,14 @@ constexpr uint32_t numPoints = 16;
 /// what differs only near 0 or far from it does at some.
 double valueAt(uint32_t point, uint32_t number, const Symbol &symbol) {
   constexpr uint32_t key = 0x5eed;
-  uint32_t bits = interp::philox4x32({number, 0, 0, 0}, {point, key})[0];
-  if (symbol.type == interp::ElementType::Bool)
+  uint32_t bits = runtime::philox4x32({number, 0, 0, 0}, {point, key})[0];
+  if (symbol.type == runtime::ElementType::Bool)
     return bits & 1;
-  if (interp::isInteger(symbol.type))
+  if (runtime::isInteger(symbol.type))
     return bits & 3;
   std::string_view argument(symbol.name);
   uint64_t hash = runtime::fnv1a(argument.substr(0, argument.find('[')));
-  std::array<uint32_t, 4> style = interp::philox4x32(
+  std::array<uint32_t, 4> style = runtime::philox4x32(
       {static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32), 1, 0},
       {point, key});
   double magnitude = (1 + (bits & 15)) / 8.0;
@@ -45,7 +45,8 @@ double valueAt(uint32_t point, uint32_t number, const Symbol &symbol) {
 std::string describeValue(double value, bool isTruth) {
   if (isTruth)
     return value != 0 ? "true" : "false";
-  auto scalar = interp::HostTensor::splat(interp::ElementType::F64, {}, value);
+  auto scalar =
+      runtime::HostTensor::splat(runtime::ElementType::F64, {}, value);
   return scalar ? scalar->textAt(0) : "";
 }
 

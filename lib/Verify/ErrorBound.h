@@ -41,7 +41,7 @@
 #ifndef CCN_LIB_VERIFY_ERRORBOUND_H
 #define CCN_LIB_VERIFY_ERRORBOUND_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 #include "mlir/IR/OwningOpRef.h"
 

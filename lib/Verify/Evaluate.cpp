@@ -8,7 +8,7 @@
 #include "lib/Verify/Evaluate.h"
 
 #include "lib/Interpreter/Elementwise.h"
-#include "lib/Interpreter/Random.h"
+#include "runtime/tensor/Random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -98,9 +98,9 @@ Interval power(const Interval &x, const Interval &y) {
 }
 
 /// A point through the interpreter's cast.
-double castPoint(double value, interp::ElementType from,
-                 interp::ElementType to) {
-  auto x = interp::HostTensor::splat(from, {}, value);
+double castPoint(double value, runtime::ElementType from,
+                 runtime::ElementType to) {
+  auto x = runtime::HostTensor::splat(from, {}, value);
   auto result = x ? interp::cast(*x, to) : x;
   return result ? result->doubleAt(0) : nan;
 }
@@ -109,12 +109,12 @@ Interval keeps(const Interval &seed, const Interval &at, const Interval &rate) {
   if (!seed.isPoint() || !at.isPoint() || !rate.isPoint())
     return unknownTruth;
   auto index = static_cast<int64_t>(at.low);
-  auto ones = interp::HostTensor::splat(interp::ElementType::F64, {1}, 1);
+  auto ones = runtime::HostTensor::splat(runtime::ElementType::F64, {1}, 1);
   auto bits = static_cast<uint64_t>(
       seed.low < 0x1p63 ? static_cast<int64_t>(seed.low)
                         : static_cast<int64_t>(seed.low - 0x1p64));
   auto dropped =
-      ones ? interp::dropout(*ones, rate.low, bits, {{index + 1}, {index}})
+      ones ? runtime::dropout(*ones, rate.low, bits, {{index + 1}, {index}})
            : ones;
   if (!dropped)
     return unknownTruth;
@@ -157,14 +157,14 @@ Interval applyFunction(const ExprNode &node, const std::vector<Interval> &x) {
     return point(std::trunc(x[0].low / x[1].low));
   case Function::Truncate: {
     auto to = [&](double v) {
-      return castPoint(v, interp::ElementType::F64, node.type);
+      return castPoint(v, runtime::ElementType::F64, node.type);
     };
     return {to(x[0].low), to(x[0].high)};
   }
   case Function::Wrap:
     if (!x[0].isPoint() || std::abs(x[0].low) >= 0x1p53)
       return undefined;
-    return point(castPoint(x[0].low, interp::ElementType::I64, node.type));
+    return point(castPoint(x[0].low, runtime::ElementType::I64, node.type));
   case Function::Keeps:
     return keeps(x[0], x[1], x[2]);
   case Function::OutOfRange:

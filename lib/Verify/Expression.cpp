@@ -150,7 +150,7 @@ Expr Expressions::truth(bool value) {
 }
 
 Expr Expressions::symbol(Symbol symbol) {
-  bool isTruth = symbol.type == interp::ElementType::Bool;
+  bool isTruth = symbol.type == runtime::ElementType::Bool;
   symbols.push_back(std::move(symbol));
   return intern({.kind = ExprKind::Symbol,
                  .isTruth = isTruth,
@@ -424,7 +424,7 @@ Expr Expressions::choose(Expr condition, Expr a, Expr b) {
 }
 
 Expr Expressions::apply(Function function, std::vector<Expr> args,
-                        interp::ElementType type) {
+                        runtime::ElementType type) {
   return intern({.kind = ExprKind::Apply,
                  .isTruth = function == Function::Keeps,
                  .function = function,

@@ -16,7 +16,7 @@
 #ifndef CCN_VERIFY_EXPRESSION_H
 #define CCN_VERIFY_EXPRESSION_H
 
-#include "lib/Interpreter/ElementType.h"
+#include "runtime/tensor/ElementType.h"
 
 #include "mlir/Analysis/Presburger/Fraction.h"
 
@@ -103,7 +103,7 @@ struct ExprNode {
   bool isTruth = false;
   Function function = Function::Inverse;
   /// Of Truncate and Wrap.
-  interp::ElementType type = interp::ElementType::F32;
+  runtime::ElementType type = runtime::ElementType::F32;
   uint32_t tag = 0;
   std::vector<Expr> args = {};
   std::vector<Rational> coefficients = {};
@@ -113,7 +113,7 @@ struct ExprNode {
 struct Symbol {
   /// "g[0, 3]".
   std::string name;
-  interp::ElementType type;
+  runtime::ElementType type;
 };
 
 /// A coefficient times an expression.
@@ -172,7 +172,7 @@ public:
   Expr logicalOr(std::vector<Expr> args);
   Expr choose(Expr condition, Expr a, Expr b);
   Expr apply(Function function, std::vector<Expr> args,
-             interp::ElementType type = interp::ElementType::F32);
+             runtime::ElementType type = runtime::ElementType::F32);
 
   /// The same value with products multiplied out where the result has at most
   /// `expansionLimit` terms, in all of its parts, as long as all expansions

@@ -16,7 +16,7 @@ namespace ccn::verify {
 
 namespace {
 
-using interp::HostTensor;
+using runtime::HostTensor;
 
 /// One of the two programs, and what its execution left.
 struct Side {
@@ -53,7 +53,7 @@ private:
   };
   struct Element {
     std::string output;
-    interp::Shape index;
+    runtime::Shape index;
     /// Where it is first found, before.
     Place first;
     /// Where else it is, and it takes the solver to say whether it is equal.
@@ -108,8 +108,8 @@ Status Prover::checkType(const Side &a, mlir::RankedTensorType aType,
                          const std::string &name) {
   auto describe = [](const Side &side, mlir::RankedTensorType type) {
     interp::RankMesh mesh = side.mesh;
-    return interp::describe(interp::elementTypeOf(type.getElementType()),
-                            mesh.externalShape(type));
+    return runtime::describe(elementTypeOf(type.getElementType()),
+                             mesh.externalShape(type));
   };
   std::string aText = describe(a, aType), bText = describe(b, bType);
   if (aText == bText)
@@ -191,13 +191,13 @@ void Prover::setCounterexample(const Element &element, const Place &place,
 
 void Prover::compareOutput(const interp::Outcome &was,
                            const interp::Outcome &is) {
-  std::map<interp::Shape, Element> elements;
+  std::map<runtime::Shape, Element> elements;
   auto visit = [&](const Side &side, mlir::RankedTensorType type,
                    const std::vector<HostTensor> &parts) {
     interp::RankMesh mesh = side.mesh;
     for (int64_t rank = 0; rank < mesh.numRanks(); ++rank)
       for (int64_t i = 0; i < parts[rank].count(); ++i) {
-        interp::Shape index = mesh.externalIndex(type, rank, i);
+        runtime::Shape index = mesh.externalIndex(type, rank, i);
         Place place = {&side, rank, parts[rank].dataAs<Expr>()[i]};
         auto [it, isNew] = elements.try_emplace(
             index, Element{was.name, index, place, {}, false});
@@ -212,7 +212,7 @@ void Prover::compareOutput(const interp::Outcome &was,
           return setCounterexample(element, place, *quick);
         if (limits.expired()) {
           proof.reason = "out of time at element " +
-                         interp::describeIndex(index) + " of '" + was.name +
+                         runtime::describeIndex(index) + " of '" + was.name +
                          "'";
           return;
         }
@@ -228,8 +228,9 @@ void Prover::compareOutput(const interp::Outcome &was,
   proof.elements += static_cast<int64_t>(elements.size());
   for (auto &[index, element] : elements) {
     if (!element.isPaired)
-      proof.reason = "internal error: element " + interp::describeIndex(index) +
-                     " of '" + was.name + "' is not there before and after";
+      proof.reason = "internal error: element " +
+                     runtime::describeIndex(index) + " of '" + was.name +
+                     "' is not there before and after";
     else if (element.open.empty())
       ++proof.byNormalization;
     else
@@ -261,7 +262,7 @@ void Prover::solveElements() {
         continue;
       isEqual = false;
       if (proof.reason.empty())
-        proof.reason = "element " + interp::describeIndex(element.index) +
+        proof.reason = "element " + runtime::describeIndex(element.index) +
                        " of '" + element.output + "' " +
                        describePlace(element.first) + " and " +
                        describePlace(place) + ": " + comparison.reason;
@@ -314,7 +315,7 @@ std::string Proof::describe() const {
     break;
   case Different: {
     const Counterexample &c = *counterexample;
-    os << "element " << interp::describeIndex(c.index) << " of '" << c.output
+    os << "element " << runtime::describeIndex(c.index) << " of '" << c.output
        << "' is " << c.firstValue << " " << c.firstPlace << ", but "
        << c.secondValue << " " << c.secondPlace;
     if (!c.functions.empty()) {

@@ -12,7 +12,7 @@
 #ifndef CCN_VERIFY_PROVE_H
 #define CCN_VERIFY_PROVE_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 #include <optional>
 #include <string>

@@ -72,12 +72,12 @@ ProgramOp verify::onlyProgram(ModuleOp module) {
 Result<interp::NamedTensors> verify::toF64(const interp::NamedTensors &inputs) {
   interp::NamedTensors wide;
   for (const auto &[name, tensor] : inputs) {
-    if (!interp::isFloat(tensor.type())) {
+    if (!runtime::isFloat(tensor.type())) {
       wide.emplace(name, tensor);
       continue;
     }
-    Result<interp::HostTensor> converted =
-        interp::cast(tensor, interp::ElementType::F64);
+    Result<runtime::HostTensor> converted =
+        interp::cast(tensor, runtime::ElementType::F64);
     if (!converted)
       return converted.status();
     wide.emplace(name, *std::move(converted));

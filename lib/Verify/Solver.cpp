@@ -49,10 +49,10 @@ private:
 
 z3::expr Solver::Translation::symbol(const ExprNode &node) {
   std::string name = "s" + std::to_string(node.tag);
-  interp::ElementType type = exprs.symbolOf(node).type;
-  if (type == interp::ElementType::Bool)
+  runtime::ElementType type = exprs.symbolOf(node).type;
+  if (type == runtime::ElementType::Bool)
     return context.bool_const(name.c_str());
-  if (interp::isInteger(type))
+  if (runtime::isInteger(type))
     return z3::to_real(context.int_const(name.c_str()));
   return context.real_const(name.c_str());
 }
@@ -69,7 +69,7 @@ z3::expr Solver::Translation::apply(const ExprNode &node) {
   }
   std::string text(name(node.function));
   if (node.function == Function::Truncate || node.function == Function::Wrap)
-    text += " " + std::string(interp::name(node.type));
+    text += " " + std::string(runtime::name(node.type));
   return context.function(text.c_str(), sorts,
                           node.isTruth ? context.bool_sort()
                                        : context.real_sort())(args);
@@ -147,11 +147,11 @@ void Solver::Translation::addRanges(z3::solver &solver,
     const ExprNode &node = exprs.node(part);
     if (node.kind != ExprKind::Symbol)
       continue;
-    interp::ElementType type = exprs.symbolOf(node).type;
-    if (!interp::isInteger(type))
+    runtime::ElementType type = exprs.symbolOf(node).type;
+    if (!runtime::isInteger(type))
       continue;
-    bool isSigned = interp::isSignedInteger(type);
-    int bits = 8 * interp::sizeInBytes(type) - isSigned;
+    bool isSigned = runtime::isSignedInteger(type);
+    int bits = 8 * runtime::sizeInBytes(type) - isSigned;
     z3::expr end = z3::pw(context.int_val(2), context.int_val(bits));
     z3::expr symbol = of(part);
     solver.add(symbol < z3::to_real(end).simplify());

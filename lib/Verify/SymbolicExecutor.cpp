@@ -18,13 +18,13 @@ void LockstepExchange::startRank(int64_t rank) {
   waiting = false;
 }
 
-Result<std::vector<interp::HostTensor>>
+Result<std::vector<runtime::HostTensor>>
 LockstepExchange::exchange(int rank, const interp::RankGroup &group,
                            const interp::Meeting &meeting,
-                           interp::HostTensor value) {
+                           runtime::HostTensor value) {
   size_t round = rounds[rank]++;
   shown.insert_or_assign({round, rank}, std::move(value));
-  std::vector<interp::HostTensor> values;
+  std::vector<runtime::HostTensor> values;
   for (int member : group) {
     auto it = shown.find({round, member});
     if (it == shown.end()) {
@@ -46,12 +46,12 @@ SymbolicExecutor::SymbolicExecutor(interp::RankMesh mesh,
 }
 
 void SymbolicExecutor::set(int64_t rank, mlir::Value value,
-                           interp::HostTensor part) {
+                           runtime::HostTensor part) {
   executors[rank]->set(value, std::move(part));
 }
 
-const interp::HostTensor &SymbolicExecutor::get(int64_t rank,
-                                                mlir::Value value) const {
+const runtime::HostTensor &SymbolicExecutor::get(int64_t rank,
+                                                 mlir::Value value) const {
   return executors[rank]->get(value);
 }
 
@@ -147,9 +147,8 @@ Result<SymbolicInputs> makeSymbols(ProgramOp program,
   for (unsigned i = 0; i < program.getNumArguments(); ++i) {
     mlir::RankedTensorType type = argumentType(program, i);
     std::string name = program.getArgName(i).str();
-    Result<interp::HostTensor> tensor =
-        kernels.symbols(name, interp::elementTypeOf(type.getElementType()),
-                        mesh.externalShape(type));
+    Result<runtime::HostTensor> tensor = kernels.symbols(
+        name, elementTypeOf(type.getElementType()), mesh.externalShape(type));
     if (!tensor)
       return error("argument '", name, "': ", tensor.message());
     inputs[name] = *std::move(tensor);
@@ -157,7 +156,7 @@ Result<SymbolicInputs> makeSymbols(ProgramOp program,
   return inputs;
 }
 
-Result<std::vector<std::vector<interp::HostTensor>>>
+Result<std::vector<std::vector<runtime::HostTensor>>>
 executeProgram(ProgramOp program, const SymbolicInputs &inputs,
                SymbolicKernels &kernels) {
   interp::RankMesh mesh(program.getMesh());
@@ -165,7 +164,7 @@ executeProgram(ProgramOp program, const SymbolicInputs &inputs,
   for (unsigned i = 0; i < program.getNumArguments(); ++i) {
     std::string name = program.getArgName(i).str();
     for (int64_t rank = 0; rank < executor.numRanks(); ++rank) {
-      Result<interp::HostTensor> part = mesh.takePart(
+      Result<runtime::HostTensor> part = mesh.takePart(
           argumentType(program, i), inputs.find(name)->second, rank);
       if (!part)
         return error("argument '", name, "': ", part.message());
@@ -176,7 +175,7 @@ executeProgram(ProgramOp program, const SymbolicInputs &inputs,
     return error(failure->op->getName().stripDialect().str(), " at ",
                  interp::describeLocation(failure->op->getLoc()), " on ",
                  mesh.describe(failure->rank), ": ", failure->status.message());
-  std::vector<std::vector<interp::HostTensor>> parts;
+  std::vector<std::vector<runtime::HostTensor>> parts;
   for (const interp::Outcome &outcome : interp::outcomesOf(program)) {
     parts.emplace_back();
     for (int64_t rank = 0; rank < executor.numRanks(); ++rank)

@@ -35,15 +35,15 @@ public:
   /// How many values have been shown in this operation.
   size_t numShown() const { return shown.size(); }
 
-  Result<std::vector<interp::HostTensor>>
+  Result<std::vector<runtime::HostTensor>>
   exchange(int rank, const interp::RankGroup &group,
-           const interp::Meeting &meeting, interp::HostTensor value) override;
+           const interp::Meeting &meeting, runtime::HostTensor value) override;
 
 private:
   /// How many meetings of the operation each rank has been in.
   std::vector<size_t> rounds;
   /// By round and rank.
-  std::map<std::pair<size_t, int>, interp::HostTensor> shown;
+  std::map<std::pair<size_t, int>, runtime::HostTensor> shown;
   bool waiting = false;
 };
 
@@ -63,8 +63,8 @@ public:
   /// What a rank holds of a value. Setting it again replaces it: operations
   /// that are executed several times, such as those of a region that runs chunk
   /// by chunk, read what was set last.
-  void set(int64_t rank, mlir::Value value, interp::HostTensor part);
-  const interp::HostTensor &get(int64_t rank, mlir::Value value) const;
+  void set(int64_t rank, mlir::Value value, runtime::HostTensor part);
+  const runtime::HostTensor &get(int64_t rank, mlir::Value value) const;
 
   /// Executes an operation on all ranks; one with a region with what is in it.
   /// A terminator does nothing. None if all went well.
@@ -86,7 +86,7 @@ private:
 };
 
 /// Arguments by name, in external form.
-using SymbolicInputs = llvm::StringMap<interp::HostTensor>;
+using SymbolicInputs = llvm::StringMap<runtime::HostTensor>;
 
 /// A new symbol for each element of each argument.
 Result<SymbolicInputs> makeSymbols(ProgramOp program, SymbolicKernels &kernels);
@@ -94,7 +94,7 @@ Result<SymbolicInputs> makeSymbols(ProgramOp program, SymbolicKernels &kernels);
 /// Executes a program on its module's mesh. Gives what the ranks hold of what
 /// it leaves (interp::outcomesOf): by outcome, then by rank. `inputs` has every
 /// argument, in the external form of its type. An error says where it happened.
-Result<std::vector<std::vector<interp::HostTensor>>>
+Result<std::vector<std::vector<runtime::HostTensor>>>
 executeProgram(ProgramOp program, const SymbolicInputs &inputs,
                SymbolicKernels &kernels);
 

@@ -12,7 +12,7 @@
 namespace ccn::verify {
 
 template <typename F>
-SymbolicKernels::Tensor SymbolicKernels::generate(interp::Shape shape,
+SymbolicKernels::Tensor SymbolicKernels::generate(runtime::Shape shape,
                                                   F element) {
   Tensor result = HostTensor::uninitialized(ElementType::I64, std::move(shape));
   if (!result)

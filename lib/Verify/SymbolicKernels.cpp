@@ -74,7 +74,7 @@ SymbolicKernels::Tensor SymbolicKernels::symbols(std::string_view name,
   return generate(shape, [&](int64_t i) -> Result<Expr> {
     std::string text(name);
     if (!shape.empty())
-      text += describeIndex(shape, i);
+      text += runtime::describeIndex(shape, i);
     return exprs.symbol({std::move(text), type});
   });
 }
@@ -290,8 +290,8 @@ SymbolicKernels::dropout(const HostTensor &x, double rate,
   if (exactRate == Rational(1))
     return zeros(ElementType::F32, x.shape());
   Rational factor = Rational(1) / (Rational(1) - exactRate);
-  Shape strides = rowMajorStrides(position.shape);
-  Shape ownStrides = rowMajorStrides(x.shape());
+  Shape strides = runtime::rowMajorStrides(position.shape);
+  Shape ownStrides = runtime::rowMajorStrides(x.shape());
   return generate(x.shape(), [&](int64_t i) -> Result<Expr> {
     int64_t global = 0, rest = i;
     for (size_t dim = 0; dim < strides.size(); ++dim) {

@@ -39,8 +39,8 @@ struct SymbolicBudget {
 /// out of range are errors; so is running out of the budget.
 class SymbolicKernels : public interp::Kernels {
 public:
-  using ElementType = interp::ElementType;
-  using HostTensor = interp::HostTensor;
+  using ElementType = runtime::ElementType;
+  using HostTensor = runtime::HostTensor;
   using Tensor = Result<HostTensor>;
 
   SymbolicKernels(Expressions &exprs, SymbolicBudget budget)
@@ -48,7 +48,7 @@ public:
 
   /// A tensor of new symbols, named like "x[1, 0]".
   Tensor symbols(std::string_view name, ElementType type,
-                 const interp::Shape &shape);
+                 const runtime::Shape &shape);
 
   /// Fails if the budget is used up.
   Status checkBudget();
@@ -56,11 +56,11 @@ public:
   ElementType storageOf(ElementType) override { return ElementType::I64; }
   Tensor real(ElementType type, double value) override;
   Tensor integer(ElementType type, int64_t value) override;
-  Tensor zeros(ElementType type, const interp::Shape &shape) override;
+  Tensor zeros(ElementType type, const runtime::Shape &shape) override;
   /// New symbols, about which nothing is known: what a computation leaves is
   /// independent of them.
   Tensor spoiled(ElementType type, const HostTensor &row,
-                 const interp::Shape &shape) override;
+                 const runtime::Shape &shape) override;
   Tensor unary(interp::UnaryOp op, ElementType type,
                const HostTensor &x) override;
   Tensor binary(interp::BinaryOp op, ElementType type, const HostTensor &a,
@@ -71,7 +71,7 @@ public:
                 const HostTensor &b) override;
   Tensor cast(ElementType from, ElementType to, const HostTensor &x) override;
   Tensor dropout(const HostTensor &x, double rate, const HostTensor &seed,
-                 const interp::GlobalPosition &position) override;
+                 const runtime::GlobalPosition &position) override;
   Tensor matmul(const HostTensor &a, const HostTensor &b) override;
   Tensor conv2d(const HostTensor &x, const HostTensor &w,
                 const interp::Conv2dOptions &options) override;
@@ -87,7 +87,7 @@ public:
 private:
   /// A tensor whose elements are element(0), element(1), ..., each an
   /// expression or an error.
-  template <typename F> Tensor generate(interp::Shape shape, F element);
+  template <typename F> Tensor generate(runtime::Shape shape, F element);
   Result<Expr> unaryOf(interp::UnaryOp op, ElementType type, Expr x);
   Result<Expr> binaryOf(interp::BinaryOp op, ElementType type, Expr a, Expr b);
   Expr compareOf(interp::CompareOp op, Expr a, Expr b);

@@ -7,16 +7,16 @@
 
 #include "lib/Verify/Values.h"
 
-#include "lib/Interpreter/Blocks.h"
 #include "lib/Interpreter/Placement.h"
-#include "lib/Interpreter/Random.h"
-#include "runtime/Hash.h"
+#include "runtime/base/Hash.h"
+#include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/Random.h"
 
 using namespace mlir;
 using namespace ccn;
 using namespace ccn::verify;
-using interp::ElementType;
-using interp::HostTensor;
+using runtime::ElementType;
+using runtime::HostTensor;
 
 StringRef verify::name(ValueSet set) {
   switch (set) {
@@ -129,7 +129,7 @@ int64_t drawInteger(ValueSet set, Integers integers, ElementType type,
     return static_cast<int64_t>(bits[0] % 7) - 3;
   case ValueSet::Wide:
   case ValueSet::Huge: {
-    int width = 8 * interp::sizeInBytes(type);
+    int width = 8 * runtime::sizeInBytes(type);
     auto top = uint64_t(1) << (width - 1);
     uint64_t extremes[] = {top, top - 1, ~uint64_t(0), 0, 1};
     return static_cast<int64_t>(extremes[bits[0] % 5]);
@@ -184,7 +184,7 @@ verify::drawInputs(ProgramOp program, ValueSet set, Integers integers,
   std::array<uint32_t, 2> key = {uint32_t(seed), uint32_t(seed >> 32)};
   for (BlockArgument argument : program.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
-    ElementType element = interp::elementTypeOf(type.getElementType());
+    ElementType element = elementTypeOf(type.getElementType());
     std::string name = program.getArgName(argument.getArgNumber()).str();
     Result<HostTensor> tensor =
         HostTensor::uninitialized(element, mesh.externalShape(type));
@@ -193,21 +193,21 @@ verify::drawInputs(ProgramOp program, ValueSet set, Integers integers,
              << "argument '" << name << "': " << tensor.message();
     uint64_t stream = runtime::fnv1a(name + "/" + verify::name(set).str());
     auto fill = [&](auto zero, auto draw) {
-      decltype(zero) values[interp::blockSize];
-      interp::forEachBlock(tensor->count(), [&](int64_t first, int64_t n) {
+      decltype(zero) values[runtime::blockSize];
+      runtime::forEachBlock(tensor->count(), [&](int64_t first, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
           auto index = static_cast<uint64_t>(first + i);
           values[i] = draw(
-              interp::philox4x32({uint32_t(index), uint32_t(index >> 32),
-                                  uint32_t(stream), uint32_t(stream >> 32)},
-                                 key));
+              runtime::philox4x32({uint32_t(index), uint32_t(index >> 32),
+                                   uint32_t(stream), uint32_t(stream >> 32)},
+                                  key));
         }
-        interp::store(element, tensor->mutableData(), first, n, values);
+        runtime::store(element, tensor->mutableData(), first, n, values);
       });
     };
     std::optional<int64_t> rows = rowsIndexedBy(argument);
     bool isZero = set == ValueSet::OneZero && argument.getArgNumber() == zero;
-    if (interp::isFloat(element))
+    if (runtime::isFloat(element))
       fill(double(), [&](const Bits &bits) {
         return drawFloat(isZero ? ValueSet::Zero : set, semanticsOf(type),
                          bits);

@@ -10,7 +10,7 @@
 #ifndef CCN_LIB_VERIFY_VALUES_H
 #define CCN_LIB_VERIFY_VALUES_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 #include "lib/Interpreter/Interpreter.h"
 
 namespace ccn::verify {

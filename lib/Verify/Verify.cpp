@@ -8,14 +8,14 @@
 
 #include "lib/Interpreter/Placement.h"
 #include "lib/Transforms/Localize.h"
-#include "runtime/Comparison.h"
+#include "runtime/tensor/Comparison.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace ccn;
 using namespace ccn::verify;
-using interp::HostTensor;
+using runtime::HostTensor;
 
 //===----------------------------------------------------------------------===//
 // Agreement
@@ -111,7 +111,7 @@ FailureOr<std::vector<interp::Output>> execute(ArrayRef<ProgramOp> programs,
 }
 
 /// A tensor type in the external form of a mesh.
-using External = std::pair<interp::ElementType, interp::Shape>;
+using External = std::pair<runtime::ElementType, runtime::Shape>;
 
 /// What a program takes or leaves, by name and in order.
 std::vector<std::pair<std::string, RankedTensorType>>
@@ -141,9 +141,9 @@ std::string describeElement(ProgramOp program, StringRef output,
   for (const auto &[name, type] : outputsOf(program)) {
     if (name != output)
       continue;
-    interp::Shape shape = mesh.externalShape(type);
-    interp::Shape strides = interp::rowMajorStrides(shape);
-    std::string text = "element " + interp::describeIndex(shape, linear);
+    runtime::Shape shape = mesh.externalShape(type);
+    runtime::Shape strides = runtime::rowMajorStrides(shape);
+    std::string text = "element " + runtime::describeIndex(shape, linear);
     for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
       interp::Box box = mesh.externalBox(type, rank);
       int64_t rest = linear;
@@ -330,7 +330,7 @@ Comparison::runLocalized(const interp::NamedTensors &inputs,
 std::optional<std::string> Comparison::compareBits(const Outputs &expected,
                                                    const Outputs &found) {
   for (auto [a, b] : llvm::zip_equal(expected, found))
-    if (std::optional<int64_t> i = interp::firstDifference(a.tensor, b.tensor))
+    if (std::optional<int64_t> i = runtime::firstDifference(a.tensor, b.tensor))
       return llvm::formatv("{0} of '{1}' is {2}, expected {3}",
                            describeElement(after, a.name, *i), a.name,
                            b.tensor.textAt(*i), a.tensor.textAt(*i));
@@ -396,8 +396,8 @@ Comparison::runWide(const interp::NamedTensors &inputs) {
 
 bool Comparison::Pair::hasSameBits() const {
   return llvm::all_of(llvm::zip_equal(expected, found), [](auto outputs) {
-    return !interp::firstDifference(std::get<0>(outputs).tensor,
-                                    std::get<1>(outputs).tensor);
+    return !runtime::firstDifference(std::get<0>(outputs).tensor,
+                                     std::get<1>(outputs).tensor);
   });
 }
 

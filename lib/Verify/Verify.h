@@ -137,7 +137,7 @@ private:
   /// One output; `bound` is null if it is exact.
   std::optional<std::string>
   compareElements(const interp::Output &expected, const interp::Output &found,
-                  const interp::HostTensor *bound, Arithmetic arithmetic,
+                  const runtime::HostTensor *bound, Arithmetic arithmetic,
                   Agreement::Closest &closest, Agreement::Counts &counts);
   /// The bounds' program, made when first needed; null if that fails.
   BoundProgram *getBounds(Arithmetic arithmetic);

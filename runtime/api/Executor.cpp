@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Pieces.h"
 #include "runtime/api/Handles.h"
+#include "runtime/cpu/PlanExecutor.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/plan/Pieces.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -8,11 +8,11 @@
 #ifndef CCN_RUNTIME_API_HANDLES_H
 #define CCN_RUNTIME_API_HANDLES_H
 
-#include "runtime/Bootstrap.h"
-#include "runtime/RankCode.h"
-#include "runtime/SymmetricHeap.h"
+#include "runtime/api/RankCode.h"
 #include "runtime/api/ccn.h"
 #include "runtime/cuda/HostExchange.h"
+#include "runtime/launch/Bootstrap.h"
+#include "runtime/team/SymmetricHeap.h"
 
 #include <atomic>
 #include <cstring>

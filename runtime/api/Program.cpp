@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/CheckPackage.h"
-#include "runtime/RankLaunch.h"
-#include "runtime/Signature.h"
 #include "runtime/api/Handles.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuMachine.h"
+#include "runtime/launch/RankLaunch.h"
+#include "runtime/plan/CheckPackage.h"
+#include "runtime/plan/Signature.h"
 
 using namespace ccn;
 using namespace ccn::runtime;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/FreeMemory.h"
-#include "runtime/Hash.h"
 #include "runtime/api/Handles.h"
+#include "runtime/base/FreeMemory.h"
+#include "runtime/base/Hash.h"
 
 using namespace ccn;
 using namespace ccn::runtime;

@@ -9,7 +9,7 @@
 #ifndef CCN_RUNTIME_CUDA_BLASLT_H
 #define CCN_RUNTIME_CUDA_BLASLT_H
 
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cublasLt.h>
 

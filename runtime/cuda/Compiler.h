@@ -8,7 +8,7 @@
 #ifndef CCN_RUNTIME_CUDA_COMPILER_H
 #define CCN_RUNTIME_CUDA_COMPILER_H
 
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 
 #include <string_view>
 #include <vector>

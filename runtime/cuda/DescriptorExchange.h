@@ -9,7 +9,7 @@
 #ifndef CCN_RUNTIME_CUDA_DESCRIPTOREXCHANGE_H
 #define CCN_RUNTIME_CUDA_DESCRIPTOREXCHANGE_H
 
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include "runtime/cuda/HostExchange.h"
 
 #include <functional>

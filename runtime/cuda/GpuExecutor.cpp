@@ -10,9 +10,9 @@
 
 #include "runtime/cuda/GpuExecutor.h"
 
-#include "runtime/CollectiveSupport.h"
 #include "runtime/cuda/GpuFault.h"
 #include "runtime/cuda/GpuState.h"
+#include "runtime/plan/Arguments.h"
 
 #include <atomic>
 #include <chrono>

@@ -11,9 +11,10 @@
 #ifndef CCN_RUNTIME_CUDA_GPUEXECUTOR_H
 #define CCN_RUNTIME_CUDA_GPUEXECUTOR_H
 
-#include "runtime/Environment.h"
-#include "runtime/GpuProgram.h"
-#include "runtime/PlanExecutor.h"
+#include "runtime/base/Environment.h"
+#include "runtime/plan/GpuProgram.h"
+#include "runtime/plan/TraceSink.h"
+#include "runtime/team/Transport.h"
 
 #include <memory>
 #include <optional>

@@ -7,8 +7,8 @@
 #ifndef CCN_RUNTIME_CUDA_GPUFAULT_H
 #define CCN_RUNTIME_CUDA_GPUFAULT_H
 
-#include "runtime/GpuAbi.h"
 #include "runtime/cuda/HostExchange.h"
+#include "runtime/plan/GpuAbi.h"
 
 #include <optional>
 #include <span>

@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/GpuGrid.h"
 
-#include "runtime/GpuAbi.h"
+#include "runtime/plan/GpuAbi.h"
 
 #include <algorithm>
 #include <map>

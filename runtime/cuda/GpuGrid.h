@@ -9,8 +9,8 @@
 #ifndef CCN_RUNTIME_CUDA_GPUGRID_H
 #define CCN_RUNTIME_CUDA_GPUGRID_H
 
-#include "runtime/Plan.h"
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
+#include "runtime/plan/Plan.h"
 
 #include <array>
 #include <cstdint>

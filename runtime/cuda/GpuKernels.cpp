@@ -8,11 +8,11 @@
 
 #include "runtime/cuda/GpuKernels.h"
 
-#include "runtime/GpuAbi.h"
-#include "runtime/Parallel.h"
+#include "runtime/base/Parallel.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/KernelCache.h"
+#include "runtime/plan/GpuAbi.h"
 
 #include <algorithm>
 

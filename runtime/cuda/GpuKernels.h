@@ -7,9 +7,9 @@
 #ifndef CCN_RUNTIME_CUDA_GPUKERNELS_H
 #define CCN_RUNTIME_CUDA_GPUKERNELS_H
 
-#include "runtime/GpuProgram.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/GpuGrid.h"
+#include "runtime/plan/GpuProgram.h"
 
 #include <vector>
 

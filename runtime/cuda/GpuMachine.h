@@ -7,7 +7,7 @@
 #ifndef CCN_RUNTIME_CUDA_GPUMACHINE_H
 #define CCN_RUNTIME_CUDA_GPUMACHINE_H
 
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 
 #include <memory>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include "runtime/cuda/GpuMemory.h"
 
-#include "runtime/RunIdentity.h"
+#include "runtime/team/RunIdentity.h"
 
 #include <algorithm>
 #include <cstring>

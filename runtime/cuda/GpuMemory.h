@@ -9,7 +9,7 @@
 #ifndef CCN_RUNTIME_CUDA_GPUMEMORY_H
 #define CCN_RUNTIME_CUDA_GPUMEMORY_H
 
-#include "runtime/FreeMemory.h"
+#include "runtime/base/FreeMemory.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/HostExchange.h"
 

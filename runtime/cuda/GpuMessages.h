@@ -17,11 +17,11 @@
 #ifndef CCN_RUNTIME_CUDA_GPUMESSAGES_H
 #define CCN_RUNTIME_CUDA_GPUMESSAGES_H
 
-#include "runtime/GpuProgram.h"
-#include "runtime/Plan.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/HostExchange.h"
 #include "runtime/cuda/Nccl.h"
+#include "runtime/plan/GpuProgram.h"
+#include "runtime/plan/Plan.h"
 
 #include <atomic>
 #include <condition_variable>

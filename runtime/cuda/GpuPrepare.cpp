@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/CheckGpuProgram.h"
-#include "runtime/CheckPlan.h"
-#include "runtime/CollectiveSupport.h"
 #include "runtime/cuda/GpuMemory.h"
 #include "runtime/cuda/GpuState.h"
+#include "runtime/plan/Arguments.h"
+#include "runtime/plan/CheckGpuProgram.h"
+#include "runtime/plan/CheckPlan.h"
 
 #include <algorithm>
 #include <chrono>

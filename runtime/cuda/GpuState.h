@@ -7,15 +7,15 @@
 #ifndef CCN_RUNTIME_CUDA_GPUSTATE_H
 #define CCN_RUNTIME_CUDA_GPUSTATE_H
 
-#include "runtime/FreeMemory.h"
-#include "runtime/GpuAbi.h"
-#include "runtime/Pieces.h"
+#include "runtime/base/FreeMemory.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuGrid.h"
 #include "runtime/cuda/GpuKernels.h"
 #include "runtime/cuda/GpuMessages.h"
 #include "runtime/cuda/GpuTeam.h"
 #include "runtime/cuda/LibraryProduct.h"
+#include "runtime/plan/GpuAbi.h"
+#include "runtime/plan/Pieces.h"
 
 #include <array>
 #include <atomic>

@@ -11,11 +11,11 @@
 #ifndef CCN_RUNTIME_CUDA_GPUTEAM_H
 #define CCN_RUNTIME_CUDA_GPUTEAM_H
 
-#include "runtime/Environment.h"
-#include "runtime/GpuProgram.h"
+#include "runtime/base/Environment.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/HostExchange.h"
 #include "runtime/cuda/MappedMemory.h"
+#include "runtime/plan/GpuProgram.h"
 
 #include <span>
 

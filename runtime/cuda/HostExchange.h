@@ -8,8 +8,8 @@
 #ifndef CCN_RUNTIME_CUDA_HOSTEXCHANGE_H
 #define CCN_RUNTIME_CUDA_HOSTEXCHANGE_H
 
-#include "runtime/Protocols.h"
-#include "runtime/RankMemory.h"
+#include "runtime/team/Protocols.h"
+#include "runtime/team/RankMemory.h"
 
 #include <memory>
 #include <optional>

@@ -8,8 +8,8 @@
 
 #include "runtime/cuda/KernelCache.h"
 
-#include "runtime/CacheFolder.h"
-#include "runtime/Hash.h"
+#include "runtime/base/CacheFolder.h"
+#include "runtime/base/Hash.h"
 
 #include <charconv>
 

@@ -7,7 +7,7 @@
 #ifndef CCN_RUNTIME_CUDA_LIBRARY_H
 #define CCN_RUNTIME_CUDA_LIBRARY_H
 
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 
 #include <vector>
 

@@ -7,9 +7,9 @@
 #ifndef CCN_RUNTIME_CUDA_LIBRARYPRODUCT_H
 #define CCN_RUNTIME_CUDA_LIBRARYPRODUCT_H
 
-#include "runtime/Plan.h"
 #include "runtime/cuda/BlasLt.h"
 #include "runtime/cuda/GpuDevice.h"
+#include "runtime/plan/Plan.h"
 
 #include <memory>
 #include <optional>

@@ -10,7 +10,7 @@
 #ifndef CCN_RUNTIME_CUDA_MAPPEDMEMORY_H
 #define CCN_RUNTIME_CUDA_MAPPEDMEMORY_H
 
-#include "runtime/File.h"
+#include "runtime/base/File.h"
 #include "runtime/cuda/GpuDevice.h"
 
 #include <span>

@@ -9,7 +9,7 @@
 #ifndef CCN_RUNTIME_CUDA_NCCL_H
 #define CCN_RUNTIME_CUDA_NCCL_H
 
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 
 #include <climits>
 #include <cstddef>

@@ -6,10 +6,10 @@
 
 #include "PlanTeam.h"
 
-#include "codegen/BuildPackage.h"
-#include "runtime/CheckPlan.h"
-#include "runtime/Pieces.h"
-#include "runtime/SymmetricHeap.h"
+#include "codegen/package/BuildPackage.h"
+#include "runtime/plan/CheckPlan.h"
+#include "runtime/plan/Pieces.h"
+#include "runtime/team/SymmetricHeap.h"
 
 #include <cstring>
 #include <thread>

@@ -9,10 +9,10 @@
 #define CCN_TEST_COMMON_PLANTEAM_H
 
 #include "lib/Interpreter/Interpreter.h"
-#include "runtime/ObjectCode.h"
-#include "runtime/Package.h"
-#include "runtime/PlanExecutor.h"
-#include "runtime/SymmetricHeap.h"
+#include "runtime/cpu/PlanExecutor.h"
+#include "runtime/plan/ObjectCode.h"
+#include "runtime/plan/Package.h"
+#include "runtime/team/SymmetricHeap.h"
 #include "tools/ccrun/RunMemory.h"
 
 #include "mlir/IR/BuiltinOps.h"

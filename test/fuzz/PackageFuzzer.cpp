@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Hash.h"
-#include "runtime/Package.h"
+#include "runtime/base/Hash.h"
+#include "runtime/plan/Package.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -28,7 +28,7 @@ def milliseconds(path):
 
 
 def kernels_of(path):
-    """How many a package has: see runtime/Package.h."""
+    """How many a package has: see runtime/plan/Package.h."""
     with open(path, "rb") as file:
         header = file.read(64)
         return len(json.loads(file.read(int.from_bytes(header[24:32], "little")))["gpu"]["kernels"])

@@ -6,9 +6,9 @@
 
 #include "PackageRuns.h"
 
-#include "codegen/BuildPackage.h"
-#include "runtime/NpyTensor.h"
-#include "runtime/Package.h"
+#include "codegen/package/BuildPackage.h"
+#include "runtime/plan/Package.h"
+#include "runtime/tensor/NpyTensor.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Program.h"
@@ -60,7 +60,7 @@ std::string random::differenceOf(const PackageRuns::Outputs &first,
                                  const PackageRuns::Outputs &second,
                                  const std::string &how) {
   for (const auto &[a, b] : llvm::zip_equal(first, second))
-    if (auto index = interp::firstDifference(a.tensor, b.tensor))
+    if (auto index = runtime::firstDifference(a.tensor, b.tensor))
       return "element " + std::to_string(*index) + " of '" + a.name + "' is " +
              a.tensor.textAt(*index) + ", " + how + " " +
              b.tensor.textAt(*index);

@@ -10,7 +10,7 @@
 #define CCN_TEST_RANDOM_PACKAGERUNS_H
 
 #include "lib/Interpreter/Interpreter.h"
-#include "runtime/Plan.h"
+#include "runtime/plan/Plan.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -8,7 +8,7 @@
 #include "Session.h"
 
 #include "PackageRuns.h"
-#include "codegen/BuildPackage.h"
+#include "codegen/package/BuildPackage.h"
 #include "lib/Driver/ApplySchedule.h"
 #include "lib/Driver/Variants.h"
 #include "lib/Transforms/Rewrites.h"
@@ -200,7 +200,7 @@ executeTwice(ccn::test::PlanTeam &team, const interp::NamedTensors &inputs) {
     return error("the second time, ", second.message());
   for (size_t i = 0; i < first->size(); ++i)
     if (auto index =
-            interp::firstDifference((*first)[i].tensor, (*second)[i].tensor))
+            runtime::firstDifference((*first)[i].tensor, (*second)[i].tensor))
       return error("element ", *index, " of '", (*first)[i].name, "' is ",
                    (*first)[i].tensor.textAt(*index), " the first time, ",
                    (*second)[i].tensor.textAt(*index), " the second time");

@@ -7,11 +7,11 @@
 
 #include "tools/cccompile/EmitPackage.h"
 
-#include "codegen/EmitHeader.h"
-#include "codegen/EmitLibrary.h"
-#include "codegen/ExportPlan.h"
+#include "codegen/package/EmitHeader.h"
+#include "codegen/package/EmitLibrary.h"
+#include "codegen/plan/ExportPlan.h"
 #include "lib/Verify/BoundPlans.h"
-#include "runtime/RankCode.h"
+#include "runtime/api/RankCode.h"
 #include "runtime/cuda/Compiler.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -7,7 +7,7 @@
 #ifndef CCN_TOOLS_CCCOMPILE_EMITPACKAGE_H
 #define CCN_TOOLS_CCCOMPILE_EMITPACKAGE_H
 
-#include "codegen/BuildPackage.h"
+#include "codegen/package/BuildPackage.h"
 #include "lib/Driver/Phases.h"
 #include "tools/cccompile/Options.h"
 

@@ -10,7 +10,7 @@
 #include "lib/Driver/Phases.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Interpreter/Placement.h"
-#include "runtime/ProgramArrays.h"
+#include "runtime/tensor/ProgramArrays.h"
 
 #include <sstream>
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 #include "lib/Driver/Phases.h"
 #include "lib/Frontend/Parser.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 #include "tools/cccompile/Autotune.h"
 #include "tools/cccompile/EmitPackage.h"
 #include "tools/cccompile/Options.h"
@@ -237,7 +237,7 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   if (!options.topology.empty()) {
     auto topology = synth::loadTopology(options.topology);
     if (!topology) {
-      diagnostics.error("--topology: " + topology.error().text);
+      diagnostics.error("--topology: " + topology.message());
       // A file with wrong content is wrong input, any other word wrong usage.
       return llvm::sys::fs::exists(options.topology) ? 1 : 2;
     }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Comparison.h"
+#include "runtime/tensor/Comparison.h"
 #include "tools/ccrun/Report.h"
 
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include "tools/ccrun/Gather.h"
 
-#include "runtime/CollectiveSupport.h"
+#include "runtime/cpu/CollectiveSupport.h"
 
 #include <cstring>
 

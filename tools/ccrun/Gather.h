@@ -9,8 +9,8 @@
 #ifndef CCN_TOOLS_CCRUN_GATHER_H
 #define CCN_TOOLS_CCRUN_GATHER_H
 
-#include "runtime/Protocols.h"
-#include "runtime/RankMemory.h"
+#include "runtime/team/Protocols.h"
+#include "runtime/team/RankMemory.h"
 
 #include <functional>
 #include <memory>

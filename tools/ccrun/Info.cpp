@@ -6,9 +6,9 @@
 
 #include "tools/ccrun/Report.h"
 
-#include "runtime/PlanFields.h"
-#include "runtime/TunedVariant.h"
 #include "runtime/cuda/KernelCache.h"
+#include "runtime/plan/PlanFields.h"
+#include "runtime/plan/TunedVariant.h"
 
 #include <algorithm>
 #include <ostream>

@@ -7,7 +7,7 @@
 #ifndef CCN_TOOLS_CCRUN_OPTIONS_H
 #define CCN_TOOLS_CCRUN_OPTIONS_H
 
-#include "runtime/ProgramArrays.h"
+#include "runtime/tensor/ProgramArrays.h"
 
 #include <optional>
 #include <string>

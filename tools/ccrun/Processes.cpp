@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/CheckPlan.h"
-#include "runtime/SymmetricHeap.h"
+#include "runtime/plan/CheckPlan.h"
+#include "runtime/team/SymmetricHeap.h"
 #include "tools/ccrun/RankRun.h"
 #include "tools/ccrun/Ranks.h"
 

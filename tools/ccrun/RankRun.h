@@ -7,8 +7,8 @@
 #ifndef CCN_TOOLS_CCRUN_RANKRUN_H
 #define CCN_TOOLS_CCRUN_RANKRUN_H
 
-#include "runtime/RankCode.h"
-#include "runtime/Transport.h"
+#include "runtime/api/RankCode.h"
+#include "runtime/team/Transport.h"
 #include "tools/ccrun/RunMemory.h"
 #include "tools/ccrun/Trace.h"
 

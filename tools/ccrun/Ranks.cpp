@@ -6,10 +6,10 @@
 
 #include "tools/ccrun/Ranks.h"
 
-#include "runtime/Pieces.h"
-#include "runtime/PlanExecutor.h"
-#include "runtime/Protocols.h"
-#include "runtime/SymmetricHeap.h"
+#include "runtime/cpu/PlanExecutor.h"
+#include "runtime/plan/Pieces.h"
+#include "runtime/team/Protocols.h"
+#include "runtime/team/SymmetricHeap.h"
 #include "tools/ccrun/RankRun.h"
 
 #include <chrono>

@@ -9,8 +9,8 @@
 #ifndef CCN_TOOLS_CCRUN_RANKS_H
 #define CCN_TOOLS_CCRUN_RANKS_H
 
-#include "runtime/Bootstrap.h"
-#include "runtime/Package.h"
+#include "runtime/launch/Bootstrap.h"
+#include "runtime/plan/Package.h"
 #include "tools/ccrun/RunMemory.h"
 #include "tools/ccrun/Trace.h"
 

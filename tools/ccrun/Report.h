@@ -7,7 +7,7 @@
 #ifndef CCN_TOOLS_CCRUN_REPORT_H
 #define CCN_TOOLS_CCRUN_REPORT_H
 
-#include "runtime/Package.h"
+#include "runtime/plan/Package.h"
 #include "tools/ccrun/RunMemory.h"
 
 #include <iosfwd>
@@ -36,8 +36,8 @@ double medianSeconds(RunMemory &memory);
 double median(std::vector<double> values);
 
 /// Compares an array with that of the reference plan, element by element by the
-/// bounds of the reference's errors (see runtime/Comparison.h; null if it is
-/// exact), and returns whether none differs by more, nor without a bound.
+/// bounds of the reference's errors (see runtime/tensor/Comparison.h; null if
+/// it is exact), and returns whether none differs by more, nor without a bound.
 /// Prints that they are the same or, of the element that comes closest to its
 /// bound or exceeds it most, by how much it differs and how much it may; and
 /// how many differ where no bound is known, which may not be by more than

@@ -6,10 +6,10 @@
 
 #include "tools/ccrun/RunMemory.h"
 
-#include "runtime/FreeMemory.h"
-#include "runtime/Parallel.h"
-#include "runtime/Signature.h"
-#include "runtime/Strided.h"
+#include "runtime/base/FreeMemory.h"
+#include "runtime/base/Parallel.h"
+#include "runtime/plan/Signature.h"
+#include "runtime/tensor/Strided.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -10,10 +10,10 @@
 #ifndef CCN_TOOLS_CCRUN_RUNMEMORY_H
 #define CCN_TOOLS_CCRUN_RUNMEMORY_H
 
-#include "runtime/Environment.h"
-#include "runtime/File.h"
-#include "runtime/HostTensor.h"
-#include "runtime/Package.h"
+#include "runtime/base/Environment.h"
+#include "runtime/base/File.h"
+#include "runtime/plan/Package.h"
+#include "runtime/tensor/HostTensor.h"
 
 #include <atomic>
 #include <memory>

@@ -6,7 +6,7 @@
 
 #include "tools/ccrun/RunNeeds.h"
 
-#include "runtime/RankCode.h"
+#include "runtime/api/RankCode.h"
 #include "tools/ccrun/RankRun.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #ifndef CCN_TOOLS_CCRUN_RUNNEEDS_H
 #define CCN_TOOLS_CCRUN_RUNNEEDS_H
 
-#include "runtime/FreeMemory.h"
+#include "runtime/base/FreeMemory.h"
 #include "tools/ccrun/RunMemory.h"
 
 #include <set>

@@ -7,12 +7,12 @@
 
 #include "tools/ccrun/Runner.h"
 
-#include "runtime/CheckPackage.h"
-#include "runtime/Convert.h"
-#include "runtime/Random.h"
-#include "runtime/RankCode.h"
-#include "runtime/TunedVariant.h"
+#include "runtime/api/RankCode.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/plan/CheckPackage.h"
+#include "runtime/plan/TunedVariant.h"
+#include "runtime/tensor/Convert.h"
+#include "runtime/tensor/Random.h"
 #include "tools/ccrun/Report.h"
 
 #include <algorithm>

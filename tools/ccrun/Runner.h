@@ -8,9 +8,9 @@
 #ifndef CCN_TOOLS_CCRUN_RUNNER_H
 #define CCN_TOOLS_CCRUN_RUNNER_H
 
-#include "runtime/Bootstrap.h"
-#include "runtime/Environment.h"
-#include "runtime/ProgramArrays.h"
+#include "runtime/base/Environment.h"
+#include "runtime/launch/Bootstrap.h"
+#include "runtime/tensor/ProgramArrays.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/RunNeeds.h"

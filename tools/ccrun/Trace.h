@@ -10,8 +10,9 @@
 #ifndef CCN_TOOLS_CCRUN_TRACE_H
 #define CCN_TOOLS_CCRUN_TRACE_H
 
-#include "runtime/File.h"
-#include "runtime/PlanExecutor.h"
+#include "runtime/base/File.h"
+#include "runtime/plan/Plan.h"
+#include "runtime/plan/TraceSink.h"
 
 #include <mutex>
 

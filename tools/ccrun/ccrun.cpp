@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/RankCode.h"
-#include "runtime/TunedVariant.h"
+#include "runtime/api/RankCode.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuMachine.h"
+#include "runtime/plan/TunedVariant.h"
 #include "tools/ccrun/Options.h"
 #include "tools/ccrun/Ranks.h"
 #include "tools/ccrun/Report.h"

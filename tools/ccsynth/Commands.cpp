@@ -9,10 +9,10 @@
 #include "synth/Bound.h"
 #include "synth/FlowSchedule.h"
 #include "synth/Hierarchy.h"
-#include "synth/Msccl.h"
-#include "synth/Plan.h"
-#include "synth/ScheduleImport.h"
 #include "synth/Sketch.h"
+#include "synth/interop/Msccl.h"
+#include "synth/interop/Plan.h"
+#include "synth/interop/ScheduleImport.h"
 
 #include <nlohmann/json.hpp>
 
@@ -26,9 +26,12 @@ namespace ccn::synth {
 
 std::atomic<bool> interrupted{false};
 
-static int fail(const Error &error, int code = InputWrong) {
-  std::cerr << "ccsynth: " << error.text << "\n";
+static int fail(const std::string &message, int code = InputWrong) {
+  std::cerr << "ccsynth: " << message << "\n";
   return code;
+}
+static int fail(const Status &status, int code = InputWrong) {
+  return fail(status.message(), code);
 }
 
 void printNotes(const std::vector<std::string> &notes) {
@@ -46,33 +49,33 @@ static int emit(const std::string &path, const std::string &text) {
   out << text;
   out.close();
   if (!out)
-    return fail({path + ": cannot write the file"}, Failed);
+    return fail(path + ": cannot write the file", Failed);
   return Done;
 }
 
 int runSolve(const SolveCommand &c) {
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
-    return fail(fabric.error());
+    return fail(fabric.status());
   std::optional<Sketch> sketch;
   int chunks = c.problem.chunks;
   if (!c.sketch.empty()) {
     Result<std::string> text = readFile(c.sketch);
     if (!text)
-      return fail(text.error());
+      return fail(text.status());
     Result<Sketch> read =
         parseSketch(*text, c.sketch == "-" ? "<stdin>" : c.sketch);
     if (!read)
-      return fail(read.error());
+      return fail(read.status());
     sketch = std::move(*read);
     if (chunks == 0)
       chunks = sketchChunks(*sketch, c.problem.collective, fabric->ranks);
   }
   if (chunks == 0)
-    return fail({"expected --chunks, or a sketch with input_chunkup"}, Usage);
+    return fail("expected --chunks, or a sketch with input_chunkup", Usage);
   Result<Collective> collective = c.problem.load(*fabric, chunks);
   if (!collective)
-    return fail(collective.error());
+    return fail(collective.status());
   SolveOptions options;
   options.engine = *parseEngine(c.engine);
   options.mode = c.mode == "direct"        ? ReduceMode::Direct
@@ -93,7 +96,7 @@ int runSolve(const SolveCommand &c) {
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;
   if (!result)
-    return fail({(sketch ? c.sketch + ": " : "") + result.error().text});
+    return fail((sketch ? c.sketch + ": " : "") + result.message());
   std::string what = collective->name + " on " + fabric->topology.name + " (" +
                      std::to_string(collective->chunksPerNode) + "," +
                      std::to_string(c.steps) + "," + std::to_string(c.rounds) +
@@ -130,7 +133,7 @@ int runTopologies(const std::string &name, const ImportOptions &options,
   }
   Result<Topology> topology = loadTopology(name, options);
   if (!topology)
-    return fail(topology.error());
+    return fail(topology.status());
   printNotes(topology->notes);
   return emit(output, writeTopology(*topology));
 }
@@ -138,13 +141,13 @@ int runTopologies(const std::string &name, const ImportOptions &options,
 int runBound(const Problem &problem, bool json) {
   Result<Fabric> fabric = problem.fabric();
   if (!fabric)
-    return fail(fabric.error());
+    return fail(fabric.status());
   // all_to_all needs a multiple of the ranks; rounds are per chunk anyway.
   std::optional<CollectiveKind> kind = parseCollectiveKind(problem.collective);
   int chunks = kind == CollectiveKind::AllToAll ? fabric->ranks : 1;
   Result<Collective> collective = problem.load(*fabric, chunks);
   if (!collective)
-    return fail(collective.error());
+    return fail(collective.status());
   StepBound steps = stepBound(*fabric, *collective);
   RoundBound rounds = roundBound(*fabric, *collective);
   if (!json) {
@@ -181,17 +184,17 @@ static Result<Loaded> loadSchedule(const Problem &problem,
   if (!problem.topology.empty()) {
     Result<Fabric> fabric = problem.fabric();
     if (!fabric)
-      return fabric.error();
+      return fabric.status();
     loaded.fabric = std::move(*fabric);
   }
   Result<std::string> text = readFile(file);
   if (!text)
-    return text.error();
+    return text.status();
   Result<Schedule> schedule =
       parseSchedule(*text, file == "-" ? "<stdin>" : file,
                     loaded.fabric ? &*loaded.fabric : nullptr);
   if (!schedule)
-    return schedule.error();
+    return schedule.status();
   loaded.schedule = std::move(*schedule);
   return loaded;
 }
@@ -199,11 +202,11 @@ static Result<Loaded> loadSchedule(const Problem &problem,
 static int checkXml(const std::string &text, const std::string &file) {
   Result<MscclProgram> program = parseMsccl(text, file);
   if (!program)
-    return fail(program.error());
+    return fail(program.status());
   printNotes(program->notes);
   std::string wrong = checkMsccl(*program);
   if (!wrong.empty())
-    return fail({file + ": " + wrong});
+    return fail(file + ": " + wrong);
   std::cout << file << ": correct " << kindName(program->kind) << " on "
             << program->gpus.size() << " ranks, MSCCL program \""
             << program->name << "\"\n";
@@ -236,36 +239,36 @@ static int emitPlan(const ConvertCommand &c, const std::string &where,
     return emit(c.output, writePlan(plan));
   Result<std::string> legacy = writeLegacyPlan(plan);
   if (!legacy)
-    return fail({where + ": " + legacy.error().text});
+    return fail(where + ": " + legacy.message());
   return emit(c.output, *legacy);
 }
 
 int runConvert(const ConvertCommand &c) {
   Result<std::string> text = readFile(c.input);
   if (!text)
-    return fail(text.error());
+    return fail(text.status());
   std::string where = c.input == "-" ? "<stdin>" : c.input;
   if (c.to == "schedule") {
     Result<Schedule> schedule = importSchedule(*text, where);
     if (!schedule)
-      return fail(schedule.error());
+      return fail(schedule.status());
     if (c.problem.topology.empty())
       return emit(c.output, writeSchedule(*schedule));
     Result<Fabric> fabric = c.problem.fabric();
     if (!fabric)
-      return fail(fabric.error());
+      return fail(fabric.status());
     std::string wrong = fitTo(*schedule, *fabric);
     if (!wrong.empty())
-      return fail({where + ": " + wrong});
+      return fail(where + ": " + wrong);
     return emit(c.output, writeSchedule(*schedule, &*fabric));
   }
   if (!c.problem.topology.empty())
-    return fail({"--topology: only schedules name links"}, Usage);
+    return fail("--topology: only schedules name links", Usage);
   bool toPlan = c.to.starts_with("mscclpp");
   if (toPlan && isPlan(*text)) {
     Result<Plan> plan = parsePlan(*text, where);
     if (!plan)
-      return fail(plan.error());
+      return fail(plan.status());
     if (!c.name.empty())
       plan->name = c.name;
     return emitPlan(c, where, *plan);
@@ -276,7 +279,7 @@ int runConvert(const ConvertCommand &c) {
   if (isXml(*text) && !toPlan) {
     Result<MscclProgram> program = parseMsccl(*text, where);
     if (!program)
-      return fail(program.error());
+      return fail(program.status());
     printNotes(program->notes);
     if (!c.name.empty())
       program->name = c.name;
@@ -284,7 +287,7 @@ int runConvert(const ConvertCommand &c) {
   }
   Result<Schedule> schedule = importSchedule(*text, where);
   if (!schedule)
-    return fail(schedule.error());
+    return fail(schedule.status());
   std::string name =
       c.name.empty() ? "ccn_" + schedule->collective.name : c.name;
   if (toPlan) {
@@ -292,22 +295,22 @@ int runConvert(const ConvertCommand &c) {
                                    c.to == "mscclpp-ll" ? PlanProtocol::LL
                                                         : PlanProtocol::Simple);
     if (!plan)
-      return fail({where + ": " + plan.error().text});
+      return fail(where + ": " + plan.message());
     return emitPlan(c, where, *plan);
   }
   Result<MscclProgram> program = exportMsccl(*schedule, name);
   if (!program)
-    return fail({where + ": " + program.error().text});
+    return fail(where + ": " + program.message());
   return emit(c.output, writeMsccl(*program, dialect));
 }
 
 static int checkPlanFile(const std::string &text, const std::string &file) {
   Result<Plan> plan = parsePlan(text, file);
   if (!plan)
-    return fail(plan.error());
+    return fail(plan.status());
   std::string wrong = checkPlan(*plan);
   if (!wrong.empty())
-    return fail({file + ": " + wrong});
+    return fail(file + ": " + wrong);
   std::cout << file << ": correct " << kindName(plan->kind) << " on "
             << plan->gpus.size() << " ranks, MSCCL++ plan \"" << plan->name
             << "\"\n";
@@ -318,27 +321,27 @@ int runCheck(const Problem &problem, const std::string &file) {
   if (file != "-") {
     Result<std::string> text = readFile(file);
     if (!text)
-      return fail(text.error());
+      return fail(text.status());
     if (isPlan(*text)) {
       if (!problem.topology.empty())
-        return fail({"--topology: an MSCCL++ plan names no links to check"},
+        return fail("--topology: an MSCCL++ plan names no links to check",
                     Usage);
       return checkPlanFile(*text, file);
     }
     if (isXml(*text)) {
       if (!problem.topology.empty())
-        return fail({"--topology: an MSCCL program names no links to check"},
+        return fail("--topology: an MSCCL program names no links to check",
                     Usage);
       return checkXml(*text, file);
     }
   }
   Result<Loaded> loaded = loadSchedule(problem, file);
   if (!loaded)
-    return fail(loaded.error());
+    return fail(loaded.status());
   const Schedule &s = loaded->schedule;
   std::string wrong = check(s, loaded->fabric ? &*loaded->fabric : nullptr);
   if (!wrong.empty())
-    return fail({file + ": " + wrong});
+    return fail(file + ": " + wrong);
   std::cout << file << ": correct " << s.collective.name << " on "
             << s.collective.ranks << " ranks, " << s.steps.size() << " steps, "
             << s.totalRounds() << " rounds, " << s.totalSends() << " sends"
@@ -373,9 +376,9 @@ parseSizes(const std::vector<std::string> &sizes) {
   for (const std::string &size : sizes) {
     bytes.push_back(parseSize(size));
     if (bytes.back() < 0)
-      return Error{
+      return error(
           "--size: expected a size like 65536, 64KB or 1GiB, found \"" + size +
-          "\""};
+          "\"");
   }
   return bytes;
 }
@@ -387,7 +390,7 @@ static int printTimes(const Schedule &schedule, const Fabric &fabric,
   for (double b : bytes) {
     Result<Timing> timing = simulate(schedule, fabric, b);
     if (!timing)
-      return fail(timing.error());
+      return fail(timing.status());
     std::printf("%14.0f %16.3f %16.3f %12.3f\n", b, timing->stepwiseUs,
                 timing->eventUs,
                 timing->eventUs > 0 ? b / timing->eventUs / 1000 : 0.0);
@@ -399,31 +402,31 @@ int runSimulate(const Problem &problem, const std::string &file,
                 const std::vector<std::string> &sizes) {
   Result<std::vector<double>> bytes = parseSizes(sizes);
   if (!bytes)
-    return fail(bytes.error(), Usage);
+    return fail(bytes.status(), Usage);
   Result<Loaded> loaded = loadSchedule(problem, file);
   if (!loaded)
-    return fail(loaded.error());
+    return fail(loaded.status());
   std::string wrong = check(loaded->schedule, &*loaded->fabric);
   if (!wrong.empty())
-    return fail({file + ": " + wrong});
+    return fail(file + ": " + wrong);
   return printTimes(loaded->schedule, *loaded->fabric, *bytes);
 }
 
 int runPareto(ParetoCommand &c) {
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
-    return fail(fabric.error());
+    return fail(fabric.status());
   ParetoOptions &options = c.options;
   options.solve.engine = *parseEngine(c.engine);
   options.solve.limits = Limits::seconds(c.timeLimit, &interrupted);
   if (!c.resume.empty()) {
     Result<std::string> text = readFile(c.resume);
     if (!text)
-      return fail(text.error());
+      return fail(text.status());
     Result<std::vector<ParetoPoint>> known =
         parsePareto(*text, c.resume, *fabric);
     if (!known)
-      return fail(known.error());
+      return fail(known.status());
     options.known = std::move(*known);
   }
   bool terminal = isatty(STDERR_FILENO) && !c.quiet;
@@ -437,14 +440,14 @@ int runPareto(ParetoCommand &c) {
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;
   if (!result)
-    return fail(result.error());
+    return fail(result.status());
   int code = emit("", paretoTable(*result, *fabric));
   if (code == Done && !c.output.empty())
     code = emit(c.output, paretoJson(*result, *fabric));
   if (code == Done && !c.plot.empty()) {
     Result<std::string> svg = paretoSvg(*result, *fabric);
     if (!svg)
-      return fail(svg.error(), NoneFound);
+      return fail(svg.status(), NoneFound);
     code = emit(c.plot, *svg);
   }
   return code == Done && result->points.empty() ? NoneFound : code;
@@ -453,27 +456,26 @@ int runPareto(ParetoCommand &c) {
 int runTrees(const TreesCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
-    return fail(bytes.error(), Usage);
+    return fail(bytes.status(), Usage);
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
-    return fail(fabric.error());
+    return fail(fabric.status());
   std::optional<CollectiveKind> kind =
       parseCollectiveKind(c.problem.collective);
   if (!kind)
-    return fail({"expected all_gather, reduce_scatter or all_reduce, found \"" +
-                 c.problem.collective + "\""});
+    return fail("expected all_gather, reduce_scatter or all_reduce, found \"" +
+                c.problem.collective + "\"");
   Limits limits = Limits::seconds(c.timeLimit, &interrupted);
   std::vector<Forest> forests;
   Result<Schedule> schedule =
       c.hierarchical ? hierarchicalSchedule(*fabric, *kind, c.pieces, limits)
                      : treeSchedule(*fabric, *kind, c.pieces, limits, &forests);
   if (!schedule)
-    return fail(schedule.error(), schedule.error().text == "out of time"
-                                      ? NoneFound
-                                      : InputWrong);
+    return fail(schedule.status(),
+                schedule.message() == "out of time" ? NoneFound : InputWrong);
   std::string wrong = check(*schedule, &*fabric);
   if (!wrong.empty())
-    return fail({"the schedule does not pass its check (a bug): " + wrong},
+    return fail("the schedule does not pass its check (a bug): " + wrong,
                 Failed);
   for (const Forest &forest : forests)
     std::fprintf(stderr,
@@ -495,10 +497,10 @@ int runTrees(const TreesCommand &c) {
 int runFlows(const FlowsCommand &c) {
   Result<std::vector<double>> bytes = parseSizes(c.sizes);
   if (!bytes)
-    return fail(bytes.error(), Usage);
+    return fail(bytes.status(), Usage);
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
-    return fail(fabric.error());
+    return fail(fabric.status());
   bool equal =
       parseCollectiveKind(c.problem.collective) == CollectiveKind::AllToAll;
   FlowOptions options;
@@ -512,12 +514,12 @@ int runFlows(const FlowsCommand &c) {
       },
       options);
   if (!result)
-    return fail(result.error(),
-                result.error().text == "out of time" ? NoneFound : InputWrong);
+    return fail(result.status(),
+                result.message() == "out of time" ? NoneFound : InputWrong);
   const Schedule &schedule = result->schedule;
   std::string wrong = check(schedule, &*fabric);
   if (!wrong.empty())
-    return fail({"the schedule does not pass its check (a bug): " + wrong},
+    return fail("the schedule does not pass its check (a bug): " + wrong,
                 Failed);
   double least = result->bound.value() * result->multiplier;
   std::fprintf(stderr,

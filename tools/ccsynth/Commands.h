@@ -9,7 +9,7 @@
 
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include <CLI/CLI.hpp>
 
@@ -68,11 +68,11 @@ struct Problem {
     if (!counts.empty()) {
       Result<std::string> text = readFile(counts);
       if (!text)
-        return text.error();
+        return text.status();
       Result<Counts> read =
           parseCounts(*text, counts == "-" ? "<stdin>" : counts);
       if (!read)
-        return read.error();
+        return read.status();
       matrix = std::move(*read);
     }
     return loadCollective(collective, fabric.ranks, chunkCount, root, matrix);
@@ -80,7 +80,7 @@ struct Problem {
   Result<Fabric> fabric() const {
     Result<Topology> loaded = loadTopology(topology);
     if (!loaded)
-      return loaded.error();
+      return loaded.status();
     printNotes(loaded->notes);
     return makeFabric(*loaded, unit);
   }

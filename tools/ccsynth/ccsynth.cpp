@@ -7,7 +7,7 @@
 
 #include "Commands.h"
 
-#include "runtime/Spelling.h"
+#include "runtime/base/Spelling.h"
 
 #include <csignal>
 #include <iostream>

@@ -1,9 +1,10 @@
 //===- Intrinsics.h - CUDA C++ compiled for the CPU -------------*- C++ -*-===//
 //
-// What CUDA's compiler knows by itself, as far as codegen/cuda and what is
-// generated use it, and what they have as PTX. Included before either, so that
-// tests run them without a GPU; what concerns other threads is in Blocks.cpp.
-// It stays short: each program that is emulated is compiled after it.
+// What CUDA's compiler knows by itself, as far as codegen/gpu/device and what
+// is generated use it, and what they have as PTX. Included before either, so
+// that tests run them without a GPU; what concerns other threads is in
+// Blocks.cpp. It stays short: each program that is emulated is compiled after
+// it.
 //
 //===----------------------------------------------------------------------===//
 

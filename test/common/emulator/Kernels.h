@@ -8,7 +8,7 @@
 #ifndef CCN_TEST_COMMON_EMULATOR_KERNELS_H
 #define CCN_TEST_COMMON_EMULATOR_KERNELS_H
 
-#include "runtime/ObjectCode.h"
+#include "runtime/plan/ObjectCode.h"
 
 #include <array>
 #include <semaphore>

@@ -1,16 +1,16 @@
 //===- MemoryInstructions.h - What PTX says of memory -----------*- C++ -*-===//
 //
-// The functions of codegen/cuda that are one instruction each, as the text of a
-// program has them: for the emulator, which has these functions itself, to do
-// no more than the instruction does, and for tests that read what the compiler
-// makes of them.
+// The functions of codegen/gpu/device that are one instruction each, as the
+// text of a program has them: for the emulator, which has these functions
+// itself, to do no more than the instruction does, and for tests that read what
+// the compiler makes of them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_TEST_COMMON_EMULATOR_MEMORYINSTRUCTIONS_H
 #define CCN_TEST_COMMON_EMULATOR_MEMORYINSTRUCTIONS_H
 
-#include "runtime/Status.h"
+#include "runtime/base/Status.h"
 
 #include <string_view>
 

@@ -6,13 +6,13 @@ usage: constraints.py SOURCE_FOLDER GENERATED_DOC [plan]
 
 Every label, such as `add_c1`, in a **Constraints** list
   - follows the one before it in number, without gaps,
-  - stands in a comment of dialect/*.cpp or dialect/*.h, beside its check,
+  - stands in a comment of dialect/ccn/*.cpp or *.h, beside its check,
   - starts the comment of a test in test/lit/dialect/*-errors.mlir, with an
     expected error.
 A label that the documentation lacks may stand in neither.
 
-With `plan` it is about the plan dialect, whose files in dialect/ have `Plan` in
-their names, and whose tests are in test/lit/plan.
+With `plan` it is about the plan dialect in dialect/plan, whose tests are in
+test/lit/plan.
 
 The elementwise operations share their documentation, and so their checks: in C++
 `unary_c1` stands for neg_c1, exp_c1, ..., and `binary_c1` for add_c1, ...
@@ -30,16 +30,12 @@ def read(path):
     return path.read_text(encoding="utf-8")
 
 
-def find_files(dialect, pattern, is_plan):
-    return sorted(path for path in dialect.glob(pattern) if ("Plan" in path.name) == is_plan)
-
-
 def documented(dialect, generated, is_plan):
     """The labels of all constraints, and the shared ones of those that have one.
 
     TableGen puts some labels together, so those of operations and attributes come
     from the generated page; interfaces are not on it."""
-    text = read(generated) + "".join(map(read, find_files(dialect, "*.td", is_plan)))
+    text = read(generated) + "".join(map(read, sorted(dialect.glob("*.td"))))
     labels = []
     for label in re.findall(rf"^ *- `({LABEL})`:", text, re.M):
         if label not in labels:
@@ -58,7 +54,7 @@ def documented(dialect, generated, is_plan):
 
 
 def main(source, generated, is_plan):
-    dialect = pathlib.Path(source) / "dialect"
+    dialect = pathlib.Path(source) / "dialect" / ("plan" if is_plan else "ccn")
     folder = pathlib.Path(source) / "test/lit" / ("plan" if is_plan else "dialect")
     tests = sorted(folder.glob("*-errors.mlir"))
     labels, shared = documented(dialect, pathlib.Path(generated), is_plan)
@@ -75,7 +71,7 @@ def main(source, generated, is_plan):
             problems.append(f"the constraints of '{name}' are numbered {found}")
 
     checked = {}
-    for path in find_files(dialect, "*.cpp", is_plan) + find_files(dialect, "*.h", is_plan):
+    for path in sorted(dialect.glob("*.cpp")) + sorted(dialect.glob("*.h")):
         for comment in re.findall(r"//.*", read(path)):
             for label in re.findall(rf"\b{LABEL}\b", comment):
                 checked.setdefault(label, path.name)
@@ -89,7 +85,7 @@ def main(source, generated, is_plan):
 
     for label in labels:
         if shared.get(label, label) not in checked:
-            problems.append(f"'{label}' has no check in dialect/*.cpp or *.h")
+            problems.append(f"'{label}' has no check in {dialect}/*.cpp or *.h")
         if label not in tested:
             problems.append(f"'{label}' has no test in {folder}")
     known = set(labels) | set(shared.values())

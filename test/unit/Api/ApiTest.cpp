@@ -6,7 +6,7 @@
 
 #include "ApiUtil.h"
 
-#include "runtime/TunedVariant.h"
+#include "runtime/plan/TunedVariant.h"
 
 #include <gtest/gtest.h>
 

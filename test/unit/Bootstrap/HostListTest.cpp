@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/HostList.h"
+#include "runtime/launch/HostList.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/RankLaunch.h"
+#include "runtime/launch/RankLaunch.h"
 
 #include <gtest/gtest.h>
 

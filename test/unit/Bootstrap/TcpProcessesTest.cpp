@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TcpUtil.h"
-#include "runtime/MessageTransport.h"
-#include "runtime/RankMemory.h"
+#include "runtime/team/MessageTransport.h"
+#include "runtime/team/RankMemory.h"
 
 #include <csignal>
 #include <sys/wait.h>

@@ -8,9 +8,9 @@
 #ifndef CCN_TEST_UNIT_BOOTSTRAP_TCPUTIL_H
 #define CCN_TEST_UNIT_BOOTSTRAP_TCPUTIL_H
 
-#include "runtime/RunIdentity.h"
-#include "runtime/TcpGreeting.h"
-#include "runtime/TcpNetwork.h"
+#include "runtime/launch/TcpGreeting.h"
+#include "runtime/launch/TcpNetwork.h"
+#include "runtime/team/RunIdentity.h"
 
 #include <gtest/gtest.h>
 

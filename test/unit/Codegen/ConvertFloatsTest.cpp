@@ -1,12 +1,12 @@
 //===- ConvertFloatsTest.cpp - Narrow floats in compiled loops ------------===//
 //
 // Every pattern of every narrow float is decoded, and every neighbour of every
-// tie encoded, on every level of the CPU: against runtime/ElementType.h, bit
-// for bit.
+// tie encoded, on every level of the CPU: against runtime/tensor/ElementType.h,
+// bit for bit.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ElementType.h"
+#include "runtime/tensor/ElementType.h"
 #include "test/unit/Codegen/LoopsUtil.h"
 
 #include <bit>

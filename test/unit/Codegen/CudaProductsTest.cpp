@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/CudaSource.h"
-#include "runtime/Convolution.h"
-#include "runtime/GpuAbi.h"
-#include "runtime/MatrixProduct.h"
-#include "runtime/RowTable.h"
+#include "codegen/gpu/device/CudaSource.h"
+#include "runtime/plan/GpuAbi.h"
+#include "runtime/tensor/Convolution.h"
+#include "runtime/tensor/MatrixProduct.h"
+#include "runtime/tensor/RowTable.h"
 #include "test/unit/Codegen/CudaUtil.h"
 #include "gtest/gtest.h"
 
@@ -23,7 +23,7 @@
 #include <random>
 
 namespace cuda {
-#include "codegen/cuda/scalars.cuh"
+#include "codegen/gpu/device/scalars.cuh"
 
 /// How often a kernel failed, and with which code last.
 static int failures, lastCode;
@@ -32,11 +32,11 @@ static void fail(const CcnContext &, int code) {
   lastCode = code;
 }
 
-#include "codegen/cuda/tiles.cuh"
+#include "codegen/gpu/device/tiles.cuh"
 
-#include "codegen/cuda/products.cuh"
+#include "codegen/gpu/device/products.cuh"
 
-#include "codegen/cuda/tables.cuh"
+#include "codegen/gpu/device/tables.cuh"
 } // namespace cuda
 
 namespace ccn::codegen {

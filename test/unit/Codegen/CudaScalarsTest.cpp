@@ -9,10 +9,10 @@
 
 #include "test/unit/Codegen/CudaUtil.h"
 
-#include "codegen/CudaScalars.h"
-#include "codegen/CudaSource.h"
-#include "runtime/Combine.h"
-#include "runtime/NarrowFloat.h"
+#include "codegen/gpu/device/CudaSource.h"
+#include "codegen/gpu/emit/CudaScalars.h"
+#include "runtime/tensor/Combine.h"
+#include "runtime/tensor/NarrowFloat.h"
 #include "test/unit/Codegen/LoopsUtil.h"
 
 #include "test/common/emulator/Intrinsics.h"
@@ -23,7 +23,7 @@
 #include <random>
 
 namespace cuda {
-#include "codegen/cuda/scalars.cuh"
+#include "codegen/gpu/device/scalars.cuh"
 } // namespace cuda
 
 namespace ccn::codegen {

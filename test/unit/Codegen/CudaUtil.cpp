@@ -2,8 +2,8 @@
 
 #include "test/unit/Codegen/CudaUtil.h"
 
-#include "codegen/CudaScalars.h"
-#include "codegen/CudaSource.h"
+#include "codegen/gpu/device/CudaSource.h"
+#include "codegen/gpu/emit/CudaScalars.h"
 #include "runtime/cuda/Compiler.h"
 #include "test/common/emulator/Kernels.h"
 

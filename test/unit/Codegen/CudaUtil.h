@@ -8,7 +8,7 @@
 #ifndef CCN_TEST_UNIT_CODEGEN_CUDAUTIL_H
 #define CCN_TEST_UNIT_CODEGEN_CUDAUTIL_H
 
-#include "codegen/CpuLoops.h"
+#include "codegen/cpu/CpuLoops.h"
 
 #include <string>
 

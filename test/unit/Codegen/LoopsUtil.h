@@ -7,8 +7,8 @@
 #ifndef CCN_TEST_UNIT_CODEGEN_LOOPSUTIL_H
 #define CCN_TEST_UNIT_CODEGEN_LOOPSUTIL_H
 
-#include "codegen/CpuLoops.h"
-#include "runtime/ObjectCode.h"
+#include "codegen/cpu/CpuLoops.h"
+#include "runtime/plan/ObjectCode.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

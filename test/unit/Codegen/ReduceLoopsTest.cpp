@@ -76,7 +76,7 @@ protected:
   };
   static Layout layoutOf(const Case &shape) {
     Layout layout;
-    std::vector<int64_t> strides = interp::rowMajorStrides(shape.shape);
+    std::vector<int64_t> strides = runtime::rowMajorStrides(shape.shape);
     auto isReduced = [&](size_t dim) {
       return llvm::is_contained(shape.dims, static_cast<int64_t>(dim));
     };
@@ -88,7 +88,7 @@ protected:
           if (!reduced)
             layout.result.push_back(shape.shape[dim]);
         }
-    layout.to = interp::rowMajorStrides(layout.result);
+    layout.to = runtime::rowMajorStrides(layout.result);
     layout.to.resize(layout.sizes.size());
     return layout;
   }

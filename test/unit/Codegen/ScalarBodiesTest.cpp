@@ -10,8 +10,8 @@
 
 #include "lib/Plan/ScalarBodies.h"
 
-#include "codegen/CudaScalars.h"
-#include "lib/Interpreter/Random.h"
+#include "codegen/gpu/emit/CudaScalars.h"
+#include "runtime/tensor/Random.h"
 #include "test/unit/Codegen/CudaUtil.h"
 #include "test/unit/Codegen/TensorUtil.h"
 
@@ -400,7 +400,7 @@ TEST_P(ScalarBodiesOf, Dropout) {
   HostTensor x = patterns(type, 0);
   // Beyond 32 bits, and not a multiple of the four that one counter serves.
   const int64_t first = (int64_t(1) << 35) + 3;
-  interp::GlobalPosition position{{int64_t(1) << 36}, {first}};
+  runtime::GlobalPosition position{{int64_t(1) << 36}, {first}};
   std::vector<Case> cases;
   for (auto [seedType, seed] : {std::pair{ElementType::I64, int64_t(-7)},
                                 {ElementType::U64, int64_t(0x123456789abcdef0)},
@@ -414,9 +414,9 @@ TEST_P(ScalarBodiesOf, Dropout) {
       HostTensor seedTensor = get(HostTensor::splatInteger(seedType, {}, seed));
       Case test =
           make("dropout", {x, seedTensor},
-               interp::dropout(x, rate,
-                               static_cast<uint64_t>(seedTensor.integerAt(0)),
-                               position),
+               runtime::dropout(x, rate,
+                                static_cast<uint64_t>(seedTensor.integerAt(0)),
+                                position),
                std::string(" rate ") + text);
       test.hasPosition = true;
       cases.push_back(std::move(test));

@@ -8,7 +8,7 @@
 #define CCN_TEST_UNIT_CODEGEN_TENSORUTIL_H
 
 #include "lib/Interpreter/Elementwise.h"
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 #include "test/unit/Codegen/LoopsUtil.h"
 
 #include <cmath>
@@ -16,9 +16,9 @@
 
 namespace ccn::codegen {
 
-using interp::HostTensor;
-using interp::Shape;
 using runtime::ElementType;
+using runtime::HostTensor;
+using runtime::Shape;
 
 template <typename T> T get(Result<T> result) {
   EXPECT_TRUE(result.ok()) << result.message();
@@ -51,7 +51,7 @@ inline std::string elementName(ElementType type) {
 inline HostTensor randomTensor(ElementType type, const Shape &shape,
                                unsigned seed) {
   std::mt19937_64 random(seed);
-  int64_t count = get(interp::elementCount(shape));
+  int64_t count = get(runtime::elementCount(shape));
   if (runtime::isFloat(type)) {
     static const double special[] = {
         0.0,       -0.0,      1.0,      -1.0,      0x1p-1074, 0x1p-149,
@@ -84,8 +84,8 @@ inline HostTensor randomTensor(ElementType type, const Shape &shape,
 inline void expectEqual(const HostTensor &found, const HostTensor &expected,
                         const std::string &what) {
   ASSERT_EQ(found.describe(), expected.describe()) << what;
-  if (auto at = interp::firstDifference(found, expected))
-    FAIL() << what << ": element " << interp::describeIndex(found.shape(), *at)
+  if (auto at = runtime::firstDifference(found, expected))
+    FAIL() << what << ": element " << runtime::describeIndex(found.shape(), *at)
            << " is " << found.textAt(*at) << ", expected "
            << expected.textAt(*at);
 }

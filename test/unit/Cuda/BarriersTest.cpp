@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/LaunchBarriers.h"
+#include "codegen/gpu/map/LaunchBarriers.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 #include "gtest/gtest.h"
 

@@ -7,8 +7,8 @@
 #ifndef CCN_TEST_UNIT_CUDA_COMPILEDPLAN_H
 #define CCN_TEST_UNIT_CUDA_COMPILEDPLAN_H
 
-#include "codegen/EmitCuda.h"
-#include "codegen/ExportPlan.h"
+#include "codegen/gpu/EmitCuda.h"
+#include "codegen/plan/ExportPlan.h"
 #include "test/unit/Plan/PlanUtil.h"
 
 namespace ccn::test {

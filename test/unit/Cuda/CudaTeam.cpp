@@ -2,9 +2,9 @@
 
 #include "test/unit/Cuda/CudaTeam.h"
 
-#include "codegen/EmitCuda.h"
-#include "codegen/ExportPlan.h"
-#include "runtime/Strided.h"
+#include "codegen/gpu/EmitCuda.h"
+#include "codegen/plan/ExportPlan.h"
+#include "runtime/tensor/Strided.h"
 #include "test/common/emulator/Blocks.h"
 
 #include <algorithm>

@@ -10,8 +10,8 @@
 #define CCN_TEST_UNIT_CUDA_CUDATEAM_H
 
 #include "lib/Interpreter/Interpreter.h"
-#include "runtime/GpuAbi.h"
-#include "runtime/GpuProgram.h"
+#include "runtime/plan/GpuAbi.h"
+#include "runtime/plan/GpuProgram.h"
 #include "test/common/emulator/Kernels.h"
 #include "tools/ccrun/RunMemory.h"
 

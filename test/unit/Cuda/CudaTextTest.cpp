@@ -1,6 +1,6 @@
 //===- CudaTextTest.cpp - Kernels that ranks and launches share -----------===//
 
-#include "codegen/CudaText.h"
+#include "codegen/gpu/emit/CudaText.h"
 #include "gtest/gtest.h"
 
 using namespace ccn;

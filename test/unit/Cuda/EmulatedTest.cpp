@@ -8,7 +8,7 @@
 
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
-#include "runtime/Convert.h"
+#include "runtime/tensor/Convert.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Cuda/CudaTeam.h"
 #include "test/unit/Plan/PlanUtil.h"
@@ -384,7 +384,7 @@ TEST_F(EmulatedKernels, SumInOneOrderWhereverElementsBegin) {
       auto team = CudaTeam::create(*plans, "f", sums.blocks);
       ASSERT_TRUE(team) << team.message();
       EXPECT_NE((*team)->source().find("if (l0.aligned())"), std::string::npos);
-      auto x = interp::HostTensor::uninitialized(sums.type, {sums.count + 3});
+      auto x = runtime::HostTensor::uninitialized(sums.type, {sums.count + 3});
       ASSERT_TRUE(x) << x.message();
       runtime::convert(
           F64, reinterpret_cast<std::byte *>(values.data()), sums.type,
@@ -485,8 +485,8 @@ TEST_F(EmulatedKernels, SendRowsInChunks) {
 TEST_F(EmulatedKernels, BlocksOfAClusterSumInOneOrder) {
   constexpr int64_t rows = 3, columns = 1031, ranks = 2;
   auto tensor = [&](std::vector<int64_t> shape, auto value) {
-    auto made = interp::HostTensor::uninitialized(runtime::ElementType::F64,
-                                                  std::move(shape));
+    auto made = runtime::HostTensor::uninitialized(runtime::ElementType::F64,
+                                                   std::move(shape));
     EXPECT_TRUE(made) << made.message();
     auto *to = reinterpret_cast<double *>(made->mutableData());
     for (int64_t i = 0; i < made->count(); ++i)

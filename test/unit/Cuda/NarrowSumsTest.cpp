@@ -15,8 +15,8 @@ namespace ccn::test {
 
 namespace {
 
-using interp::HostTensor;
 using runtime::ElementType;
+using runtime::HostTensor;
 
 struct Narrow {
   const char *name;

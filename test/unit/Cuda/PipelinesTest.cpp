@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/LaunchPipelines.h"
+#include "codegen/gpu/map/LaunchPipelines.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 #include "gtest/gtest.h"
 

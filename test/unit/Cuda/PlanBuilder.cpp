@@ -2,7 +2,7 @@
 
 #include "test/unit/Cuda/PlanBuilder.h"
 
-#include "codegen/EmitCuda.h"
+#include "codegen/gpu/EmitCuda.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 #ifndef CCN_TEST_UNIT_CUDA_PLANBUILDER_H
 #define CCN_TEST_UNIT_CUDA_PLANBUILDER_H
 
-#include "runtime/GpuProgram.h"
-#include "runtime/Plan.h"
+#include "runtime/plan/GpuProgram.h"
+#include "runtime/plan/Plan.h"
 
 namespace ccn::test {
 

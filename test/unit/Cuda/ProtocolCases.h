@@ -1,7 +1,7 @@
 //===- ProtocolCases.h - A kernel for each protocol -------------*- C++ -*-===//
 //
 // Plans whose kernels wait for each other in each of the ways that the files of
-// codegen/cuda have, small enough to run many times.
+// codegen/gpu/device have, small enough to run many times.
 //
 //===----------------------------------------------------------------------===//
 

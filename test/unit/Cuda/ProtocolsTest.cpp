@@ -1,7 +1,7 @@
 //===- ProtocolsTest.cpp - Kernels' protocols on weak memory --------------===//
 //
-// The protocols of codegen/cuda are right on memory that is seen late and out
-// of order, with ranks as far apart as they let each other be, and CUDA's
+// The protocols of codegen/gpu/device are right on memory that is seen late and
+// out of order, with ranks as far apart as they let each other be, and CUDA's
 // compiler leaves of them what they need. Each edit of Mutations.h is found. A
 // few are tried here, and all by the target `nightly`.
 //

@@ -2,7 +2,7 @@
 
 #include "test/unit/Cuda/PtxReader.h"
 
-#include "runtime/GpuAbi.h"
+#include "runtime/plan/GpuAbi.h"
 #include "test/common/emulator/MemoryInstructions.h"
 
 #include <cstddef>

@@ -18,7 +18,7 @@
 //  - A fault's kind is stored after a fence.
 //
 // What an address is made of tells what lies there: PTX names the parameters
-// (runtime/GpuAbi.h) that a register's value comes from.
+// (runtime/plan/GpuAbi.h) that a register's value comes from.
 //
 //===----------------------------------------------------------------------===//
 

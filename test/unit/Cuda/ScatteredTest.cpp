@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Convert.h"
-#include "runtime/Pieces.h"
 #include "runtime/cuda/Compiler.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuMachine.h"
+#include "runtime/plan/Pieces.h"
+#include "runtime/tensor/Convert.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Gpu/FakeCuda.h"
 

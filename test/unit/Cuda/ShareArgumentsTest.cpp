@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/ShareArguments.h"
+#include "codegen/gpu/map/ShareArguments.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 #include "gtest/gtest.h"
 

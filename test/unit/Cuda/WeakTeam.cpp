@@ -2,7 +2,7 @@
 
 #include "test/unit/Cuda/WeakTeam.h"
 
-#include "runtime/GpuAbi.h"
+#include "runtime/plan/GpuAbi.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 #ifndef CCN_TEST_UNIT_CUDA_WEAKTEAM_H
 #define CCN_TEST_UNIT_CUDA_WEAKTEAM_H
 
-#include "runtime/GpuProgram.h"
-#include "runtime/Plan.h"
+#include "runtime/plan/GpuProgram.h"
+#include "runtime/plan/Plan.h"
 #include "test/common/emulator/Kernels.h"
 #include "test/common/emulator/WeakMachine.h"
 

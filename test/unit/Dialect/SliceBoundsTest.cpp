@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Layout.h"
+#include "dialect/ccn/Layout.h"
 
 #include "gtest/gtest.h"
 

@@ -7,7 +7,7 @@
 #ifndef CCN_TEST_UNIT_DIALECT_TESTUTIL_H
 #define CCN_TEST_UNIT_DIALECT_TESTUTIL_H
 
-#include "dialect/Ccn.h"
+#include "dialect/ccn/Ccn.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/DescriptorExchange.h"
-#include "runtime/SymmetricHeap.h"
+#include "runtime/team/SymmetricHeap.h"
 
 #include <gtest/gtest.h>
 

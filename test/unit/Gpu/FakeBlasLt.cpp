@@ -8,7 +8,7 @@
 
 #include "FakeCuda.h"
 
-#include "runtime/NarrowFloat.h"
+#include "runtime/tensor/NarrowFloat.h"
 
 #include <cublasLt.h>
 

@@ -7,7 +7,7 @@
 #ifndef CCN_TEST_UNIT_GPU_FAKEKERNELS_H
 #define CCN_TEST_UNIT_GPU_FAKEKERNELS_H
 
-#include "runtime/GpuAbi.h"
+#include "runtime/plan/GpuAbi.h"
 
 #include <cstddef>
 

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/GpuExecutor.h"
 #include "runtime/cuda/GpuFault.h"
 #include "runtime/cuda/GpuMachine.h"
+#include "runtime/team/SymmetricHeap.h"
 #include "test/unit/Package/SamplePackages.h"
 
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/GpuAbi.h"
 #include "runtime/cuda/GpuGrid.h"
+#include "runtime/plan/GpuAbi.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 
 #include "runtime/cuda/LibraryProduct.h"
 
-#include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/GpuRuns.h"
+#include "runtime/team/SymmetricHeap.h"
 #include "test/unit/Package/SamplePackages.h"
 
 #include <gtest/gtest.h>

@@ -9,10 +9,10 @@
 
 #include "GpuRunUtil.h"
 
-#include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/Compiler.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/GpuExecutor.h"
+#include "runtime/team/SymmetricHeap.h"
 #include "test/unit/Package/SamplePackages.h"
 
 #include <gtest/gtest.h>

@@ -6,10 +6,10 @@
 
 #include "FakeCuda.h"
 
-#include "runtime/SymmetricHeap.h"
 #include "runtime/cuda/GpuDevice.h"
 #include "runtime/cuda/GpuMachine.h"
 #include "runtime/cuda/GpuRuns.h"
+#include "runtime/team/SymmetricHeap.h"
 #include "test/unit/Package/SamplePackages.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/ElementType.h"
+#include "runtime/tensor/ElementType.h"
 
 #include "TestUtil.h"
 

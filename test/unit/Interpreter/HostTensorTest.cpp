@@ -1,6 +1,6 @@
 //===- HostTensorTest.cpp - Construction and inspection of tensors --------===//
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 #include "TestUtil.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/NpyTensor.h"
+#include "runtime/tensor/NpyTensor.h"
 
 #include "TestUtil.h"
 

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Number.h"
+#include "runtime/tensor/Number.h"
 
-#include "runtime/Blocks.h"
+#include "runtime/tensor/Blocks.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallString.h"

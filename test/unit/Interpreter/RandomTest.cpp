@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Interpreter/Random.h"
+#include "runtime/tensor/Random.h"
 
 #include "lib/Interpreter/Movement.h"
 
-#include "runtime/Hash.h"
+#include "runtime/base/Hash.h"
 
 #include "TestUtil.h"
 

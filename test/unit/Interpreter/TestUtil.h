@@ -7,7 +7,7 @@
 #ifndef CCN_TEST_UNIT_INTERPRETER_TESTUTIL_H
 #define CCN_TEST_UNIT_INTERPRETER_TESTUTIL_H
 
-#include "lib/Interpreter/HostTensor.h"
+#include "runtime/tensor/HostTensor.h"
 
 #include "gtest/gtest.h"
 
@@ -17,6 +17,8 @@
 #include <random>
 
 namespace ccn::interp {
+
+using namespace runtime;
 
 inline const double infinity = std::numeric_limits<double>::infinity();
 inline const double NaN = std::numeric_limits<double>::quiet_NaN();

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Comparison.h"
+#include "runtime/tensor/Comparison.h"
 #include "tools/ccrun/Report.h"
 
 #include <gtest/gtest.h>

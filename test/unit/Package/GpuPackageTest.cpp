@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "SamplePackages.h"
-#include "runtime/CheckGpuProgram.h"
-#include "runtime/CheckPlan.h"
+#include "runtime/plan/CheckGpuProgram.h"
+#include "runtime/plan/CheckPlan.h"
 
 #include <gtest/gtest.h>
 

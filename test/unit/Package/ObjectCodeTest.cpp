@@ -1,6 +1,6 @@
 //===- ObjectCodeTest.cpp - Shared objects in memory ----------------------===//
 
-#include "runtime/ObjectCode.h"
+#include "runtime/plan/ObjectCode.h"
 #include "SamplePackages.h"
 
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "SamplePackages.h"
-#include "runtime/Hash.h"
-#include "runtime/JsonFields.h"
+#include "runtime/base/Hash.h"
+#include "runtime/plan/JsonFields.h"
 
 #include <gtest/gtest.h>
 

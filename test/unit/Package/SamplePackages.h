@@ -7,7 +7,7 @@
 #ifndef CCN_TEST_UNIT_PACKAGE_SAMPLEPACKAGES_H
 #define CCN_TEST_UNIT_PACKAGE_SAMPLEPACKAGES_H
 
-#include "runtime/Package.h"
+#include "runtime/plan/Package.h"
 
 namespace ccn::runtime {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/TunedVariant.h"
+#include "runtime/plan/TunedVariant.h"
 
 #include <gtest/gtest.h>
 

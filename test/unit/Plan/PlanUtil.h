@@ -24,15 +24,15 @@ inline testing::AssertionResult haveSameBits(const Outputs &expected,
     return testing::AssertionFailure() << "expected " << expected.size()
                                        << " outputs, found " << found.size();
   for (size_t i = 0; i < expected.size(); ++i) {
-    const interp::HostTensor &a = expected[i].tensor, &b = found[i].tensor;
+    const runtime::HostTensor &a = expected[i].tensor, &b = found[i].tensor;
     if (expected[i].name != found[i].name || a.type() != b.type() ||
         a.shape() != b.shape())
       return testing::AssertionFailure()
              << "expected '" << expected[i].name << "' of " << a.describe()
              << ", found '" << found[i].name << "' of " << b.describe();
-    if (auto element = interp::firstDifference(a, b))
+    if (auto element = runtime::firstDifference(a, b))
       return testing::AssertionFailure()
-             << "element " << interp::describeIndex(a.shape(), *element)
+             << "element " << runtime::describeIndex(a.shape(), *element)
              << " of '" << expected[i].name << "' is " << b.textAt(*element)
              << ", expected " << a.textAt(*element);
   }

@@ -7,7 +7,7 @@
 
 #include "PlanUtil.h"
 
-#include "dialect/Plan.h"
+#include "dialect/plan/Plan.h"
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanUtil.h"
-#include "runtime/Random.h"
+#include "runtime/tensor/Random.h"
 
 #include <cstring>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/CheckPlan.h"
+#include "runtime/plan/CheckPlan.h"
 #include "CollectivePlans.h"
 
 using namespace ccn;

@@ -9,7 +9,7 @@
 #define CCN_TEST_UNIT_RUNTIME_COLLECTIVEPLANS_H
 
 #include "PlanUtil.h"
-#include "runtime/SliceBounds.h"
+#include "runtime/tensor/SliceBounds.h"
 
 namespace ccn::runtime {
 

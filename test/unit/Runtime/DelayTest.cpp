@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TeamUtil.h"
-#include "runtime/ScheduledCollective.h"
+#include "runtime/cpu/ScheduledCollective.h"
 
 using namespace ccn;
 using namespace ccn::runtime;

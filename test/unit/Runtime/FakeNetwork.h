@@ -10,7 +10,7 @@
 #ifndef CCN_TEST_UNIT_RUNTIME_FAKENETWORK_H
 #define CCN_TEST_UNIT_RUNTIME_FAKENETWORK_H
 
-#include "runtime/Network.h"
+#include "runtime/team/Network.h"
 
 #include <chrono>
 #include <deque>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TeamUtil.h"
-#include "runtime/Environment.h"
-#include "runtime/Protocols.h"
+#include "runtime/base/Environment.h"
+#include "runtime/team/Protocols.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/File.h"
-#include "runtime/FreeMemory.h"
-#include "runtime/RankNeeds.h"
+#include "runtime/base/File.h"
+#include "runtime/base/FreeMemory.h"
+#include "runtime/launch/RankNeeds.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TeamUtil.h"
-#include "runtime/Protocols.h"
-#include "runtime/RunIdentity.h"
+#include "runtime/team/Protocols.h"
+#include "runtime/team/RunIdentity.h"
 
 #include <ctime>
 #include <numeric>

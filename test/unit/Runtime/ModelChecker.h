@@ -21,7 +21,7 @@
 #ifndef CCN_TEST_UNIT_RUNTIME_MODELCHECKER_H
 #define CCN_TEST_UNIT_RUNTIME_MODELCHECKER_H
 
-#include "runtime/Wait.h"
+#include "runtime/team/Wait.h"
 
 #include <cstring>
 #include <functional>

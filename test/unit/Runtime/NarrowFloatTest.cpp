@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/NarrowFloat.h"
+#include "runtime/tensor/NarrowFloat.h"
 
 #include "gtest/gtest.h"
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Parallel.h"
+#include "runtime/base/Parallel.h"
 
 #include <gtest/gtest.h>
 

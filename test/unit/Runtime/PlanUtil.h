@@ -9,8 +9,8 @@
 #define CCN_TEST_UNIT_RUNTIME_PLANUTIL_H
 
 #include "TeamUtil.h"
-#include "runtime/PlanExecutor.h"
-#include "runtime/Strided.h"
+#include "runtime/cpu/PlanExecutor.h"
+#include "runtime/tensor/Strided.h"
 
 #include <functional>
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelChecker.h"
-#include "runtime/Protocols.h"
+#include "runtime/team/Protocols.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TeamUtil.h"
-#include "runtime/ScheduledCollective.h"
-#include "runtime/SliceBounds.h"
+#include "runtime/cpu/ScheduledCollective.h"
+#include "runtime/tensor/SliceBounds.h"
 #include "synth/Solve.h"
 #include "synth/SumOrder.h"
 

@@ -9,9 +9,9 @@
 #define CCN_TEST_UNIT_RUNTIME_TEAMUTIL_H
 
 #include "FakeNetwork.h"
-#include "runtime/Collectives.h"
-#include "runtime/MessageTransport.h"
-#include "runtime/SymmetricHeap.h"
+#include "runtime/cpu/Collectives.h"
+#include "runtime/team/MessageTransport.h"
+#include "runtime/team/SymmetricHeap.h"
 
 #include <gtest/gtest.h>
 

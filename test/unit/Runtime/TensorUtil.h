@@ -9,7 +9,7 @@
 #define CCN_TEST_UNIT_RUNTIME_TENSORUTIL_H
 
 #include "lib/Interpreter/Reduce.h"
-#include "runtime/Combine.h"
+#include "runtime/tensor/Combine.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 
 namespace ccn::runtime {
 
-using interp::HostTensor;
+using runtime::HostTensor;
 
 /// Random elements of `type`, with NaNs, infinities, zeros and all-ones bits.
 inline HostTensor randomTensor(ElementType type, int64_t count, uint64_t seed) {
@@ -66,7 +66,7 @@ inline ::testing::AssertionResult sameBits(const HostTensor &expected,
                              reinterpret_cast<const std::byte *>(found.data()) +
                                  firstElement * sizeInBytes(expected.type()),
                              expected.byteCount());
-  auto at = interp::firstDifference(expected, tensor);
+  auto at = runtime::firstDifference(expected, tensor);
   if (!at)
     return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()

@@ -192,7 +192,7 @@ TEST(Schedule, JsonRoundTrips) {
     ASSERT_EQ(solved->answer, Answer::Yes);
     std::string text = writeSchedule(solved->schedule, &f);
     Result<Schedule> again = parseSchedule(text, "s.json", &f);
-    ASSERT_TRUE(bool(again)) << again.error().text;
+    ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_EQ(check(*again, &f), "");
     EXPECT_EQ(writeSchedule(*again, &f), text);
   }
@@ -213,15 +213,15 @@ TEST(Collective, CustomFilesRoundTripAndLocateErrors) {
   std::string text = R"({"ccn_collective": 1, "name": "shift", "ranks": 3,
     "chunks": [{"pre": [0], "post": [1]}, {"pre": [1], "post": [2]}]})";
   Result<Collective> c = parseCollective(text, "c.json");
-  ASSERT_TRUE(bool(c)) << c.error().text;
+  ASSERT_TRUE(bool(c)) << c.message();
   Result<Collective> again = parseCollective(writeCollective(*c), "c.json");
-  ASSERT_TRUE(bool(again)) << again.error().text;
+  ASSERT_TRUE(bool(again)) << again.message();
   EXPECT_EQ(writeCollective(*again), writeCollective(*c));
   Result<Collective> bad = parseCollective(
       R"({"ccn_collective": 1, "name": "x", "ranks": 3,
           "chunks": [{"pre": [3], "post": []}]})",
       "c.json");
   ASSERT_FALSE(bool(bad));
-  EXPECT_EQ(bad.error().text, "c.json: /chunks/0/pre/0: expected an integer "
-                              "from 0 to 2, found 3");
+  EXPECT_EQ(bad.message(), "c.json: /chunks/0/pre/0: expected an integer "
+                           "from 0 to 2, found 3");
 }

@@ -15,9 +15,9 @@ namespace ccn::synth {
 
 inline Fabric fabricOf(const std::string &spec, double unit = 0) {
   Result<Topology> topology = buildTopology(spec);
-  EXPECT_TRUE(bool(topology)) << topology.error().text;
+  EXPECT_TRUE(bool(topology)) << topology.message();
   Result<Fabric> fabric = makeFabric(*topology, unit);
-  EXPECT_TRUE(bool(fabric)) << fabric.error().text;
+  EXPECT_TRUE(bool(fabric)) << fabric.message();
   return *fabric;
 }
 
@@ -25,7 +25,7 @@ inline Collective collectiveOf(const std::string &name, int ranks, int chunks,
                                int root = 0) {
   Result<Collective> result =
       makeCollective(*parseCollectiveKind(name), ranks, chunks, root);
-  EXPECT_TRUE(bool(result)) << result.error().text;
+  EXPECT_TRUE(bool(result)) << result.message();
   return *result;
 }
 

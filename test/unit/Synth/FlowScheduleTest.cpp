@@ -46,7 +46,7 @@ TEST(FlowSchedule, ReachesTheBound) {
         std::tuple("hypercube(4)", Fraction(8), 0.95)}) {
     Fabric fabric = fabricOf(spec);
     Result<FlowScheduleResult> result = allToAll(fabric);
-    ASSERT_TRUE(bool(result)) << spec << ": " << result.error().text;
+    ASSERT_TRUE(bool(result)) << spec << ": " << result.message();
     EXPECT_EQ(check(result->schedule, &fabric), "") << spec;
     EXPECT_EQ(result->bound, bound) << spec << ": " << result->bound.str();
     EXPECT_NEAR(result->optimum, bound.value(), 1e-4) << spec;
@@ -78,7 +78,7 @@ TEST(FlowSchedule, BoundsAgreeWithCutsAndSearch) {
       counts[0][1] = 1;
       Result<FlowScheduleResult> flow = flowSchedule(
           fabric, [&](int k) { return makeAllToAllV(counts, k); }, {});
-      ASSERT_TRUE(bool(flow)) << spec << ": " << flow.error().text;
+      ASSERT_TRUE(bool(flow)) << spec << ": " << flow.message();
       EXPECT_EQ(check(flow->schedule, &fabric), "");
       EXPECT_NEAR(flow->bound.value(), flow->optimum, 1e-5);
       Collective coll = *makeAllToAllV(counts, 1);
@@ -116,9 +116,9 @@ TEST(FlowSchedule, EdgeSetsCount) {
       }
   t.edgeSets = {there, back};
   Result<Fabric> fabric = makeFabric(t);
-  ASSERT_TRUE(bool(fabric)) << fabric.error().text;
+  ASSERT_TRUE(bool(fabric)) << fabric.message();
   Result<FlowScheduleResult> result = allToAll(*fabric);
-  ASSERT_TRUE(bool(result)) << result.error().text;
+  ASSERT_TRUE(bool(result)) << result.message();
   EXPECT_EQ(result->bound, Fraction(4));
   EXPECT_EQ(check(result->schedule, &*fabric), "");
   EXPECT_EQ(result->schedule.totalRounds(), 4 * result->multiplier);
@@ -129,14 +129,14 @@ TEST(FlowSchedule, WaysBesideTheShortestAreUsed) {
   t.addDuplex(0, 1, 75, 1);
   Fabric fabric = *makeFabric(t);
   Result<FlowScheduleResult> result = allToAll(fabric);
-  ASSERT_TRUE(bool(result)) << result.error().text;
+  ASSERT_TRUE(bool(result)) << result.message();
   EXPECT_EQ(check(result->schedule, &fabric), "");
   EXPECT_EQ(result->bound, Fraction(1, 4));
   EXPECT_EQ(result->schedule.totalRounds() * 4, result->multiplier);
   Fabric fresh = *makeFabric(t);
   Result<Schedule> again =
       parseSchedule(writeSchedule(result->schedule, &fabric), "s.json", &fresh);
-  ASSERT_TRUE(bool(again)) << again.error().text;
+  ASSERT_TRUE(bool(again)) << again.message();
   EXPECT_EQ(check(*again, &fresh), "");
 }
 
@@ -147,8 +147,8 @@ TEST(FlowSchedule, SaysWhatIsWrong) {
       [&](int k) { return makeCollective(CollectiveKind::AllGather, 4, k); },
       {});
   ASSERT_FALSE(bool(gather));
-  EXPECT_EQ(gather.error().text, "all_gather: expected one source and one "
-                                 "destination for each chunk");
+  EXPECT_EQ(gather.message(), "all_gather: expected one source and one "
+                              "destination for each chunk");
   Topology t;
   t.name = "apart";
   t.addNode("gpu0", NodeKind::Gpu);
@@ -156,7 +156,7 @@ TEST(FlowSchedule, SaysWhatIsWrong) {
   t.addLink(0, 1, 1, 0);
   Result<Fabric> apart = makeFabric(t);
   ASSERT_TRUE(bool(apart));
-  EXPECT_EQ(allToAll(*apart).error().text,
+  EXPECT_EQ(allToAll(*apart).message(),
             "some chunk has no way to its destination");
 }
 

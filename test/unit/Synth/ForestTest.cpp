@@ -29,7 +29,7 @@ TEST(Forest, OptimalOnEveryPublishedMachine) {
            {"dgx1", 171.4}}) {
     Fabric fabric = fabricOf(spec);
     Result<Forest> forest = packTrees(fabric, {});
-    ASSERT_TRUE(bool(forest)) << spec << ": " << forest.error().text;
+    ASSERT_TRUE(bool(forest)) << spec << ": " << forest.message();
     EXPECT_EQ(checkForest(*forest, fabric), "") << spec;
     EXPECT_NEAR(forest->algbwGBps, expected, expected * 2e-4) << spec;
   }
@@ -59,7 +59,7 @@ TEST(Forest, SchedulesPassTheChecker) {
           CollectiveKind::AllReduce}) {
       Fabric fabric = fabricOf(spec);
       Result<Schedule> schedule = treeSchedule(fabric, kind, 2, {});
-      ASSERT_TRUE(bool(schedule)) << spec << ": " << schedule.error().text;
+      ASSERT_TRUE(bool(schedule)) << spec << ": " << schedule.message();
       EXPECT_EQ(check(*schedule, &fabric), "") << spec;
     }
 }
@@ -94,9 +94,9 @@ TEST(Forest, EdgeSetsOfPortsAreASwitch) {
         t.edgeSets.push_back(set);
       }
     Result<Fabric> fabric = makeFabric(t);
-    ASSERT_TRUE(bool(fabric)) << fabric.error().text;
+    ASSERT_TRUE(bool(fabric)) << fabric.message();
     Result<Forest> forest = packTrees(*fabric, {});
-    ASSERT_TRUE(bool(forest)) << forest.error().text;
+    ASSERT_TRUE(bool(forest)) << forest.message();
     EXPECT_EQ(checkForest(*forest, *fabric), "");
     Result<Forest> star =
         packTrees(fabricOf("star(" + std::to_string(n) + ")"), {});
@@ -124,9 +124,9 @@ TEST(Forest, RandomEdgeSets) {
         t.edgeSets.push_back(set);
     }
     Result<Fabric> fabric = makeFabric(t);
-    ASSERT_TRUE(bool(fabric)) << fabric.error().text;
+    ASSERT_TRUE(bool(fabric)) << fabric.message();
     Result<Forest> forest = packTrees(*fabric, {});
-    ASSERT_TRUE(bool(forest)) << i << ": " << forest.error().text;
+    ASSERT_TRUE(bool(forest)) << i << ": " << forest.message();
     EXPECT_EQ(checkForest(*forest, *fabric), "") << i;
     // What the linear program found, no less than the cuts ask for.
     Result<LinkParts> parts = linkParts(*fabric, {});
@@ -139,7 +139,7 @@ TEST(Forest, RandomEdgeSets) {
          {CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
           CollectiveKind::AllReduce}) {
       Result<Schedule> schedule = treeSchedule(*fabric, kind, 1, {});
-      ASSERT_TRUE(bool(schedule)) << i << ": " << schedule.error().text;
+      ASSERT_TRUE(bool(schedule)) << i << ": " << schedule.message();
       EXPECT_EQ(check(*schedule, &*fabric), "") << i;
     }
     if (fabric->ranks > 4)
@@ -161,7 +161,7 @@ TEST(Forest, UnbalancedSwitchesAreUsedAsFarAsTheyGo) {
   Result<Fabric> fabric = makeFabric(t);
   ASSERT_TRUE(bool(fabric));
   Result<Forest> forest = packTrees(*fabric, {});
-  ASSERT_TRUE(bool(forest)) << forest.error().text;
+  ASSERT_TRUE(bool(forest)) << forest.message();
   EXPECT_EQ(checkForest(*forest, *fabric), "");
   EXPECT_EQ(forest->bound.roundsPerChunk, Fraction(2));
 }
@@ -173,7 +173,7 @@ static void expectRight(const Schedule &schedule, const Topology &topology,
   Fabric fresh = *makeFabric(topology);
   Result<Schedule> again =
       parseSchedule(writeSchedule(schedule, &fabric), "s.json", &fresh);
-  ASSERT_TRUE(bool(again)) << again.error().text;
+  ASSERT_TRUE(bool(again)) << again.message();
   EXPECT_EQ(check(*again, &fresh), "");
   EXPECT_EQ(again->totalRounds(), schedule.totalRounds());
 }
@@ -210,7 +210,7 @@ TEST(Forest, WaysBesideTheShortestAreUsed) {
       Fabric fabric = *makeFabric(t);
       std::vector<Forest> forests;
       Result<Schedule> schedule = treeSchedule(fabric, kind, 2, {}, &forests);
-      ASSERT_TRUE(bool(schedule)) << t.name << ": " << schedule.error().text;
+      ASSERT_TRUE(bool(schedule)) << t.name << ": " << schedule.message();
       for (const Forest &forest : forests)
         EXPECT_NEAR(forest.algbwGBps,
                     fabric.ranks * fabric.unitGBps /
@@ -232,5 +232,5 @@ TEST(Forest, StopsWhenAsked) {
   limits.interrupt = &stop;
   Result<Forest> stopped = packTrees(fabricOf("dgx1"), limits);
   ASSERT_FALSE(bool(stopped));
-  EXPECT_EQ(stopped.error().text, "out of time");
+  EXPECT_EQ(stopped.message(), "out of time");
 }

@@ -12,7 +12,7 @@ using namespace ccn::synth;
 TEST(Hierarchy, FindsNodes) {
   Fabric fabric = fabricOf("hgx-h100x3");
   Result<NodeGroups> groups = findGroups(fabric);
-  ASSERT_TRUE(bool(groups)) << groups.error().text;
+  ASSERT_TRUE(bool(groups)) << groups.message();
   ASSERT_EQ(groups->ranks.size(), 3u);
   EXPECT_EQ(groups->ranks[1], (std::vector<int>{8, 9, 10, 11, 12, 13, 14, 15}));
   EXPECT_EQ(groups->first.numRanks(), 8);
@@ -29,7 +29,7 @@ TEST(Hierarchy, SchedulesPassTheChecker) {
           CollectiveKind::AllReduce}) {
       Fabric fabric = fabricOf(spec);
       Result<Schedule> schedule = hierarchicalSchedule(fabric, kind, 1, {});
-      ASSERT_TRUE(bool(schedule)) << spec << ": " << schedule.error().text;
+      ASSERT_TRUE(bool(schedule)) << spec << ": " << schedule.message();
       EXPECT_EQ(check(*schedule, &fabric), "") << spec;
       EXPECT_EQ(schedule->collective.kind, kind);
     }

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "synth/Msccl.h"
+#include "synth/interop/Msccl.h"
 #include "Common.h"
 #include "synth/Forest.h"
 #include "synth/Solve.h"
-#include "synth/Transfers.h"
+#include "synth/interop/Transfers.h"
 
 #include <deque>
 #include <filesystem>
@@ -35,7 +35,7 @@ static MscclProgram load(const std::string &file) {
   Result<std::string> text = readFile(file);
   EXPECT_TRUE(bool(text)) << file;
   Result<MscclProgram> program = parseMsccl(*text, file);
-  EXPECT_TRUE(bool(program)) << program.error().text;
+  EXPECT_TRUE(bool(program)) << program.message();
   return *program;
 }
 
@@ -54,7 +54,7 @@ TEST(Msccl, CorpusIsRightAndRoundTrips) {
       }
       Result<MscclProgram> again =
           parseMsccl(writeMsccl(program, dialect), "again.xml");
-      ASSERT_TRUE(bool(again)) << again.error().text;
+      ASSERT_TRUE(bool(again)) << again.message();
       EXPECT_TRUE(*again == full) << file;
     }
   }
@@ -244,7 +244,7 @@ bool tokensRight(const MscclProgram &program, int runs) {
 
 static std::string canonicalText(const Schedule &schedule) {
   Result<Schedule> canonical = canonicalSchedule(schedule);
-  EXPECT_TRUE(bool(canonical)) << canonical.error().text;
+  EXPECT_TRUE(bool(canonical)) << canonical.message();
   canonical->topology = "";
   return writeSchedule(*canonical);
 }
@@ -253,7 +253,7 @@ TEST(Msccl, CorpusImportsAndComesBack) {
   for (const std::string &file : corpus()) {
     MscclProgram program = load(file);
     Result<Schedule> schedule = importMsccl(program);
-    ASSERT_TRUE(bool(schedule)) << file << ": " << schedule.error().text;
+    ASSERT_TRUE(bool(schedule)) << file << ": " << schedule.message();
     EXPECT_EQ(check(*schedule), "") << file;
     // As many sends as chunks are received.
     int received = 0;
@@ -264,11 +264,11 @@ TEST(Msccl, CorpusImportsAndComesBack) {
     EXPECT_EQ(schedule->totalSends(), received) << file;
     EXPECT_EQ(canonicalText(*schedule), writeSchedule(*schedule)) << file;
     Result<Schedule> text = parseSchedule(writeSchedule(*schedule), "s.json");
-    ASSERT_TRUE(bool(text)) << text.error().text;
+    ASSERT_TRUE(bool(text)) << text.message();
     Result<MscclProgram> out = exportMsccl(*text, "again");
-    ASSERT_TRUE(bool(out)) << file << ": " << out.error().text;
+    ASSERT_TRUE(bool(out)) << file << ": " << out.message();
     Result<Schedule> again = importMsccl(*out);
-    ASSERT_TRUE(bool(again)) << again.error().text;
+    ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_EQ(writeSchedule(*again), writeSchedule(*schedule)) << file;
   }
 }
@@ -297,7 +297,7 @@ TEST(Msccl, ImportSaysWhatNoScheduleCan) {
   ASSERT_EQ(checkMsccl(p), "");
   Result<Schedule> schedule = importMsccl(p);
   ASSERT_FALSE(bool(schedule));
-  EXPECT_EQ(schedule.error().text,
+  EXPECT_EQ(schedule.message(),
             "what is sent is not a schedule: step 1: chunk 0 from rank 0 to "
             "rank 1: the receiver has it already");
 }
@@ -381,7 +381,7 @@ TEST(Msccl, NamesWhatIsWrong) {
 TEST(Msccl, ErrorsNameTheLine) {
   auto errorOf = [](const std::string &text) {
     Result<MscclProgram> p = parseMsccl(text, "p.xml");
-    return p ? "" : p.error().text;
+    return p ? "" : p.message();
   };
   EXPECT_TRUE(errorOf("<algo>\n<gpu").starts_with("p.xml:2: not valid XML:"))
       << errorOf("<algo>\n<gpu");
@@ -422,7 +422,7 @@ TEST(Msccl, ErrorsNameTheLine) {
   std::string strange = whole;
   strange.insert(at, "outOfPlace=\"0\" ");
   Result<MscclProgram> noted = parseMsccl(strange, "p.xml");
-  ASSERT_TRUE(bool(noted)) << noted.error().text;
+  ASSERT_TRUE(bool(noted)) << noted.message();
   EXPECT_EQ(noted->notes, std::vector<std::string>{
                               "p.xml:1: <algo>: the attribute \"outOfPlace\" "
                               "is not known and left out"});
@@ -443,11 +443,11 @@ TEST(Msccl, OwnContributionsOutliveTheRunningSum) {
        {{0, 1, 0, SendOp::Copy, -1, {}}, {0, 0, 2, SendOp::Stash, -1, {0}}}}};
   ASSERT_EQ(check(s), "");
   Result<MscclProgram> program = exportMsccl(s, "own");
-  ASSERT_TRUE(bool(program)) << program.error().text;
+  ASSERT_TRUE(bool(program)) << program.message();
   EXPECT_TRUE(tokensRight(*program, 5));
   EXPECT_GT(program->gpus[0].scratchChunks, 0);
   Result<Schedule> again = importMsccl(*program);
-  ASSERT_TRUE(bool(again)) << again.error().text;
+  ASSERT_TRUE(bool(again)) << again.message();
   EXPECT_EQ(writeSchedule(*again), canonicalText(s));
 }
 
@@ -466,11 +466,11 @@ TEST(Msccl, SchedulesExport) {
         solve(fabric, collectiveOf(name, fabric.ranks, c), s, r, {});
     ASSERT_TRUE(bool(solved));
     Result<MscclProgram> program = exportMsccl(solved->schedule, "test");
-    ASSERT_TRUE(bool(program)) << name << ": " << program.error().text;
+    ASSERT_TRUE(bool(program)) << name << ": " << program.message();
     EXPECT_EQ(checkMsccl(*program), "") << name;
     EXPECT_TRUE(tokensRight(*program, 3)) << name;
     Result<Schedule> again = importMsccl(*program);
-    ASSERT_TRUE(bool(again)) << name << ": " << again.error().text;
+    ASSERT_TRUE(bool(again)) << name << ": " << again.message();
     EXPECT_EQ(writeSchedule(*again), canonicalText(solved->schedule)) << name;
   }
   Fabric fabric = fabricOf("ndv2x2");
@@ -478,7 +478,7 @@ TEST(Msccl, SchedulesExport) {
       treeSchedule(fabric, CollectiveKind::AllReduce, 1, {});
   ASSERT_TRUE(bool(trees));
   Result<MscclProgram> program = exportMsccl(*trees, "trees");
-  ASSERT_TRUE(bool(program)) << program.error().text;
+  ASSERT_TRUE(bool(program)) << program.message();
   Result<MscclProgram> refused = exportMsccl(
       [] {
         Schedule s;
@@ -488,5 +488,5 @@ TEST(Msccl, SchedulesExport) {
       }(),
       "x");
   ASSERT_FALSE(bool(refused));
-  EXPECT_EQ(refused.error().text, "MSCCL XML has no broadcast");
+  EXPECT_EQ(refused.message(), "MSCCL XML has no broadcast");
 }

@@ -17,7 +17,7 @@ static ParetoResult frontier(const Fabric &fabric, const std::string &name,
         return makeCollective(*parseCollectiveKind(name), fabric.ranks, chunks);
       },
       options);
-  EXPECT_TRUE(bool(result)) << result.error().text;
+  EXPECT_TRUE(bool(result)) << result.message();
   for (const ParetoPoint &p : result->points)
     EXPECT_EQ(check(p.schedule, &fabric), "");
   return *result;
@@ -61,7 +61,7 @@ TEST(Pareto, FilesResume) {
   ParetoResult first = frontier(fabric, "all_gather");
   std::string text = paretoJson(first, fabric);
   Result<std::vector<ParetoPoint>> known = parsePareto(text, "p.json", fabric);
-  ASSERT_TRUE(bool(known)) << known.error().text;
+  ASSERT_TRUE(bool(known)) << known.message();
   ParetoOptions options;
   options.known = *known;
   EXPECT_EQ(paretoJson(frontier(fabric, "all_gather", options), fabric), text);

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "synth/Plan.h"
+#include "synth/interop/Plan.h"
 #include "Common.h"
 #include "PlanTokens.h"
 #include "synth/Forest.h"
-#include "synth/Msccl.h"
 #include "synth/Solve.h"
-#include "synth/Transfers.h"
+#include "synth/interop/Msccl.h"
+#include "synth/interop/Transfers.h"
 
 #include <filesystem>
 #include <random>
@@ -35,13 +35,13 @@ static Plan load(const std::string &file) {
   Result<std::string> text = readFile(file);
   EXPECT_TRUE(bool(text)) << file;
   Result<Plan> plan = parsePlan(*text, file);
-  EXPECT_TRUE(bool(plan)) << plan.error().text;
+  EXPECT_TRUE(bool(plan)) << plan.message();
   return plan ? *plan : Plan();
 }
 
 static std::string canonicalText(const Schedule &schedule) {
   Result<Schedule> canonical = canonicalSchedule(schedule);
-  EXPECT_TRUE(bool(canonical)) << canonical.error().text;
+  EXPECT_TRUE(bool(canonical)) << canonical.message();
   canonical->topology = "";
   return writeSchedule(*canonical);
 }
@@ -60,7 +60,7 @@ TEST(Plan, CorpusIsJudgedAndRoundTrips) {
   for (const std::string &file : files) {
     Plan plan = load(file);
     Result<Plan> again = parsePlan(writePlan(plan), "again.json");
-    ASSERT_TRUE(bool(again)) << again.error().text;
+    ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_TRUE(*again == plan) << file;
     if (file.ends_with("reduce_tbg.json")) {
       // Published, and wrong: thread block 0 reads the half of a chunk that
@@ -74,18 +74,18 @@ TEST(Plan, CorpusIsJudgedAndRoundTrips) {
     EXPECT_EQ(checkPlan(plan), "") << file;
     EXPECT_TRUE(tokensRight(plan, 20)) << file;
     Result<Schedule> schedule = importPlan(plan);
-    ASSERT_TRUE(bool(schedule)) << file << ": " << schedule.error().text;
+    ASSERT_TRUE(bool(schedule)) << file << ": " << schedule.message();
     for (PlanProtocol protocol : {PlanProtocol::Simple, PlanProtocol::LL}) {
       Result<Plan> out = exportPlan(*schedule, "again", protocol);
-      ASSERT_TRUE(bool(out)) << file << ": " << out.error().text;
+      ASSERT_TRUE(bool(out)) << file << ": " << out.message();
       Result<Schedule> back = importPlan(*out);
-      ASSERT_TRUE(bool(back)) << back.error().text;
+      ASSERT_TRUE(bool(back)) << back.message();
       EXPECT_EQ(writeSchedule(*back), writeSchedule(*schedule)) << file;
     }
     Result<MscclProgram> program = exportMsccl(*schedule, "again");
-    ASSERT_TRUE(bool(program)) << file << ": " << program.error().text;
+    ASSERT_TRUE(bool(program)) << file << ": " << program.message();
     Result<Schedule> back = importMsccl(*program);
-    ASSERT_TRUE(bool(back)) << back.error().text;
+    ASSERT_TRUE(bool(back)) << back.message();
     EXPECT_EQ(writeSchedule(*back), writeSchedule(*schedule)) << file;
   }
 }
@@ -106,9 +106,9 @@ static std::vector<Plan> exported() {
     EXPECT_TRUE(solved && solved->answer == Answer::Yes) << name;
     for (PlanProtocol protocol : {PlanProtocol::Simple, PlanProtocol::LL}) {
       Result<Plan> plan = exportPlan(solved->schedule, name, protocol);
-      EXPECT_TRUE(bool(plan)) << name << ": " << plan.error().text;
+      EXPECT_TRUE(bool(plan)) << name << ": " << plan.message();
       Result<Schedule> back = importPlan(*plan);
-      EXPECT_TRUE(bool(back)) << name << ": " << back.error().text;
+      EXPECT_TRUE(bool(back)) << name << ": " << back.message();
       EXPECT_EQ(writeSchedule(*back), canonicalText(solved->schedule)) << name;
       plans.push_back(*plan);
     }
@@ -121,7 +121,7 @@ TEST(Plan, SchedulesExport) {
     EXPECT_EQ(checkPlan(plan), "") << plan.name;
     EXPECT_TRUE(tokensRight(plan, 20)) << plan.name << " " << plan.protocol;
     Result<Plan> again = parsePlan(writePlan(plan), "again.json");
-    ASSERT_TRUE(bool(again)) << again.error().text;
+    ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_TRUE(*again == plan);
   }
   Schedule broadcast;
@@ -129,7 +129,7 @@ TEST(Plan, SchedulesExport) {
   broadcast.hosts = 2;
   Result<Plan> refused = exportPlan(broadcast, "x");
   ASSERT_FALSE(bool(refused));
-  EXPECT_EQ(refused.error().text,
+  EXPECT_EQ(refused.message(),
             "no layout of the buffers is known for broadcast in MSCCL++ plans");
 }
 
@@ -217,9 +217,9 @@ TEST(Plan, MscclProgramsBecomePlans) {
     ASSERT_TRUE(bool(schedule));
     for (PlanProtocol protocol : {PlanProtocol::Simple, PlanProtocol::LL}) {
       Result<Plan> plan = exportPlan(*schedule, program->name, protocol);
-      ASSERT_TRUE(bool(plan)) << entry.path() << ": " << plan.error().text;
+      ASSERT_TRUE(bool(plan)) << entry.path() << ": " << plan.message();
       Result<Schedule> back = importPlan(*plan);
-      ASSERT_TRUE(bool(back)) << back.error().text;
+      ASSERT_TRUE(bool(back)) << back.message();
       EXPECT_EQ(writeSchedule(*back), writeSchedule(*schedule));
     }
   }
@@ -353,18 +353,18 @@ TEST(Plan, LegacyFormatComesBack) {
     Result<std::string> text = writeLegacyPlan(plan);
     if (!text) {
       ++refused;
-      EXPECT_NE(text.error().text.find("0.6"), std::string::npos)
-          << plan.name << ": " << text.error().text;
+      EXPECT_NE(text.message().find("0.6"), std::string::npos)
+          << plan.name << ": " << text.message();
       continue;
     }
     ++written;
     EXPECT_NE(text->find("\"inputChunks\""), std::string::npos);
     Result<Plan> back = parsePlan(*text, "legacy.json");
-    ASSERT_TRUE(bool(back)) << back.error().text;
+    ASSERT_TRUE(bool(back)) << back.message();
     EXPECT_EQ(checkPlan(*back), checkPlan(plan)) << plan.name;
     // Once more, nothing changes at all.
     Result<std::string> again = writeLegacyPlan(*back);
-    ASSERT_TRUE(bool(again)) << again.error().text;
+    ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_EQ(*again, *text);
     Plan same = *back;
     dropAdded(same, plan);
@@ -381,15 +381,15 @@ TEST(Plan, LegacyFormatComesBack) {
   Result<std::string> text = writeLegacyPlan(semaphores);
   ASSERT_FALSE(bool(text));
   EXPECT_EQ(
-      text.error().text,
+      text.message(),
       "in the format of version 0.6: gpu 0: the format has no semaphores");
   for (Plan plan : {portPlan(), blocksPlan(true)}) {
     plan.minBytes = 1024;
     plan.maxBytes = 1 << 20;
     text = writeLegacyPlan(plan);
-    ASSERT_TRUE(bool(text)) << text.error().text;
+    ASSERT_TRUE(bool(text)) << text.message();
     Result<Plan> back = parsePlan(*text, "legacy.json");
-    ASSERT_TRUE(bool(back)) << back.error().text;
+    ASSERT_TRUE(bool(back)) << back.message();
     dropAdded(*back, plan);
     EXPECT_EQ(meaningOf(*back), meaningOf(plan));
   }
@@ -399,7 +399,7 @@ TEST(Plan, PortChannelsCopyLater) {
   Plan p = portPlan();
   EXPECT_EQ(checkPlan(p), "");
   Result<Schedule> schedule = importPlan(p);
-  ASSERT_TRUE(bool(schedule)) << schedule.error().text;
+  ASSERT_TRUE(bool(schedule)) << schedule.message();
   EXPECT_EQ(schedule->totalSends(), 2);
   Plan early = p;
   early.gpus[0].blocks[0].ops.resize(7);
@@ -427,11 +427,11 @@ TEST(Plan, SwitchesAndPipelines) {
   Plan p = switchPlan();
   EXPECT_EQ(checkPlan(p), "");
   Result<Schedule> schedule = importPlan(p);
-  ASSERT_TRUE(bool(schedule)) << schedule.error().text;
+  ASSERT_TRUE(bool(schedule)) << schedule.message();
   // Two units of two chunks, there and back.
   EXPECT_EQ(schedule->totalSends(), 8);
   Result<Plan> again = parsePlan(writePlan(p), "again.json");
-  ASSERT_TRUE(bool(again)) << again.error().text;
+  ASSERT_TRUE(bool(again)) << again.message();
   EXPECT_TRUE(*again == p);
   Plan twice = p;
   twice.gpus[1].blocks[0].ops[3].ops[0] =
@@ -474,7 +474,7 @@ TEST(Plan, SemaphoresAndBarriersOrderBlocks) {
 TEST(Plan, ErrorsAndLimits) {
   auto errorOf = [](const std::string &text) {
     Result<Plan> p = parsePlan(text, "p.json");
-    return p ? "" : p.error().text;
+    return p ? "" : p.message();
   };
   EXPECT_EQ(errorOf("{\"gpus\": []}"),
             "p.json: /gpus: expected at least one gpu, found none");
@@ -509,15 +509,15 @@ TEST(Plan, BuffersMayNameTheirRank) {
   std::string right = text, wrong = text;
   right.insert(at, "\"rank\": 0, ");
   Result<Plan> read = parsePlan(right, "p.json");
-  ASSERT_TRUE(bool(read)) << read.error().text;
+  ASSERT_TRUE(bool(read)) << read.message();
   EXPECT_TRUE(*read == plan);
   wrong.insert(at, "\"rank\": 1, ");
   read = parsePlan(wrong, "p.json");
   ASSERT_FALSE(bool(read));
-  EXPECT_NE(read.error().text.find("/rank: expected an integer from 0 to 0, "
-                                   "found 1"),
+  EXPECT_NE(read.message().find("/rank: expected an integer from 0 to 0, "
+                                "found 1"),
             std::string::npos)
-      << read.error().text;
+      << read.message();
 }
 
 TEST(Plan, SemaphoresAreLimitedByOperation) {

@@ -10,7 +10,7 @@
 #ifndef CCN_TEST_UNIT_SYNTH_PLANTOKENS_H
 #define CCN_TEST_UNIT_SYNTH_PLANTOKENS_H
 
-#include "synth/Plan.h"
+#include "synth/interop/Plan.h"
 
 #include <map>
 #include <numeric>

@@ -139,5 +139,5 @@ TEST(Simulate, MessagesNeedAWay) {
   EXPECT_TRUE(bool(simulateMessages({{0, 1}}, *oneWay, 1e6)));
   Result<double> back = simulateMessages({{1, 0}}, *oneWay, 1e6);
   ASSERT_FALSE(bool(back));
-  EXPECT_EQ(back.error().text, "the topology has no way from rank 1 to rank 0");
+  EXPECT_EQ(back.message(), "the topology has no way from rank 1 to rank 0");
 }

@@ -14,7 +14,7 @@ using namespace ccn::synth;
 
 static Sketch sketchOf(const std::string &text) {
   Result<Sketch> sketch = parseSketch(text, "s.json");
-  EXPECT_TRUE(bool(sketch)) << sketch.error().text;
+  EXPECT_TRUE(bool(sketch)) << sketch.message();
   return sketch ? *sketch : Sketch();
 }
 
@@ -33,7 +33,7 @@ static SolveResult solved(const std::string &spec, const Collective &coll,
   options.engine = engine;
   Result<SolveResult> result =
       solveSketch(fabric, coll, steps, rounds, sketch, options);
-  EXPECT_TRUE(bool(result)) << result.error().text;
+  EXPECT_TRUE(bool(result)) << result.message();
   if (result && result->answer == Answer::Yes)
     EXPECT_EQ(check(result->schedule, &fabric), "");
   return result ? *result : SolveResult();
@@ -202,7 +202,7 @@ TEST(Sketch, SumsAndShares) {
   Result<SolveResult> whole = solve(pair, gather, 1, 1, {});
   EXPECT_EQ(whole->answer, Answer::Yes);
   Result<SolveResult> half = solveSketch(pair, gather, 1, 1, share, {});
-  ASSERT_TRUE(bool(half)) << half.error().text;
+  ASSERT_TRUE(bool(half)) << half.message();
   EXPECT_EQ(half->answer, Answer::No);
   EXPECT_NE(half->certificate.find("internode_sketch/beta_split"),
             std::string::npos)
@@ -213,7 +213,7 @@ TEST(Sketch, SumsAndShares) {
 TEST(Sketch, WhatDoesNotFitIsRefused) {
   auto parseError = [](const std::string &text) {
     Result<Sketch> sketch = parseSketch(text, "s.json");
-    return sketch ? "" : sketch.error().text;
+    return sketch ? "" : sketch.message();
   };
   EXPECT_EQ(
       parseError(R"({"nnodes": 1, "intranode_sketch": {"strategy": "x"}})"),
@@ -235,7 +235,7 @@ TEST(Sketch, WhatDoesNotFitIsRefused) {
     Result<SolveResult> result =
         solveSketch(fabric, collectiveOf(collective, fabric.ranks, 1), 2, 4,
                     sketchOf(text), {});
-    return result ? "" : result.error().text;
+    return result ? "" : result.message();
   };
   EXPECT_EQ(
       solveError(R"({"nnodes": 3, "intranode_sketch": {"strategy": "none"}})",

@@ -33,7 +33,7 @@ static void expectRow(const Fabric &fabric, const Collective &collective,
   options.limits = Limits::seconds(120);
   Result<SolveResult> result =
       solve(fabric, collective, row["S"], row["R"], options);
-  ASSERT_TRUE(bool(result)) << result.error().text;
+  ASSERT_TRUE(bool(result)) << result.message();
   // The one row that the literature leaves open has no schedule.
   bool none = row["result"] != "sat";
   EXPECT_EQ(result->answer, none ? Answer::No : Answer::Yes)
@@ -100,7 +100,7 @@ TEST(Solve, EnginesAgreeOnSmallRows) {
             options.limits = Limits::seconds(60);
             Result<SolveResult> r =
                 solve(fabric, collective, steps, rounds, options);
-            ASSERT_TRUE(bool(r)) << r.error().text;
+            ASSERT_TRUE(bool(r)) << r.message();
             answers.push_back(r->answer);
             EXPECT_NE(r->answer, Answer::Unknown)
                 << spec << " " << name << " " << steps << " " << rounds << " "
@@ -156,7 +156,7 @@ TEST(Solve, SpareCpusServeAllReduce) {
   ASSERT_TRUE(bool(fabric));
   Result<SolveResult> r =
       solve(*fabric, collectiveOf("all_reduce", 3, 1), 2, 2, {});
-  ASSERT_TRUE(bool(r)) << r.error().text;
+  ASSERT_TRUE(bool(r)) << r.message();
   EXPECT_EQ(r->answer, Answer::Yes);
 }
 
@@ -169,7 +169,7 @@ TEST(Solve, HelpersPassContributionsOn) {
     Result<SolveResult> r =
         solve(fabric, collectiveOf("all_reduce", fabric.ranks, 1), steps,
               rounds, options);
-    ASSERT_TRUE(bool(r)) << r.error().text;
+    ASSERT_TRUE(bool(r)) << r.message();
     ASSERT_EQ(r->answer, Answer::Yes) << r->certificate;
     EXPECT_EQ(check(r->schedule, &fabric), "");
     if (mode == ReduceMode::OneSum)
@@ -185,7 +185,7 @@ TEST(Solve, HelpersPassContributionsOn) {
     t.addDuplex(g, (g + 1) % 3, 10, 0.5);
   t.addDuplex(1, cpu, 10, 0.5);
   Result<Fabric> triangle = makeFabric(t);
-  ASSERT_TRUE(bool(triangle)) << triangle.error().text;
+  ASSERT_TRUE(bool(triangle)) << triangle.message();
   for (ReduceMode mode :
        {ReduceMode::OneSum, ReduceMode::Direct, ReduceMode::Auto}) {
     expectSolved(*triangle, 3, 6, mode);
@@ -195,9 +195,9 @@ TEST(Solve, HelpersPassContributionsOn) {
       readFile(CCN_SYNTH_TEST_DATA "/topologies/dgx1.xml");
   ASSERT_TRUE(bool(text));
   Result<Topology> dgx1 = parseAnyTopology(*text, "dgx1.xml", {});
-  ASSERT_TRUE(bool(dgx1)) << dgx1.error().text;
+  ASSERT_TRUE(bool(dgx1)) << dgx1.message();
   Result<Fabric> fabric = makeFabric(*dgx1);
-  ASSERT_TRUE(bool(fabric)) << fabric.error().text;
+  ASSERT_TRUE(bool(fabric)) << fabric.message();
   expectSolved(*fabric, 2, 8, ReduceMode::OneSum);
 }
 
@@ -211,13 +211,13 @@ TEST(Solve, CustomRelations) {
   ASSERT_TRUE(bool(shift));
   Fabric fabric = fabricOf("ring(4)");
   Result<SolveResult> r = solve(fabric, *shift, 1, 2, {});
-  ASSERT_TRUE(bool(r)) << r.error().text;
+  ASSERT_TRUE(bool(r)) << r.message();
   EXPECT_EQ(r->answer, Answer::Yes);
 }
 
 TEST(AllToAllV, EqualCountsAreAllToAll) {
   Result<Collective> v = makeAllToAllV(Counts(4, std::vector<int>(4, 1)), 2);
-  ASSERT_TRUE(bool(v)) << v.error().text;
+  ASSERT_TRUE(bool(v)) << v.message();
   Collective plain = collectiveOf("all_to_all", 4, 8);
   ASSERT_EQ(v->chunks.size(), plain.chunks.size());
   for (size_t c = 0; c < plain.chunks.size(); ++c) {
@@ -236,7 +236,7 @@ TEST(AllToAllV, EnginesAgreeAndSchedulesSurviveTheirFile) {
       for (int &count : row)
         count = static_cast<int>(random() % 3);
     Result<Collective> coll = makeAllToAllV(counts, 1);
-    ASSERT_TRUE(bool(coll)) << coll.error().text;
+    ASSERT_TRUE(bool(coll)) << coll.message();
     RoundBound bound = roundBound(fabric, *coll);
     for (int rounds = 2; rounds <= 7; ++rounds) {
       Result<SolveResult> flow = solve(fabric, *coll, 2, rounds, {});
@@ -251,7 +251,7 @@ TEST(AllToAllV, EnginesAgreeAndSchedulesSurviveTheirFile) {
       EXPECT_GE(rounds, leastRounds(bound, 1));
       Result<Schedule> again =
           parseSchedule(writeSchedule(flow->schedule), "v.json");
-      ASSERT_TRUE(bool(again)) << again.error().text;
+      ASSERT_TRUE(bool(again)) << again.message();
       EXPECT_EQ(again->collective.counts, counts);
       EXPECT_EQ(check(*again), "");
       EXPECT_GT(simulate(flow->schedule, fabric, 1e6)->eventUs, 0);
@@ -262,14 +262,14 @@ TEST(AllToAllV, EnginesAgreeAndSchedulesSurviveTheirFile) {
 TEST(AllToAllV, ErrorsNameTheCount) {
   auto errorOf = [](const std::string &text) {
     Result<Counts> counts = parseCounts(text, "c.json");
-    return counts ? "" : counts.error().text;
+    return counts ? "" : counts.message();
   };
   EXPECT_EQ(errorOf("[[0,1],[2]]"), "c.json: /1: expected 2 counts, found 1");
   EXPECT_EQ(errorOf("[[0,-1],[2,0]]"),
             "c.json: /0/1: expected an integer from 0 to 1048576, found -1");
-  EXPECT_EQ(makeAllToAllV({{0, 0}, {0, 0}}, 1).error().text,
+  EXPECT_EQ(makeAllToAllV({{0, 0}, {0, 0}}, 1).message(),
             "all_to_allv: expected a count above 0, found none");
-  EXPECT_EQ(loadCollective("all_to_allv", 3, 1, 0, {{1}}).error().text,
+  EXPECT_EQ(loadCollective("all_to_allv", 3, 1, 0, {{1}}).message(),
             "all_to_allv: expected counts for the topology's 3 ranks "
             "(--counts), found 1");
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 #include "Common.h"
 
 #include <map>
@@ -22,7 +22,7 @@ static std::string textOf(const std::string &name) {
 static Topology load(const std::string &name,
                      const ImportOptions &options = {}) {
   Result<Topology> topology = parseAnyTopology(textOf(name), name, options);
-  EXPECT_TRUE(bool(topology)) << topology.error().text;
+  EXPECT_TRUE(bool(topology)) << topology.message();
   return topology ? *topology : Topology();
 }
 
@@ -114,7 +114,7 @@ TEST(TopologyImport, PcieTreesFromBothSourcesAgree) {
     }
     Fabric fabric = [&] {
       Result<Fabric> f = makeFabric(text);
-      EXPECT_TRUE(bool(f)) << f.error().text;
+      EXPECT_TRUE(bool(f)) << f.message();
       return *f;
     }();
     EXPECT_EQ(fabric.ranks, 8);
@@ -143,7 +143,7 @@ TEST(TopologyImport, LevelsOfTheMatrix) {
       parseNvidiaSmi("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tNV12\t0-63\n"
                      "GPU1\tNV12\tX\t0-63\n",
                      "two.txt", {0, 0, 0, 0, true});
-  ASSERT_TRUE(bool(direct)) << direct.error().text;
+  ASSERT_TRUE(bool(direct)) << direct.message();
   EXPECT_EQ(linkOf(*direct, "gpu0", "gpu1"), 300);
 }
 
@@ -151,7 +151,7 @@ TEST(TopologyImport, LevelsOfTheMatrix) {
 static Topology parsed(const std::string &text,
                        const ImportOptions &options = {}) {
   Result<Topology> topology = parseAnyTopology(text, "t", options);
-  EXPECT_TRUE(bool(topology)) << topology.error().text;
+  EXPECT_TRUE(bool(topology)) << topology.message();
   return topology ? *topology : Topology();
 }
 
@@ -198,7 +198,7 @@ TEST(TopologyImport, EscapesMayBeLost) {
     EXPECT_EQ(t.numRanks(), 2) << escape;
     EXPECT_EQ(t.nodes[0].name, "gpu0") << escape;
   }
-  EXPECT_EQ(parseNvidiaSmi(rows, "t.txt").error().text,
+  EXPECT_EQ(parseNvidiaSmi(rows, "t.txt").message(),
             "t.txt:2: expected the header, whose words name the devices, "
             "before the row of GPU1");
 }
@@ -290,8 +290,7 @@ TEST(TopologyImport, HostsAreToldApartByTheirHash) {
   EXPECT_EQ(parseNcclTopology("<system>" + host("0x1", "0") + host("0x1", "1") +
                                   "</system>",
                               "t.xml")
-                .error()
-                .text,
+                .message(),
             "t.xml:10: <cpu>: expected distinct numaids in a host, found 0 "
             "twice");
 }
@@ -370,7 +369,7 @@ TEST(TopologyImport, WhatIsNotKnownIsSaid) {
 TEST(TopologyImport, MalformedMatricesNameTheLine) {
   auto errorOf = [](const std::string &text) {
     Result<Topology> t = parseNvidiaSmi(text, "t.txt");
-    return t ? "" : t.error().text;
+    return t ? "" : t.message();
   };
   std::string head = "\tGPU0\tGPU1\tCPU Affinity\n";
   EXPECT_EQ(errorOf("nothing\n"),
@@ -402,7 +401,7 @@ TEST(TopologyImport, MalformedMatricesNameTheLine) {
 TEST(TopologyImport, MalformedDumpsNameTheLine) {
   auto errorOf = [](const std::string &text) {
     Result<Topology> t = parseNcclTopology(text, "t.xml");
-    return t ? "" : t.error().text;
+    return t ? "" : t.message();
   };
   auto pci = [](const std::string &bus, const std::string &inner) {
     return "<pci busid=\"" + bus +

@@ -13,11 +13,11 @@ using namespace ccn::synth;
 TEST(Topology, EveryBuiltinIsValidAndRoundTrips) {
   for (const BuiltinTopology &builtin : builtinTopologies()) {
     Result<Topology> t = buildTopology(builtin.example);
-    ASSERT_TRUE(bool(t)) << builtin.example << ": " << t.error().text;
+    ASSERT_TRUE(bool(t)) << builtin.example << ": " << t.message();
     EXPECT_EQ(validate(*t), "") << builtin.example;
     std::string text = writeTopology(*t);
     Result<Topology> again = parseTopology(text, "x.json");
-    ASSERT_TRUE(bool(again)) << again.error().text;
+    ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_EQ(writeTopology(*again), text);
     EXPECT_TRUE(bool(makeFabric(*t)));
   }
@@ -55,7 +55,7 @@ TEST(Topology, RefusesUnknownNames) {
 
 static std::string errorOf(const std::string &text) {
   Result<Topology> t = parseTopology(text, "t.json");
-  return t ? "" : t.error().text;
+  return t ? "" : t.message();
 }
 
 TEST(Topology, LocatesErrors) {

@@ -114,7 +114,7 @@ TEST_F(DiskCacheTest, WrongAnswersAreNoAnswers) {
   request.topology = "ring(4)";
   request.objective = "latency";
   synth::Result<Synthesized> first = synthesize(request);
-  ASSERT_TRUE(bool(first)) << first.error().text;
+  ASSERT_TRUE(bool(first)) << first.message();
   ASSERT_EQ(files().size(), 1u);
   std::string path = files().front();
   auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -138,7 +138,7 @@ TEST_F(DiskCacheTest, WrongAnswersAreNoAnswers) {
         "\n" + lost}) {
     cache.keep(question, wrong);
     synth::Result<Synthesized> again = synthesize(request);
-    ASSERT_TRUE(bool(again)) << again.error().text;
+    ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_EQ(again->schedule, first->schedule) << wrong;
     EXPECT_EQ(cache.find(question), "\n" + first->schedule) << wrong;
   }

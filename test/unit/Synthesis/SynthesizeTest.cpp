@@ -51,11 +51,11 @@ protected:
     request.objective = objective;
     request.seconds = 20;
     Result<Synthesized> found = synthesize(request);
-    EXPECT_TRUE(bool(found)) << found.error().text;
+    EXPECT_TRUE(bool(found)) << found.message();
     if (!found)
       return {};
     Result<Schedule> schedule = parseSchedule(found->schedule, "found");
-    EXPECT_TRUE(bool(schedule)) << schedule.error().text;
+    EXPECT_TRUE(bool(schedule)) << schedule.message();
     if (!schedule)
       return {};
     EXPECT_EQ(check(*schedule), "");
@@ -77,7 +77,7 @@ bool passesCpu(const Schedule &schedule) {
 double throughput(const Schedule &schedule, const std::string &topology) {
   Result<Topology> machine = loadTopology(topology);
   Result<Timing> timing = simulate(schedule, *makeFabric(*machine), 1e9);
-  EXPECT_TRUE(bool(timing)) << timing.error().text;
+  EXPECT_TRUE(bool(timing)) << timing.message();
   return timing ? 1e6 / timing->eventUs : 0;
 }
 

@@ -18,8 +18,8 @@ namespace ccn::verify {
 
 namespace {
 
-using interp::ElementType;
-using interp::HostTensor;
+using runtime::ElementType;
+using runtime::HostTensor;
 
 struct Case {
   const char *name, *arguments, *expression;
@@ -164,13 +164,13 @@ const Case cases[] = {
 class Differential : public testing::TestWithParam<Case> {
 protected:
   /// Inputs for every argument: eighths, or integers below 4.
-  HostTensor draw(ElementType type, const interp::Shape &shape) {
+  HostTensor draw(ElementType type, const runtime::Shape &shape) {
     std::vector<double> values;
-    int64_t count = *interp::elementCount(shape);
+    int64_t count = *runtime::elementCount(shape);
     for (int64_t i = 0; i < count; ++i) {
-      uint32_t bits = interp::philox4x32({counter++, 0, 0, 0}, {1, 2})[0];
+      uint32_t bits = runtime::philox4x32({counter++, 0, 0, 0}, {1, 2})[0];
       double value = type == ElementType::Bool ? bits & 1 : bits & 3;
-      if (interp::isFloat(type)) {
+      if (runtime::isFloat(type)) {
         value = (1 + (bits & 15)) / 8.0;
         if (!GetParam().positive && (bits & 16))
           value = -value;
@@ -211,8 +211,8 @@ TEST_P(Differential, SymbolsGiveTheNumbers) {
     for (unsigned i = 0; i < program.getNumArguments(); ++i) {
       auto type =
           llvm::cast<mlir::RankedTensorType>(program.getArgument(i).getType());
-      HostTensor tensor = draw(interp::elementTypeOf(type.getElementType()),
-                               mesh.externalShape(type));
+      HostTensor tensor =
+          draw(elementTypeOf(type.getElementType()), mesh.externalShape(type));
       for (int64_t j = 0; j < tensor.count(); ++j)
         values.push_back(tensor.doubleAt(j));
       inputs[program.getArgName(i).str()] = tensor;

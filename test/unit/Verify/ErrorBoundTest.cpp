@@ -17,7 +17,7 @@ protected:
   /// The value in f64, the bound and what the program itself gives, of its one
   /// result.
   struct Result {
-    interp::HostTensor value, bound, native;
+    runtime::HostTensor value, bound, native;
   };
 
   Result compute(const std::string &text, ValueSet set,

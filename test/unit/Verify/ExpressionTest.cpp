@@ -9,10 +9,10 @@
 
 #include "lib/Verify/Expression.h"
 
-#include "lib/Interpreter/Random.h"
 #include "lib/Verify/Evaluate.h"
 #include "lib/Verify/Solver.h"
 #include "lib/Verify/SymbolicExecutor.h"
+#include "runtime/tensor/Random.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace ccn::verify {
 
 namespace {
 
-using interp::ElementType;
+using runtime::ElementType;
 
 TEST(RationalTest, DoublesAreExact) {
   EXPECT_EQ(describe(rationalOf(0)), "0");
@@ -152,7 +152,7 @@ TEST(ExpressionTest, TheNormalFormKeepsValues) {
       }
     for (int point = 0; point < 6; ++point) {
       auto assignment = [&](uint32_t symbol) -> double {
-        uint32_t bits = interp::philox4x32(
+        uint32_t bits = runtime::philox4x32(
             {symbol, 0, 0, 0}, {seed, static_cast<uint32_t>(point)})[0];
         // Symbols 3 and 4 are truth values.
         return symbol >= 3 ? bits & 1 : static_cast<int>(bits % 9) - 4;
@@ -297,7 +297,7 @@ TEST(SymbolicKernelsTest, WhatIsObscuredShowsWhereItIsRead) {
   SymbolicKernels kernels(exprs, {});
   auto x = kernels.symbols("x", ElementType::F32, {4, 2});
   ASSERT_TRUE(x);
-  interp::HostTensor part = obscureOutside(kernels, *x, {{1, 0}, {2, 2}});
+  runtime::HostTensor part = obscureOutside(kernels, *x, {{1, 0}, {2, 2}});
   auto whole = kernels.unary(interp::UnaryOp::Exp, ElementType::F32, *x);
   auto chunk = kernels.unary(interp::UnaryOp::Exp, ElementType::F32, part);
   ASSERT_TRUE(whole && chunk);
@@ -305,7 +305,7 @@ TEST(SymbolicKernelsTest, WhatIsObscuredShowsWhereItIsRead) {
     EXPECT_EQ(whole->dataAs<Expr>()[i] == chunk->dataAs<Expr>()[i],
               i >= 2 && i < 6);
   // Obscured twice, it is unknown twice.
-  interp::HostTensor again = obscureOutside(kernels, *x, {{1, 0}, {2, 2}});
+  runtime::HostTensor again = obscureOutside(kernels, *x, {{1, 0}, {2, 2}});
   EXPECT_NE(part.dataAs<Expr>()[0], again.dataAs<Expr>()[0]);
 }
 
@@ -314,7 +314,7 @@ TEST(LockstepExchangeTest, RanksWaitForThoseBehind) {
   interp::Meeting meeting;
   meeting.name = "test";
   auto value = [](int64_t v) {
-    return *interp::HostTensor::splatInteger(ElementType::I64, {}, v);
+    return *runtime::HostTensor::splatInteger(ElementType::I64, {}, v);
   };
   meetings.startOperation();
   meetings.startRank(0);

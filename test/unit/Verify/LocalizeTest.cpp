@@ -31,7 +31,7 @@ std::string compare(const Outputs &expected, const Outputs &found) {
     const interp::Output &a = (*expected)[i], &b = (*found)[i];
     if (a.name != b.name || a.tensor.shape() != b.tensor.shape())
       return "other outputs than '" + a.name + "'";
-    if (auto at = interp::firstDifference(a.tensor, b.tensor))
+    if (auto at = runtime::firstDifference(a.tensor, b.tensor))
       return "element " + std::to_string(*at) + " of '" + a.name + "' is " +
              b.tensor.textAt(*at) + ", expected " + a.tensor.textAt(*at);
   }

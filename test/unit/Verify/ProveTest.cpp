@@ -246,19 +246,19 @@ TEST(ProveTest, ComparesReplicas) {
 
 /// Executes a program on `whole` chunk by chunk of dimension 0, with what is
 /// outside of each chunk unknown, and gives the result put together.
-static interp::HostTensor executeInChunks(ProgramOp program, int64_t chunks,
-                                          const interp::HostTensor &whole,
-                                          SymbolicKernels &kernels) {
+static runtime::HostTensor executeInChunks(ProgramOp program, int64_t chunks,
+                                           const runtime::HostTensor &whole,
+                                           SymbolicKernels &kernels) {
   SymbolicExecutor executor(interp::RankMesh(program.getMesh()), kernels);
   int64_t rows = whole.size(0);
-  std::vector<interp::HostTensor> pieces;
+  std::vector<runtime::HostTensor> pieces;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     int64_t begin = rows * chunk / chunks, end = rows * (chunk + 1) / chunks;
     executor.set(0, program.getArgument(0),
                  obscureOutside(kernels, whole,
                                 {{begin, 0}, {end - begin, whole.size(1)}}));
     EXPECT_FALSE(executor.execute(program.getBody().front()));
-    const interp::HostTensor &result =
+    const runtime::HostTensor &result =
         executor.get(0, interp::outcomesOf(program)[0].value);
     pieces.push_back(*interp::extract(result, 0, begin, end));
   }
@@ -269,15 +269,15 @@ TEST(SymbolicExecutorTest, ChunksSeeNothingOutside) {
   Programs programs;
   Expressions exprs;
   SymbolicKernels kernels(exprs, {});
-  auto x = kernels.symbols("x", interp::ElementType::F32, {5, 2});
+  auto x = kernels.symbols("x", runtime::ElementType::F32, {5, 2});
   ASSERT_TRUE(x);
   auto isIndependent = [&](const std::string &expression) {
     ProgramOp program = programs.compile(
         "mesh m (dp = 1)\nprogram p(x: f32[5, 2]) {\n  let out = " +
         expression + "\n  return out\n}\n");
-    interp::HostTensor once = executeInChunks(program, 1, *x, kernels);
-    interp::HostTensor chunked = executeInChunks(program, 3, *x, kernels);
-    return !interp::firstDifference(once, chunked);
+    runtime::HostTensor once = executeInChunks(program, 1, *x, kernels);
+    runtime::HostTensor chunked = executeInChunks(program, 3, *x, kernels);
+    return !runtime::firstDifference(once, chunked);
   };
   EXPECT_TRUE(isIndependent("exp(x) * x + 1"));
   EXPECT_TRUE(isIndependent("softmax(x, 1)"));

@@ -87,10 +87,10 @@ inline testing::AssertionResult is(Proof::Kind kind, const Proof &proof) {
 }
 
 /// `x` with what is outside of the box replaced by new symbols.
-inline interp::HostTensor obscureOutside(SymbolicKernels &kernels,
-                                         const interp::HostTensor &x,
-                                         const interp::Box &box) {
-  auto unknown = kernels.spoiled(interp::ElementType::F32, x, x.shape());
+inline runtime::HostTensor obscureOutside(SymbolicKernels &kernels,
+                                          const runtime::HostTensor &x,
+                                          const interp::Box &box) {
+  auto unknown = kernels.spoiled(runtime::ElementType::F32, x, x.shape());
   auto inside = interp::extractBox(x, box);
   EXPECT_TRUE(unknown && inside);
   return *interp::insertBox(*unknown, box.offsets, *inside);

@@ -8,7 +8,7 @@
 
 using namespace ccn;
 using namespace ccn::verify;
-using interp::HostTensor;
+using runtime::HostTensor;
 
 namespace {
 
@@ -21,7 +21,7 @@ protected:
     mlir::FailureOr<interp::NamedTensors> inputs =
         drawInputs(program, set, integers, seed);
     EXPECT_TRUE(mlir::succeeded(inputs));
-    EXPECT_EQ(inputs->at("x").shape(), (interp::Shape{2, 500}));
+    EXPECT_EQ(inputs->at("x").shape(), (runtime::Shape{2, 500}));
     return inputs->at("x");
   }
   static int64_t count(const HostTensor &tensor,
@@ -133,7 +133,7 @@ TEST_F(ValuesTest, MilderIntegers) {
 
 TEST_F(ValuesTest, SeedAndSetDecideAll) {
   auto same = [](const HostTensor &a, const HostTensor &b) {
-    return !interp::firstDifference(a, b);
+    return !runtime::firstDifference(a, b);
   };
   EXPECT_TRUE(
       same(draw("f32", ValueSet::Signed), draw("f32", ValueSet::Signed)));

@@ -1,0 +1,26 @@
+//===- EmitCuda.h - Plans as CUDA C++ ---------------------------*- C++ -*-===//
+//
+// From the runtime's plan to the kernels that execute it on GPUs: every launch
+// is one kernel, its parts one after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_GPU_EMITCUDA_H
+#define CCN_CODEGEN_GPU_EMITCUDA_H
+
+#include "codegen/plan/LoopKernel.h"
+#include "runtime/plan/GpuProgram.h"
+#include "runtime/plan/Plan.h"
+
+namespace ccn::codegen {
+
+/// The kernels of a plan whose loops are in `loops`. The source is for NVRTC,
+/// from sm_80 on, with the options --std=c++17 --fmad=false. Fails if the mesh
+/// has more than CCN_MAX_RANKS ranks, or if something of the plan has no
+/// translation.
+llvm::Expected<runtime::GpuProgram> emitCuda(const runtime::Plan &plan,
+                                             llvm::ArrayRef<LoopKernel> loops);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_GPU_EMITCUDA_H

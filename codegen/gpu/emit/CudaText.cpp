@@ -1,0 +1,107 @@
+//===- CudaText.cpp - Kernels that ranks and launches share ---------------===//
+
+#include "codegen/gpu/emit/CudaText.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::codegen;
+
+void CudaKernels::add(size_t rank, CudaKernel kernel) {
+  launches.resize(std::max(launches.size(), rank + 1));
+  if (kernel.body.text.empty()) {
+    launches[rank].push_back({-1, 1, 0, {}});
+    return;
+  }
+  const runtime::GpuKernel &properties = kernel.properties;
+  std::string key = kernel.declarations.text + kernel.body.text;
+  for (int64_t property :
+       {properties.threads, properties.sharedBytes, properties.blockBytes,
+        static_cast<int64_t>(properties.waits),
+        static_cast<int64_t>(properties.clusters),
+        static_cast<int64_t>(kernel.takesRegisters),
+        static_cast<int64_t>(kernel.takesFewRegisters)})
+    key += "/" + std::to_string(property);
+  auto [it, isNew] = known.try_emplace(std::move(key), kernels.size());
+  std::vector<runtime::GpuLaunch> &own = launches[rank];
+  own.push_back(kernel.launch);
+  own.back().kernel = static_cast<int>(it->second);
+  std::vector<int64_t> numbers = kernel.declarations.numbers;
+  numbers.insert(numbers.end(), kernel.body.numbers.begin(),
+                 kernel.body.numbers.end());
+  if (isNew)
+    kernels.push_back({std::move(kernel), {}});
+  kernels[it->second].uses.push_back(
+      {rank, own.size() - 1, std::move(numbers)});
+}
+
+/// A literal of type i64.
+static std::string literal(int64_t value) {
+  if (value == INT64_MIN)
+    return "(-9223372036854775807LL - 1)";
+  return value < 0 ? "(" + std::to_string(value) + "LL)"
+                   : std::to_string(value) + "LL";
+}
+
+void CudaKernels::finish(runtime::GpuProgram &program) {
+  for (auto [k, shared] : llvm::enumerate(kernels)) {
+    runtime::GpuKernel properties = shared.kernel.properties;
+    properties.name = "kernel" + std::to_string(k);
+    // What each number is in the text. Numbers that are always the same as
+    // others share their place.
+    std::vector<std::string> spelled;
+    std::map<std::vector<int64_t>, size_t> places;
+    for (size_t i = 0; i < shared.uses.front().numbers.size(); ++i) {
+      std::vector<int64_t> values;
+      for (const Use &use : shared.uses)
+        values.push_back(use.numbers[i]);
+      if (std::equal(values.begin() + 1, values.end(), values.begin())) {
+        spelled.push_back(literal(values.front()));
+        continue;
+      }
+      auto [place, isNew] = places.try_emplace(values, places.size());
+      if (isNew)
+        for (const Use &use : shared.uses)
+          launches[use.rank][use.index].numbers.push_back(use.numbers[i]);
+      spelled.push_back("n.at[" + std::to_string(place->second) + "]");
+    }
+    properties.numbers =
+        std::max<int64_t>(1, static_cast<int64_t>(places.size()));
+    for (const Use &use : shared.uses)
+      launches[use.rank][use.index].numbers.resize(
+          static_cast<size_t>(properties.numbers));
+
+    size_t next = 0;
+    auto append = [&](const CudaText &text) {
+      for (char c : text.text) {
+        if (c == CudaText::numberMark)
+          program.source += spelled[next++];
+        else if (c == CudaText::nameMark)
+          program.source += properties.name;
+        else
+          program.source += c;
+      }
+    };
+    std::string types = "Pointers<" + std::to_string(addresses) + ">";
+    std::string numberType =
+        "Numbers<" + std::to_string(properties.numbers) + ">";
+    program.source += "\nusing A_" + properties.name + " = " + types +
+                      ";\nusing N_" + properties.name + " = " + numberType +
+                      ";\n";
+    append(shared.kernel.declarations);
+    program.source +=
+        "extern \"C\" __global__ void __launch_bounds__(" +
+        std::to_string(properties.threads) +
+        (shared.kernel.takesRegisters      ? ", 1) "
+         : shared.kernel.takesFewRegisters ? ", 2) "
+                                           : ") ") +
+        properties.name +
+        "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
+        properties.name + " a, const __grid_constant__ N_" + properties.name +
+        " n) {\n";
+    append(shared.kernel.body);
+    program.source += "}\n";
+    program.kernels.push_back(std::move(properties));
+  }
+  program.launches = std::move(launches);
+}

@@ -1,0 +1,105 @@
+//===- CudaText.h - Kernels that ranks and launches share -------*- C++ -*-===//
+//
+// The kernels of ranks, and of chunks, are the same but for sizes and places.
+// So their text is written with the numbers apart: kernels of the same text
+// become one, in which a number that all agree on is a literal, and each other
+// one is read from the kernel's parameters.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_GPU_EMIT_CUDATEXT_H
+#define CCN_CODEGEN_GPU_EMIT_CUDATEXT_H
+
+#include "runtime/plan/GpuProgram.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ccn::codegen {
+
+/// Text with numbers in it that may differ between kernels.
+class CudaText {
+public:
+  CudaText &operator<<(const llvm::Twine &more) {
+    text += more.str();
+    return *this;
+  }
+  CudaText &operator<<(const CudaText &more) {
+    text += more.text;
+    numbers.insert(numbers.end(), more.numbers.begin(), more.numbers.end());
+    return *this;
+  }
+  /// A number of type i64.
+  CudaText &operator<<(int64_t number) {
+    text += numberMark;
+    numbers.push_back(number);
+    return *this;
+  }
+  /// The name of the kernel.
+  CudaText &kernelName() {
+    text += nameMark;
+    return *this;
+  }
+
+  static constexpr char numberMark = '\1', nameMark = '\2';
+  std::string text;
+  std::vector<int64_t> numbers;
+};
+
+/// A kernel of one launch of one rank.
+struct CudaKernel {
+  /// What is declared before it, and its body; in both `n` are the numbers.
+  CudaText declarations, body;
+  /// Name and numbers are not set yet.
+  runtime::GpuKernel properties;
+  runtime::GpuLaunch launch;
+  /// Whether it accesses lists of buffers, combines what others have, exchanges
+  /// what it then works on, or sums up all, which takes many registers: CUDA's
+  /// compiler would rather spill some, or wait for some of the others' memory
+  /// before it reads the rest, than have fewer blocks at once.
+  bool takesRegisters = false;
+  /// How many of its parts need no more registers than leave those of another
+  /// block, of which CUDA's compiler would take some.
+  size_t partsOfFewRegisters = 0;
+  /// Whether all do.
+  bool takesFewRegisters = false;
+};
+
+/// Gathers kernels.
+class CudaKernels {
+public:
+  /// Kernels get so many addresses of arguments.
+  explicit CudaKernels(size_t addresses)
+      : addresses(std::max<size_t>(addresses, 1)) {}
+
+  size_t addressCount() const { return addresses; }
+
+  /// Adds the kernel of the next launch of a rank.
+  void add(size_t rank, CudaKernel kernel);
+  /// Puts the merged kernels' text behind `source`, and the rest in `program`.
+  void finish(runtime::GpuProgram &program);
+
+private:
+  struct Use {
+    size_t rank, index;
+    std::vector<int64_t> numbers;
+  };
+  struct Shared {
+    CudaKernel kernel;
+    std::vector<Use> uses;
+  };
+
+  size_t addresses;
+  std::map<std::string, size_t> known;
+  std::vector<Shared> kernels;
+  std::vector<std::vector<runtime::GpuLaunch>> launches;
+};
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_GPU_EMIT_CUDATEXT_H

@@ -1,0 +1,259 @@
+//===- LaunchPipelines.cpp - Phases of a kernel in chunks -----------------===//
+//
+// Compares what all parts of all phases touch on all ranks. Elements that two
+// of them touch, one to write them, must be of the same unit in both: then they
+// are of the same block and chunk, wherever they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/map/LaunchPipelines.h"
+
+#include "codegen/gpu/map/LaunchBarriers.h"
+#include "codegen/gpu/map/PartAccesses.h"
+#include "codegen/gpu/map/RowTeams.h"
+#include "runtime/tensor/Strided.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using namespace ccn::runtime;
+
+namespace {
+
+/// Elements for themselves that are shared out together: where they begin
+/// vectors do.
+constexpr int64_t elementsOfUnit = 64;
+/// The most elements of a vector.
+constexpr int64_t widest = 8;
+/// With fewer rows of each rank than this, about as many as there are
+/// multiprocessors, not all would send.
+constexpr int64_t fewestRows = 128;
+/// What a block sends a rank in a step, at least: what takes longer than it
+/// takes to tell it so. Then the last phase of the last chunk, with which
+/// nothing runs at once, is as short as it can be.
+constexpr int64_t leastBytes = 16 * 1024;
+
+/// What a part touches.
+struct Region {
+  AccessedBytes bytes;
+  bool writes;
+  /// From unit to unit; 0 if units are not one after the other.
+  int64_t step;
+};
+
+struct PhasePart {
+  std::vector<Region> regions;
+  /// Elements of what is for itself, else rows.
+  int64_t count = 0;
+  bool isByRows = false;
+  /// The elements of a row.
+  int64_t row = 0;
+  /// The size of what is stored in others' memory, 0 if nothing is.
+  int64_t sent = 0;
+};
+
+class Finder {
+public:
+  Finder(const Plan &plan, size_t launch);
+  std::vector<LaunchPipeline> find() const;
+
+private:
+  void addRank(int rank, const Launch &launch);
+  bool addPart(int rank, const Part &part, PhasePart &added) const;
+  bool isPossible(size_t first, size_t phases) const;
+  std::optional<LaunchPipeline>
+  pipelineOf(size_t first, size_t phases,
+             const std::optional<LaunchPipeline> &shorter) const;
+  bool isInStep(const LaunchPipeline &pipeline, size_t checked) const;
+
+  struct Phase {
+    std::vector<PhasePart> parts;
+    bool isPossible = true;
+    /// Of the barrier after it, -1 if there is none.
+    int group = -1;
+  };
+
+  const Plan &plan;
+  /// By rank.
+  std::vector<std::vector<Phase>> ranks;
+};
+
+} // namespace
+
+Finder::Finder(const Plan &plan, size_t launch) : plan(plan) {
+  for (auto [rank, own] : llvm::enumerate(plan.ranks))
+    addRank(static_cast<int>(rank), own.launches[launch]);
+}
+
+void Finder::addRank(int rank, const Launch &launch) {
+  std::vector<Phase> &phases = ranks.emplace_back(1);
+  for (const Part &part : launch.parts) {
+    if (const auto *barrier = std::get_if<BarrierPart>(&part)) {
+      phases.back().group = barrier->group;
+      phases.emplace_back();
+      continue;
+    }
+    PhasePart added;
+    if (addPart(rank, part, added))
+      phases.back().parts.push_back(std::move(added));
+    else
+      phases.back().isPossible = false;
+  }
+}
+
+/// False if blocks cannot share it out in units.
+bool Finder::addPart(int rank, const Part &part, PhasePart &added) const {
+  const std::vector<int64_t> *sizes = nullptr;
+  if (const auto *rows = std::get_if<RowsPart>(&part)) {
+    added.isByRows = !isElementwise(*rows);
+    if (added.isByRows && rowsOfBlock(*rows) == 0)
+      return false;
+    for (const Loop &loop : rows->loops)
+      added.row =
+          std::max(added.row, product(llvm::ArrayRef(loop.sizes).drop_front()));
+    if (added.isByRows)
+      added.count = rows->rows;
+    else
+      sizes = &rows->loops.front().sizes;
+  } else if (const auto *copy = std::get_if<CopyPart>(&part)) {
+    sizes = &copy->sizes;
+  } else {
+    return false;
+  }
+  if (sizes)
+    added.count = product(*sizes);
+  forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
+    if (access.extent == 0)
+      return;
+    const View &view = access.view;
+    Region region{bytesOf(plan, rank, access), access.writes, 0};
+    int64_t size = region.bytes.elementSize;
+    if (sizes) {
+      // Of one element; a unit has more.
+      if (isRowMajor(*sizes, view.strides))
+        region.step = size;
+    } else {
+      int64_t row = view.strides.front();
+      if (access.extent - (added.count - 1) * row <= row)
+        region.step = row * size;
+    }
+    if (access.writes && region.bytes.owner != rank)
+      added.sent = std::max(added.sent, size);
+    added.regions.push_back(region);
+  });
+  return true;
+}
+
+/// Whether there are such phases, between barriers of the same group.
+bool Finder::isPossible(size_t first, size_t phases) const {
+  bool hasParts = llvm::any_of(ranks, [&](const std::vector<Phase> &own) {
+    return first + phases <= own.size() &&
+           !own[first + phases - 1].parts.empty();
+  });
+  return hasParts && llvm::all_of(ranks, [&](const std::vector<Phase> &own) {
+           if (first + phases > own.size())
+             return false;
+           for (size_t i = first; i < first + phases; ++i)
+             if (!own[i].isPossible ||
+                 (i + 1 < first + phases && own[i].group != own[first].group))
+               return false;
+           return true;
+         });
+}
+
+/// Whether blocks of one number alone touch the same; that holds of the first
+/// `checked` phases.
+bool Finder::isInStep(const LaunchPipeline &pipeline, size_t checked) const {
+  auto stepOf = [&](const PhasePart &part, const Region &region) {
+    return region.step * (part.isByRows ? 1 : pipeline.unit);
+  };
+  auto fits = [&](const PhasePart &a, const PhasePart &b) {
+    for (const Region &x : a.regions)
+      for (const Region &y : b.regions) {
+        if ((!x.writes && !y.writes) || !x.bytes.meets(y.bytes))
+          continue;
+        int64_t step = stepOf(a, x);
+        if (step == 0 || step != stepOf(b, y) ||
+            (x.bytes.begin - y.bytes.begin) % (step * pipeline.units) != 0)
+          return false;
+      }
+    return true;
+  };
+  size_t end = pipeline.firstPhase + pipeline.phases;
+  for (const auto &[rank, own] : llvm::enumerate(ranks))
+    for (const auto &[otherRank, other] : llvm::enumerate(ranks))
+      for (size_t i = pipeline.firstPhase; i < end; ++i)
+        // What ranks do in the same phase is in no order, but for that of each.
+        for (size_t j = std::max(rank == otherRank ? i : i + 1,
+                                 pipeline.firstPhase + checked);
+             j < end; ++j)
+          for (const auto &[x, a] : llvm::enumerate(own[i].parts))
+            for (const auto &[y, b] : llvm::enumerate(other[j].parts))
+              if ((i != j || x < y) && !fits(a, b))
+                return false;
+  return true;
+}
+
+/// Such phases, of which all but the last may be a pipeline that is known.
+std::optional<LaunchPipeline>
+Finder::pipelineOf(size_t first, size_t phases,
+                   const std::optional<LaunchPipeline> &shorter) const {
+  if (!isPossible(first, phases))
+    return std::nullopt;
+  LaunchPipeline pipeline{first, phases};
+  auto forEachPart = [&](size_t begin, size_t end, auto visit) {
+    for (const std::vector<Phase> &own : ranks)
+      for (size_t i = begin; i < end; ++i)
+        for (const PhasePart &part : own[i].parts)
+          visit(part);
+  };
+  forEachPart(first, first + phases, [&](const PhasePart &part) {
+    if (part.isByRows)
+      pipeline.unit = std::max(pipeline.unit, part.row);
+  });
+  int64_t fewest = pipeline.unit > 0 ? fewestRows : 1;
+  if (pipeline.unit == 0)
+    pipeline.unit = elementsOfUnit;
+  // Vectors are not of two units.
+  if (pipeline.unit % widest != 0)
+    return std::nullopt;
+  int64_t sent = 0;
+  forEachPart(first, first + 1, [&](const PhasePart &part) {
+    sent = std::max(sent, part.sent);
+    pipeline.units = std::max(
+        pipeline.units,
+        part.isByRows ? part.count
+                      : llvm::divideCeilSigned(part.count, pipeline.unit));
+  });
+  size_t checked =
+      shorter && shorter->unit == pipeline.unit ? shorter->phases : 0;
+  if (sent == 0 || pipeline.units < fewest || !isInStep(pipeline, checked))
+    return std::nullopt;
+  pipeline.leastUnits =
+      std::max<int64_t>(leastBytes / (pipeline.unit * sent), 1);
+  return pipeline;
+}
+
+std::vector<LaunchPipeline> Finder::find() const {
+  std::vector<LaunchPipeline> found;
+  size_t most = ranks.front().size();
+  for (size_t first = 0; first < most;) {
+    std::optional<LaunchPipeline> longest;
+    for (size_t phases = 2; auto longer = pipelineOf(first, phases, longest);
+         ++phases)
+      longest = longer;
+    if (longest)
+      found.push_back(*longest);
+    first += longest ? longest->phases : 1;
+  }
+  return found;
+}
+
+std::vector<LaunchPipeline> codegen::findPipelines(const Plan &plan,
+                                                   size_t launch) {
+  return Finder(plan, launch).find();
+}

@@ -1,0 +1,296 @@
+//===- ShareArguments.cpp - Arguments that other ranks access -------------===//
+//
+// Lists who accesses which buffer, tries every symmetric buffer against every
+// argument that it is copied from or to, and replaces one by the other on all
+// ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/map/ShareArguments.h"
+
+#include "codegen/gpu/map/PartAccesses.h"
+#include "codegen/gpu/map/PartOrder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using namespace ccn::runtime;
+
+namespace {
+
+/// One access of a part to a buffer.
+struct BufferAccess {
+  PartPlace place;
+  bool writes = false;
+  /// Whose memory it is; the elements [begin, end).
+  int owner = 0;
+  int64_t begin = 0, end = 0;
+  const View *view = nullptr;
+  /// What a copy has at its other end; null of other parts.
+  const View *other = nullptr;
+  /// The loop that accesses elements one by one, if one does.
+  const Loop *loop = nullptr;
+  /// Whether all of [begin, end) is accessed.
+  bool isContiguous = true;
+
+  bool meets(const BufferAccess &o) const {
+    return owner == o.owner && begin < o.end && o.begin < end;
+  }
+};
+
+/// The loop that has a view, unless it reduces.
+const Loop *elementwiseLoop(const RowsPart &rows, const View &view) {
+  auto has = [&](const LoopOperand &operand) { return &operand.view == &view; };
+  for (const Loop &loop : rows.loops)
+    if (llvm::any_of(loop.inputs, has) || llvm::any_of(loop.outputs, has))
+      return loop.reducedDims == 0 ? &loop : nullptr;
+  return nullptr;
+}
+
+/// A buffer on all ranks: its index on each.
+using BufferKey = std::vector<int>;
+
+class Sharer {
+public:
+  explicit Sharer(Plan &plan) : plan(plan) {}
+
+  std::vector<int> run();
+
+private:
+  void findSlots();
+  void gather();
+  void addPart(int rank, size_t launch, size_t part);
+  const Buffer &bufferOf(int rank, int index) const {
+    return plan.ranks[static_cast<size_t>(rank)]
+        .buffers[static_cast<size_t>(index)];
+  }
+  const std::vector<BufferAccess> &accesses(int rank, int buffer) const {
+    static const std::vector<BufferAccess> none;
+    auto it = byBuffer.find({rank, buffer});
+    return it == byBuffer.end() ? none : it->second;
+  }
+  std::vector<BufferKey> buffersIn(Memory memory) const;
+  bool isInside(const BufferKey &buffer, const BufferKey &argument) const;
+  bool isSameCopy(const BufferAccess &copy, int buffer, int argument) const;
+  bool isInput(const BufferKey &buffer, const BufferKey &argument) const;
+  bool isOutput(const BufferKey &buffer, const BufferKey &argument);
+  void replace(const BufferKey &buffer, const BufferKey &argument);
+
+  Plan &plan;
+  std::map<std::pair<int, int>, std::vector<BufferAccess>> byBuffer;
+  std::optional<PartOrder> order;
+  /// The first rank's buffers in which others put what it combines.
+  std::set<int> withSlots;
+};
+
+void Sharer::addPart(int rank, size_t launch, size_t number) {
+  const Part &part =
+      plan.ranks[static_cast<size_t>(rank)].launches[launch].parts[number];
+  const auto *copy = std::get_if<CopyPart>(&part);
+  const auto *rows = std::get_if<RowsPart>(&part);
+  forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
+    if (access.extent == 0)
+      return;
+    const View &view = access.view;
+    BufferAccess found;
+    found.place = {rank, launch, number};
+    found.writes = access.writes;
+    found.owner = access.owner >= 0 ? access.owner
+                  : view.rank >= 0  ? view.rank
+                                    : rank;
+    found.begin = view.offset;
+    found.end = view.offset + access.extent;
+    found.view = &view;
+    if (copy)
+      found.other = access.writes ? &copy->from : &copy->to;
+    if (rows)
+      found.loop = elementwiseLoop(*rows, view);
+    found.isContiguous = access.isContiguous;
+    byBuffer[{rank, view.buffer}].push_back(found);
+  });
+}
+
+void Sharer::findSlots() {
+  for (const Launch &launch : plan.ranks.front().launches)
+    for (const Part &part : launch.parts)
+      if (const auto *rows = std::get_if<RowsPart>(&part))
+        for (const Loop &loop : rows->loops)
+          for (const LoopOperand &input : loop.inputs)
+            if (input.slots != 0)
+              withSlots.insert(input.view.buffer);
+}
+
+void Sharer::gather() {
+  byBuffer.clear();
+  order.emplace(plan);
+  for (auto [rank, own] : llvm::enumerate(plan.ranks))
+    for (auto [l, launch] : llvm::enumerate(own.launches))
+      for (size_t part = 0; part < launch.parts.size(); ++part)
+        addPart(static_cast<int>(rank), l, part);
+}
+
+/// The buffers of a memory, in the order that they have on all ranks; none if
+/// ranks differ.
+std::vector<BufferKey> Sharer::buffersIn(Memory memory) const {
+  std::vector<BufferKey> keys;
+  for (auto [rank, own] : llvm::enumerate(plan.ranks)) {
+    size_t number = 0;
+    for (auto [i, buffer] : llvm::enumerate(own.buffers)) {
+      if (buffer.memory != memory)
+        continue;
+      if (rank == 0)
+        keys.emplace_back();
+      if (number == keys.size())
+        return {};
+      keys[number++].push_back(static_cast<int>(i));
+    }
+    if (number != keys.size())
+      return {};
+  }
+  return keys;
+}
+
+/// Whether the argument has all elements that ranks access of the buffer.
+bool Sharer::isInside(const BufferKey &buffer,
+                      const BufferKey &argument) const {
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank)
+    for (const BufferAccess &access :
+         accesses(rank, buffer[static_cast<size_t>(rank)]))
+      if (access.end >
+          bufferOf(access.owner, argument[static_cast<size_t>(access.owner)])
+              .count)
+        return false;
+  return true;
+}
+
+/// Whether a copy has the same elements of the buffer and of the argument, both
+/// in the own memory.
+bool Sharer::isSameCopy(const BufferAccess &copy, int buffer,
+                        int argument) const {
+  return copy.other && copy.owner == copy.place.rank &&
+         copy.view->buffer == buffer && copy.other->buffer == argument &&
+         copy.other->rank < 0 && copy.other->offset == copy.view->offset &&
+         copy.other->strides == copy.view->strides;
+}
+
+bool Sharer::isInput(const BufferKey &buffer, const BufferKey &argument) const {
+  bool any = false;
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
+    auto r = static_cast<size_t>(rank);
+    for (const BufferAccess &access : accesses(rank, buffer[r])) {
+      if (!access.writes)
+        continue;
+      if (!isSameCopy(access, buffer[r], argument[r]))
+        return false;
+      any = true;
+    }
+    for (const BufferAccess &access : accesses(rank, argument[r]))
+      if (access.writes)
+        return false;
+  }
+  return any;
+}
+
+bool Sharer::isOutput(const BufferKey &buffer, const BufferKey &argument) {
+  std::vector<BufferAccess> writes;
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank)
+    for (const BufferAccess &access :
+         accesses(rank, buffer[static_cast<size_t>(rank)]))
+      if (access.writes)
+        writes.push_back(access);
+  for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
+    auto r = static_cast<size_t>(rank);
+    // All of it is copied, and nothing else is written to the argument.
+    std::vector<std::pair<int64_t, int64_t>> copied;
+    for (const BufferAccess &access : accesses(rank, argument[r])) {
+      if (!access.writes)
+        continue;
+      if (!isSameCopy(access, argument[r], buffer[r]) || !access.isContiguous)
+        return false;
+      copied.emplace_back(access.begin, access.end);
+    }
+    llvm::sort(copied);
+    int64_t reached = 0;
+    for (auto [begin, end] : copied)
+      if (begin <= reached)
+        reached = std::max(reached, end);
+    if (reached != bufferOf(rank, argument[r]).count)
+      return false;
+    // What is read of the argument is what it was before.
+    for (const BufferAccess &read : accesses(rank, argument[r])) {
+      if (read.writes)
+        continue;
+      for (const BufferAccess &write : writes) {
+        if (!write.meets(read))
+          continue;
+        bool isSame = write.loop && write.loop == read.loop &&
+                      write.view->offset == read.view->offset &&
+                      write.view->strides == read.view->strides;
+        if (!isSame && !order->isBefore(read.place, write.place))
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+void Sharer::replace(const BufferKey &buffer, const BufferKey &argument) {
+  for (auto [r, rank] : llvm::enumerate(plan.ranks)) {
+    for (Launch &launch : rank.launches) {
+      for (Part &part : launch.parts)
+        forEachAccess(part, plan.groups,
+                      [&, r = r](const PartAccess<View> &access) {
+                        if (access.view.buffer == buffer[r])
+                          access.view.buffer = argument[r];
+                      });
+      // Copies to themselves.
+      llvm::erase_if(launch.parts, [&, r = r](const Part &any) {
+        const auto *copy = std::get_if<CopyPart>(&any);
+        return copy && copy->from.buffer == argument[r] &&
+               copy->to.buffer == argument[r] && copy->from.rank < 0 &&
+               copy->to.rank < 0 && copy->from.offset == copy->to.offset &&
+               copy->from.strides == copy->to.strides;
+      });
+    }
+  }
+  gather();
+}
+
+std::vector<int> Sharer::run() {
+  std::vector<int> shared;
+  findSlots();
+  gather();
+  std::vector<BufferKey> arguments = buffersIn(Memory::Argument);
+  for (const BufferKey &buffer : buffersIn(Memory::Symmetric))
+    for (auto [number, argument] : llvm::enumerate(arguments)) {
+      bool fits = !withSlots.contains(buffer.front());
+      for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
+        auto r = static_cast<size_t>(rank);
+        const Buffer &a = bufferOf(rank, buffer[r]);
+        const Buffer &b = bufferOf(rank, argument[r]);
+        fits &= a.type == b.type && a.count >= b.count &&
+                b.offset == static_cast<int64_t>(number);
+      }
+      // Others take the place of this rank's for that of theirs.
+      if (!fits || llvm::is_contained(shared, static_cast<int>(number)) ||
+          !isInside(buffer, argument) ||
+          !(isInput(buffer, argument) || isOutput(buffer, argument)))
+        continue;
+      replace(buffer, argument);
+      shared.push_back(static_cast<int>(number));
+      break;
+    }
+  return shared;
+}
+
+} // namespace
+
+std::vector<int> codegen::shareArguments(Plan &plan) {
+  return Sharer(plan).run();
+}

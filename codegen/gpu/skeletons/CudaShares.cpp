@@ -1,0 +1,210 @@
+//===- CudaShares.cpp - A team's share of a row as CUDA C++ ---------------===//
+
+#include "codegen/gpu/skeletons/CudaShares.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// The most bytes that a thread has in registers of what it has fetched for a
+/// loop and of what it has of its own there: of two turns what four ranks have,
+/// and one's own.
+constexpr int64_t mostFetched = 160;
+/// Of loops without its own, and of each step of those with many turns.
+constexpr int64_t mostAtOnce = 128, mostOfStep = 64;
+
+ShareWriter::ShareWriter(const LoopWriter &loop, Team team, bool isReduced)
+    : loop(loop), team(team), isReduced(isReduced),
+      dims(isReduced ? loop.reduced : loop.kept), lanes(team.lanes),
+      vectors(product(dims) / loop.width),
+      turns(llvm::divideCeilSigned(vectors, lanes)) {}
+
+/// Whether each turn is written for itself, with a number. What several ranks
+/// have is much at once already: of more a multiprocessor would have fewer
+/// threads.
+bool ShareWriter::hasTurns() const {
+  return loop.takesParts() ||
+         (loop.fetchedBytes() > 0 && !loop.combinesRanks() &&
+          turns * loop.fetchedBytes() <= mostAtOnce);
+}
+
+/// Of how many turns what a thread takes of memory comes at once; 0 if there is
+/// nothing, or if turns have no numbers.
+int64_t ShareWriter::turnsAtOnce() const {
+  if (!hasTurns() || loop.fetchedBytes() == 0)
+    return 0;
+  return std::clamp<int64_t>((mostFetched - turns * loop.ownBytes()) /
+                                 loop.fetchedBytes(),
+                             1, std::max<int64_t>(turns, 1));
+}
+
+/// Declares what is fetched in so many turns.
+CudaText ShareWriter::declare(int64_t count) const {
+  CudaText text;
+  text << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
+           Twine(loop.width) + "> f" + Twine(loop.number) + "[" + Twine(count) +
+           "];\n");
+  return text;
+}
+
+/// The first vector that a thread takes, and where those end that the team
+/// takes, or of a cluster the thread's block.
+CudaText ShareWriter::firstVector() const {
+  CudaText text;
+  if (team.kind == Team::Cluster)
+    text << ("team.template firstOf<" + Twine(loop.width) + ">(")
+         << product(dims) << ")";
+  else
+    text << "team.lane()";
+  return text;
+}
+CudaText ShareWriter::endOfVectors() const {
+  CudaText text;
+  if (team.kind == Team::Cluster)
+    text << ("team.template endOf<" + Twine(loop.width) + ">(") << product(dims)
+         << ")";
+  else
+    text << vectors;
+  return text;
+}
+
+/// How far apart a thread's vectors are.
+StringRef ShareWriter::step() const {
+  return team.kind == Team::Cluster ? "blockDim.x" : "team.lanes()";
+}
+
+/// Does `body` for some turns. What a thread has in memory of its own is in
+/// registers only where the places in it are constants.
+CudaText ShareWriter::vectorsIn(int64_t first, int64_t end,
+                                const CudaText &body) const {
+  CudaText text, ofStep;
+  ofStep << "first";
+  text << ("unrolled<" + Twine(first) + ", " + Twine(end) +
+           ">([&](auto turn) {\nconst i64 i = ")
+       << (hasTurns() ? firstVector() : ofStep)
+       << (" + turn.value * " + step());
+  if (loop.takesParts())
+    text << (", e = turn.value * " + Twine(loop.width));
+  text << ";\n";
+  bool isWhole =
+      hasTurns() ? end * lanes <= vectors : vectors % (end * lanes) == 0;
+  if (team.kind == Team::Cluster || !isWhole)
+    text << "if (i >= " << endOfVectors() << ")\n  return;\n";
+  text << body << "});\n";
+  return text;
+}
+
+/// Likewise with the indices of the vectors.
+CudaText ShareWriter::turn(int64_t first, int64_t end,
+                           const CudaText &body) const {
+  CudaText text;
+  text << indicesOf("i", dims, isReduced ? "y" : "x", loop.width) << body;
+  return vectorsIn(first, end, text);
+}
+
+CudaText ShareWriter::fetchTurns(int64_t first, int64_t end,
+                                 bool areAligned) const {
+  CudaText body;
+  body << ("f" + Twine(loop.number) + "[turn.value] = " + loop.variable() +
+           ".template " + ElementsCall{loop.width, areAligned}.of("fetch") +
+           "(" + loop.indices(true) + ");\n");
+  return turn(first, end, body);
+}
+
+CudaText ShareWriter::call(const ElementsCall &call) const {
+  return isReduced ? addToSums(loop, call) : elementsAt(loop, call);
+}
+
+/// Turns without numbers, several in a step: what these take of memory comes at
+/// once, which it would not past what they store.
+CudaText ShareWriter::steps(bool areAligned) const {
+  CudaText body;
+  if (loop.fetchedBytes() == 0) {
+    body << indicesOf("i", dims, isReduced ? "y" : "x", loop.width)
+         << call({loop.width, areAligned});
+    return countedLoop("i", firstVector(), endOfVectors(), step(), body);
+  }
+  int64_t atOnce = std::max<int64_t>(mostOfStep / loop.fetchedBytes(), 1);
+  body << declare(atOnce) << fetchTurns(0, atOnce, areAligned)
+       << turn(0, atOnce, call(fetched(areAligned)));
+  return countedLoop("first", firstVector(), endOfVectors(),
+                     (Twine(atOnce) + " * " + step()).str(), body);
+}
+
+/// A call for what has been fetched of a turn.
+ElementsCall ShareWriter::fetched(bool areAligned) const {
+  return {loop.width, areAligned,
+          "f" + std::to_string(loop.number) + "[turn.value]"};
+}
+
+/// All turns: the order is the same whether addresses are aligned or not.
+CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
+  CudaText text;
+  if (!hasTurns())
+    return steps(areAligned);
+  if (!given.text.empty()) {
+    // Turn by turn, as waiting takes registers.
+    CudaText body;
+    body << ("auto f = " + loop.variable() + ".template " +
+             ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
+             loop.indices(true) + ");\n")
+         << given << call({loop.width, areAligned, "f"});
+    return turn(0, turns, body);
+  }
+  int64_t atOnce = turnsAtOnce();
+  if (!isFetched && atOnce <= 1)
+    return turn(0, turns, call({loop.width, areAligned}));
+  for (int64_t first = 0; first < turns; first += atOnce) {
+    int64_t end = std::min(first + atOnce, turns);
+    if (!isFetched)
+      text << fetchTurns(first, end, areAligned);
+    text << turn(first, end, call(fetched(areAligned)));
+  }
+  return text;
+}
+
+CudaText ShareWriter::fetch() const {
+  CudaText text;
+  text << declare(turns) << whetherAligned(loop, [&](bool areAligned) {
+    return fetchTurns(0, turns, areAligned);
+  });
+  return text;
+}
+
+/// Sums of some of a row's elements, each by one thread.
+CudaText ShareWriter::sumsOfParts() const {
+  CudaText body, count, inner, element;
+  inner << product(loop.reduced);
+  element << indicesOf("j", loop.reduced, "y", 1) << addToSums(loop, {1});
+  body << indicesOf("k", loop.kept, "x", 1) << beginSums(loop)
+       << countedLoop("j", "0", inner, "1", element) << finishSums(loop);
+  count << product(loop.kept);
+  return countedLoop("k", "team.lane()", count, "team.lanes()", body);
+}
+
+CudaText ShareWriter::take(bool isOfEvery, bool isFetched) const {
+  if (isReduced && !loop.kept.empty())
+    return sumsOfParts();
+  const char *first = isOfEvery ? "" : "if (team.lane() == 0)\n  ";
+  CudaText text;
+  if (!isReduced && loop.kept.empty()) {
+    text << first << elementsAt(loop, {1});
+    return text;
+  }
+  CudaText elements;
+  if (!isFetched && given.text.empty() && turnsAtOnce() > 1)
+    elements << declare(turns);
+  elements << whetherAligned(
+      loop, [&](bool areAligned) { return pass(areAligned, isFetched); });
+  if (!isReduced)
+    return elements;
+  text << "{\n"
+       << beginSums(loop) << elements << "merge(team, sums);\n"
+       << first << finishSums(loop) << "}\n";
+  return text;
+}

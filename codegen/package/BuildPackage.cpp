@@ -1,0 +1,114 @@
+//===- BuildPackage.cpp - From plans to a package -------------------------===//
+//
+// Exports the plans, compiles what their loops need, and puts both together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/package/BuildPackage.h"
+
+#include "codegen/gpu/EmitCuda.h"
+#include "codegen/plan/ExportPlan.h"
+#include "runtime/plan/PlanJson.h"
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::codegen;
+
+/// Whether ranks hold the same parts of the arguments of both plans.
+static bool takesTheSame(const runtime::Plan &a, const runtime::Plan &b) {
+  auto interfaceOf = [](const runtime::Plan &plan) {
+    runtime::Plan bare;
+    bare.arguments = plan.arguments;
+    for (const runtime::RankPlan &rank : plan.ranks)
+      bare.ranks.emplace_back().placements = rank.placements;
+    return bare;
+  };
+  return runtime::isSamePlan(interfaceOf(a), interfaceOf(b));
+}
+
+/// Whether one of the package's plans is this.
+static bool hasPlan(const runtime::Package &package,
+                    const runtime::Plan &plan) {
+  return runtime::isSamePlan(package.plan, plan) ||
+         llvm::any_of(package.variants, [&](const auto &variant) {
+           return runtime::isSamePlan(variant.plan, plan);
+         });
+}
+
+static Result<runtime::GpuProgram> kernelsOf(const runtime::Plan &plan,
+                                             const LoopLibrary &library) {
+  llvm::Expected<runtime::GpuProgram> gpu = emitCuda(plan, library.kernels);
+  if (!gpu)
+    return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
+  return std::move(*gpu);
+}
+
+Result<runtime::GpuProgram> codegen::buildKernels(ModuleOp plans,
+                                                  const std::string &program) {
+  LoopLibrary library;
+  runtime::Plan plan = exportPlan(plans, program, library);
+  return kernelsOf(plan, library);
+}
+
+Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
+                                               const PackageOptions &options) {
+  runtime::Package package;
+  package.compiler = "ccn " CCN_VERSION;
+  package.program = options.program;
+  package.schedule = options.schedule;
+  LoopLibrary library;
+  package.plan = exportPlan(plans, options.program, library);
+  auto emitKernels = [&](const runtime::Plan &plan)
+      -> Result<std::optional<runtime::GpuProgram>> {
+    if (!options.gpu)
+      return std::optional<runtime::GpuProgram>();
+    Result<runtime::GpuProgram> gpu = kernelsOf(plan, library);
+    if (!gpu)
+      return gpu.status();
+    return std::optional(*std::move(gpu));
+  };
+  Result<std::optional<runtime::GpuProgram>> gpu = emitKernels(package.plan);
+  if (!gpu)
+    return gpu.status();
+  package.gpu = *std::move(gpu);
+  if (options.gpu)
+    package.target = "cuda";
+  package.variant = options.variant;
+  for (const VariantOptions &variant : options.variants) {
+    runtime::PackageVariant made{
+        variant.name, variant.schedule,
+        exportPlan(variant.plans, options.program, library), std::nullopt};
+    if (!takesTheSame(package.plan, made.plan) || hasPlan(package, made.plan))
+      continue;
+    Result<std::optional<runtime::GpuProgram>> kernels = emitKernels(made.plan);
+    // Not every plan has kernels.
+    if (!kernels)
+      continue;
+    made.gpu = *std::move(kernels);
+    package.variants.push_back(std::move(made));
+  }
+  if (options.reference)
+    package.reference = exportPlan(options.reference, options.program, library);
+  // Only --check takes them.
+  library.addsRare = true;
+  if (options.bounds)
+    package.bounds = exportPlan(options.bounds, options.program, library);
+  package.bounded = options.bounded;
+  package.plan.failures = library.failures;
+  for (std::optional<runtime::Plan> *other :
+       {&package.reference, &package.bounds})
+    if (*other)
+      (*other)->failures = library.failures;
+  for (runtime::PackageVariant &variant : package.variants)
+    variant.plan.failures = library.failures;
+  if (!library.kernels.empty()) {
+    llvm::Expected<CompiledLoops> loops =
+        compileLoops(plans.getContext(), library.kernels, options.cpu);
+    if (!loops)
+      return error("the loops cannot be compiled: ",
+                   llvm::toString(loops.takeError()));
+    package.objectCode = std::move(loops->object);
+    package.cpuFeatures = std::move(loops->cpuFeatures);
+  }
+  return package;
+}

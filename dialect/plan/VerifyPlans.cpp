@@ -1,0 +1,419 @@
+//===- VerifyPlans.cpp - What holds between launches and ranks ------------===//
+//
+// The constraints of plans that concern more than one operation: that launches
+// which may run at once do not disturb each other, and that the ranks' plans
+// fit each other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/plan/Plan.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::plan;
+
+//===----------------------------------------------------------------------===//
+// Overlap of strided views
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A view's elements, in bytes from the start of its memory: `runs` of the same
+/// length.
+struct Access {
+  Memory memory = Memory::private_;
+  /// The buffer's, among those of the memory; symmetric ones have the same
+  /// number on all ranks.
+  int64_t buffer = 0;
+  bool isPlaced = false;
+  /// The rank in whose memory it is.
+  int64_t owner = 0;
+  int64_t base = 0, elementBytes = 1;
+  int64_t offset = 0;
+  SmallVector<int64_t> sizes, strides;
+  bool isWrite = false;
+
+  int64_t first() const { return base + offset * elementBytes; }
+  int64_t last() const {
+    int64_t end = offset;
+    for (auto [size, stride] : llvm::zip_equal(sizes, strides))
+      end += (size - 1) * stride;
+    return base + (end + 1) * elementBytes;
+  }
+  int64_t count() const {
+    int64_t product = 1;
+    for (int64_t size : sizes)
+      product *= size;
+    return product;
+  }
+};
+
+/// The ranges of bytes of an access, sorted; none if there are too many to
+/// compare.
+std::optional<std::vector<std::pair<int64_t, int64_t>>>
+runsOf(const Access &access) {
+  constexpr int64_t most = 1 << 16;
+  // The innermost dimensions that lie without gaps.
+  int64_t length = 1;
+  size_t dims = access.sizes.size();
+  while (dims > 0 &&
+         (access.sizes[dims - 1] == 1 || access.strides[dims - 1] == length ||
+          access.strides[dims - 1] == 0)) {
+    if (access.strides[dims - 1] != 0)
+      length *= access.sizes[dims - 1];
+    --dims;
+  }
+  std::vector<std::pair<int64_t, int64_t>> runs;
+  std::vector<int64_t> starts = {access.offset};
+  for (size_t dim = 0; dim < dims; ++dim) {
+    if (access.strides[dim] == 0)
+      continue;
+    if (static_cast<int64_t>(starts.size()) * access.sizes[dim] > most)
+      return std::nullopt;
+    std::vector<int64_t> next;
+    for (int64_t start : starts)
+      for (int64_t i = 0; i < access.sizes[dim]; ++i)
+        next.push_back(start + i * access.strides[dim]);
+    starts = std::move(next);
+  }
+  for (int64_t start : starts)
+    runs.push_back({access.base + start * access.elementBytes,
+                    access.base + (start + length) * access.elementBytes});
+  llvm::sort(runs);
+  return runs;
+}
+
+/// Whether two accesses have bytes in common. Views of very many pieces are
+/// compared by where they begin and end, and, of one buffer, taken not to.
+bool overlap(const Access &a, const Access &b) {
+  if (a.count() == 0 || b.count() == 0 || a.last() <= b.first() ||
+      b.last() <= a.first())
+    return false;
+  auto runsA = runsOf(a), runsB = runsOf(b);
+  if (!runsA || !runsB)
+    return a.buffer != b.buffer;
+  size_t i = 0, j = 0;
+  while (i < runsA->size() && j < runsB->size()) {
+    if ((*runsA)[i].second <= (*runsB)[j].first)
+      ++i;
+    else if ((*runsB)[j].second <= (*runsA)[i].first)
+      ++j;
+    else
+      return true;
+  }
+  return false;
+}
+
+/// The number of each buffer of a plan, among those of its memory.
+llvm::DenseMap<Operation *, int64_t> numberBuffers(PlanOp plan) {
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  std::map<Memory, int64_t> counts;
+  for (Operation &op : plan.getBody().front())
+    if (isa<ArgumentOp, BufferOp>(op))
+      numbers[&op] = counts[memoryOf(op.getResult(0))]++;
+  return numbers;
+}
+
+/// Everything that a launch of a rank accesses, in whosever memory.
+std::vector<Access>
+accessesOf(LaunchOp launch, int64_t rank,
+           const llvm::DenseMap<Operation *, int64_t> &numbers) {
+  std::vector<Access> accesses;
+  // `all` is the group in whose memories it is, if it is in several;
+  // `reduced` dimensions are written once, even if there is nothing to reduce.
+  auto add = [&](Value view, bool isWrite, AllAttr all = {},
+                 size_t reduced = 0) {
+    Memory memory = memoryOf(view);
+    if (memory == Memory::scratch)
+      return;
+    Access access;
+    access.memory = memory;
+    access.buffer = numbers.lookup(bufferOf(view));
+    if (auto buffer = dyn_cast<BufferOp>(bufferOf(view));
+        buffer && buffer.getAt()) {
+      access.isPlaced = true;
+      access.base = static_cast<int64_t>(*buffer.getAt());
+    }
+    auto type = cast<MemRefType>(view.getType());
+    access.elementBytes = elementBytes(type.getElementType());
+    access.sizes.assign(type.getShape().begin(), type.getShape().end());
+    llvm::fill(MutableArrayRef(access.sizes).take_back(reduced), 1);
+    auto [offset, strides] = stridesOf(view);
+    access.offset = offset;
+    access.strides.assign(strides.begin(), strides.end());
+    access.isWrite = isWrite;
+    access.owner = rankOf(view).value_or(rank);
+    if (!all) {
+      accesses.push_back(std::move(access));
+      return;
+    }
+    for (int64_t member : all.getGroup().getRanks()) {
+      if (!all.getSlots())
+        access.owner = member;
+      accesses.push_back(access);
+      access.offset += all.getSlots();
+    }
+  };
+  for (Operation &part : launch.getBody().front()) {
+    if (auto rows = dyn_cast<RowsOp>(part)) {
+      for (auto loop : rows.getBody().getOps<LoopOp>()) {
+        for (auto [i, input] : llvm::enumerate(loop.getInputs()))
+          add(input, false, loop.getTaken(i));
+        for (auto [i, output] : llvm::enumerate(loop.getOutputs()))
+          add(output, true, loop.getGiven(i), loop.getReduced());
+      }
+      continue;
+    }
+    // Every other part writes its last operand.
+    for (OpOperand &operand : part.getOpOperands())
+      add(operand.get(),
+          operand.getOperandNumber() + 1 == part.getNumOperands());
+  }
+  return accesses;
+}
+
+bool mayMeet(const Access &a, const Access &b) {
+  // Arguments, and buffers without places, are apart from everything else.
+  return a.memory == b.memory &&
+         ((a.isPlaced && b.isPlaced) || a.buffer == b.buffer) &&
+         (a.isWrite || b.isWrite) && overlap(a, b);
+}
+
+/// The last launch of each stream that is done before each launch begins.
+std::vector<std::map<int64_t, size_t>> findDone(ArrayRef<LaunchOp> launches) {
+  std::vector<std::map<int64_t, size_t>> done(launches.size());
+  std::map<int64_t, size_t> latest;
+  llvm::DenseMap<Operation *, size_t> numbers;
+  for (auto [i, launch] : llvm::enumerate(launches)) {
+    numbers[launch] = i;
+    auto include = [&, &own = done[i]](size_t before) {
+      auto stream =
+          static_cast<int64_t>(LaunchOp(launches[before]).getStream());
+      for (auto [s, number] : done[before])
+        own[s] = std::max(own.try_emplace(s, number).first->second, number);
+      own[stream] =
+          std::max(own.try_emplace(stream, before).first->second, before);
+    };
+    auto stream = static_cast<int64_t>(LaunchOp(launch).getStream());
+    if (auto it = latest.find(stream); it != latest.end())
+      include(it->second);
+    for (Value event : LaunchOp(launch).getWaits())
+      include(numbers.lookup(event.getDefiningOp()));
+    latest[stream] = i;
+  }
+  return done;
+}
+
+/// Checks plan_c2 in the memory of one rank, by its launches and what all ranks
+/// whose plans are known access there in theirs.
+LogicalResult verifyOrder(ArrayRef<LaunchOp> launches,
+                          ArrayRef<std::map<int64_t, size_t>> done,
+                          ArrayRef<SmallVector<const Access *>> accesses) {
+  for (size_t i = 0; i < launches.size(); ++i)
+    for (size_t before = 0; before < i; ++before) {
+      LaunchOp first = launches[before], second = launches[i];
+      auto it = done[i].find(static_cast<int64_t>(first.getStream()));
+      if (it != done[i].end() && it->second >= before)
+        continue;
+      for (const Access *a : accesses[before])
+        for (const Access *b : accesses[i])
+          if (mayMeet(*a, *b)) {
+            auto error = second.emitOpError()
+                         << "expected to be ordered by events with a launch of "
+                            "another stream that accesses the same memory";
+            error.attachNote(first.getLoc())
+                << "found '" << first.getName() << "'";
+            return error;
+          }
+    }
+  return success();
+}
+
+/// Checks plan_c2 of plans that have the same launches.
+LogicalResult verifyOrder(ArrayRef<PlanOp> plans) {
+  auto launchesOf = [](PlanOp plan) {
+    return llvm::to_vector(plan.getBody().getOps<LaunchOp>());
+  };
+  SmallVector<LaunchOp> launches = launchesOf(plans.front());
+  if (llvm::all_of(launches, [&](LaunchOp launch) {
+        return launch.getStream() == launches.front().getStream();
+      }))
+    return success();
+  // By rank and launch.
+  std::vector<std::vector<std::vector<Access>>> accesses;
+  for (PlanOp plan : plans) {
+    auto numbers = numberBuffers(plan);
+    accesses.emplace_back();
+    for (LaunchOp launch : launchesOf(plan))
+      accesses.back().push_back(
+          accessesOf(launch, static_cast<int64_t>(plan.getRank()), numbers));
+  }
+  auto done = findDone(launches);
+  for (PlanOp owner : plans) {
+    std::vector<SmallVector<const Access *>> there(launches.size());
+    for (const auto &rank : accesses)
+      for (auto [i, list] : llvm::enumerate(rank))
+        for (const Access &access : list)
+          if (access.owner == static_cast<int64_t>(owner.getRank()))
+            there[i].push_back(&access);
+    if (failed(verifyOrder(launchesOf(owner), done, there)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// All ranks
+//===----------------------------------------------------------------------===//
+
+/// Checks plan_c3 and plan_c4.
+LogicalResult verifyPlan(PlanOp plan) {
+  std::optional<bool> placed;
+  for (auto buffer : plan.getBody().getOps<BufferOp>()) {
+    if (placed.value_or(buffer.getAt().has_value()) !=
+        buffer.getAt().has_value())
+      return buffer.emitOpError()
+             << "expected places of all buffers or of none";
+    placed = buffer.getAt().has_value();
+  }
+  std::set<int64_t> flags;
+  WalkResult result = plan.walk([&](Operation *op) {
+    SmallVector<int64_t> own;
+    if (auto barrier = dyn_cast<BarrierOp>(op))
+      for (size_t i = 0; i < barrier.getGroup().getRanks().size(); ++i)
+        own.push_back(static_cast<int64_t>(barrier.getFlags() + i));
+    else if (auto await = dyn_cast<AwaitOp>(op))
+      own.push_back(static_cast<int64_t>(await.getFlag()));
+    for (int64_t flag : own)
+      if (flag < 0 || !flags.insert(flag).second) {
+        op->emitOpError() << "expected a flag of its own, found " << flag;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// What of a plan must be the same on all ranks, as a list.
+struct Signature {
+  SmallVector<std::pair<Operation *, std::string>> entries;
+
+  explicit Signature(PlanOp plan) {
+    auto add = [&](Operation *op, const Twine &text) {
+      entries.push_back({op, text.str()});
+    };
+    for (auto buffer : plan.getBody().getOps<BufferOp>())
+      if (memoryOf(buffer.getBuffer()) == Memory::symmetric)
+        add(buffer,
+            "a buffer of " +
+                Twine(buffer.getBuffer().getType().getNumElements() *
+                      elementBytes(
+                          buffer.getBuffer().getType().getElementType())) +
+                " bytes at " +
+                Twine(static_cast<int64_t>(buffer.getAt().value_or(0))));
+    llvm::DenseMap<Operation *, size_t> numbers;
+    for (auto launch : plan.getBody().getOps<LaunchOp>()) {
+      std::string text = ("launch " + Twine(numbers.size()) + " on stream " +
+                          Twine(static_cast<int64_t>(launch.getStream())))
+                             .str();
+      for (Value event : launch.getWaits())
+        text +=
+            " after " + std::to_string(numbers.lookup(event.getDefiningOp()));
+      numbers[launch] = numbers.size();
+      add(launch, text);
+      for (Operation &part : launch.getBody().front()) {
+        if (auto barrier = dyn_cast<BarrierOp>(part))
+          add(barrier, "a barrier of " +
+                           Twine(barrier.getGroup().getRanks().size()) +
+                           " ranks with flags from " +
+                           Twine(static_cast<int64_t>(barrier.getFlags())));
+        else if (auto exchange = dyn_cast<ExchangeOp>(part))
+          add(exchange,
+              "an exchange of " + Twine(exchange.getGroup().getRanks().size()) +
+                  " ranks by " + stringifyExchange(exchange.getExchange()) +
+                  " of at most " +
+                  Twine(static_cast<int64_t>(exchange.getLargest())) +
+                  " elements");
+      }
+    }
+  }
+};
+
+/// Checks plan_c5.
+LogicalResult verifyRanks(ArrayRef<PlanOp> plans) {
+  PlanOp reference = plans.front();
+  Signature first(reference);
+  for (PlanOp plan : plans.drop_front()) {
+    Signature other(plan);
+    for (auto [a, b] : llvm::zip(first.entries, other.entries))
+      if (a.second != b.second) {
+        auto error = b.first->emitOpError()
+                     << "expected the same as on rank " << reference.getRank()
+                     << ", " << a.second << ", found " << b.second;
+        error.attachNote(a.first->getLoc()) << "this is there";
+        return error;
+      }
+    if (first.entries.size() != other.entries.size())
+      return plan.emitOpError()
+             << "expected as many launches, barriers and symmetric buffers as "
+                "on rank "
+             << reference.getRank() << ", " << first.entries.size()
+             << ", found " << other.entries.size();
+  }
+  // Signals and their awaits; of ranks that are not here nothing is known.
+  std::set<int64_t> known;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, std::pair<int, Operation *>>
+      open;
+  for (PlanOp plan : plans)
+    known.insert(static_cast<int64_t>(plan.getRank()));
+  for (PlanOp plan : plans) {
+    auto own = static_cast<int64_t>(plan.getRank());
+    plan.walk([&](SignalOp op) {
+      auto to = static_cast<int64_t>(op.getRank());
+      if (known.count(to)) {
+        auto &entry = open[{own, to, static_cast<int64_t>(op.getFlag())}];
+        ++entry.first;
+        entry.second = op;
+      }
+    });
+    plan.walk([&](AwaitOp op) {
+      auto from = static_cast<int64_t>(op.getRank());
+      if (known.count(from)) {
+        auto &entry = open[{from, own, static_cast<int64_t>(op.getFlag())}];
+        --entry.first;
+        entry.second = op;
+      }
+    });
+  }
+  for (auto &[key, entry] : open)
+    if (entry.first != 0)
+      return entry.second->emitOpError()
+             << "expected one signal and one await of flag " << std::get<2>(key)
+             << " from rank " << std::get<0>(key) << " to rank "
+             << std::get<1>(key);
+  return success();
+}
+
+} // namespace
+
+LogicalResult plan::verifyPlans(ModuleOp module) {
+  // plan_c1
+  std::map<StringRef, SmallVector<PlanOp>> programs;
+  for (auto plan : module.getOps<PlanOp>()) {
+    SmallVector<PlanOp> &ranks = programs[plan.getName()];
+    for (PlanOp other : ranks)
+      if (other.getRank() == plan.getRank())
+        return plan.emitOpError()
+               << "expected one plan for rank " << plan.getRank();
+    ranks.push_back(plan);
+    if (failed(verifyPlan(plan)))
+      return failure();
+  }
+  for (auto &[name, ranks] : programs)
+    if (failed(verifyRanks(ranks)) || failed(verifyOrder(ranks)))
+      return failure();
+  return success();
+}

@@ -1,0 +1,62 @@
+//===- RankCode.h - What ranks execute of a package -------------*- C++ -*-===//
+//
+// The code of a package, loaded once for all ranks of a process, and the memory
+// that its executors need of a team.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_API_RANKCODE_H
+#define CCN_RUNTIME_API_RANKCODE_H
+
+#include "runtime/base/FreeMemory.h"
+#include "runtime/launch/Bootstrap.h"
+#include "runtime/plan/ObjectCode.h"
+#include "runtime/plan/Package.h"
+
+#include <functional>
+
+namespace ccn::runtime {
+
+/// One of them.
+struct RankCode {
+  /// The package's object code, on the CPU.
+  std::unique_ptr<ObjectCode> cpu;
+  /// Its kernels, on GPUs.
+  const GpuProgram *gpu = nullptr;
+};
+
+/// The code of `package`, which outlives it. An error if it holds no kernels
+/// for GPUs, or object code that does not load.
+Result<RankCode> loadCode(const Package &package, bool onGpus);
+
+/// The machine that packages are tuned for, whose ranks are all on it: its
+/// CPUs, or its GPUs and, if that is so, that these send messages.
+Result<std::string> tunedMachine(bool onGpus, GpuTransport transport);
+
+/// The package's variants that were measured to be the fastest on this machine.
+/// GPUs of several hosts send messages, so theirs is what was measured with
+/// these.
+TunedVariants fastestVariants(const Package &package, bool onGpus,
+                              GpuTransport transport);
+
+/// The bytes of symmetric memory, of each rank, that an executor of `plan`
+/// allocates. `plan` is one that checkPlan accepts.
+Result<int64_t> executorBytes(const Plan &plan, bool onGpus);
+
+/// The bytes of host memory that the executor of a rank takes besides, and
+/// copies of scattered arguments.
+int64_t privateBytes(const Plan &plan, int rank, bool onGpus);
+
+/// What one rank takes when it runs the package: of its host's memory, with its
+/// arguments and results, or of its GPU's.
+Result<MemoryNeeds> needsOfRank(const Package &package, int rank, bool onGpus);
+
+/// The most that bytesOf is of the plans of the package and all its variants;
+/// an error if checkPlan does not accept one of these.
+Result<int64_t>
+mostBytes(const Package &package,
+          const std::function<Result<int64_t>(const Plan &)> &bytesOf);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_API_RANKCODE_H

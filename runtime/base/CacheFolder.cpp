@@ -1,0 +1,67 @@
+//===- CacheFolder.cpp - Where what is costly to make is kept -------------===//
+//
+// As the XDG base directory specification says, below a variable of our own.
+// https://specifications.freedesktop.org/basedir-spec/latest/
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/base/CacheFolder.h"
+
+#include "runtime/base/File.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <pwd.h>
+#include <unistd.h>
+#include <vector>
+
+namespace ccn {
+
+static std::string homeFolder() {
+  if (const char *home = std::getenv("HOME"))
+    return home;
+  std::vector<char> names(16384);
+  passwd user, *found = nullptr;
+  if (getpwuid_r(getuid(), &user, names.data(), names.size(), &found) == 0 &&
+      found && found->pw_dir)
+    return found->pw_dir;
+  return "";
+}
+
+std::string cacheFolder() {
+  if (const char *own = std::getenv("CCN_CACHE_DIR"))
+    return own;
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base)
+    return std::string(base) + "/ccn";
+  std::string home = homeFolder();
+  return home.empty() ? "" : home + "/.cache/ccn";
+}
+
+std::optional<std::string> readCached(const std::string &path, int64_t most) {
+  int64_t size = 0;
+  Result<FileDescriptor> file = openRegularFile(path, "a file", size);
+  if (!file || size > most)
+    return std::nullopt;
+  std::string entry(static_cast<size_t>(size), '\0');
+  if (readAt(file->get(), entry.data(), size, 0) != size)
+    return std::nullopt;
+  return entry;
+}
+
+Status writeCached(const std::string &path,
+                   std::initializer_list<std::string_view> parts) {
+  std::error_code failure;
+  std::filesystem::path place(path);
+  std::filesystem::create_directories(place.parent_path(), failure);
+  if (failure)
+    return error("cannot make the folder of '", path, "': ", failure.message());
+  // A link would be followed and a pipe refused.
+  std::filesystem::file_type type =
+      std::filesystem::symlink_status(place, failure).type();
+  if (type != std::filesystem::file_type::regular &&
+      type != std::filesystem::file_type::directory)
+    std::filesystem::remove(place, failure);
+  return writeFileAtomically(path, parts);
+}
+
+} // namespace ccn

@@ -1,0 +1,38 @@
+//===- Workspace.h - Memory that kernels use and leave ----------*- C++ -*-===//
+//
+// Scratch memory that grows to what was needed most and is kept, so that what
+// runs again takes none. Sizes may come from files: that there is not enough
+// is an error, not an exception.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_BASE_WORKSPACE_H
+#define CCN_RUNTIME_BASE_WORKSPACE_H
+
+#include "runtime/base/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace ccn::runtime {
+
+class Workspace {
+public:
+  /// At least `bytes` bytes, aligned to 64; what they hold is unspecified (but
+  /// set: zero at first). Earlier memory of this workspace is gone. An error if
+  /// there is no room for it.
+  Result<std::byte *> get(int64_t bytes);
+
+private:
+  struct Free {
+    void operator()(void *memory) const;
+  };
+  std::unique_ptr<void, Free> memory;
+  std::byte *start = nullptr;
+  int64_t size = -1;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_BASE_WORKSPACE_H

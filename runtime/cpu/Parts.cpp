@@ -1,0 +1,346 @@
+//===- Parts.cpp - The kernels of a plan's parts --------------------------===//
+//
+// One function for each kind of part, over the kernels that the reference
+// interpreter uses too; exchanges are the collectives.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cpu/Parts.h"
+
+#include "runtime/cpu/CollectiveSupport.h"
+#include "runtime/cpu/ScheduledCollective.h"
+#include "runtime/plan/CheckParts.h"
+#include "runtime/tensor/MatrixProduct.h"
+#include "runtime/tensor/RowTable.h"
+#include "runtime/tensor/Strided.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ccn::runtime {
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Copies and flags
+//===----------------------------------------------------------------------===//
+
+Status runPart(StreamContext &context, const CopyPart &part) {
+  int size = sizeInBytes(context.plan.type(part.from));
+  CopyDims dims;
+  for (size_t dim = 0; dim < part.sizes.size(); ++dim)
+    dims.push_back(
+        {part.sizes[dim], part.to.strides[dim], part.from.strides[dim]});
+  if (isEmpty(dims))
+    return Status();
+  bool fromOther = context.isRemote(part.from);
+  bool toOther = context.isRemote(part.to);
+  RemotePlace from = context.place(part.from, part.from.rank);
+  RemotePlace to = context.place(part.to, part.to.rank);
+  if (fromOther && toOther)
+    return context.remote.relay(size, dims, from, to);
+  if (fromOther)
+    return context.remote.read(size, dims, from, context.own(part.to));
+  if (toOther)
+    return context.remote.write(size, dims, context.own(part.from), to);
+  copyStrided(size, dims, context.own(part.from), context.own(part.to));
+  return Status();
+}
+
+Signals signals(const StreamContext &context, const char *what) {
+  return {what, context.plan.flags};
+}
+
+Status runPart(StreamContext &context, const BarrierPart &part) {
+  Signals arrival = signals(context, "arrival");
+  arrival.offset += part.flags * Signals::stride;
+  return barrier(context.memory, context.plan.members(part.group), arrival,
+                 context.operation(), context.epoch);
+}
+
+Status runPart(StreamContext &context, const SignalPart &part) {
+  signals(context, "").set(context.memory, part.rank, part.flag, context.epoch);
+  return Status();
+}
+
+Status runPart(StreamContext &context, const AwaitPart &part) {
+  return signals(context, "signal")
+      .await(context.memory, part.rank, part.flag, context.operation(),
+             context.epoch);
+}
+
+//===----------------------------------------------------------------------===//
+// Products and rows
+//===----------------------------------------------------------------------===//
+
+/// One of the operands of a product: the matrices of a batch, which may lie in
+/// another's memory.
+class MatrixOperand {
+public:
+  MatrixOperand(StreamContext &context, const View &view, int64_t rows,
+                int64_t columns, Workspace &workspace)
+      : context(context), view(view), sizes{rows, columns},
+        workspace(workspace) {}
+
+  /// The matrix that begins `elements` after the view.
+  Result<MatrixView> at(int64_t elements) {
+    std::span<const int64_t> strides = std::span(view.strides).last(2);
+    if (!context.isRemote(view))
+      return MatrixView{context.own(view, elements), strides[0], strides[1]};
+    // A matrix that serves the whole batch is fetched once.
+    if (fetched.data && elements == fetchedAt)
+      return fetched;
+    int size = sizeInBytes(context.plan.type(view));
+    int64_t bytes = sizes[0] * sizes[1] * size;
+    Result<std::byte *> scratch = workspace.get(bytes);
+    if (!scratch)
+      return scratch.status();
+    RemotePlace from = context.place(view, view.rank, elements);
+    fetchedAt = elements;
+    fetched = {*scratch, sizes[1], 1};
+    if (isRowMajor(sizes, strides)) {
+      fetched.data =
+          context.memory.view(from.rank, from.offset, bytes, *scratch);
+      return fetched;
+    }
+    Status status = context.remote.read(
+        size, {{sizes[0], sizes[1], strides[0]}, {sizes[1], 1, strides[1]}},
+        from, *scratch);
+    return status ? Result(fetched) : status;
+  }
+
+private:
+  StreamContext &context;
+  const View &view;
+  int64_t sizes[2];
+  Workspace &workspace;
+  MatrixView fetched;
+  int64_t fetchedAt = 0;
+};
+
+Status runPart(StreamContext &context, const MatmulPart &part) {
+  if (product(part.batch) * part.m * part.n == 0)
+    return Status();
+  MatrixOperand a(context, part.a, part.m, part.k, context.left);
+  MatrixOperand b(context, part.b, part.k, part.n, context.right);
+  // Where the matrices of a and b, and in a second loop those of c, begin.
+  CopyDims inputs, outputs;
+  for (size_t dim = 0; dim < part.batch.size(); ++dim) {
+    inputs.push_back(
+        {part.batch[dim], part.a.strides[dim], part.b.strides[dim]});
+    outputs.push_back({part.batch[dim], part.c.strides[dim], 0});
+  }
+  std::vector<int64_t> results;
+  forEachIndex(outputs,
+               [&](int64_t first, int64_t) { results.push_back(first); });
+  size_t batch = 0;
+  Status status;
+  std::span<const int64_t> strides = std::span(part.c.strides).last(2);
+  forEachIndex(inputs, [&](int64_t aFirst, int64_t bFirst) {
+    int64_t cFirst = results[batch++];
+    if (!status)
+      return;
+    // Operands without elements have no address.
+    Result<MatrixView> left = part.k ? a.at(aFirst) : MatrixView();
+    Result<MatrixView> right = part.k ? b.at(bFirst) : MatrixView();
+    if (!left || !right)
+      status = left ? right.status() : left.status();
+    else
+      status = multiplyMatrices(
+          context.plan.type(part.c), {part.m, part.n, part.k}, *left, *right,
+          context.own(part.c, cFirst), strides[0], strides[1], context.work);
+  });
+  return status;
+}
+
+Status runPart(StreamContext &context, const Conv2dPart &part) {
+  if (product(part.yShape) == 0)
+    return Status();
+  ConvolutionSizes sizes = convolutionSizes(part);
+  if (!sizes.vertical.setResult() || !sizes.horizontal.setResult())
+    return error("the convolution's sizes overflow");
+  return convolve(context.plan.type(part.x), sizes, context.own(part.x),
+                  context.own(part.w), context.own(part.y), context.work);
+}
+
+Status runPart(StreamContext &context, const GatherRowsPart &part) {
+  return gatherRows(context.plan.type(part.table),
+                    {part.tableRows, part.rowSize, part.count},
+                    context.own(part.table), context.plan.type(part.indices),
+                    context.own(part.indices), context.own(part.to));
+}
+
+Status runPart(StreamContext &context, const ScatterRowsPart &part) {
+  ElementType type = context.plan.type(part.table);
+  int64_t bytes = part.tableRows * part.rowSize * sizeInBytes(type);
+  std::byte *to = context.own(part.to);
+  if (bytes > 0)
+    std::memmove(to, context.own(part.table), static_cast<size_t>(bytes));
+  return addRows(type, {part.tableRows, part.rowSize, part.count},
+                 context.plan.type(part.indices), context.own(part.indices),
+                 context.own(part.rows), to, context.order);
+}
+
+//===----------------------------------------------------------------------===//
+// Traffic
+//===----------------------------------------------------------------------===//
+
+/// Adds what is read or written of a view.
+void count(const StreamContext &context, const View &view, int64_t elements,
+           bool writes, Traffic &traffic) {
+  int64_t bytes = elements * sizeInBytes(context.plan.type(view));
+  if (context.isRemote(view))
+    (writes ? traffic.othersWritten : traffic.othersRead) += bytes;
+  else
+    (writes ? traffic.ownWritten : traffic.ownRead) += bytes;
+}
+
+Traffic trafficOf(const StreamContext &context, const CopyPart &part) {
+  Traffic traffic;
+  count(context, part.from, distinctElements(part.sizes, part.from.strides),
+        false, traffic);
+  count(context, part.to, distinctElements(part.sizes, part.to.strides), true,
+        traffic);
+  return traffic;
+}
+
+Traffic trafficOf(const StreamContext &context, const MatmulPart &part) {
+  Traffic traffic;
+  auto add = [&](const View &view, int64_t rows, int64_t columns, bool writes) {
+    std::vector<int64_t> sizes = part.batch;
+    sizes.push_back(rows);
+    sizes.push_back(columns);
+    count(context, view, distinctElements(sizes, view.strides), writes,
+          traffic);
+  };
+  add(part.a, part.m, part.k, false);
+  add(part.b, part.k, part.n, false);
+  add(part.c, part.m, part.n, true);
+  return traffic;
+}
+
+Traffic trafficOf(const StreamContext &context, const Conv2dPart &part) {
+  Traffic traffic;
+  count(context, part.x, product(part.xShape), false, traffic);
+  count(context, part.w, product(part.wShape), false, traffic);
+  count(context, part.y, product(part.yShape), true, traffic);
+  return traffic;
+}
+
+Traffic trafficOf(const StreamContext &context, const GatherRowsPart &part) {
+  Traffic traffic;
+  count(context, part.indices, part.count, false, traffic);
+  count(context, part.table, part.count * part.rowSize, false, traffic);
+  count(context, part.to, part.count * part.rowSize, true, traffic);
+  return traffic;
+}
+
+Traffic trafficOf(const StreamContext &context, const ScatterRowsPart &part) {
+  Traffic traffic;
+  count(context, part.indices, part.count, false, traffic);
+  count(context, part.rows, part.count * part.rowSize, false, traffic);
+  count(context, part.table, part.tableRows * part.rowSize, false, traffic);
+  count(context, part.to, part.tableRows * part.rowSize, true, traffic);
+  return traffic;
+}
+
+template <typename Flags>
+Traffic trafficOf(const StreamContext &, const Flags &) {
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// A part that needs no preparation.
+template <typename Part> class PlainPart : public PartKernel {
+public:
+  explicit PlainPart(const Part &part) : part(part) {}
+  Status run(StreamContext &context) override { return runPart(context, part); }
+
+private:
+  const Part &part;
+};
+
+class ExchangeKernel : public PartKernel {
+public:
+  ExchangeKernel(const ExchangePart &part, CollectivePtr collective)
+      : part(part), collective(std::move(collective)) {}
+  Status run(StreamContext &context) override {
+    return collective->run(context.own(part.from), context.own(part.to));
+  }
+
+private:
+  const ExchangePart &part;
+  CollectivePtr collective;
+};
+
+Result<std::unique_ptr<PartKernel>> makeExchange(const Plan &plan,
+                                                 const PlanMemory &memory,
+                                                 StreamContext &context,
+                                                 size_t launch, size_t index) {
+  const std::vector<Part> &parts = memory.plan.launches[launch].parts;
+  const auto &part = std::get<ExchangePart>(parts[index]);
+  ElementType type = exchangeType(memory.plan, part);
+  Group group = exchangeGroup(plan, part);
+  Result<CollectivePtr> collective = CollectivePtr();
+  if (part.exchange == Exchange::Schedule) {
+    auto number = std::count_if(
+        parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(index),
+        [](const Part &p) { return std::holds_alternative<ExchangePart>(p); });
+    Result<ScheduledMemory> largest =
+        largestSchedule(plan, launch, static_cast<size_t>(number));
+    if (!largest)
+      return largest.status();
+    collective = makeScheduled(context.memory, group, type, part.reduction,
+                               scheduleOf(plan, part), {}, *largest);
+  } else {
+    collective = makeAllReduce(context.memory, group, type, part.reduction,
+                               part.inputCount, protocolOf(part));
+  }
+  if (!collective)
+    return collective.status();
+  int64_t sent = (*collective)->bytesSent();
+  auto kernel = std::make_unique<ExchangeKernel>(part, *std::move(collective));
+  int size = sizeInBytes(type);
+  Traffic &traffic = kernel->traffic;
+  traffic.ownRead = part.inputCount * size;
+  traffic.ownWritten = part.outputCount * size;
+  traffic.othersWritten = sent;
+  return std::unique_ptr<PartKernel>(std::move(kernel));
+}
+
+std::string_view nameOf(const Part &part) {
+  constexpr std::string_view names[] = {
+      "rows",   "copy",   "barrier",     "signal",       "await",
+      "matmul", "conv2d", "gather_rows", "scatter_rows", "exchange"};
+  static_assert(std::size(names) == std::variant_size_v<Part>);
+  return names[part.index()];
+}
+
+} // namespace
+
+Result<std::unique_ptr<PartKernel>>
+makePart(const Plan &plan, const PlanMemory &memory, StreamContext &context,
+         size_t launch, size_t index, const FunctionResolver &resolve) {
+  const Part &part = memory.plan.launches[launch].parts[index];
+  auto make = [&](const auto &p) -> Result<std::unique_ptr<PartKernel>> {
+    using Kind = std::decay_t<decltype(p)>;
+    if constexpr (std::is_same_v<Kind, RowsPart>) {
+      return makeRows(memory, p, resolve);
+    } else if constexpr (std::is_same_v<Kind, ExchangePart>) {
+      return makeExchange(plan, memory, context, launch, index);
+    } else {
+      auto kernel = std::make_unique<PlainPart<Kind>>(p);
+      kernel->traffic = trafficOf(context, p);
+      return std::unique_ptr<PartKernel>(std::move(kernel));
+    }
+  };
+  Result<std::unique_ptr<PartKernel>> kernel = std::visit(make, part);
+  if (kernel)
+    (*kernel)->name = nameOf(part);
+  return kernel;
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,591 @@
+//===- CheckParts.cpp - Whether a plan's part can be executed -------------===//
+//
+// Above all that every view lies inside of its buffer, whatever its sizes and
+// strides.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/plan/CheckParts.h"
+
+#include "runtime/plan/ExchangeMemory.h"
+#include "runtime/plan/SymmetricMemory.h"
+#include "runtime/tensor/Strided.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ccn::runtime {
+
+bool isValid(ElementType type) { return type <= ElementType::Bool; }
+
+Result<int64_t> elementCount(std::span<const int64_t> sizes) {
+  int64_t count = 1;
+  bool empty = false;
+  for (int64_t size : sizes) {
+    if (size < 0)
+      return error("expected sizes of at least 0, found ", size);
+    empty |= size == 0;
+    if (size > 0 && (__builtin_mul_overflow(count, size, &count) ||
+                     count > maxSymmetricBytes))
+      return error("the product of the sizes is too large");
+  }
+  return empty ? 0 : count;
+}
+
+namespace {
+
+/// The sizes of a view with the dimensions that repeat left out.
+std::vector<int64_t> withoutRepeats(std::span<const int64_t> sizes,
+                                    std::span<const int64_t> strides) {
+  std::vector<int64_t> kept(sizes.begin(), sizes.end());
+  for (size_t dim = 0; dim < kept.size(); ++dim)
+    if (strides[dim] == 0 && kept[dim] > 1)
+      kept[dim] = 1;
+  return kept;
+}
+
+/// The first and the last of the elements of a strided part that is not empty.
+struct Extent {
+  int64_t first, last;
+};
+
+Result<Extent> extentOf(int64_t offset, std::span<const int64_t> sizes,
+                        std::span<const int64_t> strides) {
+  Extent extent{offset, offset};
+  for (size_t dim = 0; dim < sizes.size(); ++dim) {
+    int64_t step;
+    int64_t &end = strides[dim] < 0 ? extent.first : extent.last;
+    if (__builtin_mul_overflow(sizes[dim] - 1, strides[dim], &step) ||
+        __builtin_add_overflow(end, step, &end))
+      return error("the view's indices overflow");
+  }
+  return extent;
+}
+
+class PartChecker {
+public:
+  PartChecker(const Plan &plan, int rank)
+      : plan(plan), rankPlan(plan.ranks[static_cast<size_t>(rank)]),
+        rank(rank) {}
+
+  Status operator()(const RowsPart &part);
+  Status operator()(const CopyPart &part);
+  Status operator()(const BarrierPart &part);
+  Status operator()(const SignalPart &part) {
+    return flagOf(part.rank, part.flag);
+  }
+  Status operator()(const AwaitPart &part) {
+    return flagOf(part.rank, part.flag);
+  }
+  Status operator()(const MatmulPart &part);
+  Status operator()(const Conv2dPart &part);
+  Status operator()(const GatherRowsPart &part);
+  Status operator()(const ScatterRowsPart &part);
+  Status operator()(const ExchangePart &part);
+
+private:
+  /// How a view may be used.
+  enum Use { Reads, ReadsAny, Writes, WritesAny };
+
+  Status flagOf(int other, int64_t flag) const;
+  Status groupOf(int group) const;
+  Status buffer(const View &view, Use use) const;
+  Status strided(const View &view, std::span<const int64_t> sizes,
+                 Use use) const;
+  Status rowMajor(const View &view, std::span<const int64_t> sizes,
+                  Use use) const;
+  Status sameType(const View &a, const View &b) const;
+  Status numbers(const View &view) const;
+  Status table(const View &table, const View &indices, const View &rows,
+               const View &to, int64_t tableRows, int64_t rowSize,
+               int64_t count) const;
+
+  Status loop(const Loop &loop);
+  Status operand(const Loop &loop, const LoopOperand &operand, bool isInput);
+  Status scratch(const Loop &loop, const LoopOperand &operand, bool isInput);
+
+  ElementType type(const View &view) const {
+    return rankPlan.buffers[static_cast<size_t>(view.buffer)].type;
+  }
+
+  const Plan &plan;
+  const RankPlan &rankPlan;
+  int rank;
+  /// Of the loops so far: the type and last element of each scratch array.
+  std::map<int, std::pair<ElementType, int64_t>> scratches;
+};
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+Status PartChecker::flagOf(int other, int64_t flag) const {
+  auto ranks = static_cast<int>(plan.ranks.size());
+  if (other < 0 || other >= ranks)
+    return error("expected a rank below ", ranks, ", found ", other);
+  if (flag < 0 || flag >= rankPlan.flags)
+    return error("expected a flag below ", rankPlan.flags, ", found ", flag);
+  return Status();
+}
+
+Status PartChecker::groupOf(int group) const {
+  auto groups = static_cast<int>(plan.groups.size());
+  if (group < 0 || group >= groups)
+    return error("expected a group below ", groups, ", found ", group);
+  const std::vector<int> &ranks = plan.groups[static_cast<size_t>(group)];
+  if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end())
+    return error("rank ", rank, " is not in group ", group);
+  return Status();
+}
+
+Status PartChecker::buffer(const View &view, Use use) const {
+  auto buffers = static_cast<int>(rankPlan.buffers.size());
+  if (view.buffer < 0 || view.buffer >= buffers)
+    return error("expected a buffer below ", buffers, ", found ", view.buffer);
+  const Buffer &buffer = rankPlan.buffers[static_cast<size_t>(view.buffer)];
+  auto ranks = static_cast<int>(plan.ranks.size());
+  if (view.rank < -1 || view.rank >= ranks)
+    return error("expected a rank below ", ranks, ", found ", view.rank);
+  bool remote = view.rank >= 0 && view.rank != rank;
+  if (remote && (use == Reads || use == Writes))
+    return error("expected own memory, found that of rank ", view.rank);
+  if (remote && buffer.memory != Memory::Symmetric)
+    return error("buffer ", view.buffer, " of rank ", view.rank,
+                 " is not symmetric");
+  if ((use == Writes || use == WritesAny) &&
+      buffer.memory == Memory::Argument &&
+      plan.arguments[static_cast<size_t>(buffer.offset)].kind ==
+          ArgumentKind::Input)
+    return error("input '",
+                 plan.arguments[static_cast<size_t>(buffer.offset)].name,
+                 "' would be written");
+  if (view.offset < 0 || view.offset > buffer.count)
+    return error("the view begins at element ", view.offset, " of buffer ",
+                 view.buffer, ", which has ", buffer.count);
+  return Status();
+}
+
+Status PartChecker::strided(const View &view, std::span<const int64_t> sizes,
+                            Use use) const {
+  if (Status status = buffer(view, use); !status)
+    return status;
+  if (view.strides.size() != sizes.size())
+    return error("expected a stride for each of ", sizes.size(),
+                 " dimensions, found ", view.strides.size());
+  Result<int64_t> count = elementCount(withoutRepeats(sizes, view.strides));
+  if (!count)
+    return count.status();
+  if (*count == 0) {
+    // Addresses of rows without elements are computed nevertheless.
+    std::vector<int64_t> some(sizes.begin(), sizes.end());
+    for (int64_t &size : some)
+      size = std::max<int64_t>(size, 1);
+    Result<Extent> extent = extentOf(view.offset, some, view.strides);
+    if (!extent || extent->first < -maxSymmetricBytes ||
+        extent->last > maxSymmetricBytes)
+      return error("the indices of the empty view overflow");
+    return Status();
+  }
+  Result<Extent> extent = extentOf(view.offset, sizes, view.strides);
+  if (!extent)
+    return extent.status();
+  int64_t held = rankPlan.buffers[static_cast<size_t>(view.buffer)].count;
+  if (extent->first < 0 || extent->last >= held)
+    return error("the view has elements ", extent->first, " to ", extent->last,
+                 " of buffer ", view.buffer, ", which has ", held);
+  return Status();
+}
+
+Status PartChecker::rowMajor(const View &view, std::span<const int64_t> sizes,
+                             Use use) const {
+  if (Status status = buffer(view, use); !status)
+    return status;
+  // Strides say nothing here; if there are some, they are those.
+  if (!view.strides.empty() &&
+      (view.strides.size() != sizes.size() || !isRowMajor(sizes, view.strides)))
+    return error("expected a row-major view, found strides");
+  Result<int64_t> count = elementCount(sizes);
+  if (!count)
+    return count.status();
+  int64_t held = rankPlan.buffers[static_cast<size_t>(view.buffer)].count;
+  if (*count > held - view.offset)
+    return error("the view has ", *count, " elements from ", view.offset,
+                 " on of buffer ", view.buffer, ", which has ", held);
+  return Status();
+}
+
+Status PartChecker::sameType(const View &a, const View &b) const {
+  if (type(a) == type(b))
+    return Status();
+  return error("expected one element type, found ", name(type(a)), " and ",
+               name(type(b)));
+}
+
+Status PartChecker::numbers(const View &view) const {
+  if (type(view) != ElementType::Bool)
+    return Status();
+  return error("expected numbers, found bool");
+}
+
+/// The first failure of several checks, or success. All are made, so none may
+/// rely on one before it.
+Status all(std::initializer_list<Status> statuses) {
+  for (const Status &status : statuses)
+    if (!status)
+      return status;
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Status PartChecker::scratch(const Loop &loop, const LoopOperand &operand,
+                            bool isInput) {
+  const View &view = operand.view;
+  if (view.offset < 0 || view.offset > maxSymmetricBytes ||
+      std::any_of(view.strides.begin(), view.strides.end(),
+                  [](int64_t stride) { return stride < 0; }))
+    return error("expected scratch with strides of at least 0");
+  // What is reduced is made even of nothing.
+  std::vector<int64_t> sizes = loop.sizes;
+  if (!isInput)
+    std::fill(sizes.end() - loop.reducedDims, sizes.end(), 1);
+  bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
+  Result<Extent> extent =
+      empty ? Extent{0, -1} : extentOf(view.offset, sizes, view.strides);
+  if (!extent)
+    return extent.status();
+  // Overflows of bytes too, for which 8 is the largest factor.
+  if (extent->last > maxSymmetricBytes ||
+      (!view.strides.empty() && view.strides[0] > maxSymmetricBytes))
+    return error("the scratch is too large");
+  auto made = scratches.find(view.buffer);
+  if (isInput) {
+    if (made == scratches.end())
+      return error("scratch ", view.buffer, " is read before it is made");
+    if (made->second.first != operand.type)
+      return error("scratch ", view.buffer, " is made as ",
+                   name(made->second.first), " and read as ",
+                   name(operand.type));
+    if (extent->last > made->second.second)
+      return error("scratch ", view.buffer, " is read beyond what is made");
+    return Status();
+  }
+  scratches[view.buffer] = {operand.type, extent->last};
+  return Status();
+}
+
+Status PartChecker::operand(const Loop &loop, const LoopOperand &operand,
+                            bool isInput) {
+  if (!isValid(operand.type))
+    return error("its type is unknown");
+  const View &view = operand.view;
+  if (view.strides.size() != loop.sizes.size())
+    return error("expected a stride for each of ", loop.sizes.size(),
+                 " dimensions, found ", view.strides.size());
+  bool fits = isInput;
+  switch (operand.access) {
+  case Access::Index:
+    if (!isInput || loop.function.empty())
+      return error("an index is an input of a function only");
+    if (Result<Extent> extent = extentOf(view.offset, loop.sizes, view.strides);
+        !extent)
+      return extent.status();
+    return Status();
+  case Access::Scratch:
+    return scratch(loop, operand, isInput);
+  case Access::Load:
+    if (Status status = strided(view, loop.sizes, ReadsAny); !status)
+      return status;
+    break;
+  case Access::Store:
+    fits = !isInput;
+    if (Status status = strided(view, loop.sizes, WritesAny); !status)
+      return status;
+    break;
+  case Access::LoadReduced:
+  case Access::StoreAll: {
+    fits = isInput == (operand.access == Access::LoadReduced);
+    View own = view;
+    own.rank = -1;
+    if (Status status =
+            all({strided(own, loop.sizes, Reads), groupOf(operand.group)});
+        !status)
+      return status;
+    if (rankPlan.buffers[static_cast<size_t>(view.buffer)].memory !=
+        Memory::Symmetric)
+      return error("expected symmetric memory");
+    if (operand.reduction > ReduceKind::Mean)
+      return error("the kind of reduction is unknown");
+    if (operand.slots != 0) {
+      auto others = static_cast<int64_t>(
+          plan.groups[static_cast<size_t>(operand.group)].size() - 1);
+      if (operand.slots < 0 || !isInput ||
+          __builtin_mul_overflow(others, operand.slots, &others) ||
+          __builtin_add_overflow(own.offset, others, &own.offset))
+        return error("expected slots of an input, found ", operand.slots,
+                     " elements");
+      if (Status status = strided(own, loop.sizes, Reads); !status)
+        return status;
+    }
+    if (operand.access == Access::LoadReduced)
+      if (Status status = checkReduction(operand.reduction, operand.type,
+                                         std::string(name(operand.type)));
+          !status)
+        return status;
+    break;
+  }
+  default:
+    return error("its access is unknown");
+  }
+  if (!fits)
+    return error(isInput ? "an input cannot be stored"
+                         : "an output cannot be loaded");
+  if (operand.type != type(view))
+    return error("expected the buffer's type ", name(type(view)), ", found ",
+                 name(operand.type));
+  return Status();
+}
+
+Status PartChecker::loop(const Loop &loop) {
+  auto dims = static_cast<int64_t>(loop.sizes.size());
+  if (std::any_of(loop.sizes.begin(), loop.sizes.end(),
+                  [](int64_t size) { return size < 0; }))
+    return error("expected sizes of at least 0");
+  if (loop.reducedDims < 0 || loop.reducedDims > dims)
+    return error("expected at most ", dims, " reduced dimensions, found ",
+                 loop.reducedDims);
+  if (loop.reducedDims == dims && loop.sizes[0] != 1)
+    return error("rows are not reduced, unless there is one; found ",
+                 loop.sizes[0]);
+  if (loop.function.empty() &&
+      (loop.inputs.size() != 1 || loop.outputs.size() != 1 ||
+       loop.inputs[0].type != loop.outputs[0].type || loop.reducedDims > 0))
+    return error("a copy has one input and one output of one type, and reduces "
+                 "nothing");
+  for (size_t i = 0; i < loop.inputs.size(); ++i)
+    if (Status status = operand(loop, loop.inputs[i], true); !status)
+      return error("input ", i, ": ", status.message());
+  for (size_t i = 0; i < loop.outputs.size(); ++i) {
+    const std::vector<int64_t> &strides = loop.outputs[i].view.strides;
+    if (Status status = operand(loop, loop.outputs[i], false); !status)
+      return error("output ", i, ": ", status.message());
+    for (auto dim = static_cast<size_t>(dims - loop.reducedDims);
+         dim < strides.size(); ++dim)
+      if (strides[dim] != 0)
+        return error("output ", i, ": expected stride 0 of reduced dimension ",
+                     dim, ", found ", strides[dim]);
+  }
+  return Status();
+}
+
+Status PartChecker::operator()(const RowsPart &part) {
+  if (part.rows < 0)
+    return error("expected at least 0 rows, found ", part.rows);
+  scratches.clear();
+  for (size_t i = 0; i < part.loops.size(); ++i) {
+    const Loop &l = part.loops[i];
+    if (l.sizes.empty() || l.sizes[0] != part.rows)
+      return error("loop ", i, ": expected ", part.rows,
+                   " as the size of the first dimension");
+    if (Status status = loop(l); !status)
+      return error("loop ", i, ": ", status.message());
+  }
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Other parts
+//===----------------------------------------------------------------------===//
+
+Status PartChecker::operator()(const CopyPart &part) {
+  if (Result<int64_t> count = elementCount(part.sizes); !count)
+    return count.status();
+  if (Status status = all({strided(part.from, part.sizes, ReadsAny),
+                           strided(part.to, part.sizes, WritesAny)});
+      !status)
+    return status;
+  return sameType(part.from, part.to);
+}
+
+Status PartChecker::operator()(const BarrierPart &part) {
+  if (Status status = groupOf(part.group); !status)
+    return status;
+  auto members =
+      static_cast<int64_t>(plan.groups[static_cast<size_t>(part.group)].size());
+  if (part.flags < 0 || part.flags > rankPlan.flags - members)
+    return error("expected ", members, " flags below ", rankPlan.flags,
+                 ", found the first at ", part.flags);
+  return Status();
+}
+
+Status PartChecker::operator()(const MatmulPart &part) {
+  auto matrix = [&](const View &view, int64_t rows, int64_t columns, Use use) {
+    std::vector<int64_t> sizes = part.batch;
+    sizes.push_back(rows);
+    sizes.push_back(columns);
+    Result<int64_t> count = elementCount(sizes);
+    return count ? strided(view, sizes, use) : count.status();
+  };
+  if (Status status = all({matrix(part.a, part.m, part.k, ReadsAny),
+                           matrix(part.b, part.k, part.n, ReadsAny),
+                           matrix(part.c, part.m, part.n, Writes)});
+      !status)
+    return status;
+  std::vector<int64_t> sizes = part.batch;
+  sizes.push_back(part.m);
+  sizes.push_back(part.n);
+  if (Result<int64_t> count = elementCount(sizes); !count)
+    return count.status();
+  return all(
+      {sameType(part.a, part.b), sameType(part.a, part.c), numbers(part.a)});
+}
+
+Status PartChecker::operator()(const Conv2dPart &part) {
+  for (const std::vector<int64_t> *shape :
+       {&part.xShape, &part.wShape, &part.yShape})
+    if (shape->size() != 4)
+      return error("expected shapes of 4 dimensions, found ", shape->size());
+  if (Status status = all({rowMajor(part.x, part.xShape, Reads),
+                           rowMajor(part.w, part.wShape, Reads),
+                           rowMajor(part.y, part.yShape, Writes)});
+      !status)
+    return status;
+  if (Status status = all({sameType(part.x, part.w), sameType(part.x, part.y),
+                           numbers(part.x)});
+      !status)
+    return status;
+  ConvolutionSizes sizes = convolutionSizes(part);
+  if (!sizes.vertical.setResult() || !sizes.horizontal.setResult())
+    return error("expected filters of at least 1 x 1, a stride of at least 1 "
+                 "and a padding of at least 0 that do not overflow");
+  if (part.xShape[1] != part.wShape[1] ||
+      part.yShape != std::vector<int64_t>{sizes.images, sizes.filters,
+                                          sizes.vertical.result,
+                                          sizes.horizontal.result})
+    return error("the shapes of the convolution do not agree");
+  return Status();
+}
+
+Status PartChecker::table(const View &table, const View &indices,
+                          const View &rows, const View &to, int64_t tableRows,
+                          int64_t rowSize, int64_t count) const {
+  const int64_t counts[] = {count};
+  const int64_t tableSizes[] = {tableRows, rowSize};
+  if (Status status = all({rowMajor(table, tableSizes, Reads),
+                           rowMajor(indices, counts, Reads),
+                           buffer(rows, Reads), buffer(to, Writes)});
+      !status)
+    return status;
+  if (Status status = all({sameType(table, rows), sameType(table, to)});
+      !status)
+    return status;
+  if (!isInteger(type(indices)))
+    return error("expected integers as indices, found ", name(type(indices)));
+  return Status();
+}
+
+Status PartChecker::operator()(const GatherRowsPart &part) {
+  if (Status status = table(part.table, part.indices, part.table, part.to,
+                            part.tableRows, part.rowSize, part.count);
+      !status)
+    return status;
+  const int64_t sizes[] = {part.count, part.rowSize};
+  return rowMajor(part.to, sizes, Writes);
+}
+
+Status PartChecker::operator()(const ScatterRowsPart &part) {
+  if (Status status = table(part.table, part.indices, part.rows, part.to,
+                            part.tableRows, part.rowSize, part.count);
+      !status)
+    return status;
+  const int64_t sizes[] = {part.count, part.rowSize};
+  const int64_t tableSizes[] = {part.tableRows, part.rowSize};
+  return all({rowMajor(part.rows, sizes, Reads),
+              rowMajor(part.to, tableSizes, Writes), numbers(part.table)});
+}
+
+Status PartChecker::operator()(const ExchangePart &part) {
+  const int64_t inputSizes[] = {part.inputCount};
+  const int64_t outputSizes[] = {part.outputCount};
+  if (Status status =
+          all({groupOf(part.group), rowMajor(part.from, inputSizes, Reads),
+               rowMajor(part.to, outputSizes, Writes)});
+      !status)
+    return status;
+  if (part.exchange > Exchange::Schedule || part.reduction > ReduceKind::Mean)
+    return error("the exchange or its reduction is unknown");
+  ElementType element = type(part.from);
+  if (Status status = sameType(part.from, part.to); !status)
+    return status;
+  if (part.largestCount < 0 || part.largestCount > maxSymmetricBytes ||
+      std::max(part.inputCount, part.outputCount) > part.largestCount)
+    return error("the largest group has ", part.largestCount,
+                 " elements, this one ", part.inputCount, " and ",
+                 part.outputCount);
+  std::string what(name(element));
+  if (part.exchange != Exchange::Schedule) {
+    if (part.inputCount != part.outputCount)
+      return error("expected as many elements of output as of input, found ",
+                   part.outputCount, " and ", part.inputCount);
+    if (part.exchange == Exchange::Lamport && isInteger(element))
+      return error("protocol lamport takes floats and bool, found ", what);
+    if (Result<int64_t> bytes = allReduceBytes(
+            exchangeGroup(plan, part), element, part.inputCount, Protocol::LL);
+        !bytes)
+      return bytes.status();
+    return checkReduction(part.reduction, element, what);
+  }
+  auto schedules = static_cast<int>(plan.schedules.size());
+  if (part.schedule < 0 || part.schedule >= schedules)
+    return error("expected a schedule below ", schedules, ", found ",
+                 part.schedule);
+  const ChunkSchedule &schedule =
+      plan.schedules[static_cast<size_t>(part.schedule)];
+  const std::vector<int> &group = plan.groups[static_cast<size_t>(part.group)];
+  if (schedule.members != static_cast<int>(group.size()))
+    return error("the group has ", group.size(), " ranks, the schedule ",
+                 schedule.members);
+  if (schedule.combining)
+    if (Status status = checkScheduled(part.reduction, element); !status)
+      return status;
+  // This also says that chunks have sizes and members that exist.
+  if (Result<ScheduledMemory> memory =
+          scheduledMemory(schedule, element, part.reduction);
+      !memory)
+    return memory.status();
+  auto own = static_cast<int>(std::find(group.begin(), group.end(), rank) -
+                              group.begin());
+  auto has = [&](const std::vector<int> &members) {
+    return std::find(members.begin(), members.end(), own) != members.end();
+  };
+  for (const Chunk &chunk : schedule.chunks)
+    if (chunk.count > 0 &&
+        ((has(chunk.sources) &&
+          chunk.inputFirst + chunk.count > part.inputCount) ||
+         (has(chunk.destinations) &&
+          chunk.outputFirst + chunk.count > part.outputCount)))
+      return error("a chunk of the schedule lies beyond the ", part.inputCount,
+                   " elements of input or the ", part.outputCount,
+                   " of output");
+  return Status();
+}
+
+} // namespace
+
+ConvolutionSizes convolutionSizes(const Conv2dPart &part) {
+  auto axis = [&](size_t dim) {
+    return ConvolutionAxis{part.xShape[dim], part.wShape[dim], part.stride,
+                           part.padding, part.padding};
+  };
+  return {part.xShape[0], part.xShape[1], part.wShape[0], axis(2), axis(3)};
+}
+
+Status checkPart(const Plan &plan, int rank, const Part &part) {
+  if (part.valueless_by_exception())
+    return error("it is nothing");
+  return std::visit(PartChecker(plan, rank), part);
+}
+
+} // namespace ccn::runtime

@@ -1,0 +1,128 @@
+//===- Pieces.h - Arrays that are lists of buffers --------------*- C++ -*-===//
+//
+// A scattered argument is one array for its program, and a list of separate
+// buffers for its caller. Executors take the address of a PieceList in the
+// place of the argument's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_PLAN_PIECES_H
+#define CCN_RUNTIME_PLAN_PIECES_H
+
+#include "runtime/base/Status.h"
+#include "runtime/plan/Plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace ccn::runtime {
+
+/// One of the buffers, of `count` elements.
+struct Piece {
+  void *data = nullptr;
+  int64_t count = 0;
+
+  bool operator==(const Piece &) const = default;
+};
+
+/// All of them, in the array's order. Those without elements need no address.
+struct PieceList {
+  const Piece *pieces = nullptr;
+  size_t count = 0;
+};
+using PieceSpan = std::span<const Piece>;
+
+/// The list at an argument's address; null is an empty one.
+inline PieceSpan piecesAt(const void *argument) {
+  const auto *list = static_cast<const PieceList *>(argument);
+  return list ? PieceSpan(list->pieces, list->count) : PieceSpan();
+}
+
+/// An error if these are not `count` elements of a type. `nameOf(piece)` is for
+/// messages, and is called for these alone.
+template <typename NameOf>
+Status checkPieces(PieceSpan pieces, int64_t count, ElementType type,
+                   NameOf nameOf) {
+  int64_t sum = 0;
+  auto size = static_cast<uintptr_t>(sizeInBytes(type));
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece &piece = pieces[i];
+    if (piece.count < 0)
+      return error(nameOf(i), " has ", piece.count, " elements");
+    if (piece.count > 0 && !piece.data)
+      return error(nameOf(i), " is null");
+    if (piece.count > 0 && reinterpret_cast<uintptr_t>(piece.data) % size)
+      return error(nameOf(i), " is not aligned to ", size, " bytes");
+    if (__builtin_add_overflow(sum, piece.count, &sum))
+      sum = INT64_MAX;
+  }
+  if (sum != count)
+    return error("expected ", count,
+                 " elements in all buffers together, found ", sum);
+  return Status();
+}
+
+/// Calls visit(address in a, address in b, elements) for all of two lists of as
+/// many elements of `size` bytes, as far as both go on in one buffer at a time,
+/// until it returns false; whether it never has.
+template <typename Visit>
+bool forEachCommonRange(PieceSpan a, PieceSpan b, int size, Visit visit) {
+  size_t i = 0, j = 0;
+  int64_t fromA = 0, fromB = 0;
+  auto address = [&](const Piece &piece, int64_t from) {
+    return static_cast<std::byte *>(piece.data) + from * size;
+  };
+  while (true) {
+    for (; i < a.size() && fromA == a[i].count; ++i)
+      fromA = 0;
+    for (; j < b.size() && fromB == b[j].count; ++j)
+      fromB = 0;
+    if (i == a.size() || j == b.size())
+      return true;
+    int64_t count = std::min(a[i].count - fromA, b[j].count - fromB);
+    if (!visit(address(a[i], fromA), address(b[j], fromB), count))
+      return false;
+    fromA += count;
+    fromB += count;
+  }
+}
+
+/// The elements of a rank's part of an argument.
+inline int64_t countOf(const RankPlan &plan, size_t argument) {
+  int64_t count = 1;
+  for (int64_t size : plan.placements[argument].sizes)
+    count *= size;
+  return count;
+}
+
+/// What executors take for a caller that has every argument in one buffer, as a
+/// list of one where it is scattered.
+class WholeArguments {
+public:
+  /// `addresses` has one for each argument of the plan, of the rank's part.
+  WholeArguments(const Plan &plan, int rank, std::vector<void *> addresses)
+      : addresses(std::move(addresses)), pieces(plan.arguments.size()),
+        lists(plan.arguments.size()) {
+    for (size_t i = 0; i < pieces.size(); ++i)
+      if (plan.arguments[i].scattered) {
+        pieces[i] = {this->addresses[i],
+                     countOf(plan.ranks[static_cast<size_t>(rank)], i)};
+        lists[i] = {&pieces[i], 1};
+        this->addresses[i] = &lists[i];
+      }
+  }
+  WholeArguments(const WholeArguments &) = delete;
+  WholeArguments &operator=(const WholeArguments &) = delete;
+
+  operator std::span<void *const>() const { return addresses; }
+
+private:
+  std::vector<void *> addresses;
+  std::vector<Piece> pieces;
+  std::vector<PieceList> lists;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_PLAN_PIECES_H

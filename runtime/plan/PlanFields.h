@@ -1,0 +1,304 @@
+//===- PlanFields.h - What plans consist of, by name ------------*- C++ -*-===//
+//
+// The one list of the fields of each struct of a plan and of its program for
+// GPUs, which is both written and read: fields(archive, struct) calls
+// archive(name, field) for each. And the names of enumerators and of kinds of
+// parts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_PLAN_PLANFIELDS_H
+#define CCN_RUNTIME_PLAN_PLANFIELDS_H
+
+#include "runtime/plan/GpuProgram.h"
+#include "runtime/plan/Plan.h"
+
+#include <array>
+#include <concepts>
+
+namespace ccn::runtime {
+
+/// T or const T.
+template <typename S, typename T>
+concept Is = std::same_as<std::remove_const_t<S>, T>;
+
+//===----------------------------------------------------------------------===//
+// Enumerators, in their order
+//===----------------------------------------------------------------------===//
+
+template <typename E> inline constexpr std::array<std::string_view, 0> names{};
+template <>
+inline constexpr std::array<std::string_view, 3> names<Memory>{
+    "argument", "private", "symmetric"};
+template <>
+inline constexpr std::array<std::string_view, 6> names<Access>{
+    "load", "store", "load_reduced", "store_all", "scratch", "index"};
+template <>
+inline constexpr std::array<std::string_view, 3> names<Exchange>{
+    "ll", "lamport", "schedule"};
+template <>
+inline constexpr std::array<std::string_view, 3> names<ArgumentKind>{
+    "input", "inout", "result"};
+template <>
+inline constexpr std::array<std::string_view, 3> names<TransferOp>{
+    "copy", "reduce", "stash"};
+template <>
+inline constexpr std::array<std::string_view, 5> names<ReduceKind>{
+    "sum", "prod", "max", "min", "mean"};
+template <>
+inline constexpr std::array<std::string_view, 15> names<ElementType>{
+    "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "i16",
+    "i32", "i64", "u8",  "u16",  "u32",    "u64",    "bool"};
+/// Of the kinds of parts.
+template <>
+inline constexpr std::array<std::string_view, std::variant_size_v<Part>>
+    names<Part>{"rows",   "copy",   "barrier",     "signal",       "await",
+                "matmul", "conv2d", "gather_rows", "scatter_rows", "exchange"};
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+void fields(auto &a, Is<Buffer> auto &v) {
+  a("memory", v.memory);
+  a("type", v.type);
+  a("count", v.count);
+  a("offset", v.offset);
+}
+
+void fields(auto &a, Is<View> auto &v) {
+  a("buffer", v.buffer);
+  a("offset", v.offset);
+  a("strides", v.strides);
+  a("rank", v.rank);
+}
+
+void fields(auto &a, Is<LoopOperand> auto &v) {
+  a("access", v.access);
+  a("view", v.view);
+  a("type", v.type);
+  a("group", v.group);
+  a("reduction", v.reduction);
+  a("slots", v.slots);
+}
+
+void fields(auto &a, Is<Loop> auto &v) {
+  a("function", v.function);
+  a("sizes", v.sizes);
+  a("reducedDims", v.reducedDims);
+  a("inputs", v.inputs);
+  a("outputs", v.outputs);
+}
+
+void fields(auto &a, Is<RowsPart> auto &v) {
+  a("rows", v.rows);
+  a("loops", v.loops);
+}
+
+void fields(auto &a, Is<CopyPart> auto &v) {
+  a("sizes", v.sizes);
+  a("from", v.from);
+  a("to", v.to);
+}
+
+void fields(auto &a, Is<BarrierPart> auto &v) {
+  a("group", v.group);
+  a("flags", v.flags);
+}
+
+void fields(auto &a, Is<SignalPart> auto &v) {
+  a("rank", v.rank);
+  a("flag", v.flag);
+}
+
+void fields(auto &a, Is<AwaitPart> auto &v) {
+  a("rank", v.rank);
+  a("flag", v.flag);
+}
+
+void fields(auto &a, Is<MatmulPart> auto &v) {
+  a("batch", v.batch);
+  a("m", v.m);
+  a("n", v.n);
+  a("k", v.k);
+  a("a", v.a);
+  a("b", v.b);
+  a("c", v.c);
+}
+
+void fields(auto &a, Is<Conv2dPart> auto &v) {
+  a("xShape", v.xShape);
+  a("wShape", v.wShape);
+  a("yShape", v.yShape);
+  a("stride", v.stride);
+  a("padding", v.padding);
+  a("x", v.x);
+  a("w", v.w);
+  a("y", v.y);
+}
+
+void fields(auto &a, Is<GatherRowsPart> auto &v) {
+  a("tableRows", v.tableRows);
+  a("rowSize", v.rowSize);
+  a("count", v.count);
+  a("table", v.table);
+  a("indices", v.indices);
+  a("to", v.to);
+}
+
+void fields(auto &a, Is<ScatterRowsPart> auto &v) {
+  a("tableRows", v.tableRows);
+  a("rowSize", v.rowSize);
+  a("count", v.count);
+  a("table", v.table);
+  a("indices", v.indices);
+  a("rows", v.rows);
+  a("to", v.to);
+}
+
+void fields(auto &a, Is<ExchangePart> auto &v) {
+  a("exchange", v.exchange);
+  a("group", v.group);
+  a("reduction", v.reduction);
+  a("inputCount", v.inputCount);
+  a("outputCount", v.outputCount);
+  a("largestCount", v.largestCount);
+  a("from", v.from);
+  a("to", v.to);
+  a("schedule", v.schedule);
+}
+
+void fields(auto &a, Is<Launch> auto &v) {
+  a("name", v.name);
+  a("stream", v.stream);
+  a("waits", v.waits);
+  a("parts", v.parts);
+}
+
+void fields(auto &a, Is<Placement> auto &v) {
+  a("offsets", v.offsets);
+  a("sizes", v.sizes);
+}
+
+/// Buffers and launches are shared between ranks: an archive treats them as
+/// indices into tables.
+void fields(auto &a, Is<RankPlan> auto &v) {
+  a.shared("buffers", v.buffers);
+  a("privateBytes", v.privateBytes);
+  a("symmetricBytes", v.symmetricBytes);
+  a("flags", v.flags);
+  a("streams", v.streams);
+  a.sharedEach("launches", v.launches);
+  a("placements", v.placements);
+}
+
+void fields(auto &a, Is<Transfer> auto &v) {
+  a("chunk", v.chunk);
+  a("source", v.source);
+  a("destination", v.destination);
+  a("op", v.op);
+  a("sums", v.sums);
+}
+
+void fields(auto &a, Is<Chunk> auto &v) {
+  a("sources", v.sources);
+  a("destinations", v.destinations);
+  a("inputFirst", v.inputFirst);
+  a("outputFirst", v.outputFirst);
+  a("count", v.count);
+}
+
+void fields(auto &a, Is<ChunkSchedule> auto &v) {
+  a("name", v.name);
+  a("members", v.members);
+  a("combining", v.combining);
+  a("chunks", v.chunks);
+  a("steps", v.steps);
+}
+
+void fields(auto &a, Is<MeshAxis> auto &v) {
+  a("name", v.name);
+  a("size", v.size);
+}
+
+void fields(auto &a, Is<Argument> auto &v) {
+  a("name", v.name);
+  a("kind", v.kind);
+  a("type", v.type);
+  a("shape", v.shape);
+  a("leadingDims", v.leadingDims);
+  a("replicated", v.replicated);
+  a("typeName", v.typeName);
+  a("scattered", v.scattered);
+}
+
+void fields(auto &a, Is<Plan> auto &v) {
+  a("mesh", v.mesh);
+  a("arguments", v.arguments);
+  a("groups", v.groups);
+  a("schedules", v.schedules);
+  a("failures", v.failures);
+  a.sharedEach("ranks", v.ranks);
+}
+
+void fields(auto &a, Is<GpuKernel> auto &v) {
+  a("name", v.name);
+  a("threads", v.threads);
+  a("sharedBytes", v.sharedBytes);
+  a("blockBytes", v.blockBytes);
+  a("waits", v.waits);
+  a("numbers", v.numbers);
+  a("clusters", v.clusters);
+}
+
+void fields(auto &a, Is<GpuProduct> auto &v) {
+  a("part", v.part);
+  a("isAll", v.isAll);
+}
+
+void fields(auto &a, Is<GpuLaunch> auto &v) {
+  a("kernel", v.kernel);
+  a("blocks", v.blocks);
+  a("workspaceBytes", v.workspaceBytes);
+  a("numbers", v.numbers);
+  a("product", v.product);
+}
+
+void fields(auto &a, Is<GpuFill> auto &v) {
+  a("offset", v.offset);
+  a("bytes", v.bytes);
+  a("value", v.value);
+}
+
+void fields(auto &a, Is<GpuMessage> auto &v) {
+  a("from", v.from);
+  a("to", v.to);
+  a("isWrite", v.isWrite);
+  a("argument", v.argument);
+  a("offset", v.offset);
+  a("bytes", v.bytes);
+  a("counts", v.counts);
+  a("strides", v.strides);
+}
+
+void fields(auto &a, Is<GpuSegments> auto &v) {
+  a("count", v.count);
+  a("messages", v.messages);
+  a("waits", v.waits);
+}
+
+void fields(auto &a, Is<GpuProgram> auto &v) {
+  a("sharedArguments", v.sharedArguments);
+  a("source", v.source);
+  a("kernels", v.kernels);
+  a("tableKernel", v.tableKernel);
+  a("launches", v.launches);
+  a("symmetricBytes", v.symmetricBytes);
+  a("flags", v.flags);
+  a("fills", v.fills);
+  a("segments", v.segments);
+}
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_PLAN_PLANFIELDS_H

@@ -1,0 +1,21 @@
+//===- Signature.h - What a program looks like to its callers ---*- C++ -*-===//
+//
+// As text, in generated headers and in the C API: programs that are called
+// alike have equal signatures, whatever their schedules are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_PLAN_SIGNATURE_H
+#define CCN_RUNTIME_PLAN_SIGNATURE_H
+
+#include "runtime/plan/Plan.h"
+
+namespace ccn::runtime {
+
+/// "adam (dp = 4): in g f16[8] local(dp), inout p f32[8], in lr f32, out s
+/// f32".
+std::string signatureOf(const std::string &program, const Plan &plan);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_PLAN_SIGNATURE_H

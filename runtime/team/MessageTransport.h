@@ -1,0 +1,191 @@
+//===- MessageTransport.h - Ranks that reach others by messages -*- C++ -*-===//
+//
+// The transport of ranks that are processes, on any hosts, each with its own
+// block of symmetric memory only. What is done to another's block travels as
+// records ("store these bytes there") that the other's process carries out in
+// the order in which they were made; what is read is asked for and answered.
+//
+// One thread of each process, the progress thread, owns the network. The rank's
+// own threads append records to the queue of their destination, so they go on
+// while data travels; it sends the queues, applies what arrives, answers
+// requests, and sleeps when there is nothing to do. A queue that is full makes
+// who appends wait; the progress thread never waits, so it always drains what
+// others send and no circle of full queues can form. What it appends itself,
+// answers, is limited by how much each thread may ask for at a time.
+//
+// Every process tells every other regularly that it lives. Who has said nothing
+// for a while, or is found dead, fails the team.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_TEAM_MESSAGETRANSPORT_H
+#define CCN_RUNTIME_TEAM_MESSAGETRANSPORT_H
+
+#include "runtime/team/Network.h"
+#include "runtime/team/Transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace ccn::runtime {
+
+struct MessageOptions {
+  /// Seconds between signs of life, and of silence after which a rank is lost.
+  double beat = 0.5, silence = 5;
+  /// Where it can be known: whether a rank's process has ended.
+  std::function<bool(int rank)> hasEnded = {};
+  /// The most bytes that wait to be sent to one rank.
+  int64_t queueBytes = 1 << 20;
+  /// The most bytes of one message.
+  int64_t messageBytes = 1 << 16;
+
+  /// The most bytes that wait to be sent to one of so many ranks: with many,
+  /// fewer than queueBytes.
+  int64_t queueBytesOf(int ranks) const {
+    constexpr int64_t mostInAll = int64_t(64) << 20;
+    return std::min(queueBytes, std::max(mostInAll / ranks, 2 * messageBytes));
+  }
+};
+
+class MessageTransport : public Transport, public RemoteMemory {
+public:
+  /// The transport of the network's rank, with a zeroed block of `bytesPerRank`
+  /// bytes. All ranks of the network call it with the same sizes.
+  static Result<std::unique_ptr<MessageTransport>>
+  start(std::unique_ptr<Network> network, int64_t bytesPerRank,
+        MessageOptions options = {});
+
+  /// Closes.
+  ~MessageTransport() override;
+
+  /// Leaves, and waits until all others have left too or are lost; if the team
+  /// has failed, for some seconds only. Returns whether all have left and
+  /// everything was sent, so that the network can be shut down in good order.
+  bool close();
+
+  RemoteMemory *remote() override { return this; }
+  Result<int64_t> allocate(int rank, int64_t bytes) override;
+  Status fail(int rank, const std::string &cause) override;
+  Status failure() const override;
+  bool failed() const override {
+    return hasFailed.load(std::memory_order_acquire);
+  }
+  void leave(int rank) override;
+  bool isGone(int rank) const override;
+  bool hasLeft(int rank) const override;
+  void setWaitingFor(int rank, int other) override;
+  int waitingFor(int rank) const override;
+
+  void put(Waiter &waiter, int rank, int64_t offset, const void *data,
+           int64_t bytes) override;
+  void putWord(Waiter &waiter, int rank, int64_t offset,
+               uint64_t value) override;
+  void storeRelease(Waiter &waiter, int rank, int64_t offset,
+                    uint32_t value) override;
+  void read(Waiter &waiter, int rank, int64_t offset, void *to,
+            int64_t bytes) override;
+
+private:
+  struct Record;
+  /// What waits to be sent to one rank.
+  struct Queue {
+    std::mutex mutex;
+    /// Messages of whole records.
+    std::deque<Message> messages;
+    std::atomic<int64_t> bytes = 0;
+    /// Of the progress thread: what the network has not taken yet.
+    Message next;
+  };
+  /// What is known of a rank.
+  struct Peer {
+    std::atomic<bool> left = false, lost = false;
+    std::atomic<int> waitingFor = -1;
+    // Of the progress thread.
+    double lastHeard = 0;
+    bool foundEnded = false;
+  };
+  /// What a reply is for.
+  struct PendingRead {
+    std::byte *to = nullptr;
+    int64_t bytes = 0;
+    std::atomic<int64_t> *left = nullptr;
+  };
+  /// Of rank 0: the n-th allocation, by who came first.
+  struct Allocation {
+    int rank;
+    int64_t bytes;
+  };
+
+  MessageTransport(std::unique_ptr<Network> network, int64_t bytesPerRank,
+                   MessageOptions options);
+
+  Queue &queueOf(int rank) { return *queues[static_cast<size_t>(rank)]; }
+  Peer &peerOf(int rank) { return *peers[static_cast<size_t>(rank)]; }
+  const Peer &peerOf(int rank) const {
+    return *peers[static_cast<size_t>(rank)];
+  }
+  /// The most data in one record.
+  int64_t mostData() const;
+
+  void append(int rank, const Record &record, const void *data);
+  void appendToAll(const Record &record, const void *data);
+  bool waitForRoom(Waiter &waiter, int rank);
+  void wake();
+  void compareAllocation(int rank, int64_t index, int64_t bytes);
+  bool setFailure(const std::string &text);
+
+  // Of the progress thread.
+  void progress();
+  bool sendQueues();
+  bool receiveMessages();
+  void apply(int from, const Message &message);
+  bool applyRecord(int from, const Record &record, const std::byte *data);
+  void tick();
+  void lose(int rank, const std::string &how);
+  bool mayEnd();
+  double now() const;
+
+  std::unique_ptr<Network> network;
+  const int own;
+  const int64_t bytesPerRank;
+  const MessageOptions options;
+  std::byte *memory = nullptr;
+  std::vector<std::unique_ptr<Queue>> queues;
+  std::vector<std::unique_ptr<Peer>> peers;
+  const std::chrono::steady_clock::time_point startTime =
+      std::chrono::steady_clock::now();
+
+  std::atomic<bool> hasFailed = false;
+  mutable std::mutex failureMutex;
+  std::string failureText;
+
+  std::mutex allocationMutex;
+  int64_t allocated = 0, allocations = 0;
+  std::vector<Allocation> firstAllocations;
+
+  std::mutex readMutex;
+  uint64_t lastRead = 0;
+  std::map<uint64_t, PendingRead> reads;
+
+  std::mutex wakeMutex;
+  std::condition_variable wakeUp;
+  std::atomic<bool> sleeping = false;
+
+  // Of the progress thread.
+  double lastTick = 0, lastBeat = 0, lastLoop = 0, closingSince = -1;
+  bool clean = false;
+
+  std::atomic<bool> closing = false;
+  std::thread thread;
+};
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_TEAM_MESSAGETRANSPORT_H

@@ -1,0 +1,50 @@
+//===- Convolution.h - The two-dimensional convolution's kernel -*- C++ -*-===//
+//
+// The convolution of neural networks (the filter is not mirrored), for the
+// reference interpreter and the executor of plans.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_TENSOR_CONVOLUTION_H
+#define CCN_RUNTIME_TENSOR_CONVOLUTION_H
+
+#include "runtime/base/Workspace.h"
+#include "runtime/tensor/ElementType.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace ccn::runtime {
+
+/// One spatial dimension: sizes of image and filter, stride, and zeros before
+/// and after the image.
+struct ConvolutionAxis {
+  int64_t size = 0, filter = 1, stride = 1, before = 0, after = 0;
+  int64_t result = 0;
+
+  /// Sets `result` to (size + before + after - filter) / stride + 1, or 0 where
+  /// the filter is larger; false if the sizes are wrong or overflow.
+  bool setResult();
+  /// The range of result positions at which filter tap `tap` lies inside the
+  /// image, not in the padding.
+  std::pair<int64_t, int64_t> inside(int64_t tap) const;
+};
+
+struct ConvolutionSizes {
+  int64_t images = 0, channels = 0, filters = 0;
+  ConvolutionAxis vertical, horizontal;
+};
+
+/// y[n, o, i, j] = sum over (c, u, v) in row-major order, from 0, of x[n, c, i
+/// * stride + u - before, j * stride + v - before] * w[o, c, u, v], without the
+/// positions in the padding; row-major, of `type`, which is not bool. Sums
+/// accumulate as in multiplyMatrices. `y` overlaps neither x nor w.
+/// An error if there is no memory for one widened image and the filters.
+Status convolve(ElementType type, const ConvolutionSizes &sizes,
+                const std::byte *x, const std::byte *w, std::byte *y,
+                Workspace &workspace);
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_TENSOR_CONVOLUTION_H
