@@ -9,7 +9,7 @@
 #include "synth/Bound.h"
 #include "synth/Flow.h"
 #include "synth/SumOrder.h"
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include <nlohmann/json.hpp>
 

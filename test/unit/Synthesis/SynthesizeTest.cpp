@@ -7,7 +7,7 @@
 
 #include "lib/Synthesis/Synthesize.h"
 
-#include "synth/TopologyImport.h"
+#include "synth/interop/TopologyImport.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
