@@ -124,10 +124,10 @@ for path in names:
             numbers = {a.name: {"f32": 0.5, "i64": 12}[a.type] for a in program.arguments if a.is_value}
             compare(program, path, options, numbers)
 
-# What the README shows.
+# What the guide to applications shows.
 adam, = [path for path in names if path.endswith("adam.ccn")]
 call(*cccompile, adam, "-DN=103", "--emit", "package", "-o", "adam.ccnpkg")
-with open(os.path.join(source, "README.md")) as file:
+with open(os.path.join(source, "runtime", "api", "README.md")) as file:
     shown, = re.findall(r"```python\n(.*?)```", file.read(), re.S)
 p, mom, var = (np.ones((4, 103), F32), *(np.zeros((4, 26), F32) for _ in range(2)))
 arrays = {"g": np.ones((4, 103), np.float16), "p": p, "mom": [*mom[:3], mom[3, :25]], "var": [*var[:3], var[3, :25]]}
