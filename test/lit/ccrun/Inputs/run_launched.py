@@ -270,7 +270,7 @@ def misuse():
     for launcher in LAUNCHERS:
         for transport in ["auto"] if launcher is OnTwoHosts else TRANSPORTS:
             said = Job(launcher, 3, huge, transport=transport,
-                       before=lambda rank: ["sh", "-c", 'ulimit -v 64000000; ulimit -f 100; exec "$@"', "sh"]).said(2)
+                       before=lambda rank: ["sh", "-c", 'ulimit -v 64000000; ulimit -f 100; exec "$@"', "sh"]).said(4)
             assert len(said) == 1 and re.match(
                 r"there is not enough memory for rank 0: expected \d+ bytes: \d+ for symmetric memory, \d+ for "
                 r"arguments, results and private memory; found \d+, which the limits of its process leave", said[0]), said

@@ -314,11 +314,11 @@ def lost():
 def memory():
     """What there is no room for is refused with the sizes, before anything is taken."""
 
-    def refused(limits, *words, code=2):
+    def refused(limits, *words):
         # With limits, so that a ccrun that does not look does no harm.
         done = subprocess.run(["sh", "-c", f'{limits}; exec "$@"', "sh", ccrun, *map(str, words)], capture_output=True,
                               text=True, timeout=120)
-        assert done.returncode == code and not done.stdout, done
+        assert done.returncode == 4 and not done.stdout, done
         return done.stderr
 
     huge = package("huge.ccnpkg", "average", 4, 10**12)
@@ -344,7 +344,7 @@ def memory():
     # Memory that processes share is a file.
     small = package("small.ccnpkg", "average", 4, 10**5)
     run(small, "--nproc", 4)
-    text = refused("ulimit -f 100", small, "--nproc", 4, code=4)
+    text = refused("ulimit -f 100", small, "--nproc", 4)
     assert "for arguments and results: expected at most " in text and "'ulimit -f'" in text, text
 
 
