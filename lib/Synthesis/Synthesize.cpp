@@ -386,7 +386,7 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
     return error("expected a topology of " + std::to_string(request.ranks) +
                  " GPUs, found '" + request.topology + "' with " +
                  std::to_string(fabric->ranks));
-  *fabric = withoutCpus(*std::move(fabric));
+  *fabric = withoutCpus(*fabric);
   std::string question =
       std::string(version) + "\n" + std::string(kindName(request.kind)) + " " +
       std::to_string(request.ranks) + " " + std::to_string(request.root) +

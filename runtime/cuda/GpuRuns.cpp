@@ -245,6 +245,10 @@ Status GpuRuns::captureGraph(int runs) {
   CurrentContext current(driver, device.context);
   if (Status status = current.status(); !status)
     return status;
+  // Making a graph may wait for what others run.
+  HostExchange &exchange = *state->executor.state->exchange;
+  if (Status status = exchange.barrier("making of a graph"); !status)
+    return status;
   // Other threads may do what a capture forbids its own.
   if (Status status = device.check(
           driver.streamBeginCapture(state->stream.get(),
@@ -268,7 +272,7 @@ Status GpuRuns::captureGraph(int runs) {
                           "cuGraphInstantiateWithFlags");
   state->runner = GraphRunner(runner, driver.graphExecDestroy);
   state->runsOfGraph = runs;
-  return status;
+  return status ? exchange.barrier("making of a graph") : status;
 }
 
 Result<std::vector<double>> GpuRuns::timeGraph(int count) {

@@ -40,7 +40,8 @@ public:
   /// Returns the seconds of each, from end to end. All ranks do so at once;
   /// each run starts with what the one before has left.
   Result<std::vector<double>> timeRuns(int count);
-  /// Makes a graph of `runs` runs, for timeGraph. Executes none.
+  /// Makes a graph of `runs` runs, for timeGraph. Executes none. All ranks do
+  /// so at once.
   Status captureGraph(int runs);
   /// Like timeRuns with replays of the graph; the seconds are of one run of it.
   Result<std::vector<double>> timeGraph(int count);

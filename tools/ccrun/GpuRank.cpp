@@ -23,9 +23,6 @@ static Status measure(GpuRuns &runs, RunMemory &memory, int rank,
   if (!launched)
     return launched.status();
   memory.report(rank).launchedSeconds = median(*launched);
-  // Making a graph may wait for what others run.
-  if (Status status = meet(); !status)
-    return status;
   if (Status status = runs.captureGraph(task.runsPerGraph); !status)
     return status;
   if (Status status = meet(); !status)

@@ -223,6 +223,8 @@ CUresult cuGraphInstantiate(CUgraphExec *runner, CUgraph graph,
 }
 CUresult cuGraphLaunch(CUgraphExec runner, CUstream stream) {
   CCN_CONTEXT(cuGraphLaunch)
+  // All of it is given at once.
+  std::lock_guard give(fake::currentContext()->gives);
   using Events = std::vector<CUevent_st>;
   auto events = std::make_shared<Events>(runner->graph.events);
   for (const CUgraph_st::Step &step : runner->graph.steps) {

@@ -91,7 +91,7 @@ struct CUctx_st {
   std::array<fake::Queue, 32> queues;
   /// One thread gives something to a queue at a time, and the others wait where
   /// it has no room.
-  std::mutex gives;
+  std::recursive_mutex gives;
   /// What its queues have not done.
   std::mutex mutex;
   std::condition_variable changed;
