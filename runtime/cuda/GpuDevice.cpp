@@ -188,7 +188,7 @@ std::shared_ptr<OwnStreams> OwnStreams::ofRank(const Transport &transport,
   std::erase_if(all, [](const auto &item) { return item.second.expired(); });
   std::weak_ptr<OwnStreams> &kept = all[{&transport, rank, device.number}];
   std::shared_ptr<OwnStreams> shared = kept.lock();
-  if (!shared)
+  if (!shared || shared->isGivenUp)
     kept = shared = std::make_shared<OwnStreams>(device);
   return shared;
 }

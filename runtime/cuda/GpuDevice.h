@@ -11,6 +11,7 @@
 
 #include "runtime/cuda/Driver.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -138,12 +139,15 @@ public:
 
   /// That of a number from 1 on; the device's context is current.
   Result<CUstream> get(size_t number);
+  /// Something in them does not end: executors that come get others.
+  void giveUp() { isGivenUp = true; }
 
 private:
   int number;
   /// Theirs; no executor's, as they outlive each.
   std::unique_ptr<GpuDevice> device;
   std::vector<Stream> streams;
+  std::atomic<bool> isGivenUp = false;
 };
 
 /// An event; a timed one tells when it happened.

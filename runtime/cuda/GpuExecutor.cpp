@@ -585,6 +585,8 @@ GpuExecutor::~GpuExecutor() {
     return;
   if (!state->finish()) {
     // Kernels, or other ranks, may still use all of it.
+    if (state->ownStreams)
+      state->ownStreams->giveUp();
     keepForever(std::move(state));
     return;
   }
