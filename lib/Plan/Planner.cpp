@@ -204,10 +204,14 @@ void Planner::planKernel(Operation *op) {
   bool isViews = llvm::all_of(
       operationsOf(op), llvm::IsaPred<TransposeOp, ExtractOp, BroadcastToOp>);
   if (launch.parts.empty() && isViews) {
-    for (Value operand : op->getOperands())
-      if (auto it = ahead.find(operand); it != ahead.end())
-        for (Value result : op->getResults())
-          ahead[result] = it->second;
+    // A kernel's region takes what it takes without naming it as an operand.
+    for (Operation *inner : operationsOf(op))
+      for (Value operand : inner->getOperands())
+        if (auto it = ahead.find(operand); it != ahead.end()) {
+          int number = it->second;
+          for (Value result : op->getResults())
+            ahead[result] = number;
+        }
     return;
   }
   auto number = static_cast<int>(draft.launches.size());

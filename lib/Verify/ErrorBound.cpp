@@ -346,9 +346,17 @@ Value BoundMaker::reduction(Operation *op, Reduce kind, Value v) {
   Type partial = isa<ReductionOp>(op) ? element : b.accumulatorOf(element);
   if (kind != Reduce::Product) {
     Value p = error ? reduceBy(op, kind, error) : Value();
-    return b.round(
-        v, b.accumulate(reduceBy(op, kind, size), p, termsOf(op), partial),
-        element);
+    p = b.accumulate(reduceBy(op, kind, size), p, termsOf(op), partial);
+    // A mean is divided only when all is added.
+    if (kind == Reduce::Mean) {
+      Value whole = reduceBy(op, Reduce::Sum, b.most(x));
+      Type sums = b.accumulatorOf(element);
+      p = b.select(b.compare(Predicate::gt,
+                             b.scale(1 + b.gamma(termsOf(op), sums), whole),
+                             b.constant(b.largest(sums))),
+                   b.infinity(), p);
+    }
+    return b.round(v, p, element);
   }
   // (|x_1| + e_1) ... - |x_1| ..., if no order overflows nor underflows.
   Value one = b.constant(1), zero = b.constant(0);

@@ -154,7 +154,7 @@ ProgramGenerator::Maybe ProgramGenerator::binary(unsigned depth) {
     std::swap(a, b);
   switch (random.below(9)) {
   case 2:
-    return Value{"(" + a + " % (abs(" + b + ") + 1))", *type};
+    return Value{"(" + a + " % max(abs(" + b + "), 1))", *type};
   case 0:
     return Value{
         random.pick<std::string>({"min(", "max("}) + a + ", " + b + ")", *type};

@@ -27,6 +27,7 @@
 #include "llvm/Support/Regex.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sys/wait.h>
@@ -484,6 +485,12 @@ int main(int argc, char **argv) {
   }
   if (shownSeed >= 0)
     return show(static_cast<uint64_t>(int64_t(shownSeed)));
+  if (std::error_code error;
+      !writesTo.empty() &&
+      (std::filesystem::create_directories(writesTo, error), error)) {
+    llvm::errs() << "--write: " << writesTo << ": " << error.message() << "\n";
+    return 2;
+  }
   auto start = std::chrono::steady_clock::now();
   Statistics statistics;
   runAll(statistics);

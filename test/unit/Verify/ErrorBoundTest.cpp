@@ -112,6 +112,19 @@ TEST_F(ErrorBoundTest, Overflow) {
       compute(text, ValueSet::Huge, Arithmetic::Wide).bound.doubleAt(0)));
 }
 
+/// A mean is small where its sum overflows, which that of 16-bit floats does in
+/// f32.
+TEST_F(ErrorBoundTest, OverflowOfMeans) {
+  for (auto [element, isKnown] :
+       {std::pair("f32", false), std::pair("bf16", false),
+        std::pair("f16", true)}) {
+    std::string text = std::string("program p(x: ") + element +
+                       "[8]) { let y = mean(x)\nreturn y }";
+    double bound = compute(text, ValueSet::Huge).bound.doubleAt(0);
+    EXPECT_EQ(std::isfinite(bound), isKnown) << element;
+  }
+}
+
 /// A quotient by what may be 0, a comparison that may tip over.
 TEST_F(ErrorBoundTest, Unknown) {
   Result result = compute("program p(x: f32[9]) {\n"
