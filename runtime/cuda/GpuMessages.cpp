@@ -502,13 +502,24 @@ void GpuMessages::endWatch() {
 //===----------------------------------------------------------------------===//
 
 /// NCCL waits for its kernels and for graphs that have them: not this thread.
+/// The other holds the context, which may take longer to end than this object
+/// lasts: NCCL would make a new one.
 void GpuMessages::retire(NcclComm &comm, bool aborts) {
   if (!comm)
     return;
+  Result<std::unique_ptr<GpuDevice>> opened = GpuDevice::open(device.number);
+  std::shared_ptr<GpuDevice> held = opened ? std::move(*opened) : nullptr;
   auto end = aborts ? nccl.commAbort : nccl.commDestroy;
   ++*retiring;
-  std::thread([end, retired = std::exchange(comm, nullptr), left = retiring] {
-    (void)end(retired);
+  std::thread([end, held, retired = std::exchange(comm, nullptr),
+               left = retiring]() mutable {
+    if (held) {
+      CurrentContext current(held->driver, held->context);
+      (void)end(retired);
+    } else {
+      (void)end(retired);
+    }
+    held.reset();
     --*left;
   }).detach();
 }

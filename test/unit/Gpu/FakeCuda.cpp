@@ -87,6 +87,10 @@ void ccnFakeFail(const char *function, int device, int call) {
   callsLeft = call;
 }
 int ccnFakeObjects() { return objects; }
+int ccnFakeHasContext() {
+  std::lock_guard lock(mutex);
+  return !stack.empty() && contexts[stack.back()->device].users > 0;
+}
 
 CUresult cuInit(unsigned) {
   CCN_CALL(cuInit)

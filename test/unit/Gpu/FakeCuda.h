@@ -22,6 +22,8 @@ void ccnFakeFail(const char *function, int device, int call);
 void ccnFakeFree(size_t bytes);
 /// How many pieces of memory, mappings, streams, events and modules there are.
 int ccnFakeObjects();
+/// Whether the calling thread has a context that somebody holds.
+int ccnFakeHasContext();
 /// How many streams have got a queue that may be another's too, since the last
 /// call.
 int ccnFakeSharedQueues();

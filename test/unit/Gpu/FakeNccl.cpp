@@ -13,6 +13,7 @@
 #include "runtime/cuda/Nccl.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -220,6 +221,12 @@ NcclResult ncclCommAbort(NcclComm comm) {
   return NcclSuccess;
 }
 NcclResult ncclCommDestroy(NcclComm comm) {
+  // It takes its time, and needs the device's context all the while.
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  if (!fakeFunction<decltype(ccnFakeHasContext)>("ccnFakeHasContext")()) {
+    std::fputs("ncclCommDestroy: no context\n", stderr);
+    std::abort();
+  }
   munmap(comm->meeting, sizeof(Meeting));
   delete comm;
   return NcclSuccess;
