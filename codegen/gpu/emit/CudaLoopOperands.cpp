@@ -17,69 +17,18 @@ using llvm::Twine;
 using runtime::Access;
 using runtime::LoopOperand;
 
-/// Null if it is no scratch, or not placed yet.
-const CudaScratchPlace *LoopWriter::placeOf(const Operand &operand) const {
-  if (operand.info->access != Access::Scratch)
-    return nullptr;
-  auto place = scratch.places.find(operand.info->view.buffer);
-  return place == scratch.places.end() ? nullptr : &place->second;
-}
-
-int64_t LoopWriter::rowStride(const Operand &operand) const {
-  if (operand.info->access == Access::Scratch) {
-    const CudaScratchPlace *place = placeOf(operand);
-    return place ? place->rowBytes / operand.size : 0;
-  }
-  return operand.info->view.strides.front();
-}
-
-void LoopWriter::addOperands() {
-  const LoopDims &dims = widthDims();
-  for (const auto *list : {&loop.inputs, &loop.outputs})
-    for (const LoopOperand &info : *list) {
-      Operand operand;
-      operand.info = &info;
-      operand.index = operands.size();
-      operand.isOutput = list == &loop.outputs;
-      operand.name =
-          (operand.isOutput ? "o" : "i") + std::to_string(operand.index);
-      operand.size = runtime::sizeInBytes(info.type);
-      if (info.access == Access::LoadReduced ||
-          info.access == Access::StoreAll) {
-        operand.members = part.places.members(info.group);
-        // Of slots their numbers.
-        if (info.slots != 0)
-          std::iota(operand.members.begin(), operand.members.end(), 0);
-        // Not all begin with the same.
-        if (operand.isOutput)
-          std::rotate(operand.members.begin(),
-                      std::find(operand.members.begin(), operand.members.end(),
-                                part.places.rank),
-                      operand.members.end());
-      }
-      operand.uniform =
-          !operand.isOutput && !operand.isPosition() &&
-          info.access != Access::Scratch &&
-          llvm::all_of(info.view.strides, [](int64_t s) { return s == 0; });
-      operand.scattered = !operand.isPosition() &&
-                          info.access != Access::Scratch &&
-                          part.places.isScattered(info.view);
-      if (!dims.empty())
-        operand.step = dims.back().strides[operand.index];
-      operands.push_back(std::move(operand));
-    }
-}
-
-CudaText LoopWriter::Operand::declaration() const {
+CudaText LoopWriter::declarationOf(const Operand &operand) {
   CudaText text;
-  std::string count = std::to_string(members.size());
-  if (scattered)
-    text << (members.empty()
-                 ? "PiecesOf<" + type() + "> " + name
-                 : "PiecesOfAll<" + type() + ", " + count + "> " + name);
+  std::string count = std::to_string(operand.members.size());
+  if (operand.scattered)
+    text << (operand.members.empty()
+                 ? "PiecesOf<" + typeOf(operand) + "> " + nameOf(operand)
+                 : "PiecesOfAll<" + typeOf(operand) + ", " + count + "> " +
+                       nameOf(operand));
   else
-    text << (Twine(isOutput ? "" : "const ") + type() + " *" + name +
-             (members.empty() ? "" : "[" + count + "]"));
+    text << (Twine(operand.isOutput ? "" : "const ") + typeOf(operand) + " *" +
+             nameOf(operand) +
+             (operand.members.empty() ? "" : "[" + count + "]"));
   return text;
 }
 
@@ -90,12 +39,12 @@ CudaText LoopWriter::setAddress(const Operand &operand,
   std::string index = member ? std::to_string(*member) : "";
   const runtime::View &view = operand.info->view;
   if (operand.scattered && member)
-    text << (operand.name + ".set(" + index + ", ")
+    text << (nameOf(operand) + ".set(" + index + ", ")
          << part.places.argument(view, of) << ", " << view.offset << ")";
   else if (operand.scattered)
-    text << (operand.name + " = ") << part.places.elements(view);
+    text << (nameOf(operand) + " = ") << part.places.elements(view);
   else
-    text << (operand.name + (member ? "[" + index + "]" : "") + " = ")
+    text << (nameOf(operand) + (member ? "[" + index + "]" : "") + " = ")
          << address(operand, of);
   return text;
 }
@@ -109,7 +58,7 @@ static runtime::View slotOf(const LoopOperand &operand, int number) {
 CudaText LoopWriter::address(const Operand &operand, int of) const {
   CudaText place;
   if (operand.scattered) {
-    place << ("pieceElement<" + operand.type() + ">(")
+    place << ("pieceElement<" + typeOf(operand) + ">(")
           << part.places.argument(operand.info->view, of) << ", "
           << operand.info->view.offset << ")";
     return place;
@@ -117,14 +66,14 @@ CudaText LoopWriter::address(const Operand &operand, int of) const {
   if (isOwn(operand))
     // Not numbers that may be parameters: it is kept in registers.
     place << ("own + " + Twine(placeOf(operand)->offset));
-  else if (const CudaScratchPlace *found = placeOf(operand))
+  else if (const ScratchPlace *found = placeOf(operand))
     place << "scratch + "
           << found->offset + operand.info->view.offset * operand.size;
   else if (operand.info->slots != 0)
     place = part.places.address(slotOf(*operand.info, of));
   else
     place = part.places.address(operand.info->view, of);
-  return cudaPointer(Twine(operand.isOutput ? "" : "const ") + operand.type(),
+  return cudaPointer(Twine(operand.isOutput ? "" : "const ") + typeOf(operand),
                      place);
 }
 
@@ -160,7 +109,7 @@ CudaText LoopWriter::offset(const Operand &operand, bool withReduced) const {
 void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
   for (const Operand &operand : operands) {
     if (operand.isPointer())
-      text << "  " << operand.declaration() << ";\n";
+      text << "  " << declarationOf(operand) << ";\n";
   }
   // Of the kernel's own types.
   CudaText places;
@@ -170,9 +119,10 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
   for (const Operand &operand : operands) {
     if (!operand.uniform || operand.members.empty())
       continue;
-    text << ("  __device__ static " + operand.type() + " " + operand.name + "(")
+    text << ("  __device__ static " + typeOf(operand) + " " + nameOf(operand) +
+             "(")
          << places
-         << (") {\n    Vector<" + operand.type() + ", 1> parts[" +
+         << (") {\n    Vector<" + typeOf(operand) + ", 1> parts[" +
              Twine(operand.members.size()) + "] = {");
     for (int member : operand.members)
       text << "{{*" << address(operand, member) << "}}, ";
@@ -192,7 +142,7 @@ void LoopWriter::writeConstructor(CudaText &text, StringRef functor) {
       if (operand.members.empty())
         text << "*" << address(operand, -1);
       else
-        text << (operand.name + "(c, a, n, scratch, own)");
+        text << (nameOf(operand) + "(c, a, n, scratch, own)");
     }
     text << ")";
   }

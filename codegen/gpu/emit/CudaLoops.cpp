@@ -21,38 +21,7 @@ using llvm::Twine;
 using runtime::Access;
 using runtime::LoopOperand;
 
-int64_t codegen::product(const LoopDims &dims) {
-  int64_t result = 1;
-  for (const LoopDim &dim : dims)
-    result *= dim.size;
-  return result;
-}
-
 namespace {
-
-/// Dimensions [first, end) of a loop, as few as possible.
-LoopDims collapse(const runtime::Loop &loop, int64_t first, int64_t end) {
-  LoopDims dims;
-  for (int64_t d = first; d < end; ++d) {
-    LoopDim dim{loop.sizes[static_cast<size_t>(d)], {}};
-    for (const auto *list : {&loop.inputs, &loop.outputs})
-      for (const LoopOperand &operand : *list)
-        dim.strides.push_back(operand.view.strides[static_cast<size_t>(d)]);
-    if (dim.size == 1)
-      continue;
-    bool merges = !dims.empty();
-    if (merges)
-      for (size_t i = 0; i < dim.strides.size(); ++i)
-        merges &= dims.back().strides[i] == dim.strides[i] * dim.size;
-    if (merges) {
-      dims.back().size *= dim.size;
-      dims.back().strides = std::move(dim.strides);
-    } else {
-      dims.push_back(std::move(dim));
-    }
-  }
-  return dims;
-}
 
 /// The literals of an element type's smallest and largest value as reductions
 /// begin with them.
@@ -73,79 +42,6 @@ std::pair<std::string, std::string> extremes(runtime::ElementType type) {
 }
 
 } // namespace
-
-LoopWriter::LoopWriter(CudaPart &part, const runtime::Loop &loop, bool byRows,
-                       const CudaScratch &scratch, bool byColumns)
-    : part(part), loop(loop), byRows(byRows), byColumns(byColumns),
-      scratch(scratch),
-      kernel(loop.function.empty() ? nullptr
-                                   : &part.bodies.loop(loop.function)) {
-  auto dims = static_cast<int64_t>(loop.sizes.size());
-  kept = collapse(loop, byRows ? 1 : 0, dims - loop.reducedDims);
-  reduced = collapse(loop, dims - loop.reducedDims, dims);
-  addOperands();
-  chooseWidth();
-}
-
-bool LoopWriter::takesParts() const {
-  return llvm::any_of(operands, [&](const Operand &operand) {
-    const CudaScratchPlace *place = placeOf(operand);
-    return place && place->isPart;
-  });
-}
-
-std::string LoopWriter::give(int buffer) {
-  Operand *found = nullptr;
-  for (Operand &operand : operands) {
-    if (operand.info->access == Access::Scratch || operand.isPosition() ||
-        operand.info->view.buffer != buffer)
-      continue;
-    if (found || operand.isOutput || operand.info->access != Access::Load ||
-        !operand.isPointer() || countOf(operand) != "V")
-      return "";
-    found = &operand;
-  }
-  if (!found)
-    return "";
-  found->given = true;
-  return "v" + std::to_string(found->index);
-}
-
-int64_t LoopWriter::fetchedBytes() const {
-  int64_t bytes = 0;
-  for (const Operand &operand : operands)
-    if (isFetched(operand))
-      bytes += (countOf(operand) == "V" ? width : 1) * operand.size *
-               std::max<int64_t>(llvm::size(operand.members), 1);
-  return bytes;
-}
-
-int64_t LoopWriter::ownBytes() const {
-  int64_t bytes = 0;
-  for (const Operand &operand : operands)
-    if (const CudaScratchPlace *place = placeOf(operand);
-        !operand.isOutput && place && place->isPart)
-      bytes += width * operand.size;
-  return bytes;
-}
-
-bool LoopWriter::combinesRanks() const {
-  return llvm::any_of(operands, [](const Operand &operand) {
-    return !operand.isOutput && !operand.members.empty();
-  });
-}
-
-bool LoopWriter::mustAlign(const Operand &operand) const {
-  if (tile)
-    return vectorOf(operand) > 1;
-  return width > 1 && operand.isPointer() && !operand.scattered &&
-         !isOwn(operand) && operand.step == 1 && !isResult(operand);
-}
-
-bool LoopWriter::needsAlignment() const {
-  return llvm::any_of(
-      operands, [&](const Operand &operand) { return mustAlign(operand); });
-}
 
 std::string LoopWriter::indices(bool withReduced, bool ofElements) const {
   std::string text = byRows ? "r" : "";
@@ -169,69 +65,6 @@ CudaText LoopWriter::construct(const CudaText &scratchBase,
   return text;
 }
 
-void LoopWriter::chooseWidth() {
-  int smallest = 16;
-  for (const Operand &operand : operands)
-    if (operand.isPointer() && operand.step == 1 &&
-        !(isReduced() && operand.isOutput))
-      smallest = std::min(smallest, operand.size);
-  // Of several results every thread has what they are made of.
-  constexpr int64_t mostOfSums = 32;
-  width = std::min(8, 16 / smallest);
-  while (width > 1 && (!takes(width) ||
-                       (byColumns && width * bytesOfSums(loop) > mostOfSums)))
-    width /= 2;
-}
-
-/// The last dimension must be contiguous or repeat in all operands, and
-/// whatever else moves them keep them aligned.
-bool LoopWriter::takes(int wide) const {
-  const LoopDims &dims = widthDims();
-  if (dims.empty())
-    return false;
-  const LoopDim &last = dims.back();
-  bool contiguous = false;
-  for (const Operand &operand : operands) {
-    if (!operand.isPointer() || (isReduced() && operand.isOutput))
-      continue;
-    if (operand.step != 0 && operand.step != 1)
-      return false;
-    if (operand.step == 0 && operand.isOutput)
-      return false;
-    contiguous |= operand.step == 1;
-  }
-  // Where other dimensions follow, nothing may be left over.
-  bool alone = kept.size() + reduced.size() == 1 && !byRows && !byColumns;
-  if (!contiguous || wide == 1 || last.size < wide ||
-      (!alone && last.size % wide != 0))
-    return false;
-  for (const Operand &operand : operands) {
-    if (!operand.isPointer() || operand.step != 1)
-      continue;
-    int64_t bytes = std::min(16, wide * operand.size);
-    for (const LoopDims *list : {&kept, &reduced})
-      for (const LoopDim &dim : *list)
-        if (&dim != &last &&
-            dim.strides[operand.index] * operand.size % bytes != 0)
-          return false;
-    if (byRows && rowStride(operand) * operand.size % bytes != 0)
-      return false;
-  }
-  return true;
-}
-
-/// Whether positions of the first elements of vectors are multiples of their
-/// width.
-bool LoopWriter::beginsWithVectors(const Operand &position) const {
-  const runtime::View &view = position.info->view;
-  int64_t common = view.offset | (byRows ? view.strides.front() : 0);
-  for (const LoopDims *dims : {&kept, &reduced})
-    for (const LoopDim &dim : *dims)
-      if (&dim != &widthDims().back())
-        common |= dim.strides[position.index];
-  return width > 1 && common % width == 0;
-}
-
 std::string LoopWriter::parameters(bool withReduced, bool ofElements) const {
   std::string list = indices(withReduced, ofElements), text;
   for (llvm::StringRef rest = list; !rest.empty();) {
@@ -248,8 +81,8 @@ std::string LoopWriter::parameters(bool withReduced, bool ofElements) const {
 std::string LoopWriter::access(StringRef function, const Operand &operand,
                                StringRef count) const {
   bool knows = operand.scattered || isOwn(operand) || count == "1";
-  return (function + "<" + operand.type() + ", " + count +
-          (knows ? "" : ", areAligned") + ">(" + operand.name)
+  return (function + "<" + typeOf(operand) + ", " + count +
+          (knows ? "" : ", areAligned") + ">(" + nameOf(operand))
       .str();
 }
 
@@ -267,7 +100,7 @@ void LoopWriter::writeFetch(CudaText &text) {
     std::string count = countOf(operand),
                 value = "v" + std::to_string(operand.index),
                 load = access("load", operand, count);
-    text << ("    Vector<" + operand.type() + ", " + count + "> " + value);
+    text << ("    Vector<" + typeOf(operand) + ", " + count + "> " + value);
     if (operand.given) {
       text << ";\n";
       continue;
@@ -279,7 +112,7 @@ void LoopWriter::writeFetch(CudaText &text) {
     }
     std::string members = std::to_string(operand.members.size());
     text << ";\n";
-    loads << ("    Vector<" + operand.type() + ", " + count + "> p" +
+    loads << ("    Vector<" + typeOf(operand) + ", " + count + "> p" +
               Twine(operand.index) + "[" + members +
               "];\n#pragma unroll\n    for (int m = 0; m < " + members +
               "; ++m)\n      p" + Twine(operand.index) + "[m] = " + load +
@@ -296,7 +129,6 @@ void LoopWriter::writeFetch(CudaText &text) {
       loads << combine;
     else
       combined += combine;
-    part.kernel.takesRegisters = true;
   }
   text << ("  };\n  template <int V, bool areAligned = true> __device__ "
            "Fetched<V> fetch(" +
@@ -311,12 +143,12 @@ std::vector<std::string> LoopWriter::writeBody(
     llvm::function_ref<CudaText(const Operand &)> position) const {
   // Copies have no body.
   if (!kernel)
-    return std::vector(loop.outputs.size(), element(operands.front()));
+    return std::vector(loop->outputs.size(), element(operands.front()));
   std::vector<std::string> values;
   mlir::func::FuncOp function = kernel->body;
   auto results = function.getFunctionType().getResults();
   for (auto [i, type] : llvm::enumerate(results)) {
-    bool isFailure = i >= loop.outputs.size();
+    bool isFailure = i >= loop->outputs.size();
     text << ("      " + cudaType(type) + (isFailure ? " f" : " r") + Twine(i) +
              (isFailure ? " = false" : "") + ";\n");
   }
@@ -337,15 +169,15 @@ std::vector<std::string> LoopWriter::writeBody(
   }
   for (size_t i = 0; i < results.size(); ++i) {
     comma();
-    text << ((i >= loop.outputs.size() ? "f" : "r") + Twine(i));
-    if (i < loop.outputs.size())
+    text << ((i >= loop->outputs.size() ? "f" : "r") + Twine(i));
+    if (i < loop->outputs.size())
       values.push_back("r" + std::to_string(i));
   }
   text << ");\n";
-  for (size_t i = loop.outputs.size(); i < results.size(); ++i)
+  for (size_t i = loop->outputs.size(); i < results.size(); ++i)
     text << ("      if (f" + Twine(i) + ")\n        fail(c, " +
              Twine(kernel->firstFailure +
-                   static_cast<int64_t>(i - loop.outputs.size()) + 1) +
+                   static_cast<int64_t>(i - loop->outputs.size()) + 1) +
              ");\n");
   return values;
 }
@@ -371,7 +203,7 @@ void LoopWriter::writeElements(CudaText &text) {
            after(sums + declared, "const Fetched<V> &f") + ") const {\n");
   for (const Operand &operand : operands)
     if (!operand.isOutput && isOwn(operand))
-      text << ("    const Vector<" + operand.type() + ", " + countOf(operand) +
+      text << ("    const Vector<" + typeOf(operand) + ", " + countOf(operand) +
                "> v" + Twine(operand.index) + " = " +
                access("load", operand, countOf(operand)) + " + ")
            << offset(operand, true) << ");\n";
@@ -394,18 +226,18 @@ void LoopWriter::writeElements(CudaText &text) {
   if (!isReduced())
     for (const Operand &operand : operands)
       if (operand.isOutput)
-        text << ("    Vector<" + operand.type() + ", V> w" +
+        text << ("    Vector<" + typeOf(operand) + ", V> w" +
                  Twine(operand.index) + ";\n");
   text << "#pragma unroll\n    for (int j = 0; j < V; ++j) {\n";
   std::vector<std::string> values = writeBody(text, element, position);
   for (auto [i, value] : llvm::enumerate(values)) {
-    const Operand &operand = operands[loop.inputs.size() + i];
+    const Operand &operand = operands[loop->inputs.size() + i];
     if (isReduced())
       text << ("      " + sumOf(i) + ".add(" + sumOf(i) + ".load(" + value +
                "));\n");
     else
       text << ("      w" + Twine(operand.index) + ".at[j] = static_cast<" +
-               operand.type() + ">(" + value + ");\n");
+               typeOf(operand) + ">(" + value + ");\n");
   }
   text << "    }\n";
   if (!isReduced())
@@ -434,7 +266,7 @@ CudaText LoopWriter::storeResults(const Operand &operand,
                                   StringRef value) const {
   CudaText text;
   std::string vector = "w" + std::to_string(operand.index);
-  text << ("    Vector<" + operand.type() + ", V> " + vector +
+  text << ("    Vector<" + typeOf(operand) + ", V> " + vector +
            ";\n#pragma unroll\n    for (int j = 0; j < V; ++j)\n      " +
            vector + ".at[j] = " + value + ";\n");
   if (operand.step == 1 || width == 1) {
@@ -445,27 +277,28 @@ CudaText LoopWriter::storeResults(const Operand &operand,
   if (!operand.members.empty())
     text << ("      for (int m = 0; m < " + Twine(operand.members.size()) +
              "; ++m)\n  ");
-  text << ("      " + operand.name + (operand.members.empty() ? "[" : "[m]["))
+  text << ("      " + nameOf(operand) +
+           (operand.members.empty() ? "[" : "[m]["))
        << offset(operand, false) << " + j * " << operand.step
        << ("] = " + vector + ".at[j];\n");
   return text;
 }
 
 void LoopWriter::writeSums(CudaText &text) {
-  size_t inputs = loop.inputs.size();
+  size_t inputs = loop->inputs.size();
   text << "  struct Sums {\n";
-  for (size_t i = 0; i < loop.outputs.size(); ++i) {
+  for (size_t i = 0; i < loop->outputs.size(); ++i) {
     auto kind = static_cast<runtime::ReduceKind>(*kernel->outputs[i].reduction);
-    text << ("    Sum1<" + operands[inputs + i].type() + ", " + cudaKind(kind) +
-             "> s" + Twine(i) + ";\n");
+    text << ("    Sum1<" + typeOf(operands[inputs + i]) + ", " +
+             cudaKind(kind) + "> s" + Twine(i) + ";\n");
   }
   text << "    __device__ void add(const Sums &other) {\n";
-  for (size_t i = 0; i < loop.outputs.size(); ++i)
+  for (size_t i = 0; i < loop->outputs.size(); ++i)
     text << ("      s" + Twine(i) + ".add(other.s" + Twine(i) + ".value);\n");
   text << "    }\n  };\n  __device__ static void begin(Sums &sums, bool "
           "ofNothing) {\n";
-  for (size_t i = 0; i < loop.outputs.size(); ++i) {
-    auto [smallest, largest] = extremes(loop.outputs[i].type);
+  for (size_t i = 0; i < loop->outputs.size(); ++i) {
+    auto [smallest, largest] = extremes(loop->outputs[i].type);
     text << ("    sums.s" + Twine(i) + ".begin(" + smallest + ", " + largest +
              ", ofNothing);\n");
   }
@@ -475,7 +308,7 @@ void LoopWriter::writeSums(CudaText &text) {
                         "void finish(const Sums (&sums)[V]"
                       : "__device__ void finish(const Sums &sums") +
            (list.empty() ? "" : ", " + list) + ") const {\n");
-  for (size_t i = 0; i < loop.outputs.size(); ++i) {
+  for (size_t i = 0; i < loop->outputs.size(); ++i) {
     const Operand &operand = operands[inputs + i];
     std::string value = sumOf(i) + ".value";
     if (*kernel->outputs[i].reduction == ReductionKind::mean) {
@@ -491,12 +324,12 @@ void LoopWriter::writeSums(CudaText &text) {
       continue;
     }
     if (operand.members.empty()) {
-      text << ("    " + operand.name + "[") << offset(operand, false)
+      text << ("    " + nameOf(operand) + "[") << offset(operand, false)
            << ("] = " + value + ";\n");
       continue;
     }
     text << ("    for (int m = 0; m < " + Twine(operand.members.size()) +
-             "; ++m)\n      " + operand.name + "[m][")
+             "; ++m)\n      " + nameOf(operand) + "[m][")
          << offset(operand, false) << ("] = " + value + ";\n");
   }
   text << "  }\n";
@@ -514,10 +347,6 @@ llvm::Error LoopWriter::write() {
     if (!made)
       return made.takeError();
     functor = std::move(*made);
-  } else {
-    // A copy of one element to many reads it as any other.
-    for (Operand &operand : operands)
-      operand.uniform = false;
   }
   CudaText &text = part.kernel.declarations;
   (text << "struct " << name()).kernelName()
@@ -539,9 +368,9 @@ llvm::Error LoopWriter::write() {
     std::string bytes =
         std::to_string((tile ? vectorOf(operand) : width) * operand.size);
     if (operand.members.empty())
-      text << (" && isAligned(" + operand.name + ", " + bytes + ")");
+      text << (" && isAligned(" + nameOf(operand) + ", " + bytes + ")");
     for (size_t m = 0; m < operand.members.size(); ++m)
-      text << (" && isAligned(" + operand.name + "[" + Twine(m) + "], " +
+      text << (" && isAligned(" + nameOf(operand) + "[" + Twine(m) + "], " +
                bytes + ")");
   }
   text << ";\n  }\n};\n";

@@ -18,11 +18,6 @@ using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::Twine;
 
-CudaBodies::CudaBodies(ArrayRef<LoopKernel> kernels) {
-  for (const LoopKernel &kernel : kernels)
-    loops.emplace(kernel.name, &kernel);
-}
-
 llvm::Expected<std::string> CudaBodies::functor(const LoopKernel &loop,
                                                 ArrayRef<bool> isUniform) {
   // What is emitted without its name says whether it is known.
@@ -91,17 +86,6 @@ CudaText codegen::cudaPointer(const Twine &type, const CudaText &address) {
   return text;
 }
 
-bool CudaPlaces::overlap(const runtime::View &one,
-                         const runtime::View &other) const {
-  const runtime::Buffer &x = buffer(one), &y = buffer(other);
-  if (x.memory != y.memory)
-    return false;
-  if (x.memory == runtime::Memory::Argument)
-    return x.offset == y.offset;
-  return x.offset < y.offset + y.count * runtime::sizeInBytes(y.type) &&
-         y.offset < x.offset + x.count * runtime::sizeInBytes(x.type);
-}
-
 CudaText CudaPlaces::argument(const runtime::View &view, int of) const {
   int64_t number = buffer(view).offset;
   CudaText text;
@@ -124,7 +108,7 @@ CudaText CudaPlaces::address(const runtime::View &view, int of) const {
   const runtime::Buffer &viewed = buffer(view);
   int64_t offset = view.offset * runtime::sizeInBytes(viewed.type);
   CudaText text;
-  if (static_cast<size_t>(view.buffer) >= own().buffers.size()) {
+  if (isWorkspace(view)) {
     text << "(c.workspace + " << (viewed.offset + offset) << ")";
     return text;
   }
@@ -154,12 +138,6 @@ CudaText CudaPlaces::elements(const runtime::View &view,
   text << ("PiecesOf<" + cudaStorage(type(view)) + ">(") << argument(view)
        << ", " << view.offset << ")";
   return text;
-}
-
-int CudaPlaces::addWorkspace(runtime::ElementType type, int64_t count,
-                             int64_t offset) {
-  workspace.push_back({runtime::Memory::Private, type, count, offset});
-  return static_cast<int>(own().buffers.size() + workspace.size() - 1);
 }
 
 CudaText CudaPlaces::group(int group) const {

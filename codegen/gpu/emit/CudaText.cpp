@@ -13,18 +13,18 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
     launches[rank].push_back({-1, 1, 0, {}});
     return;
   }
-  const runtime::GpuKernel &properties = kernel.properties;
+  const runtime::GpuKernel &properties = kernel.plan->properties;
   std::string key = kernel.declarations.text + kernel.body.text;
   for (int64_t property :
        {properties.threads, properties.sharedBytes, properties.blockBytes,
         static_cast<int64_t>(properties.waits),
         static_cast<int64_t>(properties.clusters),
-        static_cast<int64_t>(kernel.takesRegisters),
-        static_cast<int64_t>(kernel.takesFewRegisters)})
+        static_cast<int64_t>(kernel.plan->takesRegisters),
+        static_cast<int64_t>(kernel.plan->takesFewRegisters)})
     key += "/" + std::to_string(property);
   auto [it, isNew] = known.try_emplace(std::move(key), kernels.size());
   std::vector<runtime::GpuLaunch> &own = launches[rank];
-  own.push_back(kernel.launch);
+  own.push_back(kernel.plan->launch);
   own.back().kernel = static_cast<int>(it->second);
   std::vector<int64_t> numbers = kernel.declarations.numbers;
   numbers.insert(numbers.end(), kernel.body.numbers.begin(),
@@ -45,7 +45,7 @@ static std::string literal(int64_t value) {
 
 void CudaKernels::finish(runtime::GpuProgram &program) {
   for (auto [k, shared] : llvm::enumerate(kernels)) {
-    runtime::GpuKernel properties = shared.kernel.properties;
+    runtime::GpuKernel properties = shared.kernel.plan->properties;
     properties.name = "kernel" + std::to_string(k);
     // What each number is in the text. Numbers that are always the same as
     // others share their place.
@@ -92,9 +92,9 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
     program.source +=
         "extern \"C\" __global__ void __launch_bounds__(" +
         std::to_string(properties.threads) +
-        (shared.kernel.takesRegisters      ? ", 1) "
-         : shared.kernel.takesFewRegisters ? ", 2) "
-                                           : ") ") +
+        (shared.kernel.plan->takesRegisters      ? ", 1) "
+         : shared.kernel.plan->takesFewRegisters ? ", 2) "
+                                                 : ") ") +
         properties.name +
         "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
         properties.name + " a, const __grid_constant__ N_" + properties.name +

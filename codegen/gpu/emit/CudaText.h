@@ -10,7 +10,7 @@
 #ifndef CCN_CODEGEN_GPU_EMIT_CUDATEXT_H
 #define CCN_CODEGEN_GPU_EMIT_CUDATEXT_H
 
-#include "runtime/plan/GpuProgram.h"
+#include "codegen/gpu/map/KernelPlan.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -53,21 +53,9 @@ public:
 
 /// A kernel of one launch of one rank.
 struct CudaKernel {
+  const KernelPlan *plan;
   /// What is declared before it, and its body; in both `n` are the numbers.
-  CudaText declarations, body;
-  /// Name and numbers are not set yet.
-  runtime::GpuKernel properties;
-  runtime::GpuLaunch launch;
-  /// Whether it accesses lists of buffers, combines what others have, exchanges
-  /// what it then works on, or sums up all, which takes many registers: CUDA's
-  /// compiler would rather spill some, or wait for some of the others' memory
-  /// before it reads the rest, than have fewer blocks at once.
-  bool takesRegisters = false;
-  /// How many of its parts need no more registers than leave those of another
-  /// block, of which CUDA's compiler would take some.
-  size_t partsOfFewRegisters = 0;
-  /// Whether all do.
-  bool takesFewRegisters = false;
+  CudaText declarations = {}, body = {};
 };
 
 /// Gathers kernels.

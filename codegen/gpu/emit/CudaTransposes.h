@@ -8,15 +8,12 @@
 #define CCN_CODEGEN_GPU_EMIT_CUDATRANSPOSES_H
 
 #include "codegen/gpu/emit/CudaLoops.h"
+#include "codegen/gpu/map/LoopTiles.h"
 
 namespace ccn::codegen {
 
-/// All elements of a loop with tiles, and how many blocks they are for.
-struct TiledElements {
-  CudaText text;
-  int64_t blocks;
-};
-TiledElements elementsByTiles(const LoopWriter &loop);
+/// All elements of a loop that takes tiles.
+CudaText elementsByTiles(const LoopWriter &loop, const BlockOfTiles &block);
 
 } // namespace ccn::codegen
 

@@ -10,11 +10,12 @@
 #define CCN_CODEGEN_GPU_SKELETONS_CUDACOLUMNS_H
 
 #include "codegen/gpu/emit/CudaParts.h"
+#include "codegen/gpu/map/KernelPlan.h"
 
 namespace ccn::codegen {
 
 /// Adds them to a kernel, shared out among all its blocks.
-llvm::Error emitColumns(CudaPart &part, const runtime::RowsPart &rows);
+llvm::Error emitColumns(CudaPart &part, const ColumnsPlan &columns);
 
 } // namespace ccn::codegen
 

@@ -11,38 +11,6 @@ using namespace ccn::codegen;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// The most bytes that a thread has in registers of what it has fetched for a
-/// loop and of what it has of its own there: of two turns what four ranks have,
-/// and one's own.
-constexpr int64_t mostFetched = 160;
-/// Of loops without its own, and of each step of those with many turns.
-constexpr int64_t mostAtOnce = 128, mostOfStep = 64;
-
-ShareWriter::ShareWriter(const LoopWriter &loop, Team team, bool isReduced)
-    : loop(loop), team(team), isReduced(isReduced),
-      dims(isReduced ? loop.reduced : loop.kept), lanes(team.lanes),
-      vectors(product(dims) / loop.width),
-      turns(llvm::divideCeilSigned(vectors, lanes)) {}
-
-/// Whether each turn is written for itself, with a number. What several ranks
-/// have is much at once already: of more a multiprocessor would have fewer
-/// threads.
-bool ShareWriter::hasTurns() const {
-  return loop.takesParts() ||
-         (loop.fetchedBytes() > 0 && !loop.combinesRanks() &&
-          turns * loop.fetchedBytes() <= mostAtOnce);
-}
-
-/// Of how many turns what a thread takes of memory comes at once; 0 if there is
-/// nothing, or if turns have no numbers.
-int64_t ShareWriter::turnsAtOnce() const {
-  if (!hasTurns() || loop.fetchedBytes() == 0)
-    return 0;
-  return std::clamp<int64_t>((mostFetched - turns * loop.ownBytes()) /
-                                 loop.fetchedBytes(),
-                             1, std::max<int64_t>(turns, 1));
-}
-
 /// Declares what is fetched in so many turns.
 CudaText ShareWriter::declare(int64_t count) const {
   CudaText text;
@@ -69,7 +37,7 @@ CudaText ShareWriter::endOfVectors() const {
     text << ("team.template endOf<" + Twine(loop.width) + ">(") << product(dims)
          << ")";
   else
-    text << vectors;
+    text << turns.vectors;
   return text;
 }
 
@@ -86,13 +54,13 @@ CudaText ShareWriter::vectorsIn(int64_t first, int64_t end,
   ofStep << "first";
   text << ("unrolled<" + Twine(first) + ", " + Twine(end) +
            ">([&](auto turn) {\nconst i64 i = ")
-       << (hasTurns() ? firstVector() : ofStep)
+       << (turns.areNumbered ? firstVector() : ofStep)
        << (" + turn.value * " + step());
   if (loop.takesParts())
     text << (", e = turn.value * " + Twine(loop.width));
   text << ";\n";
-  bool isWhole =
-      hasTurns() ? end * lanes <= vectors : vectors % (end * lanes) == 0;
+  bool isWhole = turns.areNumbered ? end * turns.lanes <= turns.vectors
+                                   : turns.vectors % (end * turns.lanes) == 0;
   if (team.kind == Team::Cluster || !isWhole)
     text << "if (i >= " << endOfVectors() << ")\n  return;\n";
   text << body << "});\n";
@@ -103,7 +71,8 @@ CudaText ShareWriter::vectorsIn(int64_t first, int64_t end,
 CudaText ShareWriter::turn(int64_t first, int64_t end,
                            const CudaText &body) const {
   CudaText text;
-  text << indicesOf("i", dims, isReduced ? "y" : "x", loop.width) << body;
+  text << indicesOf("i", dims, loop.isReduced() ? "y" : "x", loop.width)
+       << body;
   return vectorsIn(first, end, text);
 }
 
@@ -117,19 +86,19 @@ CudaText ShareWriter::fetchTurns(int64_t first, int64_t end,
 }
 
 CudaText ShareWriter::call(const ElementsCall &call) const {
-  return isReduced ? addToSums(loop, call) : elementsAt(loop, call);
+  return loop.isReduced() ? addToSums(loop, call) : elementsAt(loop, call);
 }
 
 /// Turns without numbers, several in a step: what these take of memory comes at
 /// once, which it would not past what they store.
 CudaText ShareWriter::steps(bool areAligned) const {
   CudaText body;
-  if (loop.fetchedBytes() == 0) {
-    body << indicesOf("i", dims, isReduced ? "y" : "x", loop.width)
+  if (turns.ofStep == 0) {
+    body << indicesOf("i", dims, loop.isReduced() ? "y" : "x", loop.width)
          << call({loop.width, areAligned});
     return countedLoop("i", firstVector(), endOfVectors(), step(), body);
   }
-  int64_t atOnce = std::max<int64_t>(mostOfStep / loop.fetchedBytes(), 1);
+  int64_t atOnce = turns.ofStep;
   body << declare(atOnce) << fetchTurns(0, atOnce, areAligned)
        << turn(0, atOnce, call(fetched(areAligned)));
   return countedLoop("first", firstVector(), endOfVectors(),
@@ -145,7 +114,7 @@ ElementsCall ShareWriter::fetched(bool areAligned) const {
 /// All turns: the order is the same whether addresses are aligned or not.
 CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
   CudaText text;
-  if (!hasTurns())
+  if (!turns.areNumbered)
     return steps(areAligned);
   if (!given.text.empty()) {
     // Turn by turn, as waiting takes registers.
@@ -154,13 +123,13 @@ CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
              ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
              loop.indices(true) + ");\n")
          << given << call({loop.width, areAligned, "f"});
-    return turn(0, turns, body);
+    return turn(0, turns.turns, body);
   }
-  int64_t atOnce = turnsAtOnce();
+  int64_t atOnce = turns.atOnce;
   if (!isFetched && atOnce <= 1)
-    return turn(0, turns, call({loop.width, areAligned}));
-  for (int64_t first = 0; first < turns; first += atOnce) {
-    int64_t end = std::min(first + atOnce, turns);
+    return turn(0, turns.turns, call({loop.width, areAligned}));
+  for (int64_t first = 0; first < turns.turns; first += atOnce) {
+    int64_t end = std::min(first + atOnce, turns.turns);
     if (!isFetched)
       text << fetchTurns(first, end, areAligned);
     text << turn(first, end, call(fetched(areAligned)));
@@ -170,8 +139,8 @@ CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
 
 CudaText ShareWriter::fetch() const {
   CudaText text;
-  text << declare(turns) << whetherAligned(loop, [&](bool areAligned) {
-    return fetchTurns(0, turns, areAligned);
+  text << declare(turns.turns) << whetherAligned(loop, [&](bool areAligned) {
+    return fetchTurns(0, turns.turns, areAligned);
   });
   return text;
 }
@@ -188,20 +157,20 @@ CudaText ShareWriter::sumsOfParts() const {
 }
 
 CudaText ShareWriter::take(bool isOfEvery, bool isFetched) const {
-  if (isReduced && !loop.kept.empty())
+  if (loop.isReduced() && !loop.kept.empty())
     return sumsOfParts();
   const char *first = isOfEvery ? "" : "if (team.lane() == 0)\n  ";
   CudaText text;
-  if (!isReduced && loop.kept.empty()) {
+  if (!loop.isReduced() && loop.kept.empty()) {
     text << first << elementsAt(loop, {1});
     return text;
   }
   CudaText elements;
-  if (!isFetched && given.text.empty() && turnsAtOnce() > 1)
-    elements << declare(turns);
+  if (!isFetched && given.text.empty() && turns.atOnce > 1)
+    elements << declare(turns.turns);
   elements << whetherAligned(
       loop, [&](bool areAligned) { return pass(areAligned, isFetched); });
-  if (!isReduced)
+  if (!loop.isReduced())
     return elements;
   text << "{\n"
        << beginSums(loop) << elements << "merge(team, sums);\n"

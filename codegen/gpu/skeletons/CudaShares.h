@@ -9,36 +9,31 @@
 #define CCN_CODEGEN_GPU_SKELETONS_CUDASHARES_H
 
 #include "codegen/gpu/emit/CudaIndices.h"
-#include "codegen/gpu/skeletons/RowShares.h"
+#include "codegen/gpu/map/LoopTurns.h"
 
 namespace ccn::codegen {
 
 /// Writes what a team does of one loop for one row.
 class ShareWriter {
 public:
-  ShareWriter(const LoopWriter &loop, Team team, bool isReduced);
+  ShareWriter(const LoopWriter &loop, Team team, const LoopTurns &turns)
+      : loop(loop), team(team), turns(turns),
+        dims(loop.isReduced() ? loop.reduced : loop.kept) {}
 
   /// All of it. The first thread makes scalars, unless each does. What the loop
   /// takes of memory `isFetched` if fetch comes before.
   CudaText take(bool isOfEvery, bool isFetched) const;
-  /// Whether what each thread takes of memory can come at once, before other
-  /// loops.
-  bool canFetch() const {
-    return loop.takesParts() && turns > 0 && turnsAtOnce() == turns;
-  }
+  /// What each thread takes of memory, all at once.
   CudaText fetch() const;
   /// Does `body` in each turn, for vector `i` of the row.
   CudaText eachTurn(const CudaText &body) const {
-    return vectorsIn(0, turns, body);
+    return vectorsIn(0, turns.turns, body);
   }
-  int64_t turnCount() const { return turns; }
   /// Lets `text` set what is given of `f`, which is fetched, in each turn
   /// before its elements are done.
   void setGiven(CudaText text) { given = std::move(text); }
 
 private:
-  bool hasTurns() const;
-  int64_t turnsAtOnce() const;
   CudaText firstVector() const;
   CudaText endOfVectors() const;
   llvm::StringRef step() const;
@@ -54,11 +49,9 @@ private:
 
   const LoopWriter &loop;
   Team team;
-  bool isReduced;
-  /// Of what is shared out: the dimensions, vectors, and how many of them a
-  /// thread takes one after the other.
+  const LoopTurns &turns;
+  /// Of what is shared out.
   const LoopDims &dims;
-  int64_t lanes, vectors, turns;
   CudaText given;
 };
 

@@ -1,6 +1,6 @@
 //===- RowShares.cpp - How the threads of a team share a row --------------===//
 
-#include "codegen/gpu/skeletons/RowShares.h"
+#include "codegen/gpu/map/RowShares.h"
 
 #include "runtime/plan/GpuAbi.h"
 #include "runtime/tensor/Strided.h"
@@ -29,7 +29,7 @@ bool codegen::isRowMajor(const Loop &loop, const LoopOperand &operand,
 }
 
 /// Whether two operands may be of the same memory.
-static bool overlap(const CudaPlaces &places, const LoopOperand &one,
+static bool overlap(const PartPlaces &places, const LoopOperand &one,
                     const LoopOperand &other) {
   bool isScratch = one.access == Access::Scratch;
   if (isScratch != (other.access == Access::Scratch))
@@ -39,10 +39,9 @@ static bool overlap(const CudaPlaces &places, const LoopOperand &one,
   return places.overlap(one.view, other.view);
 }
 
-RowShares::RowShares(const CudaPart &part, const runtime::RowsPart &rows,
-                     Team team, std::vector<LoopWriter> &loops,
-                     CudaScratch &scratch)
-    : part(part), rows(rows), team(team), loops(loops), scratch(scratch) {
+RowShares::RowShares(const PartPlaces &places, const runtime::RowsPart &rows,
+                     Team team, std::vector<LoopPlan> &loops, Scratch &scratch)
+    : places(places), rows(rows), team(team), loops(loops), scratch(scratch) {
   for (const Loop &loop : rows.loops)
     for (const LoopOperand &output : loop.outputs)
       if (output.access == Access::Scratch)
@@ -58,7 +57,7 @@ RowShares::RowShares(const CudaPart &part, const runtime::RowsPart &rows,
 RowShares::Takers RowShares::takersOf(size_t i, const LoopOperand &operand,
                                       bool writes) const {
   const Loop &loop = rows.loops[i];
-  const LoopWriter &writer = loops[i];
+  const LoopPlan &writer = loops[i];
   size_t dims = loop.sizes.size(),
          keptDims = dims - static_cast<size_t>(loop.reducedDims);
   bool isReduced = loop.reducedDims > 0;
@@ -91,7 +90,7 @@ void RowShares::widenLoops() {
     changes = false;
     for (int array : arrays) {
       // By the number of elements.
-      std::map<int64_t, std::vector<LoopWriter *>> together;
+      std::map<int64_t, std::vector<LoopPlan *>> together;
       for (size_t i = 0; i < loops.size(); ++i)
         for (const Use &use : usesOf(i))
           if (use.operand->access == Access::Scratch &&
@@ -100,12 +99,12 @@ void RowShares::widenLoops() {
             together[use.by.count].push_back(&loops[i]);
       for (const auto &[count, sharing] : together) {
         int width = 1;
-        for (const LoopWriter *loop : sharing)
+        for (const LoopPlan *loop : sharing)
           width = std::max(width, loop->width);
-        bool all = llvm::all_of(sharing, [&](const LoopWriter *loop) {
+        bool all = llvm::all_of(sharing, [&](const LoopPlan *loop) {
           return loop->width == width || loop->takes(width);
         });
-        for (LoopWriter *loop : sharing) {
+        for (LoopPlan *loop : sharing) {
           changes |= all && loop->width != width;
           loop->width = all ? width : loop->width;
         }
@@ -126,7 +125,7 @@ bool RowShares::isConstant(const LoopOperand &input) const {
   return input.access == Access::Load &&
          llvm::none_of(rows.loops, [&](const Loop &other) {
            return llvm::any_of(other.outputs, [&](const LoopOperand &output) {
-             return overlap(part.places, input, output);
+             return overlap(places, input, output);
            });
          });
 }
@@ -247,7 +246,7 @@ void RowShares::placeOwn() {
       continue;
     for (int64_t &other : after)
       other += isPart ? bytes : 0;
-    CudaScratchPlace &place = scratch.places[array];
+    ScratchPlace &place = scratch.places[array];
     place.isOwn = true;
     place.isPart = isPart;
     place.offset = scratch.ownBytes;
@@ -265,7 +264,7 @@ bool RowShares::mustWait(const std::vector<Use> &before,
   for (const Use &x : before)
     for (const Use &y : after) {
       const LoopOperand &one = *x.operand, &other = *y.operand;
-      if ((!x.writes && !y.writes) || !overlap(part.places, one, other) ||
+      if ((!x.writes && !y.writes) || !overlap(places, one, other) ||
           isOwn(one))
         continue;
       bool isSameThread =

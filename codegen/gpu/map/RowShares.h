@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CCN_CODEGEN_GPU_SKELETONS_ROWSHARES_H
-#define CCN_CODEGEN_GPU_SKELETONS_ROWSHARES_H
+#ifndef CCN_CODEGEN_GPU_MAP_ROWSHARES_H
+#define CCN_CODEGEN_GPU_MAP_ROWSHARES_H
 
-#include "codegen/gpu/emit/CudaLoops.h"
+#include "codegen/gpu/map/LoopPlan.h"
 #include "codegen/gpu/map/RowTeams.h"
 
 #include <set>
@@ -26,8 +26,8 @@ class RowShares {
 public:
   /// Of `rows`, which `loops` are for; sets their widths, and adds to `scratch`
   /// what threads have themselves.
-  RowShares(const CudaPart &part, const runtime::RowsPart &rows, Team team,
-            std::vector<LoopWriter> &loops, CudaScratch &scratch);
+  RowShares(const PartPlaces &places, const runtime::RowsPart &rows, Team team,
+            std::vector<LoopPlan> &loops, Scratch &scratch);
 
   /// Whether each thread computes the results of a loop for itself, which are
   /// scalars.
@@ -78,11 +78,11 @@ private:
                 const std::vector<Use> &after) const;
   void findWaits();
 
-  const CudaPart &part;
+  const PartPlaces &places;
   const runtime::RowsPart &rows;
   Team team;
-  std::vector<LoopWriter> &loops;
-  CudaScratch &scratch;
+  std::vector<LoopPlan> &loops;
+  Scratch &scratch;
   /// Of all arrays of scratch, the numbers.
   std::set<int> arrays;
   std::vector<bool> every, waits;
@@ -90,4 +90,4 @@ private:
 
 } // namespace ccn::codegen
 
-#endif // CCN_CODEGEN_GPU_SKELETONS_ROWSHARES_H
+#endif // CCN_CODEGEN_GPU_MAP_ROWSHARES_H

@@ -1,0 +1,175 @@
+//===- MapColumns.cpp - Who sums up along other than rows -----------------===//
+
+#include "codegen/gpu/map/ColumnSums.h"
+#include "codegen/gpu/map/KernelMapper.h"
+#include "runtime/plan/GpuAbi.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using runtime::Access;
+using runtime::Loop;
+using runtime::LoopOperand;
+
+namespace {
+
+/// What lanes that are neighbours have of contiguous bytes, at least and at
+/// most: a line of the cache, or pieces that memory likes better.
+constexpr int64_t leastPiece = 128, mostPiece = 512;
+/// How many tiles keep a GPU's multiprocessors busy, and how many do so evenly.
+constexpr int64_t busyTiles = 192, evenTiles = 1024;
+/// A block alone takes about as long for so many bytes as all blocks take to
+/// wait for each other and to merge what they have.
+constexpr int64_t bytesOfBarrier = 192 * 1024;
+/// Chooses lanes and shares.
+void shareOut(const PartPlaces &places, const Loop &info,
+              ColumnLoopPlan &plan) {
+  const LoopPlan &loop = plan.loop;
+  int64_t &lanes = plan.lanes, &tiles = plan.tiles;
+  constexpr int64_t bytesAtOnce = 64;
+  plan.vectors = product(loop.kept) / loop.width;
+  int64_t summed = product(loop.reduced);
+  plan.summed = summed;
+  auto tilesOf = [&](int64_t lanes) {
+    return llvm::divideCeilSigned(plan.vectors, lanes);
+  };
+  // Of what is the same for all that is summed up nothing more comes.
+  int64_t fetched = 0, size = 1;
+  for (const LoopOperand &input : info.inputs) {
+    if (input.access == Access::Index || !isSummed(info, input))
+      continue;
+    int64_t bytes = runtime::sizeInBytes(input.type);
+    bool isVector = input.view.strides[*columnsOf(info)] == 1;
+    if (isVector)
+      size = std::max(size, bytes);
+    if (input.access == Access::LoadReduced)
+      bytes *= static_cast<int64_t>(places.members(input.group).size());
+    fetched += isVector ? bytes * loop.width : bytes;
+  }
+  // Of more elements what is computed would take more registers.
+  int64_t turns = plan.turns = std::clamp<int64_t>(
+      bytesAtOnce / fetched, 1, std::max(16 / loop.width, 4));
+  auto lanesOf = [&](int64_t bytes) {
+    return static_cast<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeilSigned(bytes, loop.width * size)));
+  };
+  // What is contiguous ends with the last dimension, and groups without
+  // elements would be idle.
+  int64_t contiguous = static_cast<int64_t>(
+              llvm::PowerOf2Ceil(loop.kept.back().size / loop.width)),
+          groups = static_cast<int64_t>(
+              llvm::PowerOf2Ceil(llvm::divideCeilSigned(summed, turns))),
+          least =
+              std::clamp(std::min(lanesOf(leastPiece), contiguous),
+                         threadsPerBlock / std::min(groups, threadsPerBlock),
+                         threadsPerBlock),
+          most = std::clamp(std::min(lanesOf(mostPiece), contiguous), least,
+                            threadsPerBlock);
+  for (lanes = most; lanes > least && tilesOf(lanes) < evenTiles;)
+    lanes /= 2;
+  tiles = tilesOf(lanes);
+  if (tiles >= busyTiles || summed * fetched * lanes <= bytesOfBarrier)
+    return;
+  // Blocks share out the sums: pieces are as long as they can be, unless many
+  // lanes would have none.
+  for (int64_t other = std::min(most, threadsPerBlock / 2); other > lanes;
+       other /= 2)
+    if (tilesOf(other) * other * 8 <= tiles * lanes * 9)
+      lanes = other;
+  tiles = tilesOf(lanes);
+  plan.mostShares = std::max<int64_t>(
+      llvm::divideCeilSigned(summed, threadsPerBlock / lanes * turns), 1);
+}
+
+/// Whether one loop must be done before another begins.
+bool isBefore(const PartPlaces &places, const Loop &one, const Loop &other) {
+  auto overlap = [&](const std::vector<LoopOperand> &some,
+                     const std::vector<LoopOperand> &others) {
+    for (const LoopOperand &x : some)
+      for (const LoopOperand &y : others)
+        if (x.access != Access::Index && y.access != Access::Index &&
+            places.overlap(x.view, y.view))
+          return true;
+    return false;
+  };
+  return overlap(one.outputs, other.inputs) ||
+         overlap(one.inputs, other.outputs) ||
+         overlap(one.outputs, other.outputs);
+}
+
+/// Maps one loop of sums.
+void mapSums(KernelMapper &mapper, const Loop &info, ColumnLoopPlan &plan) {
+  plan.isReduced = true;
+  shareOut(mapper.kernel.places, info, plan);
+  plan.bytesOfSum = bytesOfSums(info);
+  // Of what a thread has of sums, at most.
+  int64_t bytes = plan.loop.width * plan.bytesOfSum;
+  if (plan.isShared()) {
+    // There are no more shares than blocks, but for one of each tile.
+    int64_t items = std::max<int64_t>(
+        plan.tiles,
+        std::min<int64_t>(plan.tiles * plan.mostShares, CCN_MAX_BLOCKS));
+    plan.partials = mapper.takeWorkspace(
+        llvm::alignTo(items * plan.lanes * bytes, /*Align=*/64));
+  }
+  mapper.needBlocks(plan.tiles * plan.mostShares);
+  if (plan.lanes < threadsPerBlock)
+    mapper.needShared(threadsPerBlock * bytes);
+}
+
+} // namespace
+
+ColumnsPlan codegen::mapColumns(KernelMapper &mapper,
+                                const runtime::RowsPart &rows) {
+  runtime::RowsPart spread = rows;
+  for (const auto &[number, array] : spreadScratch(spread)) {
+    int64_t bytes = array.count * runtime::sizeInBytes(array.type);
+    int buffer = mapper.kernel.places.addWorkspace(
+        array.type, array.count,
+        mapper.takeWorkspace(llvm::alignTo(bytes, /*Align=*/64)));
+    for (LoopOperand *operand : array.operands) {
+      operand->view.buffer = buffer;
+      operand->access = Access::Load;
+    }
+  }
+  for (Loop &loop : spread.loops)
+    for (LoopOperand &output : loop.outputs)
+      if (output.access == Access::Load)
+        output.access = Access::Store;
+  ColumnsPlan plan;
+  plan.rows = std::make_unique<const runtime::RowsPart>(std::move(spread));
+  plan.scratch = std::make_unique<const Scratch>();
+  // Since blocks last waited for each other.
+  std::vector<const Loop *> before;
+  bool anyToMerge = false;
+  for (const Loop &loop : plan.rows->loops) {
+    ColumnLoopPlan &own = plan.loops.emplace_back(ColumnLoopPlan{
+        LoopPlan(mapper.kernel.places, loop, mapper.bodies.of(loop),
+                 /*byRows=*/false, *plan.scratch,
+                 /*byColumns=*/loop.reducedDims > 0)});
+    own.waitsBefore = llvm::any_of(before, [&](const Loop *earlier) {
+      return isBefore(mapper.kernel.places, *earlier, loop);
+    });
+    if (own.waitsBefore) {
+      own.mergesBefore = std::exchange(anyToMerge, false);
+      mapper.gridBarrier();
+      before.clear();
+    }
+    before.push_back(&loop);
+    mapper.settle(own.loop);
+    if (loop.reducedDims == 0) {
+      mapper.needBlocks(llvm::divideCeilSigned(
+          product(own.loop.kept), threadsPerBlock * own.loop.width));
+      continue;
+    }
+    mapSums(mapper, loop, own);
+    anyToMerge |= own.isShared();
+  }
+  plan.mergesAfter = anyToMerge;
+  if (anyToMerge)
+    mapper.gridBarrier();
+  return plan;
+}
