@@ -7,6 +7,7 @@
 #include "codegen/package/BuildPackage.h"
 
 #include "codegen/gpu/EmitCuda.h"
+#include "codegen/gpu/map/MapKernels.h"
 #include "codegen/plan/ExportPlan.h"
 #include "runtime/plan/PlanJson.h"
 
@@ -48,6 +49,17 @@ Result<runtime::GpuProgram> codegen::buildKernels(ModuleOp plans,
   LoopLibrary library;
   runtime::Plan plan = exportPlan(plans, program, library);
   return kernelsOf(plan, library);
+}
+
+Result<std::string> codegen::printKernelPlans(ModuleOp plans,
+                                              const std::string &program) {
+  LoopLibrary library;
+  runtime::Plan plan = exportPlan(plans, program, library);
+  llvm::Expected<std::unique_ptr<KernelPlans>> mapped =
+      mapKernels(plan, LoopKernels(library.kernels));
+  if (!mapped)
+    return error("no kernels for GPUs: ", llvm::toString(mapped.takeError()));
+  return printKernels(**mapped);
 }
 
 Result<runtime::Package> codegen::buildPackage(ModuleOp plans,

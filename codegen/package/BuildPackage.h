@@ -47,8 +47,13 @@ struct PackageOptions {
 Result<runtime::GpuProgram> buildKernels(mlir::ModuleOp plans,
                                          const std::string &program);
 
-/// Compiles all loops. Fails only if the compiler's
-/// parts do, or a name is not UTF-8.
+/// What the kernels are to be, as text: a line for each kernel, part and loop.
+/// Fails as mapKernels does.
+Result<std::string> printKernelPlans(mlir::ModuleOp plans,
+                                     const std::string &program);
+
+/// Compiles all loops. Fails only if the compiler's parts do, or a name is not
+/// UTF-8.
 Result<runtime::Package> buildPackage(mlir::ModuleOp plans,
                                       const PackageOptions &options);
 

@@ -206,6 +206,8 @@ std::optional<std::string> ccn::makeKernels(mlir::ModuleOp plans,
     code = 0;
     return *std::move(text);
   };
+  if (options.emit == "kernels")
+    return written(codegen::printKernelPlans(plans, *program));
   Result<runtime::GpuProgram> kernels = codegen::buildKernels(plans, *program);
   if (!kernels)
     return written(kernels.status());

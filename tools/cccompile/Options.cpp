@@ -103,13 +103,13 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
          "what each rank executes; package, that with machine code in one "
          "file, for ccrun (also with --stop-after emit); lib, that as a static "
          "library for applications; header, the program's functions for C and "
-         "C++; cuda, ptx, cubin, the kernels for GPUs, all in one file: as "
-         "CUDA "
-         "C++, or compiled by NVRTC")
+         "C++; kernels, what the kernels for GPUs are to be (also with "
+         "--stop-after map); cuda, ptx, cubin, these kernels, all in one file: "
+         "as CUDA C++, or compiled by NVRTC")
       ->type_name("KIND")
-      ->check(
-          expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
-                       "package", "lib", "header", "cuda", "ptx", "cubin"}));
+      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
+                           "package", "lib", "header", "kernels", "cuda", "ptx",
+                           "cubin"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default). "
                  "Without --emit its ending says what: .ccnpkg a package, .a "
@@ -153,11 +153,11 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
           [](std::string text) { return text == "true" ? "run" : text; }, "")
       ->check(expectOneOf({"run", "prove"}));
   app.add_option("--stop-after", options.stopAfter,
-                 "the last phase: parse, schedule, localize, select, plan or "
-                 "emit")
+                 "the last phase: parse, schedule, localize, select, plan, "
+                 "map or emit")
       ->type_name("PHASE")
       ->check(expectOneOf(
-          {"parse", "schedule", "localize", "select", "plan", "emit"}));
+          {"parse", "schedule", "localize", "select", "plan", "map", "emit"}));
   app.add_option("--rank", options.rank,
                  "with --stop-after localize or select, the rank whose program "
                  "is made (default 0); with --emit plan the only one whose "
@@ -183,8 +183,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                "too, for `ccrun --tune` to choose from by measurement: its "
                "other schedules, unless --schedule names one, and other "
                "algorithms for all_reduces that have none");
-  app.add_option("--dump-phases", options.dumpFolder,
-                 "write the IR after each phase into this folder")
+  app.add_option(
+         "--dump-phases", options.dumpFolder,
+         "write the IR after each phase into this folder and, if code for "
+         "GPUs is emitted, what its kernels are to be")
       ->type_name("DIR");
   app.add_flag("--explain", options.explain,
                "say what each primitive of the schedule did, and what others "
@@ -243,12 +245,17 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
     takeEnding(options);
     if (options.run && !options.emit.empty())
       throw CLI::ValidationError("--emit", "expected without --run");
-    if (options.stopAfter == "emit") {
-      if (!options.emit.empty() && options.emit != "package")
-        throw CLI::ValidationError("--emit",
-                                   "expected 'package' with --stop-after emit");
-      options.emit = "package";
+    for (auto [phase, kind] :
+         {std::pair("map", "kernels"), std::pair("emit", "package")}) {
+      if (options.stopAfter != phase)
+        continue;
+      if (!options.emit.empty() && options.emit != kind)
+        throw CLI::ValidationError("--emit", std::string("expected '") + kind +
+                                                 "' with --stop-after " +
+                                                 phase);
+      options.emit = kind;
       options.stopAfter.clear();
+      break;
     }
     if (!options.header.empty() && options.emit != "lib" &&
         options.emit != "package")
@@ -269,19 +276,19 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
     if (!options.target.empty() && !options.emitsCode() && !isPlanned)
       throw CLI::ValidationError(
           "--target", "expected --stop-after select or plan, or --emit plan, "
-                      "package, lib, cuda, ptx or cubin, beside it");
+                      "package, lib, kernels, cuda, ptx or cubin, beside it");
     if (options.emitsKernels() && options.target == "cpu")
       throw CLI::ValidationError("--target", "expected GPUs with --emit " +
                                                  options.emit +
                                                  ", found 'cpu'");
     // The text is the same for all GPUs, what is compiled is not.
-    if (options.emitsKernels() && options.emit != "cuda" &&
-        options.target.empty())
+    bool isText = options.emit == "kernels" || options.emit == "cuda";
+    if (options.emitsKernels() && !isText && options.target.empty())
       throw CLI::ValidationError("--target",
                                  "expected 'sm_80' or 'sm_90a' with --emit " +
                                      options.emit + ", found none");
     if (options.target.empty())
-      options.target = options.emit == "cuda" ? "sm_90a" : "cpu";
+      options.target = isText ? "sm_90a" : "cpu";
     if (options.emit == "plan" && !options.stopAfter.empty() &&
         options.stopAfter != "plan")
       throw CLI::ValidationError("--stop-after",
@@ -318,9 +325,10 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
         options.stopAfter != "plan" && options.emit != "plan" &&
         !options.emitsCode() && options.verify.empty())
       throw CLI::ValidationError(
-          "--topology", "expected --verify, --stop-after select or plan, or "
-                        "--emit plan, package, lib, cuda, ptx or cubin, beside "
-                        "it");
+          "--topology",
+          "expected --verify, --stop-after select or plan, or "
+          "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
+          "beside it");
     if (options.run && !options.stopAfter.empty() &&
         options.stopAfter != "schedule")
       throw CLI::ValidationError("--stop-after",

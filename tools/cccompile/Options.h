@@ -61,7 +61,8 @@ struct Options {
 
   /// Whether the kernels for GPUs are written, as text or compiled.
   bool emitsKernels() const {
-    return emit == "cuda" || emit == "ptx" || emit == "cubin";
+    return emit == "kernels" || emit == "cuda" || emit == "ptx" ||
+           emit == "cubin";
   }
   /// Whether something is made of the plans of all ranks.
   bool emitsCode() const {

@@ -116,6 +116,23 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
   return !failure;
 }
 
+/// Writes what kernels for GPUs are to be after the phases that --dump-phases
+/// asks for. If that fails, an error was reported and `code` is the exit code.
+bool dumpKernelPlans(mlir::ModuleOp plans, const Options &options,
+                     Diagnostics &diagnostics, int &code) {
+  if (options.dumpFolder.empty() || options.target == "cpu")
+    return true;
+  Options kernels = options;
+  kernels.emit = "kernels";
+  std::optional<std::string> text =
+      makeKernels(plans, kernels, diagnostics, code);
+  if (!text)
+    return false;
+  std::string path = options.dumpFolder + "/5-map.txt";
+  code = 2;
+  return write(path, diagnostics, [&](llvm::raw_ostream &os) { os << *text; });
+}
+
 /// Whether a module holds what one rank executes.
 bool isLocalized(mlir::ModuleOp module) {
   auto programs = module.getOps<ProgramOp>();
@@ -318,6 +335,8 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   }
   if (options.emitsCode()) {
     int code;
+    if (!dumpKernelPlans(*module, options, diagnostics, code))
+      return code;
     std::optional<EmittedProgram> emitted;
     if (!options.emitsKernels())
       emitted = packageOf(*module, schedules.get(), source, &context,

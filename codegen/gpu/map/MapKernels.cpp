@@ -362,7 +362,8 @@ llvm::Error LaunchMapper::mapOne(size_t i) {
                                      !isElementwise(std::get<RowsPart>(part))));
   kernel.opensClusters |= own.opensCluster;
   // An exchange itself knows what it does in which of its segments.
-  if (!isFlagPart(part) && !(isExchange && own.wait == Wait::None))
+  if (kernel.isCut && !isFlagPart(part) &&
+      !(isExchange && own.wait == Wait::None))
     own.segment = isExchange ? cut.exchangeOf(rank, exchange).first
                              : cut.segmentOf(rank, i);
   enter(own.segment);

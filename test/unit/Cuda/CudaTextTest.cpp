@@ -3,17 +3,27 @@
 #include "codegen/gpu/emit/CudaText.h"
 #include "gtest/gtest.h"
 
+#include <deque>
+
 using namespace ccn;
 using namespace ccn::codegen;
 using namespace ccn::runtime;
 
 namespace {
 
+/// A plan that lasts as long as the test.
+KernelPlan &newPlan(int64_t threads = 128) {
+  static const Plan none;
+  static std::deque<KernelPlan> plans;
+  KernelPlan &plan = plans.emplace_back(PartPlaces(none, {}, 0));
+  plan.properties.threads = threads;
+  return plan;
+}
+
 /// f(number, number, ...);
 CudaKernel call(llvm::StringRef function, llvm::ArrayRef<int64_t> numbers,
-                int64_t threads = 128) {
-  CudaKernel kernel;
-  kernel.properties.threads = threads;
+                const KernelPlan &plan = newPlan()) {
+  CudaKernel kernel{&plan};
   kernel.body << (function + "(");
   for (int64_t number : numbers)
     kernel.body << " " << number << ";";
@@ -92,22 +102,20 @@ TEST(CudaText, OnlyEqualTextsAndPropertiesShareAKernel) {
   CudaKernels kernels(1);
   kernels.add(0, call("f", {1}));
   kernels.add(0, call("g", {1}));
-  kernels.add(0, call("f", {2}, 256));
-  CudaKernel waits = call("f", {3});
+  kernels.add(0, call("f", {2}, newPlan(256)));
+  KernelPlan &waits = newPlan(), &shared = newPlan(), &blocks = newPlan(),
+             &registers = newPlan();
   waits.properties.waits = true;
-  kernels.add(0, waits);
-  CudaKernel shared = call("f", {4});
+  kernels.add(0, call("f", {3}, waits));
   shared.properties.sharedBytes = 64;
-  kernels.add(0, shared);
-  CudaKernel blocks = call("f", {5});
+  kernels.add(0, call("f", {4}, shared));
   blocks.properties.blockBytes = 64;
-  kernels.add(0, blocks);
+  kernels.add(0, call("f", {5}, blocks));
   CudaKernel declares = call("f", {5});
   declares.declarations << "struct S {};\n";
   kernels.add(0, declares);
-  CudaKernel registers = call("f", {6});
   registers.takesRegisters = true;
-  kernels.add(0, registers);
+  kernels.add(0, call("f", {6}, registers));
   kernels.add(0, call("f", {6}));
   GpuProgram program = finish(kernels);
   ASSERT_EQ(program.kernels.size(), 8u);
@@ -127,10 +135,10 @@ TEST(CudaText, OnlyEqualTextsAndPropertiesShareAKernel) {
 TEST(CudaText, BlocksAndWorkspaceMayDiffer) {
   CudaKernels kernels(1);
   for (int64_t i : {1, 2}) {
-    CudaKernel kernel = call("f", {8});
-    kernel.launch.blocks = i;
-    kernel.launch.workspaceBytes = 64 * i;
-    kernels.add(static_cast<size_t>(i - 1), std::move(kernel));
+    KernelPlan &plan = newPlan();
+    plan.launch.blocks = i;
+    plan.launch.workspaceBytes = 64 * i;
+    kernels.add(static_cast<size_t>(i - 1), call("f", {8}, plan));
   }
   GpuProgram program = finish(kernels);
   ASSERT_EQ(program.kernels.size(), 1u);
@@ -141,7 +149,7 @@ TEST(CudaText, BlocksAndWorkspaceMayDiffer) {
 
 TEST(CudaText, NothingToDoIsNoKernel) {
   CudaKernels kernels(1);
-  kernels.add(0, CudaKernel());
+  kernels.add(0, CudaKernel{&newPlan()});
   kernels.add(1, call("f", {}));
   GpuProgram program = finish(kernels);
   ASSERT_EQ(program.kernels.size(), 1u);
