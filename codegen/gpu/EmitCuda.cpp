@@ -8,10 +8,8 @@
 
 #include "codegen/gpu/device/CudaSource.h"
 #include "codegen/gpu/map/MapKernels.h"
-#include "codegen/gpu/skeletons/CudaColumns.h"
-#include "codegen/gpu/skeletons/CudaExchanges.h"
-#include "codegen/gpu/skeletons/CudaProducts.h"
 #include "codegen/gpu/skeletons/CudaRows.h"
+#include "codegen/gpu/skeletons/Skeletons.h"
 
 #include <algorithm>
 #include <optional>
@@ -30,25 +28,19 @@ class KernelWriter {
 public:
   KernelWriter(const KernelPlan &plan, CudaBodies &bodies,
                std::vector<int64_t> &tables)
-      : plan(plan), tables(tables), places(plan.places), kernel{&plan},
-        out{kernel, places, bodies} {}
+      : plan(plan), places(plan.places), kernel{&plan},
+        out{kernel, places, bodies, tables} {}
 
   llvm::Expected<CudaKernel> write();
 
 private:
   /// Begins the braces of a segment, or ends those that the text is in.
   void enter(std::optional<int> segment);
-  llvm::Error writePart(const PartPlan &part);
-  llvm::Error writeContent(const PartPlan &part);
-  llvm::Error writePhase(const PipelinePlan &own, size_t phase);
-  llvm::Error writePipeline(const PipelinePlan &own);
-  llvm::Error writeExchangedRows(const RowsPlan &rows);
-  void writeBarrier(const PartPlan &part, const BarrierPart &barrier);
   void writeWait(Wait wait);
+  llvm::Error writePart(const PartPlan &part);
   void addFrame();
 
   const KernelPlan &plan;
-  std::vector<int64_t> &tables;
   CudaPlaces places;
   CudaKernel kernel;
   CudaPart out;
@@ -57,116 +49,13 @@ private:
 };
 
 void KernelWriter::enter(std::optional<int> segment) {
-  if (!plan.isCut || segment == within)
+  if (segment == within)
     return;
   if (within)
     kernel.body << "}\n";
   if (segment)
     kernel.body << "if (isIn(c, " << static_cast<int64_t>(*segment) << ")) {\n";
   within = segment;
-}
-
-llvm::Error KernelWriter::writeContent(const PartPlan &own) {
-  CudaText &text = kernel.body;
-  if (const auto *signal = std::get_if<SignalPart>(own.part)) {
-    text << ("signal(c, " + Twine(out.signals++) + ", int(")
-         << static_cast<int64_t>(signal->rank) << "), u32(" << signal->flag
-         << "), epoch);\n";
-    return llvm::Error::success();
-  }
-  if (const auto *await = std::get_if<AwaitPart>(own.part)) {
-    text << "await(c, int(" << static_cast<int64_t>(await->rank) << "), u32("
-         << await->flag << "), epoch);\n";
-    return llvm::Error::success();
-  }
-  if (const auto *rows = std::get_if<std::unique_ptr<RowsPlan>>(&own.plan))
-    return emitRows(out, **rows);
-  if (const auto *columns = std::get_if<ColumnsPlan>(&own.plan))
-    return emitColumns(out, *columns);
-  if (const auto *exchange = std::get_if<ExchangePlan>(&own.plan))
-    return emitExchange(out, *exchange, tables);
-  text << (own.mayBeDone ? "if (!c.hasProduct) {\n" : "");
-  llvm::Error error = emitProduct(out, std::get<ProductPlan>(own.plan));
-  text << (own.mayBeDone ? "}\n" : "");
-  return error;
-}
-
-llvm::Error KernelWriter::writePhase(const PipelinePlan &own, size_t phase) {
-  CudaText &text = kernel.body;
-  text << ("if (const i64 chunk = step - " + Twine(phase) +
-           "; chunk >= 0 && chunk < chunks.count) {\n"
-           "const i64 first = chunks.first(chunk), "
-           "last = chunks.last(chunk);\n");
-  for (const PartPlan &part : own.phases[phase]) {
-    if (part.syncsBefore)
-      text << "__syncthreads();\n";
-    if (part.segment)
-      text << "if (isIn(c, " << static_cast<int64_t>(*part.segment) << ")) {\n";
-    if (llvm::Error error = writeContent(part))
-      return error;
-    if (part.segment)
-      text << "}\n";
-  }
-  text << "}\n";
-  return llvm::Error::success();
-}
-
-/// In a step each phase does the chunk before that of the phase before it,
-/// which others have done the step before: what they tell each other is on its
-/// way while the first phase does its chunk. The last phase, of which nobody is
-/// told, every other block does before those that send: they compute while the
-/// rest send.
-llvm::Error KernelWriter::writePipeline(const PipelinePlan &own) {
-  if (own.finishesBefore)
-    out.finish();
-  enter(std::nullopt);
-  CudaText &text = kernel.body;
-  CudaText flags;
-  flags << "Step(c, " << places.group(own.barrier->group) << ", u32("
-        << own.barrier->flags << "), u32(epoch * steps + step";
-  size_t last = own.phases.size() - 1;
-  text << "{\nconst Chunks chunks(" << own.pipeline.units << ", "
-       << own.pipeline.leastUnits
-       << (");\nconst i64 steps = chunks.count + " + Twine(last) +
-           ";\nfor (i64 step = 0; step < steps; ++step) {\n");
-  for (size_t phase = 0; phase <= last; ++phase) {
-    if (phase == 1)
-      text << "if (step > 0)\n  await" << flags << " - 1));\n"
-           << (last > 1 ? "#pragma unroll 1\nfor (u32 pass = 0; pass < 2; "
-                          "++pass)\nif ((pass + blockIdx.x) % 2 == 0) {\n"
-                        : "{\n");
-    if (phase > 1 && phase == last)
-      text << "} else {\n";
-    if (llvm::Error error = writePhase(own, phase))
-      return error;
-    if (phase == std::max<size_t>(last - 1, 1))
-      text << "if (step + 1 < steps)\n  tell" << flags << "));\n";
-  }
-  text << "}\n}\n}\n";
-  return llvm::Error::success();
-}
-
-/// Rows of which those who take them do the exchange before.
-llvm::Error KernelWriter::writeExchangedRows(const RowsPlan &rows) {
-  kernel.body << "if (isIn(c, " << rows.exchange->segment << ") || isIn(c, "
-              << rows.exchange->segment + 1 << ")) {\n";
-  if (llvm::Error error = emitRows(out, rows))
-    return error;
-  // What follows finds them open in other segments, too.
-  kernel.body << "} else {\nopenCluster(c);\n}\n";
-  return llvm::Error::success();
-}
-
-void KernelWriter::writeBarrier(const PartPlan &own,
-                                const BarrierPart &barrier) {
-  kernel.body << (own.isMeeting ? "groupBarrier(c, " : "edgeBarrier(c, ")
-              << places.group(barrier.group) << ", u32(" << barrier.flags
-              << "), epoch";
-  if (!out.last.text.empty())
-    kernel.body << ", " << static_cast<int64_t>(own.lastSegment) << ", [&] {\n"
-                << out.last << "}";
-  out.last = {};
-  kernel.body << ");\n";
 }
 
 void KernelWriter::writeWait(Wait wait) {
@@ -186,9 +75,6 @@ void KernelWriter::writeWait(Wait wait) {
 }
 
 llvm::Error KernelWriter::writePart(const PartPlan &own) {
-  if (const auto *rows = std::get_if<std::unique_ptr<RowsPlan>>(&own.plan);
-      rows && (*rows)->exchange)
-    return writeExchangedRows(**rows);
   if (own.finishesBefore)
     out.finish();
   if (own.opensCluster) {
@@ -196,19 +82,12 @@ llvm::Error KernelWriter::writePart(const PartPlan &own) {
     kernel.body << "openCluster(c);\n";
   }
   enter(own.segment);
-  if (own.isTaken)
-    return llvm::Error::success();
-  const auto *barrier = std::get_if<BarrierPart>(own.part);
   writeWait(own.wait);
-  if (std::holds_alternative<ExchangePlan>(own.plan))
+  if (own.leavesSegment)
     enter(std::nullopt);
   for (const Prefetch &prefetch : own.prefetches)
     emitPrefetch(out, prefetch);
-  if (barrier) {
-    writeBarrier(own, *barrier);
-    return llvm::Error::success();
-  }
-  return writeContent(own);
+  return own.plan->skeleton.emit(out, *own.plan);
 }
 
 /// Puts around the body what it needs.
@@ -231,13 +110,9 @@ void KernelWriter::addFrame() {
 }
 
 llvm::Expected<CudaKernel> KernelWriter::write() {
-  for (const auto &any : plan.parts) {
-    const auto *pipeline = std::get_if<PipelinePlan>(&any);
-    llvm::Error error = pipeline ? writePipeline(*pipeline)
-                                 : writePart(std::get<PartPlan>(any));
-    if (error)
+  for (const PartPlan &part : plan.parts)
+    if (llvm::Error error = writePart(part))
       return std::move(error);
-  }
   if (plan.finishesAfter)
     out.finish();
   enter(std::nullopt);
@@ -328,7 +203,8 @@ llvm::Expected<GpuProgram> Emitter::run() {
 llvm::Expected<GpuProgram> codegen::emitCuda(const Plan &plan,
                                              ArrayRef<LoopKernel> loops) {
   LoopKernels bodies(loops);
-  llvm::Expected<std::unique_ptr<KernelPlans>> plans = mapKernels(plan, bodies);
+  llvm::Expected<std::unique_ptr<KernelPlans>> plans =
+      mapKernels(plan, bodies, allSkeletons());
   if (!plans)
     return plans.takeError();
   return Emitter(**plans).run();

@@ -8,6 +8,7 @@
 
 #include "codegen/gpu/EmitCuda.h"
 #include "codegen/gpu/map/MapKernels.h"
+#include "codegen/gpu/skeletons/Skeletons.h"
 #include "codegen/plan/ExportPlan.h"
 #include "runtime/plan/PlanJson.h"
 
@@ -56,7 +57,7 @@ Result<std::string> codegen::printKernelPlans(ModuleOp plans,
   LoopLibrary library;
   runtime::Plan plan = exportPlan(plans, program, library);
   llvm::Expected<std::unique_ptr<KernelPlans>> mapped =
-      mapKernels(plan, LoopKernels(library.kernels));
+      mapKernels(plan, LoopKernels(library.kernels), allSkeletons());
   if (!mapped)
     return error("no kernels for GPUs: ", llvm::toString(mapped.takeError()));
   return printKernels(**mapped);

@@ -61,6 +61,8 @@ struct CudaPart {
   CudaKernel &kernel;
   const CudaPlaces &places;
   CudaBodies &bodies;
+  /// The actions of all synthesized schedules (exchange.cuh).
+  std::vector<int64_t> &tables;
   /// For names of its own.
   int number = 0;
   /// How many signals it has so far.

@@ -10,75 +10,15 @@
 #define CCN_CODEGEN_GPU_MAP_KERNELPLAN_H
 
 #include "codegen/gpu/map/LaunchBarriers.h"
-#include "codegen/gpu/map/LaunchPipelines.h"
-#include "codegen/gpu/map/LaunchSegments.h"
-#include "codegen/gpu/map/RowsPlan.h"
+#include "codegen/gpu/map/PartPlaces.h"
+#include "codegen/gpu/map/RowTeams.h"
+#include "codegen/gpu/map/Skeleton.h"
 #include "runtime/plan/GpuProgram.h"
 
 #include <memory>
 #include <optional>
-#include <variant>
 
 namespace ccn::codegen {
-
-/// Sums along other dimensions than that of rows, or elements between such.
-struct ColumnLoopPlan {
-  LoopPlan loop;
-  /// Whether all blocks wait for each other before, and whether they merge
-  /// first what they have of results, for which they wait, too.
-  bool waitsBefore = false, mergesBefore = false;
-  /// Of elements nothing more is set.
-  bool isReduced = false;
-  int64_t vectors = 0, summed = 0;
-  /// Of a thread, on their way at once.
-  int64_t turns = 1;
-  /// Threads of a group, and what all of them have of vectors is a tile.
-  int64_t lanes = 1, tiles = 1;
-  /// How many blocks may share out the sums of a tile; where more than one do,
-  /// they leave what they have in the launch's workspace, from byte `partials`
-  /// on, and merge it when all have come.
-  int64_t mostShares = 1, partials = 0;
-  /// What a thread has of the sums of one result.
-  int64_t bytesOfSum = 0;
-
-  bool isShared() const { return mostShares > 1; }
-};
-
-/// The results of a block, and its groups, where sums of blocks are merged.
-constexpr int64_t mergedResults = 32;
-
-struct ColumnsPlan {
-  /// With arrays of scratch in the launch's workspace.
-  std::unique_ptr<const runtime::RowsPart> rows;
-  /// Empty.
-  std::unique_ptr<const Scratch> scratch;
-  std::vector<ColumnLoopPlan> loops;
-  /// Whether blocks merge at the end what they have.
-  bool mergesAfter = false;
-};
-
-/// A product, a convolution, or rows of a table. They take no lists of buffers:
-/// what is in one is copied.
-struct ProductPlan {
-  runtime::Part part;
-  std::vector<std::unique_ptr<RowsPlan>> before = {}, after = {};
-  /// Of rows that are added to a table: where in the launch's workspace its
-  /// memory is, and what copies the table.
-  int64_t memory = 0;
-  std::unique_ptr<RowsPlan> table = {};
-};
-
-struct ExchangePlan {
-  const runtime::ExchangePart *part;
-  ExchangeMemory memory;
-  const ExchangeSegments *segments;
-  /// By packets: how many there are of a rank, how many of them a block takes
-  /// at a time, and a thread has on their way.
-  int64_t packets = 0, ofBlock = 0, batch = 0;
-  /// Of a schedule whose results would overwrite what others are made of: where
-  /// in the launch's workspace that is kept.
-  std::optional<int64_t> kept = {};
-};
 
 /// A row of matrices that begins to come while ranks wait.
 struct Prefetch {
@@ -89,44 +29,26 @@ struct Prefetch {
   int64_t step, bytes;
 };
 
+/// A part of a launch, or a few that a skeleton does together.
 struct PartPlan {
-  const runtime::Part *part;
-  /// The barrier's, signal's and await's are their part.
-  std::variant<std::monostate, std::unique_ptr<RowsPlan>, ColumnsPlan,
-               ProductPlan, ExchangePlan>
-      plan = {};
+  llvm::ArrayRef<runtime::Part> parts;
+  std::unique_ptr<SkeletonPlan> plan = {};
   /// What is left for a barrier is done before.
   bool finishesBefore = false;
   /// Whether a cluster's blocks wait, before, until all have begun.
   bool opensCluster = false;
-  /// The segment that it is in, if a launch has several and it is in one.
+  /// The segment in which it waits and is done, if the launch has several and
+  /// it is in one; and whether it is only the segment in which it waits.
   std::optional<int> segment = {};
+  bool leavesSegment = false;
   /// How it waits for parts before it.
   Wait wait = Wait::None;
-  /// Of a barrier: whether all blocks of all ranks come to it.
-  bool isMeeting = false;
-  /// Of what is left for a barrier: the segment that it is of.
-  int lastSegment = 0;
   /// Before a barrier, or an exchange.
   std::vector<Prefetch> prefetches = {};
-  /// Whether another part does it, or a library may have done it.
-  bool isTaken = false, mayBeDone = false;
-  /// Of a phase: whether its threads wait before it.
-  bool syncsBefore = false;
-};
-
-/// Phases that the steps of a pipeline do, each one chunk later than the one
-/// before (LaunchPipelines.h).
-struct PipelinePlan {
-  LaunchPipeline pipeline;
-  const runtime::BarrierPart *barrier;
-  /// Whether what is left for a barrier is done before.
-  bool finishesBefore = false;
-  std::vector<std::vector<PartPlan>> phases = {};
 };
 
 struct KernelPlan {
-  KernelPlan(const PartPlaces &places) : places(places) {}
+  explicit KernelPlan(const PartPlaces &places) : places(places) {}
 
   std::string name;
   /// With the buffers of the launch's workspace.
@@ -149,7 +71,7 @@ struct KernelPlan {
   /// Whether the blocks of a cluster wait for each other at the end, before
   /// which others may access what they have.
   bool opensClusters = false;
-  std::vector<std::variant<PartPlan, PipelinePlan>> parts;
+  std::vector<PartPlan> parts;
   /// Whether something is left for a barrier at the end.
   bool finishesAfter = false;
 };

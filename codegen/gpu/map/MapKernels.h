@@ -8,6 +8,8 @@
 #define CCN_CODEGEN_GPU_MAP_MAPKERNELS_H
 
 #include "codegen/gpu/map/KernelPlan.h"
+#include "codegen/gpu/map/LaunchSegments.h"
+#include "codegen/gpu/map/LoopPlan.h"
 
 #include "llvm/Support/Error.h"
 
@@ -30,7 +32,8 @@ struct KernelPlans {
 };
 
 llvm::Expected<std::unique_ptr<KernelPlans>>
-mapKernels(const runtime::Plan &plan, const LoopKernels &bodies);
+mapKernels(const runtime::Plan &plan, const LoopKernels &bodies,
+           Skeletons skeletons);
 
 /// For readers: the kernels of each launch, those of ranks that are alike once.
 std::string printKernels(const KernelPlans &plans);

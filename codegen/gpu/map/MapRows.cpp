@@ -1,7 +1,8 @@
 //===- MapRows.cpp - Who takes which elements of loops over rows ----------===//
 
+#include "codegen/gpu/map/MapRows.h"
+
 #include "codegen/gpu/map/ExchangePackets.h"
-#include "codegen/gpu/map/KernelMapper.h"
 #include "codegen/gpu/map/RowShares.h"
 #include "runtime/plan/GpuAbi.h"
 
@@ -36,8 +37,8 @@ bool fillsWarps(const runtime::RowsPart &rows, Team team) {
 
 class RowsMapper {
 public:
-  RowsMapper(KernelMapper &mapper, RowsPlan &plan)
-      : mapper(mapper), plan(plan), rows(*plan.rows) {}
+  RowsMapper(LaunchMapper &launch, RowsPlan &plan)
+      : launch(launch), plan(plan), rows(*plan.rows) {}
 
   void map();
 
@@ -45,7 +46,7 @@ private:
   void placeScratch();
   bool dependsOnEarlier(size_t loop) const;
   LoopPlan planOf(const runtime::Loop &loop, bool byRows) const {
-    return {mapper.kernel.places, loop, mapper.bodies.of(loop), byRows,
+    return {launch.kernel.places, loop, launch.facts.bodies.of(loop), byRows,
             plan.scratch};
   }
   void mapElements();
@@ -53,7 +54,7 @@ private:
   void mapFewSums(RowLoopPlan &loop, const runtime::Loop &sums);
   void mapGrid();
 
-  KernelMapper &mapper;
+  LaunchMapper &launch;
   RowsPlan &plan;
   const runtime::RowsPart &rows;
 };
@@ -89,12 +90,12 @@ void RowsMapper::placeScratch() {
   }
   if (plan.scratch.bytes == 0)
     return;
-  runtime::GpuKernel &properties = mapper.kernel.properties;
+  runtime::GpuKernel &properties = launch.kernel.properties;
   constexpr int64_t alignment = 64;
   if (plan.team.kind == Team::Grid) {
     plan.scratchIn = RowsPlan::Workspace;
     plan.scratchOffset =
-        mapper.takeWorkspace(llvm::alignTo(plan.scratch.bytes, alignment));
+        launch.takeWorkspace(llvm::alignTo(plan.scratch.bytes, alignment));
     return;
   }
   int64_t bytes = llvm::alignTo(teamsOfBlock(plan.team, properties.threads) *
@@ -103,7 +104,7 @@ void RowsMapper::placeScratch() {
   // Parts of a kernel take the same shared memory, one after the other.
   if (bytes <= mostShared) {
     plan.scratchIn = RowsPlan::Shared;
-    mapper.needShared(bytes);
+    launch.needShared(bytes);
     return;
   }
   plan.scratchIn = RowsPlan::Block;
@@ -133,18 +134,18 @@ void RowsMapper::mapElements() {
   const BlockShare &share = plan.share;
   // Which block takes which elements may be agreed, and blocks of clusters have
   // fewer threads than tiles are shared out among.
-  if (share.units == 0 && share.tile == 0 && !mapper.kernel.properties.clusters)
+  if (share.units == 0 && share.tile == 0 && !launch.kernel.properties.clusters)
     loop.chooseTile();
-  mapper.settle(loop);
+  launch.settle(loop);
   int64_t blocks = llvm::divideCeilSigned(
       product(loop.kept),
       share.tile ? share.tile : threadsPerBlock * loop.width);
   if (loop.tile) {
     plan.tiles = shareTiles(loop);
-    mapper.partsOfFewRegisters += loop.tile->takesFewRegisters;
+    launch.partsOfFewRegisters += loop.tile->takesFewRegisters;
     blocks = product(plan.tiles->blocks);
   }
-  mapper.needBlocks(blocks);
+  launch.needBlocks(blocks);
 }
 
 void RowsMapper::mapTeams() {
@@ -152,45 +153,45 @@ void RowsMapper::mapTeams() {
   std::vector<LoopPlan> loops;
   for (const runtime::Loop &loop : rows.loops)
     loops.push_back(planOf(loop, true));
-  RowShares shares(mapper.kernel.places, rows, plan.team, loops, plan.scratch);
+  RowShares shares(launch.kernel.places, rows, plan.team, loops, plan.scratch);
   placeScratch();
   if (plan.exchange)
     plan.given = loops.front().give(plan.exchange->part->to.buffer);
   for (LoopPlan &loop : loops)
-    mapper.settle(loop);
+    launch.settle(loop);
   // In a step of a pipeline the teams of a warp may have unequal numbers.
   plan.areWarps = plan.share.units == 0 && fillsWarps(rows, plan.team);
   for (auto [i, loop] : llvm::enumerate(loops)) {
     LoopTurns turns(loop, plan.team);
     // Of few rows a block has the registers to have all that it needs at once.
-    bool isFetchedBefore = mapper.kernel.takesRegisters && i > 0 &&
+    bool isFetchedBefore = launch.kernel.takesRegisters && i > 0 &&
                            turns.canFetch(loop) && shares.fetchesConstants(i);
     plan.loops.push_back({std::move(loop), shares.isOfEvery(i),
                           shares.waitsBefore(i), isFetchedBefore,
                           dependsOnEarlier(i), turns});
   }
   plan.waitsAfter = shares.waitsAfter();
-  mapper.needBlocks(llvm::divideCeilSigned(
-      rows.rows, teamsOfBlock(plan.team, mapper.kernel.properties.threads)));
+  launch.needBlocks(llvm::divideCeilSigned(
+      rows.rows, teamsOfBlock(plan.team, launch.kernel.properties.threads)));
 }
 
 /// Each block has a part of each, and the parts are summed up.
 void RowsMapper::mapFewSums(RowLoopPlan &loop, const runtime::Loop &sums) {
   loop.shared = RowLoopPlan::FewSums;
   // What is on its way.
-  mapper.kernel.takesRegisters = true;
+  launch.kernel.takesRegisters = true;
   int64_t sumBytes = 8 * static_cast<int64_t>(sums.outputs.size());
-  loop.partials = mapper.takeWorkspace(std::max<int64_t>(rows.rows, 1) *
+  loop.partials = launch.takeWorkspace(std::max<int64_t>(rows.rows, 1) *
                                        CCN_MAX_BLOCKS * sumBytes);
   if (rows.rows != 1) {
-    mapper.gridBarrier();
+    launch.gridBarrier();
     return;
   }
   // So that it is no barrier more.
   loop.isLeft = true;
-  loop.isLeftAfterOthers = std::exchange(mapper.isLeft, true);
+  loop.isLeftAfterOthers = std::exchange(launch.isLeft, true);
   for (const LoopOperand &output : sums.outputs)
-    mapper.lastWrites.push_back(output.view);
+    launch.lastWrites.push_back(output.view);
 }
 
 /// All blocks work on each loop, one loop after the other.
@@ -200,17 +201,17 @@ void RowsMapper::mapGrid() {
   for (const runtime::Loop &loop : rows.loops)
     plan.loops.push_back({planOf(loop, true)});
   for (RowLoopPlan &loop : plan.loops)
-    mapper.settle(loop.loop);
+    launch.settle(loop.loop);
   for (auto [i, of] : llvm::enumerate(plan.loops)) {
     const LoopPlan &loop = of.loop;
     if (i > 0)
-      mapper.gridBarrier();
+      launch.gridBarrier();
     if (!loop.isReduced()) {
-      mapper.needBlocks(llvm::divideCeilSigned(product(loop.kept),
+      launch.needBlocks(llvm::divideCeilSigned(product(loop.kept),
                                                threadsPerBlock * loop.width));
       continue;
     }
-    mapper.needBlocks(llvm::divideCeilSigned(
+    launch.needBlocks(llvm::divideCeilSigned(
         product(loop.kept) * product(loop.reduced),
         plan.share.tile ? plan.share.tile : threadsPerBlock * loop.width * 4));
     if (loop.kept.empty())
@@ -299,31 +300,31 @@ bool codegen::suitExchange(const PartPlaces &places, const LoopKernels &bodies,
       });
 }
 
-std::unique_ptr<RowsPlan> codegen::mapRows(KernelMapper &mapper,
+std::unique_ptr<RowsPlan> codegen::mapRows(LaunchMapper &launch,
                                            const runtime::RowsPart &rows,
                                            const BlockShare &share,
                                            const RowExchange *exchange) {
   auto plan = std::make_unique<RowsPlan>();
   plan->rows = std::make_unique<const runtime::RowsPart>(rows);
   plan->share = share;
-  plan->team = teamIn(mapper.kernel, rows);
+  plan->team = teamIn(launch.kernel, rows);
   if (exchange)
     plan->exchange = *exchange;
-  RowsMapper(mapper, *plan).map();
+  RowsMapper(launch, *plan).map();
   return plan;
 }
 
-std::unique_ptr<RowsPlan> codegen::mapCopy(KernelMapper &mapper,
+std::unique_ptr<RowsPlan> codegen::mapCopy(LaunchMapper &launch,
                                            const runtime::CopyPart &copy,
                                            const BlockShare &share) {
   runtime::Loop loop;
   loop.sizes = copy.sizes.empty() ? std::vector<int64_t>{1} : copy.sizes;
-  runtime::ElementType type = mapper.kernel.places.type(copy.from);
+  runtime::ElementType type = launch.kernel.places.type(copy.from);
   loop.inputs = {{Access::Load, copy.from, type}};
   loop.outputs = {{Access::Store, copy.to, type}};
   for (LoopOperand *operand : {&loop.inputs[0], &loop.outputs[0]})
     operand->view.strides.resize(loop.sizes.size());
-  return mapRows(mapper, {loop.sizes.front(), {loop}}, share);
+  return mapRows(launch, {loop.sizes.front(), {loop}}, share);
 }
 
 std::vector<Prefetch> codegen::prefetchesOf(const KernelPlan &kernel,

@@ -1,6 +1,6 @@
 //===- CudaColumns.cpp - Sums along other than rows as CUDA C++ -----------===//
 
-#include "codegen/gpu/skeletons/CudaColumns.h"
+#include "codegen/gpu/skeletons/Columns.h"
 
 #include "codegen/gpu/emit/CudaElements.h"
 #include "codegen/gpu/emit/CudaIndices.h"

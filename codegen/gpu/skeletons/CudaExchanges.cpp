@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/skeletons/CudaExchanges.h"
+#include "codegen/gpu/skeletons/Exchanges.h"
 
 #include "runtime/plan/GpuAbi.h"
 #include "runtime/plan/ProtocolRules.h"
@@ -106,8 +106,7 @@ llvm::Error emitPackets(CudaPart &out, const ExchangePlan &plan) {
 
 } // namespace
 
-llvm::Error codegen::emitExchange(CudaPart &out, const ExchangePlan &plan,
-                                  std::vector<int64_t> &tables) {
+llvm::Error codegen::emitExchange(CudaPart &out, const ExchangePlan &plan) {
   const ExchangePart &part = *plan.part;
   if (part.exchange != Exchange::Schedule)
     return emitPackets(out, plan);
@@ -115,7 +114,7 @@ llvm::Error codegen::emitExchange(CudaPart &out, const ExchangePlan &plan,
   std::string element(cudaStorage(places.type(part.from)));
   CudaText &text = out.kernel.body;
   CudaText from = places.elements(part.from, "const ");
-  llvm::Expected<int64_t> table = addTable(places, plan, tables);
+  llvm::Expected<int64_t> table = addTable(places, plan, out.tables);
   if (!table)
     return table.takeError();
   if (plan.kept) {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/skeletons/CudaProducts.h"
+#include "codegen/gpu/skeletons/Products.h"
 
 #include "codegen/gpu/skeletons/CudaRows.h"
 #include "runtime/tensor/ElementType.h"

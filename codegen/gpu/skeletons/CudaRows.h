@@ -10,6 +10,7 @@
 
 #include "codegen/gpu/emit/CudaParts.h"
 #include "codegen/gpu/map/KernelPlan.h"
+#include "codegen/gpu/map/RowsPlan.h"
 
 namespace ccn::codegen {
 

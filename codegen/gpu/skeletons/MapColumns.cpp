@@ -1,7 +1,8 @@
 //===- MapColumns.cpp - Who sums up along other than rows -----------------===//
 
+#include "codegen/gpu/skeletons/Columns.h"
+
 #include "codegen/gpu/map/ColumnSums.h"
-#include "codegen/gpu/map/KernelMapper.h"
 #include "runtime/plan/GpuAbi.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -101,9 +102,9 @@ bool isBefore(const PartPlaces &places, const Loop &one, const Loop &other) {
 }
 
 /// Maps one loop of sums.
-void mapSums(KernelMapper &mapper, const Loop &info, ColumnLoopPlan &plan) {
+void mapSums(LaunchMapper &launch, const Loop &info, ColumnLoopPlan &plan) {
   plan.isReduced = true;
-  shareOut(mapper.kernel.places, info, plan);
+  shareOut(launch.kernel.places, info, plan);
   plan.bytesOfSum = bytesOfSums(info);
   // Of what a thread has of sums, at most.
   int64_t bytes = plan.loop.width * plan.bytesOfSum;
@@ -112,24 +113,24 @@ void mapSums(KernelMapper &mapper, const Loop &info, ColumnLoopPlan &plan) {
     int64_t items = std::max<int64_t>(
         plan.tiles,
         std::min<int64_t>(plan.tiles * plan.mostShares, CCN_MAX_BLOCKS));
-    plan.partials = mapper.takeWorkspace(
+    plan.partials = launch.takeWorkspace(
         llvm::alignTo(items * plan.lanes * bytes, /*Align=*/64));
   }
-  mapper.needBlocks(plan.tiles * plan.mostShares);
+  launch.needBlocks(plan.tiles * plan.mostShares);
   if (plan.lanes < threadsPerBlock)
-    mapper.needShared(threadsPerBlock * bytes);
+    launch.needShared(threadsPerBlock * bytes);
 }
 
 } // namespace
 
-ColumnsPlan codegen::mapColumns(KernelMapper &mapper,
-                                const runtime::RowsPart &rows) {
+void codegen::mapColumns(LaunchMapper &launch, const runtime::RowsPart &rows,
+                         ColumnsPlan &plan) {
   runtime::RowsPart spread = rows;
   for (const auto &[number, array] : spreadScratch(spread)) {
     int64_t bytes = array.count * runtime::sizeInBytes(array.type);
-    int buffer = mapper.kernel.places.addWorkspace(
+    int buffer = launch.kernel.places.addWorkspace(
         array.type, array.count,
-        mapper.takeWorkspace(llvm::alignTo(bytes, /*Align=*/64)));
+        launch.takeWorkspace(llvm::alignTo(bytes, /*Align=*/64)));
     for (LoopOperand *operand : array.operands) {
       operand->view.buffer = buffer;
       operand->access = Access::Load;
@@ -139,7 +140,6 @@ ColumnsPlan codegen::mapColumns(KernelMapper &mapper,
     for (LoopOperand &output : loop.outputs)
       if (output.access == Access::Load)
         output.access = Access::Store;
-  ColumnsPlan plan;
   plan.rows = std::make_unique<const runtime::RowsPart>(std::move(spread));
   plan.scratch = std::make_unique<const Scratch>();
   // Since blocks last waited for each other.
@@ -147,29 +147,28 @@ ColumnsPlan codegen::mapColumns(KernelMapper &mapper,
   bool anyToMerge = false;
   for (const Loop &loop : plan.rows->loops) {
     ColumnLoopPlan &own = plan.loops.emplace_back(ColumnLoopPlan{
-        LoopPlan(mapper.kernel.places, loop, mapper.bodies.of(loop),
+        LoopPlan(launch.kernel.places, loop, launch.facts.bodies.of(loop),
                  /*byRows=*/false, *plan.scratch,
                  /*byColumns=*/loop.reducedDims > 0)});
     own.waitsBefore = llvm::any_of(before, [&](const Loop *earlier) {
-      return isBefore(mapper.kernel.places, *earlier, loop);
+      return isBefore(launch.kernel.places, *earlier, loop);
     });
     if (own.waitsBefore) {
       own.mergesBefore = std::exchange(anyToMerge, false);
-      mapper.gridBarrier();
+      launch.gridBarrier();
       before.clear();
     }
     before.push_back(&loop);
-    mapper.settle(own.loop);
+    launch.settle(own.loop);
     if (loop.reducedDims == 0) {
-      mapper.needBlocks(llvm::divideCeilSigned(
+      launch.needBlocks(llvm::divideCeilSigned(
           product(own.loop.kept), threadsPerBlock * own.loop.width));
       continue;
     }
-    mapSums(mapper, loop, own);
+    mapSums(launch, loop, own);
     anyToMerge |= own.isShared();
   }
   plan.mergesAfter = anyToMerge;
   if (anyToMerge)
-    mapper.gridBarrier();
-  return plan;
+    launch.gridBarrier();
 }

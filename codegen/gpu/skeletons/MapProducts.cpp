@@ -1,6 +1,8 @@
 //===- MapProducts.cpp - Products, convolutions and tables ----------------===//
 
-#include "codegen/gpu/map/KernelMapper.h"
+#include "codegen/gpu/skeletons/Products.h"
+
+#include "codegen/gpu/map/MapRows.h"
 #include "codegen/gpu/map/PartAccesses.h"
 #include "runtime/tensor/Strided.h"
 
@@ -11,11 +13,11 @@ using namespace ccn::codegen;
 
 namespace {
 
-void needTiles(KernelMapper &mapper, int64_t m, int64_t n, int64_t batches) {
+void needTiles(LaunchMapper &launch, int64_t m, int64_t n, int64_t batches) {
   constexpr int64_t processors = 128;
   int64_t large =
       llvm::divideCeilSigned(m, 128) * llvm::divideCeilSigned(n, 128) * batches;
-  mapper.needBlocks(large >= processors
+  launch.needBlocks(large >= processors
                         ? large
                         : llvm::divideCeilSigned(m, 64) *
                               llvm::divideCeilSigned(n, 64) * batches);
@@ -23,10 +25,10 @@ void needTiles(KernelMapper &mapper, int64_t m, int64_t n, int64_t batches) {
 
 /// Lets a part find in the launch's workspace what it reads of lists of
 /// buffers. What it writes there is then to be copied back.
-void stage(KernelMapper &mapper, ProductPlan &plan,
+void stage(LaunchMapper &launch, ProductPlan &plan,
            std::vector<runtime::CopyPart> &after) {
   std::vector<runtime::CopyPart> before;
-  PartPlaces &places = mapper.kernel.places;
+  PartPlaces &places = launch.kernel.places;
   forEachAccess(plan.part, places.plan.groups,
                 [&](const PartAccess<runtime::View> &access) {
                   runtime::View &view = access.view;
@@ -38,7 +40,7 @@ void stage(KernelMapper &mapper, ProductPlan &plan,
                   int64_t bytes = access.extent * runtime::sizeInBytes(type);
                   view.buffer = places.addWorkspace(
                       type, access.extent,
-                      mapper.takeWorkspace(llvm::alignTo(bytes, 64)));
+                      launch.takeWorkspace(llvm::alignTo(bytes, 64)));
                   view.offset = 0;
                   view.rank = -1;
                   runtime::View to = view;
@@ -50,41 +52,40 @@ void stage(KernelMapper &mapper, ProductPlan &plan,
                     after.push_back({{access.extent}, to, from});
                 });
   for (const runtime::CopyPart &copy : before)
-    plan.before.push_back(mapCopy(mapper, copy));
+    plan.before.push_back(mapCopy(launch, copy));
   if (!before.empty())
-    mapper.gridBarrier();
+    launch.gridBarrier();
 }
 
-void mapScatter(KernelMapper &mapper, const runtime::ScatterRowsPart &p,
+void mapScatter(LaunchMapper &launch, const runtime::ScatterRowsPart &p,
                 ProductPlan &plan) {
-  plan.memory = mapper.takeWorkspace(llvm::alignTo(8 * (1 + p.count), 64));
+  plan.memory = launch.takeWorkspace(llvm::alignTo(8 * (1 + p.count), 64));
   // Rows are added to a copy.
   runtime::View from = p.table, to = p.to;
   from.strides = to.strides = {1};
-  plan.table = mapCopy(mapper, {{p.tableRows * p.rowSize}, from, to});
-  mapper.gridBarrier();
-  mapper.needBlocks(p.count);
+  plan.table = mapCopy(launch, {{p.tableRows * p.rowSize}, from, to});
+  launch.gridBarrier();
+  launch.needBlocks(p.count);
 }
 
 } // namespace
 
-ProductPlan codegen::mapProduct(KernelMapper &mapper,
-                                const runtime::Part &any) {
-  ProductPlan plan{any};
+void codegen::mapProduct(LaunchMapper &launch, const runtime::Part &part,
+                         ProductPlan &plan) {
+  plan.part = part;
   std::vector<runtime::CopyPart> after;
-  stage(mapper, plan, after);
+  stage(launch, plan, after);
   if (const auto *p = std::get_if<runtime::MatmulPart>(&plan.part))
-    needTiles(mapper, p->m, p->n, runtime::product(p->batch));
+    needTiles(launch, p->m, p->n, runtime::product(p->batch));
   else if (const auto *p = std::get_if<runtime::Conv2dPart>(&plan.part))
-    needTiles(mapper, p->yShape[1], p->yShape[2] * p->yShape[3], p->yShape[0]);
+    needTiles(launch, p->yShape[1], p->yShape[2] * p->yShape[3], p->yShape[0]);
   else if (const auto *p = std::get_if<runtime::GatherRowsPart>(&plan.part))
-    mapper.needBlocks(llvm::divideCeilSigned(
-        p->count * p->rowSize, mapper.kernel.properties.threads * 4));
+    launch.needBlocks(llvm::divideCeilSigned(
+        p->count * p->rowSize, launch.kernel.properties.threads * 4));
   else
-    mapScatter(mapper, std::get<runtime::ScatterRowsPart>(plan.part), plan);
+    mapScatter(launch, std::get<runtime::ScatterRowsPart>(plan.part), plan);
   if (!after.empty())
-    mapper.gridBarrier();
+    launch.gridBarrier();
   for (const runtime::CopyPart &copy : after)
-    plan.after.push_back(mapCopy(mapper, copy));
-  return plan;
+    plan.after.push_back(mapCopy(launch, copy));
 }

@@ -1,0 +1,37 @@
+//===- MapRows.h - Who takes which elements of loops over rows --*- C++ -*-===//
+
+#ifndef CCN_CODEGEN_GPU_MAP_MAPROWS_H
+#define CCN_CODEGEN_GPU_MAP_MAPROWS_H
+
+#include "codegen/gpu/map/LaunchMapper.h"
+#include "codegen/gpu/map/RowsPlan.h"
+
+namespace ccn::codegen {
+
+/// Loops over rows; what is exchanged before, if who takes the rows does that.
+std::unique_ptr<RowsPlan> mapRows(LaunchMapper &launch,
+                                  const runtime::RowsPart &rows,
+                                  const BlockShare &share = {},
+                                  const RowExchange *exchange = nullptr);
+std::unique_ptr<RowsPlan> mapCopy(LaunchMapper &launch,
+                                  const runtime::CopyPart &copy,
+                                  const BlockShare &share = {});
+
+/// The rows that teams are to take, which may come while ranks wait; but for
+/// what lies in buffer `awaited`.
+std::vector<Prefetch> prefetchesOf(const KernelPlan &kernel,
+                                   const runtime::RowsPart &rows, int awaited);
+
+/// Whether clusters of blocks may take rows that blocks would, as threads need
+/// nothing that others made but sums of a row.
+bool suitClusters(const PartPlaces &places, const LoopKernels &bodies,
+                  const runtime::RowsPart &rows);
+/// Whether the clusters that take rows may do an exchange that comes before, of
+/// which they take the results from the packets.
+bool suitExchange(const PartPlaces &places, const LoopKernels &bodies,
+                  const runtime::RowsPart &rows,
+                  const runtime::ExchangePart &exchange);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_GPU_MAP_MAPROWS_H

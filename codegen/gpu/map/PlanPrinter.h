@@ -1,0 +1,40 @@
+//===- PlanPrinter.h - Kernel plans as text ---------------------*- C++ -*-===//
+//
+// For readers and tests: a line for each kernel, part and loop, with what is
+// not as usual in words of the form name(value).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_GPU_MAP_PLANPRINTER_H
+#define CCN_CODEGEN_GPU_MAP_PLANPRINTER_H
+
+#include "codegen/gpu/map/KernelPlan.h"
+#include "codegen/gpu/map/RowsPlan.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace ccn::codegen {
+
+/// " name(value)", if the value is not 0.
+inline void printNumber(llvm::raw_ostream &os, llvm::StringRef name,
+                        int64_t value) {
+  if (value != 0)
+    os << ' ' << name << '(' << value << ')';
+}
+/// " name", if it holds.
+inline void printWord(llvm::raw_ostream &os, llvm::StringRef name, bool holds) {
+  if (holds)
+    os << ' ' << name;
+}
+
+void printTeam(llvm::raw_ostream &os, Team team);
+/// A loop, without the end of its line; and rows with all of their loops.
+void printLoop(llvm::raw_ostream &os, const LoopPlan &loop,
+               const runtime::Loop &info, unsigned depth);
+void printRows(llvm::raw_ostream &os, const RowsPlan &rows, unsigned depth);
+/// A part, with what comes before it.
+void printPart(llvm::raw_ostream &os, const PartPlan &part, unsigned depth);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_GPU_MAP_PLANPRINTER_H

@@ -1,0 +1,109 @@
+//===- ExchangedRows.cpp - An exchange by who takes the rows after it -----===//
+//
+// Few long rows of clusters, of which nobody else needs what is exchanged: a
+// thread sends what it has of a row, and receives it turn by turn where it
+// needs it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/map/MapRows.h"
+#include "codegen/gpu/map/PartAccesses.h"
+#include "codegen/gpu/map/PlanPrinter.h"
+#include "codegen/gpu/skeletons/CudaRows.h"
+#include "codegen/gpu/skeletons/Skeletons.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using namespace ccn::runtime;
+
+namespace {
+
+struct OwnPlan : SkeletonPlan {
+  using SkeletonPlan::SkeletonPlan;
+
+  std::unique_ptr<RowsPlan> rows;
+};
+
+/// The exchange that is part number `part`, if who takes the rows of the next
+/// part does it: nobody else needs what comes, and nothing comes before.
+std::optional<RowExchange> exchangeOfRows(const LaunchMapper &launch,
+                                          size_t part) {
+  const std::vector<Part> &parts = launch.parts;
+  const PartPlaces &places = launch.kernel.places;
+  const auto *own = std::get_if<ExchangePart>(&parts[part]);
+  const auto *rows = part + 1 < parts.size()
+                         ? std::get_if<RowsPart>(&parts[part + 1])
+                         : nullptr;
+  const LaunchBarriers &barriers = launch.facts.barriers;
+  const LaunchSegments &cut = launch.facts.cut;
+  if (!own || !rows || !barriers.hasClusters() ||
+      barriers.shareOf(static_cast<size_t>(places.rank), part) == 0 ||
+      barriers.before(part + 1, parts.size()) > Wait::Block ||
+      !std::all_of(parts.begin(),
+                   parts.begin() + static_cast<std::ptrdiff_t>(part),
+                   isFlagPart))
+    return std::nullopt;
+  int64_t first = cut.exchangeOf(places.rank, launch.exchange).first;
+  if (cut.segmentOf(places.rank, part + 1) != first + 1 ||
+      places.buffer(own->to).memory != Memory::Private)
+    return std::nullopt;
+  int uses = 0;
+  for (const Launch &other : places.own().launches)
+    for (const Part &any : other.parts)
+      forEachAccess(any, places.plan.groups,
+                    [&](const PartAccess<const View> &access) {
+                      uses += access.view.buffer == own->to.buffer;
+                    });
+  // The exchange's and that of the rows.
+  if (uses != 2 || !suitExchange(places, launch.facts.bodies, *rows, *own))
+    return std::nullopt;
+  return RowExchange{own, launch.facts.exchanges[launch.exchange].slots, first};
+}
+
+class ExchangedRowsSkeleton : public KernelSkeleton {
+public:
+  size_t match(const LaunchMapper &launch, size_t part) const override {
+    return exchangeOfRows(launch, part) ? 2 : 0;
+  }
+  llvm::Expected<std::unique_ptr<SkeletonPlan>>
+  map(LaunchMapper &launch, size_t part) const override {
+    launch.meetRanks();
+    // Blocks that share rows wait for those that have not begun later.
+    launch.kernel.opensClusters = true;
+    auto plan = std::make_unique<OwnPlan>(*this);
+    std::optional<RowExchange> exchange = exchangeOfRows(launch, part);
+    plan->rows = mapRows(launch, std::get<RowsPart>(launch.parts[part + 1]), {},
+                         &*exchange);
+    return plan;
+  }
+  Requirements requirements() const override {
+    static const char *const files[] = {"exchange.cuh", "rows.cuh"};
+    return {files};
+  }
+  llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
+    const RowsPlan &rows = *static_cast<const OwnPlan &>(any).rows;
+    CudaText &text = part.kernel.body;
+    text << "if (isIn(c, " << rows.exchange->segment << ") || isIn(c, "
+         << rows.exchange->segment + 1 << ")) {\n";
+    if (llvm::Error error = emitRows(part, rows))
+      return error;
+    // What follows finds them open in other segments, too.
+    text << "} else {\nopenCluster(c);\n}\n";
+    return llvm::Error::success();
+  }
+  void print(llvm::raw_ostream &os, const SkeletonPlan &any,
+             unsigned depth) const override {
+    os << "exchange of the rows that follow\n";
+    printRows(os.indent(2 * depth), *static_cast<const OwnPlan &>(any).rows,
+              depth);
+  }
+};
+
+} // namespace
+
+const KernelSkeleton &codegen::exchangedRowsSkeleton() {
+  static const ExchangedRowsSkeleton only;
+  return only;
+}

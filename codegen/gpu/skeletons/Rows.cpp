@@ -1,0 +1,54 @@
+//===- Rows.cpp - Loops over rows, and copies --------------------------===//
+
+#include "codegen/gpu/map/MapRows.h"
+#include "codegen/gpu/map/PlanPrinter.h"
+#include "codegen/gpu/skeletons/CudaRows.h"
+#include "codegen/gpu/skeletons/Skeletons.h"
+
+using namespace ccn;
+using namespace ccn::codegen;
+using namespace ccn::runtime;
+
+namespace {
+
+struct OwnPlan : SkeletonPlan {
+  using SkeletonPlan::SkeletonPlan;
+
+  std::unique_ptr<RowsPlan> rows;
+};
+
+class RowsSkeleton : public KernelSkeleton {
+public:
+  size_t match(const LaunchMapper &launch, size_t part) const override {
+    return std::holds_alternative<RowsPart>(launch.parts[part]) ||
+           std::holds_alternative<CopyPart>(launch.parts[part]);
+  }
+  llvm::Expected<std::unique_ptr<SkeletonPlan>>
+  map(LaunchMapper &launch, size_t part) const override {
+    auto plan = std::make_unique<OwnPlan>(*this);
+    const Part &any = launch.parts[part];
+    if (const auto *rows = std::get_if<RowsPart>(&any))
+      plan->rows = mapRows(launch, *rows, launch.share);
+    else
+      plan->rows = mapCopy(launch, std::get<CopyPart>(any), launch.share);
+    return plan;
+  }
+  Requirements requirements() const override {
+    static const char *const files[] = {"rows.cuh", "transposes.cuh"};
+    return {files};
+  }
+  llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
+    return emitRows(part, *static_cast<const OwnPlan &>(any).rows);
+  }
+  void print(llvm::raw_ostream &os, const SkeletonPlan &any,
+             unsigned depth) const override {
+    printRows(os, *static_cast<const OwnPlan &>(any).rows, depth);
+  }
+};
+
+} // namespace
+
+const KernelSkeleton &codegen::rowsSkeleton() {
+  static const RowsSkeleton only;
+  return only;
+}

@@ -1,0 +1,16 @@
+//===- Skeletons.cpp - All skeletons --------------------------------------===//
+
+#include "codegen/gpu/skeletons/Skeletons.h"
+
+using namespace ccn;
+using namespace ccn::codegen;
+
+Skeletons codegen::allSkeletons() {
+  static const KernelSkeleton *const all[] = {
+      // Several parts together come before each alone.
+      &pipelinesSkeleton(), &exchangedRowsSkeleton(), &flagsSkeleton(),
+      &exchangesSkeleton(), &columnsSkeleton(),       &productsSkeleton(),
+      &rowsSkeleton(),
+  };
+  return all;
+}
