@@ -158,6 +158,19 @@ void Emitter::addTableKernel() {
   program.kernels.push_back(std::move(kernel));
 }
 
+/// The files for the device that kernels need.
+DeviceFiles filesOf(const KernelPlans &plans) {
+  DeviceFiles files;
+  for (const std::vector<KernelPlan> &own : plans.kernels)
+    for (const KernelPlan &kernel : own) {
+      if (kernel.properties.waits || kernel.properties.clusters || kernel.isCut)
+        files.add({"barriers.cuh"});
+      for (const PartPlan &part : kernel.parts)
+        part.plan->skeleton.require(*part.plan, files);
+    }
+  return files;
+}
+
 llvm::Expected<GpuProgram> Emitter::run() {
   for (auto [rank, own] : llvm::enumerate(plans.kernels))
     for (const KernelPlan &plan : own) {
@@ -175,10 +188,11 @@ llvm::Expected<GpuProgram> Emitter::run() {
   bool hasLists =
       llvm::any_of(plans.plan->arguments,
                    [](const Argument &argument) { return argument.scattered; });
-  for (const char *file :
-       {"GpuAbi.h", "ProtocolRules.h", "kernel.cuh", "scalars.cuh",
-        "exchange.cuh", "rows.cuh", "columns.cuh", "tiles.cuh", "products.cuh",
-        "tables.cuh", "transposes.cuh"})
+  for (llvm::StringRef file :
+       {"GpuAbi.h", "ProtocolRules.h", "kernel.cuh", "scalars.cuh"})
+    program.source += cudaSource(file);
+  DeviceFiles files = filesOf(plans);
+  for (llvm::StringRef file : files.list())
     program.source += cudaSource(file);
   if (hasLists)
     program.source += cudaSource("pieces.cuh");

@@ -2,6 +2,8 @@
 
 #include "codegen/gpu/emit/CudaText.h"
 
+#include "codegen/gpu/map/PlanPrinter.h"
+
 #include <algorithm>
 
 using namespace ccn;
@@ -43,6 +45,58 @@ static std::string literal(int64_t value) {
                    : std::to_string(value) + "LL";
 }
 
+/// A text whose lines are as far in as their braces are deep, and further where
+/// they go on with what the line before begins.
+static std::string indented(llvm::StringRef text) {
+  std::string result;
+  int depth = 0;
+  bool goesOn = false;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    text = rest;
+    line = line.trim();
+    bool isDirective = line.starts_with("#");
+    int leading = static_cast<int>(line.find_first_not_of('}') == line.npos
+                                       ? line.size()
+                                       : line.find_first_not_of('}'));
+    if (!line.empty() && !isDirective)
+      result.append(static_cast<size_t>(2 * (depth - leading +
+                                             (!goesOn               ? 0
+                                              : line.front() == ':' ? 2
+                                                                    : 1))),
+                    ' ');
+    result += line;
+    result += '\n';
+    if (line.empty() || isDirective || line.starts_with("//"))
+      continue;
+    depth +=
+        static_cast<int>(line.count('{')) - static_cast<int>(line.count('}'));
+    goesOn = !llvm::is_contained({';', '{', '}'}, line.back());
+  }
+  return result;
+}
+
+/// Which launches of which ranks a kernel is of, and its plan, as a comment.
+std::string CudaKernels::describe(const Shared &shared) const {
+  std::map<size_t, std::vector<size_t>> ranks;
+  for (const Use &use : shared.uses)
+    ranks[use.index].push_back(use.rank);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const auto &[launch, own] : ranks)
+    os << "launch " << launch << " of ranks " << rangesOf(own) << '\n';
+  printKernel(os << '"' << shared.kernel.plan->name << "\":",
+              *shared.kernel.plan);
+  std::string comment;
+  for (llvm::StringRef rest = text; !rest.empty();) {
+    auto [line, more] = rest.split('\n');
+    // No line may go on with the next.
+    comment += "// " + line.str() + (line.ends_with("\\") ? " \n" : "\n");
+    rest = more;
+  }
+  return comment;
+}
+
 void CudaKernels::finish(runtime::GpuProgram &program) {
   for (auto [k, shared] : llvm::enumerate(kernels)) {
     runtime::GpuKernel properties = shared.kernel.plan->properties;
@@ -72,35 +126,36 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
           static_cast<size_t>(properties.numbers));
 
     size_t next = 0;
+    std::string own;
     auto append = [&](const CudaText &text) {
       for (char c : text.text) {
         if (c == CudaText::numberMark)
-          program.source += spelled[next++];
+          own += spelled[next++];
         else if (c == CudaText::nameMark)
-          program.source += properties.name;
+          own += properties.name;
         else
-          program.source += c;
+          own += c;
       }
     };
     std::string types = "Pointers<" + std::to_string(addresses) + ">";
     std::string numberType =
         "Numbers<" + std::to_string(properties.numbers) + ">";
-    program.source += "\nusing A_" + properties.name + " = " + types +
-                      ";\nusing N_" + properties.name + " = " + numberType +
-                      ";\n";
+    own += "\nusing A_" + properties.name + " = " + types + ";\nusing N_" +
+           properties.name + " = " + numberType + ";\n";
     append(shared.kernel.declarations);
-    program.source +=
-        "extern \"C\" __global__ void __launch_bounds__(" +
-        std::to_string(properties.threads) +
-        (shared.kernel.plan->takesRegisters      ? ", 1) "
-         : shared.kernel.plan->takesFewRegisters ? ", 2) "
-                                                 : ") ") +
-        properties.name +
-        "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
-        properties.name + " a, const __grid_constant__ N_" + properties.name +
-        " n) {\n";
+    own += describe(shared);
+    own += "extern \"C\" __global__ void __launch_bounds__(" +
+           std::to_string(properties.threads) +
+           (shared.kernel.plan->takesRegisters      ? ", 1) "
+            : shared.kernel.plan->takesFewRegisters ? ", 2) "
+                                                    : ") ") +
+           properties.name +
+           "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
+           properties.name + " a, const __grid_constant__ N_" +
+           properties.name + " n) {\n";
     append(shared.kernel.body);
-    program.source += "}\n";
+    own += "}\n";
+    program.source += indented(own);
     program.kernels.push_back(std::move(properties));
   }
   program.launches = std::move(launches);

@@ -82,6 +82,8 @@ private:
     std::vector<Use> uses;
   };
 
+  std::string describe(const Shared &shared) const;
+
   size_t addresses;
   std::map<std::string, size_t> known;
   std::vector<Shared> kernels;

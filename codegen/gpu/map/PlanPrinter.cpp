@@ -106,7 +106,7 @@ void codegen::printPart(llvm::raw_ostream &os, const PartPlan &part,
   part.plan->skeleton.print(os, *part.plan, depth);
 }
 
-static void printKernel(llvm::raw_ostream &os, const KernelPlan &kernel) {
+void codegen::printKernel(llvm::raw_ostream &os, const KernelPlan &kernel) {
   printNumber(os, "threads", kernel.properties.threads);
   printNumber(os, "blocks", kernel.launch.blocks);
   printNumber(os, "shared", kernel.properties.sharedBytes);
@@ -126,8 +126,7 @@ static void printKernel(llvm::raw_ostream &os, const KernelPlan &kernel) {
     os << "    finish\n";
 }
 
-/// "0-3, 5"
-static std::string rangesOf(llvm::ArrayRef<size_t> numbers) {
+std::string codegen::rangesOf(llvm::ArrayRef<size_t> numbers) {
   std::string text;
   for (size_t i = 0; i < numbers.size();) {
     size_t end = i + 1;

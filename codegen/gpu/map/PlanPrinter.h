@@ -32,6 +32,10 @@ void printTeam(llvm::raw_ostream &os, Team team);
 void printLoop(llvm::raw_ostream &os, const LoopPlan &loop,
                const runtime::Loop &info, unsigned depth);
 void printRows(llvm::raw_ostream &os, const RowsPlan &rows, unsigned depth);
+/// "0-3, 5"
+std::string rangesOf(llvm::ArrayRef<size_t> numbers);
+/// A kernel, from its words on.
+void printKernel(llvm::raw_ostream &os, const KernelPlan &kernel);
 /// A part, with what comes before it.
 void printPart(llvm::raw_ostream &os, const PartPlan &part, unsigned depth);
 

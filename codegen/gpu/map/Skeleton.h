@@ -14,9 +14,11 @@
 #define CCN_CODEGEN_GPU_MAP_SKELETON_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <initializer_list>
 #include <memory>
 
 namespace llvm {
@@ -37,11 +39,18 @@ struct SkeletonPlan {
   const KernelSkeleton &skeleton;
 };
 
-/// What the text of a skeleton needs.
-struct Requirements {
-  /// The files for the device (codegen/gpu/device) that it calls, beside those
-  /// that all kernels begin with.
-  llvm::ArrayRef<const char *> files = {};
+/// Files for the device (codegen/gpu/device) beside those that all kernels
+/// begin with, each after those that it uses.
+class DeviceFiles {
+public:
+  void add(std::initializer_list<llvm::StringRef> more) {
+    for (llvm::StringRef file : more)
+      files.insert(file);
+  }
+  llvm::ArrayRef<llvm::StringRef> list() const { return files.getArrayRef(); }
+
+private:
+  llvm::SetVector<llvm::StringRef> files;
 };
 
 class KernelSkeleton {
@@ -55,7 +64,8 @@ public:
   /// Decides how it does them.
   virtual llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const = 0;
-  virtual Requirements requirements() const = 0;
+  /// Adds the files for the device that its text calls.
+  virtual void require(const SkeletonPlan &plan, DeviceFiles &files) const = 0;
   /// Writes it.
   virtual llvm::Error emit(CudaPart &part, const SkeletonPlan &plan) const = 0;
   /// Prints a line, and one for each loop or part in it, which is `depth` times

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/skeletons/Columns.h"
 #include "codegen/gpu/map/PlanPrinter.h"
+#include "codegen/gpu/skeletons/CudaRows.h"
 #include "codegen/gpu/skeletons/Skeletons.h"
 
 using namespace ccn;
@@ -21,9 +22,10 @@ public:
     mapColumns(launch, std::get<RowsPart>(launch.parts[part]), *plan);
     return plan;
   }
-  Requirements requirements() const override {
-    static const char *const files[] = {"rows.cuh", "columns.cuh"};
-    return {files};
+  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
+    for (const ColumnLoopPlan &of : static_cast<const ColumnsPlan &>(any).loops)
+      requireOfLoop(of.loop, files);
+    files.add({"barriers.cuh", "rows.cuh", "columns.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     return emitColumns(part, static_cast<const ColumnsPlan &>(any));

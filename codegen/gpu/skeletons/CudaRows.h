@@ -17,6 +17,10 @@ namespace ccn::codegen {
 /// Adds loops over rows to a kernel.
 llvm::Error emitRows(CudaPart &part, const RowsPlan &rows);
 
+/// Adds the files for the device that a loop needs, or rows with all of theirs.
+void requireOfLoop(const LoopPlan &loop, DeviceFiles &files);
+void requireOfRows(const RowsPlan &rows, DeviceFiles &files);
+
 /// Lets a row begin to come.
 void emitPrefetch(CudaPart &part, const Prefetch &prefetch);
 

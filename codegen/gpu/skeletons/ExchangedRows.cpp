@@ -78,9 +78,9 @@ public:
                          &*exchange);
     return plan;
   }
-  Requirements requirements() const override {
-    static const char *const files[] = {"exchange.cuh", "rows.cuh"};
-    return {files};
+  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
+    requireOfRows(*static_cast<const OwnPlan &>(any).rows, files);
+    files.add({"barriers.cuh", "vectors.cuh", "exchange.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     const RowsPlan &rows = *static_cast<const OwnPlan &>(any).rows;

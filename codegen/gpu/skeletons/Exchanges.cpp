@@ -21,9 +21,11 @@ public:
     mapExchange(launch, std::get<ExchangePart>(launch.parts[part]), *plan);
     return plan;
   }
-  Requirements requirements() const override {
-    static const char *const files[] = {"exchange.cuh"};
-    return {files};
+  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
+    const auto &plan = static_cast<const ExchangePlan &>(any);
+    bool isSchedule = plan.part->exchange == Exchange::Schedule;
+    files.add({"barriers.cuh", "vectors.cuh",
+               isSchedule ? "schedules.cuh" : "exchange.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     return emitExchange(part, static_cast<const ExchangePlan &>(any));

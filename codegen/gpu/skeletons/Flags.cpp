@@ -57,9 +57,8 @@ public:
                                      "' has more signals than a kernel takes");
     return plan;
   }
-  Requirements requirements() const override {
-    static const char *const files[] = {"exchange.cuh"};
-    return {files};
+  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
+    files.add({"barriers.cuh"});
   }
   llvm::Error emit(CudaPart &out, const SkeletonPlan &any) const override {
     const auto &plan = static_cast<const FlagPlan &>(any);

@@ -143,9 +143,12 @@ public:
     launch.meetRanks();
     return plan;
   }
-  Requirements requirements() const override {
-    static const char *const files[] = {"exchange.cuh"};
-    return {files};
+  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
+    const auto &plan = static_cast<const PipelinePlan &>(any);
+    files.add({"barriers.cuh"});
+    for (const std::vector<PhasePart> &phase : plan.phases)
+      for (const PhasePart &part : phase)
+        part.plan->skeleton.require(*part.plan, files);
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     return emitSteps(part, static_cast<const PipelinePlan &>(any));

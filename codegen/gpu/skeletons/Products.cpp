@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/skeletons/Products.h"
 #include "codegen/gpu/map/PlanPrinter.h"
+#include "codegen/gpu/skeletons/CudaRows.h"
 #include "codegen/gpu/skeletons/Skeletons.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -29,10 +30,17 @@ public:
     mapProduct(launch, launch.parts[part], *plan);
     return plan;
   }
-  Requirements requirements() const override {
-    static const char *const files[] = {"tiles.cuh", "products.cuh",
-                                        "tables.cuh"};
-    return {files};
+  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
+    const auto &plan = static_cast<const ProductPlan &>(any);
+    for (const auto *copies : {&plan.before, &plan.after})
+      for (const auto &copy : *copies)
+        requireOfRows(*copy, files);
+    if (plan.table)
+      requireOfRows(*plan.table, files);
+    bool isTable = std::holds_alternative<GatherRowsPart>(plan.part) ||
+                   std::holds_alternative<ScatterRowsPart>(plan.part);
+    files.add(
+        {"barriers.cuh", "tiles.cuh", isTable ? "tables.cuh" : "products.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     const auto &plan = static_cast<const ProductPlan &>(any);

@@ -33,9 +33,8 @@ public:
       plan->rows = mapCopy(launch, std::get<CopyPart>(any), launch.share);
     return plan;
   }
-  Requirements requirements() const override {
-    static const char *const files[] = {"rows.cuh", "transposes.cuh"};
-    return {files};
+  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
+    requireOfRows(*static_cast<const OwnPlan &>(any).rows, files);
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     return emitRows(part, *static_cast<const OwnPlan &>(any).rows);

@@ -247,9 +247,9 @@ TEST_F(EmulatedKernels, AddSumsWhereTheyMeet) {
            "}\n"
            "schedule fused for f {\n  fuse total, most, s, low, y\n}\n";
   };
-  const char *ownElements = "\\}\n__syncthreads\\(\\);\n\\{\n\\{\nL",
+  const char *ownElements = "\\}\n *__syncthreads\\(\\);\n *\\{\n *\\{\n *L",
              *whereTheyMeet =
-                 "\ngroupBarrier\\(c, [^\n]*, 0LL, \\[&\\] \\{\n\\{\nL";
+                 "\n *groupBarrier\\(c, [^\n]*, 0LL, \\[&\\] \\{\n *\\{\n *L";
   check(text(2, 66000), ownElements, 3, 1);
   check(text(2, 65537), whereTheyMeet, 2);
   check(text(2, 66000), whereTheyMeet, 1);
@@ -268,7 +268,7 @@ TEST_F(EmulatedKernels, UseSumsInTheFirstBlock) {
               "  return y\n"
               "}\n"
               "schedule fused for f {\n  fuse most, v, y\n}\n",
-          "\n\\}\\);\n__syncthreads\\(\\);\n\\{\nL", 2);
+          "\n *\\}\\);\n *__syncthreads\\(\\);\n *\\{\n *L", 2);
 }
 
 // All of `p` is read, then all ranks write their parts of it into that of the

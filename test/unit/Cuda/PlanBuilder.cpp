@@ -146,7 +146,9 @@ std::string bodyOf(const GpuProgram &program, size_t kernel) {
     ADD_FAILURE() << "kernel " << kernel << " has no text";
     return "";
   }
-  return source.substr(begin, end - begin);
+  static const std::regex indentation("\n +");
+  return std::regex_replace(source.substr(begin, end - begin), indentation,
+                            "\n");
 }
 
 std::string barriersOf(const std::string &body) {

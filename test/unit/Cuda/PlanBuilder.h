@@ -80,7 +80,7 @@ runtime::GpuProgram emit(const runtime::Plan &plan);
 /// Why there are no kernels.
 std::string errorOf(const runtime::Plan &plan);
 
-/// The body of a kernel, without what it declares before.
+/// The body of a kernel, without what it declares before, and not indented.
 std::string bodyOf(const runtime::GpuProgram &program, size_t kernel = 0);
 
 /// The calls in a body that wait, in their order: "grid edge".

@@ -52,7 +52,7 @@ std::set<std::string> run(const std::string &text, int blocks) {
 
   std::set<std::string> teams;
   const std::string &source = (*team)->source();
-  static const std::regex type("\n(\\w+Team<[\\d, ]+>) team;");
+  static const std::regex type("\n *(\\w+Team<[\\d, ]+>) team;");
   for (std::sregex_iterator it(source.begin(), source.end(), type), end;
        it != end; ++it)
     teams.insert((*it)[1]);

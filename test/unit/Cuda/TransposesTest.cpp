@@ -22,7 +22,7 @@ namespace {
 /// elements are not in vectors; in the order of the kernels.
 std::vector<std::string> tilesOf(const std::string &source) {
   static const std::regex tile("areAligned = (false|l\\d+\\.aligned\\(\\));|"
-                               "\nelementsOfTile<(\\d+), (\\d+)>");
+                               "\n *elementsOfTile<(\\d+), (\\d+)>");
   std::vector<std::string> tiles;
   bool areApart = false;
   for (std::sregex_iterator it(source.begin(), source.end(), tile), end;
