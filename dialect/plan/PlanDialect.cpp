@@ -27,6 +27,8 @@ using namespace ccn::plan;
 #define GET_TYPEDEF_CLASSES
 #include "dialect/plan/PlanTypes.cpp.inc"
 
+#include "dialect/plan/PlanInterfaces.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "dialect/plan/PlanOps.cpp.inc"
 
@@ -278,42 +280,40 @@ LogicalResult LaunchOp::verify() {
     return emitOpError() << "expected a stream from 0 on, found " << stream;
   // launch_c2
   for (Operation &op : getBody().front())
-    if (!isa<RowsOp, CopyOp, BarrierOp, SignalOp, AwaitOp, MatmulPartOp,
-             Conv2dPartOp, GatherRowsPartOp, ScatterRowsPartOp, ExchangeOp>(op))
+    if (!isa<PartOpInterface>(op) || isa<LoopOp>(op))
       return emitOpError("expected parts of a kernel").attachNote(op.getLoc())
              << "found '" << op.getName() << "'";
   return success();
 }
 
-namespace {
+RowExtent::RowExtent(int64_t offset, ArrayRef<int64_t> sizes,
+                     ArrayRef<int64_t> strides)
+    : rows(sizes.front()), stride(strides.front()), first(offset),
+      last(offset) {
+  for (size_t dim = 1; dim < strides.size(); ++dim)
+    last += (sizes[dim] - 1) * strides[dim];
+}
 
-/// Where the rows of a loop lie in a buffer: how far apart, and the elements
-/// that the first of them has. A stride of 0: nothing is known.
-struct Rows {
-  int64_t stride, first, last;
+RowExtent::RowExtent(Value view)
+    : RowExtent(stridesOf(view).first, typeOf(view).getShape(),
+                stridesOf(view).second) {}
 
-  explicit Rows(Value view) {
-    auto [offset, strides] = stridesOf(view);
-    ArrayRef<int64_t> sizes = typeOf(view).getShape();
-    stride = strides[0];
-    first = last = offset;
-    for (size_t dim = 1; dim < strides.size(); ++dim)
-      last += (sizes[dim] - 1) * strides[dim];
-  }
-  /// Takes what another view has into account.
-  void add(const Rows &other) {
-    first = std::min(first, other.first);
-    last = std::max(last, other.last);
-    if (stride != other.stride || last - first >= stride)
-      stride = 0;
-  }
-};
+bool RowExtent::meetsOnlySameRowOf(const RowExtent &other) const {
+  return rows <= 1 ||
+         (stride == other.stride &&
+          std::max(last, other.last) - std::min(first, other.first) < stride);
+}
 
-} // namespace
+SmallVector<Access> RowsOp::getAccesses() {
+  SmallVector<Access> accesses;
+  for (auto loop : getBody().getOps<LoopOp>())
+    llvm::append_range(accesses, loop.getAccesses());
+  return accesses;
+}
 
 LogicalResult RowsOp::verifyRegions() {
   std::optional<int64_t> rows;
-  llvm::DenseMap<Operation *, Rows> written;
+  llvm::DenseMap<Operation *, SmallVector<RowExtent>> written;
   for (Operation &op : getBody().front()) {
     if (isa<BufferOp, ViewOp>(op))
       continue;
@@ -335,19 +335,17 @@ LogicalResult RowsOp::verifyRegions() {
       auto it = written.find(bufferOf(input));
       if (it == written.end() || loop.getTaken(i))
         continue;
-      Rows both = it->second;
-      both.add(Rows(input));
-      if (size > 1 && both.stride == 0)
+      RowExtent read(input);
+      if (!llvm::all_of(it->second, [&](const RowExtent &write) {
+            return read.meetsOnlySameRowOf(write);
+          }))
         return loop.emitOpError()
                << "expected to read in the same rows what an earlier loop "
                   "wrote, found input "
                << i << " of type " << input.getType();
     }
-    for (Value output : loop.getOutputs()) {
-      auto [it, isNew] = written.try_emplace(bufferOf(output), Rows(output));
-      if (!isNew)
-        it->second.add(Rows(output));
-    }
+    for (Value output : loop.getOutputs())
+      written[bufferOf(output)].push_back(RowExtent(output));
   }
   // rows_c1
   if (!rows)
@@ -366,6 +364,16 @@ static AllAttr allAt(std::optional<ArrayAttr> list, unsigned i) {
 }
 AllAttr LoopOp::getTaken(unsigned i) { return allAt(getTakes(), i); }
 AllAttr LoopOp::getGiven(unsigned i) { return allAt(getGives(), i); }
+
+SmallVector<Access> LoopOp::getAccesses() {
+  SmallVector<Access> accesses;
+  for (auto [i, input] : llvm::enumerate(getInputsMutable()))
+    accesses.push_back({&input, false, getTaken(static_cast<unsigned>(i))});
+  for (auto [i, output] : llvm::enumerate(getOutputsMutable()))
+    accesses.push_back(
+        {&output, true, getGiven(static_cast<unsigned>(i)), getReduced()});
+  return accesses;
+}
 
 /// Whether the slots that `all` says of a view, if any, lie in its buffer.
 static bool hasSlots(Value view, AllAttr all, bool isInput) {

@@ -9,6 +9,7 @@
 
 include "dialect/ccn/CcnBase.td"
 include "dialect/plan/PlanEnums.td"
+include "dialect/plan/PlanInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -116,7 +117,8 @@ class Plan_Op<string mnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 def Plan_PlanOp : Plan_Op<"program", [
-    SingleBlock, NoTerminator, NoRegionArguments, HasParent<"::mlir::ModuleOp">]> {
+    SingleBlock, NoTerminator, NoRegionArguments, IsolatedFromAbove,
+    HasParent<"::mlir::ModuleOp">]> {
   let summary = "What one rank executes";
   let description = [{
     ```mlir
@@ -136,7 +138,8 @@ def Plan_PlanOp : Plan_Op<"program", [
     - `plan_c1`: no rank has two programs.
     - `plan_c2`: launches of different streams that access the same memory, one of
       them to write it, are ordered by events.
-    - `plan_c3`: private and symmetric buffers have places, or none has.
+    - `plan_c3`: private and symmetric buffers have places, or none has; where they
+      have, no launch has a segment and no copy is a store.
     - `plan_c4`: no two barriers, signals and awaits use the same flag, but for the
       await of a signal.
     - `plan_c5`: all ranks have the same launches with the same parts, streams and
@@ -172,7 +175,8 @@ def Plan_ArgumentOp : Plan_Op<"argument", [Pure, HasParent<"PlanOp">]> {
 def Plan_BufferOp : Plan_Op<"buffer", [Pure, ParentOneOf<["PlanOp", "RowsOp"]>]> {
   let summary = "Memory that the plan uses";
   let description = [{
-    `at` is where it begins in its memory, in bytes, once that is planned.
+    `at` is where it begins in its memory, in bytes, once `plan-place-buffers` has
+    placed it. Buffers that are not used at the same time may be in the same bytes.
 
     **Constraints**
     - `buffer_c1`: it is in the memory `private` or `symmetric`, or in a
@@ -215,23 +219,33 @@ def Plan_LaunchOp : Plan_Op<"launch", [
     Runs its parts one after the other, once everything before it on the stream and
     everything that it waits for is done.
 
+    Until buffers have places, `segment` says which segment of the program a launch is
+    of. Launches of one segment may run at once where streams and events let them;
+    those of another segment run when all of the segments before are done, which
+    `plan-connect-segments` says by events.
+
     **Constraints**
     - `launch_c1`: the stream's number is not negative.
     - `launch_c2`: it holds parts only.
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$stream, Variadic<Plan_EventType>:$waits);
+  let arguments = (ins StrAttr:$name, I64Attr:$stream, OptionalAttr<I64Attr>:$segment,
+                       Variadic<Plan_EventType>:$waits);
   let results = (outs Plan_EventType:$done);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name `stream` `(` $stream `)` (`waits` `(` $waits^ `)`)? attr-dict-with-keyword $body
+    $name `stream` `(` $stream `)` (`segment` `(` $segment^ `)`)?
+    (`waits` `(` $waits^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }
 
 class Plan_Part<string mnemonic, list<Trait> traits = []>
-    : Plan_Op<mnemonic, !listconcat(traits, [HasParent<"LaunchOp">])>;
+    : Plan_Op<mnemonic, !listconcat(traits, [HasParent<"LaunchOp">,
+                                             Plan_PartOpInterface])>;
 
-def Plan_RowsOp : Plan_Part<"rows", [SingleBlock, NoTerminator, NoRegionArguments]> {
+def Plan_RowsOp : Plan_Op<"rows", [
+    SingleBlock, NoTerminator, NoRegionArguments, HasParent<"LaunchOp">,
+    DeclareOpInterfaceMethods<Plan_PartOpInterface, ["getAccesses"]>]> {
   let summary = "Loops over the same rows";
   let description = [{
     Rows are taken in blocks, each of which goes through all loops before the next.
@@ -247,7 +261,9 @@ def Plan_RowsOp : Plan_Part<"rows", [SingleBlock, NoTerminator, NoRegionArgument
   let hasRegionVerifier = 1;
 }
 
-def Plan_LoopOp : Plan_Op<"loop", [HasParent<"RowsOp">, AttrSizedOperandSegments]> {
+def Plan_LoopOp : Plan_Op<"loop", [
+    HasParent<"RowsOp">, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Plan_PartOpInterface, ["getAccesses"]>]> {
   let summary = "A loop nest over a body";
   let description = [{
     For each index, reads the inputs, calls the body, and writes the outputs. The body
@@ -296,19 +312,29 @@ def Plan_LoopOp : Plan_Op<"loop", [HasParent<"RowsOp">, AttrSizedOperandSegments
     ::ccn::plan::AllAttr getTaken(unsigned i);
     /// In whose memory output `i` is stored; null if in the own.
     ::ccn::plan::AllAttr getGiven(unsigned i);
+    bool readsInOrder(::mlir::OpOperand &) { return true; }
   }];
 }
 
 def Plan_CopyOp : Plan_Part<"copy", [AllShapesMatch<["from", "to"]>]> {
   let summary = "Copies elements";
   let description = [{
+    Until buffers have places, `store` marks what stores the value of an argument or a
+    result there; where the value can be made there in the first place,
+    `plan-forward-stores` removes the copy.
+
     **Constraints**
     - `copy_c1`: element types and shapes are the same, and one of the two is in the
       own memory.
   }];
-  let arguments = (ins Plan_Buffer:$from, Plan_Buffer:$to);
-  let assemblyFormat = "$from `to` $to attr-dict `:` type($from) `to` type($to)";
+  let arguments = (ins Plan_Buffer:$from, Plan_Buffer:$to, UnitAttr:$store);
+  let assemblyFormat = [{
+    $from `to` $to (`store` $store^)? attr-dict `:` type($from) `to` type($to)
+  }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool readsInOrder(::mlir::OpOperand &) { return true; }
+  }];
 }
 
 def Plan_BarrierOp : Plan_Part<"barrier"> {
@@ -400,6 +426,9 @@ def Plan_ScatterRowsPartOp : Plan_Part<"scatter_rows"> {
     `:` type($rows) `,` type($indices) `,` type($table) `to` type($to)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool readsInOrder(::mlir::OpOperand &operand) { return &operand == &getTableMutable(); }
+  }];
 }
 
 def Plan_ExchangeOp : Plan_Part<"exchange"> {
@@ -424,6 +453,9 @@ def Plan_ExchangeOp : Plan_Part<"exchange"> {
     `largest` `(` $largest `)` attr-dict `:` type($from) `to` type($to)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool readsInOrder(::mlir::OpOperand &) { return true; }
+  }];
 }
 
 #endif // CCN_DIALECT_PLANOPS

@@ -23,7 +23,7 @@ namespace {
 
 /// A view's elements, in bytes from the start of its memory: `runs` of the same
 /// length.
-struct Access {
+struct AccessedBytes {
   Memory memory = Memory::private_;
   /// The buffer's, among those of the memory; symmetric ones have the same
   /// number on all ranks.
@@ -54,7 +54,7 @@ struct Access {
 /// The ranges of bytes of an access, sorted; none if there are too many to
 /// compare.
 std::optional<std::vector<std::pair<int64_t, int64_t>>>
-runsOf(const Access &access) {
+runsOf(const AccessedBytes &access) {
   constexpr int64_t most = 1 << 16;
   // The innermost dimensions that lie without gaps.
   int64_t length = 1;
@@ -88,7 +88,7 @@ runsOf(const Access &access) {
 
 /// Whether two accesses have bytes in common. Views of very many pieces are
 /// compared by where they begin and end, and, of one buffer, taken not to.
-bool overlap(const Access &a, const Access &b) {
+bool overlap(const AccessedBytes &a, const AccessedBytes &b) {
   if (a.count() == 0 || b.count() == 0 || a.last() <= b.first() ||
       b.last() <= a.first())
     return false;
@@ -118,64 +118,48 @@ llvm::DenseMap<Operation *, int64_t> numberBuffers(PlanOp plan) {
 }
 
 /// Everything that a launch of a rank accesses, in whosever memory.
-std::vector<Access>
+std::vector<AccessedBytes>
 accessesOf(LaunchOp launch, int64_t rank,
            const llvm::DenseMap<Operation *, int64_t> &numbers) {
-  std::vector<Access> accesses;
-  // `all` is the group in whose memories it is, if it is in several;
-  // `reduced` dimensions are written once, even if there is nothing to reduce.
-  auto add = [&](Value view, bool isWrite, AllAttr all = {},
-                 size_t reduced = 0) {
-    Memory memory = memoryOf(view);
-    if (memory == Memory::scratch)
+  std::vector<AccessedBytes> accesses;
+  auto add = [&](const Access &access) {
+    Value view = access.getView();
+    AccessedBytes bytes;
+    bytes.memory = memoryOf(view);
+    if (bytes.memory == Memory::scratch)
       return;
-    Access access;
-    access.memory = memory;
-    access.buffer = numbers.lookup(bufferOf(view));
+    bytes.buffer = numbers.lookup(bufferOf(view));
     if (auto buffer = dyn_cast<BufferOp>(bufferOf(view));
         buffer && buffer.getAt()) {
-      access.isPlaced = true;
-      access.base = static_cast<int64_t>(*buffer.getAt());
+      bytes.isPlaced = true;
+      bytes.base = static_cast<int64_t>(*buffer.getAt());
     }
     auto type = cast<MemRefType>(view.getType());
-    access.elementBytes = elementBytes(type.getElementType());
-    access.sizes.assign(type.getShape().begin(), type.getShape().end());
-    llvm::fill(MutableArrayRef(access.sizes).take_back(reduced), 1);
+    bytes.elementBytes = elementBytes(type.getElementType());
+    bytes.sizes.assign(type.getShape().begin(), type.getShape().end());
+    llvm::fill(MutableArrayRef(bytes.sizes).take_back(access.reduced), 1);
     auto [offset, strides] = stridesOf(view);
-    access.offset = offset;
-    access.strides.assign(strides.begin(), strides.end());
-    access.isWrite = isWrite;
-    access.owner = rankOf(view).value_or(rank);
-    if (!all) {
-      accesses.push_back(std::move(access));
+    bytes.offset = offset;
+    bytes.strides.assign(strides.begin(), strides.end());
+    bytes.isWrite = access.isWrite;
+    bytes.owner = rankOf(view).value_or(rank);
+    if (!access.all) {
+      accesses.push_back(std::move(bytes));
       return;
     }
-    for (int64_t member : all.getGroup().getRanks()) {
-      if (!all.getSlots())
-        access.owner = member;
-      accesses.push_back(access);
-      access.offset += all.getSlots();
+    for (int64_t member : access.all.getGroup().getRanks()) {
+      if (!access.all.getSlots())
+        bytes.owner = member;
+      accesses.push_back(bytes);
+      bytes.offset += access.all.getSlots();
     }
   };
-  for (Operation &part : launch.getBody().front()) {
-    if (auto rows = dyn_cast<RowsOp>(part)) {
-      for (auto loop : rows.getBody().getOps<LoopOp>()) {
-        for (auto [i, input] : llvm::enumerate(loop.getInputs()))
-          add(input, false, loop.getTaken(i));
-        for (auto [i, output] : llvm::enumerate(loop.getOutputs()))
-          add(output, true, loop.getGiven(i), loop.getReduced());
-      }
-      continue;
-    }
-    // Every other part writes its last operand.
-    for (OpOperand &operand : part.getOpOperands())
-      add(operand.get(),
-          operand.getOperandNumber() + 1 == part.getNumOperands());
-  }
+  for (auto part : launch.getBody().getOps<PartOpInterface>())
+    llvm::for_each(part.getAccesses(), add);
   return accesses;
 }
 
-bool mayMeet(const Access &a, const Access &b) {
+bool mayMeet(const AccessedBytes &a, const AccessedBytes &b) {
   // Arguments, and buffers without places, are apart from everything else.
   return a.memory == b.memory &&
          ((a.isPlaced && b.isPlaced) || a.buffer == b.buffer) &&
@@ -209,17 +193,21 @@ std::vector<std::map<int64_t, size_t>> findDone(ArrayRef<LaunchOp> launches) {
 
 /// Checks plan_c2 in the memory of one rank, by its launches and what all ranks
 /// whose plans are known access there in theirs.
-LogicalResult verifyOrder(ArrayRef<LaunchOp> launches,
-                          ArrayRef<std::map<int64_t, size_t>> done,
-                          ArrayRef<SmallVector<const Access *>> accesses) {
+LogicalResult
+verifyOrder(ArrayRef<LaunchOp> launches,
+            ArrayRef<std::map<int64_t, size_t>> done,
+            ArrayRef<SmallVector<const AccessedBytes *>> accesses) {
   for (size_t i = 0; i < launches.size(); ++i)
     for (size_t before = 0; before < i; ++before) {
       LaunchOp first = launches[before], second = launches[i];
+      // Segments follow each other.
+      if (first.getSegment() != second.getSegment())
+        continue;
       auto it = done[i].find(static_cast<int64_t>(first.getStream()));
       if (it != done[i].end() && it->second >= before)
         continue;
-      for (const Access *a : accesses[before])
-        for (const Access *b : accesses[i])
+      for (const AccessedBytes *a : accesses[before])
+        for (const AccessedBytes *b : accesses[i])
           if (mayMeet(*a, *b)) {
             auto error = second.emitOpError()
                          << "expected to be ordered by events with a launch of "
@@ -243,7 +231,7 @@ LogicalResult verifyOrder(ArrayRef<PlanOp> plans) {
       }))
     return success();
   // By rank and launch.
-  std::vector<std::vector<std::vector<Access>>> accesses;
+  std::vector<std::vector<std::vector<AccessedBytes>>> accesses;
   for (PlanOp plan : plans) {
     auto numbers = numberBuffers(plan);
     accesses.emplace_back();
@@ -253,10 +241,10 @@ LogicalResult verifyOrder(ArrayRef<PlanOp> plans) {
   }
   auto done = findDone(launches);
   for (PlanOp owner : plans) {
-    std::vector<SmallVector<const Access *>> there(launches.size());
+    std::vector<SmallVector<const AccessedBytes *>> there(launches.size());
     for (const auto &rank : accesses)
       for (auto [i, list] : llvm::enumerate(rank))
-        for (const Access &access : list)
+        for (const AccessedBytes &access : list)
           if (access.owner == static_cast<int64_t>(owner.getRank()))
             there[i].push_back(&access);
     if (failed(verifyOrder(launchesOf(owner), done, there)))
@@ -278,6 +266,19 @@ LogicalResult verifyPlan(PlanOp plan) {
       return buffer.emitOpError()
              << "expected places of all buffers or of none";
     placed = buffer.getAt().has_value();
+  }
+  if (placed.value_or(false)) {
+    WalkResult result = plan.walk([&](Operation *op) {
+      auto launch = dyn_cast<LaunchOp>(op);
+      auto copy = dyn_cast<CopyOp>(op);
+      if ((!launch || !launch.getSegment()) && (!copy || !copy.getStore()))
+        return WalkResult::advance();
+      op->emitOpError() << "expected neither segments nor stores once buffers "
+                           "have places";
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
   }
   std::set<int64_t> flags;
   WalkResult result = plan.walk([&](Operation *op) {
@@ -342,8 +343,9 @@ struct Signature {
   }
 };
 
-/// Checks plan_c5.
-LogicalResult verifyRanks(ArrayRef<PlanOp> plans) {
+} // namespace
+
+LogicalResult plan::verifyRanks(ArrayRef<PlanOp> plans) {
   PlanOp reference = plans.front();
   Signature first(reference);
   for (PlanOp plan : plans.drop_front()) {
@@ -397,23 +399,27 @@ LogicalResult verifyRanks(ArrayRef<PlanOp> plans) {
   return success();
 }
 
-} // namespace
+llvm::MapVector<StringRef, SmallVector<PlanOp>>
+plan::plansByProgram(ModuleOp module) {
+  llvm::MapVector<StringRef, SmallVector<PlanOp>> programs;
+  for (auto plan : module.getOps<PlanOp>())
+    programs[plan.getName()].push_back(plan);
+  return programs;
+}
 
 LogicalResult plan::verifyPlans(ModuleOp module) {
-  // plan_c1
-  std::map<StringRef, SmallVector<PlanOp>> programs;
-  for (auto plan : module.getOps<PlanOp>()) {
-    SmallVector<PlanOp> &ranks = programs[plan.getName()];
-    for (PlanOp other : ranks)
-      if (other.getRank() == plan.getRank())
+  for (auto &[name, ranks] : plansByProgram(module)) {
+    // plan_c1
+    std::set<uint64_t> known;
+    for (PlanOp plan : ranks)
+      if (!known.insert(plan.getRank()).second)
         return plan.emitOpError()
                << "expected one plan for rank " << plan.getRank();
-    ranks.push_back(plan);
-    if (failed(verifyPlan(plan)))
-      return failure();
-  }
-  for (auto &[name, ranks] : programs)
+    for (PlanOp plan : ranks)
+      if (failed(verifyPlan(plan)))
+        return failure();
     if (failed(verifyRanks(ranks)) || failed(verifyOrder(ranks)))
       return failure();
+  }
   return success();
 }

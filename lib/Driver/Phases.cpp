@@ -11,6 +11,7 @@
 #include "lib/Driver/Remarks.h"
 #include "lib/Frontend/Parser.h"
 #include "lib/Plan/MakePlans.h"
+#include "lib/Plan/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/ScheduleOps.h"
 
@@ -333,9 +334,23 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
                       options.limits.kernel, options.limits.push}));
     break;
   case Phase::Plan:
-    // No pass: makePlans takes several modules.
+    // What planAll has made of the modules of all ranks.
+    after.addPass(plan::createForwardStores());
+    after.addNestedPass<plan::PlanOp>(plan::createConnectSegments());
+    after.addNestedPass<plan::PlanOp>(plan::createJoinLoops());
+    after.addPass(plan::createPlaceBuffers());
+    after.addPass(createVerifyPlans());
     break;
   }
+}
+
+/// The plans of many ranks are large: but in builds with assertions they are
+/// verified when all passes are done, by ccn-verify-plans, not after each.
+static void verifyOnce([[maybe_unused]] Phase phase,
+                       [[maybe_unused]] PassManager &passes) {
+#ifdef NDEBUG
+  passes.enableVerifier(phase != Phase::Plan);
+#endif
 }
 
 OwningOpRef<ModuleOp> ccn::runPhases(ArrayRef<Phase> phases, ModuleOp module,
@@ -360,8 +375,8 @@ static OwningOpRef<ModuleOp> selectFor(int64_t rank, ModuleOp scheduled,
 }
 
 /// Takes a scheduled module through the phases before the plan for each rank
-/// but the first, which has been through them, and plans all. A module of one
-/// rank is all that is planned.
+/// but the first, which has been through them, and plans all; the passes of the
+/// phase follow. A module of one rank is all that is planned.
 static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
                                      ModuleOp scheduled,
                                      const CompileOptions &options) {
@@ -383,10 +398,17 @@ static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
 
 OwningOpRef<ModuleOp> ccn::planScheduled(ModuleOp scheduled,
                                          const CompileOptions &options) {
-  OwningOpRef<ModuleOp> first =
+  OwningOpRef<ModuleOp> plans =
       selectFor(options.rank.value_or(0), scheduled, options);
-  return first ? planAll(std::move(first), scheduled, options)
-               : OwningOpRef<ModuleOp>();
+  if (plans)
+    plans = planAll(std::move(plans), scheduled, options);
+  PassManager passes(scheduled.getContext());
+  OpPassManager unused;
+  addPhasePasses(Phase::Plan, options, unused, passes);
+  verifyOnce(Phase::Plan, passes);
+  if (!plans || failed(passes.run(*plans)))
+    return {};
+  return plans;
 }
 
 CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
@@ -485,6 +507,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     }
     PassManager before(context), after(context);
     addPhasePasses(phase, options, before, after);
+    verifyOnce(phase, after);
     for (PassManager *passes : {&before, &after})
       if (options.configure && failed(options.configure(*passes)))
         return CompileStatus::WrongUsage;

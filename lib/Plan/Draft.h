@@ -1,7 +1,7 @@
 //===- Draft.h - A plan while it is made ------------------------*- C++ -*-===//
 //
-// What becomes the plan of one rank: buffers by number, so that they can still
-// be joined and moved, and kernels as lists of parts.
+// What becomes the plan of one rank: buffers by number, and kernels as lists of
+// parts, to which the planner adds while it knows only a part of the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,15 +52,13 @@ struct LoopDraft {
 /// Loops over the same rows.
 struct RowsDraft {
   std::vector<LoopDraft> loops;
-  /// Buffers that are scratch of these loops.
-  llvm::SmallVector<int> scratch;
 };
 
 struct CopyDraft {
   Strided from, to;
   /// Whether it stores what an argument or a result is to hold; it may then be
   /// made there in the first place, and then is not copied.
-  bool isStore = false, isDropped = false;
+  bool isStore = false;
 };
 
 struct BarrierDraft {
@@ -129,45 +127,8 @@ struct PlanDraft {
   int64_t flags = 0;
 };
 
-/// Calls access(view, all, isWrite) for everything that a part accesses.
-template <typename Access> void forEachAccess(PartDraft &part, Access access) {
-  auto one = [&](Strided &view, bool isWrite) {
-    access(view, AllAttr(), isWrite);
-  };
-  auto visit = [&](auto &p) {
-    using T = std::decay_t<decltype(p)>;
-    if constexpr (std::is_same_v<T, RowsDraft>) {
-      for (LoopDraft &loop : p.loops) {
-        for (OperandDraft &input : loop.inputs)
-          access(input.view, input.all, false);
-        for (OperandDraft &output : loop.outputs)
-          access(output.view, output.all, true);
-      }
-    } else if constexpr (std::is_same_v<T, CopyDraft> ||
-                         std::is_same_v<T, ExchangeDraft>) {
-      one(p.from, false);
-      one(p.to, true);
-    } else if constexpr (std::is_same_v<T, MatmulDraft>) {
-      one(p.a, false);
-      one(p.b, false);
-      one(p.c, true);
-    } else if constexpr (std::is_same_v<T, Conv2dDraft>) {
-      one(p.x, false);
-      one(p.w, false);
-      one(p.y, true);
-    } else if constexpr (std::is_same_v<T, GatherRowsDraft>) {
-      one(p.table, false);
-      one(p.indices, false);
-      one(p.to, true);
-    } else if constexpr (std::is_same_v<T, ScatterRowsDraft>) {
-      one(p.table, false);
-      one(p.indices, false);
-      one(p.rows, false);
-      one(p.to, true);
-    }
-  };
-  std::visit(visit, part);
-}
+/// Adds the plan to a module that has its bodies, before any pass over plans.
+void emit(mlir::ModuleOp module, PlanDraft &draft, ProgramOp program);
 
 } // namespace ccn::plan
 

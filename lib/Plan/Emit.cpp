@@ -1,12 +1,11 @@
 //===- Emit.cpp - Plans as IR ---------------------------------------------===//
 //
-// Writes a draft in the plan dialect.
+// Writes a draft in the plan dialect, before any of its passes.
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Plan/Finish.h"
-
-#include <map>
+#include "lib/Plan/Draft.h"
+#include "lib/Plan/Views.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -16,9 +15,8 @@ namespace {
 
 class Emitter {
 public:
-  Emitter(ModuleOp module, PlanDraft &draft, const Places &places,
-          ProgramOp program)
-      : draft(draft), places(places), program(program),
+  Emitter(ModuleOp module, PlanDraft &draft, ProgramOp program)
+      : draft(draft), program(program),
         builder(OpBuilder::atBlockEnd(module.getBody())) {}
 
   void run();
@@ -29,11 +27,10 @@ private:
   void emitPart(PartDraft &part, Location loc);
   void emitRows(RowsDraft &rows, Location loc);
   void emitLoop(LoopDraft &loop, Location loc);
-  /// A view for what is accessed; of what a loop writes, the last `reduced`
-  /// dimensions are reduced.
-  Value view(const Strided &strided, Location loc, size_t reduced = 0);
-  BufferDraft &bufferAt(int number) {
-    return draft.buffers[static_cast<size_t>(number)];
+  /// As makeView.
+  Value view(const Strided &strided, Location loc, size_t reduced = 0) {
+    return views->view(loc, buffers[static_cast<size_t>(strided.buffer)],
+                       strided, reduced);
   }
   MemRefType typeOf(const BufferDraft &buffer, ArrayRef<int64_t> sizes) {
     return MemRefType::get(
@@ -42,17 +39,11 @@ private:
   }
 
   PlanDraft &draft;
-  const Places &places;
   ProgramOp program;
   OpBuilder builder;
   std::vector<Value> buffers;
   std::vector<Value> events;
-  /// Views stand before the launches, each once.
-  Operation *firstLaunch = nullptr;
-  std::map<std::tuple<int, int64_t, int64_t, std::vector<int64_t>,
-                      std::vector<int64_t>>,
-           Value>
-      views;
+  std::optional<ViewMaker> views;
 };
 
 void Emitter::emitBuffers() {
@@ -76,58 +67,14 @@ void Emitter::emitBuffers() {
       buffers[i] = ArgumentOp::create(
           builder, draft.loc, typeOf(buffer, own.getShape()), kind,
           name.getValue(), global, !isResult && program.isScattered(number));
-    } else if (places[i] >= 0) {
+    } else {
       // Of symmetric buffers what the rank with the most needs.
       int64_t count =
           buffer.memory == Memory::symmetric ? buffer.largest : buffer.count;
       buffers[i] = BufferOp::create(builder, draft.loc, typeOf(buffer, {count}),
-                                    builder.getI64IntegerAttr(places[i]));
+                                    /*at=*/IntegerAttr());
     }
   }
-}
-
-Value Emitter::view(const Strided &strided, Location loc, size_t reduced) {
-  ArrayRef<int64_t> kept = ArrayRef(strided.sizes).drop_back(reduced);
-  Value buffer = buffers[static_cast<size_t>(strided.buffer)];
-  auto whole = cast<MemRefType>(buffer.getType());
-  // Strides of dimensions of size 1 do not matter; these print well.
-  Sizes strides = strided.strides, natural = rowMajorStrides(strided.sizes);
-  int64_t offset = strided.offset;
-  bool isWritten = reduced && countOf(kept) > 0;
-  if (strided.count() == 0 && !isWritten) {
-    strides = natural;
-    offset = 0;
-  }
-  for (size_t dim = 0; dim < strides.size(); ++dim)
-    if (strided.sizes[dim] <= 1 && strided.count() > 0)
-      strides[dim] = strided.isRowMajor() ? natural[dim] : 0;
-  // What is made of nothing, or of one element, is written all the same.
-  if (isWritten)
-    std::fill(strides.end() - static_cast<long>(reduced), strides.end(), 0);
-  MemRefLayoutAttrInterface layout;
-  if (offset != 0 || strides != natural)
-    layout = StridedLayoutAttr::get(builder.getContext(), offset, strides);
-  auto type = MemRefType::get(strided.sizes, whole.getElementType(), layout,
-                              whole.getMemorySpace());
-  if (type == whole && !strided.rank)
-    return buffer;
-  auto key = std::tuple(
-      strided.buffer, strided.rank.value_or(-1), offset,
-      std::vector<int64_t>(strided.sizes.begin(), strided.sizes.end()),
-      std::vector<int64_t>(strides.begin(), strides.end()));
-  bool isScratch = bufferAt(strided.buffer).memory == Memory::scratch;
-  if (!isScratch)
-    if (auto it = views.find(key); it != views.end())
-      return it->second;
-  OpBuilder::InsertionGuard guard(builder);
-  if (!isScratch)
-    builder.setInsertionPoint(firstLaunch);
-  IntegerAttr rank =
-      strided.rank ? builder.getI64IntegerAttr(*strided.rank) : IntegerAttr();
-  Value made = ViewOp::create(builder, loc, type, buffer, rank);
-  if (!isScratch)
-    views[key] = made;
-  return made;
 }
 
 void Emitter::emitLoop(LoopDraft &loop, Location loc) {
@@ -163,18 +110,20 @@ void Emitter::emitLoop(LoopDraft &loop, Location loc) {
       list(indices, !indices.empty()));
 }
 
+/// Whether a loop does nothing.
+static bool isEmpty(const LoopDraft &loop) {
+  return countOf(loop.sizes().drop_back(loop.reduced)) == 0;
+}
+
 void Emitter::emitRows(RowsDraft &rows, Location loc) {
+  if (llvm::all_of(rows.loops, isEmpty))
+    return;
   auto op = RowsOp::create(builder, loc);
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&op.getBody());
-  for (int number : rows.scratch) {
-    BufferDraft &buffer = bufferAt(number);
-    buffer.memory = Memory::scratch;
-    buffers[static_cast<size_t>(number)] = BufferOp::create(
-        builder, loc, typeOf(buffer, {buffer.count}), IntegerAttr());
-  }
   for (LoopDraft &loop : rows.loops)
-    emitLoop(loop, loop.body.getLoc());
+    if (!isEmpty(loop))
+      emitLoop(loop, loop.body.getLoc());
 }
 
 void Emitter::emitPart(PartDraft &part, Location loc) {
@@ -183,7 +132,8 @@ void Emitter::emitPart(PartDraft &part, Location loc) {
     if constexpr (std::is_same_v<T, RowsDraft>)
       emitRows(p, loc);
     else if constexpr (std::is_same_v<T, CopyDraft>)
-      CopyOp::create(builder, loc, view(p.from, loc), view(p.to, loc));
+      CopyOp::create(builder, loc, view(p.from, loc), view(p.to, loc),
+                     p.isStore);
     else if constexpr (std::is_same_v<T, BarrierDraft>)
       BarrierOp::create(builder, loc, p.group, p.flags);
     else if constexpr (std::is_same_v<T, SignalDraft>)
@@ -215,9 +165,10 @@ void Emitter::emitLaunch(LaunchDraft &launch) {
   for (int wait : launch.waits)
     waits.push_back(events[static_cast<size_t>(wait)]);
   auto op = LaunchOp::create(builder, launch.loc,
-                             EventType::get(builder.getContext()), launch.name,
-                             launch.stream, waits);
-  firstLaunch = firstLaunch ? firstLaunch : op;
+                             EventType::get(builder.getContext()),
+                             builder.getStringAttr(launch.name),
+                             builder.getI64IntegerAttr(launch.stream),
+                             builder.getI64IntegerAttr(launch.segment), waits);
   events.push_back(op.getDone());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&op.getBody());
@@ -228,6 +179,7 @@ void Emitter::emitLaunch(LaunchDraft &launch) {
 void Emitter::run() {
   auto op = PlanOp::create(builder, draft.loc, draft.name, draft.rank);
   builder.createBlock(&op.getBody());
+  views.emplace(op);
   emitBuffers();
   for (LaunchDraft &launch : draft.launches)
     emitLaunch(launch);
@@ -235,7 +187,6 @@ void Emitter::run() {
 
 } // namespace
 
-void plan::emit(ModuleOp module, PlanDraft &draft, const Places &places,
-                ProgramOp program) {
-  Emitter(module, draft, places, program).run();
+void plan::emit(ModuleOp module, PlanDraft &draft, ProgramOp program) {
+  Emitter(module, draft, program).run();
 }

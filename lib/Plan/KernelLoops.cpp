@@ -241,7 +241,7 @@ LogicalResult Kernel::addLoop(const NodeSet &loop) {
            node->gives});
       node->isStored = true;
     }
-    add(RowsDraft{{*std::move(draft)}, {}});
+    add(RowsDraft{{*std::move(draft)}});
   }
   for (Node *node : loop) {
     node->isDone = true;
@@ -263,7 +263,7 @@ LogicalResult Kernel::addCopyLoop(const OperandDraft &from,
     return failure();
   draft->outputs.push_back(
       {LoopBuilder::arrange(to.view, identity, 0), to.all});
-  add(RowsDraft{{*std::move(draft)}, {}});
+  add(RowsDraft{{*std::move(draft)}});
   return success();
 }
 
@@ -273,7 +273,7 @@ void Kernel::fillZero(const Strided &view) {
       planner.getBodies().makeZero(planner.bufferAt(view.buffer).element);
   draft.outputs.push_back(
       {LoopBuilder::arrange(view, identityOf(view.sizes.size()), 0)});
-  add(RowsDraft{{std::move(draft)}, {}});
+  add(RowsDraft{{std::move(draft)}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -413,7 +413,7 @@ LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
     target.strides.push_back(0);
   }
   loop->outputs.push_back({target});
-  add(RowsDraft{{*std::move(loop)}, {}});
+  add(RowsDraft{{*std::move(loop)}});
   return success();
 }
 

@@ -29,6 +29,10 @@ struct Chunk {
   bool isFirst = false;
 };
 
+/// Repeats and cuts before it casts, in kernels that do both; elsewhere casts
+/// before it repeats.
+void sinkCasts(ProgramOp program);
+
 class Planner {
 public:
   Planner(ProgramOp program, BodyMaker &bodies);

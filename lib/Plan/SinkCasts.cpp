@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Plan/Finish.h"
+#include "lib/Plan/Planner.h"
 
 #include "dialect/ccn/Chunking.h"
 

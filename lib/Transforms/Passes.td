@@ -469,8 +469,9 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
 def VerifyPlans : Pass<"ccn-verify-plans", "::mlir::ModuleOp"> {
   let summary = "Checks what holds between the launches and the ranks of plans";
   let description = [{
-    The constraints `plan_c1` to `plan_c5` of `plan.program`, which no verifier of one
-    operation can check. The phase `plan` checks them too. Changes nothing.
+    Runs the verifiers of all operations, and checks the constraints `plan_c1` to
+    `plan_c5` of `plan.program`, which no verifier of one operation can check. The phase
+    `plan` ends with this pass. Changes nothing.
   }];
 }
 

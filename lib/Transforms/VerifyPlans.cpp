@@ -8,6 +8,8 @@
 #include "dialect/plan/Plan.h"
 #include "lib/Transforms/Passes.h"
 
+#include "mlir/IR/Verifier.h"
+
 namespace ccn {
 #define GEN_PASS_DEF_VERIFYPLANS
 #include "lib/Transforms/Passes.h.inc"
@@ -17,7 +19,8 @@ namespace {
 
 struct VerifyPlansPass : ccn::impl::VerifyPlansBase<VerifyPlansPass> {
   void runOnOperation() override {
-    if (mlir::failed(ccn::plan::verifyPlans(getOperation())))
+    if (mlir::failed(mlir::verify(getOperation())) ||
+        mlir::failed(ccn::plan::verifyPlans(getOperation())))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

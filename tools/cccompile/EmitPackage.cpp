@@ -19,8 +19,8 @@
 
 using namespace ccn;
 
-/// Whether there is a plan for each rank of the mesh, with places for buffers;
-/// if not, says so. Plans in a file may lack some.
+/// Whether there is a plan for each rank of the mesh, which the passes over
+/// plans have finished; if not, says so. Plans in a file may lack some.
 static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
                        Diagnostics &diagnostics) {
   MeshOp mesh = getMesh(plans);
@@ -40,6 +40,14 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
       if (!buffer.getAt()) {
         diagnostics.error("expected places for all buffers of rank " +
                           std::to_string(op.getRank()) + ", found one without");
+        return false;
+      }
+    for (auto launch : op.getBody().getOps<plan::LaunchOp>())
+      if (launch.getSegment()) {
+        diagnostics.error("expected events rather than segments in the plan of "
+                          "rank " +
+                          std::to_string(op.getRank()) + ", found segment " +
+                          std::to_string(*launch.getSegment()));
         return false;
       }
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Driver/Phases.h"
+#include "lib/Plan/Passes.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/Transform/Transforms/Passes.h"
@@ -17,6 +18,7 @@ int main(int argc, char **argv) {
   ccn::registerDialects(registry);
   mlir::registerTransformsPasses();
   ccn::registerCcnPasses();
+  ccn::plan::registerCcnPlanPasses();
   mlir::transform::registerTransformPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "ccn-opt: mlir-opt with ccn's dialects and passes\n",

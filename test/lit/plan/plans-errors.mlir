@@ -159,6 +159,44 @@ plan.program "f" rank(0) {
 
 // -----
 
+// plan_c3
+plan.program "f" rank(0) {
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  // expected-error @+1 {{expected neither segments nor stores once buffers have places}}
+  %0 = plan.launch "k" stream(0) segment(0) {
+  }
+}
+
+// -----
+
+// plan_c3
+plan.program "f" rank(0) {
+  %r = plan.argument result "r" of tensor<8xf32> : memref<8xf32, #plan.memory<argument>>
+  %x = plan.buffer at 0 : memref<8xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) {
+    // expected-error @+1 {{expected neither segments nor stores once buffers have places}}
+    plan.copy %x to %r store : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<argument>>
+  }
+}
+
+// -----
+
+// plan_c2: launches of one segment.
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<8xf32, #plan.memory<private>>
+  %y = plan.buffer : memref<8xf32, #plan.memory<private>>
+  // expected-note @+1 {{found 'first'}}
+  %0 = plan.launch "first" stream(0) segment(1) {
+    plan.copy %x to %y : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
+  }
+  // expected-error @+1 {{expected to be ordered by events with a launch of another stream that accesses the same memory}}
+  %1 = plan.launch "k" stream(1) segment(1) {
+    plan.copy %x to %y : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
+  }
+}
+
+// -----
+
 // plan_c4
 plan.program "f" rank(0) {
   %0 = plan.launch "k" stream(0) {

@@ -1,6 +1,6 @@
 // Plans that the checks between launches and ranks accept.
 // RUN: ccn-opt %s -ccn-verify-plans -split-input-file | ccn-opt -split-input-file | FileCheck %s
-// CHECK-COUNT-8: plan.program
+// CHECK-COUNT-9: plan.program
 
 // Launches of two streams that share nothing but what both read, interleave, or
 // are ordered through a third.
@@ -67,6 +67,19 @@ plan.program "f" rank(0) {
   }
   %1 = plan.launch "k" stream(1) {
     plan.copy %x to %z : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
+  }
+}
+// -----
+
+// Segments follow each other.
+plan.program "f" rank(0) {
+  %x = plan.buffer : memref<8xf32, #plan.memory<private>>
+  %y = plan.buffer : memref<8xf32, #plan.memory<private>>
+  %0 = plan.launch "k" stream(0) segment(0) {
+    plan.copy %x to %y : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
+  }
+  %1 = plan.launch "k" stream(1) segment(1) {
+    plan.copy %y to %x store : memref<8xf32, #plan.memory<private>> to memref<8xf32, #plan.memory<private>>
   }
 }
 // -----

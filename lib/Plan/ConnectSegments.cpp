@@ -1,0 +1,56 @@
+//===- ConnectSegments.cpp - Segments follow each other -------------------===//
+//
+// Says by events that a segment begins when the one before is over.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Plan/Passes.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace ccn;
+using namespace ccn::plan;
+
+namespace ccn::plan {
+#define GEN_PASS_DEF_CONNECTSEGMENTS
+#include "lib/Plan/Passes.h.inc"
+} // namespace ccn::plan
+
+namespace {
+
+struct ConnectSegmentsPass
+    : plan::impl::ConnectSegmentsBase<ConnectSegmentsPass> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void ConnectSegmentsPass::runOnOperation() {
+  // The last launches of the segment before, by stream, and of this one.
+  std::map<uint64_t, LaunchOp> before, current;
+  std::optional<uint64_t> at;
+  llvm::DenseMap<Operation *, int> numbers;
+  for (auto launch : getOperation().getBody().getOps<LaunchOp>()) {
+    numbers[launch] = static_cast<int>(numbers.size());
+    if (at != launch.getSegment()) {
+      if (!current.empty())
+        before = std::move(current);
+      current.clear();
+      at = launch.getSegment();
+    }
+    if (!current.contains(launch.getStream())) {
+      SmallVector<Value> waits(launch.getWaits());
+      for (auto [stream, last] : before)
+        if (stream != launch.getStream() &&
+            !llvm::is_contained(waits, last.getDone()))
+          waits.push_back(last.getDone());
+      llvm::sort(waits, [&](Value a, Value b) {
+        return numbers.lookup(a.getDefiningOp()) <
+               numbers.lookup(b.getDefiningOp());
+      });
+      launch.getWaitsMutable().assign(waits);
+    }
+    current[launch.getStream()] = launch;
+  }
+}
