@@ -286,6 +286,21 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
+void LaunchOp::setWaits(ArrayRef<Value> events) {
+  SmallVector<Value> waits(events);
+  llvm::sort(waits, [](Value a, Value b) {
+    return a != b && a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
+  });
+  waits.erase(llvm::unique(waits), waits.end());
+  getWaitsMutable().assign(waits);
+}
+
+void LaunchOp::waitFor(LaunchOp launch) {
+  SmallVector<Value> waits(getWaits());
+  waits.push_back(launch.getDone());
+  setWaits(waits);
+}
+
 RowExtent::RowExtent(int64_t offset, ArrayRef<int64_t> sizes,
                      ArrayRef<int64_t> strides)
     : rows(sizes.front()), stride(strides.front()), first(offset),

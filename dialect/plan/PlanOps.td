@@ -237,6 +237,13 @@ def Plan_LaunchOp : Plan_Op<"launch", [
     (`waits` `(` $waits^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Makes it wait for events of these launches alone, each once, in the order of
+    /// the launches.
+    void setWaits(::llvm::ArrayRef<::mlir::Value> events);
+    /// Makes it wait for the event of one more.
+    void waitFor(LaunchOp launch);
+  }];
 }
 
 class Plan_Part<string mnemonic, list<Trait> traits = []>

@@ -30,9 +30,7 @@ void ConnectSegmentsPass::runOnOperation() {
   // The last launches of the segment before, by stream, and of this one.
   std::map<uint64_t, LaunchOp> before, current;
   std::optional<uint64_t> at;
-  llvm::DenseMap<Operation *, int> numbers;
   for (auto launch : getOperation().getBody().getOps<LaunchOp>()) {
-    numbers[launch] = static_cast<int>(numbers.size());
     if (at != launch.getSegment()) {
       if (!current.empty())
         before = std::move(current);
@@ -42,14 +40,9 @@ void ConnectSegmentsPass::runOnOperation() {
     if (!current.contains(launch.getStream())) {
       SmallVector<Value> waits(launch.getWaits());
       for (auto [stream, last] : before)
-        if (stream != launch.getStream() &&
-            !llvm::is_contained(waits, last.getDone()))
+        if (stream != launch.getStream())
           waits.push_back(last.getDone());
-      llvm::sort(waits, [&](Value a, Value b) {
-        return numbers.lookup(a.getDefiningOp()) <
-               numbers.lookup(b.getDefiningOp());
-      });
-      launch.getWaitsMutable().assign(waits);
+      launch.setWaits(waits);
     }
     current[launch.getStream()] = launch;
   }

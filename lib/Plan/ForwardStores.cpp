@@ -209,24 +209,16 @@ void removeEmpty(ArrayRef<PlanOp> ranks) {
                 !launch.getDone().use_empty();
     }
   for (PlanOp plan : ranks) {
-    llvm::DenseMap<Operation *, size_t> numbers;
     // What those that go wait for, by stream: what follows there waits for it.
     std::map<uint64_t, SmallVector<Value>> inherited;
     for (auto [i, launch] : launchesOf(plan)) {
-      numbers[launch] = i;
       SmallVector<Value> &waits = inherited[launch.getStream()];
-      for (Value wait : launch.getWaits())
-        if (!llvm::is_contained(waits, wait))
-          waits.push_back(wait);
+      llvm::append_range(waits, launch.getWaits());
       if (!kept[i]) {
         launch.erase();
         continue;
       }
-      llvm::sort(waits, [&](Value a, Value b) {
-        return numbers.lookup(a.getDefiningOp()) <
-               numbers.lookup(b.getDefiningOp());
-      });
-      launch.getWaitsMutable().assign(waits);
+      launch.setWaits(waits);
       waits.clear();
     }
   }

@@ -157,8 +157,8 @@ FailureOr<Strided> Kernel::store(Value value, size_t index) {
 Strided Kernel::copyOf(const Strided &view, Type element) {
   int64_t count = view.count();
   Strided copy = Strided::whole(
-      planner.addBuffer(Memory::private_, element, count, count), view.sizes);
-  add(CopyDraft{view, copy});
+      planner.addBuffer(Memory::private_, element, count), view.sizes);
+  parts.copy(view, copy);
   return copy;
 }
 
@@ -259,7 +259,7 @@ LogicalResult Kernel::lowerConcat(ConcatOp op) {
       if (failed(view))
         return failure();
       if (*view != target)
-        add(CopyDraft{*view, target});
+        parts.copy(*view, target);
       offsets[op.getDim()] += sizes[op.getDim()];
     }
     addView(result, home);
@@ -267,18 +267,17 @@ LogicalResult Kernel::lowerConcat(ConcatOp op) {
   return success();
 }
 
-void Kernel::addContiguous(
-    Value result, size_t index,
-    llvm::function_ref<PartDraft(const Strided &)> make) {
+void Kernel::addContiguous(Value result, size_t index,
+                           llvm::function_ref<void(const Strided &)> make) {
   Strided home = pieceOf(planner.homeOf(result), result, index), made = home;
   if (!home.isRowMajor())
     made = Strided::whole(planner.addBuffer(Memory::private_,
                                             Planner::elementOf(result),
-                                            home.count(), home.count()),
+                                            home.count()),
                           home.sizes);
-  add(make(made));
+  make(made);
   if (made != home)
-    add(CopyDraft{made, home});
+    parts.copy(made, home);
   addView(result, home);
 }
 
@@ -290,8 +289,8 @@ LogicalResult Kernel::lowerConv2d(Conv2dOp op) {
     if (failed(x) || failed(w))
       return failure();
     addContiguous(result, i, [&](const Strided &y) {
-      return Conv2dDraft{*x, *w, y, static_cast<int64_t>(op.getStride()),
-                         static_cast<int64_t>(op.getPadding())};
+      parts.conv2d(*x, *w, y, static_cast<int64_t>(op.getStride()),
+                   static_cast<int64_t>(op.getPadding()));
     });
   }
   return success();
@@ -305,7 +304,7 @@ LogicalResult Kernel::lowerGatherRows(GatherRowsOp op) {
     if (failed(table) || failed(indices))
       return failure();
     addContiguous(result, i, [&](const Strided &to) {
-      return GatherRowsDraft{*table, *indices, to};
+      parts.gatherRows(*table, *indices, to);
     });
   }
   return success();
@@ -320,7 +319,7 @@ LogicalResult Kernel::lowerScatterRows(ScatterRowsOp op) {
     if (failed(table) || failed(indices) || failed(rows))
       return failure();
     addContiguous(result, i, [&](const Strided &to) {
-      return ScatterRowsDraft{*table, *indices, *rows, to};
+      parts.scatterRows(*table, *indices, *rows, to);
     });
   }
   return success();
@@ -371,7 +370,7 @@ LogicalResult Kernel::makeOutputs(ArrayRef<Operation *> list) {
     Strided home = planner.homeOf(value);
     for (size_t i = 0; i < count; ++i)
       if (Strided place = pieceOf(home, value, i); made[i] != place)
-        add(CopyDraft{made[i], place});
+        parts.copy(made[i], place);
     planner.setStorage(value, home);
   }
   return success();

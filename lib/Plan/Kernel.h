@@ -39,8 +39,8 @@ std::optional<Exchange> exchangeOf(CommunicateOp op);
 class Kernel {
 public:
   /// `chunk` is null for all of everything.
-  Kernel(Planner &planner, LaunchDraft &launch, const Chunk *chunk)
-      : planner(planner), launch(launch), chunk(chunk) {}
+  Kernel(Planner &planner, PartBuilder &parts, const Chunk *chunk)
+      : planner(planner), parts(parts), chunk(chunk) {}
 
   /// Lowers operations of one block, in order, and makes what is used by
   /// others.
@@ -120,7 +120,7 @@ private:
   /// Adds the part that makes a piece at home in contiguous memory, if need be
   /// in some from where it is copied there.
   void addContiguous(mlir::Value result, size_t index,
-                     llvm::function_ref<PartDraft(const Strided &)> make);
+                     llvm::function_ref<void(const Strided &)> make);
 
   // Loops (KernelLoops.cpp).
   void findDomains();
@@ -139,8 +139,8 @@ private:
   mlir::LogicalResult addLoop(const NodeSet &loop);
   /// A loop that copies: what is read may be combined, and stored in all
   /// memories.
-  mlir::LogicalResult addCopyLoop(const OperandDraft &from,
-                                  const OperandDraft &to, mlir::Location loc);
+  mlir::LogicalResult addCopyLoop(const Operand &from, const Operand &to,
+                                  mlir::Location loc);
   void fillZero(const Strided &view);
   mlir::LogicalResult lowerReduction(ReductionOp op);
   mlir::LogicalResult reducePiece(ReductionOp op, size_t index);
@@ -175,7 +175,7 @@ private:
   /// Sends each member what it combines of this rank's input, the views that
   /// `viewsFor` says of a member's number, of as many elements for all ranks,
   /// at most `largest`; returns where this rank's lie, in its first slot.
-  llvm::SmallVector<OperandDraft>
+  llvm::SmallVector<Operand>
   push(CommunicateOp op, const Geometry &geometry, int64_t largest,
        llvm::function_ref<llvm::SmallVector<Strided>(int64_t)> viewsFor);
   mlir::LogicalResult lowerTwoShot(CommunicateOp op, const Geometry &geometry);
@@ -218,10 +218,10 @@ private:
   void accessOthers(GroupAttr group) { dirty.insert(group); }
   void finish();
 
-  void add(PartDraft part);
+  void add(const Loop &loop);
 
   Planner &planner;
-  LaunchDraft &launch;
+  PartBuilder &parts;
   const Chunk *chunk;
   llvm::SetVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Piece, 1>> pieces;

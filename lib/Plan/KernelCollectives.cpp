@@ -83,19 +83,18 @@ SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
 // Meetings
 //===----------------------------------------------------------------------===//
 
-void Kernel::add(PartDraft part) {
+void Kernel::add(const Loop &loop) {
   // After a ring all meet, and not after each of its chunks.
-  if (const auto *rows = std::get_if<RowsDraft>(&part); rows && !isRing())
-    for (const LoopDraft &loop : rows->loops)
-      for (const OperandDraft &input : loop.inputs)
-        if (input.all && !input.all.getSlots())
-          accessOthers(input.all.getGroup());
-  launch.parts.push_back(std::move(part));
+  if (!isRing())
+    for (const Operand &input : loop.inputs)
+      if (input.all && !input.all.getSlots())
+        accessOthers(input.all.getGroup());
+  parts.loop(loop);
 }
 
 void Kernel::barrier(GroupAttr group) {
-  add(BarrierDraft{group, planner.takeFlags(group.getRanks().size())});
-  met[group] = launch.parts.size();
+  parts.barrier(group, planner.takeFlags(group.getRanks().size()));
+  met[group] = parts.size();
   if (!takenLater.contains(group))
     dirty.remove(group);
 }
@@ -126,8 +125,8 @@ FailureOr<Strided> Kernel::stage(CommunicateOp op) {
   Strided whole = planner.stagingOf(op);
   for (auto [i, view] : llvm::enumerate(views))
     if (Strided place = pieceOf(whole, input, i); view != place)
-      add(CopyDraft{view, place});
-  staged[op] = {whole, launch.parts.size()};
+      parts.copy(view, place);
+  staged[op] = {whole, parts.size()};
   return whole;
 }
 
@@ -135,14 +134,14 @@ void Kernel::tell(const Geometry &geometry, int64_t flags,
                   llvm::function_ref<bool(int64_t)> isTaker) {
   for (int64_t rank : geometry.group.getRanks())
     if (rank != planner.getRank() && isTaker(rank))
-      add(SignalDraft{rank, flags + geometry.position});
+      parts.signal(rank, flags + geometry.position);
 }
 
 void Kernel::await(const Geometry &geometry, int64_t flags,
                    llvm::function_ref<bool(int64_t)> isGiver) {
   for (auto [i, rank] : llvm::enumerate(geometry.group.getRanks()))
     if (rank != planner.getRank() && isGiver(rank))
-      add(AwaitDraft{rank, flags + static_cast<int64_t>(i)});
+      parts.await(rank, flags + static_cast<int64_t>(i));
 }
 
 static bool anyRank(int64_t) { return true; }
@@ -171,12 +170,12 @@ FailureOr<Strided> Kernel::storeWhole(Value value) {
     if (failed(piece))
       return failure();
     if (Strided place = pieceOf(whole, value, i); *piece != place)
-      add(CopyDraft{*piece, place});
+      parts.copy(*piece, place);
   }
   return whole;
 }
 
-SmallVector<OperandDraft>
+SmallVector<Operand>
 Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
              llvm::function_ref<SmallVector<Strided>(int64_t)> viewsFor) {
   ArrayRef<int64_t> group = geometry.group.getRanks();
@@ -185,9 +184,8 @@ Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
   largest =
       llvm::divideCeilSigned(std::max<int64_t>(largest, 1), alignedElements) *
       alignedElements;
-  int buffer =
-      planner.addBuffer(Memory::symmetric, Planner::elementOf(op.getInput()),
-                        members * largest, members * largest);
+  int buffer = planner.addBuffer(
+      Memory::symmetric, Planner::elementOf(op.getInput()), members * largest);
   auto slotsOf = [&](int64_t first, ArrayRef<Strided> views) {
     SmallVector<Strided> slots;
     for (const Strided &view : views) {
@@ -208,13 +206,13 @@ Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
          llvm::zip_equal(views, slotsOf(geometry.position * largest, views))) {
       if (step < members)
         slot.rank = group[static_cast<size_t>(member)];
-      add(CopyDraft{view, slot});
+      parts.copy(view, slot);
     }
   }
   barrier(geometry.group);
   auto all =
       AllAttr::get(op.getContext(), *op.getKind(), geometry.group, largest);
-  SmallVector<OperandDraft> come;
+  SmallVector<Operand> come;
   for (const Strided &slot : slotsOf(0, viewsFor(geometry.position)))
     come.push_back({slot, all});
   return come;
@@ -232,15 +230,14 @@ LogicalResult Kernel::lowerPushedReducing(CommunicateOp op,
   int64_t largest = 0;
   for (int64_t rank = 0; rank < planner.getMesh().getNumRanks(); ++rank)
     largest = std::max(largest, countBoxes(boxesFor(rank)));
-  SmallVector<OperandDraft> come =
-      push(op, geometry, largest, [&](int64_t member) {
-        SmallVector<Strided> views;
-        for (const TensorPart &box :
-             boxesFor(geometry.group.getRanks()[static_cast<size_t>(member)]))
-          views.push_back(boxIn(*whole, geometry.ownFrom, box));
-        return views;
-      });
-  for (const OperandDraft &slot : come)
+  SmallVector<Operand> come = push(op, geometry, largest, [&](int64_t member) {
+    SmallVector<Strided> views;
+    for (const TensorPart &box :
+         boxesFor(geometry.group.getRanks()[static_cast<size_t>(member)]))
+      views.push_back(boxIn(*whole, geometry.ownFrom, box));
+    return views;
+  });
+  for (const Operand &slot : come)
     addView(op.getResult(), slot.view, slot.all);
   return success();
 }
@@ -356,7 +353,7 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
   auto sliceOf = [&](const Strided &piece, int64_t member) {
     return cut(piece, unit, members, member);
   };
-  SmallVector<OperandDraft> reads;
+  SmallVector<Operand> reads;
   if (isSent) {
     auto slicesFor = [&](int64_t member) {
       SmallVector<Strided> slices;
@@ -426,7 +423,7 @@ LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   if (failed(flush(domainOf(input))))
     return failure();
   // What is made from the own part alone need not wait for the others.
-  pushed[result] = {geometry.group, launch.parts.size()};
+  pushed[result] = {geometry.group, parts.size()};
   for (size_t i = 0; i < countPieces(result); ++i)
     addView(result, pieceOf(whole, result, i));
   return success();
@@ -494,8 +491,8 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
       for (const TensorPart &taken :
            boxesOf(geometry.to, result, planner.getRank()))
         if (std::optional<TensorPart> common = intersect(given, taken))
-          add(CopyDraft{boxIn(theirs, part, *common),
-                        boxIn(home, geometry.ownTo, *common)});
+          parts.copy(boxIn(theirs, part, *common),
+                     boxIn(home, geometry.ownTo, *common));
   }
   return success();
 }

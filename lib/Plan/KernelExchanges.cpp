@@ -42,8 +42,8 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
     int64_t count = blocks || blocksIn || blocksOut
                         ? largest * (blocks ? members : 1)
                         : countBoxes(boxesOf(geometry.from, input, rank));
-    return Strided::whole(
-        planner.addBuffer(Memory::private_, element, count, count), {count});
+    return Strided::whole(planner.addBuffer(Memory::private_, element, count),
+                          {count});
   };
   auto copyBoxes = [&](Strided packed, int64_t first,
                        ArrayRef<TensorPart> boxes, const Strided &whole,
@@ -53,7 +53,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
       Strided here = Strided::whole(packed.buffer, there.sizes);
       here.offset = first;
       first += there.count();
-      add(isIn ? CopyDraft{there, here} : CopyDraft{here, there});
+      parts.copy(isIn ? there : here, isIn ? here : there);
     }
   };
 
@@ -64,10 +64,10 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
   Strided home = planner.homeOf(result);
   auto exchangeIn = [&](const Strided &from, const Strided &to) {
     // The larger of what goes in and what comes out.
-    add(ExchangeDraft{
+    parts.exchange(
         exchange, op.getKind().value_or(ReduceKind::sum), geometry.group,
         largest * (blocksIn || blocksOut ? members : 1),
-        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to});
+        op->getAttrOfType<FlatSymbolRefAttr>(kAlgorithmAttr), from, to);
   };
   SmallVector<TensorPart> given = boxesOf(geometry.from, input, rank),
                           taken = boxesOf(geometry.to, result, rank);

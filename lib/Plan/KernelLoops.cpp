@@ -115,14 +115,14 @@ public:
 
   /// The loop over the inputs, with dimensions in the order of `permutation`
   /// and, at the front, one more if there would be none that is not reduced.
-  FailureOr<LoopDraft> finish(ArrayRef<int64_t> permutation, size_t reduced,
-                              Location loc) {
-    LoopDraft loop;
-    for (OperandDraft &input : inputs) {
+  FailureOr<Loop> finish(ArrayRef<int64_t> permutation, size_t reduced,
+                         Location loc) {
+    Loop loop;
+    for (Operand &input : inputs) {
       loop.inputs.push_back(
           {arrange(input.view, permutation, reduced), input.all});
       spec.arguments.push_back(
-          kernel.planner.bufferAt(input.view.buffer).element);
+          kernel.planner.getBuilder().elementAt(input.view.buffer));
     }
     for (Strided &position : positions) {
       Strided arranged = arrange(position, permutation, reduced);
@@ -150,7 +150,7 @@ public:
   }
 
 private:
-  BodyOperand load(OperandDraft operand) {
+  BodyOperand load(Operand operand) {
     // A scalar is the same at every index.
     if (operand.view.sizes.empty()) {
       operand.view.sizes = Sizes(domain);
@@ -200,7 +200,7 @@ private:
   Kernel &kernel;
   Sizes domain;
   BodySpec spec;
-  SmallVector<OperandDraft> inputs;
+  SmallVector<Operand> inputs;
   SmallVector<Strided> positions;
   llvm::DenseMap<Node *, BodyOperand> steps;
 };
@@ -220,9 +220,9 @@ LogicalResult Kernel::addLoop(const NodeSet &loop) {
     builder.addResult(builder.use({node->sizes, {}, {}, node}));
   size_t rank = first->sizes.size();
   if (!outputs.empty()) {
-    FailureOr<LoopDraft> draft =
+    FailureOr<Loop> built =
         builder.finish(identityOf(rank), 0, outputs.front()->op->getLoc());
-    if (failed(draft))
+    if (failed(built))
       return failure();
     for (Node *node : outputs) {
       if (!node->place) {
@@ -231,17 +231,17 @@ LogicalResult Kernel::addLoop(const NodeSet &loop) {
             isa<ConstantOp>(node->op)
                 ? Strided::whole(
                       planner.addBuffer(Memory::private_,
-                                        Planner::elementOf(node->value), 1, 1),
+                                        Planner::elementOf(node->value), 1),
                       {})
                 : planner.homeOf(node->value);
         node->place = pieceOf(whole, node->value, node->index);
       }
-      draft->outputs.push_back(
+      built->outputs.push_back(
           {LoopBuilder::arrange(*node->place, identityOf(rank), 0),
            node->gives});
       node->isStored = true;
     }
-    add(RowsDraft{{*std::move(draft)}});
+    add(*std::move(built));
   }
   for (Node *node : loop) {
     node->isDone = true;
@@ -252,28 +252,28 @@ LogicalResult Kernel::addLoop(const NodeSet &loop) {
   return success();
 }
 
-LogicalResult Kernel::addCopyLoop(const OperandDraft &from,
-                                  const OperandDraft &to, Location loc) {
+LogicalResult Kernel::addCopyLoop(const Operand &from, const Operand &to,
+                                  Location loc) {
   LoopBuilder builder(*this, from.view.sizes);
   builder.addResult(
       builder.use({from.view.sizes, from.view, from.all, nullptr}));
   SmallVector<int64_t> identity = identityOf(from.view.sizes.size());
-  FailureOr<LoopDraft> draft = builder.finish(identity, 0, loc);
-  if (failed(draft))
+  FailureOr<Loop> built = builder.finish(identity, 0, loc);
+  if (failed(built))
     return failure();
-  draft->outputs.push_back(
+  built->outputs.push_back(
       {LoopBuilder::arrange(to.view, identity, 0), to.all});
-  add(RowsDraft{{*std::move(draft)}});
+  add(*std::move(built));
   return success();
 }
 
 void Kernel::fillZero(const Strided &view) {
-  LoopDraft draft;
-  draft.body =
-      planner.getBodies().makeZero(planner.bufferAt(view.buffer).element);
-  draft.outputs.push_back(
+  Loop built;
+  built.body =
+      planner.getBodies().makeZero(planner.getBuilder().elementAt(view.buffer));
+  built.outputs.push_back(
       {LoopBuilder::arrange(view, identityOf(view.sizes.size()), 0)});
-  add(RowsDraft{{std::move(draft)}});
+  add(std::move(built));
 }
 
 //===----------------------------------------------------------------------===//
@@ -386,8 +386,7 @@ LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
     if (!llvm::is_contained(dims, dim))
       permutation.push_back(dim);
   llvm::append_range(permutation, dims);
-  FailureOr<LoopDraft> loop =
-      builder.finish(permutation, dims.size(), op.getLoc());
+  FailureOr<Loop> loop = builder.finish(permutation, dims.size(), op.getLoc());
   if (failed(loop))
     return failure();
   int64_t divisor = 1;
@@ -413,7 +412,7 @@ LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
     target.strides.push_back(0);
   }
   loop->outputs.push_back({target});
-  add(RowsDraft{{*std::move(loop)}});
+  add(*std::move(loop));
   return success();
 }
 

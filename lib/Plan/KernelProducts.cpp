@@ -30,7 +30,7 @@ void Kernel::addProduct(Strided a, Strided b, Strided c) {
       b = broadcastTo(b, sizes);
     }
   }
-  add(MatmulDraft{a, b, c});
+  parts.matmul(a, b, c);
 }
 
 LogicalResult Kernel::lowerMatmul(MatmulOp op) {
@@ -100,8 +100,7 @@ LogicalResult Kernel::lowerGatheredProduct(MatmulOp op, CommunicateOp gather) {
       continue;
     Strided a = Strided::whole(own.buffer, boxSizes(part));
     if (rank != planner.getRank()) {
-      add(AwaitDraft{rank,
-                     productFlags[gather] + static_cast<int64_t>(member)});
+      parts.await(rank, productFlags[gather] + static_cast<int64_t>(member));
       a.rank = rank;
     }
     // The rows of the result are those of the shard.
@@ -164,7 +163,7 @@ LogicalResult Kernel::lowerScatteredProduct(MatmulOp op,
     addProduct(subBox(*a, offsetsA, sizesA), subBox(*b, offsetsB, sizesB),
                subBox(c, offsets, sizes));
     if (rank != planner.getRank())
-      add(SignalDraft{rank, flags + geometry.position});
+      parts.signal(rank, flags + geometry.position);
   }
   return success();
 }

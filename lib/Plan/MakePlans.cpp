@@ -24,7 +24,8 @@ OwningOpRef<ModuleOp> plan::makePlans(ArrayRef<ModuleOp> localized) {
   BodyMaker bodies(*module);
   auto programs = llvm::to_vector(first.getOps<ProgramOp>());
   // Each program of the file has plans of its own, which share bodies.
-  for (auto [i, unused] : llvm::enumerate(programs))
+  for (auto [i, unused] : llvm::enumerate(programs)) {
+    std::vector<OwningOpRef<PlanOp>> plans;
     for (ModuleOp rank : localized) {
       ProgramOp program =
           *std::next(rank.getOps<ProgramOp>().begin(), static_cast<long>(i));
@@ -32,9 +33,12 @@ OwningOpRef<ModuleOp> plan::makePlans(ArrayRef<ModuleOp> localized) {
       Planner planner(program, bodies);
       if (failed(planner.run()))
         return {};
-      PlanDraft draft = planner.take();
-      emit(*module, draft, program);
+      plans.push_back(planner.take());
     }
+    // Behind the bodies of their loops.
+    for (OwningOpRef<PlanOp> &plan : plans)
+      module->push_back(plan.release());
+  }
   assert(succeeded(verify(*module)) && "what is planned verifies");
   return module;
 }

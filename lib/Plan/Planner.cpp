@@ -32,7 +32,7 @@ Value plan::outermost(Value value) {
 
 Planner::Planner(ProgramOp program, BodyMaker &bodies)
     : program(program), mesh(program.getMesh()), bodies(bodies),
-      draft{program.getLoc(), program.getSymName().str(), *program.getRank()} {}
+      builder(program) {}
 
 GroupAttr Planner::groupOf(AxesAttr axes) {
   return GroupAttr::get(program.getContext(),
@@ -42,12 +42,6 @@ GroupAttr Planner::groupOf(AxesAttr axes) {
 //===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//
-
-int Planner::addBuffer(Memory memory, Type element, int64_t count,
-                       int64_t largest) {
-  draft.buffers.push_back({memory, element, count, largest});
-  return static_cast<int>(draft.buffers.size()) - 1;
-}
 
 const Strided *Planner::findStorage(Value value) const {
   auto it = storage.find(value);
@@ -85,7 +79,7 @@ Strided Planner::symmetricHomeOf(Value value, RankedTensorType global) {
   auto [it, isNew] = homes.try_emplace(outermost(value), -1);
   if (isNew)
     it->second = addBuffer(Memory::symmetric, elementOf(value),
-                           countOf(shapeOf(value)), largestPart(global, mesh));
+                           largestPart(global, mesh));
   return Strided::whole(it->second, shapeOf(value));
 }
 
@@ -93,9 +87,8 @@ Strided Planner::homeOf(Value value) {
   if (!homes.contains(outermost(value))) {
     if (CommunicateOp reader = findReader(value))
       return symmetricHomeOf(value, reader.getSourceType());
-    int64_t count = countOf(shapeOf(value));
     homes[outermost(value)] =
-        addBuffer(Memory::private_, elementOf(value), count, count);
+        addBuffer(Memory::private_, elementOf(value), countOf(shapeOf(value)));
   }
   return Strided::whole(homes[outermost(value)], shapeOf(value));
 }
@@ -103,13 +96,13 @@ Strided Planner::homeOf(Value value) {
 Strided Planner::stagingOf(CommunicateOp op) {
   Value input = op.getInput();
   auto home = homes.find(outermost(input));
-  if (home != homes.end() && bufferAt(home->second).memory == Memory::symmetric)
+  if (home != homes.end() &&
+      memoryOf(builder.bufferAt(home->second)) == Memory::symmetric)
     return Strided::whole(home->second, shapeOf(input));
   auto [it, isNew] = staging.try_emplace(op, -1);
   if (isNew)
-    it->second =
-        addBuffer(Memory::symmetric, elementOf(input), countOf(shapeOf(input)),
-                  largestPart(op.getSourceType(), mesh));
+    it->second = addBuffer(Memory::symmetric, elementOf(input),
+                           largestPart(op.getSourceType(), mesh));
   return Strided::whole(it->second, shapeOf(input));
 }
 
@@ -139,10 +132,9 @@ static std::string nameOf(Operation *op) {
          join(kinds.getArrayRef());
 }
 
-LaunchDraft &Planner::addLaunch(Operation *op) {
-  draft.launches.push_back({nameOf(op), op->getLoc()});
-  draft.launches.back().segment = segment;
-  return draft.launches.back();
+LaunchOp Planner::addLaunch(StringRef name, Location loc) {
+  launches.push_back(builder.addLaunch(name, loc, segment));
+  return launches.back();
 }
 
 /// The operations of a stage: those of a kernel, or the one.
@@ -166,7 +158,7 @@ bool Planner::leavesAhead(Operation *op) {
          (kernel && kernel.getSkeleton() == Skeleton::collectives);
 }
 
-void Planner::awaitAhead(LaunchDraft &launch, Operation *op) {
+void Planner::awaitAhead(LaunchOp launch, Operation *op) {
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (auto it = ahead.find(operand); it != ahead.end())
@@ -174,10 +166,9 @@ void Planner::awaitAhead(LaunchDraft &launch, Operation *op) {
   });
 }
 
-void Planner::awaitAllAhead(LaunchDraft &launch) {
-  for (auto [made, number] : ahead)
-    launch.waitFor(number);
-  llvm::sort(launch.waits);
+void Planner::awaitAllAhead(LaunchOp launch) {
+  for (auto [made, left] : ahead)
+    launch.waitFor(left);
   ahead.clear();
 }
 
@@ -186,52 +177,55 @@ void Planner::takeYields(Operation *op) {
     storage[result] = storage.lookup(value);
 }
 
-LaunchDraft Planner::makeLaunch(Operation *op, const Chunk *chunk) {
-  LaunchDraft launch{nameOf(op), op->getLoc()};
-  launch.segment = segment;
-  failures |= failed(Kernel(*this, launch, chunk).lower(operationsOf(op)));
+LaunchOp Planner::makeLaunch(Operation *op, const Chunk *chunk,
+                             bool *hasParts) {
+  LaunchOp launch = builder.addLaunch(nameOf(op), op->getLoc(), segment);
+  PartBuilder parts(builder, launch);
+  failures |= failed(Kernel(*this, parts, chunk).lower(operationsOf(op)));
   if (!failures && isa<FusedOp>(op))
     takeYields(op);
+  if (hasParts)
+    *hasParts = parts.size() > 0;
   return launch;
 }
 
 void Planner::planKernel(Operation *op) {
-  LaunchDraft launch = makeLaunch(op, nullptr);
+  bool hasParts = false;
+  LaunchOp launch = makeLaunch(op, nullptr, &hasParts);
   if (failures)
     return;
   // What only says where elements are, is none. Whether a reshape must copy
   // depends on the rank's shapes.
   bool isViews = llvm::all_of(
       operationsOf(op), llvm::IsaPred<TransposeOp, ExtractOp, BroadcastToOp>);
-  if (launch.parts.empty() && isViews) {
+  if (!hasParts && isViews) {
+    launch.erase();
     // A kernel's region takes what it takes without naming it as an operand.
     for (Operation *inner : operationsOf(op))
       for (Value operand : inner->getOperands())
         if (auto it = ahead.find(operand); it != ahead.end()) {
-          int number = it->second;
+          LaunchOp left = it->second;
           for (Value result : op->getResults())
-            ahead[result] = number;
+            ahead[result] = left;
         }
     return;
   }
-  auto number = static_cast<int>(draft.launches.size());
   awaitAhead(launch, op);
   if (leavesAhead(op)) {
     // It leaves when all that was launched before it is done, which ends with
     // what it sends.
-    launch.stream = 1;
-    for (int before = number - 1; before >= 0; --before)
-      if (draft.launches[static_cast<size_t>(before)].stream == 0 &&
-          draft.launches[static_cast<size_t>(before)].segment == segment) {
-        launch.waits.push_back(before);
+    launch.setStream(1);
+    for (LaunchOp before : llvm::reverse(launches))
+      if (before.getStream() == 0 && isInSegment(before)) {
+        launch.waitFor(before);
         break;
       }
     for (Value result : op->getResults())
-      ahead[result] = number;
+      ahead[result] = launch;
   }
   for (Value result : op->getResults())
-    makers[result] = draft.launches.size();
-  draft.launches.push_back(std::move(launch));
+    makers[result] = launch;
+  launches.push_back(launch);
 }
 
 /// The one collective of a pipeline whose ranks go around a ring, each
@@ -269,28 +263,27 @@ CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
 /// each other through the stages are in as many stages at once as there are
 /// chunks: with no more than this the stages that they are in have streams of
 /// their own, however many there are in all.
-constexpr int64_t overlapStreams = 16;
+constexpr uint64_t overlapStreams = 16;
 
 void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
-  llvm::DenseMap<Operation *, int> made;
+  llvm::DenseMap<Operation *, LaunchOp> made;
   for (auto [stream, stage] : llvm::enumerate(op.getStages())) {
-    LaunchDraft launch = makeLaunch(stage, &chunk);
+    LaunchOp launch = makeLaunch(stage, &chunk);
     if (failures)
       return;
-    launch.stream = static_cast<int64_t>(stream) % overlapStreams;
+    launch.setStream(stream % overlapStreams);
     // It waits for the stages whose results it takes.
     stage->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (auto it = made.find(operand.getDefiningOp()); it != made.end())
           launch.waitFor(it->second);
     });
-    made[stage] = static_cast<int>(draft.launches.size());
-    draft.launches.push_back(std::move(launch));
+    made[stage] = launch;
+    launches.push_back(launch);
   }
 }
 
 void Planner::orderPipeline(size_t begin, size_t stages) {
-  std::vector<LaunchDraft> &launches = draft.launches;
   auto stepOf = [&](size_t number) {
     return (number - begin) / stages + (number - begin) % stages;
   };
@@ -299,18 +292,14 @@ void Planner::orderPipeline(size_t begin, size_t stages) {
   llvm::sort(order, [&](size_t a, size_t b) {
     return std::pair(stepOf(a), a) < std::pair(stepOf(b), b);
   });
-  std::vector<int> moved(launches.size());
-  std::iota(moved.begin(), moved.end(), 0);
-  for (auto [i, number] : llvm::enumerate(order))
-    moved[number] = static_cast<int>(begin + i);
-  std::vector<LaunchDraft> sorted;
+  std::vector<LaunchOp> sorted(
+      launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(begin));
   for (size_t number : order) {
-    LaunchDraft &launch = sorted.emplace_back(std::move(launches[number]));
-    for (int &wait : launch.waits)
-      wait = moved[static_cast<size_t>(wait)];
-    llvm::sort(launch.waits);
+    sorted.push_back(launches[number]);
+    Block *block = launches[number]->getBlock();
+    launches[number]->moveBefore(block, block->end());
   }
-  llvm::move(sorted, launches.begin() + static_cast<std::ptrdiff_t>(begin));
+  launches = std::move(sorted);
 }
 
 void Planner::planOverlapped(OverlappedOp op) {
@@ -333,7 +322,7 @@ void Planner::planOverlapped(OverlappedOp op) {
     first = position % members * (ranges.size() / members);
     flags = takeFlags(static_cast<int64_t>(ranges.size() * members));
   }
-  const size_t begin = draft.launches.size();
+  const size_t begin = launches.size();
   for (size_t i = 0; i < ranges.size() && !failures; ++i) {
     size_t number = (first + i) % ranges.size();
     Chunk chunk = {chunking, ranges[number]};
@@ -350,10 +339,9 @@ void Planner::planOverlapped(OverlappedOp op) {
   ++segment;
   if (ring) {
     // Nobody uses the memory that others read before all have read it.
-    LaunchDraft &launch = addLaunch(ring);
-    launch.name = "end of ring";
-    launch.parts.push_back(BarrierDraft{
-        group, takeFlags(static_cast<int64_t>(group.getRanks().size()))});
+    PartBuilder(builder, addLaunch("end of ring", ring.getLoc()))
+        .barrier(group,
+                 takeFlags(static_cast<int64_t>(group.getRanks().size())));
   }
 }
 
@@ -363,19 +351,11 @@ void Planner::planOverlapped(OverlappedOp op) {
 
 void Planner::planArguments() {
   for (BlockArgument argument : program.getArguments()) {
-    int64_t count = countOf(shapeOf(argument));
-    int buffer = addBuffer(Memory::argument, elementOf(argument), count, count);
-    bufferAt(buffer).argument = static_cast<int>(argument.getArgNumber());
+    int buffer = builder.addArgument(argument);
     storage[argument] = Strided::whole(buffer, shapeOf(argument));
   }
-  for (auto [i, type] : llvm::enumerate(program.getResultTypes())) {
-    auto tensor = cast<RankedTensorType>(type);
-    int64_t count = tensor.getNumElements();
-    resultBuffers.push_back(
-        addBuffer(Memory::argument, tensor.getElementType(), count, count));
-    bufferAt(resultBuffers.back()).argument =
-        static_cast<int>(program.getNumArguments() + i);
-  }
+  for (unsigned i = 0, end = program.getResultTypes().size(); i < end; ++i)
+    resultBuffers.push_back(builder.addResult(i));
 }
 
 /// Whether a value may lie in the memory of an argument, on some rank: it is
@@ -422,16 +402,13 @@ void Planner::storeIn(Value value, const Strided &target,
   Strided source = storage.lookup(value);
   // The kernel that made the value, if it is the last, stores it too.
   auto it = makers.find(value);
-  if (it == makers.end() || it->second + 1 != draft.launches.size() ||
-      draft.launches.back().segment != segment ||
-      draft.launches.back().stream != 0 ||
+  if (it == makers.end() || it->second != launches.back() ||
+      !isInSegment(launches.back()) || launches.back().getStream() != 0 ||
       (argument && isReadAhead(argument))) {
-    draft.launches.push_back({"store", loc});
-    draft.launches.back().segment = segment;
     // What has left may still read what is stored to.
-    awaitAllAhead(draft.launches.back());
+    awaitAllAhead(addLaunch("store", loc));
   }
-  draft.launches.back().parts.push_back(CopyDraft{source, target, true});
+  PartBuilder(builder, launches.back()).copy(source, target, /*isStore=*/true);
 }
 
 void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
@@ -471,16 +448,15 @@ void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
            a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
   });
   // All ranks have the launch, even if some have nothing to save.
-  LaunchDraft &launch = addLaunch(op);
-  awaitAllAhead(launch);
+  PartBuilder parts(builder, addLaunch(nameOf(op), op.getLoc()));
+  awaitAllAhead(parts.getLaunch());
   for (Value value : old) {
     if (storage[value].buffer != buffer)
       continue;
-    int64_t count = countOf(shapeOf(value));
     Strided copy = Strided::whole(
-        addBuffer(Memory::private_, elementOf(value), count, count),
+        addBuffer(Memory::private_, elementOf(value), countOf(shapeOf(value))),
         shapeOf(value));
-    launch.parts.push_back(CopyDraft{storage[value], copy});
+    parts.copy(storage[value], copy);
     storage[value] = copy;
   }
 }

@@ -11,7 +11,7 @@
 #include "dialect/ccn/Chunking.h"
 #include "dialect/ccn/Placement.h"
 #include "lib/Plan/Bodies.h"
-#include "lib/Plan/Draft.h"
+#include "lib/Plan/PlanBuilder.h"
 
 namespace ccn::plan {
 
@@ -39,10 +39,10 @@ public:
 
   /// Plans everything; an error has been reported if it fails.
   mlir::LogicalResult run();
-  PlanDraft take() { return std::move(draft); }
+  mlir::OwningOpRef<PlanOp> take() { return builder.take(); }
 
   MeshOp getMesh() const { return mesh; }
-  int64_t getRank() const { return draft.rank; }
+  int64_t getRank() { return *program.getRank(); }
   /// The ranks along axes that this one communicates with, itself included.
   GroupAttr groupOf(AxesAttr axes);
 
@@ -50,13 +50,10 @@ public:
   static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
   static mlir::Type elementOf(mlir::Value value);
 
-  int addBuffer(Memory memory, mlir::Type element, int64_t count,
-                int64_t largest);
-  BufferDraft &bufferAt(int number) {
-    return draft.buffers[static_cast<size_t>(number)];
-  }
-  bool isSymmetric(const Strided &view) {
-    return bufferAt(view.buffer).memory == Memory::symmetric;
+  PlanBuilder &getBuilder() { return builder; }
+  /// As PlanBuilder's.
+  int addBuffer(Memory memory, mlir::Type element, int64_t count) {
+    return builder.addBuffer(memory, element, count);
   }
 
   /// Where all of a value that kernels have made lies; none if it is not made.
@@ -76,8 +73,8 @@ public:
 
   /// As many flags, unused so far.
   int64_t takeFlags(int64_t count) {
-    draft.flags += count;
-    return draft.flags - count;
+    flags += count;
+    return flags - count;
   }
   BodyMaker &getBodies() { return bodies; }
 
@@ -91,16 +88,18 @@ private:
   /// A region's results lie where what it yields does.
   void takeYields(mlir::Operation *op);
   /// The kernel of an operation, or of a fused region, not yet among the
-  /// launches; for `chunk` or, if it is null, for all.
-  LaunchDraft makeLaunch(mlir::Operation *op, const Chunk *chunk);
+  /// launches; for `chunk` or, if it is null, for all. `hasParts`, if asked
+  /// for: whether there is anything in it, be it on other ranks.
+  LaunchOp makeLaunch(mlir::Operation *op, const Chunk *chunk,
+                      bool *hasParts = nullptr);
   void planKernel(mlir::Operation *op);
   /// A collective that an order has given a priority leaves on a stream of its
   /// own, while the launches that follow go on.
   bool leavesAhead(mlir::Operation *op);
   /// Makes a launch wait for what it takes, or an operation in it, from
   /// collectives that have left.
-  void awaitAhead(LaunchDraft &launch, mlir::Operation *op);
-  void awaitAllAhead(LaunchDraft &launch);
+  void awaitAhead(LaunchOp launch, mlir::Operation *op);
+  void awaitAllAhead(LaunchOp launch);
   void planOverlapped(OverlappedOp op);
   void planChunk(OverlappedOp op, const Chunk &chunk);
   /// Orders the launches from `begin` on, which are there chunk by chunk, as a
@@ -120,21 +119,29 @@ private:
   /// Stores a value in memory: of an argument, or of a result if that is null.
   void storeIn(mlir::Value value, const Strided &target,
                mlir::BlockArgument argument, mlir::Location loc);
-  LaunchDraft &addLaunch(mlir::Operation *op);
+  bool isInSegment(LaunchOp launch) const {
+    return static_cast<int>(*launch.getSegment()) == segment;
+  }
+  /// Adds a launch of the segment at hand.
+  LaunchOp addLaunch(llvm::StringRef name, mlir::Location loc);
 
   ProgramOp program;
   MeshOp mesh;
   BodyMaker &bodies;
-  PlanDraft draft;
+  PlanBuilder builder;
+  std::vector<LaunchOp> launches;
+  /// The first flags of every part that has some are these; the same on all
+  /// ranks.
+  int64_t flags = 0;
   llvm::DenseMap<mlir::Value, Strided> storage;
   llvm::DenseMap<mlir::Value, int> homes;
   llvm::DenseMap<mlir::Operation *, int> staging;
   std::vector<int> resultBuffers;
   /// The launches of collectives that have left and that the launches of stream
   /// 0 have not waited for, by what they make.
-  llvm::DenseMap<mlir::Value, int> ahead;
+  llvm::DenseMap<mlir::Value, LaunchOp> ahead;
   /// The launches that values were made in.
-  llvm::DenseMap<mlir::Value, size_t> makers;
+  llvm::DenseMap<mlir::Value, LaunchOp> makers;
   int segment = 0;
   bool failures = false;
 };

@@ -65,7 +65,7 @@ Value plan::makeView(OpBuilder &builder, Location loc, Value buffer,
       strided.rank);
 }
 
-ViewMaker::ViewMaker(PlanOp plan) : plan(plan) {
+ViewMaker::ViewMaker(PlanOp plan) {
   for (auto view : plan.getBody().getOps<ViewOp>())
     views.try_emplace(keyOf(view.getBuffer(), view.getType(), rankOf(view)),
                       view.getView());
@@ -78,9 +78,8 @@ Value ViewMaker::view(Location loc, Value buffer, const Strided &strided,
   Value &made = views[keyOf(buffer, type, strided.rank)];
   if (made)
     return made;
-  if (!firstLaunch)
-    firstLaunch = *plan.getBody().getOps<LaunchOp>().begin();
-  OpBuilder builder(firstLaunch);
+  OpBuilder builder(buffer.getContext());
+  builder.setInsertionPointAfterValue(buffer);
   made = ::makeView(builder, loc, buffer, type, strided.rank);
   return made;
 }

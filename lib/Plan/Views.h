@@ -23,7 +23,7 @@ mlir::Value makeView(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value buffer, const Strided &strided,
                      size_t reduced = 0);
 
-/// Makes views of the buffers of a plan before its launches, each once.
+/// Makes views of the buffers of a plan, each once, behind the buffers.
 class ViewMaker {
 public:
   /// Knows the views that the plan has.
@@ -41,8 +41,6 @@ private:
     return {{buffer, type}, rank.value_or(-1)};
   }
 
-  PlanOp plan;
-  mlir::Operation *firstLaunch = nullptr;
   llvm::DenseMap<Key, mlir::Value> views;
 };
 
