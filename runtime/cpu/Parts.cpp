@@ -10,6 +10,7 @@
 #include "runtime/cpu/CollectiveSupport.h"
 #include "runtime/cpu/ScheduledCollective.h"
 #include "runtime/plan/CheckParts.h"
+#include "runtime/plan/PartAccesses.h"
 #include "runtime/tensor/MatrixProduct.h"
 #include "runtime/tensor/RowTable.h"
 #include "runtime/tensor/Strided.h"
@@ -185,68 +186,26 @@ Status runPart(StreamContext &context, const ScatterRowsPart &part) {
 // Traffic
 //===----------------------------------------------------------------------===//
 
-/// Adds what is read or written of a view.
-void count(const StreamContext &context, const View &view, int64_t elements,
-           bool writes, Traffic &traffic) {
-  int64_t bytes = elements * sizeInBytes(context.plan.type(view));
-  if (context.isRemote(view))
-    (writes ? traffic.othersWritten : traffic.othersRead) += bytes;
-  else
-    (writes ? traffic.ownWritten : traffic.ownRead) += bytes;
-}
-
-Traffic trafficOf(const StreamContext &context, const CopyPart &part) {
+/// What a part that is neither loops nor an exchange reads and writes.
+Traffic trafficOf(const StreamContext &context, const Plan &plan,
+                  const Part &part) {
   Traffic traffic;
-  count(context, part.from, distinctElements(part.sizes, part.from.strides),
-        false, traffic);
-  count(context, part.to, distinctElements(part.sizes, part.to.strides), true,
-        traffic);
+  forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
+    const View &view = access.view;
+    int64_t elements = access.sizes.empty()
+                           ? access.extent
+                           : distinctElements(access.sizes, view.strides);
+    // Of a table only the rows that the indices name are read.
+    if (const auto *gather = std::get_if<GatherRowsPart>(&part);
+        gather && &view == &gather->table)
+      elements = gather->count * gather->rowSize;
+    int64_t bytes = elements * sizeInBytes(context.plan.type(view));
+    if (context.isRemote(view))
+      (access.writes ? traffic.othersWritten : traffic.othersRead) += bytes;
+    else
+      (access.writes ? traffic.ownWritten : traffic.ownRead) += bytes;
+  });
   return traffic;
-}
-
-Traffic trafficOf(const StreamContext &context, const MatmulPart &part) {
-  Traffic traffic;
-  auto add = [&](const View &view, int64_t rows, int64_t columns, bool writes) {
-    std::vector<int64_t> sizes = part.batch;
-    sizes.push_back(rows);
-    sizes.push_back(columns);
-    count(context, view, distinctElements(sizes, view.strides), writes,
-          traffic);
-  };
-  add(part.a, part.m, part.k, false);
-  add(part.b, part.k, part.n, false);
-  add(part.c, part.m, part.n, true);
-  return traffic;
-}
-
-Traffic trafficOf(const StreamContext &context, const Conv2dPart &part) {
-  Traffic traffic;
-  count(context, part.x, product(part.xShape), false, traffic);
-  count(context, part.w, product(part.wShape), false, traffic);
-  count(context, part.y, product(part.yShape), true, traffic);
-  return traffic;
-}
-
-Traffic trafficOf(const StreamContext &context, const GatherRowsPart &part) {
-  Traffic traffic;
-  count(context, part.indices, part.count, false, traffic);
-  count(context, part.table, part.count * part.rowSize, false, traffic);
-  count(context, part.to, part.count * part.rowSize, true, traffic);
-  return traffic;
-}
-
-Traffic trafficOf(const StreamContext &context, const ScatterRowsPart &part) {
-  Traffic traffic;
-  count(context, part.indices, part.count, false, traffic);
-  count(context, part.rows, part.count * part.rowSize, false, traffic);
-  count(context, part.table, part.tableRows * part.rowSize, false, traffic);
-  count(context, part.to, part.tableRows * part.rowSize, true, traffic);
-  return traffic;
-}
-
-template <typename Flags>
-Traffic trafficOf(const StreamContext &, const Flags &) {
-  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,7 +292,7 @@ makePart(const Plan &plan, const PlanMemory &memory, StreamContext &context,
       return makeExchange(plan, memory, context, launch, index);
     } else {
       auto kernel = std::make_unique<PlainPart<Kind>>(p);
-      kernel->traffic = trafficOf(context, p);
+      kernel->traffic = trafficOf(context, plan, part);
       return std::unique_ptr<PartKernel>(std::move(kernel));
     }
   };

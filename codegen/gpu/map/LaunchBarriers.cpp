@@ -9,8 +9,8 @@
 
 #include "codegen/gpu/map/ColumnSums.h"
 #include "codegen/gpu/map/ExchangePackets.h"
-#include "codegen/gpu/map/PartAccesses.h"
 #include "codegen/gpu/map/RowTeams.h"
+#include "runtime/plan/PartAccesses.h"
 #include "runtime/tensor/Strided.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ bool isOfOneBlock(const Part &part, int64_t size) {
 int64_t elementsInOrder(const PartAccess<const View> &access, int64_t share) {
   if (share > 0)
     return std::min(share, access.extent);
-  ArrayRef<int64_t> sizes = access.sizes.drop_front(),
+  ArrayRef<int64_t> sizes = ArrayRef<int64_t>(access.sizes).drop_front(),
                     strides = ArrayRef(access.view.strides).drop_front();
   int64_t count = product(sizes);
   return count > 1 && isRowMajor(sizes, strides) ? count : 0;

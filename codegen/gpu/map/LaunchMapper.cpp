@@ -3,7 +3,7 @@
 #include "codegen/gpu/map/LaunchMapper.h"
 
 #include "codegen/gpu/map/MapRows.h"
-#include "codegen/gpu/map/PartAccesses.h"
+#include "runtime/plan/PartAccesses.h"
 
 using namespace ccn;
 using namespace ccn::codegen;

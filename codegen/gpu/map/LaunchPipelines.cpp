@@ -9,8 +9,8 @@
 #include "codegen/gpu/map/LaunchPipelines.h"
 
 #include "codegen/gpu/map/LaunchBarriers.h"
-#include "codegen/gpu/map/PartAccesses.h"
 #include "codegen/gpu/map/RowTeams.h"
+#include "runtime/plan/PartAccesses.h"
 #include "runtime/tensor/Strided.h"
 
 #include "llvm/Support/MathExtras.h"

@@ -8,7 +8,7 @@
 #include "codegen/gpu/map/LaunchSegments.h"
 
 #include "codegen/gpu/map/LaunchBarriers.h"
-#include "codegen/gpu/map/PartAccesses.h"
+#include "runtime/plan/PartAccesses.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -277,9 +277,7 @@ llvm::Error LaunchSegments::addMessages(int rank) {
        llvm::enumerate(launchOf(static_cast<size_t>(rank)).parts)) {
     forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
       const View &view = access.view;
-      int owner = access.owner >= 0 ? access.owner
-                  : view.rank >= 0  ? view.rank
-                                    : rank;
+      int owner = access.ownerFor(rank);
       if (access.extent == 0 || owner == rank)
         return;
       const Buffer &buffer = own.buffers[static_cast<size_t>(view.buffer)];

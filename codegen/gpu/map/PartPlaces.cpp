@@ -2,17 +2,17 @@
 
 #include "codegen/gpu/map/PartPlaces.h"
 
+#include "runtime/plan/PartAccesses.h"
+
 using namespace ccn::codegen;
 
 bool PartPlaces::overlap(const runtime::View &one,
                          const runtime::View &other) const {
-  const runtime::Buffer &x = buffer(one), &y = buffer(other);
-  if (x.memory != y.memory)
-    return false;
-  if (x.memory == runtime::Memory::Argument)
-    return x.offset == y.offset;
-  return x.offset < y.offset + y.count * runtime::sizeInBytes(y.type) &&
-         y.offset < x.offset + x.count * runtime::sizeInBytes(x.type);
+  // All of the buffers, whosever they are.
+  auto bytes = [&](const runtime::View &view) {
+    return runtime::bytesOf(buffer(view), 0, 0, buffer(view).count);
+  };
+  return bytes(one).meets(bytes(other));
 }
 
 int PartPlaces::addWorkspace(runtime::ElementType type, int64_t count,

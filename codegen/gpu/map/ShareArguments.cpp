@@ -8,8 +8,8 @@
 
 #include "codegen/gpu/map/ShareArguments.h"
 
-#include "codegen/gpu/map/PartAccesses.h"
 #include "codegen/gpu/map/PartOrder.h"
+#include "runtime/plan/PartAccesses.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -101,9 +101,7 @@ void Sharer::addPart(int rank, size_t launch, size_t number) {
     BufferAccess found;
     found.place = {rank, launch, number};
     found.writes = access.writes;
-    found.owner = access.owner >= 0 ? access.owner
-                  : view.rank >= 0  ? view.rank
-                                    : rank;
+    found.owner = access.ownerFor(rank);
     found.begin = view.offset;
     found.end = view.offset + access.extent;
     found.view = &view;

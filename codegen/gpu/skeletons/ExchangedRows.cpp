@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/map/MapRows.h"
-#include "codegen/gpu/map/PartAccesses.h"
 #include "codegen/gpu/map/PlanPrinter.h"
 #include "codegen/gpu/skeletons/CudaRows.h"
 #include "codegen/gpu/skeletons/Skeletons.h"
+#include "runtime/plan/PartAccesses.h"
 
 #include <algorithm>
 

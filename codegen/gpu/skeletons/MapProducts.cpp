@@ -3,7 +3,7 @@
 #include "codegen/gpu/skeletons/Products.h"
 
 #include "codegen/gpu/map/MapRows.h"
-#include "codegen/gpu/map/PartAccesses.h"
+#include "runtime/plan/PartAccesses.h"
 #include "runtime/tensor/Strided.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -30,7 +30,7 @@ void stage(LaunchMapper &launch, ProductPlan &plan,
   std::vector<runtime::CopyPart> before;
   PartPlaces &places = launch.kernel.places;
   forEachAccess(plan.part, places.plan.groups,
-                [&](const PartAccess<runtime::View> &access) {
+                [&](const runtime::PartAccess<runtime::View> &access) {
                   runtime::View &view = access.view;
                   if (access.extent == 0 || !places.isScattered(view))
                     return;

@@ -210,3 +210,19 @@ TEST(PlanExecutor, CountsWhatViewsSay) {
                return Status();
              });
 }
+
+TEST(PlanExecutor, CountsOfTheRowsOfATableThoseThatAreTaken) {
+  PlanBuilder b(1);
+  int table = b.argument(f32, 20, ArgumentKind::Input);
+  int indices = b.argument(ElementType::I64, 3, ArgumentKind::Input);
+  int to = b.argument(f32, 6);
+  b.launch("gather", [&](int) -> std::vector<Part> {
+    return {GatherRowsPart{
+        10, 2, 3, {table, 0, {}}, {indices, 0, {}}, {to, 0, {}}}};
+  });
+  expectPlan(b.plan, [](PlanExecutor &executor, int) {
+    EXPECT_EQ(executor.traffic().ownRead, 3 * 8 + 3 * 2 * 4);
+    EXPECT_EQ(executor.traffic().ownWritten, 3 * 2 * 4);
+    return Status();
+  });
+}
