@@ -161,50 +161,62 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
     return handle.status();
   std::unique_ptr<LibraryProduct> made(new LibraryProduct(device, blas));
   if (int64_t size = sizeInBytes(type);
-      std::optional<LibraryForm> padded = paddedForm(*form, size, alignment)) {
-    bool hasCopies = true;
-    for (auto [matrix, copy] : {std::pair(&form->left, &padded->left),
-                                std::pair(&form->right, &padded->right),
-                                std::pair(&form->out, &padded->out)})
-      hasCopies = hasCopies && made->addCopy(*matrix, *copy, size).ok();
+      std::optional<LibraryForm> padded = paddedForm(*form, size, alignment))
     // Where there is no memory for them it takes longer.
-    if (hasCopies)
+    if (made->addCopies(*form, *padded, size))
       form = padded;
-    else
-      made->copies.clear();
-  }
   made->handle = *handle;
   made->isSwapped = form->isSwapped;
   made->isDouble = type == ElementType::F64;
+  if (Status status = made->describe(*form, *data); !status)
+    return status;
+  Result<bool> isFound = made->findAlgorithm();
+  if (!isFound)
+    return isFound.status();
+  return *isFound ? std::move(made) : std::move(none);
+}
 
-  cublasLtMatmulDesc_t desc = nullptr;
+bool LibraryProduct::addCopies(const LibraryForm &form,
+                               const LibraryForm &padded, int64_t size) {
+  for (auto [matrix, copy] : {std::pair(&form.left, &padded.left),
+                              std::pair(&form.right, &padded.right),
+                              std::pair(&form.out, &padded.out)})
+    if (!addCopy(*matrix, *copy, size)) {
+      copies.clear();
+      return false;
+    }
+  return true;
+}
+
+Status LibraryProduct::describe(const LibraryForm &form, cudaDataType type) {
+  cublasLtMatmulDesc_t made = nullptr;
   if (Status status = blas.check(
-          blas.descCreate(
-              &desc, made->isDouble ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-              made->isDouble ? CUDA_R_64F : CUDA_R_32F),
+          blas.descCreate(&made,
+                          isDouble ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                          isDouble ? CUDA_R_64F : CUDA_R_32F),
           "cublasLtMatmulDescCreate");
       !status)
     return status;
-  made->desc = {desc, blas.descDestroy};
+  desc = {made, blas.descDestroy};
   for (auto [matrix, attribute] :
-       {std::pair(&form->left, CUBLASLT_MATMUL_DESC_TRANSA),
-        std::pair(&form->right, CUBLASLT_MATMUL_DESC_TRANSB)}) {
+       {std::pair(&form.left, CUBLASLT_MATMUL_DESC_TRANSA),
+        std::pair(&form.right, CUBLASLT_MATMUL_DESC_TRANSB)}) {
     cublasOperation_t operation =
         matrix->isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     if (Status status = blas.check(
-            blas.descSet(desc, attribute, &operation, sizeof operation),
+            blas.descSet(made, attribute, &operation, sizeof operation),
             "cublasLtMatmulDescSetAttribute");
         !status)
       return status;
   }
 
-  auto batch = static_cast<int32_t>(form->batch);
-  for (auto [matrix, layout] : {std::pair(&form->left, &made->left),
-                                std::pair(&form->right, &made->right),
-                                std::pair(&form->out, &made->out)}) {
+  auto batch = static_cast<int32_t>(form.batch);
+  for (auto [matrix, layout] :
+       {std::pair(&form.left, &left), std::pair(&form.right, &right),
+        std::pair(&form.out, &out)}) {
     cublasLtMatrixLayout_t own = nullptr;
     if (Status status = blas.check(
-            blas.layoutCreate(&own, *data, static_cast<uint64_t>(matrix->rows),
+            blas.layoutCreate(&own, type, static_cast<uint64_t>(matrix->rows),
                               static_cast<uint64_t>(matrix->columns),
                               matrix->leading),
             "cublasLtMatrixLayoutCreate");
@@ -223,7 +235,10 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
     if (!status)
       return status;
   }
+  return Status();
+}
 
+Result<bool> LibraryProduct::findAlgorithm() {
   cublasLtMatmulPreference_t preference = nullptr;
   if (Status status = blas.check(blas.preferenceCreate(&preference),
                                  "cublasLtMatmulPreferenceCreate");
@@ -253,18 +268,18 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
     return status;
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
-  cublasStatus_t answer = blas.heuristic(
-      made->handle, desc, made->left.get(), made->right.get(), made->out.get(),
-      made->out.get(), preference, 1, &found, &count);
+  cublasStatus_t answer =
+      blas.heuristic(handle, desc.get(), left.get(), right.get(), out.get(),
+                     out.get(), preference, 1, &found, &count);
   // There may be none for such strides.
   if (answer == CUBLAS_STATUS_NOT_SUPPORTED ||
       (answer == CUBLAS_STATUS_SUCCESS && count == 0))
-    return none;
+    return false;
   status = blas.check(answer, "cublasLtMatmulAlgoGetHeuristic");
   if (!status)
     return status;
-  made->algorithm = found.algo;
-  return made;
+  algorithm = found.algo;
+  return true;
 }
 
 /// What is beyond the product's matrix stays zero.

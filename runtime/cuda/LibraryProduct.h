@@ -72,6 +72,14 @@ private:
     /// In bytes, of a column, and from one to the next in either.
     size_t width, pitch, ownPitch, columns;
   };
+  /// Copies of all matrices for the padded form, of `size` bytes an element;
+  /// whether there was memory for them.
+  bool addCopies(const LibraryForm &form, const LibraryForm &padded,
+                 int64_t size);
+  /// Tells the library of the product, and of its matrices.
+  Status describe(const LibraryForm &form, cudaDataType type);
+  /// Whether the library has an algorithm for what it was told.
+  Result<bool> findAlgorithm();
   Status addCopy(const LibraryMatrix &matrix, const LibraryMatrix &padded,
                  int64_t size);
   Status copy(const Copy &copy, void *matrix, bool isBack,
