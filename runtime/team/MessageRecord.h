@@ -1,0 +1,44 @@
+//===- MessageRecord.h - What messages between ranks consist of -*- C++ -*-===//
+//
+// A message is a sequence of records, each this header and then its data. The
+// ranks' threads append records, and the progress thread applies those of
+// others. All hosts are taken to have the same byte order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_RUNTIME_TEAM_MESSAGERECORD_H
+#define CCN_RUNTIME_TEAM_MESSAGERECORD_H
+
+#include "runtime/team/MessageTransport.h"
+
+namespace ccn::runtime {
+
+struct MessageTransport::Record {
+  enum Kind : uint32_t {
+    Put,      ///< store the data at `offset`
+    Word,     ///< store the 8 bytes of `value` at `offset`
+    Flag,     ///< store the 4 bytes of `value` at `offset`, after all before
+    Read,     ///< answer request `value` with as many bytes from `offset`
+    Reply,    ///< the data of request `value`
+    Allocate, ///< allocation number `offset` is of `value` bytes
+    Fail,     ///< the team has failed; the data is the text
+    Leave,    ///< the sender takes part no longer
+    Beat,     ///< the sender lives and waits for rank `offset`, -1 for nobody
+  };
+
+  uint32_t kind;
+  /// Of the data that follows, or of Read that is asked for.
+  uint32_t bytes;
+  int64_t offset;
+  uint64_t value;
+
+  size_t dataBytes() const { return kind == Read ? 0 : bytes; }
+};
+
+/// How many symmetric allocations a team may make: each exchange of a plan
+/// takes one or two, in every layer and chunk.
+inline constexpr int maxAllocations = 1 << 16;
+
+} // namespace ccn::runtime
+
+#endif // CCN_RUNTIME_TEAM_MESSAGERECORD_H
