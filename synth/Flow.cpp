@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 using namespace ccn::synth;
@@ -72,6 +73,16 @@ private:
   using Terms = LinearProgram::Terms;
   using Relation = LinearProgram::Relation;
   void build();
+  /// The first (source, host) of each orbit of the group, by
+  /// `source * hosts + host`; sets `orbit`, the same of edges.
+  std::vector<int> findOrbits();
+  /// The columns of flows and rounds.
+  void addColumns();
+  /// Rows by which what rests at a host, and arrives and does not leave, rests
+  /// on. The source has `total` chunks to send.
+  void conserve(int source, int host, int total);
+  /// Rows by which the flows of each step fit into its rounds.
+  void limitFlows();
   Terms allRounds() const {
     Terms all;
     for (int col : roundCol)
@@ -98,6 +109,20 @@ private:
 };
 
 void FlowProgram::build() {
+  std::vector<int> hostOrbit = findOrbits();
+  addColumns();
+  for (int u = 0; u < fabric.ranks; ++u) {
+    int total = std::accumulate(demand[u].begin(), demand[u].end(), 0);
+    for (int h = 0; total > 0 && h < fabric.hosts; ++h)
+      if (int pair = u * fabric.hosts + h; hostOrbit[pair] == pair)
+        conserve(u, h, total);
+  }
+  limitFlows();
+  if (rounds > 0)
+    lp.addRow(allRounds(), Relation::Equal, rounds);
+}
+
+std::vector<int> FlowProgram::findOrbits() {
   int edges = static_cast<int>(fabric.edges.size()), ranks = fabric.ranks;
   int hosts = fabric.hosts;
   orbit.assign(ranks * edges, ranks * edges);
@@ -111,8 +136,13 @@ void FlowProgram::build() {
         hostOrbit[u * hosts + h] =
             std::min(hostOrbit[u * hosts + h], g.hosts[u] * hosts + g.hosts[h]);
     }
+  return hostOrbit;
+}
+
+void FlowProgram::addColumns() {
+  int edges = static_cast<int>(fabric.edges.size()), ranks = fabric.ranks;
   std::vector<std::vector<int>> distance;
-  for (int h = 0; h < hosts; ++h)
+  for (int h = 0; h < fabric.hosts; ++h)
     distance.push_back(fabric.distancesFrom(h));
   // Only steps in which chunks of u can be there and still arrive.
   from.assign(ranks, std::vector<int>(edges, 1));
@@ -140,63 +170,59 @@ void FlowProgram::build() {
           edgeBase[u * edges + e] = col;
       }
     }
-  // Conservation: what rests, arrives and does not leave, rests on.
-  for (int u = 0; u < ranks; ++u) {
-    int total = std::accumulate(demand[u].begin(), demand[u].end(), 0);
-    if (total == 0)
-      continue;
-    for (int h = 0; h < hosts; ++h) {
-      if (hostOrbit[u * hosts + h] != u * hosts + h)
-        continue;
-      int resting = 0;
-      for (int s = 1; s <= steps; ++s) {
-        Terms terms;
-        int64_t bound = 0;
-        if (s == 1)
-          bound = h == u ? -total : 0;
-        else if (resting)
-          terms[resting] += 1;
-        for (int e : fabric.in[h])
-          if (int col = flowCol(u, e, s))
-            terms[col] += 1;
-        for (int e : fabric.out[h])
-          if (int col = flowCol(u, e, s))
-            terms[col] -= 1;
-        // What leaves in a step was there before it.
-        Terms leaves;
-        for (int e : fabric.out[h])
-          if (int col = flowCol(u, e, s))
-            leaves[col] -= 1;
-        if (!leaves.empty()) {
-          if (s > 1 && resting)
-            leaves[resting] += 1;
-          int64_t have = s == 1 && h == u ? total : 0;
-          lp.addRow(leaves, Relation::AtLeast, -have);
-        }
-        if (s == steps) {
-          int keep = h < ranks ? demand[u][h] : 0;
-          if (terms.empty()) {
-            impossible |= bound + keep != 0;
-            continue;
-          }
-          lp.addRow(terms, Relation::Equal, bound + keep);
-          continue;
-        }
-        if (terms.empty() && bound == 0) {
-          resting = 0;
-          continue;
-        }
-        resting = lp.addColumn(0);
-        terms[resting] -= 1;
-        lp.addRow(terms, Relation::Equal, bound);
-      }
+}
+
+void FlowProgram::conserve(int u, int h, int total) {
+  int resting = 0;
+  for (int s = 1; s <= steps; ++s) {
+    Terms terms;
+    int64_t bound = 0;
+    if (s == 1)
+      bound = h == u ? -total : 0;
+    else if (resting)
+      terms[resting] += 1;
+    for (int e : fabric.in[h])
+      if (int col = flowCol(u, e, s))
+        terms[col] += 1;
+    for (int e : fabric.out[h])
+      if (int col = flowCol(u, e, s))
+        terms[col] -= 1;
+    // What leaves in a step was there before it.
+    Terms leaves;
+    for (int e : fabric.out[h])
+      if (int col = flowCol(u, e, s))
+        leaves[col] -= 1;
+    if (!leaves.empty()) {
+      if (s > 1 && resting)
+        leaves[resting] += 1;
+      int64_t have = s == 1 && h == u ? total : 0;
+      lp.addRow(leaves, Relation::AtLeast, -have);
     }
+    if (s == steps) {
+      int keep = h < fabric.ranks ? demand[u][h] : 0;
+      if (terms.empty()) {
+        impossible |= bound + keep != 0;
+        continue;
+      }
+      lp.addRow(terms, Relation::Equal, bound + keep);
+      continue;
+    }
+    if (terms.empty() && bound == 0) {
+      resting = 0;
+      continue;
+    }
+    resting = lp.addColumn(0);
+    terms[resting] -= 1;
+    lp.addRow(terms, Relation::Equal, bound);
   }
+}
+
+void FlowProgram::limitFlows() {
   std::set<std::vector<std::pair<int, int64_t>>> done;
   for (const FabricSet &set : fabric.sets)
     for (int s = 1; s <= steps; ++s) {
       Terms terms;
-      for (int u = 0; u < ranks; ++u)
+      for (int u = 0; u < fabric.ranks; ++u)
         for (int e : set.edges)
           if (int col = flowCol(u, e, s))
             terms[col] += 1;
@@ -206,8 +232,6 @@ void FlowProgram::build() {
       if (done.insert({terms.begin(), terms.end()}).second)
         lp.addRow(terms, Relation::AtMost, 0);
     }
-  if (rounds > 0)
-    lp.addRow(allRounds(), Relation::Equal, rounds);
 }
 
 /// Splits the flow of each source into one way a chunk.

@@ -198,8 +198,7 @@ int TreeEncoding::find(const std::vector<std::vector<int>> Vars::*what,
   return (vars[first[chunk]].*what)[g.edges[edge]][step];
 }
 
-void TreeEncoding::addChunk(int c, int onlyRoot) {
-  Vars &v = vars[c];
+std::vector<int> TreeEncoding::addEvents(Vars &v, int onlyRoot) {
   for (auto what : {&Vars::up, &Vars::down, &Vars::exchange})
     (v.*what).assign(edges, std::vector<int>(steps));
   // How far the contributors are from the root, and it from them.
@@ -209,8 +208,7 @@ void TreeEncoding::addChunk(int c, int onlyRoot) {
       inward = std::max(inward, distance[r][onlyRoot]);
       outward = std::max(outward, distance[onlyRoot][r]);
     }
-  // The events that can be; 0 stands for those that cannot.
-  std::vector<int> ends;
+  std::vector<int> exchanges;
   for (int e = 0; e < edges; ++e)
     for (int s = 0; s < steps; ++s) {
       const FabricEdge &edge = p.fabric.edges[e];
@@ -221,7 +219,7 @@ void TreeEncoding::addChunk(int c, int onlyRoot) {
         int back = reverseEdge[e];
         if (back > e && reverseEdge[back] == e) {
           v.exchange[e][s] = v.exchange[back][s] = m.newVar();
-          ends.push_back(v.exchange[e][s]);
+          exchanges.push_back(v.exchange[e][s]);
         }
         continue;
       }
@@ -233,100 +231,117 @@ void TreeEncoding::addChunk(int c, int onlyRoot) {
       if (edge.dst != onlyRoot && fromRoot >= 0 && s >= inward + fromRoot)
         v.down[e][s] = m.newVar();
     }
-  auto add = [&](std::initializer_list<int> literals) { m.clause(literals); };
-  // left[n][s]: n has given its partial sum away by step s;
-  // full[n][s]: n has the whole sum after step s (index 0: before any).
-  std::vector<std::vector<int>> left(hosts, std::vector<int>(steps + 1));
-  std::vector<std::vector<int>> full = left;
-  std::vector<int> root(hosts);
+  return exchanges;
+}
+
+void TreeEncoding::addChunk(int c, int onlyRoot) {
+  Vars &v = vars[c];
+  std::vector<int> ends = addEvents(v, onlyRoot);
+  Sums sums;
+  sums.left.assign(hosts, std::vector<int>(steps + 1));
+  sums.full = sums.left;
+  sums.root.resize(hosts);
   for (int n = 0; n < hosts; ++n) {
-    root[n] = m.newVar();
-    ends.push_back(root[n]);
+    int root = sums.root[n] = m.newVar();
+    ends.push_back(root);
     for (int s = 0; s <= steps; ++s) {
-      left[n][s] = m.newVar();
-      full[n][s] = m.newVar();
+      sums.left[n][s] = m.newVar();
+      sums.full[n][s] = m.newVar();
     }
-    add({-left[n][0]});
-    add({-full[n][0]});
+    m.clause({-sums.left[n][0]});
+    m.clause({-sums.full[n][0]});
     if (onlyRoot >= 0)
-      add({n == onlyRoot ? root[n] : -root[n]});
+      m.clause({n == onlyRoot ? root : -root});
   }
   m.cardinality(ends, 1, 1);
   for (int n = 0; n < hosts; ++n) {
-    std::vector<int> fates = {root[n]};
-    for (int e : p.fabric.out[n])
-      for (int s = 0; s < steps; ++s)
-        for (auto what : {&Vars::up, &Vars::exchange})
-          if (int x = (v.*what)[e][s])
-            fates.push_back(x);
-    m.cardinality(fates, isContributor(n) ? 1 : 0, 1);
-    // A helper that receives a contribution has a fate, too: it may not keep
-    // it.
-    for (int e : p.fabric.in[n])
-      for (int up : v.up[e])
-        if (up && !isContributor(n)) {
-          std::vector<int> clause = fates;
-          clause.push_back(-up);
-          m.clause(std::move(clause));
-        }
-    for (int s = 1; s <= steps; ++s) {
-      add({-left[n][s - 1], left[n][s]});
-      std::vector<int> why = {-left[n][s], left[n][s - 1]};
-      for (int e : p.fabric.out[n])
-        for (auto what : {&Vars::up, &Vars::exchange})
-          if (int x = (v.*what)[e][s - 1]) {
-            why.push_back(x);
-            add({-x, left[n][s]});
-            add({-x, -left[n][s - 1]});
-          }
-      m.clause(why);
-
-      add({-full[n][s - 1], full[n][s]});
-      std::vector<int> reason = {-full[n][s], full[n][s - 1], root[n]};
-      std::vector<int> arrivals;
-      for (int e : p.fabric.in[n]) {
-        // Contributions arrive strictly before the own partial sum leaves,
-        // and before the sum is whole.
-        if (int up = v.up[e][s - 1]) {
-          add({-up, -left[n][s]});
-          add({-up, -full[n][s - 1]});
-        }
-        if (int down = v.down[e][s - 1]) {
-          add({-down, full[p.fabric.edges[e].src][s - 1]});
-          add({-down, -full[n][s - 1]});
-          add({-down, full[n][s]});
-          reason.push_back(down);
-          arrivals.push_back(down);
-        }
-        if (int exchange = v.exchange[e][s - 1]) {
-          add({-exchange, full[n][s]});
-          reason.push_back(exchange);
-        }
-      }
-      m.clause(reason);
-      m.atMostOne(arrivals);
-    }
-    if (isContributor(n)) {
-      add({full[n][steps]});
-      continue;
-    }
-    // A helper passes on only what it has received.
-    for (int e : p.fabric.out[n])
-      for (int s = 0; s < steps; ++s) {
-        std::vector<int> some;
-        for (int i : p.fabric.in[n])
-          for (int q = 0; q < s; ++q)
-            if (v.up[i][q])
-              some.push_back(v.up[i][q]);
-        for (int x : {v.up[e][s], v.exchange[e][s]}) {
-          if (!x)
-            continue;
-          std::vector<int> clause = some;
-          clause.push_back(-x);
-          m.clause(std::move(clause));
-        }
-      }
+    addFate(v, sums, n);
+    addSteps(v, sums, n);
+    if (isContributor(n))
+      m.clause({sums.full[n][steps]});
+    else
+      addHelper(v, n);
   }
+}
+
+void TreeEncoding::addFate(const Vars &v, const Sums &sums, int n) {
+  std::vector<int> fates = {sums.root[n]};
+  for (int e : p.fabric.out[n])
+    for (int s = 0; s < steps; ++s)
+      for (auto what : {&Vars::up, &Vars::exchange})
+        if (int x = (v.*what)[e][s])
+          fates.push_back(x);
+  m.cardinality(fates, isContributor(n) ? 1 : 0, 1);
+  if (isContributor(n))
+    return;
+  // A helper that receives a contribution has a fate, too: it may not keep it.
+  for (int e : p.fabric.in[n])
+    for (int up : v.up[e])
+      if (up) {
+        std::vector<int> clause = fates;
+        clause.push_back(-up);
+        m.clause(std::move(clause));
+      }
+}
+
+void TreeEncoding::addSteps(const Vars &v, const Sums &sums, int n) {
+  auto add = [&](std::initializer_list<int> literals) { m.clause(literals); };
+  const auto &[left, full, root] = sums;
+  for (int s = 1; s <= steps; ++s) {
+    add({-left[n][s - 1], left[n][s]});
+    std::vector<int> why = {-left[n][s], left[n][s - 1]};
+    for (int e : p.fabric.out[n])
+      for (auto what : {&Vars::up, &Vars::exchange})
+        if (int x = (v.*what)[e][s - 1]) {
+          why.push_back(x);
+          add({-x, left[n][s]});
+          add({-x, -left[n][s - 1]});
+        }
+    m.clause(why);
+
+    add({-full[n][s - 1], full[n][s]});
+    std::vector<int> reason = {-full[n][s], full[n][s - 1], root[n]};
+    std::vector<int> arrivals;
+    for (int e : p.fabric.in[n]) {
+      // Contributions arrive strictly before the own partial sum leaves,
+      // and before the sum is whole.
+      if (int up = v.up[e][s - 1]) {
+        add({-up, -left[n][s]});
+        add({-up, -full[n][s - 1]});
+      }
+      if (int down = v.down[e][s - 1]) {
+        add({-down, full[p.fabric.edges[e].src][s - 1]});
+        add({-down, -full[n][s - 1]});
+        add({-down, full[n][s]});
+        reason.push_back(down);
+        arrivals.push_back(down);
+      }
+      if (int exchange = v.exchange[e][s - 1]) {
+        add({-exchange, full[n][s]});
+        reason.push_back(exchange);
+      }
+    }
+    m.clause(reason);
+    m.atMostOne(arrivals);
+  }
+}
+
+void TreeEncoding::addHelper(const Vars &v, int n) {
+  for (int e : p.fabric.out[n])
+    for (int s = 0; s < steps; ++s) {
+      std::vector<int> some;
+      for (int i : p.fabric.in[n])
+        for (int q = 0; q < s; ++q)
+          if (v.up[i][q])
+            some.push_back(v.up[i][q]);
+      for (int x : {v.up[e][s], v.exchange[e][s]}) {
+        if (!x)
+          continue;
+        std::vector<int> clause = some;
+        clause.push_back(-x);
+        m.clause(std::move(clause));
+      }
+    }
 }
 
 void TreeEncoding::forbidSum(int chunk, const std::vector<char> &values) {

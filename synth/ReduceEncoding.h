@@ -76,8 +76,24 @@ private:
     /// By edge and step (from 0): partial sums up, sums down, exchanges.
     std::vector<std::vector<int>> up, down, exchange;
   };
+  /// What is known of each host while a chunk is reduced.
+  struct Sums {
+    /// By host and step (0: before any): it has given its partial sum away;
+    /// it has the whole sum.
+    std::vector<std::vector<int>> left, full;
+    std::vector<int> root;
+  };
   /// `onlyRoot` -1: any root, or an exchange.
   void addChunk(int chunk, int onlyRoot);
+  /// Variables of the events that can be; 0 stands for those that cannot. The
+  /// exchanges among them.
+  std::vector<int> addEvents(Vars &v, int onlyRoot);
+  /// A host gives its partial sum away once, or is the root.
+  void addFate(const Vars &v, const Sums &sums, int host);
+  /// Which events change what is known of a host, and which need it.
+  void addSteps(const Vars &v, const Sums &sums, int host);
+  /// A host that contributes nothing passes on only what it has received.
+  void addHelper(const Vars &v, int host);
   int find(const std::vector<std::vector<int>> Vars::*what, int chunk, int edge,
            int step) const;
 

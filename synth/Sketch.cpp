@@ -42,6 +42,16 @@ private:
   bool allowed(const SketchLinks &links, int src, int dst, bool between,
                int peers) const;
   Result<SolveResult> solveWith(const std::vector<Part> &kept, int peers);
+  /// The edges that are left, by their numbers in the fabric.
+  std::vector<int> keptEdges(const std::vector<Part> &kept, int peers) const;
+  /// Limits what each GPU sends to other nodes to its share of a NIC.
+  Status shareNics(Fabric &narrow) const;
+  /// For each source the edges that its chunks may not cross, since other GPUs
+  /// send to other nodes for it.
+  Forbidden forbiddenFor(const Fabric &narrow) const;
+  /// The group that the symmetries generate; empty without any.
+  Result<Group> groupOf(const std::vector<Part> &kept, const Fabric &narrow,
+                        const Forbidden &forbidden) const;
   Result<SolveResult> solveParts(const std::vector<Part> &kept);
   /// Peers behind a switch to try, from the fewest; 0: any number.
   std::vector<int> peerCounts(const std::vector<Part> &kept) const;
@@ -164,67 +174,75 @@ std::vector<int> Search::peerCounts(const std::vector<Part> &kept) const {
   return counts;
 }
 
-Result<SolveResult> Search::solveWith(const std::vector<Part> &kept,
-                                      int peers) {
-  auto has = [&](Part::Kind kind) {
-    return std::any_of(kept.begin(), kept.end(),
-                       [&](const Part &p) { return p.kind == kind; });
-  };
-  bool inside = has(Part::Inside), outside = has(Part::Between);
-  std::vector<char> keep(fabric.edges.size(), 1);
-  std::vector<int> original;
+static bool has(const std::vector<Part> &kept, Part::Kind kind) {
+  return std::any_of(kept.begin(), kept.end(),
+                     [&](const Part &p) { return p.kind == kind; });
+}
+
+std::vector<int> Search::keptEdges(const std::vector<Part> &kept,
+                                   int peers) const {
+  bool inside = has(kept, Part::Inside), outside = has(kept, Part::Between);
+  std::vector<int> edges;
   for (size_t e = 0; e < fabric.edges.size(); ++e) {
     const FabricEdge &edge = fabric.edges[e];
+    bool keep = true;
     if (edge.src < fabric.ranks && edge.dst < fabric.ranks) {
       bool between = edge.src / local != edge.dst / local;
       if (between ? outside : inside)
-        keep[e] = allowed(between ? sketch.between : sketch.inside, edge.src,
-                          edge.dst, between, peers);
+        keep = allowed(between ? sketch.between : sketch.inside, edge.src,
+                       edge.dst, between, peers);
     }
-    if (keep[e])
-      original.push_back(static_cast<int>(e));
+    if (keep)
+      edges.push_back(static_cast<int>(e));
   }
-  Fabric narrow = withEdges(fabric, keep);
-  if (has(Part::Shares))
-    for (int r = 0; r < fabric.ranks; ++r)
-      if (auto it = sketch.nicShares.find(r % local);
-          it != sketch.nicShares.end()) {
-        FabricSet share{{}, 1 << 30, "NIC share of " + fabric.hostName(r)};
-        for (int e : narrow.out[r]) {
-          const FabricEdge &edge = narrow.edges[e];
-          if (edge.dst >= fabric.ranks || edge.dst / local == r / local)
-            continue;
-          share.edges.push_back(e);
-          for (int l : edge.path)
-            share.cap = std::min(share.cap, narrow.linkCap[l] / it->second);
-        }
-        if (share.edges.empty())
+  return edges;
+}
+
+Status Search::shareNics(Fabric &narrow) const {
+  for (int r = 0; r < fabric.ranks; ++r)
+    if (auto it = sketch.nicShares.find(r % local);
+        it != sketch.nicShares.end()) {
+      FabricSet share{{}, 1 << 30, "NIC share of " + fabric.hostName(r)};
+      for (int e : narrow.out[r]) {
+        const FabricEdge &edge = narrow.edges[e];
+        if (edge.dst >= fabric.ranks || edge.dst / local == r / local)
           continue;
-        if (share.cap == 0)
-          return error("beta_split: a share of " + std::to_string(it->second) +
-                       " leaves less than a chunk a round; use a smaller "
-                       "--unit");
-        std::sort(share.edges.begin(), share.edges.end());
-        narrow.sets.push_back(std::move(share));
+        share.edges.push_back(e);
+        for (int l : edge.path)
+          share.cap = std::min(share.cap, narrow.linkCap[l] / it->second);
       }
-  Restriction restriction;
-  if (has(Part::Senders)) {
-    restriction.forbidden.assign(fabric.ranks,
-                                 std::vector<char>(narrow.edges.size()));
-    for (size_t e = 0; e < narrow.edges.size(); ++e) {
-      const FabricEdge &edge = narrow.edges[e];
-      if (edge.src >= fabric.ranks || edge.dst >= fabric.ranks ||
-          edge.src / local == edge.dst / local)
+      if (share.edges.empty())
         continue;
-      auto it = sketch.sendersFor.find(edge.src % local);
-      for (int source = 0; source < fabric.ranks; ++source)
-        restriction.forbidden[source][e] =
-            it == sketch.sendersFor.end() ||
-            std::find(it->second.begin(), it->second.end(), source % local) ==
-                it->second.end();
+      if (share.cap == 0)
+        return error("beta_split: a share of " + std::to_string(it->second) +
+                     " leaves less than a chunk a round; use a smaller "
+                     "--unit");
+      std::sort(share.edges.begin(), share.edges.end());
+      narrow.sets.push_back(std::move(share));
     }
+  return Status();
+}
+
+Forbidden Search::forbiddenFor(const Fabric &narrow) const {
+  Forbidden forbidden(fabric.ranks, std::vector<char>(narrow.edges.size()));
+  for (size_t e = 0; e < narrow.edges.size(); ++e) {
+    const FabricEdge &edge = narrow.edges[e];
+    if (edge.src >= fabric.ranks || edge.dst >= fabric.ranks ||
+        edge.src / local == edge.dst / local)
+      continue;
+    auto it = sketch.sendersFor.find(edge.src % local);
+    for (int source = 0; source < fabric.ranks; ++source)
+      forbidden[source][e] = it == sketch.sendersFor.end() ||
+                             std::find(it->second.begin(), it->second.end(),
+                                       source % local) == it->second.end();
   }
-  std::vector<Automorphism> generators;
+  return forbidden;
+}
+
+Result<Group> Search::groupOf(const std::vector<Part> &kept,
+                              const Fabric &narrow,
+                              const Forbidden &forbidden) const {
+  Group generators;
   for (const Part &part : kept) {
     if (part.kind != Part::Symmetry)
       continue;
@@ -240,20 +258,40 @@ Result<SolveResult> Search::solveWith(const std::vector<Part> &kept,
     if (chunkAction({*g}, coll).empty())
       return error(part.name + ": " + coll.name +
                    " does not have this symmetry");
-    if (!keepsForbidden({*g}, restriction.forbidden))
+    if (!keepsForbidden({*g}, forbidden))
       return error(part.name +
                    ": gpus_to_sender_rev_map does not have this symmetry");
     generators.push_back(std::move(*g));
   }
-  if (!generators.empty()) {
-    restriction.symmetry = generatedGroup(narrow, generators, largestGroup);
-    if (restriction.symmetry.empty())
-      return error("symmetry_offsets: expected a group of at most " +
-                   std::to_string(largestGroup) + " elements");
-  }
+  if (generators.empty())
+    return Group();
+  Group group = generatedGroup(narrow, generators, largestGroup);
+  if (group.empty())
+    return error("symmetry_offsets: expected a group of at most " +
+                 std::to_string(largestGroup) + " elements");
+  return group;
+}
+
+Result<SolveResult> Search::solveWith(const std::vector<Part> &kept,
+                                      int peers) {
+  std::vector<int> original = keptEdges(kept, peers);
+  std::vector<char> keep(fabric.edges.size());
+  for (int e : original)
+    keep[e] = 1;
+  Fabric narrow = withEdges(fabric, keep);
+  if (has(kept, Part::Shares))
+    if (Status status = shareNics(narrow); !status)
+      return status;
+  Restriction restriction;
+  if (has(kept, Part::Senders))
+    restriction.forbidden = forbiddenFor(narrow);
+  Result<Group> group = groupOf(kept, narrow, restriction.forbidden);
+  if (!group)
+    return group.status();
+  restriction.symmetry = *std::move(group);
   SolveOptions within = options;
   within.restriction = &restriction;
-  if (!generators.empty() && coll.combining)
+  if (!restriction.symmetry.empty() && coll.combining)
     within.mode = ReduceMode::Composition;
   Result<SolveResult> result = solve(narrow, coll, steps, rounds, within);
   if (result && result->answer == Answer::Yes) {

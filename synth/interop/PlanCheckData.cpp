@@ -255,24 +255,20 @@ std::string PlanRun::runPortPut(int id, const std::vector<Range> &from,
   return "";
 }
 
-std::string PlanRun::data(int id, bool &moved) {
-  Block &b = blocks[id];
+/// Whether an operation has a target for each source.
+static bool isPaired(const PlanOp &op) {
+  return op.name == "put" || op.name == "get" || op.name == "ppkt" ||
+         op.name == "pws" || op.name == "pwsf";
+}
+
+std::string PlanRun::checkBuffers(const Block &b,
+                                  const std::vector<Range> &from,
+                                  const std::vector<Range> &to) const {
   const PlanOp &op = *b.ops[b.next].op;
-  std::vector<Range> from, to;
-  for (auto [buffers, ranges] :
-       {std::pair(&op.sources, &from), std::pair(&op.targets, &to)})
-    for (const PlanBuffer &buffer : *buffers) {
-      Range range;
-      std::string problem = resolve(b, buffer, range);
-      if (!problem.empty())
-        return problem;
-      ranges->push_back(std::move(range));
-    }
+  bool paired = isPaired(op);
   auto bad = [&](const std::string &what) {
     return place(b) + ": expected " + what;
   };
-  bool paired = op.name == "put" || op.name == "get" || op.name == "ppkt" ||
-                op.name == "pws" || op.name == "pwsf";
   // Which buffers are near and far; the rest of a list is as its last.
   using W = PlanBuffer::Where;
   static const std::map<std::string, std::pair<std::vector<W>, std::vector<W>>>
@@ -331,16 +327,13 @@ std::string PlanRun::data(int id, bool &moved) {
   }
   if (!op.reduceOp.empty() && op.reduceOp != "sum")
     return bad("\"sum\", found \"" + op.reduceOp + "\"");
-  if (op.channelType == PlanChannelType::Port && paired && op.name != "get") {
-    std::string problem = runPortPut(id, from, to);
-    if (!problem.empty())
-      return problem;
-    moved = true;
-    ++b.next;
-    return "";
-  }
-  if (op.name == "pws" || op.name == "pwsf")
-    return bad("a port channel");
+  return "";
+}
+
+std::string PlanRun::advanceElements(int id, const std::vector<Range> &from,
+                                     const std::vector<Range> &to,
+                                     bool &moved) {
+  Block &b = blocks[id];
   // Elements go on by themselves: each waits for its own packets.
   int count = 0;
   for (const Range &range : to)
@@ -365,4 +358,34 @@ std::string PlanRun::data(int id, bool &moved) {
     moved = true;
   }
   return "";
+}
+
+std::string PlanRun::data(int id, bool &moved) {
+  Block &b = blocks[id];
+  const PlanOp &op = *b.ops[b.next].op;
+  std::vector<Range> from, to;
+  for (auto [buffers, ranges] :
+       {std::pair(&op.sources, &from), std::pair(&op.targets, &to)})
+    for (const PlanBuffer &buffer : *buffers) {
+      Range range;
+      std::string problem = resolve(b, buffer, range);
+      if (!problem.empty())
+        return problem;
+      ranges->push_back(std::move(range));
+    }
+  std::string wrong = checkBuffers(b, from, to);
+  if (!wrong.empty())
+    return wrong;
+  if (op.channelType == PlanChannelType::Port && isPaired(op) &&
+      op.name != "get") {
+    std::string problem = runPortPut(id, from, to);
+    if (!problem.empty())
+      return problem;
+    moved = true;
+    ++b.next;
+    return "";
+  }
+  if (op.name == "pws" || op.name == "pwsf")
+    return place(b) + ": expected a port channel";
+  return advanceElements(id, from, to, moved);
 }

@@ -95,6 +95,12 @@ private:
   std::string advance(int block, bool &moved);
   std::string sync(int block, bool &moved);
   std::string data(int block, bool &moved);
+  /// What is wrong with the sources and targets of the next operation.
+  std::string checkBuffers(const Block &b, const std::vector<Range> &from,
+                           const std::vector<Range> &to) const;
+  /// Does those elements of the next operation that can be done now.
+  std::string advanceElements(int block, const std::vector<Range> &from,
+                              const std::vector<Range> &to, bool &moved);
   std::string element(int block, int lane, const std::vector<Range> &from,
                       const std::vector<Range> &to, bool &done);
   std::string get(int block, const Range &range, int lane, bool packet,
