@@ -63,20 +63,71 @@ static bool isPrefix(const std::string &text) {
          });
 }
 
-std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
-                                     std::string &mistake) {
-  options.jsonDiagnostics = asksForJson(argc, argv);
-  CLI::App app{
-      "Compiles programs over distributed tensors (.ccn), and runs them on CPU "
-      "ranks.\n\n"
-      "  cccompile adam.ccn                        check, print the IR\n"
-      "  cccompile adam.ccn -D N=1003 --mesh dp=4 --run \\\n"
-      "      --input g=g.npy --input lr=0.001 --output p=p.npy\n",
-      "cccompile"};
-  app.option_defaults()->always_capture_default(false);
+namespace {
+
+/// The command line while it is read: CLI11's options, and where texts go
+/// before they are taken apart.
+class CommandLine {
+public:
+  explicit CommandLine(Options &options);
+  std::optional<int> parse(int argc, char **argv, std::string &mistake);
+
+private:
+  // In the order in which the help has them.
+  void addProgram();
+  void addOutput();
+  void addSchedule();
+  void addPhases();
+  void addRunning();
+
+  /// Takes texts apart.
+  void takeTexts();
+  // What does not go together, in the order in which it is reported.
+  void checkOutput();
+  void checkTarget();
+  void checkPhases();
+  void checkPrefix();
+  void checkTopology();
+  void checkRun();
+
+  Options &options;
+  CLI::App app;
   std::vector<std::string> params, mesh, inputs, outputs;
   std::string diagnostics = "text";
+  CLI::Option *topology = nullptr, *search = nullptr;
+};
 
+} // namespace
+
+CommandLine::CommandLine(Options &options)
+    : options(options),
+      app("Compiles programs over distributed tensors (.ccn), and runs them on "
+          "CPU ranks.\n\n"
+          "  cccompile adam.ccn                        check, print the IR\n"
+          "  cccompile adam.ccn -D N=1003 --mesh dp=4 --run \\\n"
+          "      --input g=g.npy --input lr=0.001 --output p=p.npy\n",
+          "cccompile") {
+  app.option_defaults()->always_capture_default(false);
+  addProgram();
+  addOutput();
+  addSchedule();
+  addPhases();
+  addRunning();
+  app.footer(
+      std::string(arraysNote) +
+      "Options of MLIR pass through, with '=': --mlir-timing, "
+      "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
+      "With CCN_VERIFY=1 in the environment (and in debug builds, unless it is "
+      "0) every\nschedule that is applied is verified briefly. What synth(...) "
+      "and --topology\nfind is kept in CCN_CACHE_DIR, else ~/.cache/ccn.\n\n"
+      "Exit codes: 0 done; 1 the program or schedule is wrong; 2 usage; 4 a "
+      "run failed,\nor --verify found a difference.");
+  app.allow_extras();
+  // So that -D N=4 and -DN=4 both work.
+  app.allow_windows_style_options(false);
+}
+
+void CommandLine::addProgram() {
   app.add_option("FILE", options.file,
                  "the program: .ccn text, or .mlir that an earlier phase left; "
                  "- is standard input")
@@ -94,6 +145,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
       ->delimiter(',')
       ->expected(1)
       ->take_all();
+}
+
+void CommandLine::addOutput() {
   app.add_option(
          "--emit", options.emit,
          "what to write: ast, the syntax tree; mlir (the default), the IR "
@@ -122,19 +176,22 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                  "what the names begin with that the header declares, instead "
                  "of the program's: programs of one name link together then")
       ->type_name("NAME");
+}
+
+void CommandLine::addSchedule() {
   app.add_option("--schedule", options.schedule,
                  "the schedule to apply: one of the program's, a file of "
                  "schedules (.ccn) or a transform script (.mlir); without it "
                  "'default', if there is one")
       ->type_name("NAME|FILE");
-  auto *topology = app.add_option(
+  topology = app.add_option(
       "--topology", options.topology,
       "the machine, one GPU for each rank of the mesh: collectives without an "
       "algorithm run by a schedule that is synthesized for it where that is "
       "predicted to be faster (--explain says where). A name of `ccsynth "
       "topologies`, as dgx1 or 'ring(8)', or a file");
   topology->type_name("NAME|FILE");
-  auto *search = app.add_option(
+  search = app.add_option(
       "--search-time", options.searchSeconds,
       "with --topology, how many seconds each search for a schedule may take "
       "(default 10); two are searched for each kind of collective, once");
@@ -152,6 +209,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
       ->transform(
           [](std::string text) { return text == "true" ? "run" : text; }, "")
       ->check(expectOneOf({"run", "prove"}));
+}
+
+void CommandLine::addPhases() {
   app.add_option("--stop-after", options.stopAfter,
                  "the last phase: parse, schedule, localize, select, plan, "
                  "map or emit")
@@ -198,7 +258,9 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
                  "how errors are written: text (the default) or json")
       ->type_name("FORM")
       ->check(expectOneOf({"text", "json"}));
+}
 
+void CommandLine::addRunning() {
   auto *run =
       app.add_flag("--run", options.run, "run the program, one thread a rank");
   run->group("Running");
@@ -212,133 +274,155 @@ std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
       ->type_name("SECONDS")
       ->check(expect("seconds from 0.001 to 1e9", isNumberFrom(0.001, 1e9)))
       ->group("Running");
-  app.footer(
-      std::string(arraysNote) +
-      "Options of MLIR pass through, with '=': --mlir-timing, "
-      "--mlir-print-ir-after-all,\n--mlir-print-op-generic, ...\n\n"
-      "With CCN_VERIFY=1 in the environment (and in debug builds, unless it is "
-      "0) every\nschedule that is applied is verified briefly. What synth(...) "
-      "and --topology\nfind is kept in CCN_CACHE_DIR, else ~/.cache/ccn.\n\n"
-      "Exit codes: 0 done; 1 the program or schedule is wrong; 2 usage; 4 a "
-      "run failed,\nor --verify found a difference.");
-  app.allow_extras();
-  // So that -D N=4 and -DN=4 both work.
-  app.allow_windows_style_options(false);
+}
 
-  auto check = [&] {
-    options.params = splitAll(params, "-D", "NAME=NUMBER");
-    options.mesh = splitAll(mesh, "--mesh", "AXIS=SIZE");
-    options.inputs = splitAll(inputs, "--input", "NAME=FILE");
-    options.outputs = splitAll(outputs, "--output", "NAME=FILE");
-    for (const std::string &extra : app.remaining()) {
-      if (extra.rfind("--mlir-", 0) != 0)
-        throw CLI::ValidationError("unknown argument '" + extra +
-                                   "'; see --help");
-      options.mlirArgs.push_back(extra);
-    }
-    auto needsRun = [&](bool given, const char *option) {
-      if (given && !options.run)
-        throw CLI::ValidationError(option, "expected --run beside it");
-    };
-    needsRun(!inputs.empty(), "--input");
-    needsRun(!outputs.empty(), "--output");
-    takeEnding(options);
-    if (options.run && !options.emit.empty())
-      throw CLI::ValidationError("--emit", "expected without --run");
-    for (auto [phase, kind] :
-         {std::pair("map", "kernels"), std::pair("emit", "package")}) {
-      if (options.stopAfter != phase)
-        continue;
-      if (!options.emit.empty() && options.emit != kind)
-        throw CLI::ValidationError("--emit", std::string("expected '") + kind +
-                                                 "' with --stop-after " +
-                                                 phase);
-      options.emit = kind;
-      options.stopAfter.clear();
-      break;
-    }
-    if (!options.header.empty() && options.emit != "lib" &&
-        options.emit != "package")
-      throw CLI::ValidationError("--emit-header",
-                                 "expected --emit lib or package beside it");
-    if (options.header == options.output && options.header == "-")
-      throw CLI::ValidationError(
-          "--emit-header", "expected another place than -o, found '-' in both");
-    if (options.autotune && options.emit != "package")
-      throw CLI::ValidationError("--autotune",
-                                 "expected --emit package beside it");
-    if (options.emitsCode() && !options.stopAfter.empty())
-      throw CLI::ValidationError("--stop-after",
-                                 "expected 'emit' or nothing with --emit " +
-                                     options.emit);
-    bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
-                     options.stopAfter == "plan";
-    if (!options.target.empty() && !options.emitsCode() && !isPlanned)
-      throw CLI::ValidationError(
-          "--target", "expected --stop-after select or plan, or --emit plan, "
-                      "package, lib, kernels, cuda, ptx or cubin, beside it");
-    if (options.emitsKernels() && options.target == "cpu")
-      throw CLI::ValidationError("--target", "expected GPUs with --emit " +
-                                                 options.emit +
-                                                 ", found 'cpu'");
-    // The text is the same for all GPUs, what is compiled is not.
-    bool isText = options.emit == "kernels" || options.emit == "cuda";
-    if (options.emitsKernels() && !isText && options.target.empty())
-      throw CLI::ValidationError("--target",
-                                 "expected 'sm_80' or 'sm_90a' with --emit " +
-                                     options.emit + ", found none");
-    if (options.target.empty())
-      options.target = isText ? "sm_90a" : "cpu";
-    if (options.emit == "plan" && !options.stopAfter.empty() &&
-        options.stopAfter != "plan")
-      throw CLI::ValidationError("--stop-after",
-                                 "expected 'plan' or nothing with --emit plan");
-    if (!options.program.empty() && options.emit == "ast")
-      throw CLI::ValidationError("--program", "expected without --emit ast");
-    bool hasHeader = options.emit == "lib" || options.emit == "header" ||
-                     !options.header.empty();
-    if (!options.prefix.empty() && !hasHeader)
-      throw CLI::ValidationError(
-          "--prefix", "expected --emit lib or header, or --emit-header, "
-                      "beside it");
-    if (!options.prefix.empty() && !isPrefix(options.prefix))
-      throw CLI::ValidationError(
-          "--prefix", "expected letters, digits and '_' that do not begin "
-                      "with a digit and are not 'ccn' nor begin with 'ccn_', "
-                      "found '" +
-                          options.prefix + "'");
-    if (options.rank && options.stopAfter != "localize" &&
-        options.stopAfter != "select" && options.stopAfter != "plan" &&
-        options.emit != "plan")
-      throw CLI::ValidationError(
-          "--rank", "expected --stop-after localize, select or plan, or "
-                    "--emit plan, beside it");
-    // It is read several times, which standard input cannot be.
-    if (*topology && (options.topology.empty() || options.topology == "-"))
-      throw CLI::ValidationError("--topology",
-                                 "expected a name or a file, found '" +
-                                     options.topology + "'");
-    if (*search && !*topology)
-      throw CLI::ValidationError("--search-time",
-                                 "expected --topology beside it");
-    if (*topology && options.stopAfter != "select" &&
-        options.stopAfter != "plan" && options.emit != "plan" &&
-        !options.emitsCode() && options.verify.empty())
-      throw CLI::ValidationError(
-          "--topology",
-          "expected --verify, --stop-after select or plan, or "
-          "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
-          "beside it");
-    if (options.run && !options.stopAfter.empty() &&
-        options.stopAfter != "schedule")
-      throw CLI::ValidationError("--stop-after",
-                                 "expected 'schedule' or nothing with --run");
-    if (!options.verify.empty() && options.emit == "ast")
-      throw CLI::ValidationError("--emit", "expected no 'ast' with --verify");
-    if (!options.verify.empty() && options.stopAfter == "parse")
-      throw CLI::ValidationError(
-          "--stop-after", "expected 'schedule' or nothing with --verify");
+void CommandLine::takeTexts() {
+  options.params = splitAll(params, "-D", "NAME=NUMBER");
+  options.mesh = splitAll(mesh, "--mesh", "AXIS=SIZE");
+  options.inputs = splitAll(inputs, "--input", "NAME=FILE");
+  options.outputs = splitAll(outputs, "--output", "NAME=FILE");
+  for (const std::string &extra : app.remaining()) {
+    if (extra.rfind("--mlir-", 0) != 0)
+      throw CLI::ValidationError("unknown argument '" + extra +
+                                 "'; see --help");
+    options.mlirArgs.push_back(extra);
+  }
+  auto needsRun = [&](bool given, const char *option) {
+    if (given && !options.run)
+      throw CLI::ValidationError(option, "expected --run beside it");
   };
-  return parse(app, argc, argv, "FILE", check,
-               [&](const std::string &what) { mistake = what; });
+  needsRun(!inputs.empty(), "--input");
+  needsRun(!outputs.empty(), "--output");
+}
+
+void CommandLine::checkOutput() {
+  if (options.run && !options.emit.empty())
+    throw CLI::ValidationError("--emit", "expected without --run");
+  for (auto [phase, kind] :
+       {std::pair("map", "kernels"), std::pair("emit", "package")}) {
+    if (options.stopAfter != phase)
+      continue;
+    if (!options.emit.empty() && options.emit != kind)
+      throw CLI::ValidationError("--emit", std::string("expected '") + kind +
+                                               "' with --stop-after " + phase);
+    options.emit = kind;
+    options.stopAfter.clear();
+    break;
+  }
+  if (!options.header.empty() && options.emit != "lib" &&
+      options.emit != "package")
+    throw CLI::ValidationError("--emit-header",
+                               "expected --emit lib or package beside it");
+  if (options.header == options.output && options.header == "-")
+    throw CLI::ValidationError(
+        "--emit-header", "expected another place than -o, found '-' in both");
+  if (options.autotune && options.emit != "package")
+    throw CLI::ValidationError("--autotune",
+                               "expected --emit package beside it");
+  if (options.emitsCode() && !options.stopAfter.empty())
+    throw CLI::ValidationError("--stop-after",
+                               "expected 'emit' or nothing with --emit " +
+                                   options.emit);
+}
+
+void CommandLine::checkTarget() {
+  bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
+                   options.stopAfter == "plan";
+  if (!options.target.empty() && !options.emitsCode() && !isPlanned)
+    throw CLI::ValidationError(
+        "--target", "expected --stop-after select or plan, or --emit plan, "
+                    "package, lib, kernels, cuda, ptx or cubin, beside it");
+  if (options.emitsKernels() && options.target == "cpu")
+    throw CLI::ValidationError("--target", "expected GPUs with --emit " +
+                                               options.emit + ", found 'cpu'");
+  // The text is the same for all GPUs, what is compiled is not.
+  bool isText = options.emit == "kernels" || options.emit == "cuda";
+  if (options.emitsKernels() && !isText && options.target.empty())
+    throw CLI::ValidationError("--target",
+                               "expected 'sm_80' or 'sm_90a' with --emit " +
+                                   options.emit + ", found none");
+  if (options.target.empty())
+    options.target = isText ? "sm_90a" : "cpu";
+}
+
+void CommandLine::checkPhases() {
+  if (options.emit == "plan" && !options.stopAfter.empty() &&
+      options.stopAfter != "plan")
+    throw CLI::ValidationError("--stop-after",
+                               "expected 'plan' or nothing with --emit plan");
+  if (!options.program.empty() && options.emit == "ast")
+    throw CLI::ValidationError("--program", "expected without --emit ast");
+  if (options.rank && options.stopAfter != "localize" &&
+      options.stopAfter != "select" && options.stopAfter != "plan" &&
+      options.emit != "plan")
+    throw CLI::ValidationError(
+        "--rank", "expected --stop-after localize, select or plan, or "
+                  "--emit plan, beside it");
+}
+
+void CommandLine::checkPrefix() {
+  bool hasHeader = options.emit == "lib" || options.emit == "header" ||
+                   !options.header.empty();
+  if (!options.prefix.empty() && !hasHeader)
+    throw CLI::ValidationError(
+        "--prefix", "expected --emit lib or header, or --emit-header, "
+                    "beside it");
+  if (!options.prefix.empty() && !isPrefix(options.prefix))
+    throw CLI::ValidationError(
+        "--prefix", "expected letters, digits and '_' that do not begin "
+                    "with a digit and are not 'ccn' nor begin with 'ccn_', "
+                    "found '" +
+                        options.prefix + "'");
+}
+
+void CommandLine::checkTopology() {
+  // It is read several times, which standard input cannot be.
+  if (*topology && (options.topology.empty() || options.topology == "-"))
+    throw CLI::ValidationError("--topology",
+                               "expected a name or a file, found '" +
+                                   options.topology + "'");
+  if (*search && !*topology)
+    throw CLI::ValidationError("--search-time",
+                               "expected --topology beside it");
+  if (*topology && options.stopAfter != "select" &&
+      options.stopAfter != "plan" && options.emit != "plan" &&
+      !options.emitsCode() && options.verify.empty())
+    throw CLI::ValidationError(
+        "--topology", "expected --verify, --stop-after select or plan, or "
+                      "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
+                      "beside it");
+}
+
+void CommandLine::checkRun() {
+  if (options.run && !options.stopAfter.empty() &&
+      options.stopAfter != "schedule")
+    throw CLI::ValidationError("--stop-after",
+                               "expected 'schedule' or nothing with --run");
+  if (!options.verify.empty() && options.emit == "ast")
+    throw CLI::ValidationError("--emit", "expected no 'ast' with --verify");
+  if (!options.verify.empty() && options.stopAfter == "parse")
+    throw CLI::ValidationError("--stop-after",
+                               "expected 'schedule' or nothing with --verify");
+}
+
+std::optional<int> CommandLine::parse(int argc, char **argv,
+                                      std::string &mistake) {
+  auto check = [&] {
+    takeTexts();
+    takeEnding(options);
+    checkOutput();
+    checkTarget();
+    checkPhases();
+    checkPrefix();
+    checkTopology();
+    checkRun();
+  };
+  return cli::parse(app, argc, argv, "FILE", check,
+                    [&](const std::string &what) { mistake = what; });
+}
+
+std::optional<int> ccn::parseOptions(int argc, char **argv, Options &options,
+                                     std::string &mistake) {
+  options.jsonDiagnostics = asksForJson(argc, argv);
+  return CommandLine(options).parse(argc, argv, mistake);
 }

@@ -208,35 +208,69 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
   return makePackage(parts, options, diagnostics, code);
 }
 
-/// `scheduleFile` will hold the file of the schedule, if one is given: like the
-/// source it outlives the diagnostics that show its lines.
-int compileAndEmit(const Options &options, const SourceFile &source,
-                   std::unique_ptr<SourceFile> &scheduleFile,
-                   Diagnostics &diagnostics) {
-  bool isBinary = options.emit == "package" || options.emit == "cubin";
-  if (isBinary && options.output == "-" && llvm::outs().is_displayed()) {
-    diagnostics.error("-o: expected a file with --emit " + options.emit +
-                      ", found a terminal");
-    return 2;
-  }
-  if (options.emit == "ast") {
-    std::unique_ptr<frontend::ast::File> file =
-        frontend::parse(source, diagnostics);
-    if (diagnostics.hasErrors())
-      return 1;
-    return write(
-               options.output, diagnostics,
-               [&](llvm::raw_ostream &os) { frontend::ast::print(*file, os); })
-               ? 0
-               : 2;
+/// What is asked of one file: it is compiled, verified, and run or written.
+class Compilation {
+public:
+  Compilation(const Options &options, const SourceFile &source,
+              Diagnostics &diagnostics)
+      : options(options), source(source), diagnostics(diagnostics),
+        context(allDialects(), mlir::MLIRContext::Threading::DISABLED),
+        verifies(!options.verify.empty()),
+        onlyVerifies(verifies && !options.run && options.emit.empty()) {
+    context.loadAllAvailableDialects();
   }
 
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  /// All of it; the exit code. `scheduleFile` will hold the file of the
+  /// schedule, if one is given: like the source it outlives the diagnostics
+  /// that show its lines.
+  int run(std::unique_ptr<SourceFile> &scheduleFile);
 
+private:
+  static mlir::DialectRegistry allDialects() {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+  /// The result is what is shown last: neither an earlier phase nor something
+  /// made of it was asked for.
+  bool showsLast() const {
+    return options.stopAfter.empty() &&
+           (options.emit.empty() || options.emit == "mlir");
+  }
+
+  // Each returns an exit code, 0 if the next one may follow.
+  int readTopology();
+  int readSchedule(std::unique_ptr<SourceFile> &scheduleFile);
+  int compileFile();
+  /// Applies the schedule for its errors alone.
+  int checkSchedule(mlir::OwningOpRef<mlir::ModuleOp> &applied);
+  int verifySchedule();
+  int emitCode();
+  int writeResult();
+
+  void setOptions();
+  Phase lastPhase() const;
+  void printReport(llvm::raw_ostream &os, llvm::StringRef prefix) const {
+    if (verifies)
+      for (const std::string &line : report)
+        os << prefix << line << "\n";
+  }
+  /// Writes to -o; the exit code.
+  int writeOutput(llvm::function_ref<void(llvm::raw_ostream &)> print) {
+    return write(options.output, diagnostics, print) ? 0 : 2;
+  }
+
+  const Options &options;
+  const SourceFile &source;
+  Diagnostics &diagnostics;
+  mlir::MLIRContext context;
   CompileOptions compileOptions;
+  bool verifies, onlyVerifies;
+  mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
+  std::vector<std::string> report;
+};
+
+void Compilation::setOptions() {
   compileOptions.lower.params = options.params;
   compileOptions.lower.mesh = options.mesh;
   compileOptions.roundTrip = options.roundTrip;
@@ -251,109 +285,111 @@ int compileAndEmit(const Options &options, const SourceFile &source,
   compileOptions.topology = options.topology;
   compileOptions.searchSeconds = options.searchSeconds;
   compileOptions.gpu = options.target != "cpu";
-  if (!options.topology.empty()) {
-    auto topology = synth::loadTopology(options.topology);
-    if (!topology) {
-      diagnostics.error("--topology: " + topology.message());
-      // A file with wrong content is wrong input, any other word wrong usage.
-      return llvm::sys::fs::exists(options.topology) ? 1 : 2;
-    }
-    for (const std::string &note : topology->notes)
-      diagnostics.report(Severity::Warning, "--topology: " + note);
-  }
-  if (llvm::StringRef(options.schedule).ends_with(".mlir") ||
-      llvm::StringRef(options.schedule).ends_with(".ccn")) {
-    scheduleFile = frontend::readSource(options.schedule, diagnostics);
-    if (!scheduleFile)
-      return 2;
-    compileOptions.scheduleFile = scheduleFile.get();
-  } else {
-    compileOptions.lower.schedule = options.schedule;
-  }
-  bool verifies = !options.verify.empty();
+  compileOptions.stopAfter = lastPhase();
+}
+
+Phase Compilation::lastPhase() const {
+  if (!options.stopAfter.empty())
+    return *phaseByName(options.stopAfter);
+  if (options.emit == "plan" || options.emitsCode())
+    return Phase::Plan;
   // A schedule that is asked for is checked, and its result shown, unless what
   // else was asked for comes before it.
-  bool showsLast = options.stopAfter.empty() &&
-                   (options.emit.empty() || options.emit == "mlir");
-  bool onlyVerifies = verifies && !options.run && options.emit.empty();
-  if (!options.stopAfter.empty())
-    compileOptions.stopAfter = *phaseByName(options.stopAfter);
-  else if (options.emit == "plan" || options.emitsCode())
-    compileOptions.stopAfter = Phase::Plan;
-  else
-    compileOptions.stopAfter =
-        options.run || options.explain || options.emit == "scheduled" ||
-                onlyVerifies || (showsLast && !options.schedule.empty())
-            ? Phase::Schedule
-            : Phase::Parse;
+  return options.run || options.explain || options.emit == "scheduled" ||
+                 onlyVerifies || (showsLast() && !options.schedule.empty())
+             ? Phase::Schedule
+             : Phase::Parse;
+}
 
-  mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
+int Compilation::readTopology() {
+  if (options.topology.empty())
+    return 0;
+  auto topology = synth::loadTopology(options.topology);
+  if (!topology) {
+    diagnostics.error("--topology: " + topology.message());
+    // A file with wrong content is wrong input, any other word wrong usage.
+    return llvm::sys::fs::exists(options.topology) ? 1 : 2;
+  }
+  for (const std::string &note : topology->notes)
+    diagnostics.report(Severity::Warning, "--topology: " + note);
+  return 0;
+}
+
+int Compilation::readSchedule(std::unique_ptr<SourceFile> &scheduleFile) {
+  if (!llvm::StringRef(options.schedule).ends_with(".mlir") &&
+      !llvm::StringRef(options.schedule).ends_with(".ccn")) {
+    compileOptions.lower.schedule = options.schedule;
+    return 0;
+  }
+  scheduleFile = frontend::readSource(options.schedule, diagnostics);
+  compileOptions.scheduleFile = scheduleFile.get();
+  return scheduleFile ? 0 : 2;
+}
+
+int Compilation::checkSchedule(mlir::OwningOpRef<mlir::ModuleOp> &applied) {
+  CompileOptions scheduled = compileOptions;
+  scheduled.stopAfter = Phase::Schedule;
+  scheduled.dumpFolder.clear();
+  mlir::OwningOpRef<mlir::ModuleOp> unused;
+  return compileTo(source, &context, scheduled, diagnostics, unused, applied);
+}
+
+int Compilation::compileFile() {
   if (int code = compileTo(source, &context, compileOptions, diagnostics,
                            module, schedules))
     return code;
   // One that applies by itself is checked too.
-  if (schedules && showsLast && compileOptions.stopAfter == Phase::Parse) {
-    CompileOptions scheduled = compileOptions;
-    scheduled.stopAfter = Phase::Schedule;
-    scheduled.dumpFolder.clear();
-    mlir::OwningOpRef<mlir::ModuleOp> unused;
-    if (int code = compileTo(source, &context, scheduled, diagnostics, unused,
-                             schedules))
-      return code;
-  }
-  std::vector<std::string> report;
+  if (schedules && showsLast() && compileOptions.stopAfter == Phase::Parse)
+    return checkSchedule(schedules);
+  return 0;
+}
+
+int Compilation::verifySchedule() {
   bool isScheduled = compileOptions.stopAfter >= Phase::Schedule;
-  if (verifies || (isScheduled && verifiesAlways())) {
-    if (!isScheduled) {
-      // The schedule must be right before it is compared.
-      CompileOptions scheduled = compileOptions;
-      scheduled.stopAfter = Phase::Schedule;
-      scheduled.dumpFolder.clear();
-      mlir::OwningOpRef<mlir::ModuleOp> unused, applied;
-      if (int code = compileTo(source, &context, scheduled, diagnostics, unused,
-                               applied))
-        return code;
-    }
-    if (int code = verifyFile(source, &context, compileOptions,
-                              schedules ? *schedules : mlir::ModuleOp(),
-                              options, diagnostics, report))
+  if (!verifies && !(isScheduled && verifiesAlways()))
+    return 0;
+  if (!isScheduled) {
+    // The schedule must be right before it is compared.
+    mlir::OwningOpRef<mlir::ModuleOp> applied;
+    if (int code = checkSchedule(applied))
       return code;
   }
-  auto printReport = [&](llvm::raw_ostream &os, llvm::StringRef prefix) {
-    if (verifies)
-      for (const std::string &line : report)
-        os << prefix << line << "\n";
-  };
+  return verifyFile(source, &context, compileOptions,
+                    schedules ? *schedules : mlir::ModuleOp(), options,
+                    diagnostics, report);
+}
+
+int Compilation::emitCode() {
+  int code;
+  if (!dumpKernelPlans(*module, options, diagnostics, code))
+    return code;
+  std::optional<EmittedProgram> emitted;
+  if (!options.emitsKernels())
+    emitted = packageOf(*module, schedules.get(), source, &context,
+                        compileOptions, options, diagnostics, code);
+  else if (std::optional<std::string> kernels =
+               makeKernels(*module, options, diagnostics, code))
+    emitted = EmittedProgram{*std::move(kernels), ""};
+  if (!emitted)
+    return code;
+  code = writeOutput([&](llvm::raw_ostream &os) { os << emitted->bytes; });
+  if (code || options.header.empty())
+    return code;
+  return write(options.header, diagnostics,
+               [&](llvm::raw_ostream &os) { os << emitted->header; })
+             ? 0
+             : 2;
+}
+
+int Compilation::writeResult() {
   if (onlyVerifies)
-    return write(options.output, diagnostics,
-                 [&](llvm::raw_ostream &os) { printReport(os, ""); })
-               ? 0
-               : 2;
+    return writeOutput([&](llvm::raw_ostream &os) { printReport(os, ""); });
   if (options.run) {
     printReport(llvm::outs(), "");
     return runProgram(*module, options, diagnostics);
   }
-  if (options.emitsCode()) {
-    int code;
-    if (!dumpKernelPlans(*module, options, diagnostics, code))
-      return code;
-    std::optional<EmittedProgram> emitted;
-    if (!options.emitsKernels())
-      emitted = packageOf(*module, schedules.get(), source, &context,
-                          compileOptions, options, diagnostics, code);
-    else if (std::optional<std::string> kernels =
-                 makeKernels(*module, options, diagnostics, code))
-      emitted = EmittedProgram{*std::move(kernels), ""};
-    if (!emitted)
-      return code;
-    bool isWritten =
-        write(options.output, diagnostics,
-              [&](llvm::raw_ostream &os) { os << emitted->bytes; }) &&
-        (options.header.empty() ||
-         write(options.header, diagnostics,
-               [&](llvm::raw_ostream &os) { os << emitted->header; }));
-    return isWritten ? 0 : 2;
-  }
+  if (options.emitsCode())
+    return emitCode();
   if (options.emit == "schedule") {
     if (!schedules) {
       diagnostics.error("expected --schedule to say which one to write");
@@ -361,14 +397,52 @@ int compileAndEmit(const Options &options, const SourceFile &source,
     }
     module = std::move(schedules);
   }
+  return writeOutput([&](llvm::raw_ostream &os) {
+    printReport(os, "// ");
+    module->print(os);
+    os << "\n";
+  });
+}
+
+int Compilation::run(std::unique_ptr<SourceFile> &scheduleFile) {
+  setOptions();
+  if (int code = readTopology())
+    return code;
+  if (int code = readSchedule(scheduleFile))
+    return code;
+  if (int code = compileFile())
+    return code;
+  if (int code = verifySchedule())
+    return code;
+  return writeResult();
+}
+
+int writeSyntaxTree(const Options &options, const SourceFile &source,
+                    Diagnostics &diagnostics) {
+  std::unique_ptr<frontend::ast::File> file =
+      frontend::parse(source, diagnostics);
+  if (diagnostics.hasErrors())
+    return 1;
   return write(options.output, diagnostics,
-               [&](llvm::raw_ostream &os) {
-                 printReport(os, "// ");
-                 module->print(os);
-                 os << "\n";
-               })
+               [&](llvm::raw_ostream &os) { frontend::ast::print(*file, os); })
              ? 0
              : 2;
+}
+
+/// Does what the options ask for; the exit code. Of `scheduleFile` see
+/// Compilation::run.
+int compileAndEmit(const Options &options, const SourceFile &source,
+                   std::unique_ptr<SourceFile> &scheduleFile,
+                   Diagnostics &diagnostics) {
+  bool isBinary = options.emit == "package" || options.emit == "cubin";
+  if (isBinary && options.output == "-" && llvm::outs().is_displayed()) {
+    diagnostics.error("-o: expected a file with --emit " + options.emit +
+                      ", found a terminal");
+    return 2;
+  }
+  if (options.emit == "ast")
+    return writeSyntaxTree(options, source, diagnostics);
+  return Compilation(options, source, diagnostics).run(scheduleFile);
 }
 
 /// Reads the command line of options that MLIR has; if that fails, `mistake`
