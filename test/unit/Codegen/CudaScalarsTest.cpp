@@ -347,85 +347,104 @@ TEST_F(CudaScalars, Refuses) {
 }
 
 /// Operations that no operation of the dialect becomes, on every type.
-TEST_F(CudaScalars, OtherOperations) {
-  std::vector<LoopKernel> kernels;
-  auto add = [&](const std::string &arguments, const std::string &line,
-                 const std::string &result, const std::string &more = "") {
+class OtherOperations : public CudaScalars {
+protected:
+  static constexpr int64_t count = 2000;
+
+  void add(const std::string &arguments, const std::string &line,
+           const std::string &result, const std::string &more = "") {
     kernels.push_back(kernel("func.func @f(" + arguments + ") -> " + result +
                                  " {\n" + more + "%r = " + line +
                                  "\n return %r : " + result + " }",
                              1));
-    kernels.back().name = "loop" + std::to_string(kernels.size());
-  };
-  for (std::string type : {"i1", "i8", "i16", "i32", "i64"}) {
-    std::string two = "%x: " + type + ", %y: " + type;
-    for (const char *op : {"addi", "subi", "muli", "andi", "ori", "xori",
-                           "maxsi", "maxui", "minsi", "minui"})
-      add(two, "arith." + std::string(op) + " %x, %y : " + type, type);
-    for (const char *predicate :
-         {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"})
-      add(two, "arith.cmpi " + std::string(predicate) + ", %x, %y : " + type,
-          "i1");
-    // A shift by the width or more has no result.
-    if (type != "i1")
-      for (const char *op : {"shli", "shrsi", "shrui"})
-        add(two, "arith." + std::string(op) + " %x, %s : " + type, type,
-            "%m = arith.constant 7 : " + type +
-                "\n%s = arith.andi %y, %m : " + type + "\n");
-    for (const char *op : {"math.absi", "math.ctlz", "math.cttz", "math.ctpop"})
-      add("%x: " + type, std::string(op) + " %x : " + type, type);
-    // The upper halves.
-    for (const char *op : {"mului_extended", "mulsi_extended"})
-      kernels.push_back(
-          kernel("func.func @f(" + two + ") -> (" + type + ", " + type +
-                     ") {\n%r:2 = arith." + op + " %x, %y : " + type +
-                     "\n return %r#0, %r#1 : " + type + ", " + type + " }",
-                 2));
-    kernels.push_back(kernel("func.func @f(" + two + ") -> (" + type +
-                                 ", i1) {\n%r:2 = arith.addui_extended %x, "
-                                 "%y : " +
-                                 type + ", i1\n return %r#0, %r#1 : " + type +
-                                 ", i1 }",
-                             2));
-    for (std::string other : {"i1", "i8", "i16", "i32", "i64"}) {
-      auto width = [](const std::string &t) { return std::stoi(t.substr(1)); };
-      if (width(type) < width(other))
-        for (const char *op : {"extsi", "extui"})
-          add("%x: " + type,
-              "arith." + std::string(op) + " %x : " + type + " to " + other,
-              other);
-      if (width(type) > width(other))
-        add("%x: " + type, "arith.trunci %x : " + type + " to " + other, other);
-    }
-    for (std::string real : {"f32", "f64"})
-      for (const char *op : {"sitofp", "uitofp"})
+  }
+  void addIntegers(const std::string &type);
+  void addFloats(const std::string &type);
+  void addConstants();
+  void addNarrowFloats();
+
+  /// Numbers of a type at random, small ones and special ones among them.
+  std::vector<uint64_t> draw(mlir::Type type);
+  /// Runs one and the other on the same numbers.
+  void compare(LoopKernel &kernel, const LoadedObject &one,
+               const LoadedObject &other);
+
+  std::vector<LoopKernel> kernels;
+  std::mt19937_64 random{3};
+};
+
+void OtherOperations::addIntegers(const std::string &type) {
+  std::string two = "%x: " + type + ", %y: " + type;
+  for (const char *op : {"addi", "subi", "muli", "andi", "ori", "xori", "maxsi",
+                         "maxui", "minsi", "minui"})
+    add(two, "arith." + std::string(op) + " %x, %y : " + type, type);
+  for (const char *predicate :
+       {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"})
+    add(two, "arith.cmpi " + std::string(predicate) + ", %x, %y : " + type,
+        "i1");
+  // A shift by the width or more has no result.
+  if (type != "i1")
+    for (const char *op : {"shli", "shrsi", "shrui"})
+      add(two, "arith." + std::string(op) + " %x, %s : " + type, type,
+          "%m = arith.constant 7 : " + type +
+              "\n%s = arith.andi %y, %m : " + type + "\n");
+  for (const char *op : {"math.absi", "math.ctlz", "math.cttz", "math.ctpop"})
+    add("%x: " + type, std::string(op) + " %x : " + type, type);
+  // The upper halves.
+  for (const char *op : {"mului_extended", "mulsi_extended"})
+    kernels.push_back(
+        kernel("func.func @f(" + two + ") -> (" + type + ", " + type +
+                   ") {\n%r:2 = arith." + op + " %x, %y : " + type +
+                   "\n return %r#0, %r#1 : " + type + ", " + type + " }",
+               2));
+  kernels.push_back(kernel("func.func @f(" + two + ") -> (" + type +
+                               ", i1) {\n%r:2 = arith.addui_extended %x, "
+                               "%y : " +
+                               type + ", i1\n return %r#0, %r#1 : " + type +
+                               ", i1 }",
+                           2));
+  for (std::string other : {"i1", "i8", "i16", "i32", "i64"}) {
+    auto width = [](const std::string &t) { return std::stoi(t.substr(1)); };
+    if (width(type) < width(other))
+      for (const char *op : {"extsi", "extui"})
         add("%x: " + type,
-            "arith." + std::string(op) + " %x : " + type + " to " + real, real);
+            "arith." + std::string(op) + " %x : " + type + " to " + other,
+            other);
+    if (width(type) > width(other))
+      add("%x: " + type, "arith.trunci %x : " + type + " to " + other, other);
   }
-  for (std::string type : {"f32", "f64"}) {
-    std::string two = "%x: " + type + ", %y: " + type;
-    for (const char *op :
-         {"arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.remf",
-          "arith.maximumf", "arith.minimumf", "math.copysign", "math.powf"})
-      add(two, std::string(op) + " %x, %y : " + type, type);
-    for (const char *op : {"arith.negf", "math.absf", "math.sqrt", "math.erfc"})
-      add("%x: " + type, std::string(op) + " %x : " + type, type);
-    for (const char *predicate :
-         {"false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq",
-          "ugt", "uge", "ult", "ule", "une", "uno", "true"}) {
-      add(two, "arith.cmpf " + std::string(predicate) + ", %x, %y : " + type,
-          "i1");
-      // In f32, as the numbers are.
-      if (type == "f64")
-        add("%a: f32, %b: f16",
-            "arith.cmpf " + std::string(predicate) + ", %x, %y : " + type, "i1",
-            "%x = arith.extf %a : f32 to f64\n%y = arith.extf %b : f16 to "
-            "f64\n");
-    }
-    std::string bits = type == "f32" ? "i32" : "i64";
-    add("%x: " + type, "arith.bitcast %x : " + type + " to " + bits, bits);
-    add("%x: " + bits, "arith.bitcast %x : " + bits + " to " + type, type);
+  for (std::string real : {"f32", "f64"})
+    for (const char *op : {"sitofp", "uitofp"})
+      add("%x: " + type,
+          "arith." + std::string(op) + " %x : " + type + " to " + real, real);
+}
+
+void OtherOperations::addFloats(const std::string &type) {
+  std::string two = "%x: " + type + ", %y: " + type;
+  for (const char *op :
+       {"arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.remf",
+        "arith.maximumf", "arith.minimumf", "math.copysign", "math.powf"})
+    add(two, std::string(op) + " %x, %y : " + type, type);
+  for (const char *op : {"arith.negf", "math.absf", "math.sqrt", "math.erfc"})
+    add("%x: " + type, std::string(op) + " %x : " + type, type);
+  for (const char *predicate :
+       {"false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt",
+        "uge", "ult", "ule", "une", "uno", "true"}) {
+    add(two, "arith.cmpf " + std::string(predicate) + ", %x, %y : " + type,
+        "i1");
+    // In f32, as the numbers are.
+    if (type == "f64")
+      add("%a: f32, %b: f16",
+          "arith.cmpf " + std::string(predicate) + ", %x, %y : " + type, "i1",
+          "%x = arith.extf %a : f32 to f64\n%y = arith.extf %b : f16 to "
+          "f64\n");
   }
+  std::string bits = type == "f32" ? "i32" : "i64";
+  add("%x: " + type, "arith.bitcast %x : " + type + " to " + bits, bits);
+  add("%x: " + bits, "arith.bitcast %x : " + bits + " to " + type, type);
+}
+
+void OtherOperations::addConstants() {
   for (const char *constant :
        {"0x7F800000 : f32", "0xFF800000 : f32", "0x7FC00000 : f32",
         "0x80000001 : f32", "-0.0 : f32", "0xFFF0000000000000 : f64",
@@ -435,6 +454,9 @@ TEST_F(CudaScalars, OtherOperations) {
     std::string text = constant;
     add("%x: i1", "arith.constant " + text, text.substr(text.find(": ") + 2));
   }
+}
+
+void OtherOperations::addNarrowFloats() {
   // Arithmetic of f64 that f32 does with the same result.
   for (const char *op : {"addf", "subf", "mulf", "divf", "remf"})
     add("%a: f32, %b: f32", "arith.truncf %z : f64 to f32", "f32",
@@ -448,6 +470,78 @@ TEST_F(CudaScalars, OtherOperations) {
     add("%c: i1, %x: " + type, "arith.select %c, %x, %y : " + type, type,
         "%y = arith.constant 1.5 : " + type + "\n");
   }
+}
+
+std::vector<uint64_t> OtherOperations::draw(mlir::Type type) {
+  std::vector<uint64_t> words(static_cast<size_t>(count));
+  unsigned width = type.getIntOrFloatBitWidth();
+  auto *bytes = reinterpret_cast<std::byte *>(words.data());
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t bits = random();
+    if (width == 1)
+      bits &= 1;
+    // Small integers, and zeros, infinities and NaN.
+    else if (i % 4 == 0)
+      bits =
+          static_cast<uint64_t>(static_cast<int64_t>(bits) >> (random() % 64));
+    else if (type.isF32() && i % 4 == 1)
+      bits = bits & 0xff800000u;
+    else if (type.isF64() && i % 4 == 1)
+      bits = bits & 0xfff0000000000000u;
+    size_t size = width == 1 ? 1 : width / 8;
+    std::memcpy(bytes + static_cast<size_t>(i) * size, &bits, size);
+  }
+  return words;
+}
+
+void OtherOperations::compare(LoopKernel &kernel, const LoadedObject &one,
+                              const LoadedObject &other) {
+  std::string text;
+  llvm::raw_string_ostream(text) << kernel.body;
+  std::vector<std::vector<uint64_t>> memory;
+  for (mlir::Type type : kernel.body.getArgumentTypes())
+    memory.push_back(draw(type));
+  auto run = [&](const LoadedObject &object) {
+    std::vector<std::vector<uint64_t>> results(
+        kernel.outputs.size(),
+        std::vector<uint64_t>(static_cast<size_t>(count)));
+    std::vector<void *> data;
+    for (std::vector<uint64_t> &input : memory)
+      data.push_back(input.data());
+    for (auto &result : results)
+      data.push_back(result.data());
+    std::vector<int64_t> strides(data.size(), 1);
+    int64_t size = count, status = 0;
+    if (runtime::LoopFunction function = object.get(kernel.name))
+      function(&size, data.data(), strides.data(), &status);
+    return results;
+  };
+  auto expected = run(one), found = run(other);
+  for (auto [i, type] : llvm::enumerate(kernel.body.getResultTypes())) {
+    // NaN of any pattern.
+    auto equal = [&]<typename T>(T) {
+      auto *x = reinterpret_cast<const T *>(expected[i].data());
+      auto *y = reinterpret_cast<const T *>(found[i].data());
+      for (int64_t at = 0; at < count; ++at)
+        if (!(std::isnan(x[at]) && std::isnan(y[at])) &&
+            std::memcmp(x + at, y + at, sizeof(T)) != 0)
+          return false;
+      return true;
+    };
+    bool isEqual = type.isF64()   ? equal(double())
+                   : type.isF32() ? equal(float())
+                                  : expected[i] == found[i];
+    EXPECT_TRUE(isEqual) << text;
+  }
+}
+
+TEST_F(OtherOperations, AreThoseOfCompiledLoops) {
+  for (const char *type : {"i1", "i8", "i16", "i32", "i64"})
+    addIntegers(type);
+  for (const char *type : {"f32", "f64"})
+    addFloats(type);
+  addConstants();
+  addNarrowFloats();
   for (size_t i = 0; i < kernels.size(); ++i)
     kernels[i].name = "loop" + std::to_string(i);
 
@@ -457,73 +551,8 @@ TEST_F(CudaScalars, OtherOperations) {
   ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
   LoadedObject functors(*compiled);
 
-  constexpr int64_t count = 2000;
-  std::mt19937_64 random(3);
-  for (LoopKernel &kernel : kernels) {
-    std::string text;
-    llvm::raw_string_ostream(text) << kernel.body;
-    std::vector<std::vector<uint64_t>> memory;
-    auto operand = [&](mlir::Type type) -> std::vector<uint64_t> & {
-      auto &words = memory.emplace_back(static_cast<size_t>(count));
-      unsigned width = type.getIntOrFloatBitWidth();
-      auto *bytes = reinterpret_cast<std::byte *>(words.data());
-      for (int64_t i = 0; i < count; ++i) {
-        uint64_t bits = random();
-        if (width == 1)
-          bits &= 1;
-        // Small integers, and zeros, infinities and NaN.
-        else if (i % 4 == 0)
-          bits = static_cast<uint64_t>(static_cast<int64_t>(bits) >>
-                                       (random() % 64));
-        else if (type.isF32() && i % 4 == 1)
-          bits = bits & 0xff800000u;
-        else if (type.isF64() && i % 4 == 1)
-          bits = bits & 0xfff0000000000000u;
-        size_t size = width == 1 ? 1 : width / 8;
-        std::memcpy(bytes + static_cast<size_t>(i) * size, &bits, size);
-      }
-      return words;
-    };
-    std::vector<int64_t> strides;
-    for (mlir::Type type : kernel.body.getArgumentTypes()) {
-      operand(type);
-      strides.push_back(1);
-    }
-    size_t inputs = memory.size();
-    auto run = [&](const LoadedObject &object) {
-      std::vector<std::vector<uint64_t>> results(
-          kernel.outputs.size(),
-          std::vector<uint64_t>(static_cast<size_t>(count)));
-      std::vector<void *> data;
-      for (size_t i = 0; i < inputs; ++i)
-        data.push_back(memory[i].data());
-      for (auto &result : results)
-        data.push_back(result.data());
-      std::vector<int64_t> all = strides;
-      all.resize(data.size(), 1);
-      int64_t size = count, status = 0;
-      if (runtime::LoopFunction function = object.get(kernel.name))
-        function(&size, data.data(), all.data(), &status);
-      return results;
-    };
-    auto expected = run(*cpu), found = run(functors);
-    for (auto [i, type] : llvm::enumerate(kernel.body.getResultTypes())) {
-      // NaN of any pattern.
-      auto equal = [&]<typename T>(T) {
-        auto *x = reinterpret_cast<const T *>(expected[i].data());
-        auto *y = reinterpret_cast<const T *>(found[i].data());
-        for (int64_t at = 0; at < count; ++at)
-          if (!(std::isnan(x[at]) && std::isnan(y[at])) &&
-              std::memcmp(x + at, y + at, sizeof(T)) != 0)
-            return false;
-        return true;
-      };
-      bool isEqual = type.isF64()   ? equal(double())
-                     : type.isF32() ? equal(float())
-                                    : expected[i] == found[i];
-      EXPECT_TRUE(isEqual) << text;
-    }
-  }
+  for (LoopKernel &kernel : kernels)
+    compare(kernel, *cpu, functors);
   if (!hasNvrtc())
     GTEST_SKIP() << "no NVRTC";
   llvm::Expected<std::string> source = emitFunctors(kernels);

@@ -6,52 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Verify/Retype.h"
-#include "lib/Verify/Values.h"
 #include "runtime/tensor/Convert.h"
-#include "test/unit/Cuda/CompiledPlan.h"
-#include "test/unit/Cuda/CudaTeam.h"
-#include "test/unit/Plan/PlanUtil.h"
+#include "test/unit/Cuda/EmulatedKernels.h"
 
 #include <cmath>
-#include <optional>
-#include <regex>
-#include <set>
 
 namespace ccn::test {
 
 namespace {
-
-struct Case {
-  int rows, columns, ranks;
-  const char *element;
-  /// Of the all_reduce, a directive of a schedule.
-  const char *choice;
-  int blocks;
-  /// How blocks wait between the exchange and the rows.
-  const char *waits;
-  /// There are so many clusters then, of 2 to the power of it blocks each.
-  int clusterBits = 0;
-
-  friend void PrintTo(const Case &c, std::ostream *os) {
-    *os << c.rows << " x " << c.columns << " " << c.element << " on " << c.ranks
-        << " ranks, " << c.choice << ", " << c.blocks << " x "
-        << (1 << c.clusterBits) << " blocks";
-  }
-};
-
-/// Between an exchange and what is in the segment after it.
-constexpr const char *ofBlock =
-                         "epoch, 0LL\\);\nif \\(isIn\\(c, 1LL\\)\\) \\{\n"
-                         "__syncthreads\\(\\);\n\\{",
-                     *ofCluster = "epoch, 0LL\\);\nopenCluster\\(c\\);\nif "
-                                  "\\(isIn\\(c, 1LL\\)\\) \\{\n"
-                                  "__syncthreads\\(\\);\n\\{\nClusterTeam",
-                     // Nobody waits: threads have what they exchange.
-                         *ofThread = "ClusterTeam team\\(c, false\\)",
-                     *ofGrid =
-                         "epoch(, 0LL)?\\);\nif \\(isIn\\(c, \\d+LL\\)\\) \\{\n"
-                         "gridBarrier\\(c\\);\n\\{";
 
 /// Between what is sent and what is combined.
 constexpr const char *ofPush = "awaitStep\\(c, Group";
@@ -64,16 +26,6 @@ std::string ofPhases(int phases) {
 /// Where ranks meet at the end, with nothing to copy afterwards.
 constexpr const char *ofNoCopy = "edgeBarrier\\(c, [^\n]*\nendRun\\(";
 
-/// What texts begin with.
-std::string
-meshOf(int ranks,
-       std::initializer_list<std::pair<const char *, int>> parameters) {
-  std::string text = "mesh m (d = " + std::to_string(ranks) + ")\n";
-  for (auto [name, value] : parameters)
-    text += std::string("param ") + name + " = " + std::to_string(value) + "\n";
-  return text;
-}
-
 /// The sum of `x` over ranks, and as many rows of `r` from an element on.
 std::string totalAndRest(int first) {
   std::string from = std::to_string(first);
@@ -81,45 +33,6 @@ std::string totalAndRest(int first) {
          "  let rest = reshape(slice(r, 0, " +
          from + ", T * H + " + from + "), [T, H])\n";
 }
-
-class EmulatedKernels : public testing::Test {
-protected:
-  /// Runs four times, as buffers of packets take turns, with a rank that is
-  /// late from the second time on, if there is to be one; and once where ranks
-  /// do not access each other's memory.
-  static void check(const std::string &text, const std::string &waits,
-                    int blocks, std::optional<int> lateRank = std::nullopt,
-                    int clusterBits = 0) {
-    PlanCompiler compiler;
-    verify::Variant variant = {.phase = Phase::Plan, .schedule = "fused"};
-    std::string messages;
-    auto scheduled =
-        compiler.compileTo(Phase::Schedule, text, variant, messages);
-    ASSERT_TRUE(scheduled) << messages;
-    auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
-    ASSERT_TRUE(plans) << messages;
-    ProgramOp program = verify::onlyProgram(*scheduled);
-    auto team =
-        CudaTeam::create(*plans, program.getSymName(), blocks, clusterBits);
-    ASSERT_TRUE(team) << team.message();
-    EXPECT_TRUE(std::regex_search((*team)->source(), std::regex(waits)))
-        << (*team)->source().substr((*team)->source().find("\nusing A_"));
-    for (uint64_t seed : {1, 2, 3, 4, 5}) {
-      if (seed == 5)
-        (*team)->sendMessages();
-      auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
-                                       verify::Integers::Any, seed);
-      ASSERT_TRUE(mlir::succeeded(inputs));
-      auto expected = interp::run(program, program.getMesh(), *inputs, {});
-      ASSERT_TRUE(mlir::succeeded(expected));
-      auto found = (*team)->run(*inputs);
-      ASSERT_TRUE(found) << found.message();
-      ASSERT_TRUE(haveSameBits(*expected, *found)) << "run " << seed;
-      if (lateRank)
-        (*team)->makeLate(*lateRank);
-    }
-  }
-};
 
 class ExchangedKernels : public EmulatedKernels,
                          public testing::WithParamInterface<Case> {};
@@ -478,148 +391,6 @@ TEST_F(EmulatedKernels, SendRowsInChunks) {
               "  fuse total, res, r, top, y\n"
               "  protocol total = push\n}\n",
           ofPhases(r.phases), r.blocks, r.lateRank);
-}
-
-// All blocks of a cluster, and all ranks, have the same sum of a row: each
-// element of `y` is that sum. What is summed rounds in each order to another.
-TEST_F(EmulatedKernels, BlocksOfAClusterSumInOneOrder) {
-  constexpr int64_t rows = 3, columns = 1031, ranks = 2;
-  auto tensor = [&](std::vector<int64_t> shape, auto value) {
-    auto made = runtime::HostTensor::uninitialized(runtime::ElementType::F64,
-                                                   std::move(shape));
-    EXPECT_TRUE(made) << made.message();
-    auto *to = reinterpret_cast<double *>(made->mutableData());
-    for (int64_t i = 0; i < made->count(); ++i)
-      to[i] = value(i);
-    return *made;
-  };
-  interp::NamedTensors inputs = {
-      {"x", tensor({ranks, rows, columns},
-                   [](int64_t i) {
-                     return (i % 2 ? 0x1p20 : 1) *
-                            std::sin(static_cast<double>(i));
-                   })},
-      {"zero", tensor({ranks, rows, columns}, [](int64_t) { return 0.; })}};
-  PlanCompiler compiler;
-  std::string messages;
-  auto plans = compiler.compileTo(
-      Phase::Plan,
-      "mesh m (d = 2)\n"
-      "program f(x: f64[3, 1031] local, zero: f64[3, 1031] local) {\n"
-      "  let total = all_reduce(sum, x)\n"
-      "  let top = max(total, [1])\n"
-      "  let mid = total - broadcast_to(reshape(top, [3, 1]), [3, 1031])\n"
-      "  let s = sum(mid * mid, 1)\n"
-      "  let t = sum(mid, 1)\n"
-      "  let y = zero + broadcast_to(reshape(s + t, [3, 1]), [3, 1031])\n"
-      "  return y\n"
-      "}\n"
-      "schedule fused for f {\n"
-      "  fuse total, top, mid, s, t, y\n"
-      "  protocol total = ll\n"
-      "}\n",
-      {.phase = Phase::Plan, .schedule = "fused"}, messages);
-  ASSERT_TRUE(plans) << messages;
-  std::set<double> sums;
-  for (int bits : {0, 1, 2, 3}) {
-    auto team = CudaTeam::create(*plans, "f", 2, bits);
-    ASSERT_TRUE(team) << team.message();
-    ASSERT_TRUE((*team)->kernelsOf()[0].clusters);
-    auto found = (*team)->run(inputs);
-    ASSERT_TRUE(found) << found.message();
-    const auto *y =
-        reinterpret_cast<const double *>(found->front().tensor.data());
-    for (int64_t i = 0; i < ranks * rows * columns; ++i)
-      ASSERT_EQ(y[i], y[i / columns % rows * columns])
-          << "of " << (1 << bits) << " blocks, element " << i;
-    sums.insert(y[columns]);
-  }
-  // So it matters.
-  EXPECT_GT(sums.size(), 1u);
-}
-
-// What blocks take of the rows others of their cluster have exchanged.
-TEST_F(EmulatedKernels, ClustersTakePartsOfWhatTheyExchange) {
-  for (int bits : {1, 3})
-    check("mesh m (d = 2)\n"
-          "program f(x: f32[3, 2062] local) {\n"
-          "  let total = all_reduce(sum, x)\n"
-          "  let half = slice(total, 1, 1031, 2062)\n"
-          "  let top = max(half, [1])\n"
-          "  let y = half - broadcast_to(reshape(top, [3, 1]), [3, 1031])\n"
-          "  return y\n"
-          "}\n"
-          "schedule fused for f {\n"
-          "  fuse total, half, top, y\n"
-          "  protocol total = ll\n}\n",
-          "openCluster\\(c\\);\nif \\(isIn\\(c, 1LL\\)\\) \\{\n"
-          "clusterBarrier\\(c\\);",
-          2, std::nullopt, bits);
-}
-
-// Blocks of clusters have fewer threads than others.
-TEST_F(EmulatedKernels, TransposeInClusters) {
-  for (int bits : {1, 2, 3})
-    check("mesh m (d = 1)\n"
-          "program f(x: f32[2, 8192], b: f32[64, 96], s: f32) {\n"
-          "  let u = s * 2\n"
-          "  let z = x * u\n"
-          "  let top = max(z, [1])\n"
-          "  let y = z - broadcast_to(reshape(top, [2, 1]), [2, 8192])\n"
-          "  let w = transpose(b, [1, 0]) * u\n"
-          "  return y, w\n"
-          "}\n"
-          "schedule fused for f {\n  fuse u, z, top, y, w\n}\n",
-          "ClusterTeam", 2, std::nullopt, bits);
-}
-
-// Who waits in vain says so and ends, of a cluster not before the others have
-// shown what they have.
-TEST_F(EmulatedKernels, EndWhereARankIsLost) {
-  PlanCompiler compiler;
-  for (const char *protocol : {"ll", "lamport"})
-    for (int bits : {0, 3}) {
-      std::string messages;
-      auto plans = compiler.compileTo(
-          Phase::Plan,
-          fusedNorm("2", "1", "3969",
-                    std::string("  protocol total = ") + protocol + "\n"),
-          {.phase = Phase::Plan, .schedule = "fused"}, messages);
-      ASSERT_TRUE(plans) << messages;
-      auto team = CudaTeam::create(*plans, "f", 1, bits);
-      ASSERT_TRUE(team) << team.message();
-      ASSERT_TRUE((*team)->kernelsOf()[0].clusters);
-      EXPECT_EQ((*team)->runAlone(1).message(), "launch 0: fault 1 of rank 0");
-    }
-}
-
-// Threads exchange what they take of the rows, where these are whole packets.
-TEST_F(EmulatedKernels, ThreadsExchangeWhatTheyTake) {
-  for (const Case &c : {Case{1, 8192, 2, "bf16", "ll", 1, ofThread, 3},
-                        Case{1, 8192, 4, "f16", "lamport", 1, ofThread, 2},
-                        Case{5, 4096, 3, "f32", "lamport", 2, ofThread, 1},
-                        Case{5, 4100, 2, "f32", "ll", 2, ofCluster, 3},
-                        Case{3, 2048, 2, "f64", "ll", 2, ofThread, 3},
-                        Case{3, 8200, 1, "bf16", "ll", 2, ofBlock, 2},
-                        Case{2, 8192, 2, "bf16", "lamport", 1, ofThread}}) {
-    std::string element = c.element, wide = element == "f64" ? "f64" : "f32";
-    check(meshOf(c.ranks, {{"T", c.rows}, {"H", c.columns}}) +
-              "program f(x: " + element + "[T, H] local, r: " + element +
-              "[T, H]) {\n"
-              "  let total = all_reduce(sum, x)\n"
-              "  let res = cast(total, " +
-              wide + ") + cast(r, " + wide +
-              ")\n"
-              "  let top = max(res, [1])\n"
-              "  let y = res - broadcast_to(reshape(top, [T, 1]), [T, H])\n"
-              "  return y\n"
-              "}\n"
-              "schedule fused for f {\n"
-              "  fuse total, res, top, y\n"
-              "  protocol total = " +
-              std::string(c.choice) + "\n}\n",
-          c.waits, c.blocks, std::nullopt, c.clusterBits);
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -93,6 +93,15 @@ RowsPart throughScratch(int64_t rows, int64_t columns, View from, View to) {
   return {rows, {first, second}};
 }
 
+int copies(const Plan &plan) {
+  int count = 0;
+  for (const RankPlan &rank : plan.ranks)
+    for (const Launch &launch : rank.launches)
+      for (const Part &part : launch.parts)
+        count += std::holds_alternative<CopyPart>(part);
+  return count;
+}
+
 ReducedRows reduceRows(PlanBuilder &plan, int64_t rows, int64_t columns,
                        int64_t more) {
   const int64_t half = rows / 2 * columns;

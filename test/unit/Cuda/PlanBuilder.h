@@ -62,6 +62,9 @@ runtime::RowsPart loop(int64_t count, runtime::LoopOperand from,
 runtime::RowsPart throughScratch(int64_t rows, int64_t columns,
                                  runtime::View from, runtime::View to);
 
+/// How many copies the ranks make in all their launches.
+int copies(const runtime::Plan &plan);
+
 /// The buffers of reduceRows.
 struct ReducedRows {
   int in, slots, result, out;

@@ -1,0 +1,104 @@
+//===- EmulatedKernels.h - Kernels of whole programs on the CPU -*- C++ -*-===//
+//
+// Runs what is emitted for a program on emulated ranks, and holds it against
+// the interpreter; and patterns of how threads wait in the text of a kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_UNIT_CUDA_EMULATEDKERNELS_H
+#define CCN_TEST_UNIT_CUDA_EMULATEDKERNELS_H
+
+#include "lib/Verify/Retype.h"
+#include "lib/Verify/Values.h"
+#include "test/unit/Cuda/CompiledPlan.h"
+#include "test/unit/Cuda/CudaTeam.h"
+#include "test/unit/Plan/PlanUtil.h"
+
+#include <optional>
+#include <regex>
+
+namespace ccn::test {
+
+struct Case {
+  int rows, columns, ranks;
+  const char *element;
+  /// Of the all_reduce, a directive of a schedule.
+  const char *choice;
+  int blocks;
+  /// How blocks wait between the exchange and the rows.
+  const char *waits;
+  /// There are so many clusters then, of 2 to the power of it blocks each.
+  int clusterBits = 0;
+
+  friend void PrintTo(const Case &c, std::ostream *os) {
+    *os << c.rows << " x " << c.columns << " " << c.element << " on " << c.ranks
+        << " ranks, " << c.choice << ", " << c.blocks << " x "
+        << (1 << c.clusterBits) << " blocks";
+  }
+};
+
+/// Between an exchange and what is in the segment after it.
+inline constexpr const char
+    *ofBlock = "epoch, 0LL\\);\nif \\(isIn\\(c, 1LL\\)\\) \\{\n"
+               "__syncthreads\\(\\);\n\\{",
+    *ofCluster = "epoch, 0LL\\);\nopenCluster\\(c\\);\nif "
+                 "\\(isIn\\(c, 1LL\\)\\) \\{\n"
+                 "__syncthreads\\(\\);\n\\{\nClusterTeam",
+    // Nobody waits: threads have what they exchange.
+        *ofThread = "ClusterTeam team\\(c, false\\)",
+    *ofGrid = "epoch(, 0LL)?\\);\nif \\(isIn\\(c, \\d+LL\\)\\) \\{\n"
+              "gridBarrier\\(c\\);\n\\{";
+
+/// What texts begin with.
+inline std::string
+meshOf(int ranks,
+       std::initializer_list<std::pair<const char *, int>> parameters) {
+  std::string text = "mesh m (d = " + std::to_string(ranks) + ")\n";
+  for (auto [name, value] : parameters)
+    text += std::string("param ") + name + " = " + std::to_string(value) + "\n";
+  return text;
+}
+
+/// Runs kernels of whole programs, and compares with the interpreter.
+class EmulatedKernels : public testing::Test {
+protected:
+  /// Runs four times, as buffers of packets take turns, with a rank that is
+  /// late from the second time on, if there is to be one; and once where ranks
+  /// do not access each other's memory.
+  static void check(const std::string &text, const std::string &waits,
+                    int blocks, std::optional<int> lateRank = std::nullopt,
+                    int clusterBits = 0) {
+    PlanCompiler compiler;
+    verify::Variant variant = {.phase = Phase::Plan, .schedule = "fused"};
+    std::string messages;
+    auto scheduled =
+        compiler.compileTo(Phase::Schedule, text, variant, messages);
+    ASSERT_TRUE(scheduled) << messages;
+    auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
+    ASSERT_TRUE(plans) << messages;
+    ProgramOp program = verify::onlyProgram(*scheduled);
+    auto team =
+        CudaTeam::create(*plans, program.getSymName(), blocks, clusterBits);
+    ASSERT_TRUE(team) << team.message();
+    EXPECT_TRUE(std::regex_search((*team)->source(), std::regex(waits)))
+        << (*team)->source().substr((*team)->source().find("\nusing A_"));
+    for (uint64_t seed : {1, 2, 3, 4, 5}) {
+      if (seed == 5)
+        (*team)->sendMessages();
+      auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
+                                       verify::Integers::Any, seed);
+      ASSERT_TRUE(mlir::succeeded(inputs));
+      auto expected = interp::run(program, program.getMesh(), *inputs, {});
+      ASSERT_TRUE(mlir::succeeded(expected));
+      auto found = (*team)->run(*inputs);
+      ASSERT_TRUE(found) << found.message();
+      ASSERT_TRUE(haveSameBits(*expected, *found)) << "run " << seed;
+      if (lateRank)
+        (*team)->makeLate(*lateRank);
+    }
+  }
+};
+
+} // namespace ccn::test
+
+#endif // CCN_TEST_UNIT_CUDA_EMULATEDKERNELS_H
