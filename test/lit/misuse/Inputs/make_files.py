@@ -1,6 +1,9 @@
 """Writes the files of misuses that are too large, too deep or no text.
 
     make_files.py KIND FOLDER
+
+KIND is `limits` or `garbage`. Of these, NAME.ccn is written where FOLDER has a
+NAME.out, which is what the compiler says about it.
 """
 
 import os
@@ -60,34 +63,44 @@ def limits():
 
 
 def garbage():
-    """Files that are no programs."""
-    draw = random.Random(2)
+    """What writes each file that is no program: some are large."""
     letters = [chr(c) for c in range(32, 127)] + ["\n"]
     words = ["mesh", "param", "fn", "program", "let", "return", "x", "0", "(", ")", "[", "]",
              "{", "}", ",", "=", "<-", "+", "\n", "//", '"', "f32", "sliced", "schedule"]
+
+    def drawn():
+        return random.Random(2)
+
     return {
-        "letters": "".join(draw.choices(letters, k=10_000_000)),
-        "words": " ".join(draw.choices(words, k=2_500_000)),
-        "brackets": "".join(draw.choices("()[]{}", k=10_000_000)),
-        "one-line": "x" * 10_000_000,
-        "bytes": draw.randbytes(10_000_000),
-        "zeros": bytes(1_000_000),
-        "elf": b"\x7fELF" + draw.randbytes(5000),
-        "utf16": program("let y = x").encode("utf-16"),
-        "latin1": program("let größe = x").encode("latin-1"),
-        "carriage-returns": program("let y = x").replace("\n", "\r"),
-        "nothing": b"",
-        "blanks": " \n\t\n\r\n" * 100,
-        "byte-order-mark": b"\xef\xbb\xbf",
+        "letters": lambda: "".join(drawn().choices(letters, k=10_000_000)),
+        "words": lambda: " ".join(drawn().choices(words, k=2_500_000)),
+        "brackets": lambda: "".join(drawn().choices("()[]{}", k=10_000_000)),
+        "one-line": lambda: "x" * 10_000_000,
+        "bytes": lambda: drawn().randbytes(10_000_000),
+        "zeros": lambda: bytes(1_000_000),
+        "elf": lambda: b"\x7fELF" + drawn().randbytes(5000),
+        "utf16": lambda: program("let y = x").encode("utf-16"),
+        "latin1": lambda: program("let größe = x").encode("latin-1"),
+        "carriage-returns": lambda: program("let y = x").replace("\n", "\r"),
+        "nothing": lambda: b"",
+        "blanks": lambda: " \n\t\n\r\n" * 100,
+        "byte-order-mark": lambda: b"\xef\xbb\xbf",
     }
 
 
 def main():
     kind, folder = sys.argv[1:]
+
+    def is_wanted(name):
+        return os.path.exists(os.path.join(folder, name + ".out"))
+
     for name, text in {"limits": limits, "garbage": garbage}[kind]().items():
+        if not is_wanted(name):
+            continue
+        text = text() if callable(text) else text
         with open(os.path.join(folder, name + ".ccn"), "wb") as file:
             file.write(text if isinstance(text, bytes) else text.encode())
-    if kind == "garbage":
+    if kind == "garbage" and is_wanted("too-large"):
         with open(os.path.join(folder, "too-large.ccn"), "wb") as file:
             file.truncate(2**31 + 1)
 
