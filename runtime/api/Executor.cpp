@@ -1,7 +1,7 @@
 //===- Executor.cpp - Executors of the C API ------------------------------===//
 //
-// All that a caller can do wrong is found before the executor is asked, which
-// would take it for the team's failure.
+// Mistakes of the caller are found before the executor is called, which would
+// take them for failures of the team.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ struct Slot {
   }
 };
 
-/// Where a part is, or a buffer of it.
+/// The place of a part, or of a buffer of it.
 struct Extent {
   uintptr_t begin, end;
   size_t argument;
@@ -61,7 +61,8 @@ struct ccn_executor {
   std::vector<Slot> slots;
   /// Room for checking a call.
   std::vector<Extent> extents;
-  /// The last call that was right, in numbers, and the present one.
+  /// The arguments of the last call that was right, as numbers, and those of
+  /// the present one.
   std::vector<uintptr_t> known, present;
   std::unique_ptr<PlanExecutor> cpu;
   std::unique_ptr<GpuExecutor> gpu;
@@ -119,8 +120,8 @@ Status ccn_executor::check(void *const *arguments, size_t count,
   return status;
 }
 
-/// Whether the last call that was right was the same: with thousands of buffers
-/// it takes less time to see that than to look at them.
+/// Whether the last call that was right had the same arguments: with thousands
+/// of buffers that is seen faster than they are checked.
 bool ccn_executor::isKnown(void *const *arguments, Scalars scalars) {
   present.clear();
   present.push_back(static_cast<uintptr_t>(scalars));
@@ -185,7 +186,7 @@ Status ccn_executor::checkBuffers(size_t argument, const PieceList *list) {
   return Status();
 }
 
-/// Adds what has so many bytes from its begin on.
+/// Adds a range of `bytes` bytes.
 Status ccn_executor::addExtent(const Extent &extent, uintptr_t bytes) {
   if (bytes > UINTPTR_MAX - extent.begin)
     return error(nameOf(extent), " has ", bytes,
@@ -199,8 +200,8 @@ Status ccn_executor::addExtent(const Extent &extent, uintptr_t bytes) {
 Status ccn_executor::checkOverlaps() {
   std::sort(extents.begin(), extents.end(),
             [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
-  // Of those before, which of all, and which of those that are written, goes
-  // furthest.
+  // Of the ranges so far, the one that goes furthest; and the same of those
+  // that are written.
   const Extent *any = nullptr, *written = nullptr;
   for (const Extent &extent : extents) {
     bool isWritten = slots[extent.argument].isWritten;

@@ -43,7 +43,7 @@ template <typename Enum> int numberOf(const Enum &value) {
 /// The status of the exception that is being handled.
 ccn_status failByException();
 
-/// body(), whatever it throws.
+/// Calls body(), and turns what it throws into a status.
 template <typename Body> ccn_status guarded(Body body) noexcept {
   try {
     return body();
@@ -56,14 +56,14 @@ template <typename Body> ccn_status guarded(Body body) noexcept {
 struct LoadedProgram {
   /// Its variants are there only while one may still be chosen.
   Package package;
-  /// The number of the package's variant that `package.plan` is; and those that
+  /// Which of the package's variants `package.plan` is; and the variants that
   /// were measured to be the fastest here.
   size_t variant = 0;
   TunedVariants tuned;
   RankCode code;
   std::string signature;
   std::vector<ccn_mesh_axis> mesh;
-  /// The symmetric memory of an executor, of any variant that is there.
+  /// The symmetric memory that an executor takes, of whichever variant.
   int64_t symmetricBytes = 0;
 
   /// Chooses a variant, before the package is loaded.
@@ -80,7 +80,8 @@ struct LoadedProgram {
   int ranks() const { return static_cast<int>(package.plan.ranks.size()); }
   /// Whether there is an argument of that index.
   Status checkIndex(int index) const;
-  /// Whether both run the same; threads may have loaded it each for themselves.
+  /// Whether both run the same package; threads may have loaded it each for
+  /// themselves.
   bool isSame(const LoadedProgram &other) const {
     return package.hash == other.package.hash && variant == other.variant &&
            isOnGpus() == other.isOnGpus();
@@ -90,35 +91,35 @@ struct LoadedProgram {
 /// The ranks of a team: its own heap if they are threads.
 struct TeamState {
   struct Rank {
-    /// While a call for the rank is in progress.
+    /// Set while a call for the rank is in progress.
     std::atomic<bool> isBusy = false;
     /// What follows belongs to that call.
     bool hasLeft = false;
     int executors = 0;
     /// How the ranks meet; made when it is first needed.
     std::unique_ptr<HostExchange> exchange;
-    /// Of the programs that the team lists.
+    /// Which of the programs that the team lists have an executor.
     std::vector<bool> isUsed;
   };
 
-  /// What ranks may make executors of, and what these then run: the variants
-  /// that the team has chosen.
+  /// The programs of which ranks may make executors; and what these run then:
+  /// the variants that the team has chosen.
   std::vector<std::shared_ptr<const LoadedProgram>> programs, chosen;
   double timeLimit = 60;
-  /// What does products on GPUs.
+  /// What computes products of matrices on GPUs.
   ProductChoice products = ProductChoice::Auto;
-  /// Of how many executors of a rank runs may be in progress at once on GPUs.
+  /// How many executors of a rank may have runs in progress at once on GPUs.
   std::atomic<int> runsAtOnce = 1;
   GpuTransport gpuTransport = GpuTransport::Auto;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
   /// Whether this process is the only rank, though it has joined as one.
   bool isAlone = false;
-  /// Of a process, if that is known: its number among those of its host.
+  /// For a process: its number among those of its host, if that is known.
   std::optional<int> localRank;
   std::vector<Rank> ranks;
 
-  /// The symmetric memory of what ranks meet with.
+  /// The symmetric memory of the exchange with which ranks meet.
   static int64_t exchangeBytes(int ranks);
 
   Transport &transport() const {
@@ -128,8 +129,8 @@ struct TeamState {
   int ownRank() const { return launched ? launched->rank() : isAlone ? 0 : -1; }
   /// An error if the caller cannot speak for that rank.
   Status checkRank(int rank) const;
-  /// What ranks meet with, for a call of that rank. All get theirs at the same
-  /// point.
+  /// The exchange with which ranks meet, for a call of that rank. All ranks get
+  /// theirs at the same point.
   Result<HostExchange *> exchangeOf(int rank);
 };
 

@@ -1,6 +1,6 @@
 //===- RankCode.cpp - What ranks execute of a package ---------------------===//
 //
-// The CPU's and the GPUs' side of what all that runs packages does.
+// The CPU's and the GPUs' side of what everything that runs packages does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +47,7 @@ TunedVariants fastestVariants(const Package &package, bool onGpus,
   if (package.variants.empty())
     return {};
   auto find = [&](GpuTransport by) {
-    // Whoever has no devices is told so later.
+    // A caller without devices is told so later.
     Result<std::string> machine = tunedMachine(onGpus, by);
     return static_cast<int32_t>(machine ? findTuned(package, *machine) : 0);
   };

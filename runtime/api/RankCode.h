@@ -17,7 +17,7 @@
 
 namespace ccn::runtime {
 
-/// One of them.
+/// The code that ranks execute: one of the two.
 struct RankCode {
   /// The package's object code, on the CPU.
   std::unique_ptr<ObjectCode> cpu;
@@ -29,8 +29,8 @@ struct RankCode {
 /// for GPUs, or object code that does not load.
 Result<RankCode> loadCode(const Package &package, bool onGpus);
 
-/// The machine that packages are tuned for, whose ranks are all on it: its
-/// CPUs, or its GPUs and, if that is so, that these send messages.
+/// The name, for tuned packages, of a machine that has all ranks: its CPUs, or
+/// its GPUs, and whether these send messages.
 Result<std::string> tunedMachine(bool onGpus, GpuTransport transport);
 
 /// The package's variants that were measured to be the fastest on this machine.
@@ -43,16 +43,16 @@ TunedVariants fastestVariants(const Package &package, bool onGpus,
 /// allocates. `plan` is one that checkPlan accepts.
 Result<int64_t> executorBytes(const Plan &plan, bool onGpus);
 
-/// The bytes of host memory that the executor of a rank takes besides, and
+/// The bytes of host memory that a rank's executor takes beside that, with
 /// copies of scattered arguments.
 int64_t privateBytes(const Plan &plan, int rank, bool onGpus);
 
-/// What one rank takes when it runs the package: of its host's memory, with its
-/// arguments and results, or of its GPU's.
+/// The memory that one rank takes when it runs the package: of its host with
+/// its arguments and results, or of its GPU.
 Result<MemoryNeeds> needsOfRank(const Package &package, int rank, bool onGpus);
 
-/// The most that bytesOf is of the plans of the package and all its variants;
-/// an error if checkPlan does not accept one of these.
+/// The largest value of bytesOf among the plans of the package and of all its
+/// variants; an error if checkPlan does not accept one of them.
 Result<int64_t>
 mostBytes(const Package &package,
           const std::function<Result<int64_t>(const Plan &)> &bytesOf);

@@ -26,7 +26,8 @@ Status TeamState::checkRank(int rank) const {
 /// The most that a rank tells the others in an exchange.
 static constexpr int64_t recordBytes = sizeof(int32_t);
 
-/// As many get a multiprocessor each on any device that is in use.
+/// With this many, each still gets a multiprocessor on any device that is in
+/// use.
 static constexpr int mostRunsAtOnce = 32;
 
 int64_t TeamState::exchangeBytes(int ranks) {
@@ -218,7 +219,8 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     options.launch = **launch;
     options.ranks = made.ranks;
     options.bytesPerRank = made.bytes;
-    // Who is none of the programs' ranks is told so when they meet.
+    // A process that is none of the programs' ranks is told so when the ranks
+    // meet.
     if (int rank = options.launch.rank; rank >= 0 && rank < made.ranks)
       options.otherBytes = privateBytesOf(*made.state, rank);
     options.content = contentOf(*made.state);

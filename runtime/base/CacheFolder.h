@@ -1,7 +1,8 @@
 //===- CacheFolder.h - Where what is costly to make is kept -----*- C++ -*-===//
 //
-// Schedules that were searched for and kernels that were compiled, by what they
-// were made of.
+// Keeps on disk what is costly to make: schedules that were searched for, and
+// kernels that were compiled. An entry is found by a hash of what it was made
+// from.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +21,12 @@ namespace ccn {
 
 /// The folder that the environment names: CCN_CACHE_DIR, else ccn in
 /// XDG_CACHE_HOME, else .cache/ccn in the home folder. It may not exist yet.
-/// Empty, as which CCN_CACHE_DIR can be set, keeps nothing.
+/// Where CCN_CACHE_DIR is set to nothing the result is empty, and nothing is
+/// kept.
 std::string cacheFolder();
 
-/// What an entry holds; none where it cannot be read, is not a regular file or
-/// has more than `most` bytes. Never waits for the other end of a pipe.
+/// The content of an entry; nothing if it cannot be read, is not a regular file
+/// or has more than `most` bytes. Never waits for the other end of a pipe.
 std::optional<std::string> readCached(const std::string &path, int64_t most);
 
 /// Writes an entry whole or not at all, and makes its folder. Replaces what is

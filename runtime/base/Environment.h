@@ -1,7 +1,7 @@
 //===- Environment.h - What the environment sets ----------------*- C++ -*-===//
 //
-// How ranks reach each other and run, as environment variables say. Those that
-// say what a rank is are in RankLaunch.h.
+// The environment variables that say how ranks reach each other and how they
+// run. RankLaunch.h reads those that say which rank a process is.
 //
 //===----------------------------------------------------------------------===//
 

@@ -48,7 +48,7 @@ Result<std::optional<std::string>> readText(const std::string &path,
   struct stat info;
   if (file.get() < 0 || fstat(file.get(), &info) != 0)
     return Status::failure(systemError());
-  // Of most files the size is known before.
+  // The size of most files is known before they are read.
   if (S_ISREG(info.st_mode) && info.st_size > most)
     return std::optional<std::string>();
   constexpr int64_t chunk = int64_t(1) << 20;

@@ -46,9 +46,9 @@ private:
 Result<FileDescriptor> openRegularFile(const std::string &path,
                                        const std::string &what, int64_t &size);
 
-/// Reads a file, or what a pipe or a device gives until it ends (-: standard
-/// input). Nothing if that are more than `most` bytes, however many they may
-/// be. An error does not name the path.
+/// Reads a file, or a pipe or a device until it ends; `-` is standard input.
+/// Nothing if there are more than `most` bytes, even if they never end. An
+/// error does not name the path.
 Result<std::optional<std::string>> readText(const std::string &path,
                                             int64_t most);
 

@@ -24,7 +24,7 @@ namespace {
 /// name such a number.
 constexpr int64_t unlimited = int64_t(1) << 60;
 
-/// What others may need while this process takes memory.
+/// Leaves a part that other processes may need meanwhile.
 int64_t withoutReserve(int64_t bytes) { return bytes - bytes / 32; }
 
 std::string readText(const std::string &path) {
@@ -61,8 +61,8 @@ std::optional<int64_t> readNumber(const std::string &path) {
 /// The names of a group's files.
 struct GroupFiles {
   const char *limit, *used;
-  /// Of its statistics: files' pages, which the system takes back when they are
-  /// needed.
+  /// In its statistics: the pages of files, which the system takes back when
+  /// memory is needed.
   const char *active, *inactive;
 };
 constexpr GroupFiles version1 = {"/memory.limit_in_bytes",
@@ -91,8 +91,8 @@ template <typename Look> void forEachLimit(const std::string &root, Look look) {
       top += "/memory";
     else if (access((mount + "/unified").c_str(), F_OK) == 0)
       top += "/unified";
-    // Groups lie in each other. One whose folder is not there is that of a
-    // container, which has it as its top.
+    // Groups are nested. In a container, the folder of the process's own group
+    // may not be there: the container sees that group as the topmost one.
     for (std::string path = line.substr(second + 1);;) {
       std::string folder = top + path;
       std::optional<int64_t> limit = readNumber(folder + files.limit);
@@ -129,7 +129,7 @@ void findGroupLimit(const std::string &root, FreeMemory &free) {
 // The process
 //===----------------------------------------------------------------------===//
 
-/// What a limit leaves, of which so many KiB are in use.
+/// What is left of a limit when `usedKiB` are in use.
 int64_t leftOf(int resource, std::optional<int64_t> usedKiB) {
   rlimit limit{};
   if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 ||

@@ -1,8 +1,8 @@
 //===- FreeMemory.h - How much memory may be taken --------------*- C++ -*-===//
 //
 // A system that runs out of memory ends programs that have done nothing wrong.
-// So whoever takes memory by the size of a program or of a file looks here
-// first, and refuses with the sizes what there is no room for.
+// So code that takes memory by the size of a program or of a file asks here
+// first; what does not fit is refused, with the sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ namespace ccn {
 int64_t addSaturating(int64_t a, int64_t b);
 int64_t multiplySaturating(int64_t a, int64_t b);
 
-/// The bytes that this process may take now, by what limits them; INT64_MAX is
-/// no limit. Plain bytes, so that ranks can tell each other.
+/// How many bytes this process may take now, by each limit; INT64_MAX is no
+/// limit. Plain bytes, so that ranks can send it to each other.
 struct FreeMemory {
   /// What the machine has available, and what the limits of the control groups
   /// (of either version) that this process is in leave, both less a part that
@@ -38,7 +38,8 @@ struct FreeMemory {
   /// group.
   uint64_t machineId = 0, groupId = 0;
 
-  /// As the files of the system below `root` say it, which tests may make.
+  /// Reads the system's files below `root`, in whose place tests give a folder
+  /// of their own.
   static FreeMemory now(const std::string &root = "");
 };
 
@@ -64,8 +65,8 @@ private:
 Status checkMemory(const MemoryNeeds &needs,
                    const FreeMemory &free = FreeMemory::now());
 
-/// Likewise of one piece of memory, for name(). Where it is small, as looking
-/// would take longer than using it, it does not look.
+/// The same for one piece of memory, which messages call name(). Small pieces
+/// are not checked: that would take longer than using them.
 template <typename Name> Status checkPiece(int64_t bytes, Name name) {
   constexpr int64_t small = int64_t(16) << 20;
   if (bytes <= small)

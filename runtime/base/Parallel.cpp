@@ -30,7 +30,8 @@ void forEachChunk(int64_t count, int64_t chunk,
     try {
       others.emplace_back(work);
     } catch (const std::system_error &) {
-      // Those that there are do it all.
+      // If no more threads can be started, those that there are do all the
+      // work.
       break;
     }
   }

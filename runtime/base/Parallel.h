@@ -1,7 +1,7 @@
 //===- Parallel.h - Work on all cores ---------------------------*- C++ -*-===//
 //
-// For what one thread would take long for: filling and copying large arrays,
-// and compiling kernels.
+// Work that would take one thread long: filling and copying large arrays, and
+// compiling kernels.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- Workspace.h - Memory that kernels use and leave ----------*- C++ -*-===//
 //
-// Scratch memory that grows to what was needed most and is kept, so that what
-// runs again takes none. Sizes may come from files: that there is not enough
-// is an error, not an exception.
+// Scratch memory that grows to the largest size asked for and is kept, so that
+// later runs allocate nothing. Sizes may come from files: a lack of memory is
+// an error, not an exception.
 //
 //===----------------------------------------------------------------------===//
 

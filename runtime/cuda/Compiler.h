@@ -50,8 +50,8 @@ Result<CompiledKernels> compileKernels(const std::string &source,
                                        std::string_view architecture,
                                        std::string *ptx = nullptr);
 
-/// As compileKernels, to PTX: the text of which drivers make machine code, on
-/// GPUs of the architecture or, unless that ends in "a", later ones.
+/// As compileKernels, but to PTX, of which drivers make machine code on GPUs of
+/// the architecture or, unless its name ends in "a", of later ones.
 Result<std::string> compileToPtx(const std::string &source,
                                  std::string_view architecture);
 

@@ -1,6 +1,9 @@
 //===- CompilerText.cpp - What the compiler is told and says --------------===//
 //
-// Products and sums are not contracted, so that GPUs and CPUs compute the same.
+// The compiler is told not to contract products and sums, so that GPUs and CPUs
+// compute the same. What it says are the lines of ptxas: for each kernel
+// "Compiling entry function 'f'", a line with the stack and the spills of it
+// and of each function that it calls, and "Used 32 registers, ...".
 //
 // Reads the lines of ptxas: for each kernel "Compiling entry function 'f'", a
 // line with stack and spills of it and of each function that it calls, and

@@ -36,7 +36,7 @@ struct Mailbox {
 struct Message {
   uint64_t secret = 0, about = 0;
   int sender = 0;
-  /// Else there is none, and none will follow.
+  /// If not, there is none, and none will follow.
   int hasDescriptor = 0;
 };
 
@@ -75,7 +75,7 @@ struct Outgoing {
   FileDescriptor socket;
   size_t done = 0;
   bool isOver = false;
-  /// That could not be sent yet.
+  /// The next descriptor, if it could not be sent yet.
   std::optional<PassedDescriptor> next;
 };
 
@@ -87,7 +87,7 @@ public:
   Status run();
 
 private:
-  /// All can send to those to whom they give.
+  /// Connects to all ranks to which this one gives descriptors.
   Status connect();
   /// Whether something could be done.
   bool send(Outgoing &outgoing);
@@ -193,7 +193,7 @@ bool Passing::receive() {
     std::memcpy(&number, CMSG_DATA(first), sizeof number);
     file = FileDescriptor(number);
   }
-  // What is not of the team is none of ours.
+  // A message that is not of the team is ignored.
   if (size == sizeof message && !(header.msg_flags & MSG_TRUNC) &&
       message.secret == own.secret && message.sender >= 0 &&
       static_cast<size_t>(message.sender) < missing.size())
@@ -208,7 +208,7 @@ void Passing::take(const Message &message, FileDescriptor file) {
   left = message.hasDescriptor ? left - 1 : 0;
   if (file.get() < 0)
     fail(error("rank ", message.sender, " could not pass a descriptor"));
-  // Who has failed still receives the others, as their senders wait for that.
+  // A rank that has failed still receives, as the senders wait for that.
   if (status)
     fail(traffic.take(message.sender, {std::move(file), message.about}));
 }

@@ -1,7 +1,7 @@
 //===- DescriptorExchange.h - Files that processes pass to each other -*- C++
 //-*-===//
 //
-// Descriptors of open files, from ranks to ranks of other processes of the
+// Descriptors of open files that ranks pass to ranks in other processes of the
 // host, when they set up.
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@ struct DescriptorTraffic {
   /// How many it gives to each of `receivers`.
   size_t given = 0;
   std::vector<int> receivers;
-  /// Makes the one of that index, for one receiver.
+  /// Makes descriptor `index`, for one receiver.
   std::function<Result<PassedDescriptor>(size_t index)> give;
   /// How many it gets, by rank.
   std::vector<size_t> expected;

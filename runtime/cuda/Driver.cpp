@@ -17,12 +17,12 @@ namespace ccn::runtime {
 namespace {
 
 #define CCN_NAME(function) #function
-/// Of the version that cuda.h declares.
+/// The name of the version that cuda.h declares.
 #define CCN_VERSIONED_NAME(function) CCN_NAME(function)
 
-/// Has the driver, when it starts, find how many queues a device is to have,
-/// unless somebody else has said that or has started it; how many there are
-/// then.
+/// Asks the driver, before it starts, for as many queues a device as there can
+/// be, unless somebody else has asked or has started it. Returns how many there
+/// are.
 int askForQueues(const Driver &driver) {
   constexpr const char *name = "CUDA_DEVICE_MAX_CONNECTIONS";
   constexpr int most = 32, byDefault = 8;

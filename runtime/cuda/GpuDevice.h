@@ -41,24 +41,25 @@ public:
   Status check(CUresult result, const char *call) const {
     return driver.check(result, call);
   }
-  /// A stream for setting up; its context is current. One for all, since
-  /// streams that are made one after the other need not be independent.
+  /// The stream on which things are set up; the device's context is current.
+  /// There is one for all, since streams that are made one after the other need
+  /// not be independent.
   Result<CUstream> setupStream() const;
-  /// Gives it back, after an error with what it may still do.
+  /// Gives that stream back; after an error, something may still run in it.
   void endSetup() const;
-  /// Begins to use a stream, with a word of memory of this device's. CUDA finds
-  /// a queue for it then, and puts streams that threads begin to use at the
-  /// same time into one, in which they wait for each other for good: of ranks
-  /// that share a device one could then wait for the other, and neither would
-  /// end. So the threads of a process do this in turns. Does not wait for the
-  /// device, as others may need their turn for what it does.
+  /// Begins to use a stream, by writing a word of this device's memory. CUDA
+  /// then finds a queue for the stream. It puts streams that several threads
+  /// begin to use at the same time into one queue, in which they wait for each
+  /// other from then on: one of two ranks that share a device could then wait
+  /// for the other, and neither would end. So the threads of a process do this
+  /// one after the other. Does not wait for the device, as others may need
+  /// their turn for what it does.
   Status begin(CUstream stream) const;
-  /// Likewise a stream that nothing is in, also for copies of the host's
-  /// memory, which may wait for what is before them.
+  /// The same for a stream that is empty. It also copies from the host's
+  /// memory, which may wait for work before it.
   Status beginEmpty(CUstream stream) const;
-  /// Such a turn, also for what is launched first in a stream that has begun.
-  /// To be kept for as long as that takes, and not while anything is waited
-  /// for.
+  /// Such a turn of a thread. The first launches in a stream need one too. Keep
+  /// it until they are submitted, and never while waiting for anything.
   static std::unique_lock<std::mutex> takeTurn();
 
   const Driver &driver;
@@ -126,25 +127,26 @@ Status zeroMemory(const GpuDevice &device, const DeviceMemory &memory,
 Result<Stream> createStream(const GpuDevice &device,
                             const std::function<Status()> &look = nullptr);
 
-/// The streams on which a rank runs plans, but for the callers'. Made when they
-/// are first asked for, in their order.
+/// A rank's own streams, on which its plans run beside the callers' streams.
+/// They are made in order, when they are first asked for.
 class OwnStreams {
 public:
   explicit OwnStreams(const GpuDevice &device) : number(device.number) {}
 
-  /// Those that all executors of a rank share, whose runs follow each other: so
-  /// that they need no more queues than one executor.
+  /// The streams that all executors of a rank share if their runs follow each
+  /// other: so together they need no more queues than one executor.
   static std::shared_ptr<OwnStreams> ofRank(const Transport &transport,
                                             int rank, const GpuDevice &device);
 
-  /// That of a number from 1 on; the device's context is current.
+  /// Stream `number`, from 1 on; the device's context is current.
   Result<CUstream> get(size_t number);
-  /// Something in them does not end: executors that come get others.
+  /// Called if something in the streams does not end: later executors get other
+  /// streams.
   void giveUp() { isGivenUp = true; }
 
 private:
   int number;
-  /// Theirs; no executor's, as they outlive each.
+  /// The streams' own device, not that of an executor, as they outlive each.
   std::unique_ptr<GpuDevice> device;
   std::vector<Stream> streams;
   std::atomic<bool> isGivenUp = false;

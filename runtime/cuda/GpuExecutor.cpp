@@ -148,10 +148,10 @@ Status GpuExecutor::State::bind(std::span<void *const> addresses) {
   CurrentContext current(device->driver, device->context);
   if (status)
     status = current.status();
-  // They use what was bound before.
+  // Runs that are in progress use what was bound before.
   if (status)
     status = awaitRuns();
-  // Giving that back may wait for what others run.
+  // Giving that back may wait for runs of other ranks.
   if (status)
     status = exchange->barrier("binding of arguments");
   if (status)
@@ -191,7 +191,7 @@ Status GpuExecutor::State::start(std::span<void *const> addresses,
       SharedArgument &argument = shared[i];
       if (messages) {
         Piece &own = argument.staged.own.front();
-        // Nobody else accesses it, wherever it is in one piece.
+        // Nobody else accesses it: if it is one piece, it may be anywhere.
         if (!argument.isScattered) {
           own.data = given[argument.number];
           argument.staged.addresses[static_cast<size_t>(rank)] =
@@ -209,7 +209,7 @@ Status GpuExecutor::State::start(std::span<void *const> addresses,
     ++runs;
     if (status)
       status = launchAll(stream);
-    // Of messages that do not go on others may know more.
+    // If messages do not go on, another rank may know the cause.
     if (!status && messages)
       status = explain(status);
   }

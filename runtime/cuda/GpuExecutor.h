@@ -1,10 +1,9 @@
 //===- GpuExecutor.h - Executes plans on GPUs -------------------*- C++ -*-===//
 //
-// What PlanExecutor is on the CPU: runs the plan of one rank, on one device,
-// with the kernels of its program for GPUs. Ranks are threads or processes,
+// The counterpart of PlanExecutor for GPUs: runs the plan of one rank, on one
+// device, with the kernels of its program. Ranks are threads or processes,
 // which access each other's memory on one host, and send messages between
-// several. Needs no headers of CUDA, and no CUDA to be built: then everything
-// here answers that it is missing.
+// several.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,22 +34,24 @@ struct GpuExecutorOptions {
   /// once, this one included. Each has that part of the device for kernels that
   /// wait for other ranks: all blocks of all of them must be there at once.
   int runsAtOnce = 1;
-  /// The device's number in this process; else ranks take turns, by their
-  /// number among those of this host if it is given.
+  /// `device` is the device's number in this process. Without it, ranks are
+  /// assigned to devices in turn, by `localRank`, their number among the ranks
+  /// of this host, if it is given.
   std::optional<int> device, localRank;
   /// Bytes of the device that the caller will take itself, for which there must
   /// be room too.
   int64_t callerBytes = 0;
-  /// What does the products of matrices of f16, bf16 and f64 that are launches
-  /// of their own: cuBLASLt where all ranks have it and their strides and
-  /// addresses (multiples of 16 bytes) allow. Else kernels of the program do,
-  /// as all others, which add in another order: whether addresses allow should
-  /// be alike on all ranks. An error if the library is asked for and not there.
+  /// What computes the products of matrices of f16, bf16 and f64 that are
+  /// launches of their own: cuBLASLt if all ranks have it and the strides and
+  /// addresses (multiples of 16 bytes) allow, else kernels of the program,
+  /// which add in another order. So addresses should be aligned alike on all
+  /// ranks. Kernels compute all other products. An error if the library is
+  /// asked for and not there.
   ProductChoice products = ProductChoice::Auto;
-  /// How ranks reach each other's memory; all say the same.
+  /// How ranks reach each other's memory; the same on all ranks.
   GpuTransport transport = GpuTransport::Auto;
-  /// What ran when, of the last run before each synchronize(). Tracing makes
-  /// runs somewhat slower.
+  /// Gets what ran when, for the last run before each synchronize(). Tracing
+  /// makes runs somewhat slower.
   TraceSink *trace = nullptr;
 };
 
@@ -86,11 +87,11 @@ public:
   /// Lets the other ranks access arguments where the caller has them; else runs
   /// copy what others access. All ranks call this at the same point, with
   /// addresses in memory that stays until the executor is destroyed or bind has
-  /// been called again, before which graphs that were captured have ended; null
-  /// for a value is where runValues puts it. Waits for this rank's runs. What
-  /// others cannot access (GpuTeam::shareIfPossible) is still copied, and a
-  /// scattered argument whose pieces have other sizes on other ranks. Runs may
-  /// still be given other addresses.
+  /// been called again. Graphs that were captured must have ended before that.
+  /// Null for a value is the place where runValues puts it. Waits for this
+  /// rank's runs. Runs still copy what other ranks cannot access
+  /// (GpuTeam::shareIfPossible), and scattered arguments whose pieces have
+  /// other sizes on other ranks. Runs may still be given other addresses.
   Status bind(std::span<void *const> arguments);
 
   /// Starts the plan once, as all ranks do, on `stream`, which is of this
@@ -101,9 +102,10 @@ public:
   /// times, as often on each rank. An error is the team's failure.
   Status run(std::span<void *const> arguments, GpuStream stream);
 
-  /// Likewise, but what isValue (Plan.h) says of the plan's arguments is in
-  /// host memory, and has been read when this returns: the stream puts it into
-  /// memory of the executor. A graph that is captured keeps the values.
+  /// The same, but arguments for which isValue (Plan.h) holds are in host
+  /// memory, and have been read when this returns: the stream writes their
+  /// values into memory of the executor. A graph that is captured keeps the
+  /// values.
   Status runValues(std::span<void *const> arguments, GpuStream stream);
 
   /// Waits until all in `stream` is done. An error is the team's failure: what
@@ -111,9 +113,9 @@ public:
   /// one, every run fails.
   Status synchronize(GpuStream stream);
 
-  /// Whether a run may be given these arguments, as far as that depends on what
-  /// was bound: a run that is given something else uses what was bound for its
-  /// copies, which nothing that it is given overlaps then.
+  /// Whether a run may have these arguments after what was bound. A run that
+  /// has other addresses uses the bound memory for its copies, so its own
+  /// arguments must not overlap that.
   Status checkRun(std::span<void *const> arguments) const;
 
   /// Whether runs copy an argument, even if they are given what was bound.

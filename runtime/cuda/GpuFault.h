@@ -24,9 +24,9 @@ std::string describeFault(const CcnFault &fault,
                           std::span<const std::string> failures,
                           double timeLimit);
 
-/// What of `launches` launches was given to the ranks' GPUs, by rank: "ranks 0
-/// to 2: 5 of 5 launches of run 3; rank 3: 2 of 5 launches of run 3". Empty if
-/// nothing is known.
+/// How many of `launches` launches the ranks' GPUs were given, by rank: "ranks
+/// 0 to 2: 5 of 5 launches of run 3; rank 3: 2 of 5 launches of run 3". Empty
+/// if nothing is known.
 std::string describeProgress(std::span<const std::optional<Progress>> ranks,
                              std::span<const std::string> launches);
 

@@ -26,7 +26,7 @@ struct SharedDevice {
   int64_t queues = 1;
   /// The ranks on the device, and those of them that are in this process.
   int64_t ranks = 1, ranksOfProcess = 1;
-  /// Of each of them.
+  /// How many runs each rank may have in progress at once.
   int64_t runsAtOnce = 1;
 };
 
@@ -60,10 +60,10 @@ struct DeviceShare {
   int64_t ranks = 1, streams = 1;
 };
 
-/// On how many streams launches may run at once with each launch of a plan, its
-/// own among them: those that are neither before nor after it. Launches that
-/// run at once, k of them, have k or more each, so that parts of a device of 1
-/// by that many are never more than the device.
+/// For each launch of a plan, on how many streams launches may run at the same
+/// time as it, its own stream included. Of k launches that run at once, each
+/// has a number of k or more here: so if each takes one part in that many of a
+/// device, together they never take more than the device.
 std::vector<int64_t> streamsAtOnce(const RankPlan &plan);
 
 /// How many blocks of a kernel are on the device at once, at least.
@@ -85,7 +85,7 @@ using ClusterCounts = std::array<int64_t, 3>;
 ClusterCounts residentClusters(const ClusterCounts &counts,
                                const DeviceShare &share);
 
-/// What a rank says of a launch.
+/// What a rank tells the others about a launch.
 struct LaunchNeeds {
   /// Blocks that have something to do.
   int64_t blocks = 1;
@@ -95,18 +95,19 @@ struct LaunchNeeds {
   ClusterCounts clusters{};
 };
 
-/// 2 to the power of it blocks are a cluster of a launch's kernels, the same on
-/// all ranks: as many as leave every rank room for as many clusters as any has
-/// use for; 0 where that is none, or on ranks that do not run it.
+/// The size of a launch's clusters, the same on all ranks, as a power of 2: the
+/// largest at which every rank has room for as many clusters as any rank has
+/// use for. 0 if there is none, and on ranks that do not run the launch.
 int clusterBitsOf(std::span<const LaunchNeeds> ranks);
 
-/// The blocks of the kernels of one launch that wait, the same on all ranks:
-/// the most that any has use for, as far as all can hold them; or as many
-/// clusters, if these are of more than one block. `ranks` is what each says.
+/// The number of blocks of a launch whose kernels wait, the same on all ranks:
+/// the most that any rank has use for, as far as all ranks have room; or as
+/// many clusters, if clusters have more than one block. `ranks` has what each
+/// rank says.
 int64_t waitingBlocks(std::span<const LaunchNeeds> ranks, int clusterBits = 0);
 
-/// The blocks of a kernel that does not wait: all that have something to do, or
-/// if each has a workspace, as many as can be on the device at once.
+/// The number of blocks of a kernel that does not wait: all that have something
+/// to do or, if each has a workspace, as many as can be on the device at once.
 int64_t independentBlocks(int64_t blocks, bool hasWorkspaces,
                           const DeviceShare &share);
 

@@ -20,7 +20,7 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Of one kernel.
+/// Loads one kernel.
 class Loader {
 public:
   Loader(const GpuDevice &device, CUfunction function, const GpuKernel &kernel)
@@ -28,7 +28,7 @@ public:
         kernel(kernel) {}
 
   Status load() {
-    // What is loaded later otherwise.
+    // Otherwise the kernel would be loaded at its first launch.
     if (driver.funcLoad)
       if (Status status = device.check(driver.funcLoad(function), "cuFuncLoad");
           !status)
@@ -99,7 +99,7 @@ public:
           1U << bits, CCN_CLUSTER_THREADS >> bits,
           static_cast<unsigned>(kernel.sharedBytes), bits, attribute);
       CUresult result = driver.activeClusters(&count, function, &config);
-      // Of a part of a GPU, which has no room for as many together.
+      // A part of a GPU may have no room for as many blocks together.
       if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE)
         continue;
       if (Status status = device.check(result, "cuOccupancyMaxActiveClusters");

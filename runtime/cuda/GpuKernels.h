@@ -15,8 +15,8 @@
 
 namespace ccn::runtime {
 
-/// How a kernel is launched; `attribute` is that of clusters of 2 to the power
-/// of `clusterBits` blocks, and must be there as long.
+/// The configuration of a launch. It refers to `attribute`, which gets the size
+/// of clusters, 2 to the power of `clusterBits` blocks, and must live as long.
 CUlaunchConfig launchConfig(unsigned blocks, unsigned threads,
                             unsigned sharedBytes, int clusterBits,
                             CUlaunchAttribute &attribute);

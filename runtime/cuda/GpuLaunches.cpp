@@ -39,7 +39,7 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
     bool does = !launch.product->mustAlign() ||
                 (isAligned(a) && isAligned(b) && isAligned(c));
     launch.context.hasProduct = does;
-    // It is in the first segment.
+    // The product is in the first segment.
     if (does && launch.context.segment <= 0)
       if (Status status =
               launch.product->run(a, b, c, launch.context.workspace, stream);
@@ -139,7 +139,7 @@ Status GpuExecutor::State::pace(size_t number, CUstream stream, size_t things) {
     return Status();
   pace.given = things;
   std::swap(pace.last, pace.before);
-  // It is done if it was never recorded.
+  // An event that was never recorded counts as done.
   Status status = awaitEvent(pace.last);
   return status ? device->check(
                       device->driver.eventRecord(pace.last.get(), stream),
@@ -148,7 +148,7 @@ Status GpuExecutor::State::pace(size_t number, CUstream stream, size_t things) {
 }
 
 size_t GpuExecutor::State::thingsBeside() const {
-  // The fork, the end, and the streams that are joined.
+  // The fork, the end, and the joins of streams.
   size_t things = 2 + streams.size();
   for (const SharedArgument &argument : shared)
     things +=
@@ -160,9 +160,9 @@ size_t GpuExecutor::State::thingsBeside() const {
   return things;
 }
 
-/// What a launch gives its stream: beside itself what it waits for and what
-/// tells that it is done, by a library several kernels, and with messages those
-/// of each segment.
+/// How many items a launch submits to its stream: what it waits for and, in
+/// each segment, at most eight: its kernel, of which a library has several,
+/// what tells that it is done, and messages.
 static size_t thingsOf(const PreparedGpuLaunch &launch) {
   constexpr size_t each = 8;
   return launch.waits.size() +

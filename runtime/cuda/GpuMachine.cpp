@@ -32,7 +32,7 @@ Result<std::string> gpuMachine() {
                                        "cuDeviceGetCount");
       !status)
     return status;
-  // In the order of their first.
+  // In the order of the first device of each kind.
   std::vector<std::pair<std::string, int>> kinds;
   for (int number = 0; number < count; ++number) {
     CUdevice device;

@@ -1,6 +1,7 @@
 //===- GpuMachine.h - The GPUs of this machine ------------------*- C++ -*-===//
 //
-// Which there are, without an executor. Needs no headers of CUDA.
+// Finds out which GPUs there are, without an executor. Needs no headers of
+// CUDA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +34,8 @@ Result<std::string> gpuMachine();
 using HeldGpus = std::shared_ptr<const std::vector<std::unique_ptr<GpuDevice>>>;
 HeldGpus holdGpus(int ranks);
 
-/// Whether they still do something: after some failures a GPU's context refuses
-/// whatever it is asked.
+/// Whether the GPUs still work: after some failures a GPU's context refuses
+/// every call.
 bool areUsable(const HeldGpus &gpus);
 
 } // namespace ccn::runtime

@@ -46,7 +46,7 @@ Status checkDeviceMemory(const GpuDevice &device, HostExchange &exchange,
   Result<std::vector<Record>> all = exchange.gather(own);
   if (!all)
     return all.status();
-  // Of the first device that has too little.
+  // Report the first device that has too little.
   for (const Record &first : *all) {
     std::vector<int> ranks;
     int64_t wanted = 0, found = INT64_MAX;

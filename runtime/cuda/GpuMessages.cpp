@@ -1,8 +1,10 @@
 //===- GpuMessages.cpp - Ranks whose GPUs cannot access each other --------===//
 //
-// Every rank has the messages of all, in one order, and takes those in which it
-// has an end. Messages that are sent at once are one group of NCCL's; what is
-// not contiguous goes through staging memory, row by row.
+// Every rank knows all messages, in the same order, and takes part in those of
+// which it is one end. Messages that are sent at once are one group of NCCL's;
+// those that are not contiguous go through staging memory, row by row.
+// Communicators do not block: a thread that waits for one looks at the other
+// ranks too.
 //
 // Communicators do not block: whoever waits looks at the other ranks too.
 //
@@ -20,9 +22,10 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Of copies and of what is staged, so that vectors are where the others' are.
+/// The alignment of copies and staging memory, so that vectors lie where the
+/// other ranks have them.
 constexpr int64_t alignment = 256;
-/// Between looks at what is waited for.
+/// The time between two looks at what is waited for.
 constexpr std::chrono::milliseconds lookInterval(20);
 /// How long communicators may take to be given up, in seconds.
 constexpr double graceSeconds = 5;
@@ -111,7 +114,7 @@ Status GpuMessages::takeMemory() {
   for (Copy &copy : copies) {
     if (copy.end == 0)
       continue;
-    // Where the other's memory is aligned so is the copy.
+    // The copy is aligned where the other's memory is.
     copy.begin = copy.begin / alignment * alignment;
     Result<DeviceMemory> taken = allocateMemory(
         device, copy.end - copy.begin, "a copy of another rank's memory");
@@ -158,7 +161,7 @@ Status GpuMessages::takeWords() {
   return status ? awaitStream(device, *stream) : status;
 }
 
-/// Waits until what was called does not go on any more.
+/// Waits until a call of NCCL's has been carried out.
 Status GpuMessages::awaitComm(NcclComm comm, const char *call) {
   int64_t start = now();
   while (true) {
@@ -179,7 +182,7 @@ Status GpuMessages::awaitComm(NcclComm comm, const char *call) {
 
 Status GpuMessages::connect(HostExchange &exchange) {
   for (size_t i = 0; i < channels.size(); ++i) {
-    // All ranks agree on which streams have messages, if not all have some.
+    // Ranks may have messages on other streams, so all agree on which have any.
     Result<std::vector<int>> used = exchange.gather(static_cast<int>(
         std::count(channels[i].peers.begin(), channels[i].peers.end(), true)));
     if (!used)
@@ -211,8 +214,8 @@ Status GpuMessages::connect(HostExchange &exchange) {
   return tryConnections();
 }
 
-/// NCCL connects ranks when they first send each other something, which takes
-/// memory and time: not in runs.
+/// NCCL connects ranks when they first send each other something. That takes
+/// memory and time, so it is done here, before any run.
 Status GpuMessages::tryConnections() {
   Result<DeviceMemory> memory = allocateMemory(
       device, static_cast<int64_t>(2 * ranks), "trying connections");
@@ -266,7 +269,7 @@ Status GpuMessages::tryConnections() {
   return status;
 }
 
-/// After an error in set-up: what was begun still uses the memory.
+/// Called after an error in set-up: what was begun still uses the memory.
 void GpuMessages::giveUp() {
   abort();
   int64_t start = now();
@@ -318,8 +321,8 @@ Status GpuMessages::mark(const LaunchMessages &launch, CUdeviceptr word,
                       "cuMemcpyDtoHAsync");
 }
 
-/// Between memory and staging memory, from dimension `dim` on: the rows of the
-/// last one are one copy.
+/// Copies between memory and staging memory, from dimension `dim` on; rows of
+/// the last dimension are one copy.
 Status GpuMessages::copyStaged(const End &end, size_t dim, CUdeviceptr place,
                                CUdeviceptr &staging, CUstream stream) {
   const GpuMessage &message = end.message;
@@ -381,7 +384,8 @@ Status GpuMessages::exchange(size_t number, size_t when, CUstream stream,
 Status GpuMessages::send(const std::vector<End> &ends, Channel &channel,
                          CUstream stream, CUdeviceptr symmetric,
                          std::span<const CUdeviceptr> shared) {
-  // Not while the driver waits for room in a stream, which may never come.
+  // Must not be locked while the driver waits for room in a stream, which may
+  // never come.
   std::lock_guard lock(mutex);
   if (!channel.comm)
     return error("NCCL's communicator has been given up");
@@ -469,7 +473,7 @@ Status GpuMessages::watch() {
       Status found = lateMessages();
       if (found && isWaiting()) {
         found = options.trouble();
-        // A call that uses the communicators looks itself.
+        // If a call is using the communicators, that call looks itself.
         if (std::unique_lock own(mutex, std::try_to_lock); found && own)
           found = libraryError();
       }
@@ -501,9 +505,9 @@ void GpuMessages::endWatch() {
 // The end
 //===----------------------------------------------------------------------===//
 
-/// NCCL waits for its kernels and for graphs that have them: not this thread.
-/// The other holds the context, which may take longer to end than this object
-/// lasts: NCCL would make a new one.
+/// NCCL waits for its kernels, and for graphs that have them, so another thread
+/// does this. It holds the device's context, which NCCL would otherwise make
+/// anew, as it may take longer to end than this object lives.
 void GpuMessages::retire(NcclComm &comm, bool aborts) {
   if (!comm)
     return;

@@ -9,8 +9,9 @@
 // Of another rank's memory only the part from the first byte to the last that
 // this rank reads or writes has a place here.
 //
-// NCCL's kernels wait without a limit. So a thread looks at what the streams
-// wait for, and ends that where it is pointless, whoever waits for the streams.
+// NCCL's kernels wait without a limit. So a thread watches what the streams
+// wait for, and ends it when waiting has become pointless, whether anybody
+// waits for the streams or not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,8 @@ public:
     double timeLimit = 60;
     /// The most blocks of NCCL's kernels in a stream; 0 is NCCL's choice.
     int blocks = 0;
-    /// What makes waiting pointless. The watching thread calls it too.
+    /// Returns an error if waiting has become pointless. The watching thread
+    /// calls it too.
     std::function<Status()> trouble;
     /// Fails the team, and aborts: others hear of an error before they miss
     /// this rank. The watching thread calls it too.
@@ -55,57 +57,61 @@ public:
   create(const GpuDevice &device, HostExchange &exchange, const Plan &plan,
          const GpuProgram &program, const Options &options);
 
-  /// Gives up the communicators, as all ranks do: none of their graphs is left,
-  /// or this waits for seconds in vain.
+  /// Gives up the communicators, as all ranks do at the same point. Graphs that
+  /// use them must have been destroyed; else this waits for some seconds in
+  /// vain.
   ~GpuMessages();
   GpuMessages(const GpuMessages &) = delete;
   GpuMessages &operator=(const GpuMessages &) = delete;
 
-  /// Where kernels of this rank find another's symmetric memory, and its shared
-  /// argument of this number among GpuProgram::sharedArguments.
+  /// Where this rank's kernels find the copies of another rank's symmetric
+  /// memory, and of its shared argument `number` (of
+  /// GpuProgram::sharedArguments).
   CUdeviceptr symmetric(int rank) const { return copyOf(rank, -1).address; }
   CUdeviceptr argument(size_t number, int rank) const {
     return copyOf(rank, static_cast<int>(number)).address;
   }
 
-  /// Sends and receives the messages of a launch that are number `when` in
-  /// GpuSegments::messages, in the launch's stream, which may be capturing a
-  /// graph. `epoch` is a word on the device that each of the launch's kernels
-  /// changes, `symmetric` the own symmetric memory; `shared` has the own of
+  /// Sends and receives the messages GpuSegments::messages[when] of a launch,
+  /// in the launch's stream, which may be capturing a graph. `epoch` is a word
+  /// on the device that each of the launch's kernels changes. `symmetric` is
+  /// this rank's symmetric memory, and `shared` has this rank's
   /// GpuProgram::sharedArguments, each in one piece.
   Status exchange(size_t launch, size_t when, CUstream stream,
                   CUdeviceptr epoch, CUdeviceptr symmetric,
                   std::span<const CUdeviceptr> shared);
 
-  /// From here on, until endWatch(), the team fails of an error of NCCL's, of
-  /// messages that do not come within the time limit, and of what makes waiting
-  /// for them pointless.
+  /// Until endWatch(), the team fails if NCCL reports an error, if messages do
+  /// not come within the time limit, and if waiting for them has become
+  /// pointless.
   Status watch();
   void endWatch();
 
-  /// Ends what is on its way. Nothing can be exchanged any more.
+  /// Ends the messages that are on their way. Nothing can be exchanged after
+  /// that.
   void abort();
 
 private:
-  /// A part of another rank's memory in the own.
+  /// This rank's copy of a part of another rank's memory.
   struct Copy {
     int64_t begin = 0, end = 0;
     DeviceMemory memory;
     /// Where the other's memory would begin.
     CUdeviceptr address = 0;
   };
-  /// The own end of a message.
+  /// This rank's end of a message.
   struct End {
     bool sends = false;
-    /// Whether in the own memory, else in the copy of the peer's.
+    /// Whether it lies in this rank's memory; else it lies in the copy of the
+    /// peer's.
     bool isOwn = false;
     int peer = 0;
     GpuMessage message;
     int64_t bytes = 0;
-    /// Where in the staging memory what is not contiguous is; else -1.
+    /// Its place in the staging memory if it is not contiguous; else -1.
     int64_t staged = -1;
   };
-  /// Of one stream of the plan.
+  /// What one stream of the plan has.
   struct Channel {
     NcclComm comm = nullptr;
     std::vector<bool> peers;
@@ -116,8 +122,8 @@ private:
     std::string name;
     size_t channel = 0;
     std::vector<std::vector<End>> when;
-    /// In host memory: while its messages are on their way, its epoch then;
-    /// else `idle`. And what was last seen of that.
+    /// A word in host memory: the epoch of this launch's messages while they
+    /// are on their way, else `idle`. And what was last seen there, since when.
     unsigned *waiting = nullptr;
     unsigned seen = idle;
     int64_t seenSince = 0;
@@ -147,11 +153,11 @@ private:
   Status awaitComm(NcclComm comm, const char *call);
   /// Whether the messages of a launch are on their way.
   bool isWaiting() const;
-  /// That messages have not come within the time limit.
+  /// An error if messages have not come within the time limit.
   Status lateMessages();
-  /// Of any communicator.
+  /// An error that a communicator reports.
   Status libraryError() const;
-  /// Has the stream tell what is at `word` on the device of a launch.
+  /// Has the stream write the word at `word` on the device to `launch.waiting`.
   Status mark(const LaunchMessages &launch, CUdeviceptr word, CUstream stream);
   Status copyStaged(const End &end, size_t dim, CUdeviceptr place,
                     CUdeviceptr &staging, CUstream stream);
@@ -160,14 +166,15 @@ private:
               CUdeviceptr symmetric, std::span<const CUdeviceptr> shared);
   CUdeviceptr placeOf(const End &end, CUdeviceptr symmetric,
                       std::span<const CUdeviceptr> shared) const;
-  /// Gives up a communicator: after an error without its peers.
+  /// Gives up a communicator; after an error it does so without its peers.
   void retire(NcclComm &comm, bool aborts);
 
   const GpuDevice &device;
   const Nccl &nccl;
   Options options;
   size_t ranks, argumentsOfRank;
-  /// Of symmetric memory and of each shared argument, by rank.
+  /// By rank: the copy of its symmetric memory, then those of its shared
+  /// arguments.
   std::vector<Copy> copies;
   std::vector<Channel> channels;
   std::vector<LaunchMessages> launches;
@@ -180,7 +187,7 @@ private:
   std::shared_ptr<std::atomic<int>> retiring =
       std::make_shared<std::atomic<int>>(0);
 
-  /// Of communicators: while a call uses them, and while they are given up.
+  /// Held while a call uses the communicators, and while they are given up.
   std::mutex mutex;
   std::mutex watchMutex;
   std::condition_variable watchEnds;

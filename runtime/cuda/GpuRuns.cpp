@@ -17,7 +17,7 @@ namespace ccn::runtime {
 
 namespace {
 
-/// How many are measured before the host looks.
+/// How many measured runs are queued before the host waits for them.
 constexpr int batch = 64;
 
 using Graph = DeviceObject<CUgraph>;
@@ -37,7 +37,7 @@ std::vector<int64_t> piecesOf(int64_t count) {
   return sizes;
 }
 
-/// What the host has as one array.
+/// An argument that is one array on the host.
 struct RunArgument {
   int size;
   bool isOutput, isScattered;
@@ -58,7 +58,7 @@ Status RunArgument::allocate(const GpuDevice &device, const Argument &argument,
     Piece &piece = pieces.emplace_back(Piece{nullptr, elements});
     if (elements == 0)
       continue;
-    // Some are aligned as elements need be, and no more.
+    // Some are aligned for their elements, and no more.
     int64_t shift = isScattered && pieces.size() % 2 == 0 ? size : 0;
     Result<DeviceMemory> taken =
         allocateMemory(device, elements * size + shift, argument.name.c_str());
@@ -90,7 +90,7 @@ struct GpuRuns::State {
   GpuExecutor &executor;
   const GpuDevice &device;
   std::vector<RunArgument> arguments;
-  /// As executors take them.
+  /// The addresses as executors take them.
   std::vector<void *> addresses;
   Stream stream;
   std::vector<Event> events;

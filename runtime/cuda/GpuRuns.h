@@ -26,9 +26,9 @@ public:
   GpuRuns(const GpuRuns &) = delete;
   GpuRuns &operator=(const GpuRuns &) = delete;
 
-  /// Copies the arguments, of which `host` has the addresses, to the device;
-  /// scattered ones are one array too. Those of results too, so that what the
-  /// plan leaves is as it was.
+  /// Copies the arguments at the addresses `host` to the device; a scattered
+  /// one is one array there too. Results are copied as well, so that parts that
+  /// the plan does not write stay as they were.
   Status upload(std::span<void *const> host);
   /// Copies results and what the plan has changed back.
   Status download(std::span<void *const> host);
@@ -36,9 +36,10 @@ public:
   /// Runs the plan once, and waits.
   Status run();
 
-  /// Runs it `count` times, launch by launch, after once more to warm up.
-  /// Returns the seconds of each, from end to end. All ranks do so at once;
-  /// each run starts with what the one before has left.
+  /// Runs the plan `count` times, launch by launch, after one run to warm up.
+  /// Returns the seconds of each run, from the end of the one before to its
+  /// own. All ranks do so at once; each run starts with what the one before has
+  /// left.
   Result<std::vector<double>> timeRuns(int count);
   /// Makes a graph of `runs` runs, for timeGraph. Executes none. All ranks do
   /// so at once.

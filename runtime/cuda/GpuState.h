@@ -39,30 +39,32 @@ struct PreparedGpuLaunch {
   int stream = 0;
   CcnContext context{};
   std::vector<int64_t> numbers;
-  /// What does its first part instead, if the addresses allow, and whether that
-  /// is all of it.
+  /// The library's product that replaces the first part if the addresses allow,
+  /// and whether the launch has no other part.
   std::unique_ptr<LibraryProduct> product;
   bool isProduct = false;
   View a, b, c;
-  /// Of GpuProgram::segments.
+  /// How many segments it has, by GpuProgram::segments; 0 if ranks access each
+  /// other's memory.
   int segments = 0;
   /// Launches on other streams that must be done.
   std::vector<int> waits;
-  /// Says that it is done, if a launch on another stream waits for it.
+  /// Recorded when it is done, if a launch on another stream waits for it.
   Event done;
-  /// Of traces.
+  /// Recorded before and after it in traced runs.
   Event begin, end;
 };
 
-/// How much a stream has been given: launches, copies, and what is recorded and
-/// waited for. The driver has room for some 1,000 things in a queue; whoever
-/// gives it more is held up, and may hold up other threads of the process,
-/// which the queue may be waiting for.
+/// Counts the items that were submitted to a stream: launches, copies, and
+/// events that are recorded or waited for. The driver has room for some 1,000
+/// items in a queue. Submitting more blocks the thread, and may block other
+/// threads of the process, for whose work that queue may be waiting.
 struct StreamPace {
-  /// So many are not followed by as many before they are done.
+  /// After this many items, as many more are submitted only when those before
+  /// are done.
   static constexpr size_t most = 256;
   size_t given = 0;
-  /// Behind the last of them, and of those before.
+  /// Recorded behind the last of these items, and behind those before.
   Event last, before;
 };
 
@@ -73,27 +75,28 @@ struct HostWords {
   alignas(256) unsigned stop;
 };
 
-/// Where an argument is that ranks access of each other.
+/// The places of an argument that ranks access in each other's memory.
 struct SharedPlaces {
-  /// What kernels get for it, by rank: addresses, or those of tables.
+  /// What kernels get, by rank: addresses of arrays, or of tables of pieces.
   std::vector<CUdeviceptr> addresses;
-  /// The own memory.
+  /// This rank's memory.
   std::vector<Piece> own;
-  /// What is opened for that, of each piece.
+  /// What is opened to access the other ranks' memory, for each piece.
   std::vector<PeerMemory> memory = {};
 };
 
-/// An argument that ranks access of each other.
+/// An argument that ranks access in each other's memory.
 struct SharedArgument {
   size_t number;
-  /// Of an element, and the elements of the own part.
+  /// The bytes of an element, and the elements of this rank's part.
   int size;
   int64_t count;
-  /// Whether it comes from the caller, and goes to it.
+  /// Whether runs read it from the caller, and write it back.
   bool isInput, isOutput, isScattered;
-  /// In symmetric memory, and where the callers bound it if all ranks can
-  /// access that. Where ranks send messages copies of the others', and of what
-  /// is not scattered the own where this run's caller has it.
+  /// `staged` is in symmetric memory, and `bound` where the callers have bound
+  /// it, if all ranks can access that. Where ranks send messages, `staged` has
+  /// the copies of the other ranks' parts, and this rank's part where the run's
+  /// caller has it, unless it is scattered.
   SharedPlaces staged;
   std::optional<SharedPlaces> bound;
 
@@ -104,10 +107,10 @@ struct SharedArgument {
 struct OwnScattered {
   size_t number;
   int size;
-  /// What was bound, and its table.
+  /// The pieces that were bound, and their table.
   std::vector<Piece> bound;
   CUdeviceptr boundTable = 0;
-  /// The table of runs that are given something else.
+  /// The table for runs that are given other pieces.
   DeviceMemory runTable;
 };
 
@@ -115,7 +118,7 @@ struct OwnScattered {
 struct ValueArgument {
   size_t number;
   size_t bytes;
-  /// Where runs find it then.
+  /// Where runs find the value.
   CUdeviceptr place = 0;
 };
 
@@ -129,17 +132,19 @@ struct GpuExecutor::State {
   Status start(std::span<void *const> arguments, CUstream stream);
   Status startWithValues(std::span<void *const> arguments, CUstream stream);
   Status finishStream(CUstream stream);
-  /// Waits until all that this rank has started is done, and all in `stream`,
-  /// or stops it if the team has failed; whether it has ended.
+  /// Waits until everything that this rank has started is done, and everything
+  /// in `stream`; or stops it if the team has failed. Returns whether it has
+  /// ended.
   bool settle(CUstream stream = nullptr);
-  /// Likewise, and until all ranks have come so far: giving memory back waits
-  /// for the device, and so for kernels of other ranks there, which may wait
-  /// for what a third could not launch meanwhile. Whether nothing is in the
-  /// way.
+  /// The same, and waits until all ranks have come so far. Giving memory back
+  /// waits for the device, and so for kernels of other ranks there, which may
+  /// wait for what a third rank cannot launch meanwhile. Returns whether memory
+  /// can be given back.
   bool endRuns(CUstream stream = nullptr);
-  /// Ends this rank's part; whether what it used may be freed.
+  /// Ends this rank's part. Returns whether the memory that it used may be
+  /// freed.
   bool finish();
-  /// Frees it, and waits until all ranks have.
+  /// Frees the state, and waits until all ranks have freed theirs.
   static void giveBack(std::unique_ptr<State> state);
 
   /// Fails the team, and stops the kernels of this rank.
@@ -154,13 +159,13 @@ struct GpuExecutor::State {
   RankPlan plan;
   size_t argumentCount = 0;
   std::vector<bool> isScattered;
-  /// Of the own part of each argument.
+  /// Of this rank's part of each argument.
   std::vector<std::string> argumentNames;
   std::vector<int64_t> argumentCounts;
   std::vector<int> elementSizes;
   std::vector<std::string> launchNames, failures;
 
-  // What comes later is given back first.
+  // Members that come later are given back first.
   std::unique_ptr<GpuDevice> device;
   GpuKernels kernels;
   DeviceObject<void *> hostMemory;
@@ -172,18 +177,18 @@ struct GpuExecutor::State {
   /// Null where ranks access each other's memory.
   std::unique_ptr<GpuMessages> messages;
   std::vector<SharedArgument> shared;
-  /// Where this rank has them in this run, if ranks send messages.
+  /// If ranks send messages: where this rank's parts of them are in this run.
   std::vector<CUdeviceptr> sentFrom;
   std::vector<OwnScattered> scattered;
   std::vector<ValueArgument> values;
   std::vector<PreparedGpuLaunch> launches;
-  /// By stream; none of stream 0, which is the caller's, and of those without
+  /// By stream; null for stream 0, which is the caller's, and for those without
   /// launches.
   std::vector<CUstream> streams;
-  /// What they are taken from.
+  /// What `streams` are taken from.
   std::shared_ptr<OwnStreams> ownStreams;
   std::vector<Event> joins;
-  /// By stream; none where this rank has the device's queues for itself.
+  /// By stream; empty if this rank has the device's queues for itself.
   std::vector<StreamPace> paces;
   Event fork, last, traceZero;
 
@@ -198,7 +203,6 @@ private:
   Status prepareLaunches(const GpuProgram &program);
   Status prepareStreams();
   Status prepareValues(const Plan &plan);
-  /// Before the others may use this rank's memory.
 
   int64_t placeShared(const Plan &plan, const GpuProgram &program,
                       int64_t offset);
@@ -209,34 +213,34 @@ private:
     return argument.places().addresses[static_cast<size_t>(rank)];
   }
 
-  // Of scattered arguments (GpuPieces.cpp).
+  // Scattered arguments (GpuPieces.cpp).
   Status prepareScattered(const Plan &plan, const GpuProgram &program);
-  /// Where what all ranks gave of a shared argument is to be accessed; nothing
-  /// if a rank cannot.
+  /// Where to access a shared argument at the addresses that all ranks gave;
+  /// nothing if some rank cannot.
   Result<std::optional<SharedPlaces>>
   shareIfPossible(const SharedArgument &argument, void *given);
   Status bindScattered(OwnScattered &argument, void *given);
   /// Gives back the tables of what was bound.
   void forgetTables();
   Status checkUnbound(const OwnScattered &argument, PieceSpan pieces) const;
-  /// Lets kernels find what the run was given.
+  /// Sets what kernels get for the run's scattered arguments.
   void findScattered();
-  /// Tells the device where that is if it is not what was bound.
+  /// Writes the tables of those that are not what was bound.
   Status placeTables(CUstream stream);
-  /// The table of these pieces, which stays.
+  /// A table of these pieces that is kept.
   Result<CUdeviceptr> tableOf(PieceSpan pieces);
   Status writeTable(CUdeviceptr place, PieceSpan pieces, CUstream stream);
-  /// Copies what the caller has elsewhere than it was bound, before or after
-  /// the run.
+  /// Copies arguments that the caller has elsewhere than they were bound,
+  /// before or after the run.
   Status stage(bool before, CUstream stream);
   /// Begins to use a stream of the caller's, unless that was used before or
   /// captures a graph.
   Status beginStream(CUstream stream);
   Status launchAll(CUstream stream);
-  /// Before a stream of the plan is given so many things: waits where it has
-  /// many that are not done.
+  /// To be called before `things` items are submitted to a stream of the plan.
+  /// Waits if the stream has too many that are not done.
   Status pace(size_t number, CUstream stream, size_t things);
-  /// What a run gives the caller's stream beside its launches.
+  /// How many items a run submits to the caller's stream beside its launches.
   size_t thingsBeside() const;
   Status launch(PreparedGpuLaunch &launch, CUstream stream, bool isTraced);
   /// All of a launch, with its messages.
@@ -249,14 +253,14 @@ private:
   Status awaitEvent(const Event &event);
   /// Lets the others see what the device has begun and done of a traced run.
   void showTraced() const;
-  /// What a kernel has reported; success if none has.
+  /// The fault that a kernel has reported; success if none has.
   Status fault() const;
-  /// What CUDA says of memory that is gone is less than why it is gone: waits
-  /// whether that is known soon.
+  /// CUDA's error says less than its cause, such as a rank that is gone. Waits
+  /// a moment whether the cause becomes known, and returns that, else `status`.
   Status explain(Status status) const;
-  /// What makes waiting for the device pointless.
+  /// An error if waiting for the device has become pointless.
   Status trouble();
-  /// Who has ended, though this rank still waits.
+  /// An error if another rank has ended, for which this one may wait.
   Status lostRank() const;
   void stopKernels();
   /// Whether all that was started is done within so many seconds.
@@ -266,37 +270,38 @@ private:
 
   HostWords *words = nullptr;
   CUdeviceptr deviceWords = 0;
-  /// Of the run that is being started.
+  /// Whether the run that is being started is captured.
   bool isCaptured = false;
-  /// Whether it is the first in its stream.
+  /// Whether that run is the first in its stream.
   bool isFirstRun = false;
-  /// Whether any was a capture; who watches messages looks, too.
+  /// Whether any run was captured. The thread that watches messages reads it
+  /// too.
   std::atomic<bool> hasCaptured = false;
   bool mayBeUsed = false, hasRun = false, isTraceReady = false;
   uint64_t runs = 0;
-  /// Of the callers' streams that were used last, by their numbers, which no
-  /// other stream gets; 0 is none.
+  /// The ids of the callers' streams that were used last. No two streams get
+  /// the same id, and 0 is none.
   std::array<unsigned long long, 16> usedStreams{};
   size_t nextUsed = 0;
   int64_t traceZeroTime = 0;
   /// When to look again whether the others are there, by the steady clock.
   std::atomic<int64_t> nextLook = 0;
-  /// Of the run that is being started: what the caller gave, and what kernels
-  /// get.
+  /// Of the run that is being started: the addresses that the caller gave, and
+  /// those that kernels get.
   std::vector<void *> given, arguments;
-  /// What the caller gave, with places instead of values.
+  /// The addresses that the caller gave, with those of the values' places.
   std::vector<void *> placed;
 
-  /// The kernel that writes tables, and what it gets.
+  /// The launch of the kernel that writes tables.
   PreparedGpuLaunch tableWriter;
-  /// Of what is staged, and then of what is bound.
+  /// The tables of staged arguments, and then those of bound ones.
   struct Table {
     std::vector<Piece> pieces;
     DeviceMemory memory;
   };
   std::vector<Table> tables;
   size_t stagedTables = 0;
-  /// Of the table that is being written.
+  /// The words of the table that is being written.
   std::vector<int64_t> tableWords;
 };
 

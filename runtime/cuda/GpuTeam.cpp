@@ -20,7 +20,8 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Of an allocation, so that nothing else lies in what others open with it.
+/// The size to which allocations are rounded, so that nothing else lies in the
+/// memory that others open with them.
 constexpr int64_t granule = int64_t(2) << 20;
 
 uint64_t processToken() {
@@ -88,7 +89,7 @@ struct GpuTeam::Record {
 
 struct GpuTeam::Described {
   Record record;
-  /// If it is to be mapped.
+  /// The memory, if it is to be mapped.
   PhysicalRange physical;
 };
 
@@ -311,7 +312,7 @@ Status GpuTeam::share(HostExchange &exchange, int64_t bytes,
                       ? error(reason, "; CCN_GPU_TRANSPORT is peer")
                       : checkMessages(*all, reason);
   if (!failed) {
-    // Whoever cannot access the others says why.
+    // A rank that cannot access the others says why.
     Status theirs;
     if (reached && transport != GpuTransport::Nccl)
       theirs = exchange.barrier("set-up of GPUs");
@@ -388,7 +389,7 @@ GpuTeam::shareIfPossible(HostExchange &exchange, CUdeviceptr address,
     if (!reach(own, (*all)[other], static_cast<int>(other), (*received)[other],
                *memory))
       memory.reset();
-  // What one cannot access, none does.
+  // If one rank cannot access it, no rank does.
   Result<std::vector<int>> possible =
       exchange.gather(static_cast<int>(memory.has_value()));
   if (!possible)

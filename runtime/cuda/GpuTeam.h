@@ -1,10 +1,9 @@
 //===- GpuTeam.h - Memory of GPUs that all ranks can address ----*- C++ -*-===//
 //
 // Each rank takes symmetric memory from its device and learns where that of the
-// others is: ranks of one process share addresses, those of others open a
-// handle. What was mapped apart from that, each maps for its own device. Where
-// some cannot access the memory of others, as on several hosts, all agree to
-// send messages instead (GpuMessages.h).
+// others is: ranks of one process share addresses, those of other processes
+// open a handle. Memory that was mapped (MappedMemory.h) is mapped once more by
+// each rank, for its own device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +20,9 @@
 
 namespace ccn::runtime {
 
-/// Memory of all ranks, as the device of one of them sees it. What was opened
-/// and mapped for that is given back with it, while its context is current.
+/// Memory of all ranks, as the device of one of them sees it. The handles and
+/// mappings for that are given back with it, while the device's context is
+/// current.
 class PeerMemory {
 public:
   /// By rank.

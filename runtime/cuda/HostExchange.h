@@ -17,13 +17,14 @@
 
 namespace ccn::runtime {
 
-/// How far a rank is, for what others say when they miss it.
+/// How far a rank is; other ranks report it when they wait for this one in
+/// vain.
 struct Progress {
   /// The run that it has started last, and how many of its launches its GPU was
   /// given.
   uint32_t run = 0, given = 0;
-  /// Where runs are traced how many the GPU has begun, and has done; and the
-  /// first that it has not done.
+  /// If runs are traced: how many of the launches the GPU has begun and done,
+  /// and the first that it has not done.
   uint32_t isTraced = 0, begun = 0, over = 0, first = 0;
 
   bool operator==(const Progress &) const = default;
@@ -35,7 +36,7 @@ enum class EndStage : uint32_t {
   RunsAreOver = 1,
   /// It accesses no memory of others any more.
   PeersAreClosed = 2,
-  /// What it took is given back, which waits for what others run.
+  /// Its memory is given back, which waits for the runs of others.
   MemoryIsBack = 3,
 };
 
@@ -74,10 +75,11 @@ public:
   /// Nobody goes on before all have come. `name` is for messages.
   Status barrier(const char *name);
 
-  /// Lets the others see how far this rank is; they look when they like. Takes
+  /// Shows the others how far this rank is, for them to read at any time. Takes
   /// no time.
   void show(const Progress &own);
-  /// What each rank has shown last; nothing of those whose memory is elsewhere.
+  /// What each rank has shown last; nothing for ranks whose memory is
+  /// elsewhere.
   std::vector<std::optional<Progress>> progress();
 
   int rank() const { return memory.rank(); }
@@ -86,10 +88,10 @@ public:
   /// Whether no rank has failed, left or ended.
   bool isWhole() const;
 
-  /// Says that this rank has come so far towards its end, and waits until the
+  /// Says that this rank has come to this stage of its end, and waits until the
   /// others have, or are gone: at most `graceSeconds` longer than the time
-  /// limit or, once it has failed, than the team's failure. Whether all have; a
-  /// failure it does not make.
+  /// limit or, if the team has failed, than its failure. Returns whether all
+  /// have come; it never fails the team.
   bool meetAtEnd(EndStage stage, double graceSeconds);
 
 private:

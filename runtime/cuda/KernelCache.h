@@ -25,13 +25,14 @@ public:
   /// Of this process, in cacheFolder().
   static KernelCache &shared();
 
-  /// What compileKernels gives, from the cache if it is there. An entry that is
-  /// damaged counts as none; one that cannot be written is compiled again next
-  /// time. Of threads that want the same at once one compiles it.
+  /// The result of compileKernels, from the cache if it is there. A damaged
+  /// entry counts as none. If an entry cannot be written, it is compiled again
+  /// next time. If several threads want the same entry at once, one of them
+  /// compiles it.
   Result<CompiledKernels> get(const std::string &source,
                               std::string_view architecture);
 
-  /// What is there already. An error only if there is no compiler.
+  /// An entry that is there already. An error only if there is no compiler.
   Result<std::optional<CompiledKernels>>
   find(const std::string &source, std::string_view architecture) const;
 
@@ -41,7 +42,7 @@ public:
 
 private:
   std::string folder;
-  /// What the entry of that file holds, or should.
+  /// The content of the entry in that file; compiles it if it is not there.
   Result<CompiledKernels> make(const std::string &path,
                                const std::string &source,
                                std::string_view architecture) const;
@@ -49,7 +50,7 @@ private:
   using Future = std::shared_future<Result<CompiledKernels>>;
 
   std::mutex mutex;
-  /// What this process has used, or will have, by the entry's file.
+  /// What this process has used or is compiling, by the entry's file.
   std::map<std::string, Future> used;
 };
 

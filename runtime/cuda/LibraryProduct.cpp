@@ -1,8 +1,8 @@
 //===- LibraryProduct.cpp - Matrix products by cuBLASLt -------------------===//
 //
-// The library's matrices are column-major, the plan's mostly row-major: then
-// the product's transpose is asked for, of the operands in the other order,
-// which are their own transposes as they lie.
+// The library's matrices are column-major, the plan's mostly row-major. So the
+// library is asked for the transposed product: the operands change places, and
+// in memory they already are their own transposes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -162,7 +162,7 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
   std::unique_ptr<LibraryProduct> made(new LibraryProduct(device, blas));
   if (int64_t size = sizeInBytes(type);
       std::optional<LibraryForm> padded = paddedForm(*form, size, alignment))
-    // Where there is no memory for them it takes longer.
+    // Without memory for the copies the product takes longer.
     if (made->addCopies(*form, *padded, size))
       form = padded;
   made->handle = *handle;
@@ -271,7 +271,7 @@ Result<bool> LibraryProduct::findAlgorithm() {
   cublasStatus_t answer =
       blas.heuristic(handle, desc.get(), left.get(), right.get(), out.get(),
                      out.get(), preference, 1, &found, &count);
-  // There may be none for such strides.
+  // The library may have no algorithm for such strides.
   if (answer == CUBLAS_STATUS_NOT_SUPPORTED ||
       (answer == CUBLAS_STATUS_SUCCESS && count == 0))
     return false;
@@ -282,7 +282,7 @@ Result<bool> LibraryProduct::findAlgorithm() {
   return true;
 }
 
-/// What is beyond the product's matrix stays zero.
+/// The memory is zeroed: what is beyond the product's matrix stays zero.
 Status LibraryProduct::addCopy(const LibraryMatrix &matrix,
                                const LibraryMatrix &padded, int64_t size) {
   int64_t bytes = padded.leading * padded.columns * size;

@@ -34,22 +34,23 @@ struct LibraryForm {
   int64_t batch = 1;
 };
 
-/// The product of copies whose rows and columns are multiples of `alignment`
-/// bytes, filled up with zeros, if those of the matrices are not and the
-/// library takes so much longer then that it is worth the copies; else nothing.
-/// Elements have `size` bytes.
+/// The form for copies of the matrices whose rows and columns are filled up
+/// with zeros to multiples of `alignment` bytes. Nothing if the matrices have
+/// such rows and columns themselves, or if the copies would cost more than the
+/// library gains by them. Elements have `size` bytes.
 std::optional<LibraryForm> paddedForm(const LibraryForm &form, int64_t size,
                                       int64_t alignment);
 
-/// Nothing if the library cannot: its operands need a dimension of stride 1,
-/// and a batch one stride; nor if there is nothing to do.
+/// The product as the library does it. Nothing if it cannot, as operands need a
+/// dimension of stride 1, and batches one stride; nor if there is nothing to
+/// do.
 std::optional<LibraryForm> libraryForm(const MatmulPart &part);
 
 class LibraryProduct {
 public:
   /// The workspace that products may use, in bytes.
   static constexpr int64_t workspaceBytes = 32 << 20;
-  /// What the addresses of all matrices are multiples of, in bytes.
+  /// All matrices' addresses are multiples of this many bytes.
   static constexpr int64_t alignment = 16;
 
   /// Prepares a product of matrices of `type`; nothing if the library has none
@@ -69,7 +70,8 @@ private:
   /// A matrix with more rows and columns than one of the product.
   struct Copy {
     DeviceMemory memory;
-    /// In bytes, of a column, and from one to the next in either.
+    /// In bytes: a column, and the distance from one column to the next in the
+    /// matrix and in the copy. Then the number of columns.
     size_t width, pitch, ownPitch, columns;
   };
   /// Copies of all matrices for the padded form, of `size` bytes an element;

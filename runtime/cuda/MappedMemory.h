@@ -1,9 +1,9 @@
 //===- MappedMemory.h - Memory that is apart from its addresses -*- C++ -*-===//
 //
-// What cuMemCreate gave and cuMemMap mapped, as PyTorch's expandable segments
-// and NCCL's ncclMemAlloc do: unlike memory of cuMemAlloc it is accessible
-// where it was mapped for a device, only. So who shall access memory of others
-// maps it once more, at addresses of its own.
+// Memory that cuMemCreate gave and cuMemMap mapped, as PyTorch's expandable
+// segments and NCCL's ncclMemAlloc do. Unlike memory of cuMemAlloc, only the
+// device for which it was mapped can access it. So a rank that is to access
+// memory of another maps it once more, at addresses of its own.
 //
 //===----------------------------------------------------------------------===//
 

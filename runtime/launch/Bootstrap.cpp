@@ -66,7 +66,7 @@ struct Greeting {
   RunIdentity identity;
   RankNeeds needs;
   int64_t process = 0;
-  /// Of the file that would be the shared memory, if this is rank 0.
+  /// The number of the file that would be the shared memory, if this is rank 0.
   int32_t heapFile = -1;
   /// Equal where processes see each other's numbers.
   char host[192] = {};
@@ -143,7 +143,7 @@ struct Team::State {
   /// must be, an error; the same on all.
   Result<bool> openHeap(Network &network, const TeamOptions &options);
   Status start(std::unique_ptr<Network> network, const TeamOptions &options);
-  /// Of so many programs.
+  /// Chooses the variants of the first `programs` programs.
   void chooseVariants(size_t programs);
   bool isElsewhere(int rank) const {
     return std::strcmp(of(rank).host, of(own).host) != 0;
@@ -173,7 +173,7 @@ struct Team::State {
   std::vector<Greeting> greetings;
   std::vector<int32_t> variants;
   Status joined;
-  /// That joined() is a failure that all ranks know of.
+  /// Whether joined() is a failure that all ranks know of.
   bool isAgreed = false;
   bool isWrongSize = false, lacksMemory = false;
   /// For shared memory: what rank 0 has made, and what each has opened.
@@ -183,7 +183,7 @@ struct Team::State {
   std::atomic<bool> hasTold = false;
   bool oneHost = true;
   std::string description;
-  /// One of them.
+  /// One of these is the transport.
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<MessageTransport> messages;
   std::unique_ptr<TerminationWatch> watch;
@@ -394,7 +394,7 @@ bool Team::State::isFirst() const {
 
 /// Leaves, and waits until all others have; a failure if somebody did not.
 Status Team::State::awaitOthers() {
-  // Someone who failed may never notice that others did.
+  // A rank that has failed may never notice that others have.
   constexpr double patience = 5;
   if (messages) {
     bool clean = messages->close();
@@ -461,7 +461,7 @@ Status Team::leave() {
     status = s.awaitOthers();
   s.hasWaited = true;
   s.watch.reset();
-  // What all know makes all end alike.
+  // A failure that all ranks know makes all end alike.
   if (s.session)
     s.session->end(status.ok() || s.isAgreed);
   return status;

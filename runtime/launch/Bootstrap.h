@@ -23,10 +23,10 @@
 namespace ccn::runtime {
 
 /// The variants of a program that were measured to be the fastest; 0, the
-/// default, where none was.
+/// default, if none was.
 struct TunedVariants {
-  /// Where all ranks are on one host, and where they are on several, to which
-  /// GPUs send messages.
+  /// For ranks on one host, and for ranks on several hosts, where GPUs send
+  /// messages.
   int32_t oneHost = 0, severalHosts = 0;
 };
 
@@ -35,13 +35,14 @@ struct TeamOptions {
   RankLaunch launch;
   /// How many ranks the program has.
   int ranks = 1;
-  /// The symmetric memory of each, and what this one will take besides.
+  /// The symmetric memory of each rank, and the other memory that this one will
+  /// take.
   int64_t bytesPerRank = 0, otherBytes = 0;
   /// What is run, the same on all ranks: such as a hash of the package. At most
   /// RunIdentity::maxContent characters.
   std::string content;
-  /// Of each program what this rank would run; of those after the first
-  /// mostPrograms it is taken to be 0.
+  /// For each program, the variants that this rank would run; for programs
+  /// after the first mostPrograms, 0 is assumed.
   std::vector<TunedVariants> variants;
   Environment environment;
 
@@ -50,37 +51,37 @@ struct TeamOptions {
 
 class Team {
 public:
-  /// Makes this process part of the team of all processes that were launched.
-  /// joined() says whether it has. A failure names the ranks that are missing
-  /// or that run something else, or for which there is not enough memory;
-  /// nothing has been taken of it then.
+  /// Makes this process part of the team of all processes that were launched;
+  /// joined() says whether that succeeded. A failure names the ranks that are
+  /// missing, that run something else, or that lack memory; no memory has been
+  /// taken then.
   static std::unique_ptr<Team> join(const TeamOptions &options);
 
-  /// Leaves.
+  /// Leaves the team.
   ~Team();
 
   const Status &joined() const;
-  /// Whether it has not because another number of ranks was launched than the
-  /// program has.
+  /// Whether joining failed because the launcher started another number of
+  /// ranks than the program has.
   bool isWrongSize() const;
-  /// Whether it has not because there is not enough memory.
+  /// Whether joining failed for lack of memory.
   bool lacksMemory() const;
   int rank() const;
-  /// Of each program of the options the variant that all ranks would run; 0,
-  /// the default, where they differ.
+  /// For each program of the options, the variant that all ranks would run; 0,
+  /// the default, if they differ.
   const std::vector<int32_t> &variants() const;
   /// Whether all ranks are on one host, and so have one clock.
   bool isOneHost() const;
   /// For people: "4 processes of one host, over shared memory".
   const std::string &description() const;
 
-  /// Of a team that has joined.
+  /// The transport of a team that has joined.
   Transport &transport() const;
 
-  /// Whether the caller should tell the user why the team failed: what all know
-  /// of is told by the first rank that still can. To be asked before leave(),
-  /// and after it again, when it may have turned out that the ranks before this
-  /// one cannot. True once.
+  /// Whether the caller should tell the user why the team failed. A cause that
+  /// all ranks know is told by the first rank that still can. Ask before
+  /// leave(), and again after it: then it may turn out that the ranks before
+  /// this one cannot. True only once.
   bool mayTell();
 
   /// Ends this process's part in the team: waits until all others have come to

@@ -155,7 +155,8 @@ Status Detection::override(MeetingPlace &place) const {
 Found Detection::mpi(const char *rankVariable,
                      const char *ranksVariable) const {
   RankLaunch launch;
-  // Who does not say how many ranks there are leaves that to MPI itself.
+  // A launcher that does not say how many ranks there are leaves that to MPI
+  // itself.
   if (isSet(ranksVariable)) {
     if (Status status = readRanks(launch, rankVariable, ranksVariable); !status)
       return status;
@@ -168,7 +169,7 @@ Found Detection::mpi(const char *rankVariable,
       return rank.status();
     launch.rank = static_cast<int>(*rank);
   }
-  // Of Open MPI, of MPICH's launcher, of srun.
+  // The variables of Open MPI, of MPICH's launcher and of srun.
   for (const char *variable :
        {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
     if (isSet(variable)) {

@@ -1,8 +1,8 @@
 //===- RankLaunch.h - Who started this process as a rank --------*- C++ -*-===//
 //
-// Launchers tell the processes that they start who they are in environment
-// variables, each launcher in its own. Here is what they say, in one form, and
-// which of them is believed where several have a say.
+// Each launcher tells the processes that it starts which rank they are, in
+// environment variables of its own. This reads them into one form, and decides
+// which launcher counts if several have set theirs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ struct RankLaunch {
   std::optional<int> ranks;
   /// The number of this process among those of its host, if that is known.
   std::optional<int> localRank;
-  /// Not of MPI.
+  /// Not set by MPI.
   MeetingPlace place;
 };
 

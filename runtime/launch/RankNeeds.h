@@ -13,7 +13,7 @@
 
 namespace ccn::runtime {
 
-/// What one rank says. Plain bytes.
+/// What one rank tells the others. Plain bytes.
 struct RankNeeds {
   /// Its block of symmetric memory, and all else that it will take.
   int64_t symmetric = 0, other = 0;

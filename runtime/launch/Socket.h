@@ -23,7 +23,7 @@ namespace ccn::runtime {
 struct SocketAddress {
   uint8_t bytes[16] = {};
   uint32_t port = 0;
-  /// Of an address that is valid on one link only: which of this host's links.
+  /// For an address that is valid on one link only: which of this host's links.
   uint32_t link = 0;
 
   /// Every address of this host.
@@ -56,7 +56,7 @@ Result<FileDescriptor> listenAt(const SocketAddress &address);
 /// A socket that is about to be connected, which is writable when it is or has
 /// failed.
 Result<FileDescriptor> startConnecting(const SocketAddress &address);
-/// Then: whether it is connected.
+/// After startConnecting(): whether the socket is connected.
 Status connected(int socket);
 
 /// The next connection that somebody has made; nothing if there is none, or if

@@ -47,7 +47,7 @@ template <typename Message> static bool say(int socket, Message &message) {
 }
 
 //===----------------------------------------------------------------------===//
-// Who connects
+// The side that connects
 //===----------------------------------------------------------------------===//
 
 TcpKnock::TcpKnock(const SocketAddress &address, const TcpGreeting &greeting)
@@ -136,7 +136,7 @@ TcpKnock::State TcpKnock::await(double seconds) {
 }
 
 //===----------------------------------------------------------------------===//
-// Who listens
+// The side that listens
 //===----------------------------------------------------------------------===//
 
 std::optional<TcpGreeting> TcpVisitor::advance() {
@@ -147,7 +147,7 @@ std::optional<TcpGreeting> TcpVisitor::advance() {
     return std::nullopt;
   case TcpFirstWords<TcpGreeting>::State::OtherVersion:
     version = greeting.message().preamble.version;
-    // What is not read would keep the answer from arriving.
+    // Bytes that are not read would keep the answer from arriving.
     char rest[4096];
     (void)recv(socket.get(), rest, sizeof rest, 0);
     answer(TcpAnswer::OtherVersion, "");

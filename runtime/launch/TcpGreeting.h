@@ -1,7 +1,7 @@
 //===- TcpGreeting.h - How a connection between ranks begins ----*- C++ -*-===//
 //
-// Who connects greets; who listens answers. Both sides may turn out not to be
-// ranks at all.
+// The side that connects greets, the side that listens answers. Either may turn
+// out not to be a rank at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace ccn::runtime {
 
-/// What both begin with, in every version.
+/// What greetings and answers begin with, in every version.
 struct TcpPreamble {
   static constexpr uint32_t currentVersion = 1;
 
@@ -24,13 +24,13 @@ struct TcpPreamble {
   uint32_t unused = 0;
 };
 
-/// What who connects says first. Plain bytes.
+/// What the side that connects says first. Plain bytes.
 struct TcpGreeting {
   static constexpr const char *magic = "ccnhello";
 
   TcpPreamble preamble;
   int32_t rank = 0, ranks = 0;
-  /// Whom it takes the other for.
+  /// The rank for which it takes the other side.
   int32_t to = 0;
   /// Where it listens to the ranks after it.
   uint32_t port = 0;
@@ -39,7 +39,8 @@ struct TcpGreeting {
   char job[256] = {};
 };
 
-/// What who listens says. Older and newer versions have the same.
+/// What the side that listens answers. It is the same in older and newer
+/// versions.
 struct TcpAnswer {
   static constexpr const char *magic = "ccnreply";
   enum Verdict : uint32_t {
@@ -89,18 +90,18 @@ public:
 
   /// -1 when it is no longer waiting.
   int file() const { return socket.get(); }
-  /// What to poll for.
+  /// The events to poll for.
   short events() const;
-  /// To be called when that has happened.
+  /// To be called when one of them has happened.
   State advance();
   State current() const { return state; }
-  /// Waits until it is answered, at most some seconds; who has not answered
-  /// then is a stranger.
+  /// Waits until it is answered, at most some seconds; a side that has not
+  /// answered then is a stranger.
   State await(double seconds);
 
   const SocketAddress &address() const { return place; }
   const std::string &text() const { return why; }
-  /// Of one that is welcome.
+  /// The socket of a connection that is welcome.
   FileDescriptor takeSocket() { return std::move(socket); }
 
 private:
@@ -122,12 +123,13 @@ public:
   explicit TcpVisitor(FileDescriptor socket) : socket(std::move(socket)) {}
 
   int file() const { return socket.get(); }
-  /// What it says, once it has. Closes the connection of who is no rank.
+  /// The greeting, once it has come. Closes the connection if the other side is
+  /// no rank.
   std::optional<TcpGreeting> advance();
   /// Answers, and closes the connection unless it is welcome.
   void answer(TcpAnswer::Verdict verdict, const std::string &text);
   FileDescriptor takeSocket() { return std::move(socket); }
-  /// Of another version of ccn: which one.
+  /// The other side's version of ccn, if it is another one.
   std::optional<uint32_t> otherVersion() const { return version; }
 
 private:

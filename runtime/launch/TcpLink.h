@@ -26,24 +26,24 @@ public:
   /// The most bytes of a body.
   static constexpr uint64_t mostBytes = uint64_t(1) << 24;
 
-  /// Of no connection: closed.
+  /// A link without a connection, which counts as closed.
   TcpLink() = default;
   explicit TcpLink(FileDescriptor socket) : socket(std::move(socket)) {}
 
   int file() const { return socket.get(); }
-  /// Whether nothing more can be sent or will arrive. What has arrived before
-  /// is there.
+  /// Whether nothing more can be sent or will arrive. Frames that have arrived
+  /// before are still there.
   bool isClosed() const { return socket.get() < 0; }
   /// Why, as an error: the cause that rank `other` gave when it ended, or that
   /// it has ended.
   Status closure(int other) const;
   bool hasSaidFarewell() const { return saidFarewell; }
-  /// Whether the other has, without a cause.
+  /// Whether the other has ended without a cause.
   bool hasEndedWell() const { return saidFarewell && why.empty(); }
 
   /// Frames that have not left this process, or not in whole.
   size_t waiting() const { return outgoing.size(); }
-  /// Adds a frame, whose body has at most mostBytes, to what waits.
+  /// Adds a frame, whose body has at most mostBytes, to those that wait.
   void append(Kind kind, Message body);
   /// Sends as much as goes now.
   void send();
@@ -57,7 +57,7 @@ public:
   /// What has arrived. The reader takes frames from its front.
   std::deque<Frame> &frames() { return arrived; }
 
-  /// Closes the connection to one that sent what makes no sense.
+  /// Closes the connection, as the other has sent what makes no sense.
   void refuse();
   /// Says farewell, after what waits, and that nothing follows; the other can
   /// still be read.
@@ -88,9 +88,9 @@ private:
   /// Whether nothing is to follow what waits.
   bool isEnding = false;
   std::deque<Outgoing> outgoing;
-  /// Of the first of them.
+  /// How much of the first of them has been sent.
   size_t sentBytes = 0;
-  /// Of the frame that arrives.
+  /// The header of the frame that is arriving.
   Header header{};
   size_t headerBytes = 0, bodyBytes = 0;
   Message body;

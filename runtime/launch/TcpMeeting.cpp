@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Beside ranks, of whom nothing has been heard yet.
+/// Connections, beside those to ranks, from which nothing has been heard yet.
 constexpr size_t mostStrangers = 128;
 
 class Meeting {
@@ -71,7 +71,7 @@ private:
   const int own;
   TcpGreeting greeting;
   FileDescriptor listener;
-  /// What the listener is for, if that is one address.
+  /// The one address at which the listener listens, if it is only one.
   std::optional<SocketAddress> listensAt;
   std::vector<TcpLink> links;
   std::vector<Member> members;
@@ -80,7 +80,8 @@ private:
   std::map<int, TcpKnock> knocks;
   /// Where the ranks listen.
   std::vector<SocketAddress> listeners;
-  /// Who was turned away last, or answered instead of rank 0.
+  /// What was said last to a side that was turned away, or by one that answered
+  /// instead of rank 0.
   std::string note;
 };
 
@@ -131,7 +132,7 @@ Status Meeting::step() {
   files.push_back({listener.get(), POLLIN, 0});
   for (const TcpVisitor &visitor : visitors)
     files.push_back({visitor.file(), POLLIN, 0});
-  // Those that are closed have no file, and nothing happens to them.
+  // Links that are closed have no file, and nothing happens to them.
   size_t firstLink = files.size();
   for (TcpLink &link : links)
     files.push_back(
@@ -178,7 +179,7 @@ Status Meeting::step() {
   return Status();
 }
 
-/// Answers who greets. A failure is one of the whole job.
+/// Answers a greeting. A failure is one of the whole job.
 Status Meeting::greet(TcpVisitor &visitor, const TcpGreeting &said) {
   std::string job(said.job, strnlen(said.job, sizeof said.job));
   if (job != greeting.job) {
@@ -207,7 +208,7 @@ Status Meeting::greet(TcpVisitor &visitor, const TcpGreeting &said) {
                        " expected a rank after it, found rank ", said.rank));
     return Status();
   }
-  // Who was here may have gone just now.
+  // The process that was here may have gone just now.
   if (isAfter)
     link(said.rank).read();
   if (!isAfter || (!link(said.rank).isClosed() &&
@@ -437,7 +438,7 @@ Status Meeting::connect() {
   SocketAddress first = SocketAddress::peer(link(0).file());
   for (int rank = 1; rank < own; ++rank) {
     SocketAddress address = listeners[static_cast<size_t>(rank)];
-    // Who has reached rank 0 on its own host is there too.
+    // A rank that has reached rank 0 on its own host is on that host too.
     if (options.place.isOneHost || address.isLoopback()) {
       uint32_t port = address.port;
       address = first;

@@ -1,7 +1,10 @@
 //===- TcpNetwork.h - Messages over TCP -------------------------*- C++ -*-===//
 //
-// The network of ranks that no MPI connects: a connection between each two, for
-// some hundred ranks. It needs nothing but the system's sockets.
+// The network of ranks that MPI does not connect: a connection between every
+// two, for some hundred ranks. It needs nothing but the system's sockets. If a
+// process ends, its system closes its connections, so the others know at once.
+// If a host is gone, they know by its silence, which MessageTransport watches
+// for.
 //
 // The connection of a process that ends is closed by its system, so the others
 // know at once; of a host that is gone they know by its silence, for which

@@ -1,7 +1,7 @@
 //===- TerminationWatch.h - Why a launcher ends a rank ----------*- C++ -*-===//
 //
 // mpirun ends all ranks with SIGTERM when one has died. While a watch exists,
-// this process looks who that is before it ends, and says so.
+// this process finds out which rank that is before it ends, and says so.
 //
 //===----------------------------------------------------------------------===//
 

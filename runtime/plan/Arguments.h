@@ -1,6 +1,6 @@
 //===- Arguments.h - What a plan's caller passes ----------------*- C++ -*-===//
 //
-// Checks of buffers, in every run.
+// Checks of the buffers that callers pass, in every run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,9 @@ namespace ccn::runtime {
 Status checkBuffer(const void *buffer, int64_t bytes, ElementType type,
                    const char *operation, const char *what);
 
-/// An error if these are not the addresses of the program's arguments, as far
-/// as the plan uses them: of a PieceList where `scattered` says so, which has
-/// an element for each.
+/// An error unless `arguments` has an address for each of the program's
+/// arguments that the plan uses: of the array, or of a PieceList where
+/// `scattered`, which has an entry for each argument, says so.
 Status checkArguments(const RankPlan &plan, const std::vector<bool> &scattered,
                       std::span<void *const> arguments);
 

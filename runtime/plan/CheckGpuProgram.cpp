@@ -1,8 +1,8 @@
 //===- CheckGpuProgram.cpp - Whether kernels fit their plan ---------------===//
 //
 // The limits are those of CUDA's programming guide for compute capability 9.0,
-// which none of the earlier ones exceeds. What the device at hand can do less
-// is for the executor to say.
+// which none of the earlier ones exceeds. The executor refuses what the device
+// at hand cannot do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t warp = 32, maxThreads = 1024;
 constexpr int64_t maxSharedBytes = 227 * 1024;
-/// Of a kernel, in all.
+/// The parameters of a kernel, in all.
 constexpr int64_t maxParameterBytes = 32764;
 constexpr int64_t maxBlocks = INT32_MAX;
 /// Times the blocks of any device this stays far from an overflow.
@@ -71,7 +71,8 @@ Status checkKernel(const Plan &plan, const GpuProgram &program,
   return Status();
 }
 
-/// Of what a library is to do, which knows no lists of buffers.
+/// Checks a product that a library is to compute. Libraries know no lists of
+/// buffers.
 Status checkProduct(const Plan &plan, int rank, const MatmulPart &product) {
   if (Status status = checkPart(plan, rank, product); !status)
     return status;
@@ -123,7 +124,7 @@ Status checkFill(const GpuProgram &program, const GpuFill &fill) {
   return Status();
 }
 
-/// The bytes of the memory that a message is of.
+/// The size of the memory in which a message lies, in bytes.
 int64_t messageMemory(const Plan &plan, const GpuProgram &program,
                       const GpuMessage &message) {
   if (message.argument < 0)
@@ -155,7 +156,7 @@ Status checkMessage(const Plan &plan, const GpuProgram &program,
   int64_t size = messageMemory(plan, program, message);
   bool fits = message.bytes >= 1 && message.bytes <= size &&
               message.offset >= 0 && message.offset <= size - message.bytes;
-  // Rows do not overlap, so all of them are not more than there is.
+  // Rows do not overlap, so together they have no more bytes than the memory.
   int64_t left = fits ? size - message.bytes - message.offset : 0;
   int64_t span = message.bytes;
   for (size_t i = message.counts.size(); fits && i-- > 0;) {

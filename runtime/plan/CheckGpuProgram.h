@@ -1,8 +1,9 @@
 //===- CheckGpuProgram.h - Whether kernels fit their plan -------*- C++ -*-===//
 //
-// What checkPlan is for plans: programs for GPUs come from files. The kernels
-// themselves are trusted, as is object code; what the executor does with
-// everything else stays within the memory that it has taken.
+// Checks programs for GPUs, which come from files, as checkPlan checks plans.
+// The kernels themselves are trusted, as object code is. Everything else that
+// an executor does with a program that passes stays within the memory that it
+// has taken.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,7 +11,7 @@
 
 namespace ccn::runtime {
 
-/// Whether the reference plan takes and gives what the plan does.
+/// Whether the reference plan has the arguments and results of the plan.
 static Status checkReference(const Plan &plan, const Plan &reference) {
   if (Status status = checkPlan(reference); !status)
     return error("reference plan: ", status.message());
@@ -26,8 +26,8 @@ static Status checkReference(const Plan &plan, const Plan &reference) {
                  : error("the reference plan has other arguments or ranks");
 }
 
-/// Whether the plan of bounds takes what the program takes, and gives what it
-/// is said to.
+/// Whether the plan of bounds has the program's arguments, and the results that
+/// the package says.
 static Status checkBounds(const Package &package) {
   const Plan &plan = package.plan, &bounds = *package.bounds;
   if (Status status = checkPlan(bounds); !status)

@@ -1,7 +1,7 @@
 //===- CheckPackage.h - Whether a package can be run ------------*- C++ -*-===//
 //
-// What decodePackage leaves open: whether what a package holds makes sense.
-// Everything that runs packages asks this first.
+// Checks that the content of a package makes sense, which decodePackage does
+// not. Everything that runs packages asks this first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,9 +12,10 @@
 
 namespace ccn::runtime {
 
-/// Whether the target is known, the plans and the program for GPUs make sense,
-/// and those to compare with are of the same program. Whether this machine can
-/// execute it is for checkMachine and checkGpus to say.
+/// An error if the target is unknown, if the plans or the program for GPUs make
+/// no sense, or if the plans to compare with are of another program. Whether
+/// this machine can execute the package is for checkMachine and checkGpus to
+/// say.
 Status checkPackage(const Package &package);
 
 } // namespace ccn::runtime

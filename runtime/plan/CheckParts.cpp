@@ -111,7 +111,7 @@ private:
   const Plan &plan;
   const RankPlan &rankPlan;
   int rank;
-  /// Of the loops so far: the type and last element of each scratch array.
+  /// The type and last element of each scratch array of the loops so far.
   std::map<int, std::pair<ElementType, int64_t>> scratches;
 };
 
@@ -200,7 +200,7 @@ Status PartChecker::rowMajor(const View &view, std::span<const int64_t> sizes,
                              Use use) const {
   if (Status status = buffer(view, use); !status)
     return status;
-  // Strides say nothing here; if there are some, they are those.
+  // Strides may be left out here; if they are given, they must be row-major.
   if (!view.strides.empty() &&
       (view.strides.size() != sizes.size() || !isRowMajor(sizes, view.strides)))
     return error("expected a row-major view, found strides");
@@ -247,7 +247,7 @@ Status PartChecker::scratch(const Loop &loop, const LoopOperand &operand,
       std::any_of(view.strides.begin(), view.strides.end(),
                   [](int64_t stride) { return stride < 0; }))
     return error("expected scratch with strides of at least 0");
-  // What is reduced is made even of nothing.
+  // A reduction has a result even where it reduces no elements.
   std::vector<int64_t> sizes = loop.sizes;
   if (!isInput)
     std::fill(sizes.end() - loop.reducedDims, sizes.end(), 1);

@@ -202,9 +202,10 @@ Status checkLikeFirst(const Plan &plan, const RankPlan &rank) {
   return Status();
 }
 
-/// Who sets each flag of each rank, and in which launch. Ranks that go through
-/// their launches in order never wait for each other in a circle: what one
-/// waits for in a launch, others do in no later one.
+/// Finds out who sets each flag of each rank, and in which launch. No rank may
+/// wait in a launch for something that others do in a later one: then ranks
+/// that go through their launches in order never wait for each other in a
+/// circle.
 class FlagChecker {
 public:
   explicit FlagChecker(const Plan &plan)

@@ -74,8 +74,8 @@ Group exchangeGroup(const Plan &plan, const ExchangePart &part) {
   return {plan.groups[static_cast<size_t>(part.group)], part.largestCount};
 }
 
-/// A launch's exchange of some number, from 0. Ranks make the same exchanges,
-/// but not the same parts between them.
+/// Exchange number `number`, from 0, of a launch. Ranks make the same
+/// exchanges, but may have other parts between them.
 static Result<const ExchangePart *> exchangeAt(const RankPlan &plan,
                                                size_t launch, size_t number) {
   size_t found = 0;

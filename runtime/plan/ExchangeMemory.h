@@ -57,9 +57,9 @@ const ChunkSchedule &scheduleOf(const Plan &plan, const ExchangePart &part);
 /// The group of an exchange as collectives take it.
 Group exchangeGroup(const Plan &plan, const ExchangePart &part);
 
-/// What the schedule of an exchange, the one of launch `launch` with as many
-/// before it as `number`, takes on the rank that needs most. checkPlan accepts
-/// the plan.
+/// The memory that the schedule of an exchange takes, on the rank that needs
+/// most. The exchange is number `number`, from 0, of launch `launch`. checkPlan
+/// accepts the plan.
 Result<ScheduledMemory> largestSchedule(const Plan &plan, size_t launch,
                                         size_t number);
 

@@ -1,8 +1,8 @@
 //===- GpuProgram.h - The kernels of a plan for GPUs ------------*- C++ -*-===//
 //
-// What a package for NVIDIA GPUs holds beside its plan: CUDA C++ that NVRTC
-// compiles on the machine where it runs, and which kernel does what each launch
-// of the plan says. GpuAbi.h has the kernels' parameters.
+// What a package for NVIDIA GPUs holds beside its plan: CUDA C++, which NVRTC
+// compiles on the machine where it runs, and which kernel executes each launch
+// of the plan. GpuAbi.h has the kernels' parameters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,15 +32,15 @@ struct GpuKernel {
   bool waits = false;
   /// The length of the array of numbers, at least 1.
   int64_t numbers = 1;
-  /// Whether a cluster of blocks can have what otherwise a block has, which
-  /// then has CCN_CLUSTER_THREADS threads in all.
+  /// Whether clusters of blocks can do what blocks do otherwise; a cluster then
+  /// has CCN_CLUSTER_THREADS threads in all.
   bool clusters = false;
 };
 
-/// A product of matrices with which a launch begins, of the rank's own memory:
-/// a library may do it in the kernel's place. Its views are of the plan's
-/// buffers, but as the kernel accesses them: arguments may have taken the place
-/// of the symmetric memory that the plan says.
+/// A product of matrices, in the rank's own memory, with which a launch begins;
+/// a library may compute it instead of the kernel. Its views are of the plan's
+/// buffers as the kernel accesses them: arguments may have taken the place of
+/// symmetric memory.
 struct GpuProduct {
   MatmulPart part;
   /// Whether the launch does nothing else.
@@ -51,7 +51,8 @@ struct GpuProduct {
 struct GpuLaunch {
   /// An index into GpuProgram::kernels; -1 if nothing is to do.
   int kernel = 0;
-  /// How many blocks have something to do; fewer do it too, in turns.
+  /// How many blocks have something to do. Fewer blocks do it too, in several
+  /// turns.
   int64_t blocks = 1;
   /// Device memory that all blocks share while it runs; a multiple of 64.
   int64_t workspaceBytes = 0;
@@ -62,7 +63,7 @@ struct GpuLaunch {
 /// Symmetric memory that is not zero before the first run.
 struct GpuFill {
   int64_t offset = 0, bytes = 0;
-  /// Of every byte.
+  /// The value of every byte.
   int value = 0;
 };
 
@@ -70,36 +71,38 @@ struct GpuFill {
 /// memory (GpuMessages.h).
 struct GpuMessage {
   int from = 0, to = 0;
-  /// Whether `from` has written what is the memory of `to`; else `to` is to
-  /// read what is that of `from`.
+  /// True: `from` has written into memory of `to`. False: `to` is about to read
+  /// memory of `from`.
   bool isWrite = false;
-  /// Of what memory: a place in `sharedArguments`; -1 is symmetric memory.
+  /// Which memory this is: an index into `sharedArguments`, or -1 for symmetric
+  /// memory.
   int argument = -1;
-  /// Where it begins and how much is contiguous; so `counts` times, outermost
-  /// first, in steps of `strides` bytes.
+  /// Where the first contiguous range begins, and its length. There are
+  /// `counts` such ranges in each dimension, the outermost first, `strides`
+  /// bytes apart.
   int64_t offset = 0, bytes = 0;
   std::vector<int64_t> counts, strides;
 
   bool operator==(const GpuMessage &) const = default;
 };
 
-/// A launch in segments, on all ranks as many, between which messages stand for
-/// what waits in the kernel: all that a segment does to other ranks' memory is
-/// there when the next one begins.
+/// A launch that is cut into segments, as many on all ranks. Messages between
+/// the segments take the place of what waits in the kernel: what a segment does
+/// to other ranks' memory has arrived when the next one begins.
 struct GpuSegments {
   int count = 0;
-  /// Of 2 * segment those before it, of 2 * segment + 1 those after it. In this
-  /// order, which is the same on all ranks, they are sent and received.
+  /// messages[2 * i] come before segment i, messages[2 * i + 1] after it. They
+  /// are sent and received in this order, which is the same on all ranks.
   std::vector<std::vector<GpuMessage>> messages;
-  /// Earlier launches on other streams that must be done on all ranks: what
-  /// some wait for by events, others by flags.
+  /// Earlier launches on other streams that must be done first, on all ranks.
+  /// Some ranks wait for them by events, others by flags.
   std::vector<int> waits;
 };
 
 struct GpuProgram {
-  /// The arguments that ranks access of each other, by number. After the
-  /// addresses of all arguments a kernel gets, for each of these, those of all
-  /// ranks.
+  /// The numbers of the arguments that ranks access in each other's memory.
+  /// After the addresses of all arguments, a kernel gets all ranks' addresses
+  /// of each of these.
   std::vector<int> sharedArguments;
   /// One translation unit without includes.
   std::string source;
@@ -107,7 +110,7 @@ struct GpuProgram {
   /// The kernel that writes the tables of lists of buffers (GpuAbi.h), an index
   /// into `kernels`; -1 where no argument is scattered.
   int tableKernel = -1;
-  /// Of each rank, of each launch of its plan.
+  /// launches[rank][i] is launch i of the rank's plan.
   std::vector<std::vector<GpuLaunch>> launches;
   /// The plan's symmetric memory and, behind it, that of exchanges; flags not
   /// included.
@@ -115,7 +118,7 @@ struct GpuProgram {
   /// The flags of the plan and of exchanges; each has CCN_MAX_BLOCKS words.
   int64_t flags = 0;
   std::vector<GpuFill> fills;
-  /// Of each launch.
+  /// One for each launch.
   std::vector<GpuSegments> segments;
 };
 

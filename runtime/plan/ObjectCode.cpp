@@ -80,7 +80,8 @@ Status checkObjectCode(std::string_view bytes) {
     if (!isInside(segment.p_offset, segment.p_filesz))
       return error("the object code is truncated");
   }
-  // Tables of sections come last: without them too the end is missing.
+  // The table of sections comes last: if it is missing, so is the end of the
+  // file.
   if (!isInside(header.e_shoff, uint64_t(header.e_shnum) * header.e_shentsize))
     return error("the object code is truncated");
   return Status();
@@ -102,8 +103,9 @@ Result<std::unique_ptr<ObjectCode>> ObjectCode::load(std::string_view bytes) {
     path = "/proc/self/fd/" + std::to_string(file.get());
     return dlopen(path.c_str(), mode | RTLD_NOW | RTLD_LOCAL);
   };
-  // To the loader equal names are the same object. One that could not be
-  // unloaded has the name of a number that is free again: take another.
+  // The loader takes equal names for the same object. An object that could not
+  // be unloaded has the name of a number that is free again; then another
+  // number is taken.
   while (void *former = open(RTLD_NOLOAD)) {
     dlclose(former);
     FileDescriptor next(fcntl(file.get(), F_DUPFD_CLOEXEC, file.get() + 1));

@@ -78,7 +78,7 @@ template <typename T> T readNumber(std::string_view bytes, size_t offset) {
 
 size_t padded(size_t size) { return (size + 63) / 64 * 64; }
 
-/// Of a whole file but its hash.
+/// The hash of a whole file except the hash in it.
 std::string hashOf(std::string_view header, std::string_view rest) {
   return sha256({header.substr(0, hashOffset), rest});
 }
@@ -114,7 +114,7 @@ Status checkHeader(std::string_view header, uint64_t size) {
 
 Result<std::string> encodePackage(const Package &package) {
   Json plan = planToJson(package.plan), reference, bounds, gpu;
-  // What descriptions refer to stays where it is.
+  // A deque, as descriptions refer to its elements, which must not move.
   std::deque<Json> others;
   std::vector<VariantDescription> variants;
   for (const PackageVariant &variant : package.variants) {

@@ -54,27 +54,27 @@ struct Package {
   std::optional<GpuProgram> gpu;
   /// How `plan` runs, for people; empty if there are no variants.
   std::string variant;
-  /// Among which, and `plan`, measurement can choose (see TunedVariant.h). They
-  /// are numbered from 1; number 0 is `plan`. Their loops are in the same
-  /// object code.
+  /// Other ways to run the program; measurement can choose among them and
+  /// `plan` (see TunedVariant.h). They are numbered from 1; `plan` is number 0.
+  /// Their loops are in the same object code.
   std::vector<PackageVariant> variants;
   /// The plan of the program without its schedule, to compare with. Its loops
   /// are in the same object code.
   std::optional<Plan> reference;
-  /// The plan of a program that computes how far rounding may lead the
-  /// reference, to judge differences by (see Comparison.h); not there if none
-  /// is known, so that nothing may differ. It takes what `plan` takes, in
-  /// order, with floats in f64.
+  /// The plan of a program that computes how far rounding may move the
+  /// reference's results, by which differences are judged (see Comparison.h).
+  /// Without it, nothing may differ. It has the arguments of `plan`, in order,
+  /// with floats in f64.
   std::optional<Plan> bounds;
-  /// Of which arguments of `plan`, by number, the results of `bounds` are those
-  /// of; outputs that are not among them are exact.
+  /// The numbers of the arguments of `plan` to which the results of `bounds`
+  /// belong; outputs that are not among them are exact.
   std::vector<int> bounded;
   /// An ELF shared object with the functions that the loops name; empty if
   /// there are none.
   std::string objectCode;
   /// What the object code needs of the CPU, by the names in /proc/cpuinfo.
   std::vector<std::string> cpuFeatures;
-  /// Of what was read: the hash of the content, 64 hexadecimal digits.
+  /// The hash of the content of a package that was read: 64 hexadecimal digits.
   std::string hash;
 };
 
@@ -94,9 +94,8 @@ Result<Package> readPackage(const std::string &path);
 /// Writes a file, which appears when it is complete (see writeFileAtomically).
 Status writePackage(const std::string &path, const Package &package);
 
-/// Makes a variant what is run: what it and the package have in its place
-/// change places, so that the same again takes it back. The number is one that
-/// the package has, and not 0.
+/// Exchanges variant `number` with the plan that the package runs; doing so
+/// again takes it back. The package has that variant, and it is not 0.
 void swapVariant(Package &package, size_t number);
 
 /// An error if the package's target is unknown, or is not the one for which it

@@ -39,8 +39,8 @@ inline PieceSpan piecesAt(const void *argument) {
   return list ? PieceSpan(list->pieces, list->count) : PieceSpan();
 }
 
-/// An error if these are not `count` elements of a type. `nameOf(piece)` is for
-/// messages, and is called for these alone.
+/// An error unless the pieces have `count` elements of `type` in all.
+/// nameOf(piece) is called for messages only.
 template <typename NameOf>
 Status checkPieces(PieceSpan pieces, int64_t count, ElementType type,
                    NameOf nameOf) {
@@ -63,9 +63,9 @@ Status checkPieces(PieceSpan pieces, int64_t count, ElementType type,
   return Status();
 }
 
-/// Calls visit(address in a, address in b, elements) for all of two lists of as
-/// many elements of `size` bytes, as far as both go on in one buffer at a time,
-/// until it returns false; whether it never has.
+/// Goes through two lists of equally many elements of `size` bytes, and calls
+/// visit(address in a, address in b, elements) for each range that lies in one
+/// buffer of both, until that returns false. Returns whether it never did.
 template <typename Visit>
 bool forEachCommonRange(PieceSpan a, PieceSpan b, int size, Visit visit) {
   size_t i = 0, j = 0;
@@ -96,8 +96,8 @@ inline int64_t countOf(const RankPlan &plan, size_t argument) {
   return count;
 }
 
-/// What executors take for a caller that has every argument in one buffer, as a
-/// list of one where it is scattered.
+/// The arguments of a caller that has each of them in one buffer, as executors
+/// take them: a scattered one is a list of one buffer.
 class WholeArguments {
 public:
   /// `addresses` has one for each argument of the plan, of the rank's part.

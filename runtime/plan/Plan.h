@@ -87,12 +87,12 @@ struct LoopOperand {
   Access access = Access::Load;
   View view;
   ElementType type = ElementType::F32;
-  /// Of LoadReduced and StoreAll: an index into Package::groups.
+  /// For LoadReduced and StoreAll: an index into Package::groups.
   int group = -1;
   ReduceKind reduction = ReduceKind::Sum;
-  /// Of LoadReduced: if not 0, the members have put what they have in this
-  /// rank's memory, the first one's at the view, and each so many elements
-  /// after the one before.
+  /// For LoadReduced, if not 0: the members have put their values into this
+  /// rank's memory, the first member's at the view, and each next one's `slots`
+  /// elements after it.
   int64_t slots = 0;
 };
 
@@ -202,7 +202,7 @@ struct ExchangePart {
   /// sized by it.
   int64_t largestCount = 0;
   View from, to;
-  /// Of Schedule: an index into Package::schedules.
+  /// For a schedule: an index into Package::schedules.
   int schedule = -1;
 };
 

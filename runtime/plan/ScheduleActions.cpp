@@ -80,7 +80,7 @@ public:
         slotBytes(static_cast<size_t>(schedule.members)) {}
 
   Status plan();
-  /// What the member that needs most does.
+  /// What the member that needs most takes.
   ScheduledMemory memory() const {
     ScheduledMemory most;
     for (size_t member = 0; member < slots.size(); ++member) {

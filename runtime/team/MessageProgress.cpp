@@ -19,15 +19,15 @@ static constexpr double tickInterval = 0.1;
 
 void MessageTransport::progress() {
   using std::chrono::microseconds;
-  // Doubles while nothing happens. The shortest is about what a sleep costs;
-  // the longest, as an answer's delay, is little beside computation, and waking
-  // that often takes about a hundredth of a core.
+  // The pause doubles while nothing happens. The shortest is about what a sleep
+  // costs. The longest delays an answer by little beside computation, and
+  // waking that often takes about a hundredth of a core.
   constexpr microseconds shortest(20), longest(500);
   constexpr int yields = 10;
   microseconds pause = shortest;
   int idle = 0;
   while (!mayEnd()) {
-    // Received before it is judged who is silent.
+    // Receives first, so that no rank that has just spoken counts as silent.
     bool busy = receiveMessages();
     busy |= sendQueues();
     tick();
@@ -60,7 +60,7 @@ void MessageTransport::progress() {
 }
 
 bool MessageTransport::sendQueues() {
-  // So that no destination keeps the others waiting.
+  // A limit, so that no destination keeps the others waiting.
   constexpr int most = 8;
   bool busy = false;
   for (int rank = 0; rank < ranks(); ++rank) {
@@ -129,7 +129,7 @@ void MessageTransport::apply(int from, const Message &message) {
   }
 }
 
-/// False if it makes no sense.
+/// False if the record makes no sense.
 bool MessageTransport::applyRecord(int from, const Record &record,
                                    const std::byte *data) {
   auto lies = [&](int64_t bytes, int64_t alignment) {
@@ -147,7 +147,7 @@ bool MessageTransport::applyRecord(int from, const Record &record,
   case Record::Word:
     if (!lies(8, 8))
       return false;
-    // Releases: who sees the word sees the puts before it too.
+    // A release: a rank that sees the word sees the puts before it too.
     std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t *>(place))
         .store(record.value, std::memory_order_release);
     return true;
@@ -201,10 +201,11 @@ bool MessageTransport::applyRecord(int from, const Record &record,
   return false;
 }
 
-/// Says that this process lives, and looks who else does.
+/// Tells the others that this process lives, and finds out which of them do.
 void MessageTransport::tick() {
   double time = now();
-  // Others may have spoken while this thread did not listen.
+  // Others may have spoken while this thread did not listen: that time does not
+  // count.
   double deaf = time - lastLoop;
   lastLoop = time;
   if (deaf > tickInterval)
@@ -216,7 +217,7 @@ void MessageTransport::tick() {
   if (time - lastBeat >= options.beat) {
     lastBeat = time;
     for (int rank = 0; rank < ranks(); ++rank)
-      // What waits to be sent says as much.
+      // A message that waits to be sent says that this rank lives, too.
       if (rank != own && !peerOf(rank).lost && queueOf(rank).bytes.load() == 0)
         append(rank, {Record::Beat, 0, waitingFor(own), 0}, nullptr);
   }
@@ -259,7 +260,7 @@ bool MessageTransport::mayEnd() {
   clean = allGone && allTaken && !anyLost && sent && *sent;
   if (clean)
     return true;
-  // What is on its way to who is lost never leaves.
+  // Messages to ranks that are lost never leave.
   double waited = now() - closingSince;
   constexpr double farewell = 0.5;
   if (allGone && allTaken && (anyLost || !sent) && waited > farewell)

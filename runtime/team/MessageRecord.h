@@ -27,7 +27,8 @@ struct MessageTransport::Record {
   };
 
   uint32_t kind;
-  /// Of the data that follows, or of Read that is asked for.
+  /// The bytes of the data that follows or, for Read, of the data that is asked
+  /// for.
   uint32_t bytes;
   int64_t offset;
   uint64_t value;

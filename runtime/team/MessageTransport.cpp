@@ -104,7 +104,8 @@ int64_t MessageTransport::mostData() const {
 void MessageTransport::wake() {
   if (!sleeping.exchange(false, std::memory_order_seq_cst))
     return;
-  // Taken, so that this does not come between its last look and its sleep.
+  // Locked, so that this does not happen between the progress thread's last
+  // look and its sleep.
   std::lock_guard<std::mutex> lock(wakeMutex);
   wakeUp.notify_one();
 }
@@ -115,8 +116,8 @@ void MessageTransport::append(int rank, const Record &record,
   size_t bytes = sizeof record + record.dataBytes();
   {
     std::lock_guard<std::mutex> lock(queue.mutex);
-    // Who has heard that this rank leaves may be gone, and a beat that nobody
-    // takes would keep this one.
+    // A rank that has heard that this one leaves may be gone, and a beat that
+    // nobody takes would keep this one from ending.
     if (record.kind == Record::Beat && hasLeft(own))
       return;
     if (queue.messages.empty() || queue.messages.back().size() + bytes >
@@ -139,8 +140,7 @@ void MessageTransport::appendToAll(const Record &record, const void *data) {
       append(rank, record, data);
 }
 
-/// Whether a record may be appended, once there is room; false if the team has
-/// failed.
+/// Waits until there is room for a record; false if the team has failed.
 bool MessageTransport::waitForRoom(Waiter &waiter, int rank) {
   if (failed())
     return false;
@@ -212,7 +212,7 @@ void MessageTransport::read(Waiter &waiter, int rank, int64_t offset, void *to,
         Waiter::Needs::Process);
   if (status && !failed())
     return;
-  // Answers that come late find nobody.
+  // Answers that come after this are dropped.
   std::lock_guard<std::mutex> lock(readMutex);
   for (uint64_t id : ids)
     reads.erase(id);
@@ -259,13 +259,13 @@ Result<int64_t> MessageTransport::allocate(int rank, int64_t bytes) {
   return offset;
 }
 
-/// Of rank 0, which hears of everybody's allocations.
+/// Called on rank 0, which hears of the allocations of all ranks.
 void MessageTransport::compareAllocation(int rank, int64_t index,
                                          int64_t bytes) {
   Allocation first{};
   {
     std::lock_guard<std::mutex> lock(allocationMutex);
-    // Each rank's come in order, so there is no gap.
+    // Each rank's allocations come in order, so there is no gap.
     if (index == static_cast<int64_t>(firstAllocations.size()))
       firstAllocations.push_back({rank, bytes});
     first = firstAllocations[static_cast<size_t>(index)];
@@ -282,7 +282,7 @@ void MessageTransport::compareAllocation(int rank, int64_t index,
                 text.data());
 }
 
-/// Whether it is the first.
+/// Returns whether it is the first failure.
 bool MessageTransport::setFailure(const std::string &text) {
   std::lock_guard<std::mutex> lock(failureMutex);
   if (hasFailed)

@@ -1,20 +1,22 @@
 //===- MessageTransport.h - Ranks that reach others by messages -*- C++ -*-===//
 //
-// The transport of ranks that are processes, on any hosts, each with its own
-// block of symmetric memory only. What is done to another's block travels as
-// records ("store these bytes there") that the other's process carries out in
-// the order in which they were made; what is read is asked for and answered.
+// The transport of ranks that are processes, on any hosts. Each process has
+// only its own block of symmetric memory. What it does to another's block
+// travels as records ("store these bytes there"), which the other process
+// carries out in the order in which they were made; to read, it sends a request
+// and gets an answer.
 //
 // One thread of each process, the progress thread, owns the network. The rank's
 // own threads append records to the queue of their destination, so they go on
-// while data travels; it sends the queues, applies what arrives, answers
-// requests, and sleeps when there is nothing to do. A queue that is full makes
-// who appends wait; the progress thread never waits, so it always drains what
-// others send and no circle of full queues can form. What it appends itself,
-// answers, is limited by how much each thread may ask for at a time.
+// while data travels. The progress thread sends the queues, applies what
+// arrives, answers requests, and sleeps when there is nothing to do. A thread
+// that appends to a full queue waits. The progress thread never waits, so it
+// always drains what others send, and no circle of full queues can form. It
+// appends only answers, which are limited by how much each thread may ask for
+// at a time.
 //
-// Every process tells every other regularly that it lives. Who has said nothing
-// for a while, or is found dead, fails the team.
+// Every process regularly tells every other that it lives. If one has said
+// nothing for a while, or is found dead, the team fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +41,7 @@ namespace ccn::runtime {
 struct MessageOptions {
   /// Seconds between signs of life, and of silence after which a rank is lost.
   double beat = 0.5, silence = 5;
-  /// Where it can be known: whether a rank's process has ended.
+  /// Says whether a rank's process has ended, where that can be known.
   std::function<bool(int rank)> hasEnded = {};
   /// The most bytes that wait to be sent to one rank.
   int64_t queueBytes = 1 << 20;
@@ -62,7 +64,7 @@ public:
   start(std::unique_ptr<Network> network, int64_t bytesPerRank,
         MessageOptions options = {});
 
-  /// Closes.
+  /// Closes the transport.
   ~MessageTransport() override;
 
   /// Leaves, and waits until all others have left too or are lost; if the team
@@ -94,16 +96,16 @@ public:
 
 private:
   struct Record;
-  /// What waits to be sent to one rank.
+  /// The messages that wait to be sent to one rank.
   struct Queue {
     std::mutex mutex;
     /// Messages of whole records.
     std::deque<Message> messages;
     std::atomic<int64_t> bytes = 0;
-    /// Of the progress thread: what the network has not taken yet.
+    /// Of the progress thread: the message that the network has not taken yet.
     Message next;
   };
-  /// What is known of a rank.
+  /// What this process knows of a rank.
   struct Peer {
     std::atomic<bool> left = false, lost = false;
     std::atomic<int> waitingFor = -1;
@@ -111,13 +113,13 @@ private:
     double lastHeard = 0;
     bool foundEnded = false;
   };
-  /// What a reply is for.
+  /// A request whose reply has not come.
   struct PendingRead {
     std::byte *to = nullptr;
     int64_t bytes = 0;
     std::atomic<int64_t> *left = nullptr;
   };
-  /// Of rank 0: the n-th allocation, by who came first.
+  /// On rank 0: the n-th allocation, by the rank that made it first.
   struct Allocation {
     int rank;
     int64_t bytes;

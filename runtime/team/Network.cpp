@@ -1,6 +1,6 @@
 //===- Network.cpp - What carries messages between processes --------------===//
 //
-// The exchange with which ranks meet.
+// The exchange of texts when ranks meet.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,9 @@
 //===- Network.h - What carries messages between processes ------*- C++ -*-===//
 //
-// The little that the message transport needs of MPI, of TCP, or of what tests
-// put in their place. Messages from one rank to another arrive in the order in
-// which they were sent.
+// What the message transport needs of MPI, of TCP, or of what tests put in
+// their place. Messages from one rank to another arrive in the order in which
+// they were sent. Nothing here blocks. Only one thread at a time may use a
+// network.
 //
 // Nothing here blocks. Only one thread at a time may use a network.
 //
@@ -42,18 +43,18 @@ public:
   /// Whether all that was sent has left this process.
   virtual Result<bool> allSent() = 0;
 
-  /// Whether it is known that nothing will come from another rank any more:
-  /// its process, or the way to it, is gone, and all that arrived has been
-  /// received.
+  /// Whether it is known that nothing more will come from another rank: its
+  /// process, or the connection to it, is gone, and everything that has arrived
+  /// was received.
   virtual bool isCut(int rank) {
     (void)rank;
     return false;
   }
 };
 
-/// Gives every rank's text to all. All ranks call it at the same point, between
-/// which nothing else is received. An error names who has not answered within
-/// `timeLimit` seconds.
+/// Gives every rank's text to all. All ranks call it at the same point, and
+/// receive nothing else meanwhile. An error names the ranks that have not
+/// answered within `timeLimit` seconds.
 Result<std::vector<std::string>>
 exchange(Network &network, const std::string &own, double timeLimit);
 

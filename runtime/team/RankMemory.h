@@ -34,7 +34,7 @@
 
 namespace ccn::runtime {
 
-/// For tests: called before every access, to vary who is when where.
+/// For tests: called before every access, to vary the timing of ranks.
 class AccessHook {
 public:
   virtual ~AccessHook() = default;
@@ -174,7 +174,7 @@ private:
   }
 
   Transport &transport;
-  /// Leads where there are no addresses; null if there are all.
+  /// Reaches blocks that have no address in this process; null if all have one.
   RemoteMemory *remote;
   Waiter waiter;
   int ownRank;

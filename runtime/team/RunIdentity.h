@@ -1,8 +1,8 @@
 //===- RunIdentity.h - What all ranks must have in common -------*- C++ -*-===//
 //
-// What a rank says of its run when it joins its team. Ranks that differ in it
-// would wait for each other in vain or compute nonsense, so they are compared
-// before anything runs.
+// What a rank tells the others about its run when it joins its team. Ranks that
+// differ in it would wait for each other in vain or compute nonsense, so they
+// are compared before anything runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ struct RankIdentity {
 /// "rank 3", "ranks 0, 1 and 4", or the first few of many.
 std::string rankList(const std::vector<int> &ranks);
 
-/// An error that says who has what where some differ.
+/// An error that says which ranks differ, and in what.
 Status compareIdentities(const std::vector<RankIdentity> &all);
 
 } // namespace ccn::runtime

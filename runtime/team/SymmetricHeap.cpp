@@ -37,7 +37,7 @@ int64_t roundUp(int64_t bytes, int64_t unit) {
 
 } // namespace
 
-/// A time limit for what is looked for again and again.
+/// A time limit for what is polled.
 class SymmetricHeap::Deadline {
 public:
   explicit Deadline(double seconds)
@@ -136,7 +136,8 @@ Status SymmetricHeap::mapBlocks() {
       return mapped.status();
     memory = static_cast<std::byte *>(*mapped);
   } else {
-    // Nothing is in it, but a block without an address would be a remote one.
+    // The block is empty, but a block without an address would count as a
+    // remote one.
     memory = reinterpret_cast<std::byte *>(control);
   }
   for (size_t rank = 0; rank < blocks.size(); ++rank)
@@ -178,12 +179,12 @@ Result<FileDescriptor> SymmetricHeap::openFile(int64_t process, int number) {
   return file;
 }
 
-/// Takes all of the memory, which could run out at any later access otherwise.
-/// The control block comes first: the others learn there why there is no more.
+/// Takes all of the memory now, as it could run out at any later access. The
+/// control block comes first: there the others learn why there is no more.
 Status SymmetricHeap::reserve() {
   int64_t all = controlBytes() + totalBytes;
   FreeMemory free = FreeMemory::now();
-  // Whoever makes a larger file than it may is ended by a signal.
+  // A process that makes a larger file than it may is ended by a signal.
   if (controlBytes() > free.file)
     return error("cannot share ", controlBytes(), " bytes: expected at most ",
                  free.file, ", the limit of a file's size (see 'ulimit -f')");

@@ -23,7 +23,7 @@ public:
   /// The most bytes of a rank.
   static constexpr int64_t maxBytes = maxSymmetricBytes;
 
-  /// What processes say when they join.
+  /// What a process says when it joins.
   struct Member {
     int rank = 0, ranks = 1;
     int64_t bytesPerRank = 0;
@@ -31,8 +31,8 @@ public:
     double timeLimit = 60;
     /// What is run.
     std::string content = {};
-    /// Where it is known of ranks that have not joined: whether one's process
-    /// has ended.
+    /// Says whether the process of a rank that has not joined has ended, where
+    /// that is known.
     std::function<bool(int rank)> hasEnded = {};
   };
 
@@ -44,8 +44,8 @@ public:
 
   /// An open file of no bytes, without a name, for the heap of processes.
   static Result<FileDescriptor> makeFile();
-  /// Opens that file, which process `process` of this host has open by that
-  /// number. Each rank does so for itself, those that have inherited it too.
+  /// Opens the file that process `process` of this host has open as `number`.
+  /// Each rank does so for itself, even if it has inherited the file.
   static Result<FileDescriptor> openFile(int64_t process, int number);
 
   /// The heap of processes of this host, which all call this with the same file

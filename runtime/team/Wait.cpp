@@ -1,7 +1,7 @@
 //===- Wait.cpp - Waiting for another rank, within a limit ----------------===//
 //
-// Looks, then gives the core to others, then sleeps for short times: ranks may
-// be more than cores.
+// Polls, then yields the core to others, then sleeps for short times: there may
+// be more ranks than cores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ Status Waiter::blame(int other, const WaitReason &reason,
   std::ostringstream text;
   text << event << " while waiting for rank " << other << ": '" << reason.what
        << "' of call " << reason.epoch << " of " << reason.operation;
-  // Who waits for whom leads to the rank that is really to blame.
+  // Following who waits for whom leads to the rank that is to blame.
   int last = other;
   for (int hops = 0; hops < transport.ranks(); ++hops) {
     int next = transport.waitingFor(last);

@@ -1,7 +1,8 @@
 //===- Autotune.cpp - What measurement chooses from -----------------------===//
 //
-// Each schedule is applied anew, and planned in several ways. One that does not
-// apply is left out, without a word: it is an error where it is asked for.
+// Each schedule is applied anew, and planned in several ways. A schedule that
+// cannot be applied is left out silently; if the user asks for it, that is an
+// error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@
 
 using namespace ccn;
 
-/// Of each schedule, how many ways to run it there are at most.
+/// The most ways to run the program under one schedule.
 static constexpr size_t mostPerSchedule = 24;
 
 /// The names of the file's schedules for the program, or for any if it is

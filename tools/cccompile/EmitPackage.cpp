@@ -87,11 +87,11 @@ static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
   return program;
 }
 
-/// Warns of a package that needs more memory than this machine has for all of
-/// its ranks or, for GPUs, one of its ranks than any GPU has.
+/// Warns if a package needs more memory than this machine has for all its
+/// ranks, or if one of its ranks needs more than any GPU has.
 static void warnOfMemory(const runtime::Package &package,
                          Diagnostics &diagnostics) {
-  // The largest have 288 GB.
+  // The largest GPUs have 288 GB.
   constexpr int64_t mostOfGpu = int64_t(1) << 40;
   auto ranks = static_cast<int>(package.plan.ranks.size());
   auto warn = [&](const std::string &who, const MemoryNeeds &needs,
@@ -161,7 +161,7 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   if (parts.plain) {
     auto made = verify::makeBoundPlans(
         cast<ProgramOp>(parts.plain->lookupSymbol(program)));
-    // Without bounds nothing may differ.
+    // Without bounds, nothing may differ.
     if (mlir::succeeded(made)) {
       bounds = *std::move(made);
       packageOptions.bounds = *bounds.plans;

@@ -23,7 +23,7 @@ static bool asksForJson(int argc, char **argv) {
   return false;
 }
 
-/// What the ending of the output's name says is written; empty if nothing.
+/// The kind of output that the ending of a name stands for; empty if none.
 static std::string kindByEnding(const std::string &path) {
   static const std::pair<const char *, const char *> endings[] = {
       {".ccnpkg", "package"}, {".a", "lib"},   {".h", "header"},
@@ -34,7 +34,8 @@ static std::string kindByEnding(const std::string &path) {
   return "";
 }
 
-/// Writes what the output's name says, and nothing else under such a name.
+/// Takes the kind of output from the output's name. Another kind under such a
+/// name is an error.
 static void takeEnding(Options &options) {
   std::string kind = kindByEnding(options.output);
   if (options.run && options.output != "-")
@@ -154,10 +155,10 @@ void CommandLine::addOutput() {
          "after --stop-after, else after the schedule that --schedule names, "
          "else after parse; schedule, what is "
          "applied, as a transform script; scheduled, the IR after it; plan, "
-         "what each rank executes; package, that with machine code in one "
-         "file, for ccrun (also with --stop-after emit); lib, that as a static "
-         "library for applications; header, the program's functions for C and "
-         "C++; kernels, what the kernels for GPUs are to be (also with "
+         "what each rank executes; package, the plans with machine code in one "
+         "file, for ccrun (also with --stop-after emit); lib, a package as a "
+         "static library for applications; header, the program's functions for "
+         "C and C++; kernels, a description of the kernels for GPUs (also with "
          "--stop-after map); cuda, ptx, cubin, these kernels, all in one file: "
          "as CUDA C++, or compiled by NVRTC")
       ->type_name("KIND")
@@ -166,7 +167,8 @@ void CommandLine::addOutput() {
                            "cubin"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default). "
-                 "Without --emit its ending says what: .ccnpkg a package, .a "
+                 "Without --emit, the ending of its name says what to write: "
+                 ".ccnpkg a package, .a "
                  "lib, .h header, .cu cuda, .ptx, .cubin")
       ->type_name("FILE");
   app.add_option("--emit-header", options.header,
@@ -234,8 +236,8 @@ void CommandLine::addPhases() {
   app.add_option("--target", options.target,
                  "with --emit package or lib, what executes it: cpu (the "
                  "default), or GPUs (and the CPU): sm_80, sm_90a; with --emit "
-                 "ptx or cubin, the GPUs that it is for; with --emit plan or "
-                 "--stop-after select or plan, what is planned for")
+                 "ptx or cubin, the GPUs to compile for; with --emit plan or "
+                 "--stop-after select or plan, what to plan for")
       ->type_name("TARGET")
       ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
   app.add_flag("--autotune", options.autotune,
@@ -265,7 +267,7 @@ void CommandLine::addRunning() {
       app.add_flag("--run", options.run, "run the program, one thread a rank");
   run->group("Running");
   app.add_option("--program", options.program,
-                 "the program that all this is about, if the file has several")
+                 "the program that is meant, if the file has several")
       ->type_name("NAME")
       ->group("Running");
   addArrayOptions(app, inputs, outputs, options.seed, "Running");

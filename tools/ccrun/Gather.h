@@ -29,11 +29,11 @@ public:
   /// All ranks call this at the same point.
   static Result<std::unique_ptr<Gather>> create(runtime::RankMemory &memory);
 
-  /// Of all ranks but 0: sends the bytes of the pieces.
+  /// Called by all ranks but 0: sends the bytes of the pieces.
   Status send(const Pieces &pieces);
-  /// Of rank 0: receives from each other rank as many bytes as it sends, into
-  /// `pieces(rank)`. All are listened to in turn, so that none waits longer
-  /// than what a part of its own takes, times the ranks.
+  /// Called by rank 0: receives from each other rank as many bytes as it sends,
+  /// into `pieces(rank)`. It listens to all in turn, so none waits longer than
+  /// a part of its own takes, times the ranks.
   Status receive(const std::function<Pieces(int rank)> &pieces);
 
 private:

@@ -64,10 +64,10 @@ CommandLine::CommandLine(RunnerOptions &options)
       "run; 4 the\nrun failed, there is not the memory for it, or --check "
       "found a difference.\n\n"
       "Where mpirun, torchrun or Slurm has started it, each process is a rank. "
-      "Which of\nthem has is seen in the environment; CCN_LAUNCHER says it "
-      "otherwise (mpi, torchrun,\nslurm, none). torchrun's and Slurm's ranks "
-      "meet over TCP at rank 0's host, of which\nCCN_MASTER_ADDR and "
-      "CCN_MASTER_PORT are another name and port.");
+      "The\nenvironment tells which of them it was; CCN_LAUNCHER overrides "
+      "that (mpi, torchrun,\nslurm, none). torchrun's and Slurm's ranks meet "
+      "over TCP at rank 0's host;\nCCN_MASTER_ADDR and CCN_MASTER_PORT give "
+      "another address and port.");
 }
 
 void CommandLine::addPackage() {
@@ -94,9 +94,9 @@ void CommandLine::addPackage() {
 
 void CommandLine::addMeasurement() {
   app.add_flag("--check", options.check,
-               "run the program without its schedule too, on the CPU, or as "
-               "it is once more if it has none, and compare: floats within a "
-               "bound that is said, all else bit by bit");
+               "also run the program without its schedule, on the CPU (as it "
+               "is, if it has none), and compare: floats within a bound that "
+               "is printed, all else bit by bit");
   bench = app.add_option("--bench", benchRuns,
                          "run it N times (default 20) after some for "
                          "warming up, and print times and bytes moved; "
@@ -112,18 +112,16 @@ void CommandLine::addMeasurement() {
       "--tune", tuneRuns,
       "measure the package's variants (of cccompile --autotune), N runs each "
       "(default 20), and keep in CCN_CACHE_DIR, else ~/.cache/ccn, which is "
-      "fastest: it is what is run on this machine from then on");
+      "fastest; later runs on this machine use it");
   tune->type_name("[N]")->expected(0, 1)->check(cli::expect(
       "a number of runs from 1 to 1000000", cli::isIntegerFrom(1, 1000000)));
-  chosen =
-      app.add_option("--variant", variant,
-                     "run this variant of the package, whatever was tuned; 0 "
-                     "is the one that was compiled by default, which is run "
-                     "too by ranks of several hosts that were tuned "
-                     "differently")
-          ->type_name("N")
-          ->check(cli::expect("a number from 0 to 1000000",
-                              cli::isIntegerFrom(0, 1000000)));
+  chosen = app.add_option("--variant", variant,
+                          "run this variant of the package, whatever was "
+                          "tuned; 0 is the default, which ranks of several "
+                          "hosts run if these were tuned differently")
+               ->type_name("N")
+               ->check(cli::expect("a number from 0 to 1000000",
+                                   cli::isIntegerFrom(0, 1000000)));
 }
 
 void CommandLine::addRest() {

@@ -16,13 +16,13 @@ namespace ccn {
 
 struct RunnerOptions {
   std::string package;
-  /// What --check takes one after the other, if not that one only.
+  /// All packages, if --check is given several.
   std::vector<std::string> packages;
   /// How many processes to start; none is one thread for each rank.
   std::optional<int> processes;
   /// Whether threads were asked for.
   bool threads = false;
-  /// What executes the package; empty is what it is for.
+  /// What executes the package; empty is what it was compiled for.
   std::string target;
   runtime::NamedValues inputs, outputs;
   uint64_t seed = 0;
@@ -38,7 +38,7 @@ struct RunnerOptions {
   /// Seconds that a rank waits for another; none is what the environment says.
   std::optional<double> timeLimit;
   bool info = false;
-  /// Of a process that ccrun starts as a rank: what runWorker takes.
+  /// For a process that ccrun starts as a rank: what runWorker takes.
   std::string worker;
 };
 

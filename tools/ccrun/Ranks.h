@@ -1,8 +1,8 @@
 //===- Ranks.h - Runs a plan on ranks ---------------------------*- C++ -*-===//
 //
 // Ranks are threads of this process, processes that it starts, or processes
-// that a launcher started, of which this is one. However a rank ends, the
-// others end too, within seconds, and the cause is said.
+// that a launcher started, of which this is one. If one rank fails, all stop
+// within seconds, and the cause is reported.
 //
 //===----------------------------------------------------------------------===//
 

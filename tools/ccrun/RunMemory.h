@@ -33,7 +33,7 @@ struct RunTask {
   int32_t variant = 0;
   /// Whether GPUs execute it.
   bool onGpus = false;
-  /// What does products there.
+  /// What computes products of matrices there.
   runtime::ProductChoice products = runtime::ProductChoice::Auto;
   runtime::GpuTransport gpuTransport = runtime::GpuTransport::Auto;
   bool traced = false;
@@ -93,17 +93,17 @@ public:
   /// The bytes that such memory takes.
   static Result<int64_t> bytesFor(const runtime::Plan &plan, int32_t timedRuns,
                                   std::optional<int> only = std::nullopt);
-  /// Of a rank that is a process: the memory in this open file, which it takes.
-  /// An error if the package is not the one for which the memory was made.
+  /// For a rank that is a process: takes over the memory in this open file. An
+  /// error if the package is not the one for which the memory was made.
   static Result<std::unique_ptr<RunMemory>>
   open(int file, int rank, const runtime::Package &package);
-  /// Where that is not possible: tells the memory in the file why, and returns
+  /// If open() fails: writes the cause into the memory in the file, and returns
   /// the exit code.
   static int reportFailure(int file, int rank, const Status &cause);
 
-  /// Makes this the memory for running another plan, or as another task says,
-  /// on the arguments that are there. False, and nothing has changed, if that
-  /// has other arguments or ranks hold other parts of them.
+  /// Makes this the memory for running another plan, or the same by another
+  /// task, on the arguments that are there. False, without any change, if the
+  /// plan has other arguments, or if ranks hold other parts of them.
   bool reuse(const runtime::Plan &plan, const RunTask &task);
 
   ~RunMemory();
@@ -129,7 +129,7 @@ public:
   /// Gives all ranks, or one, their parts of an argument in external form.
   void distribute(size_t argument, const runtime::HostTensor &whole);
   void setPart(size_t argument, int rank, const runtime::HostTensor &whole);
-  /// Gives a rank what is its part alone.
+  /// Gives a rank its own part.
   void fillPart(size_t argument, int rank, const runtime::HostTensor &own);
   /// All that a rank's runs leave: its report's numbers, times, and its parts
   /// of results.

@@ -22,11 +22,10 @@ struct PlannedRun {
   RunTask task;
 };
 
-/// What plans that are run one after the other, whose arguments and results
-/// stay until the last has ended, take of this host's memory: all ranks, or
-/// those of one, as `only` says, without its symmetric memory, for which its
-/// team looks. Arrays of the names `given` are read whole; the others are
-/// drawn.
+/// The memory of this host that plans take which are run one after the other,
+/// and whose arguments and results stay until the last has ended: of all ranks,
+/// or of rank `only` without its symmetric memory, which its team checks.
+/// Arrays that are `given` are read whole; the others are drawn.
 Result<MemoryNeeds> needsOf(const std::vector<PlannedRun> &runs,
                             const std::set<std::string> &given,
                             std::optional<int> only);

@@ -23,7 +23,7 @@ namespace ccn {
 /// Exit codes.
 constexpr int Done = 0, WrongUsage = 2, RunFailed = 4;
 
-/// As which rank this process was launched, if it was.
+/// The rank as which this process was launched, if it was.
 const Result<std::optional<runtime::RankLaunch>> &ownLaunch();
 
 /// Says why ccrun fails, and returns the code.
@@ -50,35 +50,35 @@ public:
 
   int run();
 
-  /// Whether there is the memory for what the options ask, or for timing so
-  /// many runs; without a look, nothing is taken. So many bytes of it are held
-  /// already. Of ranks that were launched the team looks.
+  /// Whether there is enough memory for what the options ask, or for timing
+  /// `timedRuns` runs; takes none of it. This process already holds `held`
+  /// bytes. If ranks were launched, their team checks this instead.
   Status checkMemory(std::optional<int> timedRuns = std::nullopt,
                      int64_t held = 0) const;
 
-  /// The median time of a run, in seconds, of `runs`, of the variant of this
-  /// number, which the package now has in its place. All variants that are
-  /// timed by this have the same arguments.
+  /// The median time, in seconds, of `runs` runs of variant `variant`, which
+  /// the package runs now. All variants that are timed by this have the same
+  /// arguments.
   Result<double> time(size_t variant, int runs, const Inputs &inputs);
 
 private:
-  /// Runs a plan of the package, which is there in `memory` afterwards; on the
-  /// arguments that are there already if they are this plan's.
+  /// Runs a plan of the package; `memory` has its results afterwards. If the
+  /// arguments there are already this plan's, it runs on them.
   Status runPlan(const runtime::Plan &plan, RunTask task, const Inputs &inputs,
                  std::unique_ptr<RunMemory> &memory);
   /// Runs the plans to compare with in the same way.
   Status runOthers(const Inputs &inputs);
   /// Fills `memory` with what ranks start with.
   Status setArguments(RunMemory &memory, const Inputs &inputs);
-  /// Of ranks that were launched: runs this one. Rank 0 goes on with the
-  /// results; the others end with the exit code.
+  /// If ranks were launched: runs this one. Rank 0 goes on with the results;
+  /// the others end with the exit code.
   std::optional<int> runInTeam(const RunTask &task,
                                runtime::ProgramArrays &arrays);
   /// What the plan that a team will run may take of its memory.
   Result<int64_t> planBytes() const;
   /// Makes the variant that the team has chosen the one that is run.
   Status takeVariant();
-  /// What ranks do to have `runs` timed.
+  /// The task of ranks for timing `runs` runs.
   RunTask timedTask(int runs) const;
   /// Runs what is to be run; an exit code if nothing is left to do.
   std::optional<int> runPlans(const RunTask &task,
@@ -116,10 +116,10 @@ private:
   runtime::Package &package;
   const runtime::Environment &environment;
   bool onGpus;
-  /// Of ranks that were launched.
+  /// The team, if ranks were launched.
   std::unique_ptr<runtime::Team> team;
-  /// Of the plan and, if they are run too, of the reference plan and of the
-  /// plan that bounds its errors.
+  /// The memory of the plan's run and, if they are run too, of the reference
+  /// plan's and of the plan's that bounds its errors.
   std::unique_ptr<RunMemory> memory, reference, bounds;
 };
 

@@ -65,13 +65,14 @@ static void addSolve(CLI::App &app, int &code) {
                    "rounds of all steps together")
       ->required()
       ->check(CLI::Range(0, 1 << 20));
-  command->add_option("--engine", options->engine, "what searches")
+  command->add_option("--engine", options->engine, "the engine that searches")
       ->check(CLI::IsMember({"auto", "z3", "sat", "flow"}));
   command->add_option("--mode", options->mode, "how all_reduce is made")
       ->check(CLI::IsMember({"auto", "direct", "composition", "one-sum"}));
   command->add_option("--time-limit", options->timeLimit, "seconds; 0: none")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", options->seed, "results depend on it alone");
+  command->add_option("--seed", options->seed,
+                      "results depend on the seed alone, not on the clock");
   command->add_option("--sketch", options->sketch,
                       "a JSON file with TACCL's keys that narrows the search");
   command->add_option("-o,--output", options->output,
@@ -101,9 +102,10 @@ static void addPareto(CLI::App &app, int &code) {
       ->add_option("--time-limit", options->timeLimit,
                    "seconds in all; 0: none")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--engine", options->engine, "what searches")
+  command->add_option("--engine", options->engine, "the engine that searches")
       ->check(CLI::IsMember({"auto", "z3", "sat", "flow"}));
-  command->add_option("--seed", options->options.solve.seed, "of the searches");
+  command->add_option("--seed", options->options.solve.seed,
+                      "the seed of the searches");
   command->add_option("-o,--output", options->output,
                       "a JSON file for the points and their schedules");
   command->add_option("--resume", options->resume,
