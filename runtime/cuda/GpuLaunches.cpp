@@ -131,7 +131,7 @@ Status GpuExecutor::State::beginStream(CUstream stream) {
 }
 
 Status GpuExecutor::State::pace(size_t number, CUstream stream, size_t things) {
-  if (isCaptured || paces.empty())
+  if (!isPaced())
     return Status();
   StreamPace &pace = paces[number];
   pace.given += things;
@@ -172,7 +172,8 @@ static size_t thingsOf(const PreparedGpuLaunch &launch) {
 Status GpuExecutor::State::launchAll(CUstream stream) {
   isTraceReady = false;
   Status begun = beginStream(stream);
-  if (begun)
+  // The count goes through all arguments.
+  if (begun && isPaced())
     begun = pace(0, stream, thingsBeside());
   if (!begun)
     return begun;

@@ -237,6 +237,8 @@ private:
   /// captures a graph.
   Status beginStream(CUstream stream);
   Status launchAll(CUstream stream);
+  /// Whether submitting more may block: a graph has room for everything.
+  bool isPaced() const { return !isCaptured && !paces.empty(); }
   /// To be called before `things` items are submitted to a stream of the plan.
   /// Waits if the stream has too many that are not done.
   Status pace(size_t number, CUstream stream, size_t things);
