@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 StepBound ccn::synth::stepBound(const Fabric &fabric,

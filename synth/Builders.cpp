@@ -12,6 +12,7 @@
 #include <charconv>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

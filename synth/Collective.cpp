@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <sstream>
 
+using namespace ccn;
 using namespace ccn::synth;
 using nlohmann::json;
 

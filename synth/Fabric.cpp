@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 std::vector<int> Fabric::distancesFrom(int host) const {

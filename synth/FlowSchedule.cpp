@@ -18,6 +18,7 @@
 #include <numeric>
 #include <queue>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

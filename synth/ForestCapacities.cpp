@@ -13,6 +13,7 @@
 
 #include <cmath>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

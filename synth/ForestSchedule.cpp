@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

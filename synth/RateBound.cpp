@@ -14,6 +14,7 @@
 #include <cmath>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 /// The simplest fraction near x, denominators up to `limit`.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+using namespace ccn;
 using namespace ccn::synth;
 using nlohmann::json;
 

@@ -14,6 +14,7 @@
 #include <set>
 #include <tuple>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

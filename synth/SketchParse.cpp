@@ -9,6 +9,7 @@
 
 #include <charconv>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

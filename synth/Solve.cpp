@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 std::string_view ccn::synth::engineName(Engine engine) {

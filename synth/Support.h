@@ -1,8 +1,10 @@
 //===- Support.h - Small types shared by the synthesizer --------*- C++ -*-===//
 //
-// The results that are returned instead of exceptions (the library is called
-// from code built without), exact fractions for bounds, and the limits every
-// search obeys: a deadline and a flag that Ctrl-C sets.
+// Exact fractions for bounds, and the limits that every search obeys: a
+// deadline, and a flag that Ctrl-C sets. The library returns a Status or a
+// Result instead of throwing, as it is called from code that is built without
+// exceptions; an error begins with its place ("file.json: /links/3/to: ...") if
+// it has one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +22,6 @@
 #include <utility>
 
 namespace ccn::synth {
-
-// What went wrong starts with the place ("file.json: /links/3/to: ...") where
-// there is one.
-using ccn::error;
-using ccn::Result;
-using ccn::Status;
 
 /// An exact fraction in lowest terms; `den` > 0, or 1/0 for "unbounded".
 struct Fraction {

@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+using namespace ccn;
 using namespace ccn::synth;
 using nlohmann::json;
 using nlohmann::ordered_json;

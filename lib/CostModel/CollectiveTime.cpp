@@ -9,11 +9,9 @@
 using namespace ccn;
 using synth::Message;
 
-synth::Result<double> ccn::predictBuiltin(Algorithm algorithm,
-                                          Protocol protocol,
-                                          Collective collective, int root,
-                                          const synth::Fabric &fabric,
-                                          double bytes) {
+Result<double> ccn::predictBuiltin(Algorithm algorithm, Protocol protocol,
+                                   Collective collective, int root,
+                                   const synth::Fabric &fabric, double bytes) {
   std::vector<Message> all, toRoot, fromRoot;
   for (int src = 0; src < fabric.ranks; ++src)
     for (int dst = 0; dst < fabric.ranks; ++dst)
@@ -50,14 +48,13 @@ synth::Result<double> ccn::predictBuiltin(Algorithm algorithm,
   default:
     break;
   }
-  synth::Result<double> moved =
-      synth::simulateMessages(*messages, fabric, part);
+  Result<double> moved = synth::simulateMessages(*messages, fabric, part);
   if (!moved)
     return moved;
   double time = times * *moved;
   if (protocol == Protocol::ll || protocol == Protocol::lamport)
     return time;
-  synth::Result<double> meeting = synth::simulateMessages(all, fabric, 0);
+  Result<double> meeting = synth::simulateMessages(all, fabric, 0);
   if (!meeting)
     return meeting;
   return time + 2 * *meeting;

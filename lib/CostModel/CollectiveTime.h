@@ -27,9 +27,9 @@ namespace ccn {
 /// Ranks without a link send by way of others. With the protocol `simple` all
 /// ranks meet before and after: a message without bytes from each to each.
 /// Fails where there is no way between two ranks.
-synth::Result<double> predictBuiltin(Algorithm algorithm, Protocol protocol,
-                                     Collective collective, int root,
-                                     const synth::Fabric &fabric, double bytes);
+Result<double> predictBuiltin(Algorithm algorithm, Protocol protocol,
+                              Collective collective, int root,
+                              const synth::Fabric &fabric, double bytes);
 
 } // namespace ccn
 

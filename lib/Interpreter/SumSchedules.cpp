@@ -78,7 +78,7 @@ Result<std::shared_ptr<const SumSchedule>> findSums(CollectiveOpInterface op,
                                       static_cast<int>(ranks)));
     return sums;
   }
-  synth::Result<synth::Schedule> schedule =
+  Result<synth::Schedule> schedule =
       synth::importSchedule(std::string_view(text), what);
   if (!schedule)
     return error(schedule.message());

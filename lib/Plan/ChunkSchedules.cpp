@@ -61,7 +61,7 @@ static runtime::ChunkSchedule chunksOf(const synth::Schedule &schedule,
 runtime::ChunkSchedule ccn::chunkSchedule(AlgorithmOp algorithm,
                                           int64_t inputCount,
                                           int64_t outputCount) {
-  synth::Result<synth::Schedule> schedule = synth::importSchedule(
+  Result<synth::Schedule> schedule = synth::importSchedule(
       std::string_view(algorithm.getSchedule()), algorithm.getSymName().str());
   assert(schedule && "algorithms were read when they were chosen");
   return chunksOf(*schedule, *symbolizeCollective(algorithm.getCollective()),

@@ -47,12 +47,12 @@ struct Synthesized {
 /// where nothing else joins them. An error says that the topology is wrong or
 /// has another number of GPUs, that no such schedule exists and why, or that
 /// none was found in time.
-synth::Result<Synthesized> synthesize(const SynthRequest &request);
+Result<Synthesized> synthesize(const SynthRequest &request);
 
 /// The same, asked once in a process: who asks again gets the same answer, and
 /// at once if it is an error. So all ranks of a program take the same schedule
 /// even where the cache is off or the search is cut off by its time.
-synth::Result<Synthesized> synthesizeOnce(const SynthRequest &request);
+Result<Synthesized> synthesizeOnce(const SynthRequest &request);
 
 /// "2 steps and 3 rounds for 1 chunk".
 std::string describeSize(const synth::Schedule &schedule);

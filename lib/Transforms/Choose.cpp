@@ -110,7 +110,7 @@ struct Chosen {
 FailureOr<synth::Schedule> readSchedule(StringRef text, StringRef where,
                                         EmitRefusal emit) {
   // choose_c4
-  synth::Result<synth::Schedule> schedule =
+  Result<synth::Schedule> schedule =
       synth::importSchedule(std::string_view(text), where.str());
   if (!schedule)
     return refuse(emit, "choose_c4", schedule.message(), nullptr);
@@ -199,7 +199,7 @@ FailureOr<Chosen> synthesizeSchedule(Operation *op, DictionaryAttr wish,
   request.rounds = number("rounds", 0);
   request.seconds = static_cast<double>(number("seconds", 60));
   // choose_c9
-  synth::Result<Synthesized> found = synthesize(request);
+  Result<Synthesized> found = synthesize(request);
   if (!found)
     return refuse(emit, "choose_c9", found.message(), op);
   if (!found->note.empty())

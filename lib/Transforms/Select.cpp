@@ -285,12 +285,12 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
     request.topology = machine->topology;
     request.objective = objective;
     request.seconds = machine->seconds;
-    synth::Result<Synthesized> found = synthesizeOnce(request);
+    Result<Synthesized> found = synthesizeOnce(request);
     if (!found) {
       why = found.message();
       continue;
     }
-    synth::Result<synth::Schedule> schedule =
+    Result<synth::Schedule> schedule =
         synth::parseSchedule(found->schedule, machine->topology);
     std::string wrong = schedule ? synth::check(*schedule) : schedule.message();
     if (!wrong.empty()) {
@@ -301,7 +301,7 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
       why = "chunks would pass through a CPU";
       continue;
     }
-    synth::Result<synth::Timing> timing = synth::simulate(
+    Result<synth::Timing> timing = synth::simulate(
         *schedule, machine->fabric, bytes, partialFactor(collectiveOf(op)));
     if (!timing)
       why = timing.message();
@@ -346,7 +346,7 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
   auto microseconds = [](double time) {
     return llvm::formatv("{0:f2} us", time).str();
   };
-  synth::Result<double> builtinTime = predictBuiltin(
+  Result<double> builtinTime = predictBuiltin(
       builtin.algorithm, builtin.protocol, op.getCollective(),
       static_cast<int>(op.getRoot().value_or(0)), machine->fabric, bytes);
   std::string size = describeSize(found->schedule);
@@ -424,10 +424,10 @@ private:
   FailureOr<Machine> findMachine(MeshOp mesh) {
     auto emit = [&] { return mesh.emitError(); };
     // select_c1
-    synth::Result<synth::Topology> found = synth::loadTopology(topology);
+    Result<synth::Topology> found = synth::loadTopology(topology);
     if (!found)
       return refuse(emit, "select_c1", found.message(), nullptr);
-    synth::Result<synth::Fabric> fabric = synth::makeFabric(*found);
+    Result<synth::Fabric> fabric = synth::makeFabric(*found);
     if (!fabric)
       return refuse(emit, "select_c1", fabric.message(), nullptr);
     // select_c2

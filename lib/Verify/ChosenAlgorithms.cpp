@@ -70,7 +70,7 @@ void ChosenAlgorithms::giveTo(ModuleOp scheduled) const {
         if (it == algorithms.end() || choiceFor(op, kAlgorithmAttr))
           return;
         const auto &[text, name] = it->second;
-        synth::Result<synth::Schedule> schedule =
+        Result<synth::Schedule> schedule =
             synth::importSchedule(std::string_view(text), name);
         assert(schedule && "algorithms were read when they were chosen");
         op->setAttr(kAlgorithmAttr,

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

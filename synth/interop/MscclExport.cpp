@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <map>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

@@ -17,6 +17,7 @@
 #include <numeric>
 #include <sstream>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 
+using namespace ccn;
 using namespace ccn::synth;
 using json = nlohmann::ordered_json;
 

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 std::string PlanRun::threadName(int thread) const {

@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

@@ -9,6 +9,7 @@
 #include "synth/interop/Msccl.h"
 #include "synth/interop/Plan.h"
 
+using namespace ccn;
 using namespace ccn::synth;
 
 bool ccn::synth::isXml(std::string_view text) {

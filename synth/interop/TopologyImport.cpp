@@ -6,6 +6,7 @@
 
 #include "synth/interop/TopologyImport.h"
 
+using namespace ccn;
 using namespace ccn::synth;
 
 Result<Topology> ccn::synth::parseAnyTopology(std::string_view text,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

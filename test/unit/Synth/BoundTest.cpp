@@ -7,6 +7,7 @@
 #include "synth/Bound.h"
 #include "Common.h"
 
+using namespace ccn;
 using namespace ccn::synth;
 
 TEST(Bound, ExactRoundsPerChunk) {

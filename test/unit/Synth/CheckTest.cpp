@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 TEST(Check, RingAllGatherIsRight) {

@@ -15,6 +15,7 @@
 
 #include <random>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 static Result<FlowScheduleResult> allToAll(Fabric &fabric,

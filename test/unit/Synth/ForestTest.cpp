@@ -11,6 +11,7 @@
 
 #include <random>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 TEST(Forest, OptimalOnEveryPublishedMachine) {

@@ -7,6 +7,7 @@
 #include "synth/Hierarchy.h"
 #include "Common.h"
 
+using namespace ccn;
 using namespace ccn::synth;
 
 TEST(Hierarchy, FindsNodes) {

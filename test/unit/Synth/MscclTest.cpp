@@ -17,6 +17,7 @@
 #include <map>
 #include <random>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 /// The small files kept with the tests, and the whole corpus where present.

@@ -7,6 +7,7 @@
 #include "synth/Pareto.h"
 #include "Common.h"
 
+using namespace ccn;
 using namespace ccn::synth;
 
 static ParetoResult frontier(const Fabric &fabric, const std::string &name,

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <random>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 /// The small files kept with the tests, and the whole corpus where present.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 // A ring link: 25 GB/s, 0.7 us.

@@ -10,6 +10,7 @@
 
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 static Sketch sketchOf(const std::string &text) {

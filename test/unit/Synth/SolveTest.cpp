@@ -17,6 +17,7 @@
 
 #include <random>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 static nlohmann::json facts() {

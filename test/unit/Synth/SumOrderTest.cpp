@@ -8,6 +8,7 @@
 #include "Common.h"
 #include "synth/Solve.h"
 
+using namespace ccn;
 using namespace ccn::synth;
 
 namespace {

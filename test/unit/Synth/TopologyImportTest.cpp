@@ -10,6 +10,7 @@
 
 #include <map>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 static std::string textOf(const std::string &name) {

@@ -8,6 +8,7 @@
 #include "Common.h"
 #include "synth/Symmetry.h"
 
+using namespace ccn;
 using namespace ccn::synth;
 
 TEST(Topology, EveryBuiltinIsValidAndRoundTrips) {

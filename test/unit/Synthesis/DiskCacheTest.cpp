@@ -113,7 +113,7 @@ TEST_F(DiskCacheTest, WrongAnswersAreNoAnswers) {
   request.ranks = 4;
   request.topology = "ring(4)";
   request.objective = "latency";
-  synth::Result<Synthesized> first = synthesize(request);
+  Result<Synthesized> first = synthesize(request);
   ASSERT_TRUE(bool(first)) << first.message();
   ASSERT_EQ(files().size(), 1u);
   std::string path = files().front();
@@ -137,7 +137,7 @@ TEST_F(DiskCacheTest, WrongAnswersAreNoAnswers) {
         std::string("\n{\"ccn_schedule\": 1e999}"), "\n" + otherRanks,
         "\n" + lost}) {
     cache.keep(question, wrong);
-    synth::Result<Synthesized> again = synthesize(request);
+    Result<Synthesized> again = synthesize(request);
     ASSERT_TRUE(bool(again)) << again.message();
     EXPECT_EQ(again->schedule, first->schedule) << wrong;
     EXPECT_EQ(cache.find(question), "\n" + first->schedule) << wrong;
