@@ -166,10 +166,27 @@ void Planner::awaitAhead(LaunchOp launch, Operation *op) {
   });
 }
 
+/// What the collectives of a kernel, or the one, take.
+static llvm::SmallDenseSet<Value> takenBy(Operation *op) {
+  llvm::SmallDenseSet<Value> taken;
+  op->walk([&](CommunicateOp inner) { taken.insert(inner.getInput()); });
+  return taken;
+}
+
+/// Collectives that take one value may keep it in one place for the others to
+/// read, which each writes. Whether they do depends on the rank, and what
+/// launches wait for must not.
+void Planner::awaitSharedHomes(LaunchOp launch, Operation *op) {
+  for (Value taken : takenBy(op))
+    if (auto it = takenAhead.find(taken); it != takenAhead.end())
+      launch.waitFor(it->second);
+}
+
 void Planner::awaitAllAhead(LaunchOp launch) {
   for (auto [made, left] : ahead)
     launch.waitFor(left);
   ahead.clear();
+  takenAhead.clear();
 }
 
 void Planner::takeYields(Operation *op) {
@@ -222,6 +239,10 @@ void Planner::planKernel(Operation *op) {
       }
     for (Value result : op->getResults())
       ahead[result] = launch;
+    for (Value taken : takenBy(op))
+      takenAhead[taken] = launch;
+  } else {
+    awaitSharedHomes(launch, op);
   }
   for (Value result : op->getResults())
     makers[result] = launch;
@@ -308,6 +329,7 @@ void Planner::planOverlapped(OverlappedOp op) {
   // A segment waits for all of the one before.
   ++segment;
   ahead.clear();
+  takenAhead.clear();
   CommunicateOp ring = findRing(op, chunking);
   size_t first = 0;
   std::optional<int64_t> flags;

@@ -99,6 +99,9 @@ private:
   /// Makes a launch wait for what it takes, or an operation in it, from
   /// collectives that have left.
   void awaitAhead(LaunchOp launch, mlir::Operation *op);
+  /// Makes the launch of an operation wait for collectives that have left ahead
+  /// and take what it does.
+  void awaitSharedHomes(LaunchOp launch, mlir::Operation *op);
   void awaitAllAhead(LaunchOp launch);
   void planOverlapped(OverlappedOp op);
   void planChunk(OverlappedOp op, const Chunk &chunk);
@@ -140,6 +143,8 @@ private:
   /// The launches of collectives that have left and that the launches of stream
   /// 0 have not waited for, by what they make.
   llvm::DenseMap<mlir::Value, LaunchOp> ahead;
+  /// Likewise, by what they take.
+  llvm::DenseMap<mlir::Value, LaunchOp> takenAhead;
   /// The launches that values were made in.
   llvm::DenseMap<mlir::Value, LaunchOp> makers;
   int segment = 0;
