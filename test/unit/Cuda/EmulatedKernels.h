@@ -80,7 +80,10 @@ protected:
     auto team =
         CudaTeam::create(*plans, program.getSymName(), blocks, clusterBits);
     ASSERT_TRUE(team) << team.message();
-    EXPECT_TRUE(std::regex_search((*team)->source(), std::regex(waits)))
+    // Of the text without its indentation.
+    std::string lines =
+        std::regex_replace((*team)->source(), std::regex("\n +"), "\n");
+    EXPECT_TRUE(std::regex_search(lines, std::regex(waits)))
         << (*team)->source().substr((*team)->source().find("\nusing A_"));
     for (uint64_t seed : {1, 2, 3, 4, 5}) {
       if (seed == 5)
