@@ -39,7 +39,8 @@ struct MemoryInstructions {
   bool awaitsCopies = true;
 };
 
-/// Those of a program's text; an error if it has no such functions.
+/// Those of a program's text, which may be without packets and copies; an error
+/// if it lacks other such functions.
 Result<MemoryInstructions> readInstructions(const std::string &source);
 
 } // namespace ccn::emulator
