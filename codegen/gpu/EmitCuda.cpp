@@ -17,7 +17,6 @@
 using namespace ccn;
 using namespace ccn::codegen;
 using llvm::ArrayRef;
-using llvm::Twine;
 
 namespace {
 

@@ -273,7 +273,7 @@ void Kernel::fillZero(const Strided &view) {
       planner.getBodies().makeZero(planner.getBuilder().elementAt(view.buffer));
   built.outputs.push_back(
       {LoopBuilder::arrange(view, identityOf(view.sizes.size()), 0)});
-  add(std::move(built));
+  add(built);
 }
 
 //===----------------------------------------------------------------------===//

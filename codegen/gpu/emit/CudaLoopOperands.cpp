@@ -14,7 +14,6 @@ using namespace ccn;
 using namespace ccn::codegen;
 using llvm::StringRef;
 using llvm::Twine;
-using runtime::Access;
 using runtime::LoopOperand;
 
 CudaText LoopWriter::declarationOf(const Operand &operand) {

@@ -18,8 +18,6 @@ using namespace ccn;
 using namespace ccn::codegen;
 using llvm::StringRef;
 using llvm::Twine;
-using runtime::Access;
-using runtime::LoopOperand;
 
 namespace {
 

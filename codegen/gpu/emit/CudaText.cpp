@@ -59,12 +59,11 @@ static std::string indented(llvm::StringRef text) {
     int leading = static_cast<int>(line.find_first_not_of('}') == line.npos
                                        ? line.size()
                                        : line.find_first_not_of('}'));
+    int steps = depth - leading;
+    if (goesOn)
+      steps += line.starts_with(":") ? 2 : 1;
     if (!line.empty() && !isDirective)
-      result.append(static_cast<size_t>(2 * (depth - leading +
-                                             (!goesOn               ? 0
-                                              : line.front() == ':' ? 2
-                                                                    : 1))),
-                    ' ');
+      result += std::string(2 * static_cast<size_t>(std::max(steps, 0)), ' ');
     result += line;
     result += '\n';
     if (line.empty() || isDirective || line.starts_with("//"))

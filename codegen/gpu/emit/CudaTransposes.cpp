@@ -23,7 +23,6 @@
 using namespace ccn;
 using namespace ccn::codegen;
 using llvm::Twine;
-using runtime::Access;
 
 /// Does the elements of a tile from a first one on, all of which there are.
 void LoopWriter::writeTile(CudaText &text) {

@@ -23,7 +23,7 @@
 
 namespace llvm {
 class raw_ostream;
-}
+} // namespace llvm
 
 namespace ccn::codegen {
 
