@@ -56,9 +56,8 @@ static std::string indented(llvm::StringRef text) {
     text = rest;
     line = line.trim();
     bool isDirective = line.starts_with("#");
-    int leading = static_cast<int>(line.find_first_not_of('}') == line.npos
-                                       ? line.size()
-                                       : line.find_first_not_of('}'));
+    auto leading =
+        static_cast<int>(std::min(line.find_first_not_of('}'), line.size()));
     int steps = depth - leading;
     if (goesOn)
       steps += line.starts_with(":") ? 2 : 1;

@@ -85,7 +85,7 @@ llvm::Expected<int64_t> addTable(const CudaPlaces &places,
   return begin;
 }
 
-llvm::Error emitPackets(CudaPart &out, const ExchangePlan &plan) {
+void emitPackets(CudaPart &out, const ExchangePlan &plan) {
   const ExchangePart &part = *plan.part;
   const CudaPlaces &places = out.places;
   ElementType type = places.type(part.from);
@@ -101,15 +101,16 @@ llvm::Error emitPackets(CudaPart &out, const ExchangePlan &plan) {
       << places.elements(part.from, "const ") << ", "
       << places.elements(part.to) << ", " << part.inputCount << ", epoch, "
       << static_cast<int64_t>(plan.segments->first) << ");\n";
-  return llvm::Error::success();
 }
 
 } // namespace
 
 llvm::Error codegen::emitExchange(CudaPart &out, const ExchangePlan &plan) {
   const ExchangePart &part = *plan.part;
-  if (part.exchange != Exchange::Schedule)
-    return emitPackets(out, plan);
+  if (part.exchange != Exchange::Schedule) {
+    emitPackets(out, plan);
+    return llvm::Error::success();
+  }
   const CudaPlaces &places = out.places;
   std::string element(cudaStorage(places.type(part.from)));
   CudaText &text = out.kernel.body;

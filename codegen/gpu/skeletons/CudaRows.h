@@ -14,6 +14,13 @@
 
 namespace ccn::codegen {
 
+/// The plan of skeletons that are loops over rows.
+struct PartOfRows : SkeletonPlan {
+  using SkeletonPlan::SkeletonPlan;
+
+  std::unique_ptr<RowsPlan> rows;
+};
+
 /// Adds loops over rows to a kernel.
 llvm::Error emitRows(CudaPart &part, const RowsPlan &rows);
 

@@ -20,12 +20,6 @@ using namespace ccn::runtime;
 
 namespace {
 
-struct OwnPlan : SkeletonPlan {
-  using SkeletonPlan::SkeletonPlan;
-
-  std::unique_ptr<RowsPlan> rows;
-};
-
 /// The exchange that is part number `part`, if who takes the rows of the next
 /// part does it: nobody else needs what comes, and nothing comes before.
 std::optional<RowExchange> exchangeOfRows(const LaunchMapper &launch,
@@ -72,18 +66,18 @@ public:
     launch.meetRanks();
     // Blocks that share rows wait for those that have not begun later.
     launch.kernel.opensClusters = true;
-    auto plan = std::make_unique<OwnPlan>(*this);
+    auto plan = std::make_unique<PartOfRows>(*this);
     std::optional<RowExchange> exchange = exchangeOfRows(launch, part);
     plan->rows = mapRows(launch, std::get<RowsPart>(launch.parts[part + 1]), {},
                          &*exchange);
     return plan;
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
-    requireOfRows(*static_cast<const OwnPlan &>(any).rows, files);
+    requireOfRows(*static_cast<const PartOfRows &>(any).rows, files);
     files.add({"barriers.cuh", "vectors.cuh", "exchange.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
-    const RowsPlan &rows = *static_cast<const OwnPlan &>(any).rows;
+    const RowsPlan &rows = *static_cast<const PartOfRows &>(any).rows;
     CudaText &text = part.kernel.body;
     text << "if (isIn(c, " << rows.exchange->segment << ") || isIn(c, "
          << rows.exchange->segment + 1 << ")) {\n";
@@ -96,7 +90,7 @@ public:
   void print(llvm::raw_ostream &os, const SkeletonPlan &any,
              unsigned depth) const override {
     os << "exchange of the rows that follow\n";
-    printRows(os.indent(2 * depth), *static_cast<const OwnPlan &>(any).rows,
+    printRows(os.indent(2 * depth), *static_cast<const PartOfRows &>(any).rows,
               depth);
   }
 };

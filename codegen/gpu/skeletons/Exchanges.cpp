@@ -1,4 +1,4 @@
-//===- Exchanges.cpp - Collectives with protocols of their own ---------===//
+//===- Exchanges.cpp - Collectives with protocols of their own ------------===//
 
 #include "codegen/gpu/skeletons/Exchanges.h"
 #include "codegen/gpu/map/PlanPrinter.h"

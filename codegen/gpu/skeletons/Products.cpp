@@ -1,4 +1,4 @@
-//===- Products.cpp - Products and tables ------------------------------===//
+//===- Products.cpp - Products and tables ---------------------------------===//
 
 #include "codegen/gpu/skeletons/Products.h"
 #include "codegen/gpu/map/PlanPrinter.h"

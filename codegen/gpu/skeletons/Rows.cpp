@@ -1,4 +1,4 @@
-//===- Rows.cpp - Loops over rows, and copies --------------------------===//
+//===- Rows.cpp - Loops over rows, and copies -----------------------------===//
 
 #include "codegen/gpu/map/MapRows.h"
 #include "codegen/gpu/map/PlanPrinter.h"
@@ -11,12 +11,6 @@ using namespace ccn::runtime;
 
 namespace {
 
-struct OwnPlan : SkeletonPlan {
-  using SkeletonPlan::SkeletonPlan;
-
-  std::unique_ptr<RowsPlan> rows;
-};
-
 class RowsSkeleton : public KernelSkeleton {
 public:
   size_t match(const LaunchMapper &launch, size_t part) const override {
@@ -25,7 +19,7 @@ public:
   }
   llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const override {
-    auto plan = std::make_unique<OwnPlan>(*this);
+    auto plan = std::make_unique<PartOfRows>(*this);
     const Part &any = launch.parts[part];
     if (const auto *rows = std::get_if<RowsPart>(&any))
       plan->rows = mapRows(launch, *rows, launch.share);
@@ -34,14 +28,14 @@ public:
     return plan;
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
-    requireOfRows(*static_cast<const OwnPlan &>(any).rows, files);
+    requireOfRows(*static_cast<const PartOfRows &>(any).rows, files);
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
-    return emitRows(part, *static_cast<const OwnPlan &>(any).rows);
+    return emitRows(part, *static_cast<const PartOfRows &>(any).rows);
   }
   void print(llvm::raw_ostream &os, const SkeletonPlan &any,
              unsigned depth) const override {
-    printRows(os, *static_cast<const OwnPlan &>(any).rows, depth);
+    printRows(os, *static_cast<const PartOfRows &>(any).rows, depth);
   }
 };
 

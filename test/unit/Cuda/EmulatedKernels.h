@@ -12,6 +12,7 @@
 #include "lib/Verify/Values.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Cuda/CudaTeam.h"
+#include "test/unit/Cuda/PlanBuilder.h"
 #include "test/unit/Plan/PlanUtil.h"
 
 #include <optional>
@@ -80,9 +81,7 @@ protected:
     auto team =
         CudaTeam::create(*plans, program.getSymName(), blocks, clusterBits);
     ASSERT_TRUE(team) << team.message();
-    // Of the text without its indentation.
-    std::string lines =
-        std::regex_replace((*team)->source(), std::regex("\n +"), "\n");
+    std::string lines = unindented((*team)->source());
     EXPECT_TRUE(std::regex_search(lines, std::regex(waits)))
         << (*team)->source().substr((*team)->source().find("\nusing A_"));
     for (uint64_t seed : {1, 2, 3, 4, 5}) {

@@ -143,6 +143,11 @@ std::string errorOf(const Plan &plan) {
   return llvm::toString(program.takeError());
 }
 
+std::string unindented(const std::string &text) {
+  static const std::regex indentation("\n +");
+  return std::regex_replace(text, indentation, "\n");
+}
+
 std::string bodyOf(const GpuProgram &program, size_t kernel) {
   if (kernel >= program.kernels.size()) {
     ADD_FAILURE() << "no kernel " << kernel;
@@ -155,9 +160,7 @@ std::string bodyOf(const GpuProgram &program, size_t kernel) {
     ADD_FAILURE() << "kernel " << kernel << " has no text";
     return "";
   }
-  static const std::regex indentation("\n +");
-  return std::regex_replace(source.substr(begin, end - begin), indentation,
-                            "\n");
+  return unindented(source.substr(begin, end - begin));
 }
 
 std::string barriersOf(const std::string &body) {

@@ -83,6 +83,9 @@ runtime::GpuProgram emit(const runtime::Plan &plan);
 /// Why there are no kernels.
 std::string errorOf(const runtime::Plan &plan);
 
+/// A text without the spaces that its lines begin with.
+std::string unindented(const std::string &text);
+
 /// The body of a kernel, without what it declares before, and not indented.
 std::string bodyOf(const runtime::GpuProgram &program, size_t kernel = 0);
 
