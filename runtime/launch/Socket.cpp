@@ -7,6 +7,7 @@
 
 #include "runtime/launch/Socket.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <chrono>
@@ -242,6 +243,22 @@ Result<FileDescriptor> listenAt(const SocketAddress &address) {
     return socket;
   }
   return error("cannot listen at ", address.text(), ": ", systemError());
+}
+
+Result<FileDescriptor> listenBeside(const SocketAddress &address,
+                                    const std::vector<uint16_t> &taken) {
+  constexpr int mostTries = 64;
+  // Sockets that are kept meanwhile make the system give another port.
+  std::vector<FileDescriptor> unwanted;
+  for (;;) {
+    Result<FileDescriptor> made = listenAt(address);
+    if (!made || static_cast<int>(unwanted.size()) == mostTries)
+      return made;
+    uint32_t port = SocketAddress::own(made->get()).port;
+    if (std::find(taken.begin(), taken.end(), port) == taken.end())
+      return made;
+    unwanted.push_back(*std::move(made));
+  }
 }
 
 Result<FileDescriptor> startConnecting(const SocketAddress &address) {

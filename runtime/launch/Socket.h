@@ -59,6 +59,12 @@ Result<FileDescriptor> startConnecting(const SocketAddress &address);
 /// After startConnecting(): whether the socket is connected.
 Status connected(int socket);
 
+/// Listens at a port that the system chooses and that is none of `taken`, which
+/// somebody else is going to use. Only where the system goes on giving these,
+/// it is one of them.
+Result<FileDescriptor> listenBeside(const SocketAddress &address,
+                                    const std::vector<uint16_t> &taken);
+
 /// The next connection that somebody has made; nothing if there is none, or if
 /// it could not be taken.
 FileDescriptor acceptFrom(int listener);

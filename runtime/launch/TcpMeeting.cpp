@@ -232,9 +232,11 @@ Status Meeting::greet(TcpVisitor &visitor, const TcpGreeting &said) {
 // Rank 0
 //===----------------------------------------------------------------------===//
 
-/// Listens at the first port that is free.
+/// Listens at the first port that is free. If none is, it tries them again for
+/// a while: a connection that has come to nothing holds a port only shortly.
 Status Meeting::listenAsFirst() {
-  constexpr double patience = 0.5;
+  constexpr double patience = 1;
+  Clock::time_point start = Clock::now();
   std::vector<SocketAddress> addresses = {SocketAddress::any(0)};
   if (options.place.isOneHost) {
     Result<std::vector<SocketAddress>> found = places(options.timeLimit);
@@ -242,25 +244,29 @@ Status Meeting::listenAsFirst() {
       return found.status();
     addresses = *std::move(found);
   }
-  Status status;
-  for (uint16_t port : options.place.ports)
-    for (SocketAddress address : addresses) {
-      address.port = port;
-      Result<FileDescriptor> made = listenAt(address);
-      if (made) {
-        listener = *std::move(made);
-        return Status();
+  for (;;) {
+    Status status;
+    for (uint16_t port : options.place.ports)
+      for (SocketAddress address : addresses) {
+        address.port = port;
+        Result<FileDescriptor> made = listenAt(address);
+        if (made) {
+          listener = *std::move(made);
+          return Status();
+        }
+        status = made.status();
+        // Is it this job's rank 0 that listens there?
+        if (!options.place.isOneHost)
+          address = SocketAddress::loopback(port);
+        TcpKnock knock(address, greeting);
+        if (knock.await(patience / 2) == TcpKnock::State::Refused)
+          return error(knock.text());
       }
-      status = made.status();
-      // Is it this job's rank 0 that listens there?
-      if (!options.place.isOneHost)
-        address = SocketAddress::loopback(port);
-      TcpKnock knock(address, greeting);
-      if (knock.await(patience) == TcpKnock::State::Refused)
-        return error(knock.text());
-    }
-  return error("rank 0 found no port to listen at, of ", placeText(), ": ",
-               status.message());
+    if (secondsSince(start) > patience)
+      return error("rank 0 found no port to listen at, of ", placeText(), ": ",
+                   status.message());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 /// Waits for all others, and tells them where each listens.
@@ -316,7 +322,7 @@ Status Meeting::listenFor(const SocketAddress &first) {
   }
   if (listensAt && listensAt->hasSameHost(address))
     return Status();
-  Result<FileDescriptor> made = listenAt(address);
+  Result<FileDescriptor> made = listenBeside(address, options.place.ports);
   if (!made)
     return made.status();
   listener = *std::move(made);

@@ -7,6 +7,7 @@
 
 #include "TcpUtil.h"
 
+#include <algorithm>
 #include <atomic>
 #include <list>
 
@@ -260,6 +261,32 @@ TEST(TcpMeeting, PortsThatAreTakenAreSkipped) {
                 std::to_string(talking.port) + ": Address already in use");
   ends = true;
   others.join();
+}
+
+TEST(TcpMeeting, APortThatIsSoonFreeIsWaitedFor) {
+  auto taken = std::make_unique<Occupied>(freePort());
+  std::vector<TcpOptions> all = allOptions(3, taken->port);
+  std::thread soon([&] {
+    sleepFor(0.2);
+    taken.reset();
+  });
+  expectAllWell(runTcpRanks(all, exchangeNames));
+  soon.join();
+}
+
+TEST(TcpMeeting, NobodyTakesThePortsOfRankZero) {
+  // Half of those that the system gives; the port of rank 0 may be among them.
+  std::vector<uint16_t> taken;
+  for (int port = 32768; port < 61000; ++port)
+    if (port % 4 < 2)
+      taken.push_back(static_cast<uint16_t>(port));
+  for (int i = 0; i < 50; ++i) {
+    Result<FileDescriptor> made =
+        listenBeside(SocketAddress::loopback(0), taken);
+    ASSERT_TRUE(made.ok()) << made.message();
+    uint32_t port = SocketAddress::own(made->get()).port;
+    EXPECT_FALSE(std::binary_search(taken.begin(), taken.end(), port)) << port;
+  }
 }
 
 TEST(TcpMeeting, JobsThatShareTheirPorts) {

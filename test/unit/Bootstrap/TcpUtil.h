@@ -17,6 +17,7 @@
 #include <chrono>
 #include <functional>
 #include <poll.h>
+#include <random>
 #include <thread>
 
 namespace ccn::runtime {
@@ -42,8 +43,17 @@ struct Occupied {
   }
 };
 
-/// A port that nobody uses now. Those that the system gives in turn differ.
-inline uint16_t freePort() { return Occupied().port; }
+/// A port that nobody uses now, and which the system gives nobody who does not
+/// ask for it: its own begin at 32768.
+inline uint16_t freePort() {
+  static std::random_device random;
+  std::uniform_int_distribution<int> ports(10000, 32767);
+  for (;;) {
+    auto port = static_cast<uint16_t>(ports(random));
+    if (listenAt(SocketAddress::loopback(port)))
+      return port;
+  }
+}
 
 /// Of a rank of this host.
 inline TcpOptions optionsFor(int rank, int ranks, uint16_t port,
