@@ -7,6 +7,7 @@
 #ifndef CCN_DIALECT_CCN_CCN_H
 #define CCN_DIALECT_CCN_CCN_H
 
+#include "dialect/ccn/ElementwiseFunction.h"
 #include "dialect/ccn/Layout.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -72,6 +73,23 @@ bool communicatesAlong(mlir::Operation *op, mlir::StringAttr axis = {});
 /// Whether the operation, with what is in it, has no side effects other than to
 /// communicate.
 bool isEffectFree(mlir::Operation *op);
+
+/// Whether the operation computes its result element by element.
+bool isElementwise(mlir::Operation *op);
+
+/// The function of the elements that an operation is; null if it is none.
+const ElementwiseFunction *functionOf(mlir::Operation *op);
+
+/// Those of all operations of the dialect, in the order of their definitions.
+llvm::ArrayRef<const ElementwiseFunction *> elementwiseFunctions();
+
+/// The one of a name, null if there is none.
+const ElementwiseFunction *findElementwise(llvm::StringRef name);
+
+/// The result type of such an operation, whose constraints it checks.
+mlir::FailureOr<mlir::RankedTensorType>
+inferElementwise(llvm::ArrayRef<mlir::RankedTensorType> operands,
+                 ElementKinds elements, PartialRule rule, EmitError emitError);
 
 /// Implements the inference interfaces by ConcreteOp::inferType.
 template <typename ConcreteOp>

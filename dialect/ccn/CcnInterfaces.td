@@ -1,7 +1,8 @@
 //===- CcnInterfaces.td - Interfaces of ccn operations --------------------===//
 //
-// One interface for everything that infers the layout of its result, and one
-// for everything that moves a tensor along axes of the mesh.
+// One interface for everything that infers the layout of its result, one for
+// what computes element by element, and one for everything that moves a tensor
+// along axes of the mesh.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,22 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
       /*methodBody=*/[{
         return ConcreteOp::inferFor($_op, operandTypes, emitError);
       }]>,
+  ];
+}
+
+def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
+  let cppNamespace = "::ccn";
+  let description = [{
+    An operation each element of whose result depends on the operands' elements
+    at its place alone; scalars stand for tensors of any shape.
+  }];
+  let methods = [
+    StaticInterfaceMethod<[{
+        The function of the elements; null if the result depends on more than
+        these: on attributes, or on where the element is.
+      }],
+      "const ::ccn::ElementwiseFunction *", "getFunction", (ins),
+      [{}], [{ return nullptr; }]>,
   ];
 }
 

@@ -9,8 +9,73 @@
 
 include "dialect/ccn/CcnOpBase.td"
 
-class Ccn_Unary<string mnemonic, string what, string element, string partial>
-    : Ccn_TensorOp<mnemonic> {
+class Ccn_ElementKinds<string cppName, string description> {
+  string cpp = "::ccn::ElementKinds::" # cppName;
+  string text = description;
+}
+def Ccn_AnyElement : Ccn_ElementKinds<"Any", "">;
+def Ccn_Number : Ccn_ElementKinds<"Number", "a number type">;
+def Ccn_Float : Ccn_ElementKinds<"Float", "a floating-point type">;
+
+/// What reductions may be pending on the operands: a PartialRule (Layout.h), in
+/// words.
+class Ccn_Pending<string cppName, string description> {
+  string cpp = "::ccn::PartialRule::" # cppName;
+  string text = description;
+}
+
+/// A function of the operands' elements: that of the operation's name in
+/// ScalarFunctions.h. The fields are what ElementwiseFunction.h says of them.
+class Ccn_Elementwise<string mnemonic, int arity, Ccn_ElementKinds kinds,
+                      Ccn_Pending pending, list<Trait> traits>
+    : Ccn_TensorOp<mnemonic, !listconcat([ElementwiseOpInterface], traits)> {
+  string spelling = mnemonic;
+  string kind = "Arithmetic";
+  bit isWide = 0;
+  bit isExpensive = 0;
+  string domain = "All";
+  string errorRule = ?;
+  string slope = "1";
+  string underflow = "Nowhere";
+  string zeroDivisor = "";
+
+  let results = (outs Ccn_Tensor:$result);
+  let extraClassDeclaration = inferDeclaration # [{
+    static const ::ccn::ElementwiseFunction *getFunction();
+  }];
+  string wideText = !if(isWide, "true", "false");
+  let extraClassDefinition = [{
+    ::mlir::FailureOr<::mlir::RankedTensorType> $cppClass::inferType(
+        GenericAdaptor<::llvm::ArrayRef<::mlir::RankedTensorType>> op,
+        ::ccn::EmitError emitError) {
+      return ::ccn::inferElementwise(op.getOperands(), }] # kinds.cpp # ", " #
+          pending.cpp # [{, emitError);
+    }
+    const ::ccn::ElementwiseFunction *$cppClass::getFunction() {
+      static constexpr ::ccn::ElementwiseFunction function =
+          ::ccn::makeElementwise<}] # arity # ", " # kinds.cpp # ", " #
+              wideText # [{>(
+              {"}] # mnemonic # "\", \"" # spelling # "\", " # arity #
+               ", ::ccn::ElementwiseKind::" # kind # ", " # kinds.cpp # ", " #
+               wideText # ", " # !if(isExpensive, "true", "false") #
+               ", ::ccn::Domain::" # domain #
+               ", ::ccn::ErrorRule::" # errorRule # ", " # slope #
+               ", ::ccn::Underflow::" # underflow # ", \"" #
+               zeroDivisor # [{"},
+              [](auto... x) {
+                return ::ccn::scalar::functions::}] # mnemonic # [{(x...);
+              });
+      return &function;
+    }
+  }];
+}
+
+def Ccn_NothingPending
+    : Ccn_Pending<"None", "no reduction is pending on the operand">;
+
+class Ccn_Unary<string mnemonic, string what, Ccn_ElementKinds kinds,
+                Ccn_Pending pending = Ccn_NothingPending>
+    : Ccn_Elementwise<mnemonic, 1, kinds, pending, []> {
   let summary = what;
   let description = "Computes " # what # [{ of every element. The layout is kept.
 
@@ -19,36 +84,78 @@ class Ccn_Unary<string mnemonic, string what, string element, string partial>
     ```
 
     **Constraints**
-    - `}] # mnemonic # "_c1`: the element type is " # element # [{.
-    - `}] # mnemonic # "_c2`: " # partial # [{.
+    - `}] # mnemonic # "_c1`: the element type is " # kinds.text # [{.
+    - `}] # mnemonic # "_c2`: " # pending.text # [{.
   }];
   let arguments = (ins Ccn_Tensor:$input);
-  let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` functional-type($input, $result)";
 }
 
+/// A function of floats, by default one of C's library.
 class Ccn_UnaryFloat<string mnemonic, string what>
-    : Ccn_Unary<mnemonic, what, "a floating-point type",
-                "no reduction is pending on the operand">;
+    : Ccn_Unary<mnemonic, what, Ccn_Float> {
+  let kind = "Math";
+  let isWide = 1;
+  let isExpensive = 1;
+  let errorRule = "Monotone";
+}
 
-def NegOp : Ccn_Unary<"neg", "the negative", "a number type",
-    "a reduction pending on the operand is a sum">;
-def AbsOp : Ccn_Unary<"abs", "the absolute value", "a number type",
-    "no reduction is pending on the operand">;
-def ReluOp : Ccn_Unary<"relu", "max(x, 0)", "a number type",
-    "no reduction is pending on the operand">;
-def ExpOp : Ccn_UnaryFloat<"exp", "the exponential">;
-def LogOp : Ccn_UnaryFloat<"log", "the natural logarithm">;
-def SqrtOp : Ccn_UnaryFloat<"sqrt", "the square root">;
-def RsqrtOp : Ccn_UnaryFloat<"rsqrt", "1 / sqrt(x)">;
-def TanhOp : Ccn_UnaryFloat<"tanh", "the hyperbolic tangent">;
-def SigmoidOp : Ccn_UnaryFloat<"sigmoid", "1 / (1 + exp(-x))">;
-def GeluOp : Ccn_UnaryFloat<"gelu", "x / 2 * (1 + erf(x / sqrt(2)))">;
-def SiluOp : Ccn_UnaryFloat<"silu", "x / (1 + exp(-x))">;
+class Ccn_Activation<string mnemonic, string what>
+    : Ccn_UnaryFloat<mnemonic, what> {
+  let kind = "Activation";
+}
 
-class Ccn_Binary<string mnemonic, string what, string element, string partial,
-                 list<Trait> traits = []>
-    : Ccn_TensorOp<mnemonic, traits> {
+def NegOp : Ccn_Unary<"neg", "the negative", Ccn_Number,
+    Ccn_Pending<"CommutesWithSum",
+                "a reduction pending on the operand is a sum">> {
+  let errorRule = "Nonexpansive";
+}
+def AbsOp : Ccn_Unary<"abs", "the absolute value", Ccn_Number> {
+  let errorRule = "Nonexpansive";
+}
+def ReluOp : Ccn_Unary<"relu", "max(x, 0)", Ccn_Number> {
+  let kind = "Activation";
+  let errorRule = "Nonexpansive";
+}
+def ExpOp : Ccn_UnaryFloat<"exp", "the exponential"> {
+  let underflow = "Anywhere";
+}
+def LogOp : Ccn_UnaryFloat<"log", "the natural logarithm"> {
+  let domain = "Positive";
+}
+def SqrtOp : Ccn_UnaryFloat<"sqrt", "the square root"> {
+  let isWide = 0;
+  let isExpensive = 0;
+  let domain = "NotNegative";
+}
+def RsqrtOp : Ccn_UnaryFloat<"rsqrt", "1 / sqrt(x)"> {
+  let isExpensive = 0;
+  let domain = "Positive";
+  let underflow = "Anywhere";
+}
+def TanhOp : Ccn_Activation<"tanh", "the hyperbolic tangent">;
+def SigmoidOp : Ccn_Activation<"sigmoid", "1 / (1 + exp(-x))"> {
+  let underflow = "Anywhere";
+}
+def GeluOp : Ccn_Activation<"gelu", "x / 2 * (1 + erf(x / sqrt(2)))"> {
+  let errorRule = "Lipschitz";
+  let slope = "1.2";
+  let underflow = "UnlessZero";
+}
+def SiluOp : Ccn_Activation<"silu", "x / (1 + exp(-x))"> {
+  let errorRule = "Lipschitz";
+  let slope = "1.2";
+  let underflow = "UnlessZero";
+}
+
+def Ccn_NonePending
+    : Ccn_Pending<"None", "no reduction is pending on an operand">;
+def Ccn_SumsPending : Ccn_Pending<"CommutesWithSum",
+    "sums are pending on both operands along the same axes, or on neither">;
+
+class Ccn_Binary<string mnemonic, string what, Ccn_ElementKinds kinds,
+                 Ccn_Pending pending, list<Trait> traits = []>
+    : Ccn_Elementwise<mnemonic, 2, kinds, pending, traits> {
   let summary = what;
   let description = "Computes " # what # [{ of corresponding elements.
 
@@ -63,43 +170,67 @@ class Ccn_Binary<string mnemonic, string what, string element, string partial,
       operand is replicated or sliced at the same dimension, or each is
       replicated or local; of the axes that cut a dimension in two operands,
       those of one are the first of the other's.
-    - `}] # mnemonic # "_c4`: " # partial # "." #
-    !if(!empty(element), "",
-        "\n    - `" # mnemonic # "_c5`: the element type is " # element # ".");
+    - `}] # mnemonic # "_c4`: " # pending.text # "." #
+    !if(!empty(kinds.text), "",
+        "\n    - `" # mnemonic # "_c5`: the element type is " # kinds.text # ".");
   let arguments = (ins Ccn_Tensor:$lhs, Ccn_Tensor:$rhs);
-  let results = (outs Ccn_Tensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs attr-dict `:` functional-type(operands, $result)
   }];
 }
 
-defvar noPartial = "no reduction is pending on an operand";
-
-def AddOp : Ccn_Binary<"add", "the sum", "a number type",
-    "sums are pending on both operands along the same axes, or on neither",
-    [Commutative]> {
+def AddOp : Ccn_Binary<"add", "the sum", Ccn_Number, Ccn_SumsPending,
+                       [Commutative]> {
+  let spelling = "+";
+  let errorRule = "Sum";
   let hasCanonicalizer = 1;
 }
-def SubOp : Ccn_Binary<"sub", "the difference", "a number type",
-    "sums are pending on both operands along the same axes, or on neither">;
-def MulOp : Ccn_Binary<"mul", "the product", "a number type",
-    "a pending reduction is a sum, and the other operand is a scalar, replicated "
-    "along its axes", [Commutative]>;
+def SubOp : Ccn_Binary<"sub", "the difference", Ccn_Number, Ccn_SumsPending> {
+  let spelling = "-";
+  let errorRule = "Sum";
+}
+def MulOp : Ccn_Binary<"mul", "the product", Ccn_Number,
+    Ccn_Pending<"LinearInOne",
+        "a pending reduction is a sum, and the other operand is a scalar, "
+        "replicated along its axes">, [Commutative]> {
+  let spelling = "*";
+  let errorRule = "Product";
+}
 def DivOp : Ccn_Binary<"div", "the quotient (of integers, towards zero)",
-    "a number type",
-    "a reduction is pending on the first operand at most, is a sum of "
-    "floating-point numbers, and the second is a scalar, replicated along its "
-    "axes">;
+    Ccn_Number, Ccn_Pending<"LinearInFirst",
+        "a reduction is pending on the first operand at most, is a sum of "
+        "floating-point numbers, and the second is a scalar, replicated along "
+        "its axes">> {
+  let spelling = "/";
+  let isExpensive = 1;
+  let errorRule = "Quotient";
+  let zeroDivisor = "division";
+}
 def RemOp : Ccn_Binary<"rem", "the remainder, with the sign of the first",
-    "a number type", noPartial>;
-def MinOp : Ccn_Binary<"min", "the minimum (of bool: and; NaN wins)", "",
-    noPartial, [Commutative]>;
-def MaxOp : Ccn_Binary<"max", "the maximum (of bool: or; NaN wins)", "",
-    noPartial, [Commutative]>;
+                       Ccn_Number, Ccn_NonePending> {
+  let spelling = "%";
+  let isExpensive = 1;
+  let errorRule = "Discontinuous";
+  let zeroDivisor = "remainder";
+}
+def MinOp : Ccn_Binary<"min", "the minimum (of bool: and; NaN wins)",
+                       Ccn_AnyElement, Ccn_NonePending, [Commutative]> {
+  let errorRule = "Nonexpansive";
+}
+def MaxOp : Ccn_Binary<"max", "the maximum (of bool: or; NaN wins)",
+                       Ccn_AnyElement, Ccn_NonePending, [Commutative]> {
+  let errorRule = "Nonexpansive";
+}
 def PowOp : Ccn_Binary<"pow", "the first to the power of the second",
-    "a floating-point type", noPartial>;
+                       Ccn_Float, Ccn_NonePending> {
+  let kind = "Math";
+  let isWide = 1;
+  let isExpensive = 1;
+  let domain = "Positive";
+  let errorRule = "Power";
+}
 
-def CompareOp : Ccn_TensorOp<"compare"> {
+def CompareOp : Ccn_TensorOp<"compare", [ElementwiseOpInterface]> {
   let summary = "Compares elements";
   let description = [{
     True where the comparison holds. A comparison with NaN is false, but for
@@ -123,7 +254,7 @@ def CompareOp : Ccn_TensorOp<"compare"> {
   }];
 }
 
-def SelectOp : Ccn_TensorOp<"select"> {
+def SelectOp : Ccn_TensorOp<"select", [ElementwiseOpInterface]> {
   let summary = "Chooses between elements of two tensors";
   let description = [{
     The element of `lhs` where the condition is true, else that of `rhs`.
@@ -148,7 +279,7 @@ def SelectOp : Ccn_TensorOp<"select"> {
   }];
 }
 
-def CastOp : Ccn_TensorOp<"cast"> {
+def CastOp : Ccn_TensorOp<"cast", [ElementwiseOpInterface]> {
   let summary = "Converts elements to another type";
   let description = [{
     Rounds to nearest even. Floating-point to integer truncates towards zero and
@@ -171,7 +302,7 @@ def CastOp : Ccn_TensorOp<"cast"> {
   }];
 }
 
-def DropoutOp : Ccn_TensorOp<"dropout"> {
+def DropoutOp : Ccn_TensorOp<"dropout", [ElementwiseOpInterface]> {
   let summary = "Zeroes elements at random and scales the rest";
   let description = [{
     Keeps an element with probability 1 - rate, times 1 / (1 - rate), and else
@@ -210,7 +341,7 @@ def DropoutOp : Ccn_TensorOp<"dropout"> {
   }];
 }
 
-def ConstantOp : Ccn_TensorOp<"constant", [ConstantLike]> {
+def ConstantOp : Ccn_TensorOp<"constant", [ElementwiseOpInterface, ConstantLike]> {
   let summary = "A scalar constant";
   let description = [{
     ```mlir

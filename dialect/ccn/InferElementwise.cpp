@@ -1,7 +1,7 @@
 //===- InferElementwise.cpp - Inference of elementwise operations ---------===//
 //
-// Constraints and result types of the operations in ElementwiseOps.td, one
-// inferType each, and their folders.
+// Constraints and result types of the operations in ElementwiseOps.td, and
+// their folders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,17 +17,14 @@ using Types = ArrayRef<RankedTensorType>;
 
 namespace {
 
-/// The element types that an operation takes.
-enum class Elements { Any, Number, Float };
-
-LogicalResult checkElements(RankedTensorType type, Elements elements,
+LogicalResult checkElements(RankedTensorType type, ElementKinds elements,
                             EmitError emitError) {
   // unary_c1, binary_c5, dropout_c1
   Type element = type.getElementType();
-  if (elements == Elements::Float && !isFloat(element))
+  if (elements == ElementKinds::Float && !isFloat(element))
     return emitError() << "expected a floating-point element type, found '"
                        << elementTypeName(element) << "'";
-  if (elements == Elements::Number && !isNumber(element))
+  if (elements == ElementKinds::Number && !isNumber(element))
     return emitError() << "expected a number element type, found '"
                        << elementTypeName(element) << "'";
   return success();
@@ -45,8 +42,8 @@ LogicalResult checkSameElements(RankedTensorType a, RankedTensorType b,
 }
 
 /// The type of an elementwise result with the given elements.
-TypeResult inferElementwise(Types operands, Type element, PartialRule rule,
-                            EmitError emitError) {
+TypeResult inferOf(Types operands, Type element, PartialRule rule,
+                   EmitError emitError) {
   // binary_c2, compare_c2, select_c2
   RankedTensorType shaped = operands.front();
   for (RankedTensorType type : operands) {
@@ -71,22 +68,6 @@ TypeResult inferElementwise(Types operands, Type element, PartialRule rule,
   return layout->getType(shaped.getShape(), element);
 }
 
-TypeResult inferUnary(RankedTensorType input, Elements elements,
-                      PartialRule rule, EmitError emitError) {
-  if (failed(checkElements(input, elements, emitError)))
-    return failure();
-  return inferElementwise(input, input.getElementType(), rule, emitError);
-}
-
-TypeResult inferBinary(RankedTensorType lhs, RankedTensorType rhs,
-                       Elements elements, PartialRule rule,
-                       EmitError emitError) {
-  if (failed(checkSameElements(lhs, rhs, emitError)) ||
-      failed(checkElements(lhs, elements, emitError)))
-    return failure();
-  return inferElementwise({lhs, rhs}, lhs.getElementType(), rule, emitError);
-}
-
 /// Whether a product with `factor` may scale what is pending on `type`: only a
 /// scalar is the same for every element.
 bool scales(RankedTensorType factor, RankedTensorType type) {
@@ -95,52 +76,25 @@ bool scales(RankedTensorType factor, RankedTensorType type) {
 
 } // namespace
 
-#define CCN_UNARY(OP, ELEMENTS, RULE)                                          \
-  TypeResult OP::inferType(GenericAdaptor<Types> op, EmitError emitError) {    \
-    return inferUnary(op.getInput(), Elements::ELEMENTS, PartialRule::RULE,    \
-                      emitError);                                              \
-  }
-CCN_UNARY(NegOp, Number, CommutesWithSum)
-CCN_UNARY(AbsOp, Number, None)
-CCN_UNARY(ReluOp, Number, None)
-CCN_UNARY(ExpOp, Float, None)
-CCN_UNARY(LogOp, Float, None)
-CCN_UNARY(SqrtOp, Float, None)
-CCN_UNARY(RsqrtOp, Float, None)
-CCN_UNARY(TanhOp, Float, None)
-CCN_UNARY(SigmoidOp, Float, None)
-CCN_UNARY(GeluOp, Float, None)
-CCN_UNARY(SiluOp, Float, None)
-#undef CCN_UNARY
-
-#define CCN_BINARY(OP, ELEMENTS, RULE)                                         \
-  TypeResult OP::inferType(GenericAdaptor<Types> op, EmitError emitError) {    \
-    return inferBinary(op.getLhs(), op.getRhs(), Elements::ELEMENTS,           \
-                       PartialRule::RULE, emitError);                          \
-  }
-CCN_BINARY(AddOp, Number, CommutesWithSum)
-CCN_BINARY(SubOp, Number, CommutesWithSum)
-CCN_BINARY(RemOp, Number, None)
-CCN_BINARY(MinOp, Any, None)
-CCN_BINARY(MaxOp, Any, None)
-CCN_BINARY(PowOp, Float, None)
-#undef CCN_BINARY
-
-TypeResult MulOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
-  RankedTensorType lhs = op.getLhs(), rhs = op.getRhs();
-  PartialRule rule = scales(rhs, lhs) && scales(lhs, rhs)
-                         ? PartialRule::LinearInOne
-                         : PartialRule::None;
-  return inferBinary(lhs, rhs, Elements::Number, rule, emitError);
-}
-
-TypeResult DivOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
-  RankedTensorType lhs = op.getLhs(), rhs = op.getRhs();
-  // Integer quotients of parts do not add up to the quotient of the sum.
-  PartialRule rule = isFloat(lhs.getElementType()) && scales(rhs, lhs)
-                         ? PartialRule::LinearInFirst
-                         : PartialRule::None;
-  return inferBinary(lhs, rhs, Elements::Number, rule, emitError);
+TypeResult ccn::inferElementwise(Types operands, ElementKinds elements,
+                                 PartialRule rule, EmitError emitError) {
+  RankedTensorType first = operands.front();
+  for (RankedTensorType type : operands.drop_front())
+    if (failed(checkSameElements(first, type, emitError)))
+      return failure();
+  if (failed(checkElements(first, elements, emitError)))
+    return failure();
+  // A factor scales all elements alike, and so what is pending, if it is a
+  // scalar. Integer quotients of parts do not add up to the quotient of the
+  // sum.
+  bool isLinear =
+      rule == PartialRule::LinearInOne
+          ? scales(operands[0], operands[1]) && scales(operands[1], operands[0])
+      : rule == PartialRule::LinearInFirst
+          ? isFloat(first.getElementType()) && scales(operands[1], first)
+          : true;
+  return inferOf(operands, first.getElementType(),
+                 isLinear ? rule : PartialRule::None, emitError);
 }
 
 TypeResult CompareOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
@@ -148,7 +102,7 @@ TypeResult CompareOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   if (failed(checkSameElements(lhs, rhs, emitError)))
     return failure();
   Type i1 = IntegerType::get(lhs.getContext(), 1);
-  return inferElementwise({lhs, rhs}, i1, PartialRule::None, emitError);
+  return inferOf({lhs, rhs}, i1, PartialRule::None, emitError);
 }
 
 TypeResult SelectOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
@@ -160,8 +114,8 @@ TypeResult SelectOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   if (!condition.getElementType().isInteger(1))
     return emitError() << "expected a condition of element type 'bool', found '"
                        << elementTypeName(condition.getElementType()) << "'";
-  return inferElementwise({condition, lhs, rhs}, lhs.getElementType(),
-                          PartialRule::None, emitError);
+  return inferOf({condition, lhs, rhs}, lhs.getElementType(), PartialRule::None,
+                 emitError);
 }
 
 OpFoldResult SelectOp::fold(FoldAdaptor) {
@@ -177,8 +131,7 @@ TypeResult CastOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   if (!isElementType(op.getElementType()))
     return emitError() << "expected a ccn element type, found "
                        << op.getElementType();
-  return inferElementwise(input, op.getElementType(), PartialRule::None,
-                          emitError);
+  return inferOf(input, op.getElementType(), PartialRule::None, emitError);
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor) {
@@ -189,7 +142,7 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
 
 TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
   RankedTensorType input = op.getInput(), seed = op.getSeed();
-  if (failed(checkElements(input, Elements::Float, emitError)))
+  if (failed(checkElements(input, ElementKinds::Float, emitError)))
     return failure();
   // dropout_c2
   double rate = op.getRate().convertToDouble();
@@ -222,8 +175,7 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
       failed(checkTensor(RankedTensorType::get(*shape, input.getElementType()),
                          emitError)))
     return failure();
-  return inferElementwise(input, input.getElementType(), PartialRule::None,
-                          emitError);
+  return inferOf(input, input.getElementType(), PartialRule::None, emitError);
 }
 
 TypeResult ConstantOp::inferType(GenericAdaptor<Types> op,

@@ -102,8 +102,7 @@ Layout ccn::slicedOperandLayout(OpOperand &operand) {
   };
   llvm::TypeSwitch<Operation *>(op)
       // Scalars have no dimension and go with any shape.
-      .Case<AddOp, SubOp, MulOp, DivOp, RemOp, MinOp, MaxOp, PowOp, CompareOp,
-            SelectOp, ConcatOp>([&](auto) { shareWithResult(0); })
+      .Case<ElementwiseOpInterface, ConcatOp>([&](auto) { shareWithResult(0); })
       .Case([&](MatmulOp op) {
         unsigned batches = op.getType().getRank() - 2;
         unsigned bBatches = op.getRhs().getType().getRank() - 2;
@@ -134,11 +133,4 @@ Layout ccn::slicedOperandLayout(OpOperand &operand) {
           shareWithResult(1);
       });
   return layout;
-}
-
-bool ccn::isElementwise(Operation *op) {
-  return isa<NegOp, AbsOp, ReluOp, ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp,
-             SigmoidOp, GeluOp, SiluOp, AddOp, SubOp, MulOp, DivOp, RemOp,
-             MinOp, MaxOp, PowOp, CompareOp, SelectOp, CastOp, DropoutOp,
-             ConstantOp>(op);
 }

@@ -49,10 +49,6 @@ TensorPart externalPart(mlir::RankedTensorType type, MeshOp mesh, int64_t rank);
 /// other operands too.
 Layout slicedOperandLayout(mlir::OpOperand &operand);
 
-/// Whether an operation works element by element on operands of one shape or of
-/// rank 0; constants too.
-bool isElementwise(mlir::Operation *op);
-
 } // namespace ccn
 
 #endif // CCN_DIALECT_CCN_PLACEMENT_H

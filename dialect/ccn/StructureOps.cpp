@@ -1,10 +1,10 @@
 //===- StructureOps.cpp - Mesh, program, update, return -------------------===//
 //
-// Constraints and accessors of the operations in StructureOps.td, and the
-// generated definitions of all operations.
+// Constraints and accessors of the operations in StructureOps.td.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/ccn/ElementwiseKernels.h"
 #include "dialect/ccn/Placement.h"
 
 #include "mlir/IR/DialectImplementation.h"

@@ -7,7 +7,7 @@
 
 #include "lib/Frontend/Constant.h"
 
-#include "dialect/ccn/Layout.h"
+#include "dialect/ccn/Ccn.h"
 #include "runtime/tensor/Number.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -279,14 +279,6 @@ std::optional<Constant> frontend::evaluate(StringRef function,
       return negate(a, error);
     if (function == "abs")
       return a.getReal() < 0 ? negate(a, error) : a;
-    if (function == "exp")
-      return real(std::exp(a.getReal()));
-    if (function == "log")
-      return real(std::log(a.getReal()));
-    if (function == "sqrt")
-      return real(std::sqrt(a.getReal()));
-    if (function == "rsqrt")
-      return real(1 / std::sqrt(a.getReal()));
   }
   if (arguments.size() == 2 && numbers) {
     const Constant &a = arguments[0], &b = arguments[1];
@@ -297,8 +289,15 @@ std::optional<Constant> frontend::evaluate(StringRef function,
       return less ? a : b;
     if (function == "max")
       return less ? b : a;
-    if (function == "pow")
-      return real(std::pow(a.getReal(), b.getReal()));
   }
-  return std::nullopt;
+  const ElementwiseFunction *math = findElementwise(function);
+  if (!math || math->kind != ElementwiseKind::Math || !numbers)
+    return std::nullopt;
+  SmallVector<double> operands = llvm::map_to_vector(
+      arguments, [](const Constant &c) { return c.getReal(); });
+  auto blocks = llvm::map_to_vector(
+      operands, [](const double &x) -> const double * { return &x; });
+  double result = 0;
+  math->ofDoubles(blocks.data(), &result, 1);
+  return real(result);
 }

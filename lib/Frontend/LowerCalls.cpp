@@ -20,7 +20,7 @@ struct ProgramLowering::Builtin {
   Build build;
   unsigned minArgs;
   unsigned maxArgs;
-  StringRef usage;
+  std::string usage;
 };
 
 const llvm::StringMap<ProgramLowering::Builtin> &
@@ -34,35 +34,34 @@ ProgramLowering::getBuiltins() {
       map[name] = {[method](Self &self, const ast::CallExpr &call) {
                      return (self.*method)(call);
                    },
-                   min, max, usage};
+                   min, max, usage.str()};
     };
     auto addReduction = [&](StringRef name, ReductionKind kind,
                             StringRef usage) {
       map[name] = {[kind](Self &self, const ast::CallExpr &call) {
                      return self.callReduction(call, kind);
                    },
-                   1, 2, usage};
+                   1, 2, usage.str()};
     };
-    add("neg", &Self::callUnary<NegOp>, 1, 1, "neg(x)");
-    add("abs", &Self::callUnary<AbsOp>, 1, 1, "abs(x)");
-    add("exp", &Self::callUnary<ExpOp>, 1, 1, "exp(x)");
-    add("log", &Self::callUnary<LogOp>, 1, 1, "log(x)");
-    add("sqrt", &Self::callUnary<SqrtOp>, 1, 1, "sqrt(x)");
-    add("rsqrt", &Self::callUnary<RsqrtOp>, 1, 1, "rsqrt(x)");
-    add("tanh", &Self::callUnary<TanhOp>, 1, 1, "tanh(x)");
-    add("sigmoid", &Self::callUnary<SigmoidOp>, 1, 1, "sigmoid(x)");
-    add("relu", &Self::callUnary<ReluOp>, 1, 1, "relu(x)");
-    add("gelu", &Self::callUnary<GeluOp>, 1, 1, "gelu(x)");
-    add("silu", &Self::callUnary<SiluOp>, 1, 1, "silu(x)");
-    add("pow", &Self::callBinary<PowOp>, 2, 2, "pow(x, y)");
-    map["min"] = {[](Self &self, const ast::CallExpr &call) {
-                    return self.callMinMax<MinOp>(call, ReductionKind::min);
-                  },
-                  1, 2, "min(x), min(x, [dim]) or min(x, y)"};
-    map["max"] = {[](Self &self, const ast::CallExpr &call) {
-                    return self.callMinMax<MaxOp>(call, ReductionKind::max);
-                  },
-                  1, 2, "max(x), max(x, [dim]) or max(x, y)"};
+    for (const ElementwiseFunction *function : elementwiseFunctions())
+      if (function->isCalled()) {
+        StringRef name(function->name);
+        unsigned count = function->numOperands;
+        map[name] = {[function](Self &self, const ast::CallExpr &call) {
+                       return self.callElementwise(call, *function);
+                     },
+                     count, count,
+                     (name + (count == 1 ? "(x)" : "(x, y)")).str()};
+      }
+    // Of one operand, or of a list of dimensions, these are reductions.
+    for (ReductionKind kind : {ReductionKind::min, ReductionKind::max}) {
+      std::string name = stringifyReductionKind(kind).str();
+      map[name] = {[kind](Self &self, const ast::CallExpr &call) {
+                     return self.callMinMax(call, kind);
+                   },
+                   1, 2,
+                   name + "(x), " + name + "(x, [dim]) or " + name + "(x, y)"};
+    }
     addReduction("sum", ReductionKind::sum, "sum(x) or sum(x, dim)");
     addReduction("prod", ReductionKind::prod, "prod(x) or prod(x, dim)");
     addReduction("mean", ReductionKind::mean, "mean(x) or mean(x, dim)");
@@ -138,7 +137,7 @@ Operand ProgramLowering::lowerCall(const ast::CallExpr &call) {
 StringRef ProgramLowering::getUsage(StringRef name) {
   const auto &builtins = getBuiltins();
   auto it = builtins.find(name);
-  return it == builtins.end() ? "" : it->second.usage;
+  return it == builtins.end() ? StringRef() : it->second.usage;
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,58 +261,44 @@ std::optional<int64_t> ProgramLowering::boundArgument(const ast::CallExpr &call,
 // Elementwise functions
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy>
-Operand ProgramLowering::callUnary(const ast::CallExpr &call) {
-  Operand operand = argument(call, 0);
-  if (operand.isError())
-    return {};
-  if (operand.isConstant()) {
+Operand ProgramLowering::callElementwise(const ast::CallExpr &call,
+                                         const ElementwiseFunction &function) {
+  SmallVector<Operand> operands;
+  for (unsigned i = 0; i < function.numOperands; ++i)
+    operands.push_back(argument(call, i));
+  if (llvm::all_of(operands, [](const Operand &x) { return x.isConstant(); })) {
+    auto constants = llvm::map_to_vector(
+        operands, [](const Operand &x) { return x.constant; });
     std::string why;
-    std::optional<Constant> result =
-        evaluate(call.callee.text, operand.constant, why);
+    std::optional<Constant> result = evaluate(call.callee.text, constants, why);
     if (result)
       return Operand(*result, call.range);
-    if (why.empty() && operand.constant.isBool())
-      why = "expected a number, found " + operand.constant.str();
-    error(call.range, !why.empty() ? why
-                                   : "expected a tensor, found the constant " +
-                                         operand.constant.str() +
-                                         "; give it a type with 'cast(" +
-                                         textOf(operand.range) + ", f32)'");
-    return {};
-  }
-  if (!unify(operand, call.range))
-    return {};
-  return make<OpTy>(call.range, operand.value);
-}
-
-template <typename OpTy>
-Operand ProgramLowering::callBinary(const ast::CallExpr &call) {
-  Operand operands[] = {argument(call, 0), argument(call, 1)};
-  if (operands[0].isConstant() && operands[1].isConstant()) {
-    std::string why;
-    std::optional<Constant> result = evaluate(
-        call.callee.text, {operands[0].constant, operands[1].constant}, why);
-    if (result)
-      return Operand(*result, call.range);
-    if (why.empty())
-      why = "expected numbers, found " + operands[0].constant.str() + " and " +
-            operands[1].constant.str();
+    const Constant &first = constants[0];
+    if (why.empty() && operands.size() == 2)
+      why = "expected numbers, found " + first.str() + " and " +
+            constants[1].str();
+    else if (why.empty() && first.isBool())
+      why = "expected a number, found " + first.str();
+    else if (why.empty())
+      why = "expected a tensor, found the constant " + first.str() +
+            "; give it a type with 'cast(" + textOf(operands[0].range) +
+            ", f32)'";
     error(call.range, why);
     return {};
   }
   if (!unify(operands, call.range))
     return {};
-  return make<OpTy>(call.range, operands[0].value, operands[1].value);
+  auto values =
+      llvm::map_to_vector(operands, [](const Operand &x) { return x.value; });
+  return make(call.range, function, values);
 }
 
 /// `max(x, y)` compares, whatever y is; `max(x, [0])` reduces over dimension 0.
-template <typename OpTy>
 Operand ProgramLowering::callMinMax(const ast::CallExpr &call,
                                     ReductionKind kind) {
   if (call.args.size() == 1 || isa<ast::ListArg>(call.args[1]))
     return callReduction(call, kind);
-  return callBinary<OpTy>(call);
+  return callElementwise(call, *findElementwise(call.callee.text));
 }
 
 Operand ProgramLowering::callCast(const ast::CallExpr &call) {

@@ -130,6 +130,16 @@ Operand ProgramLowering::finish(SourceRange range, OperationState &state,
   return Operand(op->getResult(0), range);
 }
 
+Operand ProgramLowering::make(SourceRange range,
+                              const ElementwiseFunction &function,
+                              ValueRange operands) {
+  StringRef name(function.name);
+  OperationName op(("ccn." + name).str(), file.context);
+  OperationState state(file.location(range), op, operands, {});
+  return finish(range, state,
+                op.getInterface<InferTypeOpInterface>()->inferReturnTypes);
+}
+
 bool ProgramLowering::check(SourceRange range, Operation *op) {
   auto handler = redirect(range, {}, op->getOperands());
   if (succeeded(verify(op)))
@@ -387,16 +397,6 @@ Operand ProgramLowering::lowerBinary(const ast::BinaryExpr &expr, Operand lhs,
     return make<CompareOp>(expr.range, predicate, a, b);
   };
   switch (expr.op) {
-  case BinaryOp::Add:
-    return make<AddOp>(expr.range, a, b);
-  case BinaryOp::Sub:
-    return make<SubOp>(expr.range, a, b);
-  case BinaryOp::Mul:
-    return make<MulOp>(expr.range, a, b);
-  case BinaryOp::Div:
-    return make<DivOp>(expr.range, a, b);
-  case BinaryOp::Rem:
-    return make<RemOp>(expr.range, a, b);
   case BinaryOp::Eq:
     return compare(ComparePredicate::eq);
   case BinaryOp::Ne:
@@ -409,7 +409,12 @@ Operand ProgramLowering::lowerBinary(const ast::BinaryExpr &expr, Operand lhs,
     return compare(ComparePredicate::gt);
   case BinaryOp::Ge:
     return compare(ComparePredicate::ge);
+  default:
+    break;
   }
+  for (const ElementwiseFunction *function : elementwiseFunctions())
+    if (getSpelling(expr.op) == StringRef(function->spelling))
+      return make(expr.range, *function, {a, b});
   llvm_unreachable("all operators are handled");
 }
 

@@ -233,9 +233,8 @@ private:
   /// How a built-in function is called, empty if there is none of the name.
   static llvm::StringRef getUsage(llvm::StringRef name);
   Operand lowerCall(const ast::CallExpr &call);
-  template <typename OpTy> Operand callUnary(const ast::CallExpr &call);
-  template <typename OpTy> Operand callBinary(const ast::CallExpr &call);
-  template <typename OpTy>
+  Operand callElementwise(const ast::CallExpr &call,
+                          const ElementwiseFunction &function);
   Operand callMinMax(const ast::CallExpr &call, ReductionKind kind);
   Operand callReduction(const ast::CallExpr &call, ReductionKind kind);
   Operand callMatmul(const ast::CallExpr &call);
@@ -315,6 +314,9 @@ private:
     state.types.clear();
     return finish(range, state, &OpTy::inferReturnTypes);
   }
+  /// The same of an elementwise operation.
+  Operand make(SourceRange range, const ElementwiseFunction &function,
+               mlir::ValueRange operands);
   using InferReturnTypes = mlir::LogicalResult (*)(
       mlir::MLIRContext *, std::optional<mlir::Location>, mlir::ValueRange,
       mlir::DictionaryAttr, mlir::OpaqueProperties, mlir::RegionRange,

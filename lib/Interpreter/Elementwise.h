@@ -4,59 +4,36 @@
 // same shape, or one is a scalar (rank 0), which is broadcast; the result is a
 // new tensor. Anything else is an error.
 //
-// Arithmetic: f64 in f64; f32 and narrower floats in f32 with one rounding to
-// the type at the end; exp, log, tanh, sigmoid, gelu, silu and pow of f32 and
-// narrower floats in f64 with one rounding, so that results are correctly
-// rounded in practice and do not depend on a vector library. Integers wrap.
+// Floats are computed in the type that the function says, and rounded once to
+// their own, so that results are correctly rounded in practice and do not
+// depend on a vector library. Integers wrap.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_INTERPRETER_ELEMENTWISE_H
 #define CCN_INTERPRETER_ELEMENTWISE_H
 
+#include "dialect/ccn/ElementwiseFunction.h"
 #include "runtime/tensor/HostTensor.h"
+
+#include <span>
 
 namespace ccn::interp {
 
 using runtime::ElementType;
 using runtime::HostTensor;
 
-/// Neg, Abs (wrapping) and Relu work on floats and integers, the others on
-/// floats.
-///   Rsqrt    1 / sqrt(x)
-///   Sigmoid  1 / (1 + exp(-x))
-///   Relu     maximum(x, 0): NaN stays NaN, -0 becomes +0
-///   Gelu     x/2 * (1 + erf(x / sqrt(2))), computed as x/2 * erfc(-x /
-///   sqrt(2)),
-///            which keeps its digits for negative x
-///   Silu     x * sigmoid(x)
-enum class UnaryOp : uint8_t {
-  Neg,
-  Abs,
-  Exp,
-  Log,
-  Sqrt,
-  Rsqrt,
-  Tanh,
-  Sigmoid,
-  Relu,
-  Gelu,
-  Silu
-};
-
-/// Floats: Rem is C's fmod; Min and Max are IEEE 754-2019 minimum and maximum
-/// (NaN if either is NaN, -0 < +0); Pow is C's pow. Integers: Add, Sub, Mul and
-/// Pow wrap, Div and Rem truncate toward zero, a lowest value divided by -1
-/// wraps; a zero divisor and a negative exponent are errors naming the element.
-/// Bool: Min is and, Max is or; the others are refused.
-enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Rem, Min, Max, Pow };
-
 /// Any type; as C compares (NaN is unequal to everything; false < true).
 enum class CompareOp : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
-Result<HostTensor> unary(UnaryOp op, const HostTensor &x);
-Result<HostTensor> binary(BinaryOp op, const HostTensor &a,
-                          const HostTensor &b);
+/// The function of each element. Floats: a remainder is C's fmod; min and max
+/// are IEEE 754-2019 minimum and maximum (NaN if either is NaN, -0 < +0).
+/// Integers: quotient and remainder truncate toward zero, a lowest value
+/// divided by -1 wraps; a zero divisor is an error naming the element. Types
+/// that the function does not take are refused.
+Result<HostTensor> elementwise(const ElementwiseFunction &function,
+                               std::span<const HostTensor> operands);
+
 /// The result's type is Bool.
 Result<HostTensor> compare(CompareOp op, const HostTensor &a,
                            const HostTensor &b);

@@ -16,35 +16,6 @@ using runtime::isSignedInteger;
 
 namespace {
 
-std::optional<UnaryOp> unaryOf(mlir::Operation *op) {
-  return llvm::TypeSwitch<mlir::Operation *, std::optional<UnaryOp>>(op)
-      .Case([](NegOp) { return UnaryOp::Neg; })
-      .Case([](AbsOp) { return UnaryOp::Abs; })
-      .Case([](ReluOp) { return UnaryOp::Relu; })
-      .Case([](ExpOp) { return UnaryOp::Exp; })
-      .Case([](LogOp) { return UnaryOp::Log; })
-      .Case([](SqrtOp) { return UnaryOp::Sqrt; })
-      .Case([](RsqrtOp) { return UnaryOp::Rsqrt; })
-      .Case([](TanhOp) { return UnaryOp::Tanh; })
-      .Case([](SigmoidOp) { return UnaryOp::Sigmoid; })
-      .Case([](GeluOp) { return UnaryOp::Gelu; })
-      .Case([](SiluOp) { return UnaryOp::Silu; })
-      .Default([](mlir::Operation *) { return std::nullopt; });
-}
-
-std::optional<BinaryOp> binaryOf(mlir::Operation *op) {
-  return llvm::TypeSwitch<mlir::Operation *, std::optional<BinaryOp>>(op)
-      .Case([](AddOp) { return BinaryOp::Add; })
-      .Case([](SubOp) { return BinaryOp::Sub; })
-      .Case([](MulOp) { return BinaryOp::Mul; })
-      .Case([](DivOp) { return BinaryOp::Div; })
-      .Case([](RemOp) { return BinaryOp::Rem; })
-      .Case([](MinOp) { return BinaryOp::Min; })
-      .Case([](MaxOp) { return BinaryOp::Max; })
-      .Case([](PowOp) { return BinaryOp::Pow; })
-      .Default([](mlir::Operation *) { return std::nullopt; });
-}
-
 CompareOp comparisonOf(ComparePredicate predicate) {
   switch (predicate) {
   case ComparePredicate::eq:
@@ -109,10 +80,8 @@ RankExecutor::executeElementwise(mlir::Operation *op) {
   if (auto dropoutOp = llvm::dyn_cast<DropoutOp>(op))
     return runDropout(dropoutOp);
 
-  std::optional<UnaryOp> unaryKind = unaryOf(op);
-  std::optional<BinaryOp> binaryKind = binaryOf(op);
-  bool other = llvm::isa<::ccn::CompareOp, SelectOp, CastOp>(op);
-  if (!unaryKind && !binaryKind && !other)
+  const ElementwiseFunction *function = functionOf(op);
+  if (!function && !llvm::isa<::ccn::CompareOp, SelectOp, CastOp>(op))
     return std::nullopt;
   llvm::SmallVector<HostTensor, 3> x;
   for (mlir::OpOperand &operand : op->getOpOperands()) {
@@ -122,10 +91,8 @@ RankExecutor::executeElementwise(mlir::Operation *op) {
     x.push_back(*std::move(part));
   }
   ElementType type = elementOf(op->getOperand(0));
-  if (unaryKind)
-    return kernels.unary(*unaryKind, type, x[0]);
-  if (binaryKind)
-    return kernels.binary(*binaryKind, type, x[0], x[1]);
+  if (function)
+    return kernels.elementwise(*function, type, x);
   if (auto compareOp = llvm::dyn_cast<::ccn::CompareOp>(op))
     return kernels.compare(comparisonOf(compareOp.getPredicate()), type, x[0],
                            x[1]);

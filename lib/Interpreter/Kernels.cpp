@@ -38,13 +38,10 @@ public:
                              std::numeric_limits<double>::quiet_NaN());
   }
 
-  Result<HostTensor> unary(UnaryOp op, ElementType,
-                           const HostTensor &x) override {
-    return interp::unary(op, x);
-  }
-  Result<HostTensor> binary(BinaryOp op, ElementType, const HostTensor &a,
-                            const HostTensor &b) override {
-    return interp::binary(op, a, b);
+  Result<HostTensor>
+  elementwise(const ElementwiseFunction &function, ElementType,
+              std::span<const HostTensor> operands) override {
+    return interp::elementwise(function, operands);
   }
   Result<HostTensor> compare(CompareOp op, ElementType, const HostTensor &a,
                              const HostTensor &b) override {

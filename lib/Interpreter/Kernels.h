@@ -42,11 +42,9 @@ public:
   virtual Result<HostTensor> spoiled(ElementType type, const HostTensor &row,
                                      const Shape &shape) = 0;
 
-  virtual Result<HostTensor> unary(UnaryOp op, ElementType type,
-                                   const HostTensor &x) = 0;
-  virtual Result<HostTensor> binary(BinaryOp op, ElementType type,
-                                    const HostTensor &a,
-                                    const HostTensor &b) = 0;
+  virtual Result<HostTensor>
+  elementwise(const ElementwiseFunction &function, ElementType type,
+              std::span<const HostTensor> operands) = 0;
   virtual Result<HostTensor> compare(CompareOp op, ElementType type,
                                      const HostTensor &a,
                                      const HostTensor &b) = 0;

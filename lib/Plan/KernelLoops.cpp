@@ -334,8 +334,8 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
     Node *node = steps[i];
     if (isa<DropoutOp>(node->op))
       return false;
-    expensive += isa<ExpOp, LogOp, TanhOp, SigmoidOp, GeluOp, SiluOp, PowOp,
-                     DivOp, RemOp>(node->op);
+    const ElementwiseFunction *function = functionOf(node->op);
+    expensive += function && function->isExpensive;
     for (auto [operand, value] :
          llvm::zip_equal(node->operands, node->op->getOperands())) {
       if (Planner::shapeOf(value).empty())

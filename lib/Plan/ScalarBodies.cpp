@@ -6,12 +6,12 @@
 
 #include "lib/Plan/ScalarBodies.h"
 
+#include "dialect/ccn/Scalar.h"
 #include "dialect/plan/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace ccn;
@@ -22,14 +22,40 @@ namespace {
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-class Scalars {
+/// Makes operations. As the arithmetic of an elementwise function its ids are
+/// values of the type in which the function is computed.
+class Scalars : public scalar::Arithmetic {
 public:
   Scalars(OpBuilder &builder, Operation *op, BodyContext &context)
       : b(op->getLoc(), builder), op(op), context(context) {}
 
   FailureOr<Value> emit(ValueRange x);
 
+  bool isReal() const override { return false; }
+  Id constant(double number) override;
+  Id negate(Id x) override;
+  Id absolute(Id x) override;
+  Id add(Id x, Id y) override;
+  Id subtract(Id x, Id y) override;
+  Id multiply(Id x, Id y) override;
+  Id divide(Id x, Id y) override;
+  Id remainder(Id x, Id y) override;
+  Id minimum(Id x, Id y) override { return extremum(x, y, false); }
+  Id maximum(Id x, Id y) override { return extremum(x, y, true); }
+  Id apply(scalar::MathFunction function, const std::vector<Id> &x) override;
+  Id less(Id x, Id y) override;
+  Id select(Id condition, Id x, Id y) override {
+    return toId(select(toValue(condition), toValue(x), toValue(y)));
+  }
+
 private:
+  static Id toId(Value value) {
+    return reinterpret_cast<Id>(value.getAsOpaquePointer());
+  }
+  static Value toValue(Id id) {
+    return Value::getFromOpaquePointer(reinterpret_cast<void *>(id));
+  }
+
   // Types.
   static Type elementOf(Value value) {
     return getElementTypeOrSelf(value.getType());
@@ -63,9 +89,6 @@ private:
   }
 
   // Shorthands.
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
   Value cmp(CmpFPredicate p, Value x, Value y) {
     return arith::CmpFOp::create(b, p, x, y);
   }
@@ -81,13 +104,19 @@ private:
                integer(bits, 0));
   }
 
-  Value extremum(Value x, Value y, bool isMaximum);
-  Value sigmoid(Value x);
-  Value unaryFloat(Value x);
-  Value unaryInteger(Value x, Type type);
-  Value binaryFloat(Value x, Value y);
-  FailureOr<Value> binaryInteger(Value x, Value y, Type type);
-  Value power(Value base, Value exponent);
+  /// FloatOp or IntegerOp, by the type of x.
+  template <typename FloatOp, typename IntegerOp> Id make(Id x, Id y) {
+    if (isComputedAsFloat())
+      return toId(FloatOp::create(b, toValue(x), toValue(y)));
+    return toId(IntegerOp::create(b, toValue(x), toValue(y)));
+  }
+  bool isComputedAsFloat() const { return isa<FloatType>(compute); }
+  Value extremumOfFloats(Value x, Value y, bool isMaximum);
+  Id extremum(Id x, Id y, bool isMaximum);
+  /// What divides in place of y: where that is 0, which fails, or -1, for which
+  /// a quotient may not fit, 1.
+  Value divisorFor(Value y, const char *operation, Value &isMinusOne);
+  Value call(const ElementwiseFunction &function, ValueRange x);
   Value compare(ccn::CompareOp op, Value x, Value y);
   Value cast(Value x, Type from, Type to);
   Value saturate(Value x, Type to);
@@ -100,6 +129,10 @@ private:
   ImplicitLocOpBuilder b;
   Operation *op;
   BodyContext &context;
+  /// Of the function that is called: in what it is computed, and whether its
+  /// operands are signed integers.
+  Type compute;
+  bool isSigned = false;
 };
 
 void Scalars::fail(Value condition, const Twine &what) {
@@ -112,155 +145,131 @@ void Scalars::fail(Value condition, const Twine &what) {
 }
 
 //===----------------------------------------------------------------------===//
-// Floats
+// Functions
 //===----------------------------------------------------------------------===//
 
+using Id = scalar::Arithmetic::Id;
+
+Id Scalars::constant(double number) {
+  return toId(isComputedAsFloat()
+                  ? real(compute, number)
+                  : integer(compute, static_cast<int64_t>(number)));
+}
+
+Id Scalars::negate(Id x) {
+  if (isComputedAsFloat())
+    return toId(arith::NegFOp::create(b, toValue(x)));
+  return toId(arith::SubIOp::create(b, integer(compute, 0), toValue(x)));
+}
+
+Id Scalars::absolute(Id x) {
+  if (isComputedAsFloat())
+    return toId(math::AbsFOp::create(b, toValue(x)));
+  if (!isSigned)
+    return x;
+  Value zero = integer(compute, 0);
+  Value negative = cmp(CmpIPredicate::slt, toValue(x), zero);
+  return toId(
+      select(negative, arith::SubIOp::create(b, zero, toValue(x)), toValue(x)));
+}
+
+Id Scalars::add(Id x, Id y) { return make<arith::AddFOp, arith::AddIOp>(x, y); }
+Id Scalars::subtract(Id x, Id y) {
+  return make<arith::SubFOp, arith::SubIOp>(x, y);
+}
+Id Scalars::multiply(Id x, Id y) {
+  return make<arith::MulFOp, arith::MulIOp>(x, y);
+}
+
+Value Scalars::divisorFor(Value y, const char *operation, Value &isMinusOne) {
+  Value isZero = cmp(CmpIPredicate::eq, y, integer(compute, 0));
+  fail(isZero, Twine(operation) + " by zero");
+  isMinusOne = isSigned ? cmp(CmpIPredicate::eq, y, integer(compute, -1))
+                        : integer(b.getI1Type(), 0);
+  return select(arith::OrIOp::create(b, isZero, isMinusOne),
+                integer(compute, 1), y);
+}
+
+Id Scalars::divide(Id x, Id y) {
+  if (isComputedAsFloat())
+    return toId(arith::DivFOp::create(b, toValue(x), toValue(y)));
+  Value isMinusOne, divisor = divisorFor(toValue(y), "division", isMinusOne);
+  Value quotient = isSigned
+                       ? Value(arith::DivSIOp::create(b, toValue(x), divisor))
+                       : Value(arith::DivUIOp::create(b, toValue(x), divisor));
+  // The quotient of the lowest value and -1 does not fit; it wraps.
+  return toId(select(isMinusOne, toValue(negate(x)), quotient));
+}
+
+Id Scalars::remainder(Id x, Id y) {
+  if (isComputedAsFloat())
+    return toId(arith::RemFOp::create(b, toValue(x), toValue(y)));
+  Value isMinusOne, divisor = divisorFor(toValue(y), "remainder", isMinusOne);
+  if (isSigned)
+    return toId(arith::RemSIOp::create(b, toValue(x), divisor));
+  return toId(arith::RemUIOp::create(b, toValue(x), divisor));
+}
+
 /// IEEE 754-2019 minimum and maximum, as runtime/tensor/Blocks.h writes them.
-Value Scalars::extremum(Value x, Value y, bool isMaximum) {
+Value Scalars::extremumOfFloats(Value x, Value y, bool isMaximum) {
   Value first = isNegative(x);
   Value ofEqual = isMaximum ? select(first, y, x) : select(first, x, y);
   Value wins = cmp(isMaximum ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, y);
   Value number =
       select(cmp(CmpFPredicate::OEQ, x, y), ofEqual, select(wins, x, y));
-  return select(cmp(CmpFPredicate::UNO, x, y), add(x, y), number);
+  return select(cmp(CmpFPredicate::UNO, x, y), arith::AddFOp::create(b, x, y),
+                number);
 }
 
-/// Of the two forms, the one whose exponential does not overflow.
-Value Scalars::sigmoid(Value x) {
-  Type type = x.getType();
-  Value one = real(type, 1);
-  Value negative = cmp(CmpFPredicate::OLT, x, real(type, 0));
-  Value e =
-      math::ExpOp::create(b, select(negative, x, arith::NegFOp::create(b, x)));
-  return div(select(negative, e, one), add(one, e));
+Id Scalars::extremum(Id x, Id y, bool isMaximum) {
+  if (isComputedAsFloat())
+    return toId(extremumOfFloats(toValue(x), toValue(y), isMaximum));
+  CmpIPredicate wins =
+      isSigned ? (isMaximum ? CmpIPredicate::sgt : CmpIPredicate::slt)
+               : (isMaximum ? CmpIPredicate::ugt : CmpIPredicate::ult);
+  return toId(
+      select(cmp(wins, toValue(x), toValue(y)), toValue(x), toValue(y)));
 }
 
-Value Scalars::unaryFloat(Value x) {
-  Type type = x.getType(), compute = computeOf(type), f64 = b.getF64Type();
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](NegOp) {
-        return convert(arith::NegFOp::create(b, convert(x, compute)), type);
-      })
-      .Case([&](AbsOp) {
-        return convert(math::AbsFOp::create(b, convert(x, compute)), type);
-      })
-      .Case([&](SqrtOp) {
-        return convert(math::SqrtOp::create(b, convert(x, compute)), type);
-      })
-      .Case([&](ReluOp) {
-        return convert(extremum(convert(x, compute), real(compute, 0), true),
-                       type);
-      })
-      .Default([&](Operation *op) {
-        Value wide = convert(x, f64);
-        Value made =
-            llvm::TypeSwitch<Operation *, Value>(op)
-                .Case([&](RsqrtOp) {
-                  return div(real(f64, 1), math::SqrtOp::create(b, wide));
-                })
-                .Case([&](ExpOp) { return math::ExpOp::create(b, wide); })
-                .Case([&](LogOp) { return math::LogOp::create(b, wide); })
-                .Case([&](TanhOp) { return math::TanhOp::create(b, wide); })
-                .Case([&](SigmoidOp) { return sigmoid(wide); })
-                .Case([&](SiluOp) { return mul(wide, sigmoid(wide)); })
-                .Case([&](GeluOp) {
-                  Value scaled = mul(arith::NegFOp::create(b, wide),
-                                     real(f64, 0.70710678118654752440));
-                  return mul(mul(real(f64, 0.5), wide),
-                             math::ErfcOp::create(b, scaled));
-                });
-        return convert(made, type);
-      });
+Id Scalars::less(Id x, Id y) {
+  if (isComputedAsFloat())
+    return toId(cmp(CmpFPredicate::OLT, toValue(x), toValue(y)));
+  return toId(cmp(isSigned ? CmpIPredicate::slt : CmpIPredicate::ult,
+                  toValue(x), toValue(y)));
 }
 
-Value Scalars::binaryFloat(Value x, Value y) {
-  Type type = x.getType(), compute = computeOf(type);
-  if (isa<PowOp>(op)) {
-    Type f64 = b.getF64Type();
-    return convert(math::PowFOp::create(b, convert(x, f64), convert(y, f64)),
-                   type);
+Id Scalars::apply(scalar::MathFunction function, const std::vector<Id> &x) {
+  Value first = toValue(x[0]);
+  switch (function) {
+  case scalar::MathFunction::Exp:
+    return toId(math::ExpOp::create(b, first));
+  case scalar::MathFunction::Log:
+    return toId(math::LogOp::create(b, first));
+  case scalar::MathFunction::Sqrt:
+    return toId(math::SqrtOp::create(b, first));
+  case scalar::MathFunction::Tanh:
+    return toId(math::TanhOp::create(b, first));
+  case scalar::MathFunction::Erfc:
+    return toId(math::ErfcOp::create(b, first));
+  case scalar::MathFunction::Pow:
+    return toId(math::PowFOp::create(b, first, toValue(x[1])));
   }
-  x = convert(x, compute);
-  y = convert(y, compute);
-  Value made = llvm::TypeSwitch<Operation *, Value>(op)
-                   .Case([&](AddOp) { return add(x, y); })
-                   .Case([&](SubOp) { return arith::SubFOp::create(b, x, y); })
-                   .Case([&](MulOp) { return mul(x, y); })
-                   .Case([&](DivOp) { return div(x, y); })
-                   .Case([&](RemOp) { return arith::RemFOp::create(b, x, y); })
-                   .Case([&](MinOp) { return extremum(x, y, false); })
-                   .Case([&](MaxOp) { return extremum(x, y, true); });
-  return convert(made, type);
+  llvm_unreachable("all functions are handled");
 }
 
-//===----------------------------------------------------------------------===//
-// Integers
-//===----------------------------------------------------------------------===//
-
-Value Scalars::unaryInteger(Value x, Type type) {
-  Value zero = integer(x.getType(), 0);
-  if (isa<NegOp>(op))
-    return arith::SubIOp::create(b, zero, x);
-  if (type.isUnsignedInteger())
-    return x;
-  Value negative = cmp(CmpIPredicate::slt, x, zero);
-  return select(
-      negative,
-      isa<ReluOp>(op) ? zero : Value(arith::SubIOp::create(b, zero, x)), x);
-}
-
-Value Scalars::power(Value base, Value exponent) {
-  Type type = base.getType();
-  Value one = integer(type, 1), result = one;
-  for (unsigned bit = 0; bit < type.getIntOrFloatBitWidth(); ++bit) {
-    Value shifted = arith::ShRUIOp::create(b, exponent, integer(type, bit));
-    Value isSet = cmp(CmpIPredicate::ne, arith::AndIOp::create(b, shifted, one),
-                      integer(type, 0));
-    result = select(isSet, arith::MulIOp::create(b, result, base), result);
-    base = arith::MulIOp::create(b, base, base);
-  }
-  return result;
-}
-
-FailureOr<Value> Scalars::binaryInteger(Value x, Value y, Type type) {
-  bool isSigned = !type.isUnsignedInteger() && !type.isInteger(1);
-  Type bits = x.getType();
-  Value zero = integer(bits, 0);
-  auto pick = [&](bool isMaximum) {
-    CmpIPredicate wins =
-        isSigned ? (isMaximum ? CmpIPredicate::sgt : CmpIPredicate::slt)
-                 : (isMaximum ? CmpIPredicate::ugt : CmpIPredicate::ult);
-    return select(cmp(wins, x, y), x, y);
-  };
-  if (isa<DivOp, RemOp>(op)) {
-    Value isZero = cmp(CmpIPredicate::eq, y, zero);
-    fail(isZero, isa<DivOp>(op) ? "division by zero" : "remainder by zero");
-    // The quotient of the lowest value and -1 does not fit; it wraps.
-    Value isMinusOne = isSigned ? cmp(CmpIPredicate::eq, y, integer(bits, -1))
-                                : integer(b.getI1Type(), 0);
-    Value divisor = select(arith::OrIOp::create(b, isZero, isMinusOne),
-                           integer(bits, 1), y);
-    if (isa<DivOp>(op)) {
-      Value quotient = isSigned ? Value(arith::DivSIOp::create(b, x, divisor))
-                                : Value(arith::DivUIOp::create(b, x, divisor));
-      return select(isMinusOne, arith::SubIOp::create(b, zero, x), quotient);
-    }
-    return isSigned ? Value(arith::RemSIOp::create(b, x, divisor))
-                    : Value(arith::RemUIOp::create(b, x, divisor));
-  }
-  if (isa<PowOp>(op)) {
-    if (isSigned)
-      fail(cmp(CmpIPredicate::slt, y, zero),
-           "negative exponent of an integer power");
-    return power(x, y);
-  }
-  Value made = llvm::TypeSwitch<Operation *, Value>(op)
-                   .Case([&](AddOp) { return arith::AddIOp::create(b, x, y); })
-                   .Case([&](SubOp) { return arith::SubIOp::create(b, x, y); })
-                   .Case([&](MulOp) { return arith::MulIOp::create(b, x, y); })
-                   .Case([&](MinOp) { return pick(false); })
-                   .Case([&](MaxOp) { return pick(true); });
-  return made;
+Value Scalars::call(const ElementwiseFunction &function, ValueRange x) {
+  Type type = elementOf(op->getOperand(0)), scalarType = x[0].getType();
+  bool isFloat = isa<FloatType>(type);
+  isSigned = !isFloat && !type.isUnsignedInteger() && !type.isInteger(1);
+  compute = !isFloat          ? scalarType
+            : function.isWide ? Type(b.getF64Type())
+                              : computeOf(scalarType);
+  SmallVector<scalar::Handle> operands;
+  for (Value operand : x)
+    operands.push_back(
+        {this, toId(isFloat ? convert(operand, compute) : operand)});
+  Value made = toValue(function.ofHandles(operands.data()).id);
+  return isFloat ? convert(made, scalarType) : made;
 }
 
 Value Scalars::compare(ccn::CompareOp op, Value x, Value y) {
@@ -308,7 +317,7 @@ Value Scalars::compare(ccn::CompareOp op, Value x, Value y) {
 //===----------------------------------------------------------------------===//
 
 /// A double that rounds to every narrower float as the integer does: of more
-/// than 53 bits it is rounded to odd (see lib/Interpreter/Elementwise.cpp).
+/// than 53 bits it is rounded to odd (see runtime/tensor/Convert.cpp).
 Value Scalars::toDouble(Value x, bool isSigned) {
   Type i64 = b.getI64Type(), f64 = b.getF64Type();
   if (x.getType() != i64)
@@ -437,12 +446,14 @@ Value Scalars::dropout(DropoutOp op, Value x, Value seed) {
   double rate = op.getRate().convertToDouble();
   Value bits = arith::ShRUIOp::create(b, philox(context.index, seed),
                                       integer(b.getI32Type(), 8));
-  Value draw = mul(arith::UIToFPOp::create(b, f64, bits), real(f64, 0x1p-24));
+  Value integral = arith::UIToFPOp::create(b, f64, bits);
+  Value draw = arith::MulFOp::create(b, integral, real(f64, 0x1p-24));
   Value keep = cmp(CmpFPredicate::OGE, draw, real(f64, rate));
   double factor = 1 / (1 - rate);
   if (!type.isF64())
     factor = static_cast<double>(static_cast<float>(factor));
-  Value scaled = mul(convert(x, compute), real(compute, factor));
+  Value wide = convert(x, compute);
+  Value scaled = arith::MulFOp::create(b, wide, real(compute, factor));
   return convert(select(keep, scaled, real(compute, 0)), type);
 }
 
@@ -471,12 +482,8 @@ FailureOr<Value> Scalars::emit(ValueRange x) {
     return cast(x[0], type, elementOf(op->getResult(0)));
   if (auto random = dyn_cast<DropoutOp>(op))
     return dropout(random, x[0], x[1]);
-  bool isFloat = isa<FloatType>(type);
-  if (x.size() == 1)
-    return isFloat ? unaryFloat(x[0]) : unaryInteger(x[0], type);
-  if (x.size() == 2)
-    return isFloat ? FailureOr<Value>(binaryFloat(x[0], x[1]))
-                   : binaryInteger(x[0], x[1], type);
+  if (const ElementwiseFunction *function = functionOf(op))
+    return call(*function, x);
   return op->emitOpError() << "expected an elementwise operation";
 }
 

@@ -1,9 +1,8 @@
 //===- ScalarBodies.h - Elementwise operations on scalars -------*- C++ -*-===//
 //
 // What an elementwise operation of the ccn dialect does to one element, in
-// arith and math: bit for bit what the reference interpreter does. f64 computes
-// in f64; f32 and narrower floats in f32 with one rounding to the type at the
-// end; exp, log, rsqrt, tanh, sigmoid, gelu, silu and pow of these in f64.
+// arith and math: bit for bit what the reference interpreter does, for both
+// compute the same function (dialect/ccn/ScalarFunctions.h), and round it once.
 //
 //===----------------------------------------------------------------------===//
 

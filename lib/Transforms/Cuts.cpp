@@ -111,7 +111,8 @@ bool isMadeInParts(Operation *op, ArrayRef<Cut> cuts) {
       return !cut.axes || operandCut(op->getOpOperand(0), cut);
     });
   // A division by zero is an error, whoever needs the result.
-  if (isa<DivOp, RemOp>(op) &&
+  const ElementwiseFunction *function = functionOf(op);
+  if (function && !function->zeroDivisor.empty() &&
       !isFloat(typeOf(op->getResult(0)).getElementType()))
     return false;
   return isElementwise(op);

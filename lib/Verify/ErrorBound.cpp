@@ -73,11 +73,11 @@ private:
   LogicalResult visitBlock(Block &block);
   LogicalResult visit(Operation *op);
   /// The bound of the operation's result v; none if it is of another kind.
-  std::optional<Value> visitUnary(Operation *op, Value v);
-  std::optional<Value> visitBinary(Operation *op, Value v);
+  std::optional<Value> visitElementwise(Operation *op, Value v);
   std::optional<Value> visitOther(Operation *op, Value v);
 
-  Value monotone(Operation *op, Value v);
+  Value ofFunction(const ElementwiseFunction &function, Operation *op, Value v);
+  Value monotone(Operation *op, Value v, Value nonzero);
   Value product(const Bounded &x, const Bounded &y, Value v, Type element);
   Value quotient(const Bounded &x, const Bounded &y, Value v, Type element);
   Value power(const Bounded &x, const Bounded &y, Value v, Type element);
@@ -104,12 +104,9 @@ private:
 // Elementwise operations
 //===----------------------------------------------------------------------===//
 
-Value BoundMaker::monotone(Operation *op, Value v) {
+Value BoundMaker::monotone(Operation *op, Value v, Value nonzero) {
   const Bounded &x = get(op->getOperand(0));
   Type element = elementOf(op->getResult(0));
-  Value nonzero;
-  if (isa<ExpOp, RsqrtOp, SigmoidOp>(op)) // which underflow to 0
-    nonzero = b.constant(1);
   if (!x.error)
     return b.round(v, {}, element, nonzero);
   auto away = [&](Value end) {
@@ -120,17 +117,56 @@ Value BoundMaker::monotone(Operation *op, Value v) {
   return b.round(v, b.unknownWith(reach, x.error), element, nonzero);
 }
 
-std::optional<Value> BoundMaker::visitUnary(Operation *op, Value v) {
+Value BoundMaker::ofFunction(const ElementwiseFunction &function, Operation *op,
+                             Value v) {
+  const Bounded x = get(op->getOperand(0)), y = get(op->getOperands().back());
+  bool isBinary = op->getNumOperands() == 2;
+  if (function.errorRule == ErrorRule::Nonexpansive)
+    return isBinary ? b.larger(x.error, y.error) : x.error;
+  Type element = elementOf(op->getResult(0));
+  auto sum = [&] { return isBinary ? b.plus(x.error, y.error) : x.error; };
+  if (function.errorRule == ErrorRule::Discontinuous)
+    return b.unknownUnlessExact(sum());
+  // Integers are exact or unknown.
+  if (!isFloat(element))
+    return sum();
+  switch (function.errorRule) {
+  case ErrorRule::Product:
+    return product(x, y, v, element);
+  case ErrorRule::Quotient:
+    return quotient(x, y, v, element);
+  case ErrorRule::Power:
+    return power(x, y, v, element);
+  default:
+    break;
+  }
+  auto nonzero = [&]() -> Value {
+    switch (function.underflow) {
+    case Underflow::Nowhere:
+      return {};
+    case Underflow::Anywhere:
+      return b.constant(1);
+    case Underflow::UnlessZero:
+      return b.most(x);
+    }
+    return {};
+  };
+  if (function.errorRule == ErrorRule::Monotone)
+    return monotone(op, v, nonzero());
+  Value error = sum();
+  if (function.errorRule == ErrorRule::Lipschitz && error)
+    error = b.scale(function.slope, error);
+  return b.round(v, error, element, nonzero());
+}
+
+std::optional<Value> BoundMaker::visitElementwise(Operation *op, Value v) {
+  if (const ElementwiseFunction *function = functionOf(op))
+    return ofFunction(*function, op, v);
   return llvm::TypeSwitch<Operation *, std::optional<Value>>(op)
-      .Case<NegOp, AbsOp, ReluOp>(
-          [&](auto op) { return get(op.getInput()).error; })
-      .Case<ExpOp, LogOp, SqrtOp, RsqrtOp, TanhOp, SigmoidOp>(
-          [&](auto op) { return monotone(op, v); })
-      .Case<GeluOp, SiluOp>([&](auto op) {
-        Bounded x = get(op.getInput());
-        return b.round(v, x.error ? b.scale(1.2, x.error) : x.error,
-                       elementOf(op.getResult()), b.most(x));
+      .Case([&](CompareOp op) {
+        return comparison(get(op.getLhs()), get(op.getRhs()));
       })
+      .Case([&](SelectOp op) { return choice(op); })
       .Case([&](DropoutOp op) {
         Value e = get(op.getInput()).error;
         Value seedError = get(op.getSeed()).error;
@@ -210,27 +246,6 @@ Value BoundMaker::comparison(const Bounded &x, const Bounded &y) {
   Value gap = b.make<AbsOp>(b.subtract(x.value, y.value));
   return b.select(b.compare(Predicate::gt, gap, error), b.constant(0),
                   b.unknownUnlessExact(error));
-}
-
-std::optional<Value> BoundMaker::visitBinary(Operation *op, Value v) {
-  if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp, RemOp, MinOp, MaxOp, CompareOp>(
-          op))
-    return std::nullopt;
-  const Bounded x = get(op->getOperand(0)), y = get(op->getOperand(1));
-  Type element = elementOf(op->getResult(0));
-  bool isReal = isFloat(element);
-  // Integers are exact or unknown.
-  Value sum = b.plus(x.error, y.error);
-  return llvm::TypeSwitch<Operation *, std::optional<Value>>(op)
-      .Case<AddOp, SubOp>(
-          [&](auto) { return isReal ? b.round(v, sum, element) : sum; })
-      .Case([&](MulOp) { return isReal ? product(x, y, v, element) : sum; })
-      .Case([&](DivOp) { return isReal ? quotient(x, y, v, element) : sum; })
-      .Case([&](PowOp) { return isReal ? power(x, y, v, element) : sum; })
-      // Exact, but not continuous.
-      .Case([&](RemOp) { return b.unknownUnlessExact(sum); })
-      .Case<MinOp, MaxOp>([&](auto) { return b.larger(x.error, y.error); })
-      .Default([&](Operation *) { return comparison(x, y); });
 }
 
 Value BoundMaker::choice(SelectOp op) {
@@ -399,7 +414,6 @@ std::optional<Value> BoundMaker::visitOther(Operation *op, Value v) {
                                       : Reduce::Extreme;
   };
   return llvm::TypeSwitch<Operation *, std::optional<Value>>(op)
-      .Case([&](SelectOp op) { return choice(op); })
       .Case<MatmulOp, Conv2dOp>([&](auto op) { return bilinear(op, v); })
       .Case([&](ScatterRowsOp op) { return scatterRows(op, v); })
       .Case([&](GatherRowsOp op) {
@@ -473,9 +487,7 @@ LogicalResult BoundMaker::visit(Operation *op) {
   SmallVector<Value> operands = llvm::map_to_vector(
       op->getOperands(), [&](Value operand) { return get(operand).value; });
   Value v = b.remake(op, operands);
-  std::optional<Value> error = visitUnary(op, v);
-  if (!error)
-    error = visitBinary(op, v);
+  std::optional<Value> error = visitElementwise(op, v);
   if (!error)
     error = visitOther(op, v);
   if (!error)

@@ -25,8 +25,9 @@
 // - those of collectives, by whatever algorithm, with u_a and the t of its type
 //   in place of u and t: sums of some ranks' terms are not rounded to the
 //   element type. So neither do they overflow where f32 does not;
-// - a monotone function: p = max |f(v +- e) - v|; gelu and silu, whose slopes
-//   are at most 1.13: p = 1.2 e; products, quotients and powers as usual;
+// - a monotone function: p = max |f(v +- e) - v|; one whose slope has a bound:
+//   p = slope e; products, quotients and powers as usual. Each elementwise
+//   operation says which of these it is (dialect/ccn/ElementwiseFunction.h);
 // - a comparison, a conversion to integers: exact where the errors do not
 //   reach the other outcome, else unknown; `select` by an unknown condition
 //   lies between its operands;

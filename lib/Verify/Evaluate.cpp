@@ -67,12 +67,10 @@ Interval operator*(const Interval &x, const Interval &y) {
   return hull(corners, exact ? 0 : 1);
 }
 
-/// Of a function that grows, computed to a few units in the last place.
+/// Of a monotone function, computed to a few units in the last place.
 template <typename F> Interval monotone(const Interval &x, F function) {
   return hull({function(x.low), function(x.high)}, 4);
 }
-
-double gelu(double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0)); }
 
 Interval remainder(const Interval &x, const Interval &y, bool isInteger) {
   if (y.low <= 0 && y.high >= 0)
@@ -140,11 +138,8 @@ Interval applyFunction(const ExprNode &node, const std::vector<Interval> &x) {
                          : undefined;
   case Function::Tanh:
     return monotone(x[0], [](double v) { return std::tanh(v); });
-  case Function::Gelu: {
-    // Its slope is between -1.2 and 1.2.
-    double slack = 1.2 * (x[0].high - x[0].low);
-    return hull({gelu(x[0].low) - slack, gelu(x[0].low) + slack}, 8);
-  }
+  case Function::Erfc:
+    return monotone(x[0], [](double v) { return std::erfc(v); });
   case Function::Pow:
     return power(x[0], x[1]);
   case Function::FloatRemainder:

@@ -81,8 +81,8 @@ std::string_view name(Function function) {
     return "sqrt";
   case Function::Tanh:
     return "tanh";
-  case Function::Gelu:
-    return "gelu";
+  case Function::Erfc:
+    return "erfc";
   case Function::Pow:
     return "pow";
   case Function::FloatRemainder:

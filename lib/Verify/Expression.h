@@ -79,7 +79,7 @@ enum class Function : uint8_t {
   Log,
   Sqrt,
   Tanh,
-  Gelu,
+  Erfc,
   Pow,
   FloatRemainder,
   IntegerQuotient,

@@ -7,6 +7,7 @@
 
 #include "lib/Verify/SymbolicKernels.h"
 
+#include "lib/Verify/SymbolicArithmetic.h"
 #include "lib/Verify/SymbolicGenerate.h"
 
 #include <cmath>
@@ -18,31 +19,7 @@ using namespace interp;
 
 namespace {
 
-/// The values of an integer type.
-struct Range {
-  Rational low, high;
-};
-
-Range rangeOf(ElementType type) {
-  int bits = 8 * sizeInBytes(type);
-  auto powerOfTwo = [](int exponent) {
-    return Rational(llvm::DynamicAPInt(llvm::APInt(80, 1).shl(exponent)));
-  };
-  if (isUnsignedInteger(type))
-    return {Rational(0), powerOfTwo(bits) - Rational(1)};
-  return {-powerOfTwo(bits - 1), powerOfTwo(bits - 1) - Rational(1)};
-}
-
-bool hasInfinity(ElementType type) {
-  return isFloat(type) && type != ElementType::F8E4M3;
-}
-
-/// Towards zero.
-Rational truncate(const Rational &value) {
-  return Rational(value.num / value.den);
-}
-
-/// The elements of a choice of operands that may be scalars.
+/// The shape of an operation's result whose operands may be scalars.
 Shape commonShape(std::initializer_list<const HostTensor *> operands) {
   for (const HostTensor *operand : operands)
     if (operand->rank() != 0)
@@ -115,95 +92,6 @@ SymbolicKernels::Tensor SymbolicKernels::zeros(ElementType type,
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-Result<Expr> SymbolicKernels::unaryOf(UnaryOp op, ElementType type, Expr x) {
-  auto negative = [&](Expr value) { return exprs.scale(Rational(-1), value); };
-  // 1 / (1 + exp(-x))
-  auto sigmoid = [&](Expr value) {
-    Expr power = exprs.apply(Function::Exp, {negative(value)});
-    return exprs.inverse(exprs.sum({{Rational(1), power}}, Rational(1)));
-  };
-  switch (op) {
-  case UnaryOp::Neg:
-    return negative(x);
-  case UnaryOp::Abs:
-    return isUnsignedInteger(type) ? x : exprs.maximum({x, negative(x)});
-  case UnaryOp::Relu:
-    return isUnsignedInteger(type) ? x : exprs.maximum({x, exprs.number(0)});
-  case UnaryOp::Exp:
-    return exprs.apply(Function::Exp, {x});
-  case UnaryOp::Log:
-    return exprs.apply(Function::Log, {x});
-  case UnaryOp::Sqrt:
-    return exprs.apply(Function::Sqrt, {x});
-  case UnaryOp::Rsqrt:
-    return exprs.inverse(exprs.apply(Function::Sqrt, {x}));
-  case UnaryOp::Tanh:
-    return exprs.apply(Function::Tanh, {x});
-  case UnaryOp::Sigmoid:
-    return sigmoid(x);
-  case UnaryOp::Gelu:
-    return exprs.apply(Function::Gelu, {x});
-  case UnaryOp::Silu:
-    return exprs.product({x, sigmoid(x)});
-  }
-  return error("unknown unary operation");
-}
-
-Expr SymbolicKernels::extremum(bool isMax, ElementType type,
-                               std::vector<Expr> args) {
-  if (!hasInfinity(type) && type != ElementType::Bool) {
-    // The least value of the type is neutral as -inf is: an empty slice must
-    // not show.
-    Rational least = isFloat(type) ? Rational(isMax ? -448 : 448)
-                     : isMax       ? rangeOf(type).low
-                                   : rangeOf(type).high;
-    Expr neutral = exprs.number(least);
-    std::erase(args, neutral);
-    if (args.empty())
-      return neutral;
-  }
-  if (args.empty())
-    return type == ElementType::Bool ? exprs.truth(!isMax)
-                                     : exprs.infinity(isMax);
-  return isMax ? exprs.maximum(std::move(args))
-               : exprs.minimum(std::move(args));
-}
-
-Result<Expr> SymbolicKernels::binaryOf(BinaryOp op, ElementType type, Expr a,
-                                       Expr b) {
-  switch (op) {
-  case BinaryOp::Add:
-    return exprs.add(a, b);
-  case BinaryOp::Sub:
-    return exprs.subtract(a, b);
-  case BinaryOp::Mul:
-    return exprs.product({a, b});
-  case BinaryOp::Min:
-    return extremum(false, type, {a, b});
-  case BinaryOp::Max:
-    return extremum(true, type, {a, b});
-  case BinaryOp::Pow:
-    return exprs.apply(Function::Pow, {a, b});
-  case BinaryOp::Div:
-  case BinaryOp::Rem:
-    break;
-  }
-  if (exprs.isNumber(b) && exprs.numberOf(b).num == 0)
-    return error("a quotient or remainder by 0 has no value");
-  bool isQuotient = op == BinaryOp::Div;
-  if (isFloat(type))
-    return isQuotient ? exprs.product({a, exprs.inverse(b)})
-                      : exprs.apply(Function::FloatRemainder, {a, b});
-  if (exprs.isNumber(a) && exprs.isNumber(b)) {
-    Rational x = exprs.numberOf(a), y = exprs.numberOf(b);
-    Rational quotient = truncate(x / y);
-    return exprs.number(isQuotient ? quotient : x - quotient * y);
-  }
-  return exprs.apply(isQuotient ? Function::IntegerQuotient
-                                : Function::IntegerRemainder,
-                     {a, b});
-}
-
 Expr SymbolicKernels::compareOf(CompareOp op, Expr a, Expr b) {
   switch (op) {
   case CompareOp::Eq:
@@ -243,17 +131,21 @@ Expr SymbolicKernels::castOf(ElementType from, ElementType to, Expr x) {
                      to);
 }
 
-SymbolicKernels::Tensor SymbolicKernels::unary(UnaryOp op, ElementType type,
-                                               const HostTensor &x) {
-  return generate(
-      x.shape(), [&](int64_t i) { return unaryOf(op, type, elementOf(x, i)); });
-}
-
-SymbolicKernels::Tensor SymbolicKernels::binary(BinaryOp op, ElementType type,
-                                                const HostTensor &a,
-                                                const HostTensor &b) {
-  return generate(commonShape({&a, &b}), [&](int64_t i) {
-    return binaryOf(op, type, elementOf(a, i), elementOf(b, i));
+SymbolicKernels::Tensor
+SymbolicKernels::elementwise(const ElementwiseFunction &function,
+                             ElementType type,
+                             std::span<const HostTensor> operands) {
+  SymbolicArithmetic arithmetic(exprs, type);
+  std::vector<scalar::Handle> x(operands.size(), {&arithmetic, 0});
+  Shape shape = commonShape({&operands.front(), &operands.back()});
+  return generate(shape, [&](int64_t i) -> Result<Expr> {
+    for (size_t operand = 0; operand < x.size(); ++operand)
+      x[operand].id =
+          static_cast<scalar::Arithmetic::Id>(elementOf(operands[operand], i));
+    scalar::Handle made = function.ofHandles(x.data());
+    if (Status status = arithmetic.getStatus(); !status)
+      return status;
+    return static_cast<Expr>(made.id);
   });
 }
 

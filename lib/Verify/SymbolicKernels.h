@@ -26,9 +26,9 @@ struct SymbolicBudget {
 /// Floats and integers are reals without rounding, bool is a truth value.
 ///
 /// - Casts between floats, from integers, and to wider integers change nothing.
-///   To bool, they compare with 0. All other casts, tanh, gelu, exp, log, sqrt,
-///   pow, remainders and integer quotients are functions known by name only;
-///   rsqrt, sigmoid and silu are their definitions by these.
+///   To bool, they compare with 0. All other casts, remainders, integer
+///   quotients and the functions of C's library are known by name only; all
+///   else is its definition by these (dialect/ccn/ScalarFunctions.h).
 /// - dropout keeps an element if a predicate of the seed, the global index and
 ///   the rate says so.
 /// - Rows are looked up by a choice among all rows of the table.
@@ -61,10 +61,8 @@ public:
   /// independent of them.
   Tensor spoiled(ElementType type, const HostTensor &row,
                  const runtime::Shape &shape) override;
-  Tensor unary(interp::UnaryOp op, ElementType type,
-               const HostTensor &x) override;
-  Tensor binary(interp::BinaryOp op, ElementType type, const HostTensor &a,
-                const HostTensor &b) override;
+  Tensor elementwise(const ElementwiseFunction &function, ElementType type,
+                     std::span<const HostTensor> operands) override;
   Tensor compare(interp::CompareOp op, ElementType type, const HostTensor &a,
                  const HostTensor &b) override;
   Tensor select(const HostTensor &condition, const HostTensor &a,
@@ -88,13 +86,10 @@ private:
   /// A tensor whose elements are element(0), element(1), ..., each an
   /// expression or an error.
   template <typename F> Tensor generate(runtime::Shape shape, F element);
-  Result<Expr> unaryOf(interp::UnaryOp op, ElementType type, Expr x);
-  Result<Expr> binaryOf(interp::BinaryOp op, ElementType type, Expr a, Expr b);
   Expr compareOf(interp::CompareOp op, Expr a, Expr b);
   Expr castOf(ElementType from, ElementType to, Expr x);
   Result<Expr> reductionOf(interp::ReduceKind kind, ElementType type,
                            std::vector<Expr> args, double meanDivisor);
-  Expr extremum(bool isMax, ElementType type, std::vector<Expr> args);
   Status checkIndices(const HostTensor &indices, int64_t rows);
 
   Expressions &exprs;

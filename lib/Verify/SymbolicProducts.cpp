@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Verify/SymbolicArithmetic.h"
 #include "lib/Verify/SymbolicGenerate.h"
 
 #include <numeric>
@@ -82,9 +83,9 @@ Result<Expr> SymbolicKernels::reductionOf(ReduceKind kind, ElementType type,
   case ReduceKind::Prod:
     return exprs.product(std::move(args));
   case ReduceKind::Max:
-    return extremum(true, type, std::move(args));
+    return extremumOf(exprs, true, type, std::move(args));
   case ReduceKind::Min:
-    return extremum(false, type, std::move(args));
+    return extremumOf(exprs, false, type, std::move(args));
   }
   return error("unknown reduction");
 }

@@ -7,6 +7,9 @@
 
 #include "ProgramGenerator.h"
 
+#include "dialect/ccn/Ccn.h"
+
+using namespace ccn;
 using namespace ccn::random;
 
 ProgramGenerator::Maybe ProgramGenerator::operation(unsigned depth) {
@@ -98,36 +101,57 @@ ProgramGenerator::Maybe ProgramGenerator::operand(unsigned depth) {
 // Element by element
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// The function at a number.
+double evaluate(const ElementwiseFunction &function, double x) {
+  const double *operands[] = {&x};
+  double result = 0;
+  function.ofDoubles(operands, &result, 1);
+  return result;
+}
+
+/// What a function takes, made of any numbers.
+std::string toDomain(const ElementwiseFunction &function,
+                     const std::string &text) {
+  switch (function.domain) {
+  case Domain::All:
+    // What overflows soon would leave nothing to compare.
+    return function.numOperands == 1 && evaluate(function, 100) > 1e9
+               ? "min(" + text + ", 1.0)"
+               : text;
+  case Domain::NotNegative:
+    return "abs(" + text + ")";
+  case Domain::Positive:
+    return "abs(" + text + ") + 1";
+  }
+  return text;
+}
+
+/// All functions of the dialect of so many operands that take the type.
+std::vector<const ElementwiseFunction *> functionsOf(unsigned numOperands,
+                                                     bool ofFloats) {
+  std::vector<const ElementwiseFunction *> found;
+  for (const ElementwiseFunction *function : elementwiseFunctions())
+    if (function->numOperands == numOperands && function->isCalled() &&
+        (ofFloats || function->elements != ElementKinds::Float))
+      found.push_back(function);
+  return found;
+}
+
+} // namespace
+
 ProgramGenerator::Maybe ProgramGenerator::unary(unsigned depth) {
   Maybe x = operand(depth);
   if (!x)
     return std::nullopt;
-  if (!x->type.isFloat()) {
-    if (random.chance(0.5))
-      return Value{"(" + x->text + random.pick<std::string>({" / 2)", " % 3)"}),
-                   x->type};
-    return Value{random.pick<std::string>({"abs(", "neg("}) + x->text + ")",
+  bool isFloat = x->type.isFloat();
+  if (!isFloat && random.chance(0.5))
+    return Value{"(" + x->text + random.pick<std::string>({" / 2)", " % 3)"}),
                  x->type};
-  }
-  switch (random.below(10)) {
-  case 0:
-    return Value{"sqrt(abs(" + x->text + "))", x->type};
-  case 1:
-    return Value{"log(abs(" + x->text + ") + 1)", x->type};
-  case 2:
-    return Value{"exp(min(" + x->text + ", 1.0))", x->type};
-  case 3:
-    return Value{"rsqrt(abs(" + x->text + ") + 1)", x->type};
-  case 4:
-    return Value{"pow(abs(" + x->text + "), " +
-                     random.pick<std::string>({"0.5", "2", "1.5"}) + ")",
-                 x->type};
-  default:
-    return Value{random.pick<std::string>({"tanh", "sigmoid", "relu", "abs",
-                                           "gelu", "silu", "neg"}) +
-                     "(" + x->text + ")",
-                 x->type};
-  }
+  const ElementwiseFunction &function = *random.pick(functionsOf(1, isFloat));
+  std::string taken = isFloat ? toDomain(function, x->text) : x->text;
+  return Value{std::string(function.name) + "(" + taken + ")", x->type};
 }
 
 ProgramGenerator::Maybe ProgramGenerator::binary(unsigned depth) {
@@ -155,9 +179,16 @@ ProgramGenerator::Maybe ProgramGenerator::binary(unsigned depth) {
   switch (random.below(9)) {
   case 2:
     return Value{"(" + a + " % max(abs(" + b + "), 1))", *type};
-  case 0:
-    return Value{
-        random.pick<std::string>({"min(", "max("}) + a + ", " + b + ")", *type};
+  case 0: {
+    const ElementwiseFunction &function =
+        *random.pick(functionsOf(2, type->isFloat()));
+    if (function.domain != Domain::All)
+      a = toDomain(function, a);
+    // Of any exponent a power would leave nothing to compare.
+    if (function.errorRule == ErrorRule::Power)
+      b = random.pick<std::string>({"0.5", "2", "1.5"});
+    return Value{std::string(function.name) + "(" + a + ", " + b + ")", *type};
+  }
   case 1:
     if (type->isFloat())
       return Value{"(" + a + " / (abs(" + b + ") + 1))", *type};

@@ -20,9 +20,7 @@
 namespace ccn::codegen {
 namespace {
 
-using interp::BinaryOp;
 using interp::CompareOp;
-using interp::UnaryOp;
 
 /// The values at which conversions to integers, and sums, turn.
 std::vector<double> turningPoints() {
@@ -296,23 +294,13 @@ INSTANTIATE_TEST_SUITE_P(Types, ScalarBodiesOf,
                          });
 
 TEST_P(ScalarBodiesOf, Unary) {
-  const std::pair<const char *, UnaryOp> ops[] = {
-      {"neg", UnaryOp::Neg},         {"abs", UnaryOp::Abs},
-      {"relu", UnaryOp::Relu},       {"exp", UnaryOp::Exp},
-      {"log", UnaryOp::Log},         {"sqrt", UnaryOp::Sqrt},
-      {"rsqrt", UnaryOp::Rsqrt},     {"tanh", UnaryOp::Tanh},
-      {"sigmoid", UnaryOp::Sigmoid}, {"gelu", UnaryOp::Gelu},
-      {"silu", UnaryOp::Silu}};
-  if (GetParam() == ElementType::Bool)
-    return;
   HostTensor x = patterns(GetParam(), 0);
   std::vector<Case> cases;
-  for (auto [name, op] : ops) {
-    bool takesIntegers =
-        op == UnaryOp::Neg || op == UnaryOp::Abs || op == UnaryOp::Relu;
-    if (takesIntegers || runtime::isFloat(GetParam()))
-      cases.push_back(make(name, {x}, interp::unary(op, x)));
-  }
+  for (const ElementwiseFunction *function : elementwiseFunctions())
+    if (function->numOperands == 1 && function->takes(GetParam())) {
+      std::string name(function->name);
+      cases.push_back(make(name, {x}, unary(name, x)));
+    }
   check(cases);
 }
 
@@ -322,10 +310,8 @@ TEST_P(ScalarBodiesOf, Activations) {
   if (!runtime::isFloat(type))
     return;
   HostTensor x = patterns(type, 0);
-  for (auto [name, op] : {std::pair{"sigmoid", UnaryOp::Sigmoid},
-                          {"silu", UnaryOp::Silu},
-                          {"gelu", UnaryOp::Gelu}}) {
-    LoopKernel loop = loopOf(make(name, {x}, interp::unary(op, x)), nullptr);
+  for (const char *name : {"sigmoid", "silu", "gelu"}) {
+    LoopKernel loop = loopOf(make(name, {x}, unary(name, x)), nullptr);
     ASSERT_TRUE(loop.body);
     llvm::Expected<std::string> functor = emitBody("F", loop.body, {false}, 0);
     ASSERT_TRUE(bool(functor)) << llvm::toString(functor.takeError());
@@ -336,10 +322,6 @@ TEST_P(ScalarBodiesOf, Activations) {
 }
 
 TEST_P(ScalarBodiesOf, Binary) {
-  const std::pair<const char *, BinaryOp> ops[] = {
-      {"add", BinaryOp::Add}, {"sub", BinaryOp::Sub}, {"mul", BinaryOp::Mul},
-      {"div", BinaryOp::Div}, {"rem", BinaryOp::Rem}, {"min", BinaryOp::Min},
-      {"max", BinaryOp::Max}, {"pow", BinaryOp::Pow}};
   ElementType type = GetParam();
   HostTensor a = patterns(type, 0), b = patterns(type, 1);
   // Divisors that are not 0.
@@ -351,18 +333,16 @@ TEST_P(ScalarBodiesOf, Binary) {
         interp::select(get(interp::compare(CompareOp::Eq, b, zero)), one, b));
   }
   std::vector<Case> cases;
-  for (auto [name, op] : ops) {
-    bool isExtreme = op == BinaryOp::Min || op == BinaryOp::Max;
-    if ((type == ElementType::Bool && !isExtreme) ||
-        (op == BinaryOp::Pow && !runtime::isFloat(type)))
+  for (const ElementwiseFunction *function : elementwiseFunctions()) {
+    if (function->numOperands != 2 || !function->takes(type))
       continue;
-    bool divides = op == BinaryOp::Div || op == BinaryOp::Rem;
-    const HostTensor &y = divides ? divisor : b;
-    cases.push_back(make(name, {a, y}, interp::binary(op, a, y)));
+    std::string name(function->name);
+    const HostTensor &y = function->zeroDivisor.empty() ? b : divisor;
+    cases.push_back(make(name, {a, y}, binary(name, a, y)));
     // A scalar on either side is computed with before the loop.
     HostTensor three = get(HostTensor::splatInteger(type, {}, 3));
-    cases.push_back(make(name, {a, three}, interp::binary(op, a, three)));
-    cases.push_back(make(name, {three, y}, interp::binary(op, three, y)));
+    cases.push_back(make(name, {a, three}, binary(name, a, three)));
+    cases.push_back(make(name, {three, y}, binary(name, three, y)));
   }
   check(cases);
 }
@@ -466,10 +446,7 @@ TEST_P(ScalarBodiesOf, ZeroDivisors) {
                             {"rem", "remainder by zero at "}}) {
     HostTensor a = patterns(type, 0),
                b = get(HostTensor::splatInteger(type, a.shape(), 5));
-    Case test = make(name, {a, b},
-                     interp::binary(name == std::string("div") ? BinaryOp::Div
-                                                               : BinaryOp::Rem,
-                                    a, b));
+    Case test = make(name, {a, b}, binary(name, a, b));
     std::vector<std::string> failures;
     LoopKernel loop = loopOf(test, &failures);
     ASSERT_TRUE(loop.body);

@@ -7,8 +7,8 @@
 #ifndef CCN_TEST_UNIT_CODEGEN_TENSORUTIL_H
 #define CCN_TEST_UNIT_CODEGEN_TENSORUTIL_H
 
-#include "lib/Interpreter/Elementwise.h"
 #include "runtime/tensor/HostTensor.h"
+#include "test/common/Elementwise.h"
 #include "test/unit/Codegen/LoopsUtil.h"
 
 #include <cmath>
@@ -19,6 +19,8 @@ namespace ccn::codegen {
 using runtime::ElementType;
 using runtime::HostTensor;
 using runtime::Shape;
+using test::binary;
+using test::unary;
 
 template <typename T> T get(Result<T> result) {
   EXPECT_TRUE(result.ok()) << result.message();

@@ -19,7 +19,7 @@ namespace {
 using InferenceTest = DialectTest;
 
 /// Calls `visit` with every operation of the lit tests that must verify, which
-/// show each operation in each layout.
+/// show each operation in each layout, and with every elementwise function.
 void forEachTestedOperation(MLIRContext *context,
                             llvm::function_ref<void(Operation *)> visit) {
   std::error_code error;
@@ -33,6 +33,12 @@ void forEachTestedOperation(MLIRContext *context,
     module->walk(visit);
   }
   ASSERT_FALSE(error) << error.message();
+  for (const ElementwiseFunction *function : elementwiseFunctions()) {
+    auto module = parseSourceString<ModuleOp>(
+        programOf(*function, "8xf32", "f32", "8xf32"), ParserConfig(context));
+    ASSERT_TRUE(module);
+    module->walk(visit);
+  }
 }
 
 TEST_F(InferenceTest, EveryOperationInfersItsResult) {

@@ -48,6 +48,33 @@ protected:
   mlir::MLIRContext context;
 };
 
+/// A program of an elementwise operation on operands, of which it takes as many
+/// as it has. Types are written without `tensor<>`; of layouts there are #rows,
+/// #local, #scalar, #sum and #max.
+inline std::string programOf(const ElementwiseFunction &function,
+                             const std::string &x, const std::string &y,
+                             const std::string &result) {
+  bool isUnary = function.numOperands == 1;
+  std::string types =
+      "tensor<" + x + ">" + (isUnary ? "" : ", tensor<" + y + ">");
+  return R"(
+#rows = #ccn.layout<@m, [{"a"}, {}]>
+#local = #ccn.layout<@m, [{}, {}], local = {"a"}>
+#scalar = #ccn.layout<@m, [], local = {"a"}>
+#sum = #ccn.layout<@m, [{}], partial<sum> = {"a"}>
+#max = #ccn.layout<@m, [{}], partial<max> = {"a"}>
+ccn.mesh @m ["a" = 2]
+ccn.program @p(%x: tensor<)" +
+         x + R"(> {ccn.name = "x"}, %y: tensor<)" + y +
+         R"(> {ccn.name = "y"}) {
+  %r = ccn.)" +
+         std::string(function.name) + (isUnary ? " %x : (" : " %x, %y : (") +
+         types + ") -> tensor<" + result + R"(>
+  ccn.return
+}
+)";
+}
+
 /// The first operation of a kind in a module.
 template <typename OpTy> OpTy first(mlir::ModuleOp module) {
   OpTy found;

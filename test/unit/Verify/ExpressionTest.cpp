@@ -298,8 +298,9 @@ TEST(SymbolicKernelsTest, WhatIsObscuredShowsWhereItIsRead) {
   auto x = kernels.symbols("x", ElementType::F32, {4, 2});
   ASSERT_TRUE(x);
   runtime::HostTensor part = obscureOutside(kernels, *x, {{1, 0}, {2, 2}});
-  auto whole = kernels.unary(interp::UnaryOp::Exp, ElementType::F32, *x);
-  auto chunk = kernels.unary(interp::UnaryOp::Exp, ElementType::F32, part);
+  const ElementwiseFunction &exp = *findElementwise("exp");
+  auto whole = kernels.elementwise(exp, ElementType::F32, {&*x, 1});
+  auto chunk = kernels.elementwise(exp, ElementType::F32, {&part, 1});
   ASSERT_TRUE(whole && chunk);
   for (int64_t i = 0; i < 8; ++i)
     EXPECT_EQ(whole->dataAs<Expr>()[i] == chunk->dataAs<Expr>()[i],
