@@ -19,6 +19,17 @@ class Ccn_ScheduleOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<TransformOpInterface>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])>;
 
+/// A primitive: it reads its handles, makes others and changes the program.
+class Ccn_Primitive<string mnemonic, list<Trait> traits = []>
+    : Ccn_ScheduleOp<mnemonic, traits> {
+  let extraClassDefinition = [{
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      primitiveEffects(getOperation(), effects);
+    }
+  }];
+}
+
 def ScheduleValueOp : Ccn_ScheduleOp<"value"> {
   let summary = "Finds the operations that a name stands for";
   let description = [{
@@ -49,7 +60,7 @@ def ScheduleNameOp : Ccn_ScheduleOp<"name"> {
   let assemblyFormat = "$target `as` $name attr-dict `:` type($target)";
 }
 
-def ScheduleSplitOp : Ccn_ScheduleOp<"split"> {
+def ScheduleSplitOp : Ccn_Primitive<"split"> {
   let summary = "Splits an all_reduce into two or three collectives";
   let description = [{
     Conditions `split_c1` to `split_c6` of the pass `ccn-split`. Yields the parts in
@@ -76,7 +87,7 @@ def ScheduleSplitOp : Ccn_ScheduleOp<"split"> {
   let hasVerifier = 1;
 }
 
-def ScheduleReorderOp : Ccn_ScheduleOp<"reorder"> {
+def ScheduleReorderOp : Ccn_Primitive<"reorder"> {
   let summary = "Moves an all_gather below computations, which run on slices";
   let description = [{
     Conditions `reorder_c1` to `reorder_c4` of the pass `ccn-reorder`. Yields the
@@ -105,7 +116,7 @@ def ScheduleReorderOp : Ccn_ScheduleOp<"reorder"> {
   }];
 }
 
-def ScheduleSliceStateOp : Ccn_ScheduleOp<"slice_state"> {
+def ScheduleSliceStateOp : Ccn_Primitive<"slice_state"> {
   let summary = "Stores an inout argument in slices";
   let description = [{
     Conditions `slice_state_c1` to `slice_state_c4` of the pass `ccn-slice-state`.
@@ -126,7 +137,7 @@ def ScheduleSliceStateOp : Ccn_ScheduleOp<"slice_state"> {
   let assemblyFormat = "$argument `of` $program attr-dict `:` type($program)";
 }
 
-def ScheduleFuseOp : Ccn_ScheduleOp<"fuse"> {
+def ScheduleFuseOp : Ccn_Primitive<"fuse"> {
   let summary = "Makes operations one kernel";
   let description = [{
     Conditions `fuse_c1` to `fuse_c4` of the pass `ccn-fuse`.
@@ -151,7 +162,7 @@ def ScheduleFuseOp : Ccn_ScheduleOp<"fuse"> {
   }];
 }
 
-def ScheduleOverlapOp : Ccn_ScheduleOp<"overlap", [AttrSizedOperandSegments]> {
+def ScheduleOverlapOp : Ccn_Primitive<"overlap", [AttrSizedOperandSegments]> {
   let summary = "Runs producers and consumers at once, chunk by chunk";
   let description = [{
     Conditions `overlap_c1` to `overlap_c6` of the pass `ccn-overlap`. The number of
@@ -179,7 +190,7 @@ def ScheduleOverlapOp : Ccn_ScheduleOp<"overlap", [AttrSizedOperandSegments]> {
   }];
 }
 
-def ScheduleBucketOp : Ccn_ScheduleOp<"bucket"> {
+def ScheduleBucketOp : Ccn_Primitive<"bucket"> {
   let summary = "Makes many collectives few launches, and large ones several";
   let description = [{
     Conditions `bucket_c1` to `bucket_c3` of the pass `ccn-bucket`. Yields the buckets,
@@ -207,7 +218,7 @@ def ScheduleBucketOp : Ccn_ScheduleOp<"bucket"> {
   }];
 }
 
-def ScheduleOrderOp : Ccn_ScheduleOp<"order"> {
+def ScheduleOrderOp : Ccn_Primitive<"order"> {
   let summary = "Says which collective leaves first";
   let description = [{
     Conditions `order_c1` and `order_c2` of the pass `ccn-order`.
@@ -229,7 +240,7 @@ def ScheduleOrderOp : Ccn_ScheduleOp<"order"> {
   let assemblyFormat = "$targets attr-dict `:` type($targets)";
 }
 
-def ScheduleChooseOp : Ccn_ScheduleOp<"choose"> {
+def ScheduleChooseOp : Ccn_Primitive<"choose"> {
   let summary = "Chooses how a collective, or a kernel that communicates, runs";
   let description = [{
     What is chosen is `algorithm` (a name, the path of a schedule in the synthesizer's

@@ -20,13 +20,6 @@ static constexpr llvm::StringLiteral binaryNames[] = {
     "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="};
 static constexpr llvm::StringLiteral stateNames[] = {"replicated", "sliced",
                                                      "partial", "local"};
-static constexpr llvm::StringLiteral directiveNames[] = {
-    "split",     "reorder",  "slice_state", "fuse",   "overlap",
-    "algorithm", "protocol", "sms",         "bucket", "order"};
-static constexpr llvm::StringLiteral splitNames[] = {
-    "rs_ag", "reduce_broadcast", "hierarchical"};
-static constexpr llvm::StringLiteral protocolNames[] = {"ll", "lamport",
-                                                        "simple", "push"};
 
 template <typename Enum, size_t size>
 static llvm::StringRef lookUp(const llvm::StringLiteral (&table)[size],
@@ -56,15 +49,6 @@ llvm::StringRef ast::getSpelling(BinaryOp op) {
 llvm::StringRef ast::getSpelling(LayoutState::Kind kind) {
   return lookUp(stateNames, kind);
 }
-llvm::StringRef ast::getSpelling(Directive::Kind kind) {
-  return lookUp(directiveNames, kind);
-}
-llvm::StringRef ast::getSpelling(SplitForm form) {
-  return lookUp(splitNames, form);
-}
-llvm::StringRef ast::getSpelling(ProtocolKind protocol) {
-  return lookUp(protocolNames, protocol);
-}
 
 std::optional<ElementType> ast::getElementType(llvm::StringRef spelling) {
   return runtime::parseElementType(spelling);
@@ -75,15 +59,6 @@ std::optional<Reduction> ast::getReduction(llvm::StringRef spelling) {
 std::optional<LayoutState::Kind>
 ast::getLayoutStateKind(llvm::StringRef spelling) {
   return find<LayoutState::Kind>(stateNames, spelling);
-}
-std::optional<Directive::Kind> ast::getDirectiveKind(llvm::StringRef spelling) {
-  return find<Directive::Kind>(directiveNames, spelling);
-}
-std::optional<SplitForm> ast::getSplitForm(llvm::StringRef spelling) {
-  return find<SplitForm>(splitNames, spelling);
-}
-std::optional<ProtocolKind> ast::getProtocolKind(llvm::StringRef spelling) {
-  return find<ProtocolKind>(protocolNames, spelling);
 }
 
 bool ast::isComparison(BinaryOp op) { return op >= BinaryOp::Eq; }

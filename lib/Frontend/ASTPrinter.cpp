@@ -44,6 +44,7 @@ private:
   void print(const TypeSpec *type);
   void print(const Stmt *stmt);
   void print(const Block *block);
+  void print(const AlgorithmClause *algorithm);
   void print(const Directive *directive);
   void printLabelled(llvm::StringRef label, const Expr *expr);
 
@@ -246,93 +247,51 @@ void Printer::print(const Block *block) {
 // Schedules
 //===----------------------------------------------------------------------===//
 
+void Printer::print(const AlgorithmClause *algorithm) {
+  auto showString = [](const StringLiteral &string) {
+    return "\"" + escapeForDisplay(string.value) + "\"";
+  };
+  switch (algorithm->source) {
+  case AlgorithmClause::Source::Name:
+    printNames("named", algorithm->name);
+    return;
+  case AlgorithmClause::Source::File:
+    line("file " + showString(algorithm->file), algorithm->range);
+    return;
+  case AlgorithmClause::Source::Synth: {
+    line("synth", algorithm->range);
+    Indent indentArgs(*this);
+    for (const SynthArg &arg : algorithm->synthArgs) {
+      line(arg.key ? "arg " + arg.key->text.str() : "arg", arg.range);
+      Indent indentArg(*this);
+      if (arg.string)
+        line("string " + showString(*arg.string), arg.string->range);
+      else
+        print(arg.value);
+    }
+    return;
+  }
+  }
+}
+
 void Printer::print(const Directive *directive) {
-  line(getSpelling(directive->kind), directive->range);
+  const Primitive &primitive = directive->primitive;
+  line(primitive.name, directive->range);
   Indent indent(*this);
   if (directive->inParens)
     os.indent(2 * depth) << "tuple\n";
   printNames("bind", directive->results);
-  switch (directive->kind) {
-  case Directive::Kind::Split: {
-    const auto *split = llvm::cast<SplitDirective>(directive);
-    printNames("target", split->target);
-    if (split->form)
-      os.indent(2 * depth) << "as " << getSpelling(*split->form) << '\n';
-    return;
-  }
-  case Directive::Kind::Reorder: {
-    const auto *reorder = llvm::cast<ReorderDirective>(directive);
-    printNames("target", reorder->gather);
-    printNames("after", reorder->after);
-    return;
-  }
-  case Directive::Kind::SliceState:
-    printNames("target", llvm::cast<SliceStateDirective>(directive)->targets);
-    return;
-  case Directive::Kind::Fuse:
-    printNames("target", llvm::cast<FuseDirective>(directive)->targets);
-    return;
-  case Directive::Kind::Overlap: {
-    const auto *overlap = llvm::cast<OverlapDirective>(directive);
-    printNames("target", overlap->targets);
-    if (overlap->chunks)
-      printLabelled("chunks", overlap->chunks);
-    return;
-  }
-  case Directive::Kind::Algorithm: {
-    const auto *algorithm = llvm::cast<AlgorithmDirective>(directive);
-    printNames("target", algorithm->target);
-    auto showString = [](const StringLiteral &string) {
-      return "\"" + escapeForDisplay(string.value) + "\"";
-    };
-    switch (algorithm->source) {
-    case AlgorithmDirective::Source::Name:
-      printNames("named", algorithm->name);
-      return;
-    case AlgorithmDirective::Source::File:
-      line("file " + showString(algorithm->file), algorithm->valueRange);
-      return;
-    case AlgorithmDirective::Source::Synth: {
-      line("synth", algorithm->valueRange);
-      Indent indentArgs(*this);
-      for (const SynthArg &arg : algorithm->synthArgs) {
-        line(arg.key ? "arg " + arg.key->text.str() : "arg", arg.range);
-        Indent indentArg(*this);
-        if (arg.string)
-          line("string " + showString(*arg.string), arg.string->range);
-        else
-          print(arg.value);
-      }
-      return;
-    }
-    }
-    return;
-  }
-  case Directive::Kind::Protocol: {
-    const auto *protocol = llvm::cast<ProtocolDirective>(directive);
-    printNames("target", protocol->target);
-    os.indent(2 * depth) << (protocol->protocol
-                                 ? getSpelling(*protocol->protocol)
-                                 : "<missing>")
-                         << '\n';
-    return;
-  }
-  case Directive::Kind::Sms: {
-    const auto *sms = llvm::cast<SmsDirective>(directive);
-    printNames("target", sms->target);
-    printLabelled("count", sms->count);
-    return;
-  }
-  case Directive::Kind::Bucket: {
-    const auto *bucket = llvm::cast<BucketDirective>(directive);
-    printNames("target", bucket->targets);
-    printLabelled("size", bucket->size);
-    return;
-  }
-  case Directive::Kind::Order:
-    printNames("target", llvm::cast<OrderDirective>(directive)->targets);
-    return;
-  }
+  printNames("target", directive->targets);
+  printNames(primitive.keyword, directive->names);
+  llvm::StringRef label =
+      primitive.isChoice() ? "count" : llvm::StringRef(primitive.keyword);
+  if (directive->number)
+    printLabelled(label, directive->number);
+  if (!directive->word.empty())
+    os.indent(2 * depth) << (primitive.isChoice() ? "" : label + " ")
+                         << directive->word << '\n';
+  if (directive->algorithm)
+    print(directive->algorithm);
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,7 +46,7 @@ private:
   void write(const Stmt *stmt);
   void write(const Block *block);
   void write(const Directive *directive);
-  void write(const AlgorithmDirective *algorithm);
+  void write(const AlgorithmClause *algorithm);
 
   llvm::raw_ostream &os;
 };
@@ -276,17 +276,15 @@ void SourceWriter::write(const Block *block) {
 // Schedules
 //===----------------------------------------------------------------------===//
 
-void SourceWriter::write(const AlgorithmDirective *algorithm) {
-  write(algorithm->target);
-  os << " = ";
+void SourceWriter::write(const AlgorithmClause *algorithm) {
   switch (algorithm->source) {
-  case AlgorithmDirective::Source::Name:
+  case AlgorithmClause::Source::Name:
     write(algorithm->name);
     return;
-  case AlgorithmDirective::Source::File:
+  case AlgorithmClause::Source::File:
     write(algorithm->file);
     return;
-  case AlgorithmDirective::Source::Synth:
+  case AlgorithmClause::Source::Synth:
     os << "synth(";
     writeList(algorithm->synthArgs, [&](const SynthArg &arg) {
       if (arg.key)
@@ -304,65 +302,18 @@ void SourceWriter::write(const AlgorithmDirective *algorithm) {
 void SourceWriter::write(const Directive *directive) {
   if (!directive->results.empty())
     writeBound(directive->results, directive->inParens);
-  os << getSpelling(directive->kind) << ' ';
-  switch (directive->kind) {
-  case Directive::Kind::Split: {
-    const auto *split = llvm::cast<SplitDirective>(directive);
-    write(split->target);
-    if (split->form)
-      os << " as " << getSpelling(*split->form);
-    return;
-  }
-  case Directive::Kind::Reorder: {
-    const auto *reorder = llvm::cast<ReorderDirective>(directive);
-    write(reorder->gather);
-    os << " after ";
-    writeNames(reorder->after);
-    return;
-  }
-  case Directive::Kind::SliceState:
-    writeNames(llvm::cast<SliceStateDirective>(directive)->targets);
-    return;
-  case Directive::Kind::Fuse:
-    writeNames(llvm::cast<FuseDirective>(directive)->targets);
-    return;
-  case Directive::Kind::Overlap: {
-    const auto *overlap = llvm::cast<OverlapDirective>(directive);
-    writeNames(overlap->targets);
-    if (overlap->chunks) {
-      os << " chunks ";
-      write(overlap->chunks);
-    }
-    return;
-  }
-  case Directive::Kind::Algorithm:
-    write(llvm::cast<AlgorithmDirective>(directive));
-    return;
-  case Directive::Kind::Protocol: {
-    const auto *protocol = llvm::cast<ProtocolDirective>(directive);
-    write(protocol->target);
-    os << " = "
-       << (protocol->protocol ? getSpelling(*protocol->protocol) : "<error>");
-    return;
-  }
-  case Directive::Kind::Sms: {
-    const auto *sms = llvm::cast<SmsDirective>(directive);
-    write(sms->target);
-    os << " = ";
-    write(sms->count);
-    return;
-  }
-  case Directive::Kind::Bucket: {
-    const auto *bucket = llvm::cast<BucketDirective>(directive);
-    writeNames(bucket->targets);
-    os << " size ";
-    write(bucket->size);
-    return;
-  }
-  case Directive::Kind::Order:
-    writeNames(llvm::cast<OrderDirective>(directive)->targets);
-    return;
-  }
+  const Primitive &primitive = directive->primitive;
+  os << primitive.name << ' ';
+  writeNames(directive->targets);
+  if (!directive->names.empty() || directive->number ||
+      !directive->word.empty() || directive->algorithm)
+    os << ' ' << primitive.keyword << ' ';
+  writeNames(directive->names);
+  if (directive->number)
+    write(directive->number);
+  os << directive->word;
+  if (directive->algorithm)
+    write(directive->algorithm);
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,82 +11,22 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::frontend;
 
-namespace {
-
-/// The names that a directive reads.
-SmallVector<ast::Name> getTargets(const ast::Directive &directive) {
-  using Kind = ast::Directive::Kind;
-  auto list = [](ArrayRef<ast::Name> names) {
-    return SmallVector<ast::Name>(names);
-  };
-  switch (directive.kind) {
-  case Kind::Split:
-    return {cast<ast::SplitDirective>(directive).target};
-  case Kind::Reorder: {
-    auto &reorder = cast<ast::ReorderDirective>(directive);
-    SmallVector<ast::Name> names = {reorder.gather};
-    llvm::append_range(names, reorder.after);
-    return names;
-  }
-  case Kind::SliceState:
-    return list(cast<ast::SliceStateDirective>(directive).targets);
-  case Kind::Fuse:
-    return list(cast<ast::FuseDirective>(directive).targets);
-  case Kind::Overlap:
-    return list(cast<ast::OverlapDirective>(directive).targets);
-  case Kind::Algorithm:
-    return {cast<ast::AlgorithmDirective>(directive).target};
-  case Kind::Protocol:
-    return {cast<ast::ProtocolDirective>(directive).target};
-  case Kind::Sms:
-    return {cast<ast::SmsDirective>(directive).target};
-  case Kind::Bucket:
-    return list(cast<ast::BucketDirective>(directive).targets);
-  case Kind::Order:
-    return list(cast<ast::OrderDirective>(directive).targets);
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
-/// The number in a directive, with what it counts; null if it has none.
-std::pair<const ast::Expr *, StringRef>
-getNumber(const ast::Directive &directive) {
-  using Kind = ast::Directive::Kind;
-  switch (directive.kind) {
-  case Kind::Overlap:
-    return {cast<ast::OverlapDirective>(directive).chunks, "number of chunks"};
-  case Kind::Sms:
-    return {cast<ast::SmsDirective>(directive).count, "number of SMs"};
-  case Kind::Bucket:
-    return {cast<ast::BucketDirective>(directive).size, "size of a bucket"};
-  default:
-    return {nullptr, ""};
-  }
-}
-
-/// How many values a split makes.
-unsigned getNumParts(const ast::SplitDirective &split) {
-  return split.form == ast::SplitForm::Hierarchical ? 3 : 2;
-}
-
-} // namespace
-
-void FileLowering::checkAlgorithm(const ast::AlgorithmDirective &directive) {
-  if (directive.source == ast::AlgorithmDirective::Source::Synth) {
-    readSynthArgs(directive);
+void FileLowering::checkAlgorithm(const ast::AlgorithmClause &algorithm) {
+  if (algorithm.source == ast::AlgorithmClause::Source::Synth) {
+    readSynthArgs(algorithm);
     return;
   }
-  if (directive.source != ast::AlgorithmDirective::Source::Name ||
-      directive.name.isMissing() || symbolizeAlgorithm(directive.name.text))
+  if (algorithm.source != ast::AlgorithmClause::Source::Name ||
+      algorithm.name.isMissing() || symbolizeAlgorithm(algorithm.name.text))
     return;
   SmallVector<StringRef> known;
-  for (uint32_t i = 0;
-       std::optional<Algorithm> algorithm = symbolizeAlgorithm(i); ++i)
-    known.push_back(stringifyAlgorithm(*algorithm));
-  error(directive.name.range, "unknown algorithm '" + directive.name.text +
+  for (uint32_t i = 0; std::optional<Algorithm> kind = symbolizeAlgorithm(i);
+       ++i)
+    known.push_back(stringifyAlgorithm(*kind));
+  error(algorithm.name.range, "unknown algorithm '" + algorithm.name.text +
                                   "', expected " + algorithmNames() +
                                   " or the file of a schedule in quotes" +
-                                  didYouMean(directive.name.text, known));
+                                  didYouMean(algorithm.name.text, known));
 }
 
 void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
@@ -112,7 +52,10 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
   llvm::MapVector<StringRef, SourceRange> own;
   for (const ast::Directive *directive : item.directives) {
     llvm::SmallDenseSet<StringRef> seen;
-    for (const ast::Name &name : getTargets(*directive)) {
+    const ast::Primitive &primitive = directive->primitive;
+    SmallVector<ast::Name> read(directive->targets);
+    llvm::append_range(read, directive->names);
+    for (const ast::Name &name : read) {
       if (name.isMissing())
         continue;
       if (!seen.insert(name.text).second)
@@ -137,8 +80,8 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
       unknownName("value", name.text, name.range, candidates,
                   " of program '" + item.program.text + "'");
     }
-    if (auto *state = dyn_cast<ast::SliceStateDirective>(directive)) {
-      for (const ast::Name &name : state->targets) {
+    if (primitive.targets == ast::Primitive::Targets::InoutArguments) {
+      for (const ast::Name &name : directive->targets) {
         auto it = program.find(name.text);
         std::string found =
             ("expected an inout argument, found '" + name.text + "'").str();
@@ -150,21 +93,20 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
           error(name.range, found).note(*source, mine->second, "defined here");
       }
     }
-    auto [number, what] = getNumber(*directive);
-    if (number) {
-      std::optional<int64_t> value = evaluateInteger(number, what);
+    if (const ast::Expr *number = directive->number) {
+      std::optional<int64_t> value = evaluateInteger(number, primitive.what);
       if (value && *value < 1)
-        error(number->range,
-              "expected a " + what + " of at least 1, found " + Twine(*value));
+        error(number->range, "expected a " + primitive.what +
+                                 " of at least 1, found " + Twine(*value));
     }
-    if (auto *split = dyn_cast<ast::SplitDirective>(directive))
-      if (!split->results.empty() &&
-          split->results.size() != getNumParts(*split))
-        error(split->range, "expected " + Twine(getNumParts(*split)) +
-                                " names for what this split makes, found " +
-                                Twine(split->results.size()));
-    if (auto *algorithm = dyn_cast<ast::AlgorithmDirective>(directive))
-      checkAlgorithm(*algorithm);
+    unsigned made = primitive.getNumResults(directive->word);
+    if (!directive->results.empty() && directive->results.size() != made)
+      error(directive->range, "expected " + Twine(made) +
+                                  " names for what this " + primitive.name +
+                                  " makes, found " +
+                                  Twine(directive->results.size()));
+    if (directive->algorithm)
+      checkAlgorithm(*directive->algorithm);
     for (const ast::Name &name : directive->results) {
       if (name.isMissing())
         continue;

@@ -26,7 +26,7 @@ struct FileAccess {
   llvm::function_ref<Location(SourceRange)> locate;
   llvm::function_ref<std::optional<int64_t>(const ast::Expr *)> evaluate;
   llvm::function_ref<std::string(StringRef)> resolvePath;
-  llvm::function_ref<Attribute(const ast::AlgorithmDirective &)> readSynthArgs;
+  llvm::function_ref<Attribute(const ast::AlgorithmClause &)> readSynthArgs;
 };
 
 /// Builds one schedule, directive by directive.
@@ -83,12 +83,11 @@ private:
                   return builder.getStringAttr(value);
                 }));
   }
-  void choose(Location loc, StringRef what, const ast::Name &target,
-              Value choice) {
-    transform::ScheduleChooseOp::create(builder, loc, what, find(target),
-                                        choice);
-  }
-  void lowerAlgorithm(Location loc, const ast::AlgorithmDirective &directive);
+  /// What the clause says, as a choice.
+  Value lowerAlgorithm(Location loc, const ast::AlgorithmClause &algorithm);
+  Value lowerChoice(Location loc, const ast::Directive &directive);
+  SmallVector<Value> lowerOperation(Location loc,
+                                    const ast::Directive &directive);
 
   OpBuilder &builder;
   Value program;
@@ -98,100 +97,81 @@ private:
   llvm::StringSet<> own;
 };
 
-void ScheduleLowering::lowerAlgorithm(
-    Location loc, const ast::AlgorithmDirective &directive) {
-  using Source = ast::AlgorithmDirective::Source;
-  if (directive.source == Source::Name) {
-    SmallVector<StringRef> known;
-    for (uint32_t i = 0;
-         std::optional<Algorithm> algorithm = symbolizeAlgorithm(i); ++i)
-      known.push_back(stringifyAlgorithm(*algorithm));
-    choose(loc, "algorithm", directive.target,
-           knob(loc, "algorithm", directive.name.text, known));
-    return;
-  }
-  choose(
-      loc, "algorithm", directive.target,
-      directive.source == Source::Synth
-          ? knob(loc, "algorithm", file.readSynthArgs(directive), {})
-          : knob(loc, "algorithm", file.resolvePath(directive.file.value), {}));
+Value ScheduleLowering::lowerAlgorithm(Location loc,
+                                       const ast::AlgorithmClause &algorithm) {
+  using Source = ast::AlgorithmClause::Source;
+  if (algorithm.source == Source::Synth)
+    return knob(loc, "algorithm", file.readSynthArgs(algorithm), {});
+  if (algorithm.source == Source::File)
+    return knob(loc, "algorithm", file.resolvePath(algorithm.file.value), {});
+  SmallVector<StringRef> known;
+  for (uint32_t i = 0; std::optional<Algorithm> kind = symbolizeAlgorithm(i);
+       ++i)
+    known.push_back(stringifyAlgorithm(*kind));
+  return knob(loc, "algorithm", algorithm.name.text, known);
+}
+
+Value ScheduleLowering::lowerChoice(Location loc,
+                                    const ast::Directive &directive) {
+  const ast::Primitive &primitive = directive.primitive;
+  if (directive.algorithm)
+    return lowerAlgorithm(loc, *directive.algorithm);
+  StringRef name = primitive.isChoice() ? primitive.name : primitive.keyword;
+  if (primitive.clause == ast::Primitive::Clause::Choice)
+    return knob(
+        loc, name, directive.word,
+        SmallVector<StringRef>(primitive.words.begin(), primitive.words.end()));
+  int64_t number = primitive.number;
+  if (directive.number)
+    number = file.evaluate(directive.number).value_or(number);
+  return knob(loc, name, number, primitive.options);
+}
+
+SmallVector<Value>
+ScheduleLowering::lowerOperation(Location loc,
+                                 const ast::Directive &directive) {
+  const ast::Primitive &primitive = directive.primitive;
+  OperationState state(loc, ("transform.ccn." + primitive.name).str());
+  SmallVector<Value> targets = findAll(directive.targets);
+  llvm::append_range(targets, findAll(directive.names));
+  state.addOperands(targets);
+  bool hasChoice = primitive.clause == ast::Primitive::Clause::Number;
+  if (hasChoice)
+    state.addOperands(lowerChoice(loc, directive));
+  // Where the choice may be left out.
+  if (state.name.hasTrait<OpTrait::AttrSizedOperandSegments>())
+    state.addAttribute(
+        "operandSegmentSizes",
+        builder.getDenseI32ArrayAttr(
+            {static_cast<int32_t>(targets.size()), hasChoice ? 1 : 0}));
+  if (!primitive.attribute.empty())
+    state.addAttribute(primitive.attribute,
+                       builder.getStringAttr(directive.word.empty()
+                                                 ? StringRef(primitive.words[0])
+                                                 : directive.word));
+  state.addTypes(
+      SmallVector<Type>(primitive.getNumResults(directive.word), handle));
+  return llvm::to_vector_of<Value>(builder.create(state)->getResults());
 }
 
 SmallVector<Value> ScheduleLowering::lower(const ast::Directive &directive) {
-  using Kind = ast::Directive::Kind;
+  const ast::Primitive &primitive = directive.primitive;
   Location loc = locate(directive.range);
-  switch (directive.kind) {
-  case Kind::Split: {
-    auto &split = cast<ast::SplitDirective>(directive);
-    ast::SplitForm form = split.form.value_or(ast::SplitForm::RsAg);
-    size_t parts = form == ast::SplitForm::Hierarchical ? 3 : 2;
-    auto op = transform::ScheduleSplitOp::create(
-        builder, loc, SmallVector<Type>(parts, handle), find(split.target),
-        getSpelling(form));
-    return SmallVector<Value>(op.getParts());
+  if (primitive.isChoice()) {
+    Value choice = lowerChoice(loc, directive);
+    transform::ScheduleChooseOp::create(
+        builder, loc, primitive.name, find(directive.targets.front()), choice);
+    return {};
   }
-  case Kind::Reorder: {
-    auto &reorder = cast<ast::ReorderDirective>(directive);
-    Value gather = find(reorder.gather);
-    auto op = transform::ScheduleReorderOp::create(
-        builder, loc, handle, handle, gather, findAll(reorder.after));
-    return SmallVector<Value>{op.getComputations(), op.getGathers()};
+  if (primitive.targets != ast::Primitive::Targets::InoutArguments)
+    return lowerOperation(loc, directive);
+  for (const ast::Name &name : directive.targets) {
+    OperationState state(loc, ("transform.ccn." + primitive.name).str());
+    state.addOperands(program);
+    state.addAttribute("argument", builder.getStringAttr(name.text));
+    builder.create(state);
   }
-  case Kind::SliceState:
-    for (const ast::Name &name :
-         cast<ast::SliceStateDirective>(directive).targets)
-      transform::ScheduleSliceStateOp::create(builder, loc, program, name.text);
-    return SmallVector<Value>();
-  case Kind::Fuse: {
-    auto op = transform::ScheduleFuseOp::create(
-        builder, loc, handle,
-        findAll(cast<ast::FuseDirective>(directive).targets));
-    return SmallVector<Value>{op.getFused()};
-  }
-  case Kind::Overlap: {
-    auto &overlap = cast<ast::OverlapDirective>(directive);
-    std::optional<int64_t> chunks = defaultChunks;
-    if (overlap.chunks)
-      chunks = file.evaluate(overlap.chunks);
-    SmallVector<Value> targets = findAll(overlap.targets);
-    auto op = transform::ScheduleOverlapOp::create(
-        builder, loc, handle, targets,
-        knob(loc, "chunks", chunks.value_or(defaultChunks), {1, 2, 4, 8, 16}));
-    return SmallVector<Value>{op.getOverlapped()};
-  }
-  case Kind::Algorithm:
-    lowerAlgorithm(loc, cast<ast::AlgorithmDirective>(directive));
-    return SmallVector<Value>();
-  case Kind::Protocol: {
-    auto &protocol = cast<ast::ProtocolDirective>(directive);
-    if (protocol.protocol)
-      choose(loc, "protocol", protocol.target,
-             knob(loc, "protocol", getSpelling(*protocol.protocol),
-                  {"simple", "ll", "lamport", "push"}));
-    return SmallVector<Value>();
-  }
-  case Kind::Sms: {
-    auto &sms = cast<ast::SmsDirective>(directive);
-    if (std::optional<int64_t> count = file.evaluate(sms.count))
-      choose(loc, "sms", sms.target,
-             knob(loc, "sms", *count, {4, 8, 16, 32, 64}));
-    return SmallVector<Value>();
-  }
-  case Kind::Bucket: {
-    auto &bucket = cast<ast::BucketDirective>(directive);
-    SmallVector<Value> targets = findAll(bucket.targets);
-    auto op = transform::ScheduleBucketOp::create(
-        builder, loc, handle, targets,
-        knob(loc, "size", file.evaluate(bucket.size).value_or(1),
-             {1 << 20, 1 << 22, 1 << 24, 1 << 26}));
-    return SmallVector<Value>{op.getBuckets()};
-  }
-  case Kind::Order:
-    transform::ScheduleOrderOp::create(
-        builder, loc, findAll(cast<ast::OrderDirective>(directive).targets));
-    return SmallVector<Value>();
-  }
-  llvm_unreachable("all kinds are handled");
+  return {};
 }
 
 } // namespace
@@ -215,20 +195,13 @@ void FileLowering::lowerSchedule(const ast::ScheduleItem &item) {
           return evaluateInteger(expr, "number");
         };
         auto resolve = [&](StringRef path) { return resolvePath(path); };
-        auto readSynth = [&](const ast::AlgorithmDirective &algorithm) {
+        auto readSynth = [&](const ast::AlgorithmClause &algorithm) {
           return readSynthArgs(algorithm);
         };
         ScheduleLowering lowering(body, program,
                                   {locate, evaluate, resolve, readSynth});
         for (const ast::Directive *directive : item.directives) {
           SmallVector<Value> values = lowering.lower(*directive);
-          if (!directive->results.empty() &&
-              directive->results.size() != values.size()) {
-            error(directive->range, "expected " + Twine(values.size()) +
-                                        " names for what this makes, found " +
-                                        Twine(directive->results.size()));
-            continue;
-          }
           for (auto [name, value] : llvm::zip(directive->results, values))
             lowering.name(value, name);
         }

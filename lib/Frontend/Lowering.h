@@ -72,10 +72,10 @@ private:
   /// Checks the functions that nothing called with arguments that are right.
   void checkFunctions();
   void checkSchedule(const ast::ScheduleItem &item);
-  void checkAlgorithm(const ast::AlgorithmDirective &directive);
+  void checkAlgorithm(const ast::AlgorithmClause &algorithm);
   /// What `synth(...)` asks for, by the names of its arguments; null if errors
   /// were reported.
-  mlir::DictionaryAttr readSynthArgs(const ast::AlgorithmDirective &directive);
+  mlir::DictionaryAttr readSynthArgs(const ast::AlgorithmClause &algorithm);
   /// A path relative to the file that names it.
   std::string resolvePath(llvm::StringRef path) const;
   void lowerSchedule(const ast::ScheduleItem &item);

@@ -35,202 +35,132 @@ const Item *Parser::parseSchedule(uint32_t begin, const Name &name) {
 }
 
 bool Parser::parseDirective(llvm::SmallVectorImpl<const Directive *> &out) {
-  Directive::Head head;
-  head.range.begin = tok.range.begin;
-  if (accept(TokenKind::KwLet)) {
-    llvm::SmallVector<Name> names;
-    if (!parseNames(names, head.inParens) || !expectLetAssign())
+  uint32_t begin = tok.range.begin;
+  llvm::SmallVector<Name> names;
+  bool inParens = false;
+  if (accept(TokenKind::KwLet))
+    if (!parseNames(names, inParens) || !expectLetAssign())
       return false;
-    head.results = copy(names);
-  }
   if (!at(TokenKind::Name)) {
     errorExpected("a schedule primitive");
     return false;
   }
-
-  llvm::StringRef word = getText(tok);
-  std::optional<Directive::Kind> kind = getDirectiveKind(word);
-  if (!kind) {
-    llvm::SmallVector<llvm::StringRef> known;
-    for (unsigned i = 0; i <= static_cast<unsigned>(Directive::Kind::Order);
-         ++i)
-      known.push_back(getSpelling(static_cast<Directive::Kind>(i)));
-    std::string shown = describeFound();
-    error(tok.range,
-          "unknown schedule primitive " + shown + didYouMean(word, known));
-    // Sure enough to go on with.
-    kind = getDirectiveKind(closestName(word, known));
-    if (!kind)
-      return false;
-  }
-  head.wordRange = consume().range;
-  return parsePrimitive(*kind, head, out);
-}
-
-bool Parser::parsePrimitive(Directive::Kind kind, Directive::Head &head,
-                            llvm::SmallVectorImpl<const Directive *> &out) {
-  const Directive *directive = nullptr;
-  switch (kind) {
-  case Directive::Kind::Split:
-    directive = parseSplit(head);
-    break;
-  case Directive::Kind::Reorder:
-    directive = parseReorder(head);
-    break;
-  case Directive::Kind::SliceState:
-  case Directive::Kind::Fuse:
-  case Directive::Kind::Order: {
-    llvm::SmallVector<Name> targets;
-    if (!parseNameList(targets))
-      return false;
-    if (at(TokenKind::Name)) {
-      errorExpected("',' or end of directive");
-      return false;
-    }
-    head.range = rangeFrom(head.range.begin);
-    if (kind == Directive::Kind::SliceState)
-      directive = create<SliceStateDirective>(head, copy(targets));
-    else if (kind == Directive::Kind::Fuse)
-      directive = create<FuseDirective>(head, copy(targets));
-    else
-      directive = create<OrderDirective>(head, copy(targets));
-    break;
-  }
-  case Directive::Kind::Overlap:
-    directive = parseOverlap(head);
-    break;
-  case Directive::Kind::Algorithm:
-    directive = parseAlgorithm(head);
-    break;
-  case Directive::Kind::Protocol:
-    directive = parseProtocol(head);
-    break;
-  case Directive::Kind::Sms:
-    directive = parseSms(head);
-    break;
-  case Directive::Kind::Bucket:
-    directive = parseBucket(head);
-    break;
-  }
-  if (!directive)
+  const Primitive *primitive = parsePrimitiveWord();
+  if (!primitive)
     return false;
+  auto *directive = create<Directive>(*primitive, consume().range);
+  directive->results = copy(names);
+  directive->inParens = inParens;
+  if (!parseTargets(*directive) || !parseClause(*directive))
+    return false;
+  directive->range = rangeFrom(begin);
   out.push_back(directive);
   return true;
 }
 
-//===----------------------------------------------------------------------===//
-// One primitive each
-//===----------------------------------------------------------------------===//
-
-const Directive *Parser::parseSplit(Directive::Head &head) {
-  Name target;
-  if (!parseName(target, "a name"))
-    return nullptr;
-  std::optional<SplitForm> form;
-  if (atWord("as")) {
-    consume();
-    form = at(TokenKind::Name) ? getSplitForm(getText(tok)) : std::nullopt;
-    if (!form) {
-      errorExpected("'rs_ag', 'reduce_broadcast' or 'hierarchical'",
-                    at(TokenKind::Name)
-                        ? didYouMean(getText(tok), {"rs_ag", "reduce_broadcast",
-                                                    "hierarchical"})
-                        : "");
-      return nullptr;
-    }
-    consume();
-  } else if (!isAtStatementEnd()) {
-    errorExpected("'as' or end of directive");
-    return nullptr;
-  }
-  head.range = rangeFrom(head.range.begin);
-  return create<SplitDirective>(head, target, form);
+const Primitive *Parser::parsePrimitiveWord() {
+  llvm::StringRef word = getText(tok);
+  if (const Primitive *primitive = findPrimitive(word))
+    return primitive;
+  llvm::SmallVector<llvm::StringRef> known;
+  for (const Primitive &primitive : getPrimitives())
+    known.push_back(primitive.name);
+  std::string shown = describeFound();
+  error(tok.range,
+        "unknown schedule primitive " + shown + didYouMean(word, known));
+  // Sure enough to go on with.
+  return findPrimitive(closestName(word, known));
 }
 
-const Directive *Parser::parseReorder(Directive::Head &head) {
-  Name gather;
-  if (!parseName(gather, "a name"))
-    return nullptr;
-  if (!atWord("after")) {
-    errorExpected("'after'");
-    return nullptr;
+bool Parser::parseTargets(Directive &directive) {
+  llvm::SmallVector<Name> targets;
+  if (directive.primitive.targets != Primitive::Targets::One) {
+    if (!parseNameList(targets))
+      return false;
+  } else if (!parseName(targets.emplace_back(), "a name")) {
+    return false;
   }
-  consume();
-  llvm::SmallVector<Name> after;
-  if (!parseNameList(after))
-    return nullptr;
-  if (at(TokenKind::Name)) {
+  directive.targets = copy(targets);
+  return true;
+}
+
+std::optional<bool> Parser::parseClauseKeyword(const Primitive &primitive) {
+  if (primitive.isChoice())
+    return expect(TokenKind::Assign) ? std::optional(true) : std::nullopt;
+  if (atWord(primitive.keyword)) {
+    consume();
+    return true;
+  }
+  if (primitive.isOptional && isAtStatementEnd())
+    return false;
+  bool isList = primitive.targets == Primitive::Targets::List;
+  std::string expected = isList ? "','" : "";
+  if (isList)
+    expected += primitive.isOptional ? ", " : " or ";
+  expected += ("'" + primitive.keyword + "'").str();
+  errorExpected(expected +
+                (primitive.isOptional ? " or end of directive" : ""));
+  return std::nullopt;
+}
+
+bool Parser::parseClause(Directive &directive) {
+  const Primitive &primitive = directive.primitive;
+  // A list ends the line.
+  auto expectNoName = [&] {
+    if (!at(TokenKind::Name))
+      return true;
     errorExpected("',' or end of directive");
-    return nullptr;
+    return false;
+  };
+  if (primitive.clause == Primitive::Clause::None)
+    return expectNoName();
+  std::optional<bool> isThere = parseClauseKeyword(primitive);
+  if (!isThere || !*isThere)
+    return isThere.has_value();
+  switch (primitive.clause) {
+  case Primitive::Clause::None:
+    break;
+  case Primitive::Clause::Names: {
+    llvm::SmallVector<Name> names;
+    if (!parseNameList(names) || !expectNoName())
+      return false;
+    directive.names = copy(names);
+    break;
   }
-  head.range = rangeFrom(head.range.begin);
-  return create<ReorderDirective>(head, gather, copy(after));
+  case Primitive::Clause::Number: {
+    ParsedExpr number = parseExpr();
+    if (!number)
+      return false;
+    directive.number = number.expr;
+    break;
+  }
+  case Primitive::Clause::Word:
+  case Primitive::Clause::Choice:
+    return parseWord(directive);
+  case Primitive::Clause::Algorithm:
+    directive.algorithm = parseAlgorithm();
+    return directive.algorithm;
+  }
+  return true;
 }
 
-const Directive *Parser::parseOverlap(Directive::Head &head) {
-  llvm::SmallVector<Name> targets;
-  if (!parseNameList(targets))
-    return nullptr;
-  const Expr *chunks = nullptr;
-  if (atWord("chunks")) {
-    consume();
-    ParsedExpr count = parseExpr();
-    if (!count)
-      return nullptr;
-    chunks = count.expr;
-  } else if (!isAtStatementEnd()) {
-    errorExpected("',', 'chunks' or end of directive");
-    return nullptr;
+bool Parser::parseWord(Directive &directive) {
+  llvm::ArrayRef<llvm::StringLiteral> words = directive.primitive.words;
+  if (at(TokenKind::Name) && llvm::is_contained(words, getText(tok))) {
+    directive.word = getText(consume());
+    return true;
   }
-  head.range = rangeFrom(head.range.begin);
-  return create<OverlapDirective>(head, copy(targets), chunks);
-}
-
-const Directive *Parser::parseProtocol(Directive::Head &head) {
-  Name target;
-  if (!parseName(target, "a name") || !expect(TokenKind::Assign))
-    return nullptr;
-  std::optional<ProtocolKind> protocol;
-  if (at(TokenKind::Name))
-    protocol = getProtocolKind(getText(tok));
-  if (!protocol) {
-    errorExpected(
-        "'ll', 'lamport', 'push' or 'simple'",
-        at(TokenKind::Name)
-            ? didYouMean(getText(tok), {"ll", "lamport", "push", "simple"})
-            : "");
-    return nullptr;
-  }
-  consume();
-  head.range = rangeFrom(head.range.begin);
-  return create<ProtocolDirective>(head, target, protocol);
-}
-
-const Directive *Parser::parseSms(Directive::Head &head) {
-  Name target;
-  if (!parseName(target, "a name") || !expect(TokenKind::Assign))
-    return nullptr;
-  ParsedExpr count = parseExpr();
-  if (!count)
-    return nullptr;
-  head.range = rangeFrom(head.range.begin);
-  return create<SmsDirective>(head, target, count.expr);
-}
-
-const Directive *Parser::parseBucket(Directive::Head &head) {
-  llvm::SmallVector<Name> targets;
-  if (!parseNameList(targets))
-    return nullptr;
-  if (!atWord("size")) {
-    errorExpected("',' or 'size'");
-    return nullptr;
-  }
-  consume();
-  ParsedExpr size = parseExpr();
-  if (!size)
-    return nullptr;
-  head.range = rangeFrom(head.range.begin);
-  return create<BucketDirective>(head, copy(targets), size.expr);
+  std::string expected;
+  for (auto [i, word] : llvm::enumerate(words))
+    expected += ((i == 0                  ? "'"
+                  : i + 1 == words.size() ? " or '"
+                                          : ", '") +
+                 word + "'")
+                    .str();
+  llvm::SmallVector<llvm::StringRef> known(words.begin(), words.end());
+  errorExpected(expected, at(TokenKind::Name) ? didYouMean(getText(tok), known)
+                                              : std::string());
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,20 +175,15 @@ ast::StringLiteral Parser::parseString() {
   return {llvm::StringRef(value).copy(file->arena), token.range};
 }
 
-const Directive *Parser::parseAlgorithm(Directive::Head &head) {
-  Name target;
-  if (!parseName(target, "a name") || !expect(TokenKind::Assign))
-    return nullptr;
+const AlgorithmClause *Parser::parseAlgorithm() {
   uint32_t begin = tok.range.begin;
-  AlgorithmDirective::Source kind = AlgorithmDirective::Source::Name;
-  Name name;
-  ast::StringLiteral path;
+  auto *clause = create<AlgorithmClause>();
   llvm::SmallVector<SynthArg> args;
   if (at(TokenKind::String)) {
-    kind = AlgorithmDirective::Source::File;
-    path = parseString();
+    clause->source = AlgorithmClause::Source::File;
+    clause->file = parseString();
   } else if (atWord("synth") && peek().is(TokenKind::LParen)) {
-    kind = AlgorithmDirective::Source::Synth;
+    clause->source = AlgorithmClause::Source::Synth;
     consume();
     if (peek().is(TokenKind::RParen)) {
       consume();
@@ -267,14 +192,13 @@ const Directive *Parser::parseAlgorithm(Directive::Head &head) {
                           [&] { return parseSynthArg(args); })) {
       return nullptr;
     }
-  } else if (!parseName(name,
+  } else if (!parseName(clause->name,
                         "an algorithm's name, a string or 'synth(...)'")) {
     return nullptr;
   }
-  SourceRange valueRange = rangeFrom(begin);
-  head.range = rangeFrom(head.range.begin);
-  return create<AlgorithmDirective>(head, target, kind, valueRange, name, path,
-                                    copy(args));
+  clause->range = rangeFrom(begin);
+  clause->synthArgs = copy(args);
+  return clause;
 }
 
 /// NAME | STRING | NAME '=' (NAME | STRING | constant)

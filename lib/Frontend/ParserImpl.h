@@ -177,15 +177,15 @@ private:
 
   const ast::Item *parseSchedule(uint32_t begin, const ast::Name &name);
   bool parseDirective(llvm::SmallVectorImpl<const ast::Directive *> &out);
-  bool parsePrimitive(ast::Directive::Kind kind, ast::Directive::Head &head,
-                      llvm::SmallVectorImpl<const ast::Directive *> &out);
-  const ast::Directive *parseSplit(ast::Directive::Head &head);
-  const ast::Directive *parseReorder(ast::Directive::Head &head);
-  const ast::Directive *parseOverlap(ast::Directive::Head &head);
-  const ast::Directive *parseAlgorithm(ast::Directive::Head &head);
-  const ast::Directive *parseProtocol(ast::Directive::Head &head);
-  const ast::Directive *parseSms(ast::Directive::Head &head);
-  const ast::Directive *parseBucket(ast::Directive::Head &head);
+  /// The primitive that a word names, or seems to mean, which is reported.
+  const ast::Primitive *parsePrimitiveWord();
+  bool parseTargets(ast::Directive &directive);
+  bool parseClause(ast::Directive &directive);
+  /// Whether the clause is there; nothing if it has to be and is not, which is
+  /// reported with what stands in its place.
+  std::optional<bool> parseClauseKeyword(const ast::Primitive &primitive);
+  bool parseWord(ast::Directive &directive);
+  const ast::AlgorithmClause *parseAlgorithm();
   bool parseSynthArg(llvm::SmallVectorImpl<ast::SynthArg> &args);
   ast::StringLiteral parseString();
 

@@ -22,7 +22,7 @@ std::string FileLowering::resolvePath(StringRef path) const {
 }
 
 DictionaryAttr
-FileLowering::readSynthArgs(const ast::AlgorithmDirective &directive) {
+FileLowering::readSynthArgs(const ast::AlgorithmClause &algorithm) {
   NamedAttrList attrs;
   bool ok = true;
   auto report = [&](SourceRange range, const Twine &message) {
@@ -31,7 +31,7 @@ FileLowering::readSynthArgs(const ast::AlgorithmDirective &directive) {
   };
   static constexpr StringRef known[] = {"topology", "objective", "chunks",
                                         "steps",    "rounds",    "seconds"};
-  for (auto [index, arg] : llvm::enumerate(directive.synthArgs)) {
+  for (auto [index, arg] : llvm::enumerate(algorithm.synthArgs)) {
     StringRef key;
     if (arg.key)
       key = arg.key->text;
@@ -84,16 +84,16 @@ FileLowering::readSynthArgs(const ast::AlgorithmDirective &directive) {
       attrs.set(key, builder.getI64IntegerAttr(*value));
   }
   if (ok && !attrs.get("topology"))
-    report(directive.valueRange, "expected a topology, as in synth(dgx1, "
-                                 "latency)");
+    report(algorithm.range, "expected a topology, as in synth(dgx1, "
+                            "latency)");
   if (!ok)
     return {};
   bool numbers =
       attrs.get("chunks") && attrs.get("steps") && attrs.get("rounds");
   bool some = attrs.get("chunks") || attrs.get("steps") || attrs.get("rounds");
   if (numbers != some || numbers == (attrs.get("objective") != nullptr))
-    report(directive.valueRange, "expected either an objective ('latency' or "
-                                 "'bandwidth') or 'chunks', 'steps' and "
-                                 "'rounds'");
+    report(algorithm.range, "expected either an objective ('latency' or "
+                            "'bandwidth') or 'chunks', 'steps' and "
+                            "'rounds'");
   return ok ? attrs.getDictionary(context) : DictionaryAttr();
 }

@@ -9,6 +9,7 @@
 
 #include "lib/CostModel/CostModel.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Regions.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -197,3 +198,27 @@ struct BucketPass : ccn::impl::BucketBase<BucketPass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure
+transform::ScheduleBucketOp::apply(transform::TransformRewriter &rewriter,
+                                   transform::TransformResults &results,
+                                   transform::TransformState &state) {
+  Applied applied(*this, state);
+  std::optional<int64_t> size = integerOf(state, getSize(), *this);
+  if (!size)
+    return DiagnosedSilenceableFailure::definiteFailure();
+  if (*size < 1) {
+    emitError() << "expected a size of at least 1 byte, found " << *size;
+    return DiagnosedSilenceableFailure::definiteFailure();
+  }
+  FailureOr<OpSet> buckets = bucket(rewriter, payloads(state, getTargets()),
+                                    *size, [&] { return emitError(); });
+  if (failed(buckets))
+    return DiagnosedSilenceableFailure::definiteFailure();
+  results.set(cast<OpResult>(getBuckets()), *buckets);
+  return applied.success();
+}

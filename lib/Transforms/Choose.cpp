@@ -8,6 +8,7 @@
 
 #include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Regions.h"
 
 #include "runtime/base/File.h"
@@ -427,3 +428,27 @@ struct ChoosePass : ccn::impl::ChooseBase<ChoosePass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+LogicalResult transform::ScheduleChooseOp::verify() {
+  if (llvm::is_contained({"algorithm", "protocol", "sms"}, getWhat()))
+    return success();
+  return emitOpError() << "expected 'algorithm', 'protocol' or 'sms', found '"
+                       << getWhat() << "'";
+}
+
+DiagnosedSilenceableFailure
+transform::ScheduleChooseOp::apply(transform::TransformRewriter &,
+                                   transform::TransformResults &,
+                                   transform::TransformState &state) {
+  Applied applied(*this, state);
+  ArrayRef<Attribute> params = state.getParams(getChoice());
+  return succeeded(choose(getWhat(), payload(state, getTarget()),
+                          params.size() == 1 ? params.front() : Attribute(),
+                          [&] { return emitError(); }))
+             ? applied.success()
+             : DiagnosedSilenceableFailure::definiteFailure();
+}

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Regions.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -123,3 +124,22 @@ struct FusePass : ccn::impl::FuseBase<FusePass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure
+transform::ScheduleFuseOp::apply(transform::TransformRewriter &rewriter,
+                                 transform::TransformResults &results,
+                                 transform::TransformState &state) {
+  Applied applied(*this, state);
+  OpSet ops;
+  for (Value handle : getTargets())
+    llvm::append_range(ops, payload(state, handle));
+  FailureOr<FusedOp> fused = fuse(rewriter, ops, [&] { return emitError(); });
+  if (failed(fused))
+    return DiagnosedSilenceableFailure::definiteFailure();
+  results.set(cast<OpResult>(getFused()), {*fused});
+  return applied.success();
+}

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Rewrites.h"
 
 using namespace mlir;
@@ -96,3 +97,18 @@ struct OrderPass : ccn::impl::OrderBase<OrderPass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure
+transform::ScheduleOrderOp::apply(transform::TransformRewriter &rewriter,
+                                  transform::TransformResults &,
+                                  transform::TransformState &state) {
+  Applied applied(*this, state);
+  return succeeded(order(rewriter, payloads(state, getTargets()),
+                         [&] { return emitError(); }))
+             ? applied.success()
+             : DiagnosedSilenceableFailure::definiteFailure();
+}

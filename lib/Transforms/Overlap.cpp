@@ -7,6 +7,7 @@
 
 #include "dialect/ccn/Chunking.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Regions.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -278,3 +279,26 @@ struct OverlapPass : ccn::impl::OverlapBase<OverlapPass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure
+transform::ScheduleOverlapOp::apply(transform::TransformRewriter &rewriter,
+                                    transform::TransformResults &results,
+                                    transform::TransformState &state) {
+  Applied applied(*this, state);
+  std::optional<int64_t> chunks = defaultChunks;
+  if (getChunks())
+    chunks = integerOf(state, getChunks(), *this);
+  if (!chunks)
+    return DiagnosedSilenceableFailure::definiteFailure();
+  FailureOr<OverlappedOp> overlapped =
+      overlap(rewriter, payloads(state, getTargets()), *chunks,
+              [&] { return emitError(); });
+  if (failed(overlapped))
+    return DiagnosedSilenceableFailure::definiteFailure();
+  results.set(cast<OpResult>(getOverlapped()), {*overlapped});
+  return applied.success();
+}

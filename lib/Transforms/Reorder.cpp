@@ -9,6 +9,7 @@
 
 #include "lib/Transforms/PartialSums.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Rewrites.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -420,3 +421,25 @@ struct ReorderPass : ccn::impl::ReorderBase<ReorderPass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure
+transform::ScheduleReorderOp::apply(transform::TransformRewriter &rewriter,
+                                    transform::TransformResults &results,
+                                    transform::TransformState &state) {
+  Applied applied(*this, state);
+  SmallVector<OpSet> after;
+  for (Value handle : getAfter())
+    after.push_back(payload(state, handle));
+  FailureOr<Reordered> reordered =
+      reorder(rewriter, payload(state, getGather()), after,
+              [&] { return emitError(); });
+  if (failed(reordered))
+    return DiagnosedSilenceableFailure::definiteFailure();
+  results.set(cast<OpResult>(getComputations()), reordered->computations);
+  results.set(cast<OpResult>(getGathers()), reordered->gathers);
+  return applied.success();
+}

@@ -13,6 +13,15 @@
 #include "mlir/Dialect/Transform/IR/TransformTypes.h"
 #include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
 
+namespace mlir::transform {
+
+/// The effects of every primitive.
+void primitiveEffects(
+    Operation *op,
+    llvm::SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
+
+} // namespace mlir::transform
+
 #define GET_OP_CLASSES
 #include "dialect/schedule/ScheduleOps.h.inc"
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Rewrites.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -183,3 +184,26 @@ struct SliceStatePass : ccn::impl::SliceStateBase<SliceStatePass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure
+transform::ScheduleSliceStateOp::apply(transform::TransformRewriter &rewriter,
+                                       transform::TransformResults &,
+                                       transform::TransformState &state) {
+  Applied applied(*this, state);
+  ProgramOp program = programOf(state, getProgram(), *this);
+  if (!program)
+    return DiagnosedSilenceableFailure::definiteFailure();
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    if (program.getArgName(i) == getArgument())
+      return succeeded(
+                 sliceState(rewriter, program, i, [&] { return emitError(); }))
+                 ? applied.success()
+                 : DiagnosedSilenceableFailure::definiteFailure();
+  emitError() << "program '" << program.getSymName() << "' has no argument '"
+              << getArgument() << "'";
+  return DiagnosedSilenceableFailure::definiteFailure();
+}

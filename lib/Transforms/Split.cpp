@@ -6,6 +6,7 @@
 
 #include "lib/Transforms/PartialSums.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/PrimitiveOps.h"
 #include "lib/Transforms/Rewrites.h"
 
 using namespace mlir;
@@ -155,3 +156,35 @@ struct SplitPass : ccn::impl::SplitBase<SplitPass> {
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The line of a schedule
+//===----------------------------------------------------------------------===//
+
+LogicalResult transform::ScheduleSplitOp::verify() {
+  std::optional<SplitForm> form = splitFormByName(getForm());
+  if (!form)
+    return emitOpError() << "expected form 'rs_ag', 'reduce_broadcast' or "
+                            "'hierarchical', found '"
+                         << getForm() << "'";
+  size_t parts = form == SplitForm::Hierarchical ? 3 : 2;
+  if (getParts().size() != parts)
+    return emitOpError() << "expected " << parts << " results, found "
+                         << getParts().size();
+  return success();
+}
+
+DiagnosedSilenceableFailure
+transform::ScheduleSplitOp::apply(transform::TransformRewriter &rewriter,
+                                  transform::TransformResults &results,
+                                  transform::TransformState &state) {
+  Applied applied(*this, state);
+  FailureOr<SmallVector<OpSet>> parts =
+      split(rewriter, payload(state, getTarget()), *splitFormByName(getForm()),
+            [&] { return emitError(); });
+  if (failed(parts))
+    return DiagnosedSilenceableFailure::definiteFailure();
+  for (auto [result, part] : llvm::zip_equal(getParts(), *parts))
+    results.set(cast<OpResult>(result), part);
+  return applied.success();
+}

@@ -19,6 +19,8 @@
 #include "Session.h"
 #include "Shrink.h"
 
+#include "lib/Frontend/Primitives.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -339,24 +341,26 @@ std::string Statistics::findMissing() const {
       "slice_state_c1", "choose_c9", "localize_c1", "localize_c2",
       "localize_c3",    "select_c1", "select_c2"};
   std::string missing;
-  for (const char *name : {"split", "reorder", "slice_state", "fuse", "overlap",
-                           "bucket", "order", "algorithm", "protocol", "sms"})
-    if (!accepted.count(name))
-      missing += std::string(" ") + name;
+  for (const frontend::ast::Primitive &primitive :
+       frontend::ast::getPrimitives())
+    if (!accepted.count(primitive.name.str()))
+      missing += " " + primitive.name.str();
   std::set<std::string> met;
   for (const auto &[name, reasons] : refused)
     for (const auto &[why, count] : reasons)
       met.insert(why);
-  auto buffer = llvm::MemoryBuffer::getFile(CCN_PASSES);
-  if (!buffer)
-    return std::string(" ") + CCN_PASSES;
-  llvm::StringRef text = (*buffer)->getBuffer();
-  llvm::Regex condition("- `([a-z_]+_c[0-9]+)`");
-  llvm::SmallVector<llvm::StringRef> groups;
-  while (condition.match(text, &groups)) {
-    if (!met.count(groups[1].str()) && !unreachable.count(groups[1].str()))
-      missing += " " + groups[1].str();
-    text = text.drop_front(groups[1].end() - text.begin());
+  for (const char *page : {CCN_PASSES, CCN_SCHEDULE_OPS}) {
+    auto buffer = llvm::MemoryBuffer::getFile(page);
+    if (!buffer)
+      return std::string(" ") + page;
+    llvm::StringRef text = (*buffer)->getBuffer();
+    llvm::Regex condition("- `([a-z_]+_c[0-9]+)`");
+    llvm::SmallVector<llvm::StringRef> groups;
+    while (condition.match(text, &groups)) {
+      if (!met.count(groups[1].str()) && !unreachable.count(groups[1].str()))
+        missing += " " + groups[1].str();
+      text = text.drop_front(groups[1].end() - text.begin());
+    }
   }
   return missing;
 }

@@ -6,6 +6,8 @@
 
 #include "ScheduleGenerator.h"
 
+#include "lib/Frontend/Primitives.h"
+
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -377,8 +379,37 @@ ScheduleGenerator::Line ScheduleGenerator::choose() {
 // Lines that are likely to be wrong
 //===----------------------------------------------------------------------===//
 
+std::string ScheduleGenerator::anyLine() {
+  using frontend::ast::Primitive;
+  llvm::ArrayRef<Primitive> primitives = frontend::ast::getPrimitives();
+  const Primitive &primitive =
+      primitives[static_cast<size_t>(random.below(int64_t(primitives.size())))];
+  bool isOne = primitive.targets == Primitive::Targets::One;
+  std::string line =
+      primitive.name.str() + " " + join(anyNames(1, isOne ? 1 : 3));
+  std::string keyword = " " + primitive.keyword.str() + " ";
+  switch (primitive.clause) {
+  case Primitive::Clause::None:
+    return line;
+  case Primitive::Clause::Names:
+    return line + keyword + join(anyNames(1, 2));
+  case Primitive::Clause::Number:
+    return line + keyword + std::to_string(random.between(1, 16));
+  case Primitive::Clause::Word:
+  case Primitive::Clause::Choice:
+    return line + keyword +
+           primitive
+               .words[static_cast<size_t>(
+                   random.below(int64_t(primitive.words.size())))]
+               .str();
+  case Primitive::Clause::Algorithm:
+    return line + keyword + "nccl";
+  }
+  return line;
+}
+
 std::string ScheduleGenerator::illegal() {
-  switch (random.below(14)) {
+  switch (random.below(16)) {
   case 0:
     return results({"rs", "ag"}) + "split " + anyName();
   case 1:
@@ -421,6 +452,9 @@ std::string ScheduleGenerator::illegal() {
                {"nccl", "one_shot", "\"" + schedules + "/wrong2.json\"",
                 "\"missing.json\"", "\"" + schedules + "/ring3.json\"",
                 "nothing", "synth()"});
+  case 13:
+  case 14:
+    return anyLine();
   default:
     return random.pick<std::string>({"protocol ", "sms "}).find("sms") == 0
                ? "sms " + anyName() + " = " +

@@ -59,6 +59,8 @@ private:
   Line bucket();
   Line order();
   Line choose();
+  /// A line of any primitive, of any names.
+  std::string anyLine();
   std::string illegal();
   /// A kernel, or a pipeline, of what the last split and reorder made.
   Line fuseParts();

@@ -3,7 +3,8 @@
 
 usage: conditions.py SOURCE_FOLDER
 
-Every label, such as `fuse_c1`, in a **Conditions** list of lib/Transforms/Passes.td follows the one before it
+Every label, such as `fuse_c1`, in a **Conditions** list of lib/Transforms/Passes.td
+or dialect/schedule/ScheduleOps.td follows the one before it
 in number, stands in a comment of lib/Transforms/*.cpp and in a message beside it, and starts a comment of a test
 in test/lit/transforms/*-errors.* that expects a message with it. A label that the documentation lacks may stand in
 neither.
@@ -18,7 +19,9 @@ LABEL = r"[a-z_]+_c[0-9]+"
 
 def main(source):
     transforms = pathlib.Path(source) / "lib/Transforms"
-    documented = re.findall(rf"^ *- `({LABEL})`:", (transforms / "Passes.td").read_text(), re.M)
+    pages = [transforms / "Passes.td", pathlib.Path(source) / "dialect/schedule/ScheduleOps.td"]
+    text = "".join(page.read_text() for page in pages if page.exists())
+    documented = re.findall(rf"^ *- `({LABEL})`:", text, re.M)
     code = "".join(path.read_text() for path in sorted(transforms.glob("*.cpp")))
     tests = "".join(path.read_text() for path in sorted((pathlib.Path(source) / "test/lit/transforms").glob("*-errors.*")))
     problems = []

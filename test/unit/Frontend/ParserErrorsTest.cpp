@@ -488,7 +488,7 @@ TEST(ParserErrorsTest, OverlapAndBucket) {
 TEST(ParserErrorsTest, Choices) {
   EXPECT_EQ(
       directiveErrors("protocol x = lll"),
-      "2:14-17 expected 'll', 'lamport', 'push' or 'simple', found 'lll'; did "
+      "2:14-17 expected 'simple', 'll', 'lamport' or 'push', found 'lll'; did "
       "you mean 'll'\n");
   EXPECT_EQ(directiveErrors("protocol x ll"),
             "2:12-14 expected '=', found 'll'\n");
