@@ -1,7 +1,7 @@
 //===- LowerCalls.cpp - Built-in functions of one rank --------------------===//
 //
 // The table of built-in functions, the arguments they take, and those that do
-// not move data between ranks.
+// not move data between ranks (which are in LowerCollectives.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,22 +11,10 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::frontend;
 
-/// A built-in function: what builds it, how many arguments it takes, and how
-/// its call is written.
-struct ProgramLowering::Builtin {
-  using Build =
-      std::function<Operand(ProgramLowering &, const ast::CallExpr &)>;
-
-  Build build;
-  unsigned minArgs;
-  unsigned maxArgs;
-  std::string usage;
-};
-
 const llvm::StringMap<ProgramLowering::Builtin> &
 ProgramLowering::getBuiltins() {
   using Self = ProgramLowering;
-  constexpr unsigned any = ~0u;
+  constexpr unsigned any = Builtin::any;
   static const llvm::StringMap<Builtin> table = [] {
     llvm::StringMap<Builtin> map;
     auto add = [&](StringRef name, auto method, unsigned min, unsigned max,
@@ -87,17 +75,7 @@ ProgramLowering::getBuiltins() {
     add("layer_norm", &Self::callLayerNorm, 4, 4,
         "layer_norm(x, gamma, beta, eps)");
     add("rms_norm", &Self::callRmsNorm, 3, 3, "rms_norm(x, gamma, eps)");
-    add("all_reduce", &Self::callAllReduce, 2, any, "all_reduce(sum, x, axis)");
-    add("reduce_scatter", &Self::callReduceScatter, 3, any,
-        "reduce_scatter(sum, x, dim, axis)");
-    add("all_gather", &Self::callAllGather, 1, any, "all_gather(x, axis)");
-    add("all_to_all", &Self::callAllToAll, 2, 3, "all_to_all(x, 0 -> 1, axis)");
-    add("broadcast", &Self::callBroadcast, 2, 3, "broadcast(x, root, axis)");
-    add("reduce", &Self::callReduce, 3, 4, "reduce(sum, x, root, axis)");
-    add("gather", &Self::callGather, 2, 3, "gather(x, root, axis)");
-    add("scatter", &Self::callScatter, 3, 4, "scatter(x, root, dim, axis)");
-    add("send", &Self::callSend, 2, 3, "send(x, axis, +1)");
-    add("reshard", &Self::callReshard, 2, 2, "reshard(x, sliced(0, axis))");
+    addCollectives(map);
     return map;
   }();
   return table;
@@ -121,7 +99,7 @@ Operand ProgramLowering::lowerCall(const ast::CallExpr &call) {
   size_t count = call.args.size();
   if (count < builtin.minArgs || count > builtin.maxArgs) {
     std::string expected = std::to_string(builtin.minArgs);
-    if (builtin.maxArgs == ~0u)
+    if (builtin.maxArgs == Builtin::any)
       expected += " or more";
     else if (builtin.maxArgs != builtin.minArgs)
       expected += (builtin.maxArgs == builtin.minArgs + 1 ? " or " : " to ") +

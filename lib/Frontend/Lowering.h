@@ -228,7 +228,21 @@ private:
   bool isOneValue(const Operand &operand);
 
   // Calls (LowerCalls.cpp, LowerCollectives.cpp)
-  struct Builtin;
+  /// What builds it, how many arguments it takes, and how its call is written.
+  struct Builtin {
+    using Build =
+        std::function<Operand(ProgramLowering &, const ast::CallExpr &)>;
+    /// As the largest number of arguments.
+    static constexpr unsigned any = ~0u;
+
+    Build build;
+    unsigned minArgs;
+    unsigned maxArgs;
+    std::string usage;
+  };
+  /// The functions that build collectives.
+  struct Collectives;
+  static void addCollectives(llvm::StringMap<Builtin> &builtins);
   static const llvm::StringMap<Builtin> &getBuiltins();
   /// How a built-in function is called, empty if there is none of the name.
   static llvm::StringRef getUsage(llvm::StringRef name);
@@ -249,16 +263,6 @@ private:
   Operand callCast(const ast::CallExpr &call);
   Operand callSelect(const ast::CallExpr &call);
   Operand callDropout(const ast::CallExpr &call);
-  Operand callAllReduce(const ast::CallExpr &call);
-  Operand callReduceScatter(const ast::CallExpr &call);
-  Operand callAllGather(const ast::CallExpr &call);
-  Operand callAllToAll(const ast::CallExpr &call);
-  Operand callBroadcast(const ast::CallExpr &call);
-  Operand callReduce(const ast::CallExpr &call);
-  Operand callGather(const ast::CallExpr &call);
-  Operand callScatter(const ast::CallExpr &call);
-  Operand callSend(const ast::CallExpr &call);
-  Operand callReshard(const ast::CallExpr &call);
 
   // Arguments of calls
   const ast::Expr *getExpr(const ast::CallExpr &call, unsigned index);

@@ -234,13 +234,10 @@ RankExecutor::executeCollective(mlir::Operation *op) {
     return extractBox(parts.tensors[*root], relativeTo(own, box));
   }
   case Collective::send: {
-    auto communicate = llvm::dyn_cast<CommunicateOp>(op);
-    int64_t shift = communicate ? *communicate.getShift()
-                                : llvm::cast<SendOp>(op).getShift();
     int64_t source;
-    bool exists = !__builtin_sub_overflow(position, shift, &source) &&
-                  source >= 0 &&
-                  source < static_cast<int64_t>(parts.tensors.size());
+    bool exists =
+        !__builtin_sub_overflow(position, *collective.getShiftBy(), &source) &&
+        source >= 0 && source < static_cast<int64_t>(parts.tensors.size());
     return Tensor(exists ? parts.tensors[source] : mine);
   }
   case Collective::slice:

@@ -144,8 +144,8 @@ Operation *Localizer::replaceCollective(CollectiveOpInterface op) {
     root = builder.getI64IntegerAttr(*position);
   if (std::optional<ReduceKind> reduction = op.getReduction())
     kind = ReduceKindAttr::get(op.getContext(), *reduction);
-  if (auto send = dyn_cast<SendOp>(*op))
-    shift = send.getShiftAttr();
+  if (std::optional<int64_t> by = op.getShiftBy())
+    shift = builder.getI64IntegerAttr(*by);
   builder.setInsertionPoint(op);
   auto local = CommunicateOp::create(
       builder, op.getLoc(), op.getTargetType(),

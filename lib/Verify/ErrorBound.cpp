@@ -433,10 +433,11 @@ std::optional<Value> BoundMaker::visitOther(Operation *op, Value v) {
                                                        : Reduce::Extreme,
                          v);
       })
-      .Case<AllReduceOp, ReduceScatterOp, ReduceOp>(
-          [&](auto op) { return reduction(op, kindOf(op.getKind()), v); })
-      .Case<TransposeOp, ReshapeOp, ExtractOp, ConcatOp, BroadcastToOp, SliceOp,
-            AllGatherOp, AllToAllOp, BroadcastOp, GatherOp, ScatterOp, SendOp>(
+      .Case([&](CollectiveOpInterface op) {
+        std::optional<ReduceKind> kind = op.getReduction();
+        return kind ? reduction(op, kindOf(*kind), v) : movement(op);
+      })
+      .Case<TransposeOp, ReshapeOp, ExtractOp, ConcatOp, BroadcastToOp>(
           [&](auto op) { return movement(op); })
       .Default([](Operation *) { return std::nullopt; });
 }
