@@ -121,9 +121,11 @@ llvm::Expected<CudaKernel> KernelWriter::write() {
 
 class Emitter {
 public:
-  explicit Emitter(const KernelPlans &plans)
-      : plans(plans), kernels(plans.plan->arguments.size() +
-                              plans.shared.size() * plans.plan->ranks.size()) {}
+  Emitter(const KernelPlans &plans, llvm::StringRef text)
+      : plans(plans),
+        kernels(plans.plan->arguments.size() +
+                    plans.shared.size() * plans.plan->ranks.size(),
+                text) {}
 
   llvm::Expected<GpuProgram> run();
 
@@ -214,11 +216,12 @@ llvm::Expected<GpuProgram> Emitter::run() {
 } // namespace
 
 llvm::Expected<GpuProgram> codegen::emitCuda(const Plan &plan,
-                                             ArrayRef<LoopKernel> loops) {
+                                             ArrayRef<LoopKernel> loops,
+                                             llvm::StringRef text) {
   LoopKernels bodies(loops);
   llvm::Expected<std::unique_ptr<KernelPlans>> plans =
       mapKernels(plan, bodies, allSkeletons());
   if (!plans)
     return plans.takeError();
-  return Emitter(**plans).run();
+  return Emitter(**plans, text).run();
 }

@@ -17,9 +17,11 @@ namespace ccn::codegen {
 /// The kernels of a plan whose loops are in `loops`. The source is for NVRTC,
 /// from sm_80 on, with the options --std=c++17 --fmad=false. Fails if the mesh
 /// has more than CCN_MAX_RANKS ranks, or if something of the plan has no
-/// translation.
+/// translation. `text` is the program's file, if its lines are to stand above
+/// the kernels that compute what they say.
 llvm::Expected<runtime::GpuProgram> emitCuda(const runtime::Plan &plan,
-                                             llvm::ArrayRef<LoopKernel> loops);
+                                             llvm::ArrayRef<LoopKernel> loops,
+                                             llvm::StringRef text = "");
 
 } // namespace ccn::codegen
 

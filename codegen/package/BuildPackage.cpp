@@ -38,18 +38,22 @@ static bool hasPlan(const runtime::Package &package,
 }
 
 static Result<runtime::GpuProgram> kernelsOf(const runtime::Plan &plan,
-                                             const LoopLibrary &library) {
-  llvm::Expected<runtime::GpuProgram> gpu = emitCuda(plan, library.kernels);
+                                             const LoopLibrary &library,
+                                             const ProgramText &file) {
+  llvm::Expected<runtime::GpuProgram> gpu =
+      emitCuda(plan, library.kernels, file.text);
   if (!gpu)
     return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
   return std::move(*gpu);
 }
 
 Result<runtime::GpuProgram> codegen::buildKernels(ModuleOp plans,
-                                                  const std::string &program) {
+                                                  const std::string &program,
+                                                  const ProgramText &file) {
   LoopLibrary library;
+  library.file = file.name;
   runtime::Plan plan = exportPlan(plans, program, library);
-  return kernelsOf(plan, library);
+  return kernelsOf(plan, library, file);
 }
 
 Result<std::string> codegen::printKernelPlans(ModuleOp plans,
@@ -70,12 +74,13 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   package.program = options.program;
   package.schedule = options.schedule;
   LoopLibrary library;
+  library.file = options.file.name;
   package.plan = exportPlan(plans, options.program, library);
   auto emitKernels = [&](const runtime::Plan &plan)
       -> Result<std::optional<runtime::GpuProgram>> {
     if (!options.gpu)
       return std::optional<runtime::GpuProgram>();
-    Result<runtime::GpuProgram> gpu = kernelsOf(plan, library);
+    Result<runtime::GpuProgram> gpu = kernelsOf(plan, library, options.file);
     if (!gpu)
       return gpu.status();
     return std::optional(*std::move(gpu));

@@ -20,6 +20,13 @@ struct VariantOptions {
   mlir::ModuleOp plans;
 };
 
+/// The file that a program is in, whose lines stand above its kernels; empty if
+/// they are not to.
+struct ProgramText {
+  std::string name;
+  llvm::StringRef text;
+};
+
 struct PackageOptions {
   /// The program that it is for; the module has its plans for all ranks.
   std::string program;
@@ -40,12 +47,14 @@ struct PackageOptions {
   CpuTarget cpu = CpuTarget::host();
   /// Whether GPUs execute it too.
   bool gpu = false;
+  ProgramText file = {};
 };
 
 /// The kernels of a program for GPUs; `plans` has its plans for all ranks.
 /// Fails as emitCuda does.
 Result<runtime::GpuProgram> buildKernels(mlir::ModuleOp plans,
-                                         const std::string &program);
+                                         const std::string &program,
+                                         const ProgramText &file = {});
 
 /// What the kernels are to be, as text: a line for each kernel, part and loop.
 /// Fails as mapKernels does.

@@ -14,6 +14,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace ccn;
@@ -413,10 +414,23 @@ runtime::Part Exporter::exportPart(Operation &op) {
       .Default([](Operation *) -> Part { llvm_unreachable("not a part"); });
 }
 
+/// The lines of a file that a location names.
+static std::vector<int> linesOf(Location location, StringRef file) {
+  std::set<int> lines;
+  location->walk([&](Location part) {
+    auto place = dyn_cast<FileLineColLoc>(part);
+    if (place && place.getFilename() == file)
+      lines.insert(static_cast<int>(place.getLine()));
+    return WalkResult::advance();
+  });
+  return {lines.begin(), lines.end()};
+}
+
 runtime::Launch Exporter::exportLaunch(plan::LaunchOp op) {
   runtime::Launch launch;
   launch.name = op.getName().str();
   launch.stream = static_cast<int>(op.getStream());
+  launch.lines = linesOf(op.getLoc(), library.file);
   for (Value event : op.getWaits())
     launch.waits.push_back(launches.lookup(event.getDefiningOp()));
   for (Operation &part : op.getBody().front())

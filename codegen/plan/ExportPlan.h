@@ -25,6 +25,8 @@ struct LoopLibrary {
   /// bodies.
   std::map<std::string, std::string> names;
   std::map<std::string, int64_t> firstFailures;
+  /// The name of the program's file, of which launches keep their lines.
+  std::string file;
   /// Whether the loops that are added now are rare ones (LoopKernel::isRare).
   bool addsRare = false;
 };

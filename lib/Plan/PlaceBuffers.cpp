@@ -105,8 +105,9 @@ private:
 
 /// First fit, the largest first.
 void place(SmallVector<Block> blocks, MutableArrayRef<int64_t> places) {
-  llvm::stable_sort(
-      blocks, [](const Block &a, const Block &b) { return a.bytes > b.bytes; });
+  llvm::sort(blocks, [](const Block &a, const Block &b) {
+    return std::pair(b.bytes, a.buffer) < std::pair(a.bytes, b.buffer);
+  });
   int last = -1;
   for (const Block &block : blocks)
     last = std::max(last, block.life.last);

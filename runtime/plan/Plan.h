@@ -222,6 +222,9 @@ struct Launch {
   /// Launches, earlier in the list and on other streams, that must be done.
   std::vector<int> waits;
   std::vector<Part> parts;
+  /// The lines of the program's file, from 1 on and in their order, that say
+  /// what it computes. Packages leave them out.
+  std::vector<int> lines = {};
 };
 
 /// Which part of an argument or result a rank holds: of its external form

@@ -158,6 +158,13 @@ std::optional<Tensor> ccn::random::multiply(const Tensor &x, const Tensor &y) {
   Tensor result = x;
   result.shape.back() = y.shape.back();
   result.cuts.back() = y.cuts.back();
+  // The interpreter would take minutes where it is computed on many ranks.
+  constexpr double mostSteps = 1 << 26;
+  double steps = static_cast<double>(x.shape[rank - 1]);
+  for (int64_t size : result.shape)
+    steps *= static_cast<double>(size);
+  if (steps > mostSteps)
+    return std::nullopt;
   for (size_t dim = 0; isBatched && dim + 2 < rank; ++dim) {
     if (x.shape[dim] != y.shape[dim] || x.cuts[dim] != y.cuts[dim])
       return std::nullopt;

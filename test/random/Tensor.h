@@ -78,7 +78,8 @@ struct Tensor {
 std::optional<Tensor> combine(const Tensor &x, const Tensor &y);
 /// What x + y is where sums are pending on both.
 std::optional<Tensor> combinePending(const Tensor &x, const Tensor &y);
-/// A product of x[.., M, K] and y[K, N] or y[.., K, N].
+/// A product of x[.., M, K] and y[K, N] or y[.., K, N]; none if it is wrong or
+/// too large.
 std::optional<Tensor> multiply(const Tensor &x, const Tensor &y);
 /// A reduction over a dimension; `kind` is what is pending after one over a
 /// dimension that is cut.

@@ -152,6 +152,7 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   }
   codegen::PackageOptions packageOptions;
   packageOptions.program = program;
+  packageOptions.file = parts.file;
   packageOptions.schedule = parts.schedule;
   packageOptions.reference =
       parts.reference ? *parts.reference : mlir::ModuleOp();
@@ -196,10 +197,9 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   return emitted;
 }
 
-std::optional<std::string> ccn::makeKernels(mlir::ModuleOp plans,
-                                            const Options &options,
-                                            Diagnostics &diagnostics,
-                                            int &code) {
+std::optional<std::string>
+ccn::makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
+                 const Options &options, Diagnostics &diagnostics, int &code) {
   code = 2;
   std::optional<std::string> program =
       chooseProgram(plans, options, diagnostics);
@@ -216,7 +216,8 @@ std::optional<std::string> ccn::makeKernels(mlir::ModuleOp plans,
   };
   if (options.emit == "kernels")
     return written(codegen::printKernelPlans(plans, *program));
-  Result<runtime::GpuProgram> kernels = codegen::buildKernels(plans, *program);
+  Result<runtime::GpuProgram> kernels =
+      codegen::buildKernels(plans, *program, file);
   if (!kernels)
     return written(kernels.status());
   if (options.emit == "cuda")

@@ -23,6 +23,7 @@ struct EmittedProgram {
 /// What a package is made of.
 struct PackageParts {
   mlir::ModuleOp plans;
+  codegen::ProgramText file;
   /// The schedule's name; empty is none.
   std::string schedule;
   /// The plans without a schedule, and the program that they are of; null if
@@ -41,8 +42,9 @@ std::optional<EmittedProgram> makePackage(PackageParts &parts,
                                           Diagnostics &diagnostics, int &code);
 
 /// Likewise of --emit cuda, ptx or cubin: all kernels of the program, which are
-/// one translation unit.
+/// one translation unit; and of kernels, which describes them.
 std::optional<std::string> makeKernels(mlir::ModuleOp plans,
+                                       const codegen::ProgramText &file,
                                        const Options &options,
                                        Diagnostics &diagnostics, int &code);
 

@@ -29,6 +29,11 @@ using namespace ccn;
 
 namespace {
 
+codegen::ProgramText programText(const SourceFile &source) {
+  // Lines of MLIR that an earlier phase left are not the program's.
+  return {source.getName().str(), isMlir(source) ? "" : source.getText()};
+}
+
 /// Whether the user has not asked for text without colours (no-color.org).
 bool wantsColours() {
   const char *no = std::getenv("NO_COLOR");
@@ -125,7 +130,7 @@ bool dumpKernelPlans(mlir::ModuleOp plans, const Options &options,
   Options kernels = options;
   kernels.emit = "kernels";
   std::optional<std::string> text =
-      makeKernels(plans, kernels, diagnostics, code);
+      makeKernels(plans, /*file=*/{}, kernels, diagnostics, code);
   if (!text)
     return false;
   std::string path = options.dumpFolder + "/5-map.txt";
@@ -169,6 +174,7 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
   // ccrun always compares with that what GPUs compute. Applications do not.
   PackageParts parts;
   parts.plans = plans;
+  parts.file = programText(source);
   mlir::OwningOpRef<mlir::ModuleOp> unused;
   if (options.emit == "package" &&
       (schedules || !options.topology.empty() || options.target != "cpu" ||
@@ -367,8 +373,8 @@ int Compilation::emitCode() {
   if (!options.emitsKernels())
     emitted = packageOf(*module, schedules.get(), source, &context,
                         compileOptions, options, diagnostics, code);
-  else if (std::optional<std::string> kernels =
-               makeKernels(*module, options, diagnostics, code))
+  else if (std::optional<std::string> kernels = makeKernels(
+               *module, programText(source), options, diagnostics, code))
     emitted = EmittedProgram{*std::move(kernels), ""};
   if (!emitted)
     return code;

@@ -4,6 +4,8 @@
 
 #include "codegen/gpu/map/PlanPrinter.h"
 
+#include "llvm/Support/JSON.h"
+
 #include <algorithm>
 
 using namespace ccn;
@@ -31,8 +33,10 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
   std::vector<int64_t> numbers = kernel.declarations.numbers;
   numbers.insert(numbers.end(), kernel.body.numbers.begin(),
                  kernel.body.numbers.end());
+  const std::vector<int> &lines = kernel.plan->lines;
   if (isNew)
-    kernels.push_back({std::move(kernel), {}});
+    kernels.push_back({std::move(kernel), {}, {}});
+  kernels[it->second].lines.insert(lines.begin(), lines.end());
   kernels[it->second].uses.push_back(
       {rank, own.size() - 1, std::move(numbers)});
 }
@@ -74,22 +78,48 @@ static std::string indented(llvm::StringRef text) {
   return result;
 }
 
-/// Which launches of which ranks a kernel is of, and its plan, as a comment.
+/// A line of any text, as one of a comment, which must not go on with the next.
+static std::string commentLine(llvm::StringRef line) {
+  std::string text = "// " + llvm::json::fixUTF8(line);
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < ' ')
+      c = ' ';
+  return llvm::StringRef(text).rtrim("\\ ").str() + '\n';
+}
+
+/// Which launches of which ranks a kernel is of, what the program says that it
+/// computes, and its plan, as a comment.
 std::string CudaKernels::describe(const Shared &shared) const {
   std::map<size_t, std::vector<size_t>> ranks;
   for (const Use &use : shared.uses)
     ranks[use.index].push_back(use.rank);
   std::string text;
   llvm::raw_string_ostream os(text);
+  std::map<std::vector<size_t>, std::vector<size_t>> launches;
   for (const auto &[launch, own] : ranks)
-    os << "launch " << launch << " of ranks " << rangesOf(own) << '\n';
+    launches[own].push_back(launch);
+  for (const auto &[own, of] : launches)
+    os << (of.size() == 1 ? "launch " : "launches ") << rangesOf(of)
+       << " of ranks " << rangesOf(own) << '\n';
+  // Layers that share a kernel may be many.
+  constexpr size_t mostLines = 24;
+  size_t count = 0;
+  for (int line : shared.lines) {
+    if (line < 1 || static_cast<size_t>(line) > lines.size())
+      continue;
+    if (count++ == mostLines) {
+      os << "    ...\n";
+      break;
+    }
+    os << "    " << line << ": " << lines[static_cast<size_t>(line - 1)].trim()
+       << '\n';
+  }
   printKernel(os << '"' << shared.kernel.plan->name << "\":",
               *shared.kernel.plan);
   std::string comment;
   for (llvm::StringRef rest = text; !rest.empty();) {
     auto [line, more] = rest.split('\n');
-    // No line may go on with the next.
-    comment += "// " + line.str() + (line.ends_with("\\") ? " \n" : "\n");
+    comment += commentLine(line);
     rest = more;
   }
   return comment;

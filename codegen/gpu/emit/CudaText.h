@@ -12,11 +12,13 @@
 
 #include "codegen/gpu/map/KernelPlan.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,9 +63,12 @@ struct CudaKernel {
 /// Gathers kernels.
 class CudaKernels {
 public:
-  /// Kernels get so many addresses of arguments.
-  explicit CudaKernels(size_t addresses)
-      : addresses(std::max<size_t>(addresses, 1)) {}
+  /// Kernels get so many addresses of arguments. Above each stand the lines of
+  /// `text`, the program's file, that say what it computes.
+  explicit CudaKernels(size_t addresses, llvm::StringRef text = "")
+      : addresses(std::max<size_t>(addresses, 1)) {
+    text.split(lines, '\n');
+  }
 
   size_t addressCount() const { return addresses; }
 
@@ -80,11 +85,14 @@ private:
   struct Shared {
     CudaKernel kernel;
     std::vector<Use> uses;
+    /// Of the program's file.
+    std::set<int> lines;
   };
 
   std::string describe(const Shared &shared) const;
 
   size_t addresses;
+  llvm::SmallVector<llvm::StringRef> lines;
   std::map<std::string, size_t> known;
   std::vector<Shared> kernels;
   std::vector<std::vector<runtime::GpuLaunch>> launches;

@@ -51,6 +51,8 @@ struct KernelPlan {
   explicit KernelPlan(const PartPlaces &places) : places(places) {}
 
   std::string name;
+  /// Of the program's file (runtime::Launch).
+  std::vector<int> lines = {};
   /// With the buffers of the launch's workspace.
   PartPlaces places;
   /// Without name, numbers and number of the kernel.

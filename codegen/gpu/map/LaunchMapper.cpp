@@ -32,6 +32,7 @@ void LaunchMapper::begin() {
   const Launch &own = kernel.places.own().launches[launch];
   bool hasClusters = facts.barriers.hasClusters();
   kernel.name = own.name;
+  kernel.lines = own.lines;
   kernel.properties.threads = hasClusters ? threadsPerBlock : threadsFor(own);
   kernel.launch.blocks = 1;
   kernel.launch.product = productOf(kernel.places, own);

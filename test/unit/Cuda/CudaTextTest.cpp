@@ -156,3 +156,41 @@ TEST(CudaText, NothingToDoIsNoKernel) {
   EXPECT_EQ(program.launches[0][0].kernel, -1);
   EXPECT_EQ(program.launches[1][0].kernel, 0);
 }
+
+TEST(CudaText, TheProgramsLinesStandAboveTheirKernels) {
+  // A line that would go on with the next, one that would begin another, one
+  // that is not UTF-8.
+  CudaKernels kernels(1, "first\n  let a = b // \\\nthird\rline\n\xff\nlast");
+  KernelPlan &one = newPlan(), &other = newPlan(), &third = newPlan(256);
+  one.lines = {1, 3};
+  other.lines = {2, 4};
+  third.lines = {0, 5, 6};
+  kernels.add(0, call("f", {1}, one));
+  kernels.add(0, call("f", {2}, other));
+  kernels.add(0, call("g", {}, third));
+  std::string source = finish(kernels).source;
+  EXPECT_NE(source.find("// launches 0-1 of ranks 0\n"
+                        "//     1: first\n"
+                        "//     2: let a = b //\n"
+                        "//     3: third line\n"
+                        "//     4: \xEF\xBF\xBD\n"
+                        "// \"\":"),
+            std::string::npos)
+      << source;
+  EXPECT_NE(source.find("// launch 2 of ranks 0\n"
+                        "//     5: last\n"
+                        "// \"\":"),
+            std::string::npos)
+      << source;
+}
+
+TEST(CudaText, OfManyLinesTheFirstStandAboveTheirKernel) {
+  CudaKernels kernels(1, std::string(100, '\n'));
+  for (int line = 1; line <= 100; ++line) {
+    KernelPlan &plan = newPlan();
+    plan.lines = {line};
+    kernels.add(0, call("f", {}, plan));
+  }
+  std::string source = finish(kernels).source;
+  EXPECT_EQ(count(source, "//     24:\n//     ...\n// \"\":"), 1) << source;
+}
