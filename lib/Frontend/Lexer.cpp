@@ -23,118 +23,68 @@ bool frontend::isKeyword(TokenKind kind) {
   return kind >= TokenKind::KwMesh && kind <= TokenKind::KwFalse;
 }
 
+/// By the kinds, in their order.
+static constexpr llvm::StringLiteral descriptions[] = {
+    "end of file",
+    "an unreadable character",
+    "a name",
+    "an integer",
+    "a number",
+    "a string",
+    "an element type",
+    "'mesh'",
+    "'param'",
+    "'fn'",
+    "'program'",
+    "'schedule'",
+    "'let'",
+    "'return'",
+    "'inout'",
+    "'for'",
+    "'in'",
+    "'true'",
+    "'false'",
+    "'('",
+    "')'",
+    "'['",
+    "']'",
+    "'{'",
+    "'}'",
+    "','",
+    "';'",
+    "':'",
+    "'='",
+    "'<-'",
+    "'->'",
+    "'+'",
+    "'-'",
+    "'*'",
+    "'/'",
+    "'%'",
+    "'=='",
+    "'!='",
+    "'<'",
+    "'<='",
+    "'>'",
+    "'>='",
+    "':='",
+    "a compound assignment",
+    "'**'",
+    "'^'",
+    "'&&'",
+    "'&'",
+    "'||'",
+    "'|'",
+    "'!'",
+    "'?'",
+    "'@'",
+    "'.'",
+};
+static_assert(std::size(descriptions) ==
+              static_cast<size_t>(TokenKind::Dot) + 1);
+
 llvm::StringRef frontend::getDescription(TokenKind kind) {
-  switch (kind) {
-  case TokenKind::EndOfFile:
-    return "end of file";
-  case TokenKind::Error:
-    return "an unreadable character";
-  case TokenKind::Name:
-    return "a name";
-  case TokenKind::Int:
-    return "an integer";
-  case TokenKind::Float:
-    return "a number";
-  case TokenKind::String:
-    return "a string";
-  case TokenKind::Element:
-    return "an element type";
-  case TokenKind::KwMesh:
-    return "'mesh'";
-  case TokenKind::KwParam:
-    return "'param'";
-  case TokenKind::KwFn:
-    return "'fn'";
-  case TokenKind::KwProgram:
-    return "'program'";
-  case TokenKind::KwSchedule:
-    return "'schedule'";
-  case TokenKind::KwLet:
-    return "'let'";
-  case TokenKind::KwReturn:
-    return "'return'";
-  case TokenKind::KwInout:
-    return "'inout'";
-  case TokenKind::KwFor:
-    return "'for'";
-  case TokenKind::KwIn:
-    return "'in'";
-  case TokenKind::KwTrue:
-    return "'true'";
-  case TokenKind::KwFalse:
-    return "'false'";
-  case TokenKind::LParen:
-    return "'('";
-  case TokenKind::RParen:
-    return "')'";
-  case TokenKind::LSquare:
-    return "'['";
-  case TokenKind::RSquare:
-    return "']'";
-  case TokenKind::LBrace:
-    return "'{'";
-  case TokenKind::RBrace:
-    return "'}'";
-  case TokenKind::Comma:
-    return "','";
-  case TokenKind::Semicolon:
-    return "';'";
-  case TokenKind::Colon:
-    return "':'";
-  case TokenKind::Assign:
-    return "'='";
-  case TokenKind::Store:
-    return "'<-'";
-  case TokenKind::Arrow:
-    return "'->'";
-  case TokenKind::Plus:
-    return "'+'";
-  case TokenKind::Minus:
-    return "'-'";
-  case TokenKind::Star:
-    return "'*'";
-  case TokenKind::Slash:
-    return "'/'";
-  case TokenKind::Percent:
-    return "'%'";
-  case TokenKind::EqualEqual:
-    return "'=='";
-  case TokenKind::NotEqual:
-    return "'!='";
-  case TokenKind::Less:
-    return "'<'";
-  case TokenKind::LessEqual:
-    return "'<='";
-  case TokenKind::Greater:
-    return "'>'";
-  case TokenKind::GreaterEqual:
-    return "'>='";
-  case TokenKind::ColonAssign:
-    return "':='";
-  case TokenKind::CompoundAssign:
-    return "a compound assignment";
-  case TokenKind::StarStar:
-    return "'**'";
-  case TokenKind::Caret:
-    return "'^'";
-  case TokenKind::AmpAmp:
-    return "'&&'";
-  case TokenKind::Amp:
-    return "'&'";
-  case TokenKind::PipePipe:
-    return "'||'";
-  case TokenKind::Pipe:
-    return "'|'";
-  case TokenKind::Bang:
-    return "'!'";
-  case TokenKind::Question:
-    return "'?'";
-  case TokenKind::At:
-    return "'@'";
-  case TokenKind::Dot:
-    return "'.'";
-  }
-  return "";
+  return descriptions[static_cast<size_t>(kind)];
 }
 
 static bool isNameStart(unsigned char c) {

@@ -380,6 +380,40 @@ void ProgramLowering::lowerStore(const ast::StoreStmt &stmt) {
   letName = {};
 }
 
+void ProgramLowering::wrongLayout(const Layout &from, const Layout &to,
+                                  SourceRange range, SourceRange declared) {
+  std::string written = textOf(range);
+  auto diagnostic =
+      error(range, "layout '" + from.str() +
+                       "' cannot be stored in an argument with layout '" +
+                       to.str() + "'")
+          .note(file.file.source, declared, "declared here");
+  for (StringAttr axis : from.getNamedAxes()) {
+    AxisState state = from.getState(axis), target = to.getState(axis);
+    StringRef name = axis.getValue();
+    StringRef kind = stringifyReduceKind(state.reduction);
+    if (state == target)
+      continue;
+    if (state.kind == AxisState::Sliced && target.kind == AxisState::Local)
+      diagnostic.note("gather it with 'all_gather(" + written + ", " + name +
+                      ")'");
+    else if (state.kind == AxisState::Sliced ||
+             target.kind == AxisState::Partial)
+      continue;
+    else if (target.kind == AxisState::Sliced)
+      diagnostic.note("reduce it with 'reduce_scatter(" + kind + ", " +
+                      written + ", " + Twine(target.dim) + ", " + name + ")'");
+    else
+      diagnostic.note("reduce it with 'all_reduce(" + kind + ", " + written +
+                      ", " + name + ")'");
+  }
+  // Cuts that differ, in their place or their order.
+  bool isCut = !from.hasPartial() && !from.hasLocal();
+  if (isCut && !to.hasPartial() && !to.hasLocal())
+    diagnostic.note("move the cuts with 'reshard(" + written + ", " + to.str() +
+                    ")'");
+}
+
 /// Brings a value to the type of what it is stored in. What is free is done; so
 /// is the gathering of a sliced value that is to be replicated, because the
 /// declaration of the argument asks for it.
@@ -453,37 +487,7 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
     }
   }
   if (from != to) {
-    from = Layout::of(value.getType());
-    auto diagnostic =
-        error(range, "layout '" + from.str() +
-                         "' cannot be stored in an argument with layout '" +
-                         to.str() + "'")
-            .note(source, declared, "declared here");
-    for (StringAttr axis : from.getNamedAxes()) {
-      AxisState state = from.getState(axis), target = to.getState(axis);
-      StringRef name = axis.getValue();
-      StringRef kind = stringifyReduceKind(state.reduction);
-      if (state == target)
-        continue;
-      if (state.kind == AxisState::Sliced && target.kind == AxisState::Local)
-        diagnostic.note("gather it with 'all_gather(" + written + ", " + name +
-                        ")'");
-      else if (state.kind == AxisState::Sliced ||
-               target.kind == AxisState::Partial)
-        continue;
-      else if (target.kind == AxisState::Sliced)
-        diagnostic.note("reduce it with 'reduce_scatter(" + kind + ", " +
-                        written + ", " + Twine(target.dim) + ", " + name +
-                        ")'");
-      else
-        diagnostic.note("reduce it with 'all_reduce(" + kind + ", " + written +
-                        ", " + name + ")'");
-    }
-    // Cuts that differ, in their place or their order.
-    bool isCut = !from.hasPartial() && !from.hasLocal();
-    if (isCut && !to.hasPartial() && !to.hasLocal())
-      diagnostic.note("move the cuts with 'reshard(" + written + ", " +
-                      to.str() + ")'");
+    wrongLayout(Layout::of(value.getType()), to, range, declared);
     return {};
   }
   if (value.getType() == type)

@@ -198,6 +198,10 @@ private:
   /// Whether the program has an argument of the name.
   bool isArgument(llvm::StringRef name);
   bool declare(Scope &scope, const ast::Name &name, Declaration declaration);
+  /// Reports that a value of layout `from` is stored where layout `to` is
+  /// declared, and says how to bring it there.
+  void wrongLayout(const Layout &from, const Layout &to, SourceRange range,
+                   SourceRange declared);
   Operand toLayout(Operand value, mlir::RankedTensorType type,
                    SourceRange declared);
 

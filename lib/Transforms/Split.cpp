@@ -25,21 +25,9 @@ std::optional<SplitForm> ccn::splitFormByName(StringRef name) {
       .Default(std::nullopt);
 }
 
-FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
-                                         ArrayRef<Operation *> value,
-                                         SplitForm form, EmitRefusal emit) {
-  // split_c1
-  SmallVector<AllReduceOp> reduces;
-  for (Operation *op : value)
-    if (auto reduce = dyn_cast<AllReduceOp>(op))
-      reduces.push_back(reduce);
-  if (reduces.size() != 1)
-    return refuse(emit, "split_c1",
-                  "expected a value with one all_reduce, found " +
-                      Twine(reduces.size()),
-                  reduces.empty() ? (value.empty() ? nullptr : value.back())
-                                  : reduces[1].getOperation());
-  AllReduceOp op = reduces.front();
+/// Whether one all_reduce may be split so.
+static LogicalResult checkSplit(AllReduceOp op, SplitForm form,
+                                EmitRefusal emit) {
   ArrayRef<StringAttr> names = op.getAxes().getNames();
   // split_c5
   if (!isa<ProgramOp>(op->getParentOp()))
@@ -70,6 +58,27 @@ FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
                   "expected a sum of 16- or 8-bit floats that no other axis "
                   "has to end, as what is between the steps is in f32",
                   op);
+  return success();
+}
+
+FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
+                                         ArrayRef<Operation *> value,
+                                         SplitForm form, EmitRefusal emit) {
+  // split_c1
+  SmallVector<AllReduceOp> reduces;
+  for (Operation *op : value)
+    if (auto reduce = dyn_cast<AllReduceOp>(op))
+      reduces.push_back(reduce);
+  if (reduces.size() != 1)
+    return refuse(emit, "split_c1",
+                  "expected a value with one all_reduce, found " +
+                      Twine(reduces.size()),
+                  reduces.empty() ? (value.empty() ? nullptr : value.back())
+                                  : reduces[1].getOperation());
+  AllReduceOp op = reduces.front();
+  if (failed(checkSplit(op, form, emit)))
+    return failure();
+  ArrayRef<StringAttr> names = op.getAxes().getNames();
 
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);

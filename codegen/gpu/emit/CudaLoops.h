@@ -72,6 +72,7 @@ private:
   }
   void writeSums(CudaText &text);
   // For tiles, in CudaTransposes.cpp.
+  struct TileOperands;
   void writeTile(CudaText &text);
 
   CudaPart &part;

@@ -25,104 +25,115 @@ using namespace ccn::codegen;
 using llvm::Twine;
 
 /// Does the elements of a tile from a first one on, all of which there are.
-void LoopWriter::writeTile(CudaText &text) {
-  auto strideAlong = [&](const Operand &operand, size_t dim) {
-    return kept[dim].strides[operand.index];
-  };
-  // What a tile has of an operand is an array of vectors, by the index of the
-  // other dimension if it depends on that.
-  auto otherDim = [&](const Operand &operand) -> std::optional<size_t> {
-    for (size_t dim : {tile->rowDim, tile->columnDim})
-      if (dim != vectorDim(operand, *tile) && strideAlong(operand, dim) != 0)
+/// How operands are written in a tile.
+struct LoopWriter::TileOperands {
+  const LoopWriter &loop;
+
+  int64_t strideAlong(const Operand &operand, size_t dim) const {
+    return loop.kept[dim].strides[operand.index];
+  }
+  /// What a tile has of an operand is an array of vectors, by the index of the
+  /// other dimension if it depends on that.
+  std::optional<size_t> otherDim(const Operand &operand) const {
+    for (size_t dim : {loop.tile->rowDim, loop.tile->columnDim})
+      if (dim != loop.vectorDim(operand, *loop.tile) &&
+          strideAlong(operand, dim) != 0)
         return dim;
     return std::nullopt;
-  };
-  auto countOfDim = [&](size_t dim) {
-    return std::to_string(dim == tile->rowDim ? tile->rows : tile->columns);
-  };
-  auto index = [&](size_t dim) {
-    return dim == tile->rowDim ? "i.value" : "j.value";
-  };
-  auto name = [](const Operand &operand) {
+  }
+  std::string countOfDim(size_t dim) const {
+    return std::to_string(dim == loop.tile->rowDim ? loop.tile->rows
+                                                   : loop.tile->columns);
+  }
+  const char *index(size_t dim) const {
+    return dim == loop.tile->rowDim ? "i.value" : "j.value";
+  }
+  static std::string name(const Operand &operand) {
     return (operand.isOutput ? "w" : "v") + std::to_string(operand.index);
-  };
-  auto vector = [&](const Operand &operand) {
-    return (typeOf(operand) + ", " + Twine(vectorOf(operand))).str();
-  };
-  auto eachOf = [&](size_t dim) {
+  }
+  std::string vector(const Operand &operand) const {
+    return (typeOf(operand) + ", " + Twine(loop.vectorOf(operand))).str();
+  }
+  std::string eachOf(size_t dim) const {
     return "    unrolled<0, " + countOfDim(dim) + ">([&](auto " +
-           (dim == tile->rowDim ? "i" : "j") + ") {\n";
-  };
+           (dim == loop.tile->rowDim ? "i" : "j") + ") {\n";
+  }
   /// "i0 + x0 * 64 + x1 + j.value * 64"
-  auto address = [&](const Operand &operand) {
+  CudaText address(const Operand &operand) const {
     CudaText place;
-    place << (nameOf(operand) + " + ") << offset(operand, true);
+    place << (nameOf(operand) + " + ") << loop.offset(operand, true);
     if (std::optional<size_t> dim = otherDim(operand))
       place << " + " << index(*dim) << " * " << strideAlong(operand, *dim);
     return place;
-  };
-  auto element = [&](const Operand &operand) {
+  }
+  std::string element(const Operand &operand) const {
     std::string at = name(operand);
     if (std::optional<size_t> dim = otherDim(operand))
       at += std::string("[") + index(*dim) + "]";
-    std::optional<size_t> dim = vectorDim(operand, *tile);
+    std::optional<size_t> dim = loop.vectorDim(operand, *loop.tile);
     return at + ".at[" + (dim ? index(*dim) : "0") + "]";
-  };
-  auto position = [&](const Operand &operand) {
+  }
+  CudaText position(const Operand &operand) const {
     CudaText place;
-    place << operand.info->view.offset << " + " << offset(operand, true);
-    for (size_t dim : {tile->rowDim, tile->columnDim})
+    place << operand.info->view.offset << " + " << loop.offset(operand, true);
+    for (size_t dim : {loop.tile->rowDim, loop.tile->columnDim})
       if (strideAlong(operand, dim) != 0)
         place << " + " << index(dim) << " * " << strideAlong(operand, dim);
     return place;
-  };
-  auto isRow = [&](const Operand &operand) {
-    return vectorDim(operand, *tile) == tile->columnDim;
-  };
+  }
+  bool isRow(const Operand &operand) const {
+    return loop.vectorDim(operand, *loop.tile) == loop.tile->columnDim;
+  }
+};
 
+void LoopWriter::writeTile(CudaText &text) {
+  TileOperands in{*this};
   text << ("  __device__ void tile(" + parameters(false) + ") const {\n");
   for (const Operand &operand : operands) {
-    if (!operand.isPointer() || (operand.isOutput && isRow(operand)))
+    if (!operand.isPointer() || (operand.isOutput && in.isRow(operand)))
       continue;
-    std::optional<size_t> dim = otherDim(operand);
-    text << ("    Vector<" + vector(operand) + "> " + name(operand) +
-             (dim ? "[" + countOfDim(*dim) + "]" : "") + ";\n");
+    std::optional<size_t> dim = in.otherDim(operand);
+    text << ("    Vector<" + in.vector(operand) + "> " + in.name(operand) +
+             (dim ? "[" + in.countOfDim(*dim) + "]" : "") + ";\n");
     if (operand.isOutput)
       continue;
     if (dim)
-      text << eachOf(*dim);
-    text << ("    " + name(operand) +
-             (dim ? std::string("[") + index(*dim) + "]" : "") + " = load<" +
-             vector(operand) + ">(")
-         << address(operand) << ");\n"
+      text << in.eachOf(*dim);
+    text << ("    " + in.name(operand) +
+             (dim ? std::string("[") + in.index(*dim) + "]" : "") + " = load<" +
+             in.vector(operand) + ">(")
+         << in.address(operand) << ");\n"
          << (dim ? "    });\n" : "");
   }
-  text << eachOf(tile->rowDim);
+  text << in.eachOf(tile->rowDim);
   for (const Operand &operand : operands)
-    if (operand.isOutput && isRow(operand))
-      text << ("    Vector<" + vector(operand) + "> " + name(operand) + ";\n");
-  text << eachOf(tile->columnDim);
-  for (auto [i, value] : llvm::enumerate(writeBody(text, element, position))) {
+    if (operand.isOutput && in.isRow(operand))
+      text << ("    Vector<" + in.vector(operand) + "> " + in.name(operand) +
+               ";\n");
+  text << in.eachOf(tile->columnDim);
+  for (auto [i, value] : llvm::enumerate(writeBody(
+           text, [&](const Operand &operand) { return in.element(operand); },
+           [&](const Operand &operand) { return in.position(operand); }))) {
     const Operand &operand = operands[loop->inputs.size() + i];
     text << ("      " +
-             (isRow(operand) ? name(operand) + ".at[j.value]"
-                             : element(operand)) +
+             (in.isRow(operand) ? in.name(operand) + ".at[j.value]"
+                                : in.element(operand)) +
              " = static_cast<" + typeOf(operand) + ">(" + value + ");\n");
   }
   text << "    });\n";
   auto store = [&](const Operand &operand, const std::string &value) {
-    text << ("    store<" + vector(operand) + ">(") << address(operand)
+    text << ("    store<" + in.vector(operand) + ">(") << in.address(operand)
          << (", " + value + ");\n");
   };
   for (const Operand &operand : operands)
-    if (operand.isOutput && isRow(operand))
-      store(operand, name(operand));
+    if (operand.isOutput && in.isRow(operand))
+      store(operand, in.name(operand));
   text << "    });\n";
   for (const Operand &operand : operands) {
-    if (!operand.isOutput || isRow(operand))
+    if (!operand.isOutput || in.isRow(operand))
       continue;
-    text << eachOf(tile->columnDim);
-    store(operand, name(operand) + "[j.value]");
+    text << in.eachOf(tile->columnDim);
+    store(operand, in.name(operand) + "[j.value]");
     text << "    });\n";
   }
   text << "  }\n";
