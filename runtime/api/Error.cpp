@@ -1,4 +1,4 @@
-//===- Error.cpp - Statuses of the C API ----------------------------------===//
+//===- Error.cpp - Statuses and the version of the C API ------------------===//
 //
 // The last error is kept in memory that each thread has anyway, so that it can
 // be told when there is no more.
@@ -39,6 +39,8 @@ ccn_status ccn::runtime::api::failByException() {
     return fail(CCN_ERROR_MACHINE, "an unknown failure of the C++ library");
   }
 }
+
+const char *ccn_version(void) { return CCN_VERSION_STRING; }
 
 const char *ccn_last_error(void) { return lastError; }
 

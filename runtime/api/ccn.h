@@ -51,6 +51,28 @@ extern "C" {
 #endif
 
 /*===----------------------------------------------------------------------===*\
+|* The version
+\*===----------------------------------------------------------------------===*/
+
+/** Of this header. All of ccn has this version: the build reads it here. */
+#define CCN_VERSION_MAJOR 0
+#define CCN_VERSION_MINOR 1
+#define CCN_VERSION_PATCH 0
+/** A number that grows with the version, for `#if CCN_VERSION >= 100`. */
+#define CCN_VERSION                                                            \
+  (CCN_VERSION_MAJOR * 10000 + CCN_VERSION_MINOR * 100 + CCN_VERSION_PATCH)
+#define CCN_VERSION_TEXT_(number) #number
+#define CCN_VERSION_JOIN_(major, minor, patch)                                 \
+  CCN_VERSION_TEXT_(major)                                                     \
+  "." CCN_VERSION_TEXT_(minor) "." CCN_VERSION_TEXT_(patch)
+/** "MAJOR.MINOR.PATCH". */
+#define CCN_VERSION_STRING                                                     \
+  CCN_VERSION_JOIN_(CCN_VERSION_MAJOR, CCN_VERSION_MINOR, CCN_VERSION_PATCH)
+
+/** The version of the library that is loaded, like CCN_VERSION_STRING. */
+CCN_API const char *ccn_version(void);
+
+/*===----------------------------------------------------------------------===*\
 |* Statuses
 \*===----------------------------------------------------------------------===*/
 

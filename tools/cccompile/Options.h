@@ -72,8 +72,9 @@ struct Options {
 };
 
 /// Reads the command line. If the tool is to end at once, the result is its
-/// exit code: after `--help`, which is printed, or after a mistake, of which
-/// `mistake` then says what is wrong. `jsonDiagnostics` is always set.
+/// exit code: after `--help` or `--version`, which is printed, or after a
+/// mistake, of which `mistake` then says what is wrong. `jsonDiagnostics` is
+/// always set.
 std::optional<int> parseOptions(int argc, char **argv, Options &options,
                                 std::string &mistake);
 

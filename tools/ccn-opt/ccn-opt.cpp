@@ -12,8 +12,11 @@
 #include "mlir/Dialect/Transform/Transforms/Passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "ccn-opt " CCN_VERSION "\n"; });
   mlir::DialectRegistry registry;
   ccn::registerDialects(registry);
   mlir::registerTransformsPasses();

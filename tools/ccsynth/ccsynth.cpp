@@ -28,10 +28,10 @@ static std::string wrongCommand(const CLI::App &app, int argc, char **argv) {
     return "";
   std::string_view first = argv[1];
   if (first.starts_with("-"))
-    return first == "-h" || first == "--help"
+    return first == "-h" || first == "--help" || first == "--version"
                ? ""
-               : "expected a command or --help, found '" + std::string(first) +
-                     "'";
+               : "expected a command, --help or --version, found '" +
+                     std::string(first) + "'";
   std::vector<std::string_view> known;
   std::string list;
   for (const CLI::App *command : app.get_subcommands({})) {
@@ -277,6 +277,8 @@ int main(int argc, char **argv) {
   std::signal(SIGTERM, onInterrupt);
   CLI::App app("Finds, bounds, checks and times schedules of collectives.",
                "ccsynth");
+  app.set_version_flag("--version", "ccsynth " CCN_VERSION,
+                       "print the version, and end");
   app.require_subcommand(1);
   int code = Done;
   for (auto *add : {addSolve, addPareto, addTrees, addFlows, addTopologies,

@@ -139,11 +139,16 @@ cli::parse(CLI::App &app, int argc, char **argv, const std::string &file,
       std::cerr << app.get_name() << ": error: " << what << "\n";
     return 2;
   };
+  app.set_version_flag("--version", app.get_name() + " " CCN_VERSION,
+                       "print the version, and end");
   try {
     app.parse(argc, argv);
     check();
   } catch (const CLI::CallForHelp &) {
     std::cout << app.help();
+    return 0;
+  } catch (const CLI::CallForVersion &version) {
+    std::cout << version.what() << "\n";
     return 0;
   } catch (const CLI::RequiredError &) {
     return fail("expected a " + file + "; see --help");

@@ -45,10 +45,10 @@ void addArrayOptions(CLI::App &app, std::vector<std::string> &inputs,
 extern const char *const arraysNote;
 
 /// Reads the command line, then calls `check`, which may throw a
-/// CLI::ValidationError. If the tool is to end at once, after `--help` or a
-/// mistake, the result is its exit code. A mistake is passed to `report`, or
-/// printed if that is empty. `file` is what the help calls the argument that
-/// every call needs.
+/// CLI::ValidationError. If the tool is to end at once, after `--help`,
+/// `--version` or a mistake, the result is its exit code. A mistake is passed
+/// to `report`, or printed if that is empty. `file` is what the help calls the
+/// argument that every call needs.
 std::optional<int>
 parse(CLI::App &app, int argc, char **argv, const std::string &file,
       const std::function<void()> &check,

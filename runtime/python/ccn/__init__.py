@@ -17,13 +17,21 @@ says what may be passed. ccn.torch makes operators of PyTorch of programs.
 All that the runtime itself refuses or cannot do is a ccn.Error.
 """
 
+from __future__ import annotations
+
+import os
+from typing import Optional, Union
+
 from ._executor import Executor
-from ._library import ArgumentError, Error, MachineError, PackageError, TeamError
+from ._library import ArgumentError, Error, MachineError, PackageError, TeamError, lib, text
 from ._program import Argument, Part, Program
 from ._team import Team, join
 
+# Of libccn, and so of all of ccn.
+__version__: str = text(lib.ccn_version())
 
-def load(source, target=None):
+
+def load(source: Union[str, os.PathLike, bytes], target: Optional[str] = None) -> Program:
     """Loads the package in a file, or in bytes, as a Program.
 
     target is "cpu" or "gpu"; by default it is what the package is made for. A package holds machine code, so one must
@@ -38,3 +46,4 @@ __all__ = ["Argument", "ArgumentError", "Error", "Executor", "MachineError", "Pa
 # As which they are imported.
 for _name in __all__:
     globals()[_name].__module__ = __name__
+del lib, text

@@ -1,13 +1,19 @@
 """Executors: a program that one rank of a team runs, on the caller's tensors."""
 
+from __future__ import annotations
+
 import ctypes
 import math
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional
 
 from . import _tensors
 from ._elements import encode
 from ._library import Buffer, Buffers, int32, lib
+
+if TYPE_CHECKING:
+    from ._program import Part, Program
+    from ._team import Team
 
 _ANY_DEVICE = -1
 
@@ -73,7 +79,11 @@ class Executor:
     TypeError and ValueError say which argument is not as expected; ccn.Error what the runtime refuses or cannot do.
     """
 
-    def __init__(self, team, program, rank):
+    team: Team
+    program: Program
+    rank: int
+
+    def __init__(self, team: Team, program: Program, rank: int) -> None:
         self.team, self.program, self.rank = team, program, rank
         slots = [_Slot(argument, argument.part(rank).shape, argument.kind != "input") for argument in program.arguments]
         self._parameters = [slot for slot in slots if slot.argument.kind != "result"]
@@ -84,7 +94,7 @@ class Executor:
         self._bound = None
 
     @property
-    def device(self):
+    def device(self) -> Optional[int]:
         """The number of the GPU on which it runs; None on the CPU, and until it is prepared."""
         if not self._on_gpu or self._pointer is None:
             return None
@@ -93,7 +103,7 @@ class Executor:
             lib.ccn_executor_device(self._pointer, ctypes.byref(device))
         return device.value
 
-    def prepare(self, device=None):
+    def prepare(self, device: Optional[int] = None) -> None:
         """Makes the program ready: takes all memory that runs need and, on a GPU, compiles kernels or takes them from
         the cache. All ranks call this, and wait for each other. `device` is the GPU's number; by default ranks take
         turns at the GPUs. (A first call does this for the GPU that its tensors are on.)"""
@@ -109,7 +119,7 @@ class Executor:
             self.team.keep(self.rank, pointer.value)
             self._pointer = pointer.value
 
-    def __call__(self, *arguments, out=None, stream=None, **named):
+    def __call__(self, *arguments: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         call = self._collect(arguments, named, stream, values=True)
         results = self._collect_results(call, out)
         self.prepare(call.device)
@@ -122,7 +132,7 @@ class Executor:
             _tensors.mark_written(value)
         return self._returned(results)
 
-    def bind(self, *arguments, out=None, **named):
+    def bind(self, *arguments: Any, out: Any = None, **named: Any) -> Any:
         """Lets the other ranks access tensors where they are on GPUs, rather than copies of them, which each run else
         makes. All ranks call this at the same point. Scalars need not be given. Runs may still be given other tensors,
         which overlap none of these: what was bound is overwritten then.
@@ -141,7 +151,7 @@ class Executor:
         return self._returned(results)
 
     @property
-    def copied(self):
+    def copied(self) -> List[str]:
         """The names of the arguments and results that each run copies, as other ranks access them and they are not
         bound, or bound to memory that the others' GPUs cannot access; those that are only bound to other tensors than
         a run is given are not among them. None on the CPU, nor before it is prepared."""
@@ -154,7 +164,7 @@ class Executor:
                 names.append(name)
         return names
 
-    def synchronize(self, stream=None):
+    def synchronize(self, stream: Any = None) -> None:
         """Waits until all in the stream is done, and raises TeamError for what a run could not do, or another rank.
 
         The stream is by default PyTorch's current one, where PyTorch has been imported and uses the GPU. On the CPU
@@ -169,12 +179,12 @@ class Executor:
         with self.team.handle:
             lib.ccn_executor_synchronize(self._pointer, self._stream(stream))
 
-    def shapes_of_call(self, *arguments):
+    def shapes_of_call(self, *arguments: Any) -> Any:
         """Checks what PyTorch's compiler would pass to a call, and returns results of it, whose values nobody needs."""
         call = self._collect(arguments, {}, None, values=True, is_abstract=True)
         return self._returned(self._collect_results(call, None))
 
-    def part(self, name):
+    def part(self, name: str) -> Part:
         """The Part of an argument or result that this rank holds."""
         return self.program.argument(name).part(self.rank)
 

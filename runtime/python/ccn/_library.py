@@ -3,6 +3,8 @@
 Nothing here depends on the version of Python's C API, so one copy serves all versions of Python.
 """
 
+from __future__ import annotations
+
 import ctypes
 import operator
 import os
@@ -17,7 +19,7 @@ _SONAME = "libccn.so.0"
 class Error(Exception):
     """What the runtime says went wrong; `status` is the number of ccn.h's status."""
 
-    status = -1
+    status: int = -1
 
 
 class PackageError(Error):
@@ -101,6 +103,7 @@ _CALLS = {
 }
 _OTHERS = {
     "ccn_last_error": (c_char_p, ()),
+    "ccn_version": (c_char_p, ()),
     "ccn_program_release": (None, (c_void_p,)),
     "ccn_team_release": (None, (c_void_p,)),
 }

@@ -1,12 +1,15 @@
 """Programs: packages that are ready to be run by this process, and what their arguments are."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import threading
 import weakref
-from typing import NamedTuple
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 from ._elements import TYPES, ElementType
+from ._executor import Executor
 from ._library import ArgumentError, ArgumentInfo, PartInfo, ProgramHandle, ProgramInfo, int32, lib, text
 from ._team import Team, joined_team
 
@@ -17,8 +20,8 @@ _KINDS = ("input", "inout", "result")
 class Part(NamedTuple):
     """The part of a tensor that a rank holds: where it begins in the whole tensor, and its shape."""
 
-    offset: tuple
-    shape: tuple
+    offset: Tuple[int, ...]
+    shape: Tuple[int, ...]
 
 
 class Argument:
@@ -33,26 +36,34 @@ class Argument:
     is_scattered    whether it is passed as a list of tensors, of any shapes, whose elements are its own in their order
     """
 
-    def __init__(self, handle, index, info):
+    name: str
+    type_name: str
+    kind: str
+    element: ElementType
+    shape: Tuple[int, ...]
+    is_replicated: bool
+    is_scattered: bool
+
+    def __init__(self, handle: ProgramHandle, index: int, info: ArgumentInfo) -> None:
         self._handle, self._index = handle, index
         self.name = text(info.name)
         self.type_name = text(info.type_name)
         self.kind = _KINDS[info.kind]
-        self.element: ElementType = TYPES[info.type]
+        self.element = TYPES[info.type]
         self.shape = tuple(info.shape[i] for i in range(info.dims))
         self.is_replicated = bool(info.is_replicated)
         self.is_scattered = bool(info.is_scattered)
 
     @property
-    def type(self):
+    def type(self) -> str:
         return self.element.name
 
     @property
-    def is_value(self):
+    def is_value(self) -> bool:
         """Whether it is passed as a number."""
         return self.kind == "input" and not self.shape
 
-    def part(self, rank):
+    def part(self, rank: int) -> Part:
         """The Part that a rank holds, whose shape the rank's tensor has."""
         info = PartInfo()
         with self._handle as program:
@@ -76,7 +87,17 @@ class Program:
     Calling it runs it, as Executor does that on() gives.
     """
 
-    def __init__(self, source, target=None):
+    name: str
+    schedule: str
+    signature: str
+    hash: str
+    target: str
+    mesh: Dict[str, int]
+    ranks: int
+    arguments: Tuple[Argument, ...]
+    handle: ProgramHandle
+
+    def __init__(self, source: Union[str, os.PathLike, bytes], target: Optional[str] = None) -> None:
         if target not in _TARGETS:
             raise ValueError(f"expected target 'cpu', 'gpu' or None, found {target!r}")
         pointer = ctypes.c_void_p()
@@ -111,14 +132,14 @@ class Program:
         lib.ccn_program_argument(pointer, index, ctypes.byref(info))
         return Argument(self.handle, index, info)
 
-    def argument(self, name):
+    def argument(self, name: str) -> Argument:
         """The argument or result of that name."""
         for argument in self.arguments:
             if argument.name == name:
                 return argument
         raise KeyError(f"program '{self.name}' has no argument '{name}'")
 
-    def on(self, team, rank=None):
+    def on(self, team: Team, rank: Optional[int] = None) -> Executor:
         """The Executor of this program on a rank of a team that lists it; the same one each time.
 
         The rank is by default that of this process. Waits for nothing: what has to be done by all ranks is done in
@@ -126,12 +147,12 @@ class Program:
         """
         return team.executor(self, rank)
 
-    def __call__(self, *arguments, **options):
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Runs the program once, as Executor's call does: if it has one rank, or on the rank that this process has in
         the team that ccn.join has made. Ranks that are threads call program.on(team, rank)."""
         return self.executor()(*arguments, **options)
 
-    def executor(self):
+    def executor(self) -> Executor:
         """The Executor that calls of the program use."""
         team = joined_team()
         if team is not None and self in team.programs:
@@ -144,11 +165,11 @@ class Program:
         raise ArgumentError(f"program '{self.name}' has {self.ranks} ranks; expected program.on(team, rank) with a "
                             "ccn.Team, or ccn.join in processes that a launcher started")
 
-    def synchronize(self, stream=None):
+    def synchronize(self, stream: Any = None) -> None:
         """Waits until runs are done, and raises what they could not do: see Executor.synchronize."""
         self.executor().synchronize(stream)
 
-    def close(self):
+    def close(self) -> None:
         """Gives up the program, which teams that have it keep until they are closed."""
         with self._lock:
             if self._own_team is not None:
@@ -156,10 +177,10 @@ class Program:
             if self.handle.give_up() is not None:
                 self._release()
 
-    def __enter__(self):
+    def __enter__(self) -> Program:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self.close()
 
     def __repr__(self):

@@ -1,15 +1,21 @@
 """Teams: the ranks that run programs together, threads of this process, or processes that a launcher started."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import sys
 import threading
 import weakref
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple
 
 from ._executor import Executor
 from ._library import ArgumentError, Error, Handle, ProgramHandle, c_text, int32, lib
 
-_joined = None
+if TYPE_CHECKING:
+    from ._program import Program
+
+_joined: Optional[Team] = None
 
 
 def joined_team():
@@ -35,7 +41,12 @@ class Team:
     other.
     """
 
-    def __init__(self, *programs, time_limit=0, runs_at_once=1):
+    programs: Tuple[Program, ...]
+    size: int
+    rank: Optional[int]
+    handle: Handle
+
+    def __init__(self, *programs: Program, time_limit: float = 0, runs_at_once: int = 1) -> None:
         self._make(lib.ccn_team_create, programs, time_limit, runs_at_once)
 
     def _make(self, create, programs, time_limit, runs_at_once):
@@ -64,15 +75,15 @@ class Team:
             lib.ccn_team_set_runs_at_once(team, int32(runs_at_once))
 
     @property
-    def own_ranks(self):
+    def own_ranks(self) -> range:
         """The ranks that are this process: all, or one."""
         return range(self.size) if self.rank is None else range(self.rank, self.rank + 1)
 
     @property
-    def is_closed(self):
+    def is_closed(self) -> bool:
         return self.handle.is_closed
 
-    def executor(self, program, rank=None):
+    def executor(self, program: Program, rank: Optional[int] = None) -> Executor:
         """Program.on."""
         rank = self.rank if rank is None else int32(rank)
         if rank not in self.own_ranks:
@@ -86,11 +97,11 @@ class Team:
                 self._executors[key] = Executor(self, program, rank)
             return self._executors[key]
 
-    def keep(self, rank, pointer):
+    def keep(self, rank: int, pointer: int) -> None:
         """Takes over an executor of the runtime, which the team's end releases."""
         self._made[rank].append(pointer)
 
-    def run(self, function):
+    def run(self, function: Callable[[int], Any]) -> List[Any]:
         """Calls function(rank) in a thread for each rank of this process, and returns what they return.
 
         If one raises, the team fails with that cause, so that the others do not wait, and it is raised here.
@@ -123,18 +134,18 @@ class Team:
             raise errors[0]
         return results
 
-    def meet(self, rank=None):
+    def meet(self, rank: Optional[int] = None) -> None:
         """Waits until all ranks have called this. CUDA's calls that wait for a device, as taking and freeing memory and
         making a graph do, would wait for other ranks' runs, which wait for this rank: do them before all meet."""
         with self.handle as team:
             lib.ccn_team_meet(team, self._rank(rank))
 
-    def check(self):
+    def check(self) -> None:
         """Raises TeamError if the team has failed."""
         with self.handle as team:
             lib.ccn_team_check(team)
 
-    def fail(self, cause, rank=None):
+    def fail(self, cause: str, rank: Optional[int] = None) -> None:
         """Fails the team because of something that the caller says, so that no other rank waits for this one."""
         with self.handle as team:
             lib.ccn_team_fail(team, self._rank(rank), c_text(cause))
@@ -150,17 +161,17 @@ class Team:
         with contextlib.suppress(Error):
             self.fail(_text(error), rank)
 
-    def close(self):
+    def close(self) -> None:
         """Releases the executors and leaves the team, which ends. A process waits for the other ranks to come to their
         end. Raises TeamError if the team has failed and nobody was told. ArgumentError while calls are in progress."""
         failure = _end(*self._parts)
         if failure and not self._knows_failure:
             raise failure
 
-    def __enter__(self):
+    def __enter__(self) -> Team:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: Any, error: Optional[BaseException], trace: Any) -> None:
         if error is None:
             self.close()
             return
@@ -173,7 +184,7 @@ class Team:
         return f"<ccn.Team of {self.size} ranks, {own}>"
 
 
-def join(*programs, time_limit=0, runs_at_once=1):
+def join(*programs: Program, time_limit: float = 0, runs_at_once: int = 1) -> Team:
     """The Team of the processes that mpirun, torchrun or Slurm has started, of which this process is `team.rank`.
 
     Programs of one rank may be joined by a process that nothing has started as a rank, too.

@@ -9,11 +9,15 @@ The operator takes the program's arguments in their order, tensors, lists of the
 writes its inouts and returns its results. It is not differentiable.
 """
 
+from __future__ import annotations
+
 import keyword
 import re
+from typing import Any, Union
 
 import torch
 
+from ._executor import Executor
 from ._program import Program
 
 # What each name was registered for.
@@ -58,7 +62,7 @@ def _check_name(name):
         raise ValueError(f"expected a name that is no operator's yet, found {name!r}")
 
 
-def register(runner, name):
+def register(runner: Union[Program, Executor], name: str) -> Any:
     """Registers a program under a name, "namespace::name", and returns the operator.
 
     A name is one package's, for one rank: registering another one under it is a ValueError, as is the name of an

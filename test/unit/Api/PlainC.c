@@ -33,6 +33,10 @@ int plainCFailures(void) {
       strcmp(ccn_type_name((ccn_type)99), "unknown") != 0 ||
       strcmp(ccn_status_name((ccn_status)99), "unknown") != 0)
     ++failures;
+  /* Header and library are of one version here. */
+  if (strcmp(ccn_version(), CCN_VERSION_STRING) != 0 || CCN_VERSION < 100 ||
+      CCN_VERSION % 100 != CCN_VERSION_PATCH)
+    ++failures;
   ccn_program_release(program);
   return failures;
 }
