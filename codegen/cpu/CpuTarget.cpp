@@ -13,6 +13,7 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <mutex>
+#include <shared_mutex>
 
 namespace ccn::codegen {
 
@@ -60,7 +61,25 @@ llvm::StringRef cpuName(CpuLevel level) {
   llvm_unreachable("all levels are handled");
 }
 
+/// Held by all who generate code, or by the one who links.
+std::shared_mutex optionsMutex;
+
+/// Loop strength reduction takes a third of the time of code generation, and
+/// x86 addresses do without. Only a command line option can say so.
+void setOptions() {
+  if (llvm::cl::Option *option =
+          llvm::cl::getRegisteredOptions().lookup("disable-lsr"))
+    option->addOccurrence(0, "disable-lsr", "true");
+}
+
 } // namespace
+
+KeepOptions::KeepOptions() { optionsMutex.lock(); }
+
+KeepOptions::~KeepOptions() {
+  setOptions();
+  optionsMutex.unlock();
+}
 
 CpuTarget CpuTarget::host() {
   llvm::StringMap<bool> has = llvm::sys::getHostCPUFeatures();
@@ -87,11 +106,7 @@ makeTargetMachine(const CpuTarget &target, bool isRare) {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    // Loop strength reduction takes a third of the time of code generation, and
-    // x86 addresses do without. Only a command line option can say so.
-    if (llvm::cl::Option *option =
-            llvm::cl::getRegisteredOptions().lookup("disable-lsr"))
-      option->addOccurrence(0, "disable-lsr", "true");
+    setOptions();
   });
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string message;
@@ -110,6 +125,7 @@ makeTargetMachine(const CpuTarget &target, bool isRare) {
 }
 
 std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine) {
+  std::shared_lock<std::shared_mutex> lock(optionsMutex);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;

@@ -7,6 +7,8 @@
 
 #include "codegen/cpu/LinkShared.h"
 
+#include "codegen/cpu/CpuTarget.h"
+
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -103,8 +105,11 @@ llvm::Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects) {
     arguments.push_back(input.c_str());
   std::string text;
   llvm::raw_string_ostream messages(text);
-  lld::Result result = lld::lldMain(arguments, messages, messages,
-                                    {{lld::Gnu, &lld::elf::link}});
+  lld::Result result = [&] {
+    KeepOptions options;
+    return lld::lldMain(arguments, messages, messages,
+                        {{lld::Gnu, &lld::elf::link}});
+  }();
   usable = result.canRunAgain;
   if (result.retCode != 0)
     return llvm::createStringError("cannot link compiled loops: " + text);

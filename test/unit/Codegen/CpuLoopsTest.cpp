@@ -99,6 +99,19 @@ TEST_F(CpuLoops, AdamIsVectorized) {
   EXPECT_LT(call, text->find("vector.body"));
 }
 
+// The linker, which a process may have used before, resets LLVM's options.
+TEST_F(CpuLoops, SameAgain) {
+  LoopKernel adam = kernel(adamBody, 3);
+  std::string first;
+  for (int i = 0; i < 3; ++i) {
+    auto compiled = compileLoops(&context, adam, {CpuLevel::X86_64_V3});
+    ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
+    if (i == 0)
+      first = compiled->object;
+    EXPECT_TRUE(compiled->object == first);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Strides and sizes
 //===----------------------------------------------------------------------===//
