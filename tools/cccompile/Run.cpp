@@ -48,7 +48,7 @@ ProgramArrays arraysOf(ProgramOp program) {
   return ProgramArrays(program.getSymName().str(), std::move(arrays));
 }
 
-int runOne(ProgramOp program, const Options &options,
+int runOne(ProgramOp program, const Options &options, llvm::raw_ostream &os,
            Diagnostics &diagnostics) {
   if (program.getRank()) {
     diagnostics.error("program '" + program.getSymName() +
@@ -85,20 +85,19 @@ int runOne(ProgramOp program, const Options &options,
   for (const Output &output : *outputs) {
     std::ostringstream line;
     arrays.print(line, output.name, output.tensor);
-    llvm::outs() << line.str();
+    os << line.str();
     if (Status status =
             arrays.write(output.name, output.tensor, options.outputs);
         !status)
       return fail(status);
   }
-  llvm::outs().flush();
   return 0;
 }
 
 } // namespace
 
 int ccn::runProgram(mlir::ModuleOp module, const Options &options,
-                    Diagnostics &diagnostics) {
+                    llvm::raw_ostream &os, Diagnostics &diagnostics) {
   llvm::SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
   llvm::SmallVector<StringRef> names;
   for (ProgramOp program : programs)
@@ -108,7 +107,7 @@ int ccn::runProgram(mlir::ModuleOp module, const Options &options,
     return 2;
   }
   if (programs.size() == 1)
-    return runOne(programs.front(), options, diagnostics);
+    return runOne(programs.front(), options, os, diagnostics);
   diagnostics.error("expected --program to say which of '" +
                     llvm::join(names, "', '") + "' to run");
   return 2;

@@ -15,11 +15,11 @@
 
 namespace ccn {
 
-/// Runs the program that the options name. Prints a line for each output and
-/// writes the files asked for. Returns the exit code: 2 if an array does not
-/// fit the program, 4 if the run failed.
+/// Runs the program that the options name. Prints a line for each output to
+/// `os` and writes the files asked for. Returns the exit code: 2 if an array
+/// does not fit the program, 4 if the run failed.
 int runProgram(mlir::ModuleOp module, const Options &options,
-               Diagnostics &diagnostics);
+               llvm::raw_ostream &os, Diagnostics &diagnostics);
 
 } // namespace ccn
 

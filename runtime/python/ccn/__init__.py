@@ -2,7 +2,7 @@
 
 A program of one rank, or of processes that mpirun, torchrun or Slurm started, after ccn.join:
 
-    norm = ccn.load("norm.ccnpkg")
+    norm = ccn.load("norm.ccnpkg")              # or ccn.compile("norm.ccn"), or of its text
     y = norm(x, gamma)
 
 Ranks that are threads of this process:
@@ -22,6 +22,8 @@ from __future__ import annotations
 import os
 from typing import Optional, Union
 
+from ._cache import clear_cache
+from ._compiler import CompiledProgram, CompileError, CompileWarning, compile
 from ._executor import Executor
 from ._library import ArgumentError, Error, MachineError, PackageError, TeamError, lib, text
 from ._program import Argument, Part, Program
@@ -40,8 +42,9 @@ def load(source: Union[str, os.PathLike, bytes], target: Optional[str] = None) -
     return Program(source, target)
 
 
-__all__ = ["Argument", "ArgumentError", "Error", "Executor", "MachineError", "PackageError", "Part", "Program", "Team",
-           "TeamError", "join", "load"]
+__all__ = ["Argument", "ArgumentError", "CompileError", "CompileWarning", "CompiledProgram", "Error", "Executor",
+           "MachineError", "PackageError", "Part", "Program", "Team", "TeamError", "clear_cache", "compile", "join",
+           "load"]
 
 # As which they are imported.
 for _name in __all__:

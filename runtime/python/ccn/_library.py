@@ -109,15 +109,15 @@ _OTHERS = {
 }
 
 
-def _places():
-    """Where libccn may be, the most telling first."""
-    chosen = os.environ.get("CCN_LIBRARY")
+def places(soname, variable):
+    """Where a library may be, the most telling first. A variable of the environment may say it."""
+    chosen = os.environ.get(variable)
     if chosen:
         return [chosen]
     # Installed and in a build it is in a folder above this one, as lib is above
     # lib/python/ccn and lib/python3.11/dist-packages/ccn. Else the linker may know.
     folders = pathlib.Path(os.path.abspath(__file__)).parents
-    return [str(folder / _SONAME) for folder in folders if (folder / _SONAME).exists()] + [_SONAME]
+    return [str(folder / soname) for folder in folders if (folder / soname).exists()] + [soname]
 
 
 def text(data):
@@ -136,25 +136,30 @@ def _raise(status, function, arguments):
     return status
 
 
-def _open():
+def open_library(name, listed, variable, declare):
+    """The first library of a list that can be loaded and has what declare(library) says."""
     tried = []
-    for place in _places():
+    for place in listed:
         try:
             opened = ctypes.CDLL(place)
-            for name, parameters in _CALLS.items():
-                function = getattr(opened, name)
-                function.argtypes, function.restype, function.errcheck = parameters, c_int, _raise
-            for name, (result, parameters) in _OTHERS.items():
-                function = getattr(opened, name)
-                function.argtypes, function.restype = parameters, result
+            declare(opened)
             return opened
         # It is not there, or is another library or version.
         except (OSError, AttributeError) as error:
             tried.append(str(error))
-    raise ImportError("libccn cannot be loaded; CCN_LIBRARY may say where it is: " + "; ".join(tried))
+    raise ImportError(f"{name} cannot be loaded; {variable} may say where it is: " + "; ".join(tried))
 
 
-lib = _open()
+def _declare(library):
+    for name, parameters in _CALLS.items():
+        function = getattr(library, name)
+        function.argtypes, function.restype, function.errcheck = parameters, c_int, _raise
+    for name, (result, parameters) in _OTHERS.items():
+        function = getattr(library, name)
+        function.argtypes, function.restype = parameters, result
+
+
+lib = open_library("libccn", places(_SONAME, "CCN_LIBRARY"), "CCN_LIBRARY", _declare)
 
 
 def int32(value):

@@ -185,4 +185,4 @@ class Program:
 
     def __repr__(self):
         schedule = f", schedule '{self.schedule}'" if self.schedule else ""
-        return f"<ccn.Program '{self.name}'{schedule}: {self.ranks} ranks, {self.target}>"
+        return f"<ccn.{type(self).__name__} '{self.name}'{schedule}: {self.ranks} ranks, {self.target}>"

@@ -13,6 +13,7 @@ import typing
 from python_util import call, fresh, package
 
 import ccn
+import ccn._compiler
 import ccn._elements
 import ccn._executor
 import ccn._library
@@ -78,7 +79,7 @@ for name in ccn.__all__:
     value = getattr(ccn, name)
     assert value.__doc__ and value.__module__ == "ccn", name
     names = {}
-    for module in (typing, ccn, ccn._elements, ccn._executor, ccn._library, ccn._program, ccn._team):
+    for module in (typing, ccn, ccn._compiler, ccn._elements, ccn._executor, ccn._library, ccn._program, ccn._team):
         names.update(vars(module))
     typing.get_type_hints(value, names)
     for method in vars(value).values() if isinstance(value, type) else ():

@@ -114,9 +114,10 @@ tools = folder / "installed/bin"
 assert "adam" in run(tools / "cccompile", source / "examples/adam.ccn").stdout
 run(tools / "ccrun", "--help")
 package = next((folder / "installed").rglob("python/ccn/__init__.py")).parents[1]
-found = run(sys.executable, "-c", "import ccn; print(ccn._library.lib._name)",
-            env={**environment, "PYTHONPATH": str(package)}).stdout
-assert found.startswith(str(folder / "installed")), found
+found = run(sys.executable, "-c", "import ccn; print(ccn._library.lib._name); "
+            "ccn.compile('mesh m (r = 1)\\nprogram p(inout x: f32[2]) { x <- x + x }\\n'); "
+            "print(ccn._compiler._opened._name)", env={**environment, "PYTHONPATH": str(package), "CCN_CACHE_DIR": ""})
+assert [line.startswith(str(folder / "installed")) for line in found.stdout.splitlines()] == [True] * 2, found
 example = make("of-installed", f"-DCMAKE_PREFIX_PATH={folder / 'installed'}", "-DADAM_SIZE=5", "-DADAM_RANKS=3",
                "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON")
 assert run(example).stdout == "adam: 3 ranks, 5 steps: right\n"
