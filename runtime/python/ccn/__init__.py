@@ -27,6 +27,7 @@ from ._compiler import CompiledProgram, CompileError, CompileWarning, compile
 from ._executor import Executor
 from ._library import ArgumentError, Error, MachineError, PackageError, TeamError, lib, text
 from ._program import Argument, Part, Program
+from ._specialize import ProgramFunction, program
 from ._team import Team, join
 
 # Of libccn, and so of all of ccn.
@@ -43,8 +44,8 @@ def load(source: Union[str, os.PathLike, bytes], target: Optional[str] = None) -
 
 
 __all__ = ["Argument", "ArgumentError", "CompileError", "CompileWarning", "CompiledProgram", "Error", "Executor",
-           "MachineError", "PackageError", "Part", "Program", "Team", "TeamError", "clear_cache", "compile", "join",
-           "load"]
+           "MachineError", "PackageError", "Part", "Program", "ProgramFunction", "Team", "TeamError", "clear_cache",
+           "compile", "join", "load", "program"]
 
 # As which they are imported.
 for _name in __all__:

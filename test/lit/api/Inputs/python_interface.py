@@ -18,6 +18,7 @@ import ccn._elements
 import ccn._executor
 import ccn._library
 import ccn._program
+import ccn._specialize
 import ccn._team
 
 folder, source, build, *cccompile = sys.argv[1:]
@@ -79,7 +80,8 @@ for name in ccn.__all__:
     value = getattr(ccn, name)
     assert value.__doc__ and value.__module__ == "ccn", name
     names = {}
-    for module in (typing, ccn, ccn._compiler, ccn._elements, ccn._executor, ccn._library, ccn._program, ccn._team):
+    for module in (typing, ccn, ccn._compiler, ccn._elements, ccn._executor, ccn._library, ccn._program,
+                   ccn._specialize, ccn._team):
         names.update(vars(module))
     typing.get_type_hints(value, names)
     for method in vars(value).values() if isinstance(value, type) else ():
