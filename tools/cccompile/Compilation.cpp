@@ -12,6 +12,7 @@
 #include "lib/Frontend/Parser.h"
 #include "synth/interop/TopologyImport.h"
 #include "tools/cccompile/Autotune.h"
+#include "tools/cccompile/EmitLayouts.h"
 #include "tools/cccompile/EmitPackage.h"
 #include "tools/cccompile/Run.h"
 #include "tools/cccompile/Verify.h"
@@ -204,6 +205,8 @@ Phase Compilation::lastPhase() const {
     return *phaseByName(options.stopAfter);
   if (options.emit == "plan" || options.emitsCode())
     return Phase::Plan;
+  if (options.emit == "layouts")
+    return Phase::Parse;
   // A schedule that is asked for is checked, and its result shown, unless what
   // else was asked for comes before it.
   return options.run || options.explain || options.emit == "scheduled" ||
@@ -305,6 +308,14 @@ int Compilation::writeResult() {
   }
   if (options.emitsCode())
     return emitCode();
+  if (options.emit == "layouts") {
+    if (isMlir(source)) {
+      diagnostics.error("--emit layouts: expected .ccn text, found IR");
+      return 2;
+    }
+    return writeOutput(
+        [&](llvm::raw_ostream &os) { os << textWithLayouts(source, *module); });
+  }
   if (options.emit == "schedule") {
     if (!schedules) {
       diagnostics.error("expected --schedule to say which one to write");

@@ -151,7 +151,8 @@ void CommandLine::addProgram() {
 void CommandLine::addOutput() {
   app.add_option(
          "--emit", options.emit,
-         "what to write: ast, the syntax tree; mlir (the default), the IR "
+         "what to write: ast, the syntax tree; layouts, the text with the "
+         "inferred type and layout of each let; mlir (the default), the IR "
          "after --stop-after, else after the schedule that --schedule names, "
          "else after parse; schedule, what is "
          "applied, as a transform script; scheduled, the IR after it; plan, "
@@ -162,9 +163,9 @@ void CommandLine::addOutput() {
          "--stop-after map); cuda, ptx, cubin, these kernels, all in one file: "
          "as CUDA C++, or compiled by NVRTC")
       ->type_name("KIND")
-      ->check(expectOneOf({"ast", "mlir", "schedule", "scheduled", "plan",
-                           "package", "lib", "header", "kernels", "cuda", "ptx",
-                           "cubin"}));
+      ->check(expectOneOf({"ast", "layouts", "mlir", "schedule", "scheduled",
+                           "plan", "package", "lib", "header", "kernels",
+                           "cuda", "ptx", "cubin"}));
   app.add_option("-o", options.output,
                  "where to write it; - is standard output (the default). "
                  "Without --emit, the ending of its name says what to write: "
@@ -352,6 +353,10 @@ void CommandLine::checkPhases() {
       options.stopAfter != "plan")
     throw CLI::ValidationError("--stop-after",
                                "expected 'plan' or nothing with --emit plan");
+  if (options.emit == "layouts" && !options.stopAfter.empty() &&
+      options.stopAfter != "parse")
+    throw CLI::ValidationError(
+        "--stop-after", "expected 'parse' or nothing with --emit layouts");
   if (!options.program.empty() && options.emit == "ast")
     throw CLI::ValidationError("--program", "expected without --emit ast");
   if (options.rank && options.stopAfter != "localize" &&

@@ -16,7 +16,7 @@ import warnings
 from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_void_p
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
-from . import _cache
+from . import _cache, _html
 from ._library import Error, lib, open_library, places, text
 from ._program import Program
 
@@ -297,6 +297,14 @@ class CompiledProgram(Program):
             options += request.machine + ([] if text_of_gpu else request.target)
         output = run_kept(self._source, options + ["--emit=" + _word("kind", kind)], request.files)[0]
         return output if kind in ("package", "lib", "cubin") else text(output)
+
+    def _repr_html_(self) -> str:
+        # What shows a program raises nothing: a file of schedules may be gone, and IR has no such text.
+        try:
+            shown, schedule = self.emit("layouts"), self.explain() if self.schedule else None
+        except Error:
+            shown, schedule = self.text, None
+        return _html.of_program(self, shown, schedule)
 
 
 def compile(source: Union[str, os.PathLike], mesh: Optional[Mapping[str, int]] = None,

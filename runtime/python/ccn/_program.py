@@ -8,6 +8,7 @@ import threading
 import weakref
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
+from . import _html
 from ._elements import TYPES, ElementType
 from ._executor import Executor
 from ._library import ArgumentError, ArgumentInfo, PartInfo, ProgramHandle, ProgramInfo, int32, lib, text
@@ -182,6 +183,9 @@ class Program:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+    def _repr_html_(self) -> str:
+        return _html.of_program(self)
 
     def __repr__(self):
         schedule = f", schedule '{self.schedule}'" if self.schedule else ""

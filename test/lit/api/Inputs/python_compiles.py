@@ -50,6 +50,19 @@ assert ccn.load(axpy.package).hash == axpy.hash
 assert 'plan.program "axpy"' in axpy.emit("plan") and "GpuAbi.h" in axpy.emit("cuda")
 assert "axpy_run" in axpy.emit("header")
 
+# How notebooks show it: the text with its layouts, what the arguments are and what the schedule did.
+tp = ccn.compile(os.path.join(source, "examples", "mlp_tp.ccn"), {"tp": 2}, {"T": 5, "H": 3, "F": 4}, "fused")
+shown = tp._repr_html_()
+for expected in ("<b>mlp_tp</b>, schedule <b>fused</b>, mesh (tp = 2), on the CPU",
+                 "<tr><td>x</td><td>input</td><td>f16[5, 3] sliced(0, tp)</td><td>3 × 3</td></tr>",
+                 "  let tokens = all_gather(x)             // f16[5, 3]\n", "sliced(0, tp)\n  return y",
+                 "<details><summary>what the schedule did</summary>", "applied fuse"):
+    assert expected in shown, (expected, shown)
+shown = ccn.load(tp.package)._repr_html_()
+assert "<b>mlp_tp</b>" in shown and "let tokens" not in shown and "<td>f16[5, 3] sliced(0, tp)</td>" in shown
+shown = ccn.compile("mesh m (r = 1)\nprogram p(a: f32) {\n  // a < 1 & b\n  let y = a\n  return y\n}\n")._repr_html_()
+assert "// a &lt; 1 &amp; b" in shown and "<td>a</td><td>input</td><td>f32</td><td>scalar</td>" in shown, shown
+
 # What the guide shows.
 with open(os.path.join(source, "runtime", "python", "README.md")) as file:
     blocks = re.findall(r"```(?:python)?\n(.*?)```", file.read(), re.S)
