@@ -286,8 +286,7 @@ void CommandLine::takeTexts() {
   options.outputs = splitAll(outputs, "--output", "NAME=FILE");
   for (const std::string &extra : app.remaining()) {
     if (extra.rfind("--mlir-", 0) != 0)
-      throw CLI::ValidationError("unknown argument '" + extra +
-                                 "'; see --help");
+      throw CLI::ValidationError(unknownArgument(app, extra));
     options.mlirArgs.push_back(extra);
   }
   auto needsRun = [&](bool given, const char *option) {

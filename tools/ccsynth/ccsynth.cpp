@@ -8,6 +8,7 @@
 #include "Commands.h"
 
 #include "runtime/base/Spelling.h"
+#include "tools/common/CommandLine.h"
 
 #include <csignal>
 #include <iostream>
@@ -31,7 +32,9 @@ static std::string wrongCommand(const CLI::App &app, int argc, char **argv) {
     return first == "-h" || first == "--help" || first == "--version"
                ? ""
                : "expected a command, --help or --version, found '" +
-                     std::string(first) + "'";
+                     std::string(first) + "'" +
+                     ccn::didYouMean(first, std::vector<std::string_view>{
+                                                "--help", "--version"});
   std::vector<std::string_view> known;
   std::string list;
   for (const CLI::App *command : app.get_subcommands({})) {
@@ -42,6 +45,19 @@ static std::string wrongCommand(const CLI::App &app, int argc, char **argv) {
     return "";
   return "expected one of the commands " + list + ", found '" +
          std::string(first) + "'" + ccn::didYouMean(first, known);
+}
+
+/// What is wrong with an argument that the command does not know; empty if that
+/// is not what `error` is about. What lacks may be what it misspells.
+static std::string wrongArgument(const CLI::App &app,
+                                 const CLI::ParseError &error) {
+  std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  std::vector<CLI::App *> commands = app.get_subcommands();
+  bool isAbout = dynamic_cast<const CLI::ExtrasError *>(&error) ||
+                 dynamic_cast<const CLI::RequiredError *>(&error);
+  if (!isAbout || unknown.empty() || commands.empty())
+    return "";
+  return ccn::cli::unknownArgument(*commands.front(), unknown.front());
 }
 
 // Each adds a command, which sets `code`. What it reads into lives as long as
@@ -292,6 +308,10 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &e) {
+    if (std::string wrong = wrongArgument(app, e); !wrong.empty()) {
+      std::cerr << "ccsynth: " << wrong << "\n";
+      return Usage;
+    }
     int status = app.exit(e);
     return status == 0 ? Done : Usage;
   } catch (const std::exception &e) {

@@ -10,6 +10,12 @@ if(TARGET ccn-mpi)
   install(TARGETS ccn-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/api/ccn.h TYPE INCLUDE)
+# Where bash looks for the completion of a command when it is first needed.
+foreach(tool IN ITEMS cccompile ccrun ccsynth)
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/completion.sh
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME ${tool})
+endforeach()
 install(EXPORT ccnTargets NAMESPACE ccn:: DESTINATION ${ccn_package_folder})
 export(EXPORT ccnTargets NAMESPACE ccn::
   FILE ${PROJECT_BINARY_DIR}/ccnTargets.cmake)

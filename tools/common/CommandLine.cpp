@@ -6,6 +6,8 @@
 
 #include "tools/common/CommandLine.h"
 
+#include "runtime/base/Spelling.h"
+
 #include <algorithm>
 #include <charconv>
 #include <iostream>
@@ -72,9 +74,35 @@ CLI::Validator cli::expectOneOf(const std::vector<std::string> &words) {
                                                 : ", '";
     what += before + word + "'";
   }
-  return expect(what, [words](const std::string &text) {
-    return std::find(words.begin(), words.end(), text) != words.end();
-  });
+  return CLI::Validator(
+      [what, words](std::string &text) {
+        if (std::find(words.begin(), words.end(), text) != words.end())
+          return std::string();
+        std::vector<std::string_view> candidates(words.begin(), words.end());
+        // Another number is meant as it is.
+        bool hasNumber = text.find_first_of("0123456789") != std::string::npos;
+        return "expected " + what + ", found '" + text + "'" +
+               (hasNumber ? "" : didYouMean(text, candidates));
+      },
+      "");
+}
+
+std::string cli::unknownArgument(const CLI::App &app,
+                                 const std::string &argument) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    // Those without a group are hidden.
+    if (!option->get_group().empty())
+      for (const std::string &name : option->get_lnames())
+        names.push_back("--" + name);
+  std::vector<std::string_view> candidates(names.begin(), names.end());
+  std::string meant =
+      argument.starts_with("-")
+          ? didYouMean(std::string_view(argument).substr(0, argument.find('=')),
+                       candidates)
+          : "";
+  return "unknown argument '" + argument + "'" +
+         (meant.empty() ? "; see --help" : meant);
 }
 
 bool cli::isSeed(const std::string &text) {
@@ -153,8 +181,7 @@ cli::parse(CLI::App &app, int argc, char **argv, const std::string &file,
   } catch (const CLI::RequiredError &) {
     return fail("expected a " + file + "; see --help");
   } catch (const CLI::ExtrasError &) {
-    return fail("unknown argument '" + app.remaining().front() +
-                "'; see --help");
+    return fail(unknownArgument(app, app.remaining().front()));
   } catch (const CLI::ArgumentMismatch &error) {
     return fail(describe(error));
   } catch (const CLI::Error &error) {

@@ -28,6 +28,10 @@ CLI::Validator expect(const std::string &what,
                       const std::function<bool(const std::string &)> &holds);
 CLI::Validator expectOneOf(const std::vector<std::string> &words);
 
+/// What to say of an argument that there is not: "unknown argument '--shedule';
+/// did you mean '--schedule'", if `app` has an option that it may misspell.
+std::string unknownArgument(const CLI::App &app, const std::string &argument);
+
 /// Whether a text is an integer from 0 to 2^64 - 1.
 bool isSeed(const std::string &text);
 /// Whether a text is an integer, or a real number, in a range.

@@ -168,6 +168,7 @@ def misuse():
     assert "expected without --nproc" in refused(name, "--nproc", 4, "--threads")
     assert "expected 'cpu' or 'cuda', found 'sm_90a'" in refused(name, "--target", "sm_90a")
     assert refused(name, "--what") == "unknown argument '--what'; see --help"
+    assert refused(name, "--chek") == "unknown argument '--chek'; did you mean '--check'"
     assert refused(name, "--input", "z=1") == "program 'average' has no argument 'z'"
     assert refused(name, "--input", "scal=1") == \
         "program 'average' has no argument 'scal'; did you mean 'scale'"
