@@ -295,7 +295,10 @@ class CompiledProgram(Program):
             # Text for GPUs may also be asked of what was compiled for CPUs.
             text_of_gpu = kind in ("kernels", "cuda") and request.target == ["--target=cpu"]
             options += request.machine + ([] if text_of_gpu else request.target)
-        output = run_kept(self._source, options + ["--emit=" + _word("kind", kind)], request.files)[0]
+        options.append("--emit=" + _word("kind", kind))
+        # These are CUDA's compiler's, which is not part of what kept things are found by.
+        is_kept = kind not in ("ptx", "cubin")
+        output = (run_kept(self._source, options, request.files) if is_kept else run(self._source, options))[0]
         return output if kind in ("package", "lib", "cubin") else text(output)
 
     def _repr_html_(self) -> str:

@@ -141,6 +141,13 @@ with warnings.catch_warnings(record=True) as caught:
     assert [w.category for w in caught] == [ccn.CompileWarning] and "needs more memory" in str(caught[0].message)
     assert caught[0].filename == __file__
 
+# Where the compiler is not, or is another library, that is said when it is needed: what was compiled before is loaded.
+SCRIPT = "import ccn, sys; ccn.compile(sys.argv[1], params={'N': 5, 'scale': 2.0})"
+for place in ("/nowhere.so", ccn._library.lib._name):
+    done = call(sys.executable, "-c", SCRIPT, AXPY + "// other", code=1,
+                env={**os.environ, "CCN_COMPILER_LIBRARY": place})
+    assert "libccn_compiler cannot be loaded; CCN_COMPILER_LIBRARY may say where it is: " in done.stderr, done.stderr
+
 # Fifty, some wrong, by four threads without the cache: each the same bytes as alone.
 os.environ["CCN_CACHE_DIR"] = ""
 
