@@ -2,9 +2,8 @@
 |*
 |* What cccompile does with a file, done with a text: the options are those of
 |* its command line, and what it would write comes back in memory. C99, and C++.
-|* The library, libccn_compiler, needs LLVM and MLIR. Python's package is what
-it
-|* is for: the interface changes with it.
+|* The library, libccn_compiler, needs LLVM and MLIR. Its interface is for the
+|* Python package, and changes with it.
 |*
 |* Any number of threads may compile at once, and again and again.
 |*
