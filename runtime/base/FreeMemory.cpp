@@ -167,8 +167,8 @@ FreeMemory FreeMemory::now(const std::string &root) {
       runtime::fnv1a(readText(root + "/proc/sys/kernel/random/boot_id"));
   findGroupLimit(root, free);
   std::string own = readText(root + "/proc/self/status");
-  free.process = std::min(leftOf(RLIMIT_AS, numberAfter(own, "VmSize:")),
-                          leftOf(RLIMIT_DATA, numberAfter(own, "VmData:")));
+  free.addresses = leftOf(RLIMIT_AS, numberAfter(own, "VmSize:"));
+  free.data = leftOf(RLIMIT_DATA, numberAfter(own, "VmData:"));
   free.file = leftOf(RLIMIT_FSIZE, std::nullopt);
   return free;
 }
@@ -183,27 +183,43 @@ int64_t machineMemory(const std::string &root) {
   return bytes;
 }
 
-void MemoryNeeds::add(const std::string &what, int64_t count, int64_t bytes) {
-  int64_t more = multiplySaturating(count, bytes);
-  if (more == 0)
+void MemoryNeeds::add(const Item &more) {
+  if (more.bytes == 0)
     return;
-  for (auto &[item, sum] : items)
-    if (item == what) {
-      sum = addSaturating(sum, more);
+  for (Item &item : items)
+    if (item.what == more.what && item.isShared == more.isShared) {
+      item.bytes = addSaturating(item.bytes, more.bytes);
       return;
     }
-  items.emplace_back(what, more);
+  items.push_back(more);
+}
+
+void MemoryNeeds::add(const std::string &what, int64_t count, int64_t bytes) {
+  add({what, multiplySaturating(count, bytes), /*isShared=*/false});
+}
+
+void MemoryNeeds::addShared(const std::string &what, int64_t count,
+                            int64_t bytes) {
+  add({what, multiplySaturating(count, bytes), /*isShared=*/true});
 }
 
 void MemoryNeeds::add(const MemoryNeeds &others) {
-  for (const auto &[what, bytes] : others.items)
-    add(what, 1, bytes);
+  for (const Item &item : others.items)
+    add(item);
 }
 
 int64_t MemoryNeeds::total() const {
   int64_t sum = 0;
-  for (const auto &[what, bytes] : items)
-    sum = addSaturating(sum, bytes);
+  for (const Item &item : items)
+    sum = addSaturating(sum, item.bytes);
+  return sum;
+}
+
+int64_t MemoryNeeds::ownTotal() const {
+  int64_t sum = 0;
+  for (const Item &item : items)
+    if (!item.isShared)
+      sum = addSaturating(sum, item.bytes);
   return sum;
 }
 
@@ -213,19 +229,23 @@ std::string MemoryNeeds::text() const {
   };
   std::string text = number(total()) + " bytes";
   if (items.size() == 1)
-    return text + " for " + items[0].first;
+    return text + " for " + items[0].what;
   for (size_t i = 0; i < items.size(); ++i)
     text +=
-        (i ? ", " : ": ") + number(items[i].second) + " for " + items[i].first;
+        (i ? ", " : ": ") + number(items[i].bytes) + " for " + items[i].what;
   return text;
 }
 
 Status checkMemory(const MemoryNeeds &needs, const FreeMemory &free) {
   int64_t wanted = needs.total();
-  if (wanted > free.process)
-    return Status::failure(withSizes(needs, free.process,
-                                     "the limits of this process leave (see "
-                                     "'ulimit -v' and 'ulimit -d')"));
+  if (wanted > free.addresses)
+    return Status::failure(withSizes(needs, free.addresses,
+                                     "the limit of this process's addresses "
+                                     "leaves (see 'ulimit -v')"));
+  if (needs.ownTotal() > free.data)
+    return Status::failure(withSizes(needs, free.data,
+                                     "the limit of this process's data leaves "
+                                     "(see 'ulimit -d')"));
   if (wanted > free.group)
     return Status::failure(withSizes(
         needs, free.group, "the limit of this process's control group leaves"));

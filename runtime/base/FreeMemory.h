@@ -29,8 +29,9 @@ struct FreeMemory {
   /// (of either version) that this process is in leave, both less a part that
   /// others may need meanwhile.
   int64_t machine = INT64_MAX, group = INT64_MAX;
-  /// What this process's own limits (RLIMIT_AS, RLIMIT_DATA) leave.
-  int64_t process = INT64_MAX;
+  /// What this process's own limits leave: of its addresses (RLIMIT_AS), and of
+  /// the memory that it shares with no other (RLIMIT_DATA).
+  int64_t addresses = INT64_MAX, data = INT64_MAX;
   /// The largest file that it may make (RLIMIT_FSIZE): memory that processes
   /// share is one.
   int64_t file = INT64_MAX;
@@ -53,12 +54,23 @@ public:
   /// `count` times `bytes` bytes, for `what`.
   void add(const std::string &what, int64_t count, int64_t bytes);
   void add(const MemoryNeeds &others);
+  /// Likewise of memory that is mapped so that processes may share it.
+  void addShared(const std::string &what, int64_t count, int64_t bytes);
   int64_t total() const;
+  /// Without what is shared.
+  int64_t ownTotal() const;
   /// "500 bytes: 300 for arguments and results, 200 for symmetric memory"
   std::string text() const;
 
 private:
-  std::vector<std::pair<std::string, int64_t>> items;
+  struct Item {
+    std::string what;
+    int64_t bytes;
+    bool isShared;
+  };
+  void add(const Item &more);
+
+  std::vector<Item> items;
 };
 
 /// An error, with all sizes, if this process is to take more than it may.

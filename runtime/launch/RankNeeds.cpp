@@ -55,14 +55,21 @@ Status checkNeeds(const std::vector<RankNeeds> &all, bool isShared) {
     machines[needs.free.machineId].add(rank, needs, needs.free.machine);
     groups[{needs.free.machineId, needs.free.groupId}].add(rank, needs,
                                                            needs.free.group);
-    Sharers process;
-    RankNeeds mapped = needs;
-    if (isShared)
+    // Each maps all that is shared, which is not its data.
+    RankNeeds mapped = needs, own = needs;
+    if (isShared) {
       mapped.symmetric = shared;
-    process.add(rank, mapped, needs.free.process);
+      own.symmetric = 0;
+    }
+    Sharers addresses, data;
+    addresses.add(rank, mapped, needs.free.addresses);
+    data.add(rank, own, needs.free.data);
     if (status)
-      status = process.check("the limits of its process leave (see 'ulimit -v' "
-                             "and 'ulimit -d')");
+      status = addresses.check("the limit of its process's addresses leaves "
+                               "(see 'ulimit -v')");
+    if (status)
+      status = data.check("the limit of its process's data leaves (see "
+                          "'ulimit -d')");
   }
   for (const auto &[id, sharers] : groups)
     if (status)

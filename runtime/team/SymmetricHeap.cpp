@@ -195,8 +195,8 @@ Status SymmetricHeap::reserve() {
   if (Status status = mapControl(); !status)
     return status;
   MemoryNeeds needs;
-  needs.add("symmetric memory of " + std::to_string(ranks()) + " ranks", 1,
-            all);
+  needs.addShared("symmetric memory of " + std::to_string(ranks()) + " ranks",
+                  1, all);
   Status status = checkMemory(needs, free);
   if (status && all > free.file)
     status = error("cannot share ", all, " bytes: expected at most ", free.file,

@@ -136,7 +136,7 @@ Result<std::unique_ptr<RunMemory>> RunMemory::create(const Plan &plan,
   if (Status status = memory->layOut(plan, task.timedRuns, only); !status)
     return status;
   MemoryNeeds needs;
-  needs.add("arguments and results", 1, memory->totalBytes);
+  needs.addShared("arguments and results", 1, memory->totalBytes);
   FreeMemory free = FreeMemory::now();
   if (Status status = checkMemory(needs, free); !status)
     return status;

@@ -104,7 +104,7 @@ Result<MemoryNeeds> ccn::needsOf(const std::vector<PlannedRun> &runs,
         RunMemory::bytesFor(*run.plan, run.task.timedRuns, only);
     if (!bytes)
       return bytes.status();
-    needs.add("arguments and results", 1, *bytes);
+    needs.addShared("arguments and results", 1, *bytes);
     Result<MemoryNeeds> running = whileRunning(run, only);
     if (!running)
       return running;

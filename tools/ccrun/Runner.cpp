@@ -201,11 +201,12 @@ Status Runner::checkMemory(std::optional<int> timedRuns, int64_t held) const {
   if (!wanted)
     return wanted.status();
   FreeMemory free = FreeMemory::now();
-  for (int64_t *bytes : {&free.machine, &free.group, &free.process})
+  for (int64_t *bytes :
+       {&free.machine, &free.group, &free.addresses, &free.data})
     *bytes = addSaturating(*bytes, held);
-  // That is a limit of each process, and this one does not run ranks.
+  // These are limits of each process, and this one does not run ranks.
   if (options.processes)
-    free.process = INT64_MAX;
+    free.addresses = free.data = INT64_MAX;
   return ccn::checkMemory(*wanted, free);
 }
 

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -110,13 +111,54 @@ TEST(FreeMemory, TheProcessHasLimitsOfItsOwn) {
   rlimit limit = before;
   limit.rlim_cur = rlim_t(1) << 50;
   ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
-  int64_t left = FreeMemory::now().process;
+  int64_t left = FreeMemory::now().addresses;
   EXPECT_LT(left, int64_t(1) << 50);
   EXPECT_GT(left, int64_t(1) << 49);
   MemoryNeeds needs;
   needs.add("all of it", 2, int64_t(1) << 49);
   EXPECT_NE(checkMemory(needs).message().find("ulimit -v"), std::string::npos);
   setrlimit(RLIMIT_AS, &before);
+}
+
+TEST(FreeMemory, SharedMemoryIsNotData) {
+  FreeMemory free;
+  free.addresses = 1000;
+  free.data = 100;
+  MemoryNeeds needs;
+  needs.addShared("this", 1, 800);
+  needs.add("that", 1, 100);
+  EXPECT_TRUE(checkMemory(needs, free).ok());
+  MemoryNeeds more = needs;
+  more.add("that", 1, 1);
+  EXPECT_EQ(checkMemory(more, free).message(),
+            "there is not enough memory: expected 901 bytes: 800 for this, 101 "
+            "for that; found 100, which the limit of this process's data "
+            "leaves (see 'ulimit -d')");
+  more = needs;
+  more.add(needs);
+  EXPECT_NE(checkMemory(more, free).message().find("ulimit -v"),
+            std::string::npos);
+}
+
+TEST(FreeMemory, OfDataTheSystemCountsWhatIsNotShared) {
+  // The system itself, so that the limit is held against the right memory.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_DATA, &before), 0);
+  rlimit limit = before;
+  constexpr size_t size = size_t(1) << 32;
+  limit.rlim_cur = size;
+  ASSERT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+  auto map = [&](int flags) {
+    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                        flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED)
+      munmap(memory, size);
+    return memory != MAP_FAILED;
+  };
+  EXPECT_FALSE(map(MAP_PRIVATE));
+  EXPECT_TRUE(map(MAP_SHARED));
+  EXPECT_LT(FreeMemory::now().data, static_cast<int64_t>(size));
+  setrlimit(RLIMIT_DATA, &before);
 }
 
 TEST(FreeMemory, RefusesWithAllSizes) {
@@ -196,13 +238,23 @@ TEST(RankNeeds, RanksOfAGroupShareItsLimit) {
 TEST(RankNeeds, EachProcessMapsAllThatIsShared) {
   std::vector<RankNeeds> ranks = {needsOf(100, 50, 1000),
                                   needsOf(100, 50, 1000)};
-  ranks[1].free.process = 249;
+  ranks[1].free.addresses = 249;
   EXPECT_NE(checkNeeds(ranks, true)
                 .message()
                 .find("memory for rank 1: expected 250 bytes"),
             std::string::npos);
   EXPECT_TRUE(checkNeeds(ranks, false).ok());
-  ranks[1].free.process = INT64_MAX;
+  ranks[1].free.addresses = INT64_MAX;
+  ranks[1].free.data = 50;
+  EXPECT_TRUE(checkNeeds(ranks, true).ok());
+  EXPECT_NE(checkNeeds(ranks, false).message().find("ulimit -d"),
+            std::string::npos);
+  ranks[1].free.data = 49;
+  EXPECT_NE(checkNeeds(ranks, true)
+                .message()
+                .find("memory for rank 1: expected 50 bytes"),
+            std::string::npos);
+  ranks[1].free.data = INT64_MAX;
   // Rank 0 makes the file.
   ranks[1].free.file = 0;
   EXPECT_TRUE(checkNeeds(ranks, true).ok());

@@ -273,7 +273,7 @@ def misuse():
                        before=lambda rank: ["sh", "-c", 'ulimit -v 64000000; ulimit -f 100; exec "$@"', "sh"]).said(4)
             assert len(said) == 1 and re.match(
                 r"there is not enough memory for rank 0: expected \d+ bytes: \d+ for symmetric memory, \d+ for "
-                r"arguments, results and private memory; found \d+, which the limits of its process leave", said[0]), said
+                r"arguments, results and private memory; found \d+, which the limit of its process's addresses leaves", said[0]), said
 
     # Variables that make no sense.
     for launcher, variable, value, expected in [

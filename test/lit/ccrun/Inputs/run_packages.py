@@ -327,8 +327,8 @@ def memory():
     parts = r"expected \d+ bytes: (3600000000\d{4}) for arguments and results, \d+ for"
     harmless = "ulimit -v 64000000; ulimit -f 100"
     text = refused(harmless, huge)
-    assert re.match(rf"ccrun: error: 'huge.ccnpkg': there is not enough memory: {parts}.*; found \d+, which the limits "
-                    r"of this process leave \(see 'ulimit -v' and 'ulimit -d'\)\n$", text), text
+    assert re.match(rf"ccrun: error: 'huge.ccnpkg': there is not enough memory: {parts}.*; found \d+, which the limit "
+                    r"of this process's addresses leaves \(see 'ulimit -v'\)\n$", text), text
     text = refused(harmless, huge, "--nproc", 4)
     assert re.match(rf".*: there is not enough memory: {parts}.*; found \d+, which this machine has available\n$", text) \
         or "control group" in text, text
