@@ -10,6 +10,7 @@
 #include "codegen/cpu/CpuLoops.h"
 
 #include "codegen/cpu/ConvertScalars.h"
+#include "codegen/cpu/EmitObject.h"
 #include "codegen/cpu/LinkShared.h"
 #include "codegen/cpu/LoopNest.h"
 
@@ -59,7 +60,7 @@ llvm::Error checkKernels(llvm::ArrayRef<LoopKernel> kernels) {
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
 translate(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
-          const CpuTarget &target, llvm::LLVMContext &llvmContext) {
+          const Target &target, llvm::LLVMContext &llvmContext) {
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
@@ -76,7 +77,7 @@ translate(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
   for (const LoopKernel &kernel : kernels)
     buildLoopNest(*module, kernel);
   std::unique_ptr<llvm::Module> result;
-  if (succeeded(convertScalars(*module, target.level != CpuLevel::X86_64)))
+  if (succeeded(convertScalars(*module, target.cpu != CpuLevel::X86_64)))
     result = translateModuleToLLVMIR(*module, llvmContext, "loops");
   if (!result)
     return llvm::createStringError("cannot compile loops: " + messages);
@@ -141,7 +142,7 @@ unsigned threadCount() {
 /// The loops that one thread compiles: all are rare, or none is.
 struct Share {
   llvm::Error prepare(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
-                      const CpuTarget &target) {
+                      const Target &target) {
     bool isRare = !kernels.empty() && kernels.front().isRare;
     auto made = makeTargetMachine(target, isRare);
     if (!made)
@@ -172,7 +173,7 @@ struct Share {
 
 llvm::Expected<CompiledLoops> compileLoops(MLIRContext *context,
                                            llvm::ArrayRef<LoopKernel> kernels,
-                                           const CpuTarget &target) {
+                                           const Target &target) {
   if (llvm::Error error = checkKernels(kernels))
     return error;
   // MLIR's part is a tenth of the time; LLVM's is done by a few threads. Rare
@@ -214,12 +215,12 @@ llvm::Expected<CompiledLoops> compileLoops(MLIRContext *context,
   auto shared = linkShared(objects);
   if (!shared)
     return shared.takeError();
-  return CompiledLoops{std::move(*shared), requiredFeatures(target)};
+  return CompiledLoops{std::move(*shared), requiredFeatures(target.cpu)};
 }
 
 llvm::Expected<std::string>
 printOptimizedLoops(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
-                    const CpuTarget &target) {
+                    const Target &target) {
   if (llvm::Error error = checkKernels(kernels))
     return error;
   Share share;

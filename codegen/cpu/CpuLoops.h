@@ -10,8 +10,8 @@
 #ifndef CCN_CODEGEN_CPU_CPULOOPS_H
 #define CCN_CODEGEN_CPU_CPULOOPS_H
 
-#include "codegen/cpu/CpuTarget.h"
 #include "codegen/plan/LoopKernel.h"
+#include "lib/Target/Target.h"
 
 namespace ccn::codegen {
 
@@ -30,14 +30,14 @@ struct CompiledLoops {
 /// with the same address and strides. An output's elements are distinct.
 llvm::Expected<CompiledLoops>
 compileLoops(mlir::MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
-             const CpuTarget &target = CpuTarget::host());
+             const Target &target = Target::host());
 
 /// The optimized LLVM IR that compileLoops generates code for, as text. All
 /// kernels are rare, or none is.
 llvm::Expected<std::string>
 printOptimizedLoops(mlir::MLIRContext *context,
                     llvm::ArrayRef<LoopKernel> kernels,
-                    const CpuTarget &target = CpuTarget::host());
+                    const Target &target = Target::host());
 
 } // namespace ccn::codegen
 

@@ -7,7 +7,7 @@
 
 #include "codegen/cpu/LinkShared.h"
 
-#include "codegen/cpu/CpuTarget.h"
+#include "codegen/cpu/EmitObject.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"

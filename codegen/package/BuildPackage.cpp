@@ -78,7 +78,7 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   package.plan = exportPlan(plans, options.program, library);
   auto emitKernels = [&](const runtime::Plan &plan)
       -> Result<std::optional<runtime::GpuProgram>> {
-    if (!options.gpu)
+    if (!options.target.isGpu())
       return std::optional<runtime::GpuProgram>();
     Result<runtime::GpuProgram> gpu = kernelsOf(plan, library, options.file);
     if (!gpu)
@@ -89,7 +89,7 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   if (!gpu)
     return gpu.status();
   package.gpu = *std::move(gpu);
-  if (options.gpu)
+  if (options.target.isGpu())
     package.target = "cuda";
   package.variant = options.variant;
   for (const VariantOptions &variant : options.variants) {
@@ -121,7 +121,7 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
     variant.plan.failures = library.failures;
   if (!library.kernels.empty()) {
     llvm::Expected<CompiledLoops> loops =
-        compileLoops(plans.getContext(), library.kernels, options.cpu);
+        compileLoops(plans.getContext(), library.kernels, options.target);
     if (!loops)
       return error("the loops cannot be compiled: ",
                    llvm::toString(loops.takeError()));

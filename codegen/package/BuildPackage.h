@@ -44,9 +44,7 @@ struct PackageOptions {
   /// arguments ranks hold other parts of, are left out.
   std::string variant = {};
   std::vector<VariantOptions> variants = {};
-  CpuTarget cpu = CpuTarget::host();
-  /// Whether GPUs execute it too.
-  bool gpu = false;
+  Target target = Target::host();
   ProgramText file = {};
 };
 

@@ -7,7 +7,7 @@
 
 #include "codegen/package/EmitLibrary.h"
 
-#include "codegen/cpu/CpuTarget.h"
+#include "codegen/cpu/EmitObject.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -20,7 +20,7 @@ namespace ccn::codegen {
 llvm::Expected<std::string> emitLibrary(llvm::StringRef prefix,
                                         llvm::StringRef tag,
                                         llvm::StringRef package) {
-  auto machine = makeTargetMachine(CpuTarget{}, /*isRare=*/false);
+  auto machine = makeTargetMachine(Target(), /*isRare=*/false);
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;

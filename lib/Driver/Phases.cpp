@@ -330,7 +330,7 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
   case Phase::Select:
     after.addPass(
         createSelect({options.topology, options.searchSeconds, options.explain,
-                      options.gpu, options.limits.ll, options.limits.lamport,
+                      options.target, options.limits.ll, options.limits.lamport,
                       options.limits.kernel, options.limits.push}));
     break;
   case Phase::Plan:

@@ -9,6 +9,7 @@
 #define CCN_LIB_DRIVER_PHASES_H
 
 #include "lib/Frontend/Lower.h"
+#include "lib/Target/Target.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -64,9 +65,9 @@ struct CompileOptions {
   /// pass ccn-select); none if empty. Each search may take `searchSeconds`.
   std::string topology;
   double searchSeconds = 10;
-  /// Whether GPUs will run it, which decides how large all_reduces run; and
-  /// limits of theirs other than by default (see the pass ccn-select).
-  bool gpu = false;
+  /// What will run it, which decides how large all_reduces run; and limits of
+  /// theirs other than by default (see the pass ccn-select).
+  Target target;
   SelectLimits limits;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.

@@ -8,6 +8,7 @@
 #define CCN_LIB_TRANSFORMS_PASSES_H
 
 #include "dialect/ccn/Ccn.h"
+#include "lib/Target/PassOptions.h"
 
 #include "mlir/Pass/Pass.h"
 

@@ -66,7 +66,8 @@ bool meets(FusedOp kernel) {
 ///
 /// Of three GPUs and more that read what others have, each gets 320 GB/s from
 /// its links, of ones that write 345: more than what one meeting more costs.
-Limits defaultLimits(int64_t ranks, bool onGpus, FusedOp kernel) {
+Limits defaultLimits(int64_t ranks, const Target &target, FusedOp kernel) {
+  bool onGpus = target.isGpu();
   Limits limits;
   if (onGpus)
     limits.push = 32 * mebibyte;
@@ -172,7 +173,7 @@ static bool hasSentinel(CommunicateOp op) {
 }
 
 Limits Selector::limitsFor(CommunicateOp op, FusedOp kernel) {
-  Limits limits = defaultLimits(countRanks(op), options.gpu, kernel);
+  Limits limits = defaultLimits(countRanks(op), options.target, kernel);
   for (auto [option, limit] : {std::pair(options.llLimit, &limits.ll),
                                std::pair(options.lamportLimit, &limits.lamport),
                                std::pair(options.kernelLimit, &limits.simple),
@@ -414,7 +415,7 @@ struct SelectPass : ccn::impl::SelectBase<SelectPass> {
         return signalPassFailure();
       machine = *std::move(found);
     }
-    SelectOptions options{topology, seconds,      explains,    gpu,
+    SelectOptions options{topology, seconds,      explains,    target,
                           llLimit,  lamportLimit, kernelLimit, pushLimit};
     Selector selector(module, options, machine ? &*machine : nullptr);
     module.walk([&](CommunicateOp op) { selector.select(op); });

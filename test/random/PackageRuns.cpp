@@ -30,10 +30,11 @@ PackageRuns::~PackageRuns() {
 }
 
 Result<std::unique_ptr<PackageRuns>>
-PackageRuns::create(mlir::ModuleOp plans, llvm::StringRef program, bool gpu) {
+PackageRuns::create(mlir::ModuleOp plans, llvm::StringRef program,
+                    const Target &target) {
   codegen::PackageOptions options;
   options.program = program.str();
-  options.gpu = gpu;
+  options.target = target;
   Result<Package> package = codegen::buildPackage(plans, options);
   if (!package)
     return error("no package: ", package.message());

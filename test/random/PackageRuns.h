@@ -10,6 +10,7 @@
 #define CCN_TEST_RANDOM_PACKAGERUNS_H
 
 #include "lib/Interpreter/Interpreter.h"
+#include "lib/Target/Target.h"
 #include "runtime/plan/Plan.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -27,9 +28,10 @@ public:
   static bool hasGpus();
 
   /// For the plans of `program` in a module that the phase `plan` left; with
-  /// kernels, if `gpu`.
+  /// kernels, if the target is GPUs.
   static Result<std::unique_ptr<PackageRuns>>
-  create(mlir::ModuleOp plans, llvm::StringRef program, bool gpu);
+  create(mlir::ModuleOp plans, llvm::StringRef program,
+         const Target &target);
   ~PackageRuns();
 
   // Both take arguments in external form, all of them, and give outputs in the

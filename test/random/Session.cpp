@@ -220,10 +220,11 @@ std::string Session::compileTo(CompileOptions options, Phase phase,
   return "";
 }
 
-std::string Session::makePlans(bool gpu, const SelectLimits &limits,
-                               size_t variant, Module &plans) {
+std::string Session::makePlans(const Target &target,
+                               const SelectLimits &limits, size_t variant,
+                               Module &plans) {
   CompileOptions options;
-  options.gpu = gpu;
+  options.target = target;
   options.limits = limits;
   if (variant == 0)
     return compileTo(options, Phase::Plan, plans);
@@ -241,9 +242,11 @@ std::string Session::makePlans(bool gpu, const SelectLimits &limits,
 
 std::string Session::writePackage(const std::string &path, size_t variant) {
   Module plans, plain, reference;
-  std::string wrong = makePlans(/*gpu=*/true, {}, variant, plans);
+  Target target = Target::anyGpu(CpuLevel::X86_64_V3);
+  std::string wrong = makePlans(target, {}, variant, plans);
   CompileOptions options;
-  options.gpu = options.unscheduled = true;
+  options.target = target;
+  options.unscheduled = true;
   if (wrong.empty())
     wrong = compileTo(options, Phase::Schedule, plain);
   if (wrong.empty())
@@ -254,8 +257,7 @@ std::string Session::writePackage(const std::string &path, size_t variant) {
   made.program = "f";
   made.schedule = program.lines.empty() ? "" : "t";
   made.reference = *reference;
-  made.gpu = true;
-  made.cpu.level = codegen::CpuLevel::X86_64_V3;
+  made.target = target;
   BoundPlans bounds;
   if (auto found = makeBoundPlans(onlyProgram(*plain));
       mlir::succeeded(found)) {
@@ -305,7 +307,7 @@ std::string Session::comparePlansFor(const Depth &depth,
                                      uint64_t seed) {
   Module plans;
   if (std::string wrong =
-          makePlans(/*gpu=*/false, limits, depth.variant, plans);
+          makePlans(Target::host(), limits, depth.variant, plans);
       !wrong.empty())
     return wrong;
   auto team = ccn::test::PlanTeam::create(*plans, "f", /*timeLimit=*/20);
@@ -313,7 +315,7 @@ std::string Session::comparePlansFor(const Depth &depth,
     return team.message();
   std::unique_ptr<PackageRuns> processes;
   if (depth.runsProcesses) {
-    auto made = PackageRuns::create(*plans, "f", /*gpu=*/false);
+    auto made = PackageRuns::create(*plans, "f", Target::host());
     if (!made)
       return made.message();
     processes = *std::move(made);
@@ -337,10 +339,11 @@ std::string Session::compareKernelsFor(const Depth &depth,
                                        const SelectLimits &limits,
                                        uint64_t seed) {
   Module plans;
-  if (std::string wrong = makePlans(/*gpu=*/true, limits, depth.variant, plans);
+  Target target = Target::anyGpu(Target::host().cpu);
+  if (std::string wrong = makePlans(target, limits, depth.variant, plans);
       !wrong.empty())
     return wrong;
-  auto runs = PackageRuns::create(*plans, "f", /*gpu=*/true);
+  auto runs = PackageRuns::create(*plans, "f", target);
   if (!runs)
     return runs.message();
   std::string wrong = compareExecuted(

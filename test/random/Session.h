@@ -79,8 +79,8 @@ private:
   /// what is wrong.
   std::string compileTo(CompileOptions options, Phase phase, Module &module);
   /// Compiles the program to plans; empty, or what is wrong.
-  std::string makePlans(bool gpu, const SelectLimits &limits, size_t variant,
-                        Module &plans);
+  std::string makePlans(const Target &target, const SelectLimits &limits,
+                        size_t variant, Module &plans);
   /// Compares what another way to execute the program leaves.
   std::string compareExecuted(verify::Comparison::Executor executor,
                               bool reordersSums, const Depth &depth,

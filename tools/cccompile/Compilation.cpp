@@ -33,7 +33,7 @@ codegen::ProgramText programText(const SourceFile &source) {
 bool dumpKernelPlans(mlir::ModuleOp plans, const Options &options,
                      const CompilationHost &host, Diagnostics &diagnostics,
                      int &code) {
-  if (options.dumpFolder.empty() || options.target == "cpu")
+  if (options.dumpFolder.empty() || !options.target.isGpu())
     return true;
   Options kernels = options;
   kernels.emit = "kernels";
@@ -85,7 +85,7 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
   parts.file = programText(source);
   mlir::OwningOpRef<mlir::ModuleOp> unused;
   if (options.emit == "package" &&
-      (schedules || !options.topology.empty() || options.target != "cpu" ||
+      (schedules || !options.topology.empty() || options.target.isGpu() ||
        options.autotune)) {
     CompileOptions plain = compileOptions;
     plain.unscheduled = true;
@@ -196,7 +196,7 @@ void Compilation::setOptions() {
   compileOptions.rank = options.rank;
   compileOptions.topology = options.topology;
   compileOptions.searchSeconds = options.searchSeconds;
-  compileOptions.gpu = options.target != "cpu";
+  compileOptions.target = options.target;
   compileOptions.stopAfter = lastPhase();
 }
 

@@ -169,14 +169,7 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
       packageOptions.bounded = bounds.outputs;
     }
   }
-  using codegen::CpuLevel;
-  if (options.cpu == "x86-64")
-    packageOptions.cpu.level = CpuLevel::X86_64;
-  else if (options.cpu == "x86-64-v3")
-    packageOptions.cpu.level = CpuLevel::X86_64_V3;
-  else if (options.cpu == "x86-64-v4")
-    packageOptions.cpu.level = CpuLevel::X86_64_V4;
-  packageOptions.gpu = options.target != "cpu";
+  packageOptions.target = options.target;
   Result<runtime::Package> package =
       codegen::buildPackage(plans, packageOptions);
   if (package)
@@ -223,9 +216,9 @@ ccn::makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
   if (options.emit == "cuda")
     return written(std::move(kernels->source));
   if (options.emit == "ptx")
-    return written(runtime::compileToPtx(kernels->source, options.target));
+    return written(runtime::compileToPtx(kernels->source, options.target.name()));
   Result<runtime::CompiledKernels> compiled =
-      runtime::compileKernels(kernels->source, options.target);
+      runtime::compileKernels(kernels->source, options.target.name());
   return written(compiled ? Result<std::string>(std::move(compiled->cubin))
                           : compiled.status());
 }

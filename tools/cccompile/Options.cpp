@@ -64,6 +64,21 @@ static bool isPrefix(const std::string &text) {
          });
 }
 
+/// The architectures of GPUs, with a text between two.
+static std::string gpuNames(const std::string &between) {
+  std::string names;
+  for (const GpuArch &arch : gpuArchs)
+    names += (names.empty() ? "" : between) + std::string(arch.name);
+  return names;
+}
+
+/// What a function parses that says what it expected.
+template <typename T>
+static CLI::Validator expectParsed(Result<T> parse(std::string_view)) {
+  return CLI::Validator(
+      [parse](std::string &text) { return parse(text).message(); }, "");
+}
+
 namespace {
 
 /// The command line while it is read: CLI11's options, and where texts go
@@ -94,6 +109,8 @@ private:
   Options &options;
   CLI::App app;
   std::vector<std::string> params, mesh, inputs, outputs;
+  /// The target is empty if none is given.
+  std::string cpu = "native", target;
   std::string diagnostics = "text";
   CLI::Option *topology = nullptr, *search = nullptr;
 };
@@ -228,19 +245,21 @@ void CommandLine::addPhases() {
       ->type_name("N")
       ->check(expect("an integer from 0 to 65535", isIntegerFrom(0, 65535)));
   app.add_option(
-         "--cpu", options.cpu,
+         "--cpu", cpu,
          "with --emit package or lib, the CPU that it is for: native, as good "
          "as this machine's (the default); x86-64, any; x86-64-v3, "
          "with AVX2; x86-64-v4, with AVX-512")
       ->type_name("LEVEL")
-      ->check(expectOneOf({"native", "x86-64", "x86-64-v3", "x86-64-v4"}));
-  app.add_option("--target", options.target,
+      ->check(expectParsed(parseCpu));
+  app.add_option("--target", target,
                  "with --emit package or lib, what executes it: cpu (the "
-                 "default), or GPUs (and the CPU): sm_80, sm_90a; with --emit "
-                 "ptx or cubin, the GPUs to compile for; with --emit plan or "
-                 "--stop-after select or plan, what to plan for")
+                 "default), or GPUs (and the CPU): " +
+                     gpuNames(", ") +
+                     "; with --emit "
+                     "ptx or cubin, the GPUs to compile for; with --emit plan "
+                     "or --stop-after select or plan, what to plan for")
       ->type_name("TARGET")
-      ->check(expectOneOf({"cpu", "sm_80", "sm_90a"}));
+      ->check(expectParsed(parseTarget));
   app.add_flag("--autotune", options.autotune,
                "with --emit package, compile other ways to run the program "
                "too, for `ccrun --tune` to choose from by measurement: its "
@@ -328,23 +347,26 @@ void CommandLine::checkOutput() {
 }
 
 void CommandLine::checkTarget() {
+  bool isGiven = !target.empty();
   bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
                    options.stopAfter == "plan";
-  if (!options.target.empty() && !options.emitsCode() && !isPlanned)
+  if (isGiven && !options.emitsCode() && !isPlanned)
     throw CLI::ValidationError(
         "--target", "expected --stop-after select or plan, or --emit plan, "
                     "package, lib, kernels, cuda, ptx or cubin, beside it");
-  if (options.emitsKernels() && options.target == "cpu")
+  options.target = isGiven ? *parseTarget(target) : Target();
+  if (options.emitsKernels() && isGiven && !options.target.isGpu())
     throw CLI::ValidationError("--target", "expected GPUs with --emit " +
                                                options.emit + ", found 'cpu'");
   // The text is the same for all GPUs, what is compiled is not.
   bool isText = options.emit == "kernels" || options.emit == "cuda";
-  if (options.emitsKernels() && !isText && options.target.empty())
-    throw CLI::ValidationError("--target",
-                               "expected 'sm_80' or 'sm_90a' with --emit " +
-                                   options.emit + ", found none");
-  if (options.target.empty())
-    options.target = isText ? "sm_90a" : "cpu";
+  if (options.emitsKernels() && !isText && !isGiven)
+    throw CLI::ValidationError("--target", "expected '" + gpuNames("' or '") +
+                                               "' with --emit " + options.emit +
+                                               ", found none");
+  if (isText && !isGiven)
+    options.target = Target::anyGpu();
+  options.target.cpu = *parseCpu(cpu);
 }
 
 void CommandLine::checkPhases() {

@@ -8,6 +8,8 @@
 #ifndef CCN_TOOLS_CCCOMPILE_OPTIONS_H
 #define CCN_TOOLS_CCCOMPILE_OPTIONS_H
 
+#include "lib/Target/Target.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,12 +35,9 @@ struct Options {
   std::string stopAfter;
   /// The rank whose program is made; none if it is not given.
   std::optional<int64_t> rank;
-  /// The CPU that packages are made for: a level of x86-64, or native.
-  std::string cpu = "native";
   /// Whether a package gets variants for measurement to choose from.
   bool autotune = false;
-  /// What packages are made for: cpu, or an architecture of GPUs as well.
-  std::string target;
+  Target target;
   std::string dumpFolder;
   std::string schedule;
   /// The machine that collectives get schedules for; none if empty.

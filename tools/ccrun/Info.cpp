@@ -6,12 +6,14 @@
 
 #include "tools/ccrun/Report.h"
 
+#include "lib/Target/Target.h"
 #include "runtime/cuda/KernelCache.h"
 #include "runtime/plan/PlanFields.h"
 #include "runtime/plan/TunedVariant.h"
 
 #include <algorithm>
 #include <ostream>
+#include <ranges>
 
 using namespace ccn;
 using namespace ccn::runtime;
@@ -21,8 +23,8 @@ using namespace ccn::runtime;
 static void printKernels(std::ostream &os, const GpuProgram &gpu) {
   std::vector<KernelResources> resources;
   std::string architecture;
-  for (const char *known : {"sm_90a", "sm_80"}) {
-    architecture = known;
+  for (const GpuArch &known : gpuArchs | std::views::reverse) {
+    architecture = known.name;
     Result<std::optional<CompiledKernels>> kept =
         KernelCache::shared().find(gpu.source, architecture);
     if (kept && *kept)

@@ -3,6 +3,7 @@
 #include "codegen/gpu/map/LoopTiles.h"
 
 #include "codegen/gpu/map/RowTeams.h"
+#include "lib/Target/Target.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -186,7 +187,7 @@ BlockOfTiles codegen::shareTiles(const LoopPlan &loop) {
   block.columns = most(threadsPerBlock / most(16, tileRows), tileColumns);
   block.rows = most(threadsPerBlock / block.columns, tileRows);
   block.others = threadsPerBlock / (block.rows * block.columns);
-  constexpr int64_t warp = 32;
+  constexpr int64_t warp = GpuArch::warpSize;
   block.laneColumns =
       std::min(warp / std::min<int64_t>(4, block.rows), block.columns);
   block.laneRows = std::min(warp / block.laneColumns, block.rows);

@@ -4,6 +4,7 @@
 
 #include "codegen/gpu/map/ExchangePackets.h"
 #include "codegen/gpu/map/RowShares.h"
+#include "lib/Target/Target.h"
 #include "runtime/plan/GpuAbi.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -31,8 +32,9 @@ Team teamIn(const KernelPlan &kernel, const runtime::RowsPart &rows) {
 /// Whether a warp has several teams, all with as many rows, so that all of its
 /// threads come to where some wait for each other.
 bool fillsWarps(const runtime::RowsPart &rows, Team team) {
-  return team.kind == Team::Lanes && team.lanes > 1 && team.lanes < 32 &&
-         rows.rows % (32 / team.lanes) == 0;
+  return team.kind == Team::Lanes && team.lanes > 1 &&
+         team.lanes < GpuArch::warpSize &&
+         rows.rows % (GpuArch::warpSize / team.lanes) == 0;
 }
 
 class RowsMapper {

@@ -3,6 +3,7 @@
 #include "codegen/gpu/map/RowTeams.h"
 
 #include "codegen/gpu/map/ColumnSums.h"
+#include "lib/Target/Target.h"
 #include "runtime/tensor/ElementType.h"
 #include "runtime/tensor/Strided.h"
 
@@ -105,7 +106,6 @@ int64_t codegen::longestRow(const RowsPart &rows) {
 }
 
 int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
-  constexpr int64_t warp = 32;
   // What a thread has in registers of a row: so many bytes leave room for as
   // many threads as keep memory busy (on an H200 two vectors of 16 bytes each
   // of 1024 threads of a multiprocessor are twice what comes in 700 ns if as
@@ -123,8 +123,8 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
                            powerOf2(together / vector.bytes));
   lanes = std::min({lanes, powerOf2(vectors), most});
   // Of few rows a thread has a vector, but a warp two before it is a block.
-  if (vectors <= 2 * warp)
-    most = std::min(most, warp);
+  if (vectors <= 2 * GpuArch::warpSize)
+    most = std::min(most, GpuArch::warpSize);
   while (lanes < std::min(vectors, most) && rows.rows * lanes < spare)
     lanes *= 2;
   return lanes;
@@ -134,7 +134,7 @@ Team codegen::teamFor(const RowsPart &rows, int64_t threads) {
   if (isElementwise(rows) || (longestRow(rows) >= 32768 && rows.rows <= 32))
     return {Team::Grid};
   int64_t lanes = lanesForRow(rows, threads);
-  if (lanes > 32)
+  if (lanes > GpuArch::warpSize)
     return {Team::Block, threads};
   return {Team::Lanes, lanes};
 }
@@ -154,7 +154,7 @@ int64_t codegen::threadsFor(const runtime::Launch &launch) {
   // fewer registers unused.
   constexpr int64_t fewThreads = 256;
   int64_t lanes = lanesForRow(*rows, threadsPerBlock);
-  return lanes > 32 ? lanes : fewThreads;
+  return lanes > GpuArch::warpSize ? lanes : fewThreads;
 }
 
 int64_t codegen::rowsOfBlock(const RowsPart &rows) {

@@ -28,11 +28,11 @@ constexpr Narrow narrowTypes[] = {{ElementType::F16, "f16"},
                                   {ElementType::F8E4M3, "f8E4M3FN"},
                                   {ElementType::F8E5M2, "f8E5M2"}};
 
-std::vector<CpuTarget> targets() {
-  std::vector<CpuTarget> result;
+std::vector<Target> targets() {
+  std::vector<Target> result;
   for (CpuLevel level :
        {CpuLevel::X86_64, CpuLevel::X86_64_V3, CpuLevel::X86_64_V4})
-    if (level <= CpuTarget::host().level)
+    if (level <= Target::host().cpu)
       result.push_back({level});
   return result;
 }
@@ -49,7 +49,7 @@ protected:
   }
 
   template <typename To, typename From>
-  std::vector<To> apply(const LoopKernel &kernel, const CpuTarget &target,
+  std::vector<To> apply(const LoopKernel &kernel, const Target &target,
                         std::vector<From> from) {
     std::vector<To> to(from.size());
     auto object = compile(kernel, target);
@@ -64,7 +64,7 @@ protected:
   }
 
   template <typename Bits>
-  void decodes(const Narrow &narrow, const CpuTarget &target) {
+  void decodes(const Narrow &narrow, const Target &target) {
     std::vector<Bits> patterns(size_t(1) << (8 * sizeof(Bits)));
     for (size_t i = 0; i < patterns.size(); ++i)
       patterns[i] = static_cast<Bits>(i);
@@ -83,7 +83,7 @@ protected:
   }
 
   template <typename Bits, typename Wide>
-  void encodes(const Narrow &narrow, const CpuTarget &target,
+  void encodes(const Narrow &narrow, const Target &target,
                const std::vector<Wide> &values) {
     auto found = apply<Bits>(conversion("arith.truncf",
                                         sizeof(Wide) == 8 ? "f64" : "f32",
@@ -143,7 +143,7 @@ template <typename Wide> std::vector<Wide> neighbours(const Narrow &narrow) {
 }
 
 TEST_F(ConvertFloats, DecodeAllPatterns) {
-  for (const CpuTarget &target : targets())
+  for (const Target &target : targets())
     for (const Narrow &narrow : narrowTypes)
       if (runtime::sizeInBytes(narrow.type) == 1)
         decodes<uint8_t>(narrow, target);
@@ -152,7 +152,7 @@ TEST_F(ConvertFloats, DecodeAllPatterns) {
 }
 
 TEST_F(ConvertFloats, EncodeFromF32) {
-  for (const CpuTarget &target : targets())
+  for (const Target &target : targets())
     for (const Narrow &narrow : narrowTypes)
       if (runtime::sizeInBytes(narrow.type) == 1)
         encodes<uint8_t>(narrow, target, neighbours<float>(narrow));
@@ -161,7 +161,7 @@ TEST_F(ConvertFloats, EncodeFromF32) {
 }
 
 TEST_F(ConvertFloats, EncodeFromF64RoundsOnce) {
-  for (const CpuTarget &target : targets())
+  for (const Target &target : targets())
     for (const Narrow &narrow : narrowTypes)
       if (runtime::sizeInBytes(narrow.type) == 1)
         encodes<uint8_t>(narrow, target, neighbours<double>(narrow));

@@ -39,7 +39,7 @@ protected:
   /// The kernel's result for tensors of one type and shape; the same if it is
   /// compiled quickly.
   HostTensor apply(const LoopKernel &loop, std::vector<HostTensor> inputs,
-                   const CpuTarget &target = CpuTarget::host()) {
+                   const Target &target = Target::host()) {
     LoopKernel rare = loop;
     rare.isRare = !loop.isRare;
     HostTensor result = applyOne(loop, inputs, target);
@@ -50,7 +50,7 @@ protected:
 private:
   HostTensor applyOne(const LoopKernel &loop,
                       const std::vector<HostTensor> &inputs,
-                      const CpuTarget &target) {
+                      const Target &target) {
     const HostTensor &first = inputs.front();
     HostTensor result = get(HostTensor::zeros(first.type(), first.shape()));
     auto object = compile(loop, target);
@@ -96,7 +96,7 @@ TEST_F(ElementwiseLoops, SumOfProductOnEveryType) {
                  b = randomTensor(type, {size}, 2),
                  c = randomTensor(type, {size}, 3);
       HostTensor expected = get(binary("add", get(binary("mul", a, b)), c));
-      for (CpuLevel level : {CpuLevel::X86_64, CpuTarget::host().level})
+      for (CpuLevel level : {CpuLevel::X86_64, Target::host().cpu})
         expectEqual(apply(loop, {a, b, c}, {level}), expected,
                     a.describe() + " a * b + c");
     }

@@ -79,7 +79,7 @@ protected:
 
   std::unique_ptr<LoadedObject>
   compile(llvm::ArrayRef<LoopKernel> kernels,
-          const CpuTarget &target = CpuTarget::host()) {
+          const Target &target = Target::host()) {
     llvm::Expected<CompiledLoops> loops =
         compileLoops(&context, kernels, target);
     if (!loops) {

@@ -244,7 +244,7 @@ protected:
       loop.name = "loop" + std::to_string(kernels.size());
       kernels.push_back(loop);
     }
-    for (CpuLevel level : {CpuLevel::X86_64, CpuTarget::host().level}) {
+    for (CpuLevel level : {CpuLevel::X86_64, Target::host().cpu}) {
       auto object = compile(kernels, {level});
       if (!object)
         continue;

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/unit/Verify/Examples.h"
+#include "lib/Target/Target.h"
 #include "runtime/cuda/Compiler.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Cuda/PtxReader.h"
@@ -19,24 +20,19 @@
 
 using namespace ccn::runtime;
 
+namespace ccn {
+static void PrintTo(const GpuArch &architecture, std::ostream *os) {
+  *os << architecture.name;
+}
+} // namespace ccn
+
 namespace ccn::test {
 
 namespace {
 
-struct Architecture {
-  const char *name;
-  /// Bytes that a block can have, static and dynamic.
-  int64_t mostShared;
-
-  friend void PrintTo(const Architecture &architecture, std::ostream *os) {
-    *os << architecture.name;
-  }
-};
-constexpr Architecture architectures[] = {{"sm_80", 163 * 1024},
-                                          {"sm_90a", 227 * 1024}};
 constexpr int64_t registersOfMultiprocessor = 65536;
 
-using Case = std::tuple<std::filesystem::path, Architecture>;
+using Case = std::tuple<std::filesystem::path, GpuArch>;
 
 class KernelsOfExamples : public testing::TestWithParam<Case> {
 protected:
@@ -47,7 +43,7 @@ protected:
 };
 
 void check(const GpuProgram &program, const std::string &schedule,
-           const Architecture &architecture,
+           const GpuArch &architecture,
            int64_t mostRegisters = registersOfMultiprocessor) {
   std::string ptx;
   Result<CompiledKernels> compiled =
@@ -76,7 +72,7 @@ void check(const GpuProgram &program, const std::string &schedule,
                 kernel.waits ? ", waits" : "");
     EXPECT_EQ(found->spillStores, 0) << kernel.name;
     EXPECT_EQ(found->spillLoads, 0) << kernel.name;
-    EXPECT_LE(found->sharedBytes + kernel.sharedBytes, architecture.mostShared)
+    EXPECT_LE(found->sharedBytes + kernel.sharedBytes, architecture.sharedBytes)
         << kernel.name;
     EXPECT_LE(found->registers * kernel.threads, registersOfMultiprocessor)
         << kernel.name;
@@ -91,20 +87,20 @@ TEST_P(KernelsOfExamples, FitTheGpu) {
     SCOPED_TRACE("under '" + schedule + "'");
     check(emitFor(compiler, example.text,
                   {.phase = Phase::Plan, .schedule = schedule}),
-          schedule, std::get<Architecture>(GetParam()));
+          schedule, std::get<GpuArch>(GetParam()));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, KernelsOfExamples,
     testing::Combine(testing::ValuesIn(verify::findExamples()),
-                     testing::ValuesIn(architectures)),
+                     testing::ValuesIn(gpuArchs)),
     [](const auto &info) {
       return std::get<std::filesystem::path>(info.param).stem().string() + "_" +
-             std::get<Architecture>(info.param).name;
+             std::string(std::get<GpuArch>(info.param).name);
     });
 
-class KernelsOfNorms : public testing::TestWithParam<Architecture> {
+class KernelsOfNorms : public testing::TestWithParam<GpuArch> {
 protected:
   void SetUp() override {
     if (Result<std::string> version = compilerVersion(); !version)
@@ -299,8 +295,10 @@ TEST_P(KernelsOfNorms, OfTransposesFitTheGpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KernelsOfNorms, testing::ValuesIn(architectures),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, KernelsOfNorms, testing::ValuesIn(gpuArchs),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
 
 } // namespace
 

@@ -1,11 +1,13 @@
-//===- CpuTarget.h - What machine code is generated for ---------*- C++ -*-===//
+//===- EmitObject.h - Machine code for the CPU ------------------*- C++ -*-===//
 //
-// The CPUs, and how LLVM is asked for object files for them.
+// How LLVM is asked for object files.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CCN_CODEGEN_CPU_CPUTARGET_H
-#define CCN_CODEGEN_CPU_CPUTARGET_H
+#ifndef CCN_CODEGEN_CPU_EMITOBJECT_H
+#define CCN_CODEGEN_CPU_EMITOBJECT_H
+
+#include "lib/Target/Target.h"
 
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -13,26 +15,12 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace ccn::codegen {
 
-/// The levels of the x86-64 psABI.
-enum class CpuLevel : uint8_t { X86_64, X86_64_V3, X86_64_V4 };
-struct CpuTarget {
-  CpuLevel level = CpuLevel::X86_64;
-
-  /// The highest level that this machine has.
-  static CpuTarget host();
-};
-
-/// What a CPU must have to execute code for the target, by the names in
-/// /proc/cpuinfo.
-std::vector<std::string> requiredFeatures(const CpuTarget &target);
-
 /// Position independent, for Linux. Code that is rare is generated quickly.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-makeTargetMachine(const CpuTarget &target, bool isRare);
+makeTargetMachine(const Target &target, bool isRare);
 
 /// The object file of an optimized module; empty if the target has none.
 std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine);
@@ -51,4 +39,4 @@ public:
 
 } // namespace ccn::codegen
 
-#endif // CCN_CODEGEN_CPU_CPUTARGET_H
+#endif // CCN_CODEGEN_CPU_EMITOBJECT_H

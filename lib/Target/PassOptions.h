@@ -1,0 +1,60 @@
+//===- PassOptions.h - Targets as options of passes -------------*- C++ -*-===//
+//
+// Lets options of passes be targets. In pipelines they are written as on the
+// command line of cccompile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_TARGET_PASSOPTIONS_H
+#define CCN_LIB_TARGET_PASSOPTIONS_H
+
+#include "lib/Target/Target.h"
+
+#include "llvm/Support/CommandLine.h"
+
+namespace ccn {
+
+/// Reads values of type T by a function, and writes them by their name.
+template <typename T, Result<T> parseText(std::string_view)>
+class PassOptionParser : public llvm::cl::basic_parser<T> {
+public:
+  explicit PassOptionParser(llvm::cl::Option &option)
+      : llvm::cl::basic_parser<T>(option) {}
+
+  /// Whether it failed, as LLVM has it.
+  bool parse(llvm::cl::Option &option, llvm::StringRef, llvm::StringRef text,
+             T &value) {
+    Result<T> parsed = parseText(text);
+    if (!parsed)
+      return option.error(parsed.message());
+    value = *std::move(parsed);
+    return false;
+  }
+  static void print(llvm::raw_ostream &os, const T &value) {
+    os << textOf(value);
+  }
+  void printOptionDiff(const llvm::cl::Option &option, const T &,
+                       const llvm::cl::OptionValue<T> &, size_t width) const {
+    this->printOptionNoValue(option, width);
+  }
+  void anchor() override {}
+
+private:
+  static llvm::StringRef textOf(const Target &target) { return target.name(); }
+};
+
+} // namespace ccn
+
+namespace llvm::cl {
+
+template <>
+class parser<ccn::Target>
+    : public ccn::PassOptionParser<ccn::Target, ccn::parseTarget> {
+public:
+  using PassOptionParser::PassOptionParser;
+  StringRef getValueName() const override { return "target"; }
+};
+
+} // namespace llvm::cl
+
+#endif // CCN_LIB_TARGET_PASSOPTIONS_H
