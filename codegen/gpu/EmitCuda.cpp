@@ -217,10 +217,12 @@ llvm::Expected<GpuProgram> Emitter::run() {
 
 llvm::Expected<GpuProgram> codegen::emitCuda(const Plan &plan,
                                              ArrayRef<LoopKernel> loops,
+                                             const Target &target,
+                                             const Machine &machine,
                                              llvm::StringRef text) {
   LoopKernels bodies(loops);
   llvm::Expected<std::unique_ptr<KernelPlans>> plans =
-      mapKernels(plan, bodies, allSkeletons());
+      mapKernels(plan, bodies, allSkeletons(), target, machine);
   if (!plans)
     return plans.takeError();
   return Emitter(**plans, text).run();

@@ -9,18 +9,22 @@
 #define CCN_CODEGEN_GPU_EMITCUDA_H
 
 #include "codegen/plan/LoopKernel.h"
+#include "lib/Target/Machine.h"
 #include "runtime/plan/GpuProgram.h"
 #include "runtime/plan/Plan.h"
 
 namespace ccn::codegen {
 
-/// The kernels of a plan whose loops are in `loops`. The source is for NVRTC,
-/// from sm_80 on, with the options --std=c++17 --fmad=false. Fails if the mesh
-/// has more than CCN_MAX_RANKS ranks, or if something of the plan has no
-/// translation. `text` is the program's file, if its lines are to stand above
-/// the kernels that compute what they say.
+/// The kernels of a plan whose loops are in `loops`, for GPUs of which the
+/// machine has figures. The source is for NVRTC, from sm_80 on, with the options
+/// --std=c++17 --fmad=false. Fails if the mesh has more than CCN_MAX_RANKS
+/// ranks, or if something of the plan has no translation. `text` is the
+/// program's file, if its lines are to stand above the kernels that compute what
+/// they say.
 llvm::Expected<runtime::GpuProgram> emitCuda(const runtime::Plan &plan,
                                              llvm::ArrayRef<LoopKernel> loops,
+                                             const Target &target,
+                                             const Machine &machine,
                                              llvm::StringRef text = "");
 
 } // namespace ccn::codegen

@@ -39,9 +39,11 @@ static bool hasPlan(const runtime::Package &package,
 
 static Result<runtime::GpuProgram> kernelsOf(const runtime::Plan &plan,
                                              const LoopLibrary &library,
+                                             const Target &target,
+                                             const Machine &machine,
                                              const ProgramText &file) {
-  llvm::Expected<runtime::GpuProgram> gpu =
-      emitCuda(plan, library.kernels, file.text);
+  llvm::Expected<runtime::GpuProgram> gpu = emitCuda(
+      plan, library.kernels, target, machine.orOf(target), file.text);
   if (!gpu)
     return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
   return std::move(*gpu);
@@ -49,19 +51,24 @@ static Result<runtime::GpuProgram> kernelsOf(const runtime::Plan &plan,
 
 Result<runtime::GpuProgram> codegen::buildKernels(ModuleOp plans,
                                                   const std::string &program,
+                                                  const Target &target,
+                                                  const Machine &machine,
                                                   const ProgramText &file) {
   LoopLibrary library;
   library.file = file.name;
   runtime::Plan plan = exportPlan(plans, program, library);
-  return kernelsOf(plan, library, file);
+  return kernelsOf(plan, library, target, machine, file);
 }
 
 Result<std::string> codegen::printKernelPlans(ModuleOp plans,
-                                              const std::string &program) {
+                                              const std::string &program,
+                                              const Target &target,
+                                              const Machine &machine) {
   LoopLibrary library;
   runtime::Plan plan = exportPlan(plans, program, library);
   llvm::Expected<std::unique_ptr<KernelPlans>> mapped =
-      mapKernels(plan, LoopKernels(library.kernels), allSkeletons());
+      mapKernels(plan, LoopKernels(library.kernels), allSkeletons(), target,
+                 machine.orOf(target));
   if (!mapped)
     return error("no kernels for GPUs: ", llvm::toString(mapped.takeError()));
   return printKernels(**mapped);
@@ -80,7 +87,8 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
       -> Result<std::optional<runtime::GpuProgram>> {
     if (!options.target.isGpu())
       return std::optional<runtime::GpuProgram>();
-    Result<runtime::GpuProgram> gpu = kernelsOf(plan, library, options.file);
+    Result<runtime::GpuProgram> gpu = kernelsOf(
+        plan, library, options.target, options.machine, options.file);
     if (!gpu)
       return gpu.status();
     return std::optional(*std::move(gpu));

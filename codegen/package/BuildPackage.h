@@ -10,6 +10,7 @@
 
 #include "codegen/cpu/CpuLoops.h"
 #include "dialect/plan/Plan.h"
+#include "lib/Target/Machine.h"
 #include "runtime/plan/Package.h"
 
 namespace ccn::codegen {
@@ -45,6 +46,9 @@ struct PackageOptions {
   std::string variant = {};
   std::vector<VariantOptions> variants = {};
   Target target = Target::host();
+  /// The figures that kernels are chosen by; the target's own if there are
+  /// none.
+  Machine machine = {};
   ProgramText file = {};
 };
 
@@ -52,12 +56,16 @@ struct PackageOptions {
 /// Fails as emitCuda does.
 Result<runtime::GpuProgram> buildKernels(mlir::ModuleOp plans,
                                          const std::string &program,
+                                         const Target &target,
+                                         const Machine &machine,
                                          const ProgramText &file = {});
 
 /// What the kernels are to be, as text: a line for each kernel, part and loop.
 /// Fails as mapKernels does.
 Result<std::string> printKernelPlans(mlir::ModuleOp plans,
-                                     const std::string &program);
+                                     const std::string &program,
+                                     const Target &target,
+                                     const Machine &machine);
 
 /// Compiles all loops. Fails only if the compiler's parts do, or a name is not
 /// UTF-8.

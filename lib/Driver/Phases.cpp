@@ -322,7 +322,8 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     // What the schedule left without use.
     after.addNestedPass<ProgramOp>(createSimplify({/*isScheduled=*/true}));
     if (options.explain)
-      after.addPass(createExplain());
+      after.addPass(createExplain(
+          {options.machine.gpu ? options.machine : Machine()}));
     break;
   case Phase::Localize:
     after.addNestedPass<ProgramOp>(createLocalize({options.rank.value_or(0)}));
@@ -330,7 +331,7 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
   case Phase::Select:
     after.addPass(
         createSelect({options.topology, options.searchSeconds, options.explain,
-                      options.target, options.limits.ll, options.limits.lamport,
+                      options.target, options.machine, options.limits.ll, options.limits.lamport,
                       options.limits.kernel, options.limits.push}));
     break;
   case Phase::Plan:

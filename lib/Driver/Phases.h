@@ -9,7 +9,7 @@
 #define CCN_LIB_DRIVER_PHASES_H
 
 #include "lib/Frontend/Lower.h"
-#include "lib/Target/Target.h"
+#include "lib/Target/Machine.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -65,9 +65,11 @@ struct CompileOptions {
   /// pass ccn-select); none if empty. Each search may take `searchSeconds`.
   std::string topology;
   double searchSeconds = 10;
-  /// What will run it, which decides how large all_reduces run; and limits of
-  /// theirs other than by default (see the pass ccn-select).
+  /// What will run it, and the figures by which it is decided how large
+  /// all_reduces run; the target's own if there are none. They may have other
+  /// limits than these say (see the pass ccn-select).
   Target target;
+  Machine machine;
   SelectLimits limits;
   /// Where the IR after each phase is written, as `0-parse.mlir`; none if
   /// empty.

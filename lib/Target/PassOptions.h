@@ -1,14 +1,15 @@
-//===- PassOptions.h - Targets as options of passes -------------*- C++ -*-===//
+//===- PassOptions.h - Targets and machines as options of passes *- C++ -*-===//
 //
-// Lets options of passes be targets. In pipelines they are written as on the
-// command line of cccompile.
+// Lets options of passes be targets and machines, so that the driver passes
+// these on as they are. In pipelines they are written as on the command line of
+// cccompile.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CCN_LIB_TARGET_PASSOPTIONS_H
 #define CCN_LIB_TARGET_PASSOPTIONS_H
 
-#include "lib/Target/Target.h"
+#include "lib/Target/Machine.h"
 
 #include "llvm/Support/CommandLine.h"
 
@@ -41,6 +42,7 @@ public:
 
 private:
   static llvm::StringRef textOf(const Target &target) { return target.name(); }
+  static llvm::StringRef textOf(const Machine &machine) { return machine.name; }
 };
 
 } // namespace ccn
@@ -53,6 +55,14 @@ class parser<ccn::Target>
 public:
   using PassOptionParser::PassOptionParser;
   StringRef getValueName() const override { return "target"; }
+};
+
+template <>
+class parser<ccn::Machine>
+    : public ccn::PassOptionParser<ccn::Machine, ccn::loadMachine> {
+public:
+  using PassOptionParser::PassOptionParser;
+  StringRef getValueName() const override { return "machine"; }
 };
 
 } // namespace llvm::cl

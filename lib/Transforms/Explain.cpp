@@ -24,10 +24,6 @@ namespace ccn {
 
 namespace {
 
-/// Collectives that are worth sharing a launch carry less than this: below, the
-/// launch takes longer than the bytes (365 GB/s, some microseconds).
-constexpr int64_t smallBytes = 1 << 20;
-
 /// What trying a primitive on a copy gave.
 struct Trial {
   /// Which condition failed; empty if none.
@@ -41,7 +37,9 @@ struct Trial {
 /// Explains one program.
 class Explainer {
 public:
-  explicit Explainer(ProgramOp program) : program(program) {}
+  Explainer(ProgramOp program, const Machine &machine)
+      : program(program), machine(machine),
+        smallBytes(machine.gpu->bytesOfLaunch()) {}
 
   void run() {
     for (Operation &op : program.getBody().front()) {
@@ -86,6 +84,9 @@ private:
               const Trial &trial, const Twine &suggestion);
 
   ProgramOp program;
+  const Machine &machine;
+  /// Collectives that are worth sharing a launch carry less than this.
+  int64_t smallBytes;
 };
 
 /// How schedules name an operation; empty if they cannot.
@@ -341,8 +342,10 @@ void Explainer::explainBucket() {
     });
     missed(ops.front(), "bucket",
            std::to_string(ops.size()) +
-               " small collectives are launched one by "
-               "one",
+               " small collectives are launched one by one, where a launch "
+               "takes longer than " +
+               describeBytes(static_cast<double>(smallBytes)) + " on '" +
+               machine.name + "' (" + machine.measuredOn + ")",
            trial,
            "bucket " + llvm::join(names, ", ") + " size " +
                std::to_string(16 * smallBytes));
@@ -353,8 +356,16 @@ struct ExplainPass : ccn::impl::ExplainBase<ExplainPass> {
   using ExplainBase::ExplainBase;
 
   void runOnOperation() override {
+    // Schedules are for GPUs: CPUs are there to try them.
+    const Machine &figures = machine.orOf(Target::anyGpu());
+    if (!figures.gpu) {
+      getOperation()->emitError()
+          << "expected a machine with figures of GPUs, found '" << figures.name
+          << "'";
+      return signalPassFailure();
+    }
     for (auto program : getOperation().getOps<ProgramOp>())
-      Explainer(program).run();
+      Explainer(program, figures).run();
   }
 };
 

@@ -389,7 +389,8 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
   let summary = "Gives every collective of localized programs an algorithm";
   let description = [{
     Writes `ccn.algorithm` and `ccn.protocol` on every `ccn.communicate`. What a schedule
-    chose stays, for a kernel on everything in it; without a choice it is
+    chose stays, for a kernel on everything in it; without a choice it is, by the figures
+    of the machines that the compiler has (`lib/Target/README.md`),
 
     | collective | algorithm, protocol |
     | --- | --- |
@@ -454,7 +455,9 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     Option<"explains", "explains", "bool", /*default=*/"true",
            "Whether remarks say what was chosen">,
     Option<"target", "target", "::ccn::Target", /*default=*/"",
-           "What runs it, as the option of cccompile: the table's limits are its">,
+           "What runs it, as the option of cccompile">,
+    Option<"machine", "machine", "::ccn::Machine", /*default=*/"",
+           "The figures that the table's limits are of, by name or file, instead of the target's">,
     Option<"llLimit", "ll-limit", "int64_t", /*default=*/"-1",
            "The bytes up to which an all_reduce is one_shot by ll, instead of the table's">,
     Option<"lamportLimit", "lamport-limit", "int64_t", /*default=*/"-1",
@@ -477,6 +480,10 @@ def VerifyPlans : Pass<"ccn-verify-plans", "::mlir::ModuleOp"> {
 
 def Explain : Pass<"ccn-explain", "::mlir::ModuleOp"> {
   let summary = "Says what a schedule could still do, and what is in the way";
+  let options = [
+    Option<"machine", "machine", "::ccn::Machine", /*default=*/"",
+           "The GPUs that sizes are judged by, by name or file">
+  ];
   let description = [{
     Tries primitives on copies of each program and makes a remark of each that would
     help: what it saves, or which condition fails. Changes nothing, and does nothing
@@ -486,7 +493,8 @@ def Explain : Pass<"ccn-explain", "::mlir::ModuleOp"> {
     - `overlap`: products that wait for a collective, or collectives for a product;
     - `fuse`: operations that hang together and are in no kernel;
     - `slice_state`: arguments of which every rank needs its slice only;
-    - `bucket`: small collectives of one kind.
+    - `bucket`: collectives of one kind that take less time than their launch on GPUs
+      like the machine's.
   }];
 }
 

@@ -26,11 +26,9 @@ namespace ccn {
 
 namespace {
 
-constexpr int64_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
-
 /// The memory of a rank that a program's all_reduces by lamport take at most
 /// where nobody asks for it: each has its own.
-constexpr int64_t mostLamportMemory = 256 * mebibyte;
+constexpr int64_t mostLamportMemory = int64_t(256) << 20;
 
 /// Up to how many bytes, as the largest part that a rank has, an all_reduce is
 /// done in one shot, by what protocol; -1 is none.
@@ -57,37 +55,33 @@ bool meets(FusedOp kernel) {
 
 /// The limits by default. In kernels on CPUs other operations read what
 /// `simple` combines from where it is; on GPUs its meetings cost more, unless
-/// the kernel has them anyway. Beyond 64 KiB it costs more that `ll` sends
-/// twice the bytes than that `lamport` clears them. In one shot each of n ranks
-/// sends the whole n - 1 times, in two 2 (n - 1) / n times, with two meetings
-/// more: on GPUs about as long as the links take for 1.1 MiB, so that one shot
-/// is faster up to 1.1 MiB * n / ((n - 1) (n - 2)), and for two ranks up to
-/// where clearing costs as much.
+/// the kernel has them anyway. In one shot each of n ranks sends the whole n - 1
+/// times, in two 2 (n - 1) / n times, with two meetings more; on GPUs these cost
+/// as much as the links take for the machine's limit m of `lamport`, so that one
+/// shot is faster up to m * n / ((n - 1) (n - 2)), and for two ranks up to where
+/// clearing costs as much. Ranks of CPUs share what memory gives.
 ///
-/// Of three GPUs and more that read what others have, each gets 320 GB/s from
-/// its links, of ones that write 345: more than what one meeting more costs.
-Limits defaultLimits(int64_t ranks, const Target &target, FusedOp kernel) {
-  bool onGpus = target.isGpu();
+/// Where ranks read what others have, links give less than where they write: by
+/// enough, from the limit of `push` on, for one meeting more.
+Limits defaultLimits(int64_t ranks, const Target &target,
+                     const Machine &machine, FusedOp kernel) {
+  bool isPair = ranks <= 2;
+  const Machine::OneShot &own =
+      kernel ? (isPair ? machine.pairInKernel : machine.groupInKernel)
+             : (isPair ? machine.pair : machine.group);
   Limits limits;
-  if (onGpus)
-    limits.push = 32 * mebibyte;
-  if (kernel)
-    limits.simple = 4 * kibibyte;
-  // Between two ranks one shot takes no more bytes than two.
-  if (onGpus && kernel && ranks <= 2)
-    limits.simple = std::numeric_limits<int64_t>::max();
-  if (onGpus && kernel && meets(kernel))
+  limits.push = machine.push;
+  limits.simple = own.simple;
+  if (target.isGpu() && kernel && meets(kernel))
     return limits;
-  if (onGpus) {
-    // Of a kernel of rows few blocks send what they take.
-    limits.ll = (kernel ? 8 : 64) * kibibyte;
-    limits.lamport =
-        ranks <= 2 ? (kernel ? 4 : 32) * mebibyte
-                   : 1152 * kibibyte * ranks / ((ranks - 1) * (ranks - 2));
-  } else if (!kernel) {
-    limits.ll = ranks <= 2 ? mebibyte : 64 * kibibyte;
-    limits.lamport = ranks <= 2 ? -1 : mebibyte / ranks * 4;
-  }
+  limits.ll = own.ll;
+  limits.lamport = own.lamport;
+  bool isScaled = !isPair && own.lamport != Machine::never &&
+                  own.lamport != Machine::always;
+  if (isScaled && target.isGpu())
+    limits.lamport = own.lamport * ranks / ((ranks - 1) * (ranks - 2));
+  else if (isScaled)
+    limits.lamport = own.lamport / ranks * 4;
   return limits;
 }
 
@@ -97,8 +91,8 @@ struct Builtin {
   Protocol protocol = Protocol::simple;
 };
 
-/// The machine that collectives may have algorithms of their own for.
-struct Machine {
+/// The GPUs and links that collectives may have algorithms of their own for.
+struct Network {
   /// As the option names it.
   std::string topology;
   synth::Fabric fabric;
@@ -111,9 +105,9 @@ struct Machine {
 class Selector {
 public:
   Selector(ModuleOp module, const SelectOptions &options,
-           const Machine *machine)
+           const Network *network)
       : module(module), mesh(getMesh(module)), options(options),
-        machine(machine), builder(module.getContext()) {}
+        network(network), builder(module.getContext()) {}
 
   void select(CommunicateOp op);
 
@@ -145,7 +139,7 @@ private:
   /// The protocol of an algorithm that is chosen.
   Protocol protocolFor(CommunicateOp op, FusedOp kernel, Attribute algorithm);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
-  /// A schedule for the machine, if one is predicted to be faster than what is
+  /// A schedule for the network, if one is predicted to be faster than what is
   /// built in.
   FlatSymbolRefAttr synthesizedFor(CommunicateOp op, FusedOp kernel,
                                    Builtin builtin);
@@ -157,7 +151,7 @@ private:
   ModuleOp module;
   MeshOp mesh;
   const SelectOptions &options;
-  const Machine *machine;
+  const Network *network;
   Builder builder;
   /// By program.
   llvm::DenseMap<Operation *, int64_t> lamportMemory;
@@ -173,7 +167,9 @@ static bool hasSentinel(CommunicateOp op) {
 }
 
 Limits Selector::limitsFor(CommunicateOp op, FusedOp kernel) {
-  Limits limits = defaultLimits(countRanks(op), options.target, kernel);
+  Limits limits = defaultLimits(
+      countRanks(op), options.target, options.machine.orOf(options.target),
+      kernel);
   for (auto [option, limit] : {std::pair(options.llLimit, &limits.ll),
                                std::pair(options.lamportLimit, &limits.lamport),
                                std::pair(options.kernelLimit, &limits.simple),
@@ -283,16 +279,16 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
   std::optional<Candidate> fastest;
   for (const char *objective : {"latency", "bandwidth"}) {
     SynthRequest request = requestFor(collectiveOf(op));
-    request.topology = machine->topology;
+    request.topology = network->topology;
     request.objective = objective;
-    request.seconds = machine->seconds;
+    request.seconds = network->seconds;
     Result<Synthesized> found = synthesizeOnce(request);
     if (!found) {
       why = found.message();
       continue;
     }
     Result<synth::Schedule> schedule =
-        synth::parseSchedule(found->schedule, machine->topology);
+        synth::parseSchedule(found->schedule, network->topology);
     std::string wrong = schedule ? synth::check(*schedule) : schedule.message();
     if (!wrong.empty()) {
       why = wrong;
@@ -303,7 +299,7 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
       continue;
     }
     Result<synth::Timing> timing = synth::simulate(
-        *schedule, machine->fabric, bytes, partialFactor(collectiveOf(op)));
+        *schedule, network->fabric, bytes, partialFactor(collectiveOf(op)));
     if (!timing)
       why = timing.message();
     else if (!fastest || timing->eventUs < fastest->time)
@@ -324,7 +320,7 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
        Twine(bytesTaken(op)) + " B on " + Twine(countRanks(op)) + " ranks")
           .str();
   auto keep = [&](const std::string &why) {
-    if (machine->explains)
+    if (network->explains)
       remark::missed(op.getLoc(), remarkOptions())
           << "a schedule for " + what
           << remark::detail::Remark::Arg("Reason", why)
@@ -349,14 +345,14 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
   };
   Result<double> builtinTime = predictBuiltin(
       builtin.algorithm, builtin.protocol, op.getCollective(),
-      static_cast<int>(op.getRoot().value_or(0)), machine->fabric, bytes);
+      static_cast<int>(op.getRoot().value_or(0)), network->fabric, bytes);
   std::string size = describeSize(found->schedule);
   if (builtinTime && *builtinTime <= found->time)
     return keep("one of " + size + " is predicted to take " +
                 microseconds(found->time) + ", " +
                 stringifyAlgorithm(builtin.algorithm).str() + " " +
                 microseconds(*builtinTime));
-  if (machine->explains)
+  if (network->explains)
     remark::passed(op.getLoc(), remarkOptions())
         << what + " takes a schedule of " + size + ", predicted to take " +
                microseconds(found->time) + "; " +
@@ -364,7 +360,7 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
                (builtinTime ? microseconds(*builtinTime)
                             : builtinTime.message());
   return addAlgorithm(module, found->schedule,
-                      algorithmName(collectiveOf(op), machine->topology),
+                      algorithmName(collectiveOf(op), network->topology),
                       op.getLoc());
 }
 
@@ -381,7 +377,7 @@ void Selector::select(CommunicateOp op) {
     Limits limits = limitsFor(op, kernel);
     Builtin builtin = builtinFor(op, limits, protocol);
     // A protocol is one of the built-in algorithms'.
-    if (machine && !protocol)
+    if (network && !protocol)
       algorithm = synthesizedFor(op, kernel, builtin);
     if (!algorithm) {
       if (!protocol && builtin.protocol == Protocol::lamport &&
@@ -407,22 +403,22 @@ struct SelectPass : ccn::impl::SelectBase<SelectPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<Machine> machine;
+    std::optional<Network> network;
     // Without a mesh nothing communicates.
     if (MeshOp mesh = getMesh(module); mesh && !topology.empty()) {
-      FailureOr<Machine> found = findMachine(mesh);
+      FailureOr<Network> found = findNetwork(mesh);
       if (failed(found))
         return signalPassFailure();
-      machine = *std::move(found);
+      network = *std::move(found);
     }
-    SelectOptions options{topology, seconds,      explains,    target,
-                          llLimit,  lamportLimit, kernelLimit, pushLimit};
-    Selector selector(module, options, machine ? &*machine : nullptr);
+    SelectOptions options{topology,    seconds,  explains,     target, machine,
+                          llLimit,     lamportLimit, kernelLimit, pushLimit};
+    Selector selector(module, options, network ? &*network : nullptr);
     module.walk([&](CommunicateOp op) { selector.select(op); });
   }
 
 private:
-  FailureOr<Machine> findMachine(MeshOp mesh) {
+  FailureOr<Network> findNetwork(MeshOp mesh) {
     auto emit = [&] { return mesh.emitError(); };
     // select_c1
     Result<synth::Topology> found = synth::loadTopology(topology);
@@ -438,7 +434,7 @@ private:
                         " GPUs, one for each rank of the mesh, found '" +
                         topology + "' with " + Twine(fabric->ranks),
                     nullptr);
-    return Machine{topology, std::move(*fabric), seconds, explains};
+    return Network{topology, std::move(*fabric), seconds, explains};
   }
 };
 

@@ -31,14 +31,14 @@ codegen::ProgramText programText(const SourceFile &source) {
 /// Writes what kernels for GPUs are to be after the phases that --dump-phases
 /// asks for. If that fails, an error was reported and `code` is the exit code.
 bool dumpKernelPlans(mlir::ModuleOp plans, const Options &options,
-                     const CompilationHost &host, Diagnostics &diagnostics,
-                     int &code) {
+                     const Machine &machine, const CompilationHost &host,
+                     Diagnostics &diagnostics, int &code) {
   if (options.dumpFolder.empty() || !options.target.isGpu())
     return true;
   Options kernels = options;
   kernels.emit = "kernels";
   std::optional<std::string> text =
-      makeKernels(plans, /*file=*/{}, kernels, diagnostics, code);
+      makeKernels(plans, /*file=*/{}, kernels, machine, diagnostics, code);
   if (!text)
     return false;
   std::string path = options.dumpFolder + "/5-map.txt";
@@ -119,7 +119,7 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
     else
       parts.variants.push_back(
           {variant.plan.name, variant.schedule, *variant.plan.plans});
-  return makePackage(parts, options, diagnostics, code);
+  return makePackage(parts, options, compileOptions.machine, diagnostics, code);
 }
 
 /// What is asked of one file: it is compiled, verified, and run or written.
@@ -153,6 +153,7 @@ private:
   }
 
   // Each returns an exit code, 0 if the next one may follow.
+  int readMachine();
   int readTopology();
   int readSchedule(std::unique_ptr<SourceFile> &scheduleFile);
   int compileFile();
@@ -215,6 +216,34 @@ Phase Compilation::lastPhase() const {
              : Phase::Parse;
 }
 
+int Compilation::readMachine() {
+  if (!options.machine)
+    return 0;
+  Result<Machine> machine = loadMachine(*options.machine);
+  if (!machine) {
+    diagnostics.error("--machine: " + machine.message());
+    // As of topologies.
+    return isMachineFile(*options.machine) &&
+                   llvm::sys::fs::is_regular_file(*options.machine)
+               ? 1
+               : 2;
+  }
+  // Before algorithms are selected only --explain takes the figures.
+  if (compileOptions.stopAfter < Phase::Select) {
+    if (!machine->gpu) {
+      diagnostics.error("--machine: expected figures of GPUs with --explain, "
+                        "found '" +
+                        machine->name + "', which has none");
+      return 2;
+    }
+  } else if (Status status = checkMachine(*machine, options.target); !status) {
+    diagnostics.error("--machine: " + status.message());
+    return 2;
+  }
+  compileOptions.machine = *std::move(machine);
+  return 0;
+}
+
 int Compilation::readTopology() {
   if (options.topology.empty())
     return 0;
@@ -275,14 +304,16 @@ int Compilation::verifySchedule() {
 
 int Compilation::emitCode() {
   int code;
-  if (!dumpKernelPlans(*module, options, host, diagnostics, code))
+  if (!dumpKernelPlans(*module, options, compileOptions.machine, host,
+                       diagnostics, code))
     return code;
   std::optional<EmittedProgram> emitted;
   if (!options.emitsKernels())
     emitted = packageOf(*module, schedules.get(), source, &context,
                         compileOptions, options, diagnostics, code);
   else if (std::optional<std::string> kernels = makeKernels(
-               *module, programText(source), options, diagnostics, code))
+               *module, programText(source), options, compileOptions.machine,
+               diagnostics, code))
     emitted = EmittedProgram{*std::move(kernels), ""};
   if (!emitted)
     return code;
@@ -332,6 +363,8 @@ int Compilation::writeResult() {
 
 int Compilation::run(std::unique_ptr<SourceFile> &scheduleFile) {
   setOptions();
+  if (int code = readMachine())
+    return code;
   if (int code = readTopology())
     return code;
   if (int code = readSchedule(scheduleFile))

@@ -120,6 +120,7 @@ static void warnOfMemory(const runtime::Package &package,
 
 std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
                                                const Options &options,
+                                               const Machine &machine,
                                                Diagnostics &diagnostics,
                                                int &code) {
   code = 2;
@@ -170,6 +171,7 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
     }
   }
   packageOptions.target = options.target;
+  packageOptions.machine = machine;
   Result<runtime::Package> package =
       codegen::buildPackage(plans, packageOptions);
   if (package)
@@ -192,7 +194,8 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
 
 std::optional<std::string>
 ccn::makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
-                 const Options &options, Diagnostics &diagnostics, int &code) {
+                 const Options &options, const Machine &machine,
+                 Diagnostics &diagnostics, int &code) {
   code = 2;
   std::optional<std::string> program =
       chooseProgram(plans, options, diagnostics);
@@ -208,9 +211,10 @@ ccn::makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
     return *std::move(text);
   };
   if (options.emit == "kernels")
-    return written(codegen::printKernelPlans(plans, *program));
-  Result<runtime::GpuProgram> kernels =
-      codegen::buildKernels(plans, *program, file);
+    return written(codegen::printKernelPlans(plans, *program, options.target,
+                                             machine));
+  Result<runtime::GpuProgram> kernels = codegen::buildKernels(
+      plans, *program, options.target, machine, file);
   if (!kernels)
     return written(kernels.status());
   if (options.emit == "cuda")

@@ -103,6 +103,7 @@ private:
   void checkTarget();
   void checkPhases();
   void checkPrefix();
+  void checkMachine();
   void checkTopology();
   void checkRun();
 
@@ -211,6 +212,13 @@ void CommandLine::addSchedule() {
       "predicted to be faster (--explain says where). A name of `ccsynth "
       "topologies`, as dgx1 or 'ring(8)', or a file");
   topology->type_name("NAME|FILE");
+  app.add_option("--machine", options.machine,
+                 "the measured figures that choices are made by, such as the "
+                 "sizes at which all_reduces change how they run: cpu, h200, or "
+                 "a file (.json) of a machine of your own (lib/Target/README.md "
+                 "has its fields). By default those of the target; --explain "
+                 "takes those of GPUs, and says whose they are")
+      ->type_name("NAME|FILE");
   search = app.add_option(
       "--search-time", options.searchSeconds,
       "with --topology, how many seconds each search for a schedule may take "
@@ -403,6 +411,16 @@ void CommandLine::checkPrefix() {
                         options.prefix + "'");
 }
 
+void CommandLine::checkMachine() {
+  if (options.machine && !options.explain && options.stopAfter != "select" &&
+      options.stopAfter != "plan" && options.emit != "plan" &&
+      !options.emitsCode())
+    throw CLI::ValidationError(
+        "--machine", "expected --explain, --stop-after select or plan, or "
+                     "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
+                     "beside it");
+}
+
 void CommandLine::checkTopology() {
   // It is read several times, which standard input cannot be.
   if (*topology && (options.topology.empty() || options.topology == "-"))
@@ -442,6 +460,7 @@ std::optional<int> CommandLine::parse(int argc, char **argv,
     checkTarget();
     checkPhases();
     checkPrefix();
+    checkMachine();
     checkTopology();
     checkRun();
   };

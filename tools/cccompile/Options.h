@@ -40,7 +40,10 @@ struct Options {
   Target target;
   std::string dumpFolder;
   std::string schedule;
-  /// The machine that collectives get schedules for; none if empty.
+  /// The figures that choices are made by, by name or file; the target's own if
+  /// it is not given.
+  std::optional<std::string> machine;
+  /// The network that collectives get schedules for; none if empty.
   std::string topology;
   /// How long each search for one may take.
   double searchSeconds = 10;

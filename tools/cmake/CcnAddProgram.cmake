@@ -1,7 +1,7 @@
 # ccn_add_program(TARGET FILE.ccn [PROGRAM name] [PREFIX name]
 #                 [SCHEDULE name|file] [TARGET cpu|sm_80|sm_90a]
 #                 [DEFINES N=1003 ...] [MESH dp=4 ...] [TOPOLOGY name|file]
-#                 [CPU level])
+#                 [MACHINE name|file] [CPU level])
 #
 # A library of one program of a file, compiled when that changes: what links
 # TARGET includes "TARGET.h", which has the program's functions, and links the
@@ -15,7 +15,7 @@
 # agree.
 function(ccn_add_program target file)
   cmake_parse_arguments(PARSE_ARGV 2 ARG ""
-    "PROGRAM;PREFIX;SCHEDULE;TARGET;TOPOLOGY;CPU" "DEFINES;MESH")
+    "PROGRAM;PREFIX;SCHEDULE;TARGET;TOPOLOGY;MACHINE;CPU" "DEFINES;MESH")
   if(ARG_UNPARSED_ARGUMENTS OR ARG_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "ccn_add_program(${target} ...): unexpected "
       "'${ARG_UNPARSED_ARGUMENTS}', without a value "
@@ -24,14 +24,14 @@ function(ccn_add_program target file)
   get_filename_component(source ${file} ABSOLUTE)
   set(depends ${source} $<TARGET_FILE:ccn::cccompile>)
   set(options)
-  foreach(option IN ITEMS PROGRAM PREFIX SCHEDULE TARGET TOPOLOGY CPU)
+  foreach(option IN ITEMS PROGRAM PREFIX SCHEDULE TARGET TOPOLOGY MACHINE CPU)
     if(NOT DEFINED ARG_${option})
       continue()
     endif()
     set(value ${ARG_${option}})
     # A name, or a file.
     get_filename_component(path ${value} ABSOLUTE)
-    if(option MATCHES "SCHEDULE|TOPOLOGY" AND EXISTS ${path}
+    if(option MATCHES "SCHEDULE|TOPOLOGY|MACHINE" AND EXISTS ${path}
        AND NOT IS_DIRECTORY ${path})
       set(value ${path})
       list(APPEND depends ${path})

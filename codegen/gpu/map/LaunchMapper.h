@@ -12,6 +12,7 @@
 #include "codegen/gpu/map/LaunchPipelines.h"
 #include "codegen/gpu/map/LaunchSegments.h"
 #include "codegen/gpu/map/LoopPlan.h"
+#include "lib/Target/Machine.h"
 
 #include <algorithm>
 
@@ -26,6 +27,8 @@ struct LaunchFacts {
   llvm::ArrayRef<ExchangeMemory> exchanges;
   const LoopKernels &bodies;
   Skeletons skeletons;
+  const GpuArch &arch;
+  const Machine::Gpu &machine;
 };
 
 class LaunchMapper {

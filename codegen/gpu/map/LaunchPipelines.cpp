@@ -29,13 +29,6 @@ namespace {
 constexpr int64_t elementsOfUnit = 64;
 /// The most elements of a vector.
 constexpr int64_t widest = 8;
-/// With fewer rows of each rank than this, about as many as there are
-/// multiprocessors, not all would send.
-constexpr int64_t fewestRows = 128;
-/// What a block sends a rank in a step, at least: what takes longer than it
-/// takes to tell it so. Then the last phase of the last chunk, with which
-/// nothing runs at once, is as short as it can be.
-constexpr int64_t leastBytes = 16 * 1024;
 
 /// What a part touches.
 struct Region {
@@ -58,7 +51,7 @@ struct PhasePart {
 
 class Finder {
 public:
-  Finder(const Plan &plan, size_t launch);
+  Finder(const Plan &plan, size_t launch, const Machine::Gpu &machine);
   std::vector<LaunchPipeline> find() const;
 
 private:
@@ -78,13 +71,15 @@ private:
   };
 
   const Plan &plan;
+  const Machine::Gpu &machine;
   /// By rank.
   std::vector<std::vector<Phase>> ranks;
 };
 
 } // namespace
 
-Finder::Finder(const Plan &plan, size_t launch) : plan(plan) {
+Finder::Finder(const Plan &plan, size_t launch, const Machine::Gpu &machine)
+    : plan(plan), machine(machine) {
   for (auto [rank, own] : llvm::enumerate(plan.ranks))
     addRank(static_cast<int>(rank), own.launches[launch]);
 }
@@ -215,7 +210,8 @@ Finder::pipelineOf(size_t first, size_t phases,
     if (part.isByRows)
       pipeline.unit = std::max(pipeline.unit, part.row);
   });
-  int64_t fewest = pipeline.unit > 0 ? fewestRows : 1;
+  // With fewer rows of each rank than multiprocessors not all would send.
+  int64_t fewest = pipeline.unit > 0 ? machine.multiprocessors : 1;
   if (pipeline.unit == 0)
     pipeline.unit = elementsOfUnit;
   // Vectors are not of two units.
@@ -233,8 +229,11 @@ Finder::pipelineOf(size_t first, size_t phases,
       shorter && shorter->unit == pipeline.unit ? shorter->phases : 0;
   if (sent == 0 || pipeline.units < fewest || !isInStep(pipeline, checked))
     return std::nullopt;
-  pipeline.leastUnits =
-      std::max<int64_t>(leastBytes / (pipeline.unit * sent), 1);
+  // What a block sends a rank in a step takes longer than it takes to tell it
+  // so. Then the last phase of the last chunk, with which nothing runs at once,
+  // is as short as it can be.
+  pipeline.leastUnits = std::max<int64_t>(
+      machine.pipelineBytes / (pipeline.unit * sent), 1);
   return pipeline;
 }
 
@@ -254,6 +253,7 @@ std::vector<LaunchPipeline> Finder::find() const {
 }
 
 std::vector<LaunchPipeline> codegen::findPipelines(const Plan &plan,
-                                                   size_t launch) {
-  return Finder(plan, launch).find();
+                                                   size_t launch,
+                                                   const Machine::Gpu &machine) {
+  return Finder(plan, launch, machine).find();
 }

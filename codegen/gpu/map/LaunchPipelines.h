@@ -12,6 +12,7 @@
 #ifndef CCN_CODEGEN_GPU_MAP_LAUNCHPIPELINES_H
 #define CCN_CODEGEN_GPU_MAP_LAUNCHPIPELINES_H
 
+#include "lib/Target/Machine.h"
 #include "runtime/plan/Plan.h"
 
 #include <vector>
@@ -33,7 +34,8 @@ struct LaunchPipeline {
 /// The pipelines of launch number `launch`, the same on all ranks, in order:
 /// such as begin with a phase that sends.
 std::vector<LaunchPipeline> findPipelines(const runtime::Plan &plan,
-                                          size_t launch);
+                                          size_t launch,
+                                          const Machine::Gpu &machine);
 
 } // namespace ccn::codegen
 

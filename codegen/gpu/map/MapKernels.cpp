@@ -31,8 +31,10 @@ constexpr int64_t alignment = 256;
 
 class Mapper {
 public:
-  Mapper(KernelPlans &plans, const LoopKernels &bodies, Skeletons skeletons)
-      : plans(plans), plan(*plans.plan), bodies(bodies), skeletons(skeletons) {}
+  Mapper(KernelPlans &plans, const LoopKernels &bodies, Skeletons skeletons,
+         const GpuArch &arch, const Machine::Gpu &machine)
+      : plans(plans), plan(*plans.plan), bodies(bodies), skeletons(skeletons),
+        arch(arch), machine(machine) {}
 
   llvm::Error run();
 
@@ -43,6 +45,8 @@ private:
   const Plan &plan;
   const LoopKernels &bodies;
   Skeletons skeletons;
+  const GpuArch &arch;
+  const Machine::Gpu &machine;
   /// Of each launch.
   std::vector<LaunchBarriers> barriers;
   std::vector<std::vector<LaunchPipeline>> pipelines;
@@ -109,12 +113,12 @@ llvm::Error Mapper::run() {
     return error;
   for (size_t launch = 0; launch < plan.ranks.front().launches.size();
        ++launch) {
-    pipelines.push_back(findPipelines(plan, launch));
+    pipelines.push_back(findPipelines(plan, launch, machine));
     // Phases are shared out among blocks.
     bool isPlain = pipelines.back().empty();
     barriers.emplace_back(plan, launch, [&](int rank, const RowsPart &rows) {
       PartPlaces places(plan, plans.shared, rank);
-      return isPlain && suitClusters(places, bodies, rows);
+      return isPlain && suitClusters(places, bodies, rows, machine);
     });
     llvm::Expected<LaunchSegments> cut =
         LaunchSegments::create(plan, plans.shared, launch, exchanges[launch]);
@@ -134,7 +138,9 @@ llvm::Error Mapper::run() {
                         pipelines[launch],
                         exchanges[launch],
                         bodies,
-                        skeletons};
+                        skeletons,
+                        arch,
+                        machine};
       if (llvm::Error error = LaunchMapper(facts, kernel, launch).map())
         return error;
     }
@@ -146,12 +152,14 @@ llvm::Error Mapper::run() {
 
 llvm::Expected<std::unique_ptr<KernelPlans>>
 codegen::mapKernels(const Plan &plan, const LoopKernels &bodies,
-                    Skeletons skeletons) {
+                    Skeletons skeletons, const Target &target,
+                    const Machine &machine) {
+  assert(target.isGpu() && machine.gpu && "kernels are for GPUs");
   auto own = std::make_unique<Plan>(plan);
   auto plans = std::make_unique<KernelPlans>();
   plans->shared = shareArguments(*own);
   plans->plan = std::move(own);
-  if (llvm::Error error = Mapper(*plans, bodies, skeletons).run())
+  if (llvm::Error error = Mapper(*plans, bodies, skeletons, *target.gpu, *machine.gpu).run())
     return error;
   return plans;
 }

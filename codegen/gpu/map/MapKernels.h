@@ -10,6 +10,7 @@
 #include "codegen/gpu/map/KernelPlan.h"
 #include "codegen/gpu/map/LaunchSegments.h"
 #include "codegen/gpu/map/LoopPlan.h"
+#include "lib/Target/Machine.h"
 
 #include "llvm/Support/Error.h"
 
@@ -31,9 +32,10 @@ struct KernelPlans {
   int64_t symmetricBytes = 0, flags = 0;
 };
 
+/// For GPUs, of which the machine has figures.
 llvm::Expected<std::unique_ptr<KernelPlans>>
 mapKernels(const runtime::Plan &plan, const LoopKernels &bodies,
-           Skeletons skeletons);
+           Skeletons skeletons, const Target &target, const Machine &machine);
 
 /// For readers: the kernels of each launch, those of ranks that are alike once.
 std::string printKernels(const KernelPlans &plans);

@@ -18,7 +18,8 @@ using runtime::LoopOperand;
 
 namespace {
 
-/// The most dynamic shared memory that a part takes of a block.
+/// The most dynamic shared memory that a part takes of a block, if it may have
+/// as much.
 constexpr int64_t mostShared = 96 * 1024;
 
 /// The team of rows in a kernel.
@@ -104,7 +105,7 @@ void RowsMapper::placeScratch() {
                                     plan.scratch.bytes,
                                 alignment);
   // Parts of a kernel take the same shared memory, one after the other.
-  if (bytes <= mostShared) {
+  if (bytes <= std::min(mostShared, launch.facts.arch.sharedBytes)) {
     plan.scratchIn = RowsPlan::Shared;
     launch.needShared(bytes);
     return;
@@ -234,17 +235,16 @@ void RowsMapper::map() {
 
 } // namespace
 
-/// Of more rows each is for a block: with two blocks each they keep a GPU busy.
-constexpr int64_t mostRowsOfClusters = 64;
-
 /// Calls body(loops, shares) of what clusters do of rows, as it will be
 /// mapped; false if they never do it.
 static bool ofClusters(
     const PartPlaces &places, const LoopKernels &bodies,
-    const runtime::RowsPart &rows,
+    const runtime::RowsPart &rows, const Machine::Gpu &machine,
     llvm::function_ref<bool(std::vector<LoopPlan> &, const RowShares &)> body) {
+  // Of more rows each is for a block: with two blocks each they keep a GPU busy.
+  int64_t mostRows = machine.multiprocessors / 2;
   if (teamFor(rows, threadsPerBlock).kind != Team::Block ||
-      rows.rows > mostRowsOfClusters)
+      rows.rows > mostRows)
     return false;
   Scratch scratch;
   std::vector<LoopPlan> loops;
@@ -256,8 +256,9 @@ static bool ofClusters(
 }
 
 bool codegen::suitClusters(const PartPlaces &places, const LoopKernels &bodies,
-                           const runtime::RowsPart &rows) {
-  return ofClusters(places, bodies, rows,
+                           const runtime::RowsPart &rows,
+                           const Machine::Gpu &machine) {
+  return ofClusters(places, bodies, rows, machine,
                     [](std::vector<LoopPlan> &, const RowShares &shares) {
                       return shares.suitClusters();
                     });
@@ -265,7 +266,8 @@ bool codegen::suitClusters(const PartPlaces &places, const LoopKernels &bodies,
 
 bool codegen::suitExchange(const PartPlaces &places, const LoopKernels &bodies,
                            const runtime::RowsPart &rows,
-                           const runtime::ExchangePart &exchange) {
+                           const runtime::ExchangePart &exchange,
+                           const Machine::Gpu &machine) {
   const runtime::Loop &first = rows.loops.front();
   // What more ranks send, or more of it, would not leave enough registers.
   constexpr size_t mostMembers = 4;
@@ -282,7 +284,7 @@ bool codegen::suitExchange(const PartPlaces &places, const LoopKernels &bodies,
           places.overlap(output.view, exchange.from))
         return false;
   return ofClusters(
-      places, bodies, rows,
+      places, bodies, rows, machine,
       [&](std::vector<LoopPlan> &loops, const RowShares &) {
         LoopPlan &loop = loops.front();
         int64_t size = runtime::sizeInBytes(places.type(exchange.to)),

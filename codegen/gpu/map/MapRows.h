@@ -25,12 +25,13 @@ std::vector<Prefetch> prefetchesOf(const KernelPlan &kernel,
 /// Whether clusters of blocks may take rows that blocks would, as threads need
 /// nothing that others made but sums of a row.
 bool suitClusters(const PartPlaces &places, const LoopKernels &bodies,
-                  const runtime::RowsPart &rows);
+                  const runtime::RowsPart &rows, const Machine::Gpu &machine);
 /// Whether the clusters that take rows may do an exchange that comes before, of
 /// which they take the results from the packets.
 bool suitExchange(const PartPlaces &places, const LoopKernels &bodies,
                   const runtime::RowsPart &rows,
-                  const runtime::ExchangePart &exchange);
+                  const runtime::ExchangePart &exchange,
+                  const Machine::Gpu &machine);
 
 } // namespace ccn::codegen
 

@@ -51,7 +51,8 @@ std::optional<RowExchange> exchangeOfRows(const LaunchMapper &launch,
                       uses += access.view.buffer == own->to.buffer;
                     });
   // The exchange's and that of the rows.
-  if (uses != 2 || !suitExchange(places, launch.facts.bodies, *rows, *own))
+  if (uses != 2 || !suitExchange(places, launch.facts.bodies, *rows, *own,
+                                 launch.facts.machine))
     return std::nullopt;
   return RowExchange{own, launch.facts.exchanges[launch.exchange].slots, first};
 }

@@ -17,17 +17,13 @@ using runtime::LoopOperand;
 
 namespace {
 
-/// What lanes that are neighbours have of contiguous bytes, at least and at
-/// most: a line of the cache, or pieces that memory likes better.
-constexpr int64_t leastPiece = 128, mostPiece = 512;
-/// How many tiles keep a GPU's multiprocessors busy, and how many do so evenly.
-constexpr int64_t busyTiles = 192, evenTiles = 1024;
-/// A block alone takes about as long for so many bytes as all blocks take to
-/// wait for each other and to merge what they have.
-constexpr int64_t bytesOfBarrier = 192 * 1024;
+/// What lanes that are neighbours have of contiguous bytes, at least: a line of
+/// the cache. Memory likes pieces of several lines better.
+constexpr int64_t leastPiece = 128;
+
 /// Chooses lanes and shares.
-void shareOut(const PartPlaces &places, const Loop &info,
-              ColumnLoopPlan &plan) {
+void shareOut(const PartPlaces &places, const Machine::Columns &machine,
+              const Loop &info, ColumnLoopPlan &plan) {
   const LoopPlan &loop = plan.loop;
   int64_t &lanes = plan.lanes, &tiles = plan.tiles;
   constexpr int64_t bytesAtOnce = 64;
@@ -67,12 +63,13 @@ void shareOut(const PartPlaces &places, const Loop &info,
               std::clamp(std::min(lanesOf(leastPiece), contiguous),
                          threadsPerBlock / std::min(groups, threadsPerBlock),
                          threadsPerBlock),
-          most = std::clamp(std::min(lanesOf(mostPiece), contiguous), least,
+          most = std::clamp(std::min(lanesOf(machine.pieceBytes), contiguous), least,
                             threadsPerBlock);
-  for (lanes = most; lanes > least && tilesOf(lanes) < evenTiles;)
+  for (lanes = most; lanes > least && tilesOf(lanes) < machine.evenTiles;)
     lanes /= 2;
   tiles = tilesOf(lanes);
-  if (tiles >= busyTiles || summed * fetched * lanes <= bytesOfBarrier)
+  if (tiles >= machine.busyTiles ||
+      summed * fetched * lanes <= machine.barrierBytes)
     return;
   // Blocks share out the sums: pieces are as long as they can be, unless many
   // lanes would have none.
@@ -104,7 +101,7 @@ bool isBefore(const PartPlaces &places, const Loop &one, const Loop &other) {
 /// Maps one loop of sums.
 void mapSums(LaunchMapper &launch, const Loop &info, ColumnLoopPlan &plan) {
   plan.isReduced = true;
-  shareOut(launch.kernel.places, info, plan);
+  shareOut(launch.kernel.places, launch.facts.machine.columns, info, plan);
   plan.bytesOfSum = bytesOfSums(info);
   // Of what a thread has of sums, at most.
   int64_t bytes = plan.loop.width * plan.bytesOfSum;

@@ -40,7 +40,7 @@ void codegen::mapExchange(LaunchMapper &launch, const ExchangePart &part,
   constexpr size_t fewMembers = 4;
   kernel.takesRegisters |=
       kernel.places.members(part.group).size() > fewMembers ||
-      plan.packets <= threadsPerBlock * 128;
+      plan.packets <= threadsPerBlock * launch.facts.machine.multiprocessors;
   plan.ofBlock = share == 0                 ? threadsPerBlock
                  : share >= part.inputCount ? std::max<int64_t>(plan.packets, 1)
                                             : share * size / payload;

@@ -14,10 +14,9 @@ using namespace ccn::codegen;
 namespace {
 
 void needTiles(LaunchMapper &launch, int64_t m, int64_t n, int64_t batches) {
-  constexpr int64_t processors = 128;
   int64_t large =
       llvm::divideCeilSigned(m, 128) * llvm::divideCeilSigned(n, 128) * batches;
-  launch.needBlocks(large >= processors
+  launch.needBlocks(large >= launch.facts.machine.multiprocessors
                         ? large
                         : llvm::divideCeilSigned(m, 64) *
                               llvm::divideCeilSigned(n, 64) * batches);

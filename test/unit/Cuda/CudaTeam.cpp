@@ -25,7 +25,8 @@ Result<std::unique_ptr<CudaTeam>> CudaTeam::create(mlir::ModuleOp plans,
   team->mostBlocks = mostBlocks;
   team->clusterBits = clusterBits;
   llvm::Expected<GpuProgram> program =
-      codegen::emitCuda(team->plan, library.kernels);
+      codegen::emitCuda(team->plan, library.kernels, Target::anyGpu(),
+                        Machine::of(Target::anyGpu()));
   if (!program)
     return error(llvm::toString(program.takeError()));
   team->program = *std::move(program);

@@ -33,11 +33,14 @@ public:
     for (int rank : {0, 1})
       change(std::get<Part>(plan.parts(rank)[part]));
   }
+  std::vector<codegen::LaunchPipeline>
+  all(const Machine &machine = Machine::of(Target::anyGpu())) const {
+    return codegen::findPipelines(plan.plan, 0, *machine.gpu);
+  }
   /// "1+3" of phases 1 to 3.
-  std::string pipelines() {
+  std::string pipelines(const Machine &machine = Machine::of(Target::anyGpu())) {
     std::string text;
-    for (const codegen::LaunchPipeline &found :
-         codegen::findPipelines(plan.plan, 0))
+    for (const codegen::LaunchPipeline &found : all(machine))
       text += (text.empty() ? "" : " ") + std::to_string(found.firstPhase) +
               "+" + std::to_string(found.phases);
     return text;
@@ -53,7 +56,7 @@ public:
 TEST(Pipelines, RowsOfAllSlicesGoTogether) {
   SentRows plan(1024);
   EXPECT_EQ(plan.pipelines(), "1+3");
-  codegen::LaunchPipeline found = codegen::findPipelines(plan.plan.plan, 0)[0];
+  codegen::LaunchPipeline found = plan.all()[0];
   EXPECT_EQ(found.unit, 64);
   EXPECT_EQ(found.units, 512);
   EXPECT_EQ(found.leastUnits, 64);
@@ -72,9 +75,20 @@ TEST(Pipelines, PhasesTakeSharedMemoryInTurns) {
 TEST(Pipelines, FewRowsAreOfOtherBlocks) {
   SentRows plan(254);
   EXPECT_EQ(plan.pipelines(), "1+2");
-  EXPECT_EQ(codegen::findPipelines(plan.plan.plan, 0)[0].leastUnits, 64);
+  EXPECT_EQ(plan.all()[0].leastUnits, 64);
   EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "edge group");
   EXPECT_EQ(SentRows(256).pipelines(), "1+3");
+}
+
+TEST(Pipelines, StepsAndRowsAreThoseOfTheMachine) {
+  SentRows plan(1024);
+  Machine machine = Machine::of(Target::anyGpu());
+  machine.gpu->pipelineBytes = 4096;
+  EXPECT_EQ(plan.all(machine)[0].leastUnits, 16);
+  machine.gpu->multiprocessors = 512;
+  EXPECT_EQ(plan.pipelines(machine), "1+3");
+  machine.gpu->multiprocessors = 513;
+  EXPECT_EQ(plan.pipelines(machine), "1+2");
 }
 
 TEST(Pipelines, RowsAreThoseThatAreCombined) {

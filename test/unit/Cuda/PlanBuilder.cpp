@@ -128,7 +128,8 @@ ReducedRows reduceRows(PlanBuilder &plan, int64_t rows, int64_t columns,
 }
 
 GpuProgram emit(const Plan &plan) {
-  llvm::Expected<GpuProgram> program = codegen::emitCuda(plan, {});
+  llvm::Expected<GpuProgram> program = codegen::emitCuda(
+      plan, {}, Target::anyGpu(), Machine::of(Target::anyGpu()));
   if (!program) {
     ADD_FAILURE() << llvm::toString(program.takeError());
     return {};
@@ -137,7 +138,8 @@ GpuProgram emit(const Plan &plan) {
 }
 
 std::string errorOf(const Plan &plan) {
-  llvm::Expected<GpuProgram> program = codegen::emitCuda(plan, {});
+  llvm::Expected<GpuProgram> program = codegen::emitCuda(
+      plan, {}, Target::anyGpu(), Machine::of(Target::anyGpu()));
   if (program)
     return "no error";
   return llvm::toString(program.takeError());

@@ -43,7 +43,8 @@ public:
 
 std::string kernelsOf(const PlanBuilder &plan, Skeletons skeletons) {
   LoopKernels none({});
-  auto mapped = mapKernels(plan.plan, none, skeletons);
+  auto mapped = mapKernels(plan.plan, none, skeletons, Target::anyGpu(),
+                           Machine::of(Target::anyGpu()));
   if (!mapped)
     return llvm::toString(mapped.takeError());
   return printKernels(**mapped);

@@ -1,0 +1,193 @@
+//===- Machine.cpp - Figures that were measured on a machine --------------===//
+//
+// Reads them with the synthesizer's reader of JSON, whose errors say where they
+// are, what was expected and what was found.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Target/Machine.h"
+
+#include "lib/Target/MachineFiles.h"
+#include "runtime/base/File.h"
+#include "synth/Json.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace ccn;
+using synth::JsonAt;
+
+namespace {
+
+/// The largest size, so that it can be multiplied by numbers of ranks.
+constexpr int64_t mostBytes = int64_t(1) << 40;
+
+/// Not empty.
+std::string readFilled(const JsonAt &at) {
+  std::string text = at.string();
+  if (text.empty())
+    at.fail("expected a text, found \"\"");
+  return text;
+}
+
+/// What remarks and diagnostics call the machine.
+std::string readName(const JsonAt &at) {
+  std::string name = at.string();
+  bool isName = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  });
+  if (!isName)
+    at.fail("expected a name of letters, digits, '_', '-' and '.', found " +
+            synth::shortJson(at.json()));
+  return name;
+}
+
+int64_t readLimit(const JsonAt &at) {
+  if (at.json() == "never")
+    return Machine::never;
+  if (at.json() == "always")
+    return Machine::always;
+  if (!at.json().is_number())
+    at.fail("expected a number of bytes, \"never\" or \"always\", found " +
+            synth::shortJson(at.json()));
+  return at.integer(0, mostBytes);
+}
+
+/// A measured time or speed.
+double readPositive(const JsonAt &at) {
+  double number = at.number();
+  if (!(number >= 1e-3 && number <= 1e6))
+    at.fail("expected a number from 0.001 to 1000000, found " +
+            synth::shortJson(at.json()));
+  return number;
+}
+
+Machine::OneShot readOneShot(const JsonAt &at, bool isInKernel) {
+  if (isInKernel)
+    at.onlyKeys({"ll", "lamport", "simple"});
+  else
+    at.onlyKeys({"ll", "lamport"});
+  Machine::OneShot limits;
+  limits.ll = readLimit(at.at("ll"));
+  limits.lamport = readLimit(at.at("lamport"));
+  if (isInKernel)
+    limits.simple = readLimit(at.at("simple"));
+  return limits;
+}
+
+Machine::Columns readColumns(const JsonAt &at) {
+  at.onlyKeys({"piece_bytes", "busy_tiles", "even_tiles", "barrier_bytes"});
+  Machine::Columns columns;
+  columns.pieceBytes = at.at("piece_bytes").integer(128, 65536);
+  columns.busyTiles = at.at("busy_tiles").integer(1, mostBytes);
+  columns.evenTiles = at.at("even_tiles").integer(1, mostBytes);
+  columns.barrierBytes = at.at("barrier_bytes").integer(0, mostBytes);
+  return columns;
+}
+
+Machine::Gpu readGpu(const JsonAt &at) {
+  at.onlyKeys({"multiprocessors", "launch_us", "link_gbps", "pipeline_bytes",
+               "columns"});
+  Machine::Gpu gpu;
+  gpu.multiprocessors = at.at("multiprocessors").integer(1, 65536);
+  gpu.launchUs = readPositive(at.at("launch_us"));
+  gpu.linkGBps = readPositive(at.at("link_gbps"));
+  gpu.pipelineBytes = at.at("pipeline_bytes").integer(1, mostBytes);
+  gpu.columns = readColumns(at.at("columns"));
+  return gpu;
+}
+
+Machine readMachine(const JsonAt &at) {
+  at.onlyKeys({"name", "measured", "all_reduce", "push", "gpu"});
+  Machine machine;
+  machine.name = readName(at.at("name"));
+  JsonAt measured = at.at("measured");
+  measured.onlyKeys({"on", "date", "how"});
+  machine.measuredOn = readFilled(measured.at("on"));
+  // For readers of the file.
+  readFilled(measured.at("date"));
+  readFilled(measured.at("how"));
+  JsonAt allReduce = at.at("all_reduce");
+  allReduce.onlyKeys({"pair", "group", "pair_in_kernel", "group_in_kernel"});
+  machine.pair = readOneShot(allReduce.at("pair"), /*isInKernel=*/false);
+  machine.group = readOneShot(allReduce.at("group"), /*isInKernel=*/false);
+  machine.pairInKernel =
+      readOneShot(allReduce.at("pair_in_kernel"), /*isInKernel=*/true);
+  machine.groupInKernel =
+      readOneShot(allReduce.at("group_in_kernel"), /*isInKernel=*/true);
+  // From how many on, so it is the other way round.
+  int64_t push = readLimit(at.at("push"));
+  machine.push = push == Machine::never    ? Machine::always
+                 : push == Machine::always ? 0
+                                           : push;
+  if (at.has("gpu"))
+    machine.gpu = readGpu(at.at("gpu"));
+  return machine;
+}
+
+/// Those in the compiler.
+constexpr std::string_view ofCpu = "cpu", ofGpus = "h200";
+
+Machine builtin(std::string_view name) {
+  std::string file = std::string(name) + ".json";
+  Result<Machine> machine = parseMachine(machineFile(file), file);
+  assert(machine && "the compiler's own files are right");
+  return *std::move(machine);
+}
+
+} // namespace
+
+int64_t Machine::Gpu::bytesOfLaunch() const {
+  // GB/s are kB/ms.
+  double bytes = launchUs * linkGBps * 1000;
+  return static_cast<int64_t>(
+      llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max(bytes, 1.0))));
+}
+
+const Machine &Machine::of(const Target &target) {
+  static const Machine cpu = builtin(ofCpu), gpus = builtin(ofGpus);
+  return target.isGpu() ? gpus : cpu;
+}
+
+Result<Machine> ccn::parseMachine(std::string_view text,
+                                  std::string_view where) {
+  try {
+    nlohmann::json json = synth::parseJson(text, where);
+    return readMachine(JsonAt(json, std::string(where), ""));
+  } catch (const synth::JsonError &wrong) {
+    return Status::failure(wrong.what());
+  }
+}
+
+bool ccn::isMachineFile(std::string_view nameOrFile) {
+  return nameOrFile.find('/') != std::string_view::npos ||
+         nameOrFile.ends_with(".json");
+}
+
+Result<Machine> ccn::loadMachine(std::string_view nameOrFile) {
+  for (std::string_view name : {ofCpu, ofGpus})
+    if (nameOrFile == name)
+      return builtin(name);
+  std::string path(nameOrFile);
+  if (!isMachineFile(nameOrFile))
+    return error("expected '", ofCpu, "', '", ofGpus,
+                 "' or a file that ends in .json, found '", path, "'");
+  constexpr int64_t most = 1 << 20;
+  Result<std::optional<std::string>> text = readText(path, most);
+  if (!text)
+    return error("cannot read '", path, "': ", text.message());
+  if (!*text)
+    return error("expected at most ", most, " bytes, found more in '", path,
+                 "'");
+  return parseMachine(**text, path);
+}
+
+Status ccn::checkMachine(const Machine &machine, const Target &target) {
+  if (machine.gpu.has_value() == target.isGpu())
+    return Status();
+  return error("expected figures ", target.isGpu() ? "of" : "without",
+               " GPUs for target '", target.name(), "', found '", machine.name,
+               "', which has ", target.isGpu() ? "none" : "some");
+}

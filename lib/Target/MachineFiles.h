@@ -1,0 +1,16 @@
+//===- MachineFiles.h - The machines in the compiler ------------*- C++ -*-===//
+
+#ifndef CCN_LIB_TARGET_MACHINEFILES_H
+#define CCN_LIB_TARGET_MACHINEFILES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace ccn {
+
+/// The text of a file of machines/, by its name with ".json"; empty if there is
+/// none.
+llvm::StringRef machineFile(llvm::StringRef fileName);
+
+} // namespace ccn
+
+#endif // CCN_LIB_TARGET_MACHINEFILES_H
