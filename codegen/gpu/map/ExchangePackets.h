@@ -18,6 +18,8 @@ inline int64_t payloadOf(runtime::Exchange exchange) {
 /// What a thread has of packets on their way at once, in bytes of elements: its
 /// registers hold them.
 constexpr int64_t exchangedByThread = 64;
+/// What exchanges have in memory begins at multiples of so many bytes.
+constexpr int64_t exchangeAlignment = 256;
 
 } // namespace ccn::codegen
 

@@ -103,14 +103,13 @@ int64_t elementsInOrder(const PartAccess<const View> &access, int64_t share) {
 
 /// What a part of a rank touches. Of an exchange, or of loops in which every
 /// element is for itself, blocks take `share` elements at a time, if that is
-/// not 0; or clusters do, if there are some. No block has rows of a part that
-/// is `byColumns`.
+/// not 0; or clusters do, if there are some. Of other rows they take
+/// `rowsOfBlock` at a time (RowTeams.h).
 Touched touchedBy(const Plan &plan, int rank, const Part &part, int64_t share,
-                  bool areClusters, bool byColumns = false) {
+                  bool areClusters, int64_t rowsOfBlock = 0) {
   const auto *rows = std::get_if<RowsPart>(&part);
   bool isShared =
       areClusters && (rows ? !codegen::isElementwise(*rows) : share > 0);
-  int64_t rowsOfBlock = rows && !byColumns ? codegen::rowsOfBlock(*rows) : 0;
   Touched touched;
   forEachAccess(part, plan.groups, [&](const PartAccess<const View> &access) {
     if (access.extent == 0)
@@ -149,7 +148,7 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part, int64_t share,
 /// barrier of all blocks takes about as long as the exchange. 0 if that cannot
 /// be, or if the others would wait too long for one block.
 int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
-                  bool areClusters) {
+                  bool areClusters, const Machine::Gpu &machine) {
   const auto *exchange = std::get_if<ExchangePart>(&parts.front());
   if (!exchange || exchange->exchange == Exchange::Schedule)
     return 0;
@@ -164,7 +163,7 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
       sizeInBytes(plan.ranks[static_cast<size_t>(rank)]
                       .buffers[static_cast<size_t>(exchange->to.buffer)]
                       .type);
-  int64_t rowsOfBlock = codegen::rowsOfBlock(*rows), tile = 0;
+  int64_t rowsOfBlock = codegen::rowsOfBlock(*rows, machine), tile = 0;
   bool isOne = rowsOfBlock >= 1 && rows->rows <= rowsOfBlock;
   int64_t count = exchange->outputCount;
   if (rowsOfBlock == 0) {
@@ -182,8 +181,9 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
   if (!isOne && count * size % payloadOf(exchange->exchange) != 0)
     return 0;
   int64_t share = isOne ? undivided : count;
-  Wait wait = touchedBy(plan, rank, parts.front(), share, areClusters)
-                  .before(touchedBy(plan, rank, *next, tile, areClusters));
+  Wait wait =
+      touchedBy(plan, rank, parts.front(), share, areClusters)
+          .before(touchedBy(plan, rank, *next, tile, areClusters, rowsOfBlock));
   return wait == Wait::Block || wait == Wait::Cluster ? share : 0;
 }
 
@@ -197,16 +197,17 @@ struct SharedSums {
 
 /// For the first of `parts`; none if that cannot be.
 std::optional<SharedSums> findSums(const Plan &plan, int rank,
-                                   ArrayRef<Part> parts) {
+                                   ArrayRef<Part> parts,
+                                   const Machine::Gpu &machine) {
   const auto *made = std::get_if<RowsPart>(&parts.front());
   if (!made || !codegen::isElementwise(*made) ||
-      codegen::rowsOfBlock(*made) != 0)
+      codegen::rowsOfBlock(*made, machine) != 0)
     return std::nullopt;
   for (auto [i, part] : llvm::enumerate(parts)) {
     const auto *rows = std::get_if<RowsPart>(&part);
     if (!rows)
       break;
-    if (!codegen::sumsAll(*rows))
+    if (!codegen::sumsAll(*rows, machine))
       continue;
     // Two vectors of each thread, or of much more than that.
     int64_t share = threadsPerBlock * 8;
@@ -255,7 +256,8 @@ bool codegen::isByColumns(ArrayRef<Part> parts, size_t part) {
   return !exchange || exchange->exchange == Exchange::Schedule;
 }
 
-void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
+void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch,
+                             const Machine::Gpu &machine) {
   const std::vector<Part> &parts = launch.parts;
   std::vector<Wait> &waits = blocks[parts.size()];
   waits.resize(parts.size());
@@ -266,23 +268,24 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   for (auto [i, part] : llvm::enumerate(parts)) {
     std::optional<SharedSums> sums;
     if (!areClusters)
-      sums = findSums(plan, rank, ArrayRef(parts).drop_front(i));
+      sums = findSums(plan, rank, ArrayRef(parts).drop_front(i), machine);
     if (sums &&
         (ofSums[i + sums->part] == 0 || ofSums[i + sums->part] == sums->share))
       ofSums[i] = ofSums[i + sums->part] = sums->share;
-    int64_t share =
-        ofSums[i] != 0
-            ? ofSums[i]
-            : findShare(plan, rank, ArrayRef(parts).drop_front(i), areClusters);
+    int64_t share = ofSums[i] != 0
+                        ? ofSums[i]
+                        : findShare(plan, rank, ArrayRef(parts).drop_front(i),
+                                    areClusters, machine);
     // Elements that are for themselves are shared out as they were exchanged.
-    if (const auto *rows = std::get_if<RowsPart>(&part);
-        rows && i > 0 && std::holds_alternative<ExchangePart>(parts[i - 1]) &&
-        codegen::isElementwise(*rows) && codegen::rowsOfBlock(*rows) == 0 &&
+    const auto *rows = std::get_if<RowsPart>(&part);
+    int64_t rowsOfBlock = rows ? codegen::rowsOfBlock(*rows, machine) : 0;
+    if (rows && i > 0 && std::holds_alternative<ExchangePart>(parts[i - 1]) &&
+        codegen::isElementwise(*rows) && rowsOfBlock == 0 &&
         shares.back()[i - 1] != 0)
       share = shares.back()[i - 1];
     shares.back().push_back(share);
-    Touched touched =
-        touchedBy(plan, rank, part, share, areClusters, isByColumns(parts, i));
+    Touched touched = touchedBy(plan, rank, part, share, areClusters,
+                                isByColumns(parts, i) ? 0 : rowsOfBlock);
     Wait must = before.before(touched);
     bool usesShared = takesSharedMemory(part);
     if (isSharedInUse && usesShared)
@@ -312,13 +315,14 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch) {
   }
 }
 
-void LaunchBarriers::addRanks(const Plan &plan, size_t launch) {
+void LaunchBarriers::addRanks(const Plan &plan, size_t launch,
+                              const Machine::Gpu &machine) {
   blocks.clear();
   shares.clear();
   edges.clear();
   for (auto [rank, own] : llvm::enumerate(plan.ranks)) {
     shares.emplace_back();
-    addRank(plan, static_cast<int>(rank), own.launches[launch]);
+    addRank(plan, static_cast<int>(rank), own.launches[launch], machine);
   }
 }
 
@@ -352,7 +356,7 @@ mayHaveClusters(const Launch &launch,
 }
 
 LaunchBarriers::LaunchBarriers(
-    const Plan &plan, size_t launch,
+    const Plan &plan, size_t launch, const Machine::Gpu &machine,
     llvm::function_ref<bool(int, const RowsPart &)> suitClusters) {
   bool isAny = false, isNone = !suitClusters;
   for (auto [rank, own] : llvm::enumerate(plan.ranks))
@@ -363,7 +367,7 @@ LaunchBarriers::LaunchBarriers(
                return suits;
              });
   areClusters = isAny && !isNone;
-  addRanks(plan, launch);
+  addRanks(plan, launch, machine);
   bool waitsForAll =
       llvm::any_of(blocks,
                    [](const auto &waits) {
@@ -372,7 +376,7 @@ LaunchBarriers::LaunchBarriers(
       llvm::any_of(edges, [](Edge edge) { return !edge.first && !edge.last; });
   if (areClusters && waitsForAll) {
     areClusters = false;
-    addRanks(plan, launch);
+    addRanks(plan, launch, machine);
   }
 }
 

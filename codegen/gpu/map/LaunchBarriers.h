@@ -10,6 +10,7 @@
 #ifndef CCN_CODEGEN_GPU_MAP_LAUNCHBARRIERS_H
 #define CCN_CODEGEN_GPU_MAP_LAUNCHBARRIERS_H
 
+#include "lib/Target/Machine.h"
 #include "runtime/plan/Plan.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -44,6 +45,7 @@ public:
   /// Of launch number `launch` of all ranks; whether clusters may have the rows
   /// of one, nobody's if that is null.
   LaunchBarriers(const runtime::Plan &plan, size_t launch,
+                 const Machine::Gpu &machine,
                  llvm::function_ref<bool(int rank, const runtime::RowsPart &)>
                      suitClusters = nullptr);
 
@@ -75,9 +77,10 @@ private:
     bool first = true, last = true;
   };
 
-  void addRanks(const runtime::Plan &plan, size_t launch);
+  void addRanks(const runtime::Plan &plan, size_t launch,
+                const Machine::Gpu &machine);
   void addRank(const runtime::Plan &plan, int rank,
-               const runtime::Launch &launch);
+               const runtime::Launch &launch, const Machine::Gpu &machine);
 
   bool areClusters = false;
   /// By the number of a rank's parts: ranks with as many wait at the same.

@@ -33,7 +33,8 @@ void LaunchMapper::begin() {
   bool hasClusters = facts.barriers.hasClusters();
   kernel.name = own.name;
   kernel.lines = own.lines;
-  kernel.properties.threads = hasClusters ? threadsPerBlock : threadsFor(own);
+  kernel.properties.threads =
+      hasClusters ? threadsPerBlock : threadsFor(own, facts.machine);
   kernel.launch.blocks = 1;
   kernel.launch.product = productOf(kernel.places, own);
   kernel.properties.clusters = kernel.takesRegisters = hasClusters;
@@ -115,7 +116,7 @@ void LaunchMapper::mapWaits(PartPlan &own, size_t number) {
                          : nullptr;
   if (next && (isBarrier(part) || isExchange))
     own.prefetches = prefetchesOf(
-        kernel, *next,
+        *this, *next,
         isExchange ? std::get<ExchangePart>(part).to.buffer : /*none=*/-1);
 }
 

@@ -105,7 +105,7 @@ bool Finder::addPart(int rank, const Part &part, PhasePart &added) const {
   const std::vector<int64_t> *sizes = nullptr;
   if (const auto *rows = std::get_if<RowsPart>(&part)) {
     added.isByRows = !isElementwise(*rows);
-    if (added.isByRows && rowsOfBlock(*rows) == 0)
+    if (added.isByRows && rowsOfBlock(*rows, machine) == 0)
       return false;
     for (const Loop &loop : rows->loops)
       added.row =
@@ -232,8 +232,8 @@ Finder::pipelineOf(size_t first, size_t phases,
   // What a block sends a rank in a step takes longer than it takes to tell it
   // so. Then the last phase of the last chunk, with which nothing runs at once,
   // is as short as it can be.
-  pipeline.leastUnits = std::max<int64_t>(
-      machine.pipelineBytes / (pipeline.unit * sent), 1);
+  pipeline.leastUnits =
+      std::max<int64_t>(machine.pipelineBytes / (pipeline.unit * sent), 1);
   return pipeline;
 }
 
@@ -252,8 +252,8 @@ std::vector<LaunchPipeline> Finder::find() const {
   return found;
 }
 
-std::vector<LaunchPipeline> codegen::findPipelines(const Plan &plan,
-                                                   size_t launch,
-                                                   const Machine::Gpu &machine) {
+std::vector<LaunchPipeline>
+codegen::findPipelines(const Plan &plan, size_t launch,
+                       const Machine::Gpu &machine) {
   return Finder(plan, launch, machine).find();
 }

@@ -26,9 +26,6 @@ namespace {
 
 using namespace ccn::runtime;
 
-/// Of what kernels have in memory beside the plan's buffers.
-constexpr int64_t alignment = 256;
-
 class Mapper {
 public:
   Mapper(KernelPlans &plans, const LoopKernels &bodies, Skeletons skeletons,
@@ -60,7 +57,7 @@ llvm::Error Mapper::placeExchanges() {
     bytes = std::max(bytes, rank.symmetricBytes);
     flags = std::max(flags, rank.flags);
   }
-  bytes = llvm::alignTo(bytes, alignment);
+  bytes = llvm::alignTo(bytes, exchangeAlignment);
   const RankPlan &first = plan.ranks.front();
   exchanges.resize(first.launches.size());
   for (auto [l, launch] : llvm::enumerate(first.launches))
@@ -82,7 +79,8 @@ llvm::Error Mapper::placeExchanges() {
         memory.flags = flags;
         memory.freeFlags = flags + needed->flags;
         flags += needed->flags + members;
-        memory.bufferBytes = llvm::alignTo(needed->bufferBytes, alignment);
+        memory.bufferBytes =
+            llvm::alignTo(needed->bufferBytes, exchangeAlignment);
         bytes += CCN_SCHEDULE_BUFFERS * memory.bufferBytes;
       } else {
         bool isLL = part->exchange == Exchange::LL;
@@ -91,7 +89,7 @@ llvm::Error Mapper::placeExchanges() {
         int64_t total =
             llvm::alignTo((isLL ? CCN_LL_BUFFERS : CCN_LAMPORT_BUFFERS) *
                               members * packets * 16,
-                          alignment);
+                          exchangeAlignment);
         if (!isLL)
           plans.fills.push_back({bytes, total, 0xff});
         bytes += total;
@@ -116,10 +114,11 @@ llvm::Error Mapper::run() {
     pipelines.push_back(findPipelines(plan, launch, machine));
     // Phases are shared out among blocks.
     bool isPlain = pipelines.back().empty();
-    barriers.emplace_back(plan, launch, [&](int rank, const RowsPart &rows) {
-      PartPlaces places(plan, plans.shared, rank);
-      return isPlain && suitClusters(places, bodies, rows, machine);
-    });
+    barriers.emplace_back(
+        plan, launch, machine, [&](int rank, const RowsPart &rows) {
+          PartPlaces places(plan, plans.shared, rank);
+          return isPlain && suitClusters(places, bodies, rows, machine);
+        });
     llvm::Expected<LaunchSegments> cut =
         LaunchSegments::create(plan, plans.shared, launch, exchanges[launch]);
     if (!cut)
@@ -159,7 +158,8 @@ codegen::mapKernels(const Plan &plan, const LoopKernels &bodies,
   auto plans = std::make_unique<KernelPlans>();
   plans->shared = shareArguments(*own);
   plans->plan = std::move(own);
-  if (llvm::Error error = Mapper(*plans, bodies, skeletons, *target.gpu, *machine.gpu).run())
+  if (llvm::Error error =
+          Mapper(*plans, bodies, skeletons, *target.gpu, *machine.gpu).run())
     return error;
   return plans;
 }

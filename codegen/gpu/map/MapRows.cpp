@@ -22,10 +22,11 @@ namespace {
 /// as much.
 constexpr int64_t mostShared = 96 * 1024;
 
-/// The team of rows in a kernel.
-Team teamIn(const KernelPlan &kernel, const runtime::RowsPart &rows) {
-  Team team = teamFor(rows, kernel.properties.threads);
-  if (team.kind == Team::Block && kernel.properties.clusters)
+/// The team of rows in a launch's kernel.
+Team teamIn(const LaunchMapper &launch, const runtime::RowsPart &rows) {
+  const runtime::GpuKernel &properties = launch.kernel.properties;
+  Team team = teamFor(rows, properties.threads, launch.facts.machine);
+  if (team.kind == Team::Block && properties.clusters)
     team.kind = Team::Cluster;
   return team;
 }
@@ -241,9 +242,10 @@ static bool ofClusters(
     const PartPlaces &places, const LoopKernels &bodies,
     const runtime::RowsPart &rows, const Machine::Gpu &machine,
     llvm::function_ref<bool(std::vector<LoopPlan> &, const RowShares &)> body) {
-  // Of more rows each is for a block: with two blocks each they keep a GPU busy.
+  // Of more rows each is for a block: with two blocks each they keep a GPU
+  // busy.
   int64_t mostRows = machine.multiprocessors / 2;
-  if (teamFor(rows, threadsPerBlock).kind != Team::Block ||
+  if (teamFor(rows, threadsPerBlock, machine).kind != Team::Block ||
       rows.rows > mostRows)
     return false;
   Scratch scratch;
@@ -311,7 +313,7 @@ std::unique_ptr<RowsPlan> codegen::mapRows(LaunchMapper &launch,
   auto plan = std::make_unique<RowsPlan>();
   plan->rows = std::make_unique<const runtime::RowsPart>(rows);
   plan->share = share;
-  plan->team = teamIn(launch.kernel, rows);
+  plan->team = teamIn(launch, rows);
   if (exchange)
     plan->exchange = *exchange;
   RowsMapper(launch, *plan).map();
@@ -331,10 +333,11 @@ std::unique_ptr<RowsPlan> codegen::mapCopy(LaunchMapper &launch,
   return mapRows(launch, {loop.sizes.front(), {loop}}, share);
 }
 
-std::vector<Prefetch> codegen::prefetchesOf(const KernelPlan &kernel,
+std::vector<Prefetch> codegen::prefetchesOf(const LaunchMapper &launch,
                                             const runtime::RowsPart &rows,
                                             int awaited) {
-  Team team = teamIn(kernel, rows);
+  const KernelPlan &kernel = launch.kernel;
+  Team team = teamIn(launch, rows);
   // Short rows of a thread are few bytes of a line.
   if (team.kind == Team::Grid || team.lanes == 1)
     return {};

@@ -19,7 +19,7 @@ std::unique_ptr<RowsPlan> mapCopy(LaunchMapper &launch,
 
 /// The rows that teams are to take, which may come while ranks wait; but for
 /// what lies in buffer `awaited`.
-std::vector<Prefetch> prefetchesOf(const KernelPlan &kernel,
+std::vector<Prefetch> prefetchesOf(const LaunchMapper &launch,
                                    const runtime::RowsPart &rows, int awaited);
 
 /// Whether clusters of blocks may take rows that blocks would, as threads need

@@ -105,7 +105,8 @@ int64_t codegen::longestRow(const RowsPart &rows) {
   return longest;
 }
 
-int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
+int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most,
+                             const Machine::Gpu &machine) {
   // What a thread has in registers of a row: so many bytes leave room for as
   // many threads as keep memory busy (on an H200 two vectors of 16 bytes each
   // of 1024 threads of a multiprocessor are twice what comes in 700 ns if as
@@ -113,8 +114,8 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
   constexpr int64_t kept = 128;
   // Of neighbours that load at once, no less than two sectors.
   constexpr int64_t together = 64;
-  // Threads of few rows, of which each multiprocessor of a large GPU has some.
-  constexpr int64_t spare = 32768;
+  // Threads of few rows, of which each multiprocessor has some.
+  int64_t spare = 256 * machine.multiprocessors;
 
   RowVector vector = vectorOf(rows);
   int64_t bytes = longestRow(rows) * scratchSize(rows),
@@ -130,10 +131,14 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most) {
   return lanes;
 }
 
-Team codegen::teamFor(const RowsPart &rows, int64_t threads) {
-  if (isElementwise(rows) || (longestRow(rows) >= 32768 && rows.rows <= 32))
+Team codegen::teamFor(const RowsPart &rows, int64_t threads,
+                      const Machine::Gpu &machine) {
+  // Rows that would leave most multiprocessors idle for long.
+  constexpr int64_t longRow = 32768;
+  bool areFew = rows.rows <= machine.multiprocessors / 4;
+  if (isElementwise(rows) || (longestRow(rows) >= longRow && areFew))
     return {Team::Grid};
-  int64_t lanes = lanesForRow(rows, threads);
+  int64_t lanes = lanesForRow(rows, threads, machine);
   if (lanes > GpuArch::warpSize)
     return {Team::Block, threads};
   return {Team::Lanes, lanes};
@@ -143,32 +148,34 @@ int64_t codegen::teamsOfBlock(Team team, int64_t threads) {
   return team.kind == Team::Grid ? 0 : threads / team.lanes;
 }
 
-int64_t codegen::threadsFor(const runtime::Launch &launch) {
+int64_t codegen::threadsFor(const runtime::Launch &launch,
+                            const Machine::Gpu &machine) {
   const auto *rows = launch.parts.size() == 1
                          ? std::get_if<RowsPart>(&launch.parts[0])
                          : nullptr;
   if (!rows || sumsColumns(*rows) ||
-      teamFor(*rows, threadsPerBlock).kind == Team::Grid)
+      teamFor(*rows, threadsPerBlock, machine).kind == Team::Grid)
     return threadsPerBlock;
   // Blocks that are small begin as soon as few threads have ended, and leave
   // fewer registers unused.
   constexpr int64_t fewThreads = 256;
-  int64_t lanes = lanesForRow(*rows, threadsPerBlock);
+  int64_t lanes = lanesForRow(*rows, threadsPerBlock, machine);
   return lanes > GpuArch::warpSize ? lanes : fewThreads;
 }
 
-int64_t codegen::rowsOfBlock(const RowsPart &rows) {
+int64_t codegen::rowsOfBlock(const RowsPart &rows,
+                             const Machine::Gpu &machine) {
   // Of few elements, each for itself, the first block has all.
   if (isElementwise(rows) && rows.rows * longestRow(rows) <= threadsPerBlock)
     return std::max<int64_t>(rows.rows, 1);
-  return teamsOfBlock(teamFor(rows, threadsPerBlock), threadsPerBlock);
+  return teamsOfBlock(teamFor(rows, threadsPerBlock, machine), threadsPerBlock);
 }
 
-bool codegen::sumsAll(const RowsPart &rows) {
+bool codegen::sumsAll(const RowsPart &rows, const Machine::Gpu &machine) {
   const Loop &loop = rows.loops.front();
   return rows.rows == 1 && rows.loops.size() == 1 && loop.reducedDims > 0 &&
          loop.reducedDims + 1 == static_cast<int64_t>(loop.sizes.size()) &&
-         teamFor(rows, threadsPerBlock).kind == Team::Grid;
+         teamFor(rows, threadsPerBlock, machine).kind == Team::Grid;
 }
 
 bool codegen::isElementwise(const RowsPart &rows) {

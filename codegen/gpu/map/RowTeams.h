@@ -11,6 +11,7 @@
 #ifndef CCN_CODEGEN_GPU_MAP_ROWTEAMS_H
 #define CCN_CODEGEN_GPU_MAP_ROWTEAMS_H
 
+#include "lib/Target/Machine.h"
 #include "runtime/plan/Plan.h"
 
 namespace ccn::codegen {
@@ -40,29 +41,31 @@ int64_t longestRow(const runtime::RowsPart &rows);
 
 /// How many threads had best take a row, a power of two: more than a warp has
 /// are those of a block, which has no more than `most`.
-int64_t lanesForRow(const runtime::RowsPart &rows, int64_t most);
+int64_t lanesForRow(const runtime::RowsPart &rows, int64_t most,
+                    const Machine::Gpu &machine);
 
 /// The team of rows in a kernel whose blocks have so many threads, if there are
 /// no clusters.
-Team teamFor(const runtime::RowsPart &rows, int64_t threads);
+Team teamFor(const runtime::RowsPart &rows, int64_t threads,
+             const Machine::Gpu &machine);
 
 /// How many of them a block of so many threads has; 0 if the grid is one.
 int64_t teamsOfBlock(Team team, int64_t threads);
 
 /// How many threads blocks of a launch have. Parts that share a kernel need
 /// threadsPerBlock, as who touches what depends on it.
-int64_t threadsFor(const runtime::Launch &launch);
+int64_t threadsFor(const runtime::Launch &launch, const Machine::Gpu &machine);
 
 /// How many rows a block of threadsPerBlock threads takes at a time, if blocks
 /// take them in turns: those from i times as many on are block i's, modulo the
 /// number of blocks, or cluster i's in a kernel of clusters. 0 if they are
 /// shared out in another way.
-int64_t rowsOfBlock(const runtime::RowsPart &rows);
+int64_t rowsOfBlock(const runtime::RowsPart &rows, const Machine::Gpu &machine);
 
 /// Whether every element is for itself.
 bool isElementwise(const runtime::RowsPart &rows);
 /// Whether all blocks together sum up all elements of one row.
-bool sumsAll(const runtime::RowsPart &rows);
+bool sumsAll(const runtime::RowsPart &rows, const Machine::Gpu &machine);
 
 /// What blocks take of a part.
 struct BlockShare {

@@ -20,10 +20,9 @@ using namespace ccn::runtime;
 
 namespace {
 
-/// The exchange that is part number `part`, if who takes the rows of the next
-/// part does it: nobody else needs what comes, and nothing comes before.
-std::optional<RowExchange> exchangeOfRows(const LaunchMapper &launch,
-                                          size_t part) {
+/// Whether part number `part` is an exchange that those do who take the rows of
+/// the next part: nobody else needs what comes, and nothing comes before.
+bool isExchangeOfRows(const LaunchMapper &launch, size_t part) {
   const std::vector<Part> &parts = launch.parts;
   const PartPlaces &places = launch.kernel.places;
   const auto *own = std::get_if<ExchangePart>(&parts[part]);
@@ -38,11 +37,11 @@ std::optional<RowExchange> exchangeOfRows(const LaunchMapper &launch,
       !std::all_of(parts.begin(),
                    parts.begin() + static_cast<std::ptrdiff_t>(part),
                    isFlagPart))
-    return std::nullopt;
+    return false;
   int64_t first = cut.exchangeOf(places.rank, launch.exchange).first;
   if (cut.segmentOf(places.rank, part + 1) != first + 1 ||
       places.buffer(own->to).memory != Memory::Private)
-    return std::nullopt;
+    return false;
   int uses = 0;
   for (const Launch &other : places.own().launches)
     for (const Part &any : other.parts)
@@ -51,16 +50,14 @@ std::optional<RowExchange> exchangeOfRows(const LaunchMapper &launch,
                       uses += access.view.buffer == own->to.buffer;
                     });
   // The exchange's and that of the rows.
-  if (uses != 2 || !suitExchange(places, launch.facts.bodies, *rows, *own,
-                                 launch.facts.machine))
-    return std::nullopt;
-  return RowExchange{own, launch.facts.exchanges[launch.exchange].slots, first};
+  return uses == 2 && suitExchange(places, launch.facts.bodies, *rows, *own,
+                                   launch.facts.machine);
 }
 
 class ExchangedRowsSkeleton : public KernelSkeleton {
 public:
   size_t match(const LaunchMapper &launch, size_t part) const override {
-    return exchangeOfRows(launch, part) ? 2 : 0;
+    return isExchangeOfRows(launch, part) ? 2 : 0;
   }
   llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const override {
@@ -68,9 +65,13 @@ public:
     // Blocks that share rows wait for those that have not begun later.
     launch.kernel.opensClusters = true;
     auto plan = std::make_unique<PartOfRows>(*this);
-    std::optional<RowExchange> exchange = exchangeOfRows(launch, part);
+    const LaunchFacts &facts = launch.facts;
+    RowExchange exchange{
+        &std::get<ExchangePart>(launch.parts[part]),
+        facts.exchanges[launch.exchange].slots,
+        facts.cut.exchangeOf(launch.rank, launch.exchange).first};
     plan->rows = mapRows(launch, std::get<RowsPart>(launch.parts[part + 1]), {},
-                         &*exchange);
+                         &exchange);
     return plan;
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {

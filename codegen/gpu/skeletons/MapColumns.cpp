@@ -63,8 +63,8 @@ void shareOut(const PartPlaces &places, const Machine::Columns &machine,
               std::clamp(std::min(lanesOf(leastPiece), contiguous),
                          threadsPerBlock / std::min(groups, threadsPerBlock),
                          threadsPerBlock),
-          most = std::clamp(std::min(lanesOf(machine.pieceBytes), contiguous), least,
-                            threadsPerBlock);
+          most = std::clamp(std::min(lanesOf(machine.pieceBytes), contiguous),
+                            least, threadsPerBlock);
   for (lanes = most; lanes > least && tilesOf(lanes) < machine.evenTiles;)
     lanes /= 2;
   tiles = tilesOf(lanes);

@@ -26,11 +26,10 @@ void codegen::mapExchange(LaunchMapper &launch, const ExchangePart &part,
   if (share == 0)
     launch.needBlocks(llvm::divideCeilSigned(plan.packets, threadsPerBlock));
   if (part.exchange == Exchange::Schedule) {
-    constexpr int64_t alignment = 256;
     // Results may not overwrite what others are still made of.
     if (isInPlace(kernel.places.plan, launch.rank, part)) {
       plan.kept = launch.takeWorkspace(
-          llvm::alignTo(part.inputCount * size, alignment));
+          llvm::alignTo(part.inputCount * size, exchangeAlignment));
       launch.gridBarrier();
     }
     return;

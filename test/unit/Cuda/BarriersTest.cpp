@@ -97,7 +97,8 @@ TEST(Barriers, ReductionsOfNothingWrite) {
               {{Access::Store, to, ElementType::F32, -1, {}}}};
     plan.add(0, RowsPart{64, {sums}});
     plan.add(0, copy(64, view(b), view(c)));
-    codegen::LaunchBarriers barriers(plan.plan, 0);
+    codegen::LaunchBarriers barriers(plan.plan, 0,
+                                     *Machine::of(Target::anyGpu()).gpu);
     EXPECT_NE(barriers.before(1, 2), codegen::Wait::None);
   }
 }
@@ -115,7 +116,8 @@ TEST(Barriers, PartsDoNotTakeSharedMemoryThatIsInUse) {
   plan.add(0, throughScratch(40, 50, rowsOf(2, 50), rowsOf(3, 50)));
   // Not again, and not before what needs none.
   plan.add(0, copy(10, view(0), view(3, 9000)));
-  codegen::LaunchBarriers barriers(plan.plan, 0);
+  codegen::LaunchBarriers barriers(plan.plan, 0,
+                                   *Machine::of(Target::anyGpu()).gpu);
   EXPECT_EQ(barriers.before(0, 3), codegen::Wait::None);
   EXPECT_EQ(barriers.before(1, 3), codegen::Wait::Block);
   EXPECT_EQ(barriers.before(2, 3), codegen::Wait::None);
