@@ -322,17 +322,17 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     // What the schedule left without use.
     after.addNestedPass<ProgramOp>(createSimplify({/*isScheduled=*/true}));
     if (options.explain)
-      after.addPass(createExplain(
-          {options.machine.gpu ? options.machine : Machine()}));
+      after.addPass(
+          createExplain({options.machine.gpu ? options.machine : Machine()}));
     break;
   case Phase::Localize:
     after.addNestedPass<ProgramOp>(createLocalize({options.rank.value_or(0)}));
     break;
   case Phase::Select:
-    after.addPass(
-        createSelect({options.topology, options.searchSeconds, options.explain,
-                      options.target, options.machine, options.limits.ll, options.limits.lamport,
-                      options.limits.kernel, options.limits.push}));
+    after.addPass(createSelect(
+        {options.topology, options.searchSeconds, options.explain,
+         options.target, options.machine, options.limits.ll,
+         options.limits.lamport, options.limits.kernel, options.limits.push}));
     break;
   case Phase::Plan:
     // What planAll has made of the modules of all ranks.
@@ -340,13 +340,13 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
     after.addNestedPass<plan::PlanOp>(plan::createConnectSegments());
     after.addNestedPass<plan::PlanOp>(plan::createJoinLoops());
     after.addPass(plan::createPlaceBuffers());
-    after.addPass(createVerifyPlans());
+    after.addPass(plan::createVerifyPlans());
     break;
   }
 }
 
 /// The plans of many ranks are large: but in builds with assertions they are
-/// verified when all passes are done, by ccn-verify-plans, not after each.
+/// verified when all passes are done, by plan-verify, not after each.
 static void verifyOnce([[maybe_unused]] Phase phase,
                        [[maybe_unused]] PassManager &passes) {
 #ifdef NDEBUG

@@ -61,7 +61,7 @@ struct CompileOptions {
   /// The rank that the program is localized for; if none is asked for, 0, and
   /// plans are made for all.
   std::optional<int64_t> rank;
-  /// The machine that collectives get schedules for, by name or file (see the
+  /// The topology that collectives get schedules for, by name or file (see the
   /// pass ccn-select); none if empty. Each search may take `searchSeconds`.
   std::string topology;
   double searchSeconds = 10;

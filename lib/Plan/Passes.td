@@ -119,4 +119,13 @@ def PlaceBuffers : Pass<"plan-place-buffers", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifyPlans : Pass<"plan-verify", "::mlir::ModuleOp"> {
+  let summary = "Checks what holds between the launches and the ranks of plans";
+  let description = [{
+    Runs the verifiers of all operations, and checks the constraints `plan_c1` to
+    `plan_c5` of `plan.program`, which no verifier of one operation can check. The phase
+    `plan` ends with this pass. Changes nothing.
+  }];
+}
+
 #endif // CCN_LIB_PLAN_PASSES

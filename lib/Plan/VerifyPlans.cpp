@@ -5,22 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/plan/Plan.h"
-#include "lib/Transforms/Passes.h"
+#include "lib/Plan/Passes.h"
 
 #include "mlir/IR/Verifier.h"
 
-namespace ccn {
+using namespace ccn;
+
+namespace ccn::plan {
 #define GEN_PASS_DEF_VERIFYPLANS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace ccn
+#include "lib/Plan/Passes.h.inc"
+} // namespace ccn::plan
 
 namespace {
 
-struct VerifyPlansPass : ccn::impl::VerifyPlansBase<VerifyPlansPass> {
+struct VerifyPlansPass : plan::impl::VerifyPlansBase<VerifyPlansPass> {
   void runOnOperation() override {
     if (mlir::failed(mlir::verify(getOperation())) ||
-        mlir::failed(ccn::plan::verifyPlans(getOperation())))
+        mlir::failed(plan::verifyPlans(getOperation())))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -1,9 +1,9 @@
 //===- Machine.h - Figures that were measured on a machine ------*- C++ -*-===//
 //
-// Where choices depend on how fast a machine is, they are made by these figures,
-// and by no others: they are JSON files (README.md says what each figure is for,
-// and how to write a file for a machine of one's own). Those in machines/ are in
-// the compiler.
+// Where choices depend on how fast a machine is, they are made by these
+// figures, and by no others: they are JSON files (README.md says what each
+// figure is for, and how to write a file for a machine of one's own). Those in
+// machines/ are in the compiler.
 //
 //===----------------------------------------------------------------------===//
 

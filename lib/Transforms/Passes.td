@@ -449,7 +449,7 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/"",
-           "The machine, by name or file, that collectives get schedules for">,
+           "The GPUs and links, by name or file, that collectives get schedules for">,
     Option<"seconds", "seconds", "double", /*default=*/"10",
            "How long each search for a schedule may take">,
     Option<"explains", "explains", "bool", /*default=*/"true",
@@ -467,15 +467,6 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     Option<"pushLimit", "push-limit", "int64_t", /*default=*/"-1",
            "The bytes from which what is combined by other means is pushed">
   ];
-}
-
-def VerifyPlans : Pass<"ccn-verify-plans", "::mlir::ModuleOp"> {
-  let summary = "Checks what holds between the launches and the ranks of plans";
-  let description = [{
-    Runs the verifiers of all operations, and checks the constraints `plan_c1` to
-    `plan_c5` of `plan.program`, which no verifier of one operation can check. The phase
-    `plan` ends with this pass. Changes nothing.
-  }];
 }
 
 def Explain : Pass<"ccn-explain", "::mlir::ModuleOp"> {

@@ -55,11 +55,11 @@ bool meets(FusedOp kernel) {
 
 /// The limits by default. In kernels on CPUs other operations read what
 /// `simple` combines from where it is; on GPUs its meetings cost more, unless
-/// the kernel has them anyway. In one shot each of n ranks sends the whole n - 1
-/// times, in two 2 (n - 1) / n times, with two meetings more; on GPUs these cost
-/// as much as the links take for the machine's limit m of `lamport`, so that one
-/// shot is faster up to m * n / ((n - 1) (n - 2)), and for two ranks up to where
-/// clearing costs as much. Ranks of CPUs share what memory gives.
+/// the kernel has them anyway. In one shot each of n ranks sends the whole n -
+/// 1 times, in two 2 (n - 1) / n times, with two meetings more; on GPUs these
+/// cost as much as the links take for the machine's limit m of `lamport`, so
+/// that one shot is faster up to m * n / ((n - 1) (n - 2)), and for two ranks
+/// up to where clearing costs as much. Ranks of CPUs share what memory gives.
 ///
 /// Where ranks read what others have, links give less than where they write: by
 /// enough, from the limit of `push` on, for one meeting more.
@@ -167,9 +167,8 @@ static bool hasSentinel(CommunicateOp op) {
 }
 
 Limits Selector::limitsFor(CommunicateOp op, FusedOp kernel) {
-  Limits limits = defaultLimits(
-      countRanks(op), options.target, options.machine.orOf(options.target),
-      kernel);
+  Limits limits = defaultLimits(countRanks(op), options.target,
+                                options.machine.orOf(options.target), kernel);
   for (auto [option, limit] : {std::pair(options.llLimit, &limits.ll),
                                std::pair(options.lamportLimit, &limits.lamport),
                                std::pair(options.kernelLimit, &limits.simple),
@@ -411,8 +410,9 @@ struct SelectPass : ccn::impl::SelectBase<SelectPass> {
         return signalPassFailure();
       network = *std::move(found);
     }
-    SelectOptions options{topology,    seconds,  explains,     target, machine,
-                          llLimit,     lamportLimit, kernelLimit, pushLimit};
+    SelectOptions options{topology,     seconds,     explains,
+                          target,       machine,     llLimit,
+                          lamportLimit, kernelLimit, pushLimit};
     Selector selector(module, options, network ? &*network : nullptr);
     module.walk([&](CommunicateOp op) { selector.select(op); });
   }

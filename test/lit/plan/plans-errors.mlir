@@ -1,5 +1,5 @@
 // What holds between the launches of a plan, and between the ranks' plans.
-// RUN: ccn-opt %s -split-input-file -verify-diagnostics -ccn-verify-plans
+// RUN: ccn-opt %s -split-input-file -verify-diagnostics -plan-verify
 
 // plan_c1
 plan.program "f" rank(0) {

@@ -1,5 +1,5 @@
 // Plans that the checks between launches and ranks accept.
-// RUN: ccn-opt %s -ccn-verify-plans -split-input-file | ccn-opt -split-input-file | FileCheck %s
+// RUN: ccn-opt %s -plan-verify -split-input-file | ccn-opt -split-input-file | FileCheck %s
 // CHECK-COUNT-9: plan.program
 
 // Launches of two streams that share nothing but what both read, interleave, or
