@@ -57,8 +57,8 @@ makeTargetMachine(const Target &target, bool isRare) {
   // The interpreter rounds each operation.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      triple, llvm::StringRef(cpuName(target.cpu)), "", options, llvm::Reloc::PIC_,
-      std::nullopt,
+      triple, llvm::StringRef(cpuName(target.cpu)), "", options,
+      llvm::Reloc::PIC_, std::nullopt,
       isRare ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
 }
 

@@ -215,6 +215,11 @@ llvm::Expected<GpuProgram> Emitter::run() {
 
 } // namespace
 
+llvm::Expected<GpuProgram> codegen::emitCuda(const KernelPlans &plans,
+                                             llvm::StringRef text) {
+  return Emitter(plans, text).run();
+}
+
 llvm::Expected<GpuProgram> codegen::emitCuda(const Plan &plan,
                                              ArrayRef<LoopKernel> loops,
                                              const Target &target,
@@ -225,5 +230,5 @@ llvm::Expected<GpuProgram> codegen::emitCuda(const Plan &plan,
       mapKernels(plan, bodies, allSkeletons(), target, machine);
   if (!plans)
     return plans.takeError();
-  return Emitter(**plans, text).run();
+  return emitCuda(**plans, text);
 }

@@ -15,12 +15,18 @@
 
 namespace ccn::codegen {
 
-/// The kernels of a plan whose loops are in `loops`, for GPUs of which the
-/// machine has figures. The source is for NVRTC, from sm_80 on, with the options
-/// --std=c++17 --fmad=false. Fails if the mesh has more than CCN_MAX_RANKS
-/// ranks, or if something of the plan has no translation. `text` is the
-/// program's file, if its lines are to stand above the kernels that compute what
-/// they say.
+struct KernelPlans;
+
+/// The kernels that plans of theirs say. The source is for NVRTC, from sm_80
+/// on, with the options --std=c++17 --fmad=false. Fails if something has no
+/// translation. `text` is the program's file, if its lines are to stand above
+/// the kernels that compute what they say.
+llvm::Expected<runtime::GpuProgram> emitCuda(const KernelPlans &plans,
+                                             llvm::StringRef text = "");
+
+/// The same of a plan whose loops are in `loops`, for GPUs, of which the
+/// machine has figures. Fails also if the mesh has more than CCN_MAX_RANKS
+/// ranks.
 llvm::Expected<runtime::GpuProgram> emitCuda(const runtime::Plan &plan,
                                              llvm::ArrayRef<LoopKernel> loops,
                                              const Target &target,

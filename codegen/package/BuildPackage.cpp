@@ -37,27 +37,32 @@ static bool hasPlan(const runtime::Package &package,
          });
 }
 
-static Result<runtime::GpuProgram> kernelsOf(const runtime::Plan &plan,
-                                             const LoopLibrary &library,
-                                             const Target &target,
-                                             const Machine &machine,
-                                             const ProgramText &file) {
-  llvm::Expected<runtime::GpuProgram> gpu = emitCuda(
-      plan, library.kernels, target, machine.orOf(target), file.text);
+/// The kernels of a plan; a description of them, unless that is null.
+static Result<runtime::GpuProgram>
+kernelsOf(const runtime::Plan &plan, const LoopLibrary &library,
+          const Target &target, const Machine &machine, const ProgramText &file,
+          std::string *description) {
+  LoopKernels bodies(library.kernels);
+  llvm::Expected<std::unique_ptr<KernelPlans>> mapped =
+      mapKernels(plan, bodies, allSkeletons(), target, machine.orOf(target));
+  if (mapped && description)
+    *description = printKernels(**mapped);
+  llvm::Expected<runtime::GpuProgram> gpu =
+      mapped ? emitCuda(**mapped, file.text)
+             : llvm::Expected<runtime::GpuProgram>(mapped.takeError());
   if (!gpu)
     return error("no kernels for GPUs: ", llvm::toString(gpu.takeError()));
   return std::move(*gpu);
 }
 
-Result<runtime::GpuProgram> codegen::buildKernels(ModuleOp plans,
-                                                  const std::string &program,
-                                                  const Target &target,
-                                                  const Machine &machine,
-                                                  const ProgramText &file) {
+Result<runtime::GpuProgram>
+codegen::buildKernels(ModuleOp plans, const std::string &program,
+                      const Target &target, const Machine &machine,
+                      const ProgramText &file, std::string *description) {
   LoopLibrary library;
   library.file = file.name;
   runtime::Plan plan = exportPlan(plans, program, library);
-  return kernelsOf(plan, library, target, machine, file);
+  return kernelsOf(plan, library, target, machine, file, description);
 }
 
 Result<std::string> codegen::printKernelPlans(ModuleOp plans,
@@ -83,17 +88,19 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
   LoopLibrary library;
   library.file = options.file.name;
   package.plan = exportPlan(plans, options.program, library);
-  auto emitKernels = [&](const runtime::Plan &plan)
+  auto emitKernels = [&](const runtime::Plan &plan, std::string *description)
       -> Result<std::optional<runtime::GpuProgram>> {
     if (!options.target.isGpu())
       return std::optional<runtime::GpuProgram>();
-    Result<runtime::GpuProgram> gpu = kernelsOf(
-        plan, library, options.target, options.machine, options.file);
+    Result<runtime::GpuProgram> gpu =
+        kernelsOf(plan, library, options.target, options.machine, options.file,
+                  description);
     if (!gpu)
       return gpu.status();
     return std::optional(*std::move(gpu));
   };
-  Result<std::optional<runtime::GpuProgram>> gpu = emitKernels(package.plan);
+  Result<std::optional<runtime::GpuProgram>> gpu =
+      emitKernels(package.plan, options.description);
   if (!gpu)
     return gpu.status();
   package.gpu = *std::move(gpu);
@@ -106,7 +113,8 @@ Result<runtime::Package> codegen::buildPackage(ModuleOp plans,
         exportPlan(variant.plans, options.program, library), std::nullopt};
     if (!takesTheSame(package.plan, made.plan) || hasPlan(package, made.plan))
       continue;
-    Result<std::optional<runtime::GpuProgram>> kernels = emitKernels(made.plan);
+    Result<std::optional<runtime::GpuProgram>> kernels =
+        emitKernels(made.plan, nullptr);
     // Not every plan has kernels.
     if (!kernels)
       continue;

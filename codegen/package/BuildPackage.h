@@ -50,15 +50,19 @@ struct PackageOptions {
   /// none.
   Machine machine = {};
   ProgramText file = {};
+  /// Gets a description of the kernels that the plans have by default, unless
+  /// it is null.
+  std::string *description = nullptr;
 };
 
 /// The kernels of a program for GPUs; `plans` has its plans for all ranks.
-/// Fails as emitCuda does.
-Result<runtime::GpuProgram> buildKernels(mlir::ModuleOp plans,
-                                         const std::string &program,
-                                         const Target &target,
-                                         const Machine &machine,
-                                         const ProgramText &file = {});
+/// `description` gets what the kernels are to be, as printKernelPlans has it,
+/// even if they cannot be written then; unless it is null. Fails as emitCuda
+/// does.
+Result<runtime::GpuProgram>
+buildKernels(mlir::ModuleOp plans, const std::string &program,
+             const Target &target, const Machine &machine,
+             const ProgramText &file = {}, std::string *description = nullptr);
 
 /// What the kernels are to be, as text: a line for each kernel, part and loop.
 /// Fails as mapKernels does.

@@ -30,8 +30,7 @@ public:
   /// For the plans of `program` in a module that the phase `plan` left; with
   /// kernels, if the target is GPUs.
   static Result<std::unique_ptr<PackageRuns>>
-  create(mlir::ModuleOp plans, llvm::StringRef program,
-         const Target &target);
+  create(mlir::ModuleOp plans, llvm::StringRef program, const Target &target);
   ~PackageRuns();
 
   // Both take arguments in external form, all of them, and give outputs in the

@@ -220,9 +220,8 @@ std::string Session::compileTo(CompileOptions options, Phase phase,
   return "";
 }
 
-std::string Session::makePlans(const Target &target,
-                               const SelectLimits &limits, size_t variant,
-                               Module &plans) {
+std::string Session::makePlans(const Target &target, const SelectLimits &limits,
+                               size_t variant, Module &plans) {
   CompileOptions options;
   options.target = target;
   options.limits = limits;

@@ -28,24 +28,6 @@ codegen::ProgramText programText(const SourceFile &source) {
   return {source.getName().str(), isMlir(source) ? "" : source.getText()};
 }
 
-/// Writes what kernels for GPUs are to be after the phases that --dump-phases
-/// asks for. If that fails, an error was reported and `code` is the exit code.
-bool dumpKernelPlans(mlir::ModuleOp plans, const Options &options,
-                     const Machine &machine, const CompilationHost &host,
-                     Diagnostics &diagnostics, int &code) {
-  if (options.dumpFolder.empty() || !options.target.isGpu())
-    return true;
-  Options kernels = options;
-  kernels.emit = "kernels";
-  std::optional<std::string> text =
-      makeKernels(plans, /*file=*/{}, kernels, machine, diagnostics, code);
-  if (!text)
-    return false;
-  std::string path = options.dumpFolder + "/5-map.txt";
-  code = 2;
-  return host.write(path, [&](llvm::raw_ostream &os) { os << *text; });
-}
-
 /// Whether a module holds what one rank executes.
 bool isLocalized(mlir::ModuleOp module) {
   auto programs = module.getOps<ProgramOp>();
@@ -71,13 +53,13 @@ int compileTo(const SourceFile &source, mlir::MLIRContext *context,
 }
 
 /// The package of `plans`, compiled as `compileOptions` say, under `schedules`
-/// if they are not null. Without it, an error was reported and `code` is the
-/// exit code.
+/// if they are not null; of `description` see makePackage. Without it, an error
+/// was reported and `code` is the exit code.
 std::optional<EmittedProgram>
 packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
           const SourceFile &source, mlir::MLIRContext *context,
           const CompileOptions &compileOptions, const Options &options,
-          Diagnostics &diagnostics, int &code) {
+          std::string *description, Diagnostics &diagnostics, int &code) {
   // What it would do without a schedule, and without those of a topology:
   // ccrun always compares with that what GPUs compute. Applications do not.
   PackageParts parts;
@@ -119,7 +101,8 @@ packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
     else
       parts.variants.push_back(
           {variant.plan.name, variant.schedule, *variant.plan.plans});
-  return makePackage(parts, options, compileOptions.machine, diagnostics, code);
+  return makePackage(parts, options, compileOptions.machine, description,
+                     diagnostics, code);
 }
 
 /// What is asked of one file: it is compiled, verified, and run or written.
@@ -304,19 +287,26 @@ int Compilation::verifySchedule() {
 
 int Compilation::emitCode() {
   int code;
-  if (!dumpKernelPlans(*module, options, compileOptions.machine, host,
-                       diagnostics, code))
-    return code;
+  // What kernels for GPUs are to be is written after the phases.
+  std::string described;
+  bool dumps = !options.dumpFolder.empty() && options.target.isGpu();
+  std::string *description = dumps ? &described : nullptr;
   std::optional<EmittedProgram> emitted;
   if (!options.emitsKernels())
-    emitted = packageOf(*module, schedules.get(), source, &context,
-                        compileOptions, options, diagnostics, code);
+    emitted =
+        packageOf(*module, schedules.get(), source, &context, compileOptions,
+                  options, description, diagnostics, code);
   else if (std::optional<std::string> kernels = makeKernels(
                *module, programText(source), options, compileOptions.machine,
-               diagnostics, code))
+               description, diagnostics, code))
     emitted = EmittedProgram{*std::move(kernels), ""};
+  bool isDumped = described.empty() ||
+                  host.write(options.dumpFolder + "/5-map.txt",
+                             [&](llvm::raw_ostream &os) { os << described; });
   if (!emitted)
     return code;
+  if (!isDumped)
+    return 2;
   code = writeOutput([&](llvm::raw_ostream &os) { os << emitted->bytes; });
   if (code || options.header.empty())
     return code;

@@ -118,11 +118,10 @@ static void warnOfMemory(const runtime::Package &package,
          all, "than the " + std::to_string(here) + " bytes of this machine");
 }
 
-std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
-                                               const Options &options,
-                                               const Machine &machine,
-                                               Diagnostics &diagnostics,
-                                               int &code) {
+std::optional<EmittedProgram>
+ccn::makePackage(PackageParts &parts, const Options &options,
+                 const Machine &machine, std::string *description,
+                 Diagnostics &diagnostics, int &code) {
   code = 2;
   mlir::ModuleOp plans = parts.plans;
   std::optional<std::string> chosen =
@@ -172,6 +171,7 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
   }
   packageOptions.target = options.target;
   packageOptions.machine = machine;
+  packageOptions.description = description;
   Result<runtime::Package> package =
       codegen::buildPackage(plans, packageOptions);
   if (package)
@@ -195,7 +195,8 @@ std::optional<EmittedProgram> ccn::makePackage(PackageParts &parts,
 std::optional<std::string>
 ccn::makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
                  const Options &options, const Machine &machine,
-                 Diagnostics &diagnostics, int &code) {
+                 std::string *description, Diagnostics &diagnostics,
+                 int &code) {
   code = 2;
   std::optional<std::string> program =
       chooseProgram(plans, options, diagnostics);
@@ -210,17 +211,22 @@ ccn::makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
     code = 0;
     return *std::move(text);
   };
-  if (options.emit == "kernels")
-    return written(codegen::printKernelPlans(plans, *program, options.target,
-                                             machine));
+  if (options.emit == "kernels") {
+    Result<std::string> text =
+        codegen::printKernelPlans(plans, *program, options.target, machine);
+    if (text && description)
+      *description = *text;
+    return written(std::move(text));
+  }
   Result<runtime::GpuProgram> kernels = codegen::buildKernels(
-      plans, *program, options.target, machine, file);
+      plans, *program, options.target, machine, file, description);
   if (!kernels)
     return written(kernels.status());
   if (options.emit == "cuda")
     return written(std::move(kernels->source));
   if (options.emit == "ptx")
-    return written(runtime::compileToPtx(kernels->source, options.target.name()));
+    return written(
+        runtime::compileToPtx(kernels->source, options.target.name()));
   Result<runtime::CompiledKernels> compiled =
       runtime::compileKernels(kernels->source, options.target.name());
   return written(compiled ? Result<std::string>(std::move(compiled->cubin))

@@ -35,21 +35,21 @@ struct PackageParts {
 };
 
 /// What --emit package, lib or header writes of one of the programs in
-/// `parts.plans`: the one that `options` names, or the only one. Kernels are chosen
-/// by the figures of `machine`, or of the target if it has none. If there is an
-/// error, it has been reported and `code` is the exit code.
-std::optional<EmittedProgram> makePackage(PackageParts &parts,
-                                          const Options &options,
-                                          const Machine &machine,
-                                          Diagnostics &diagnostics, int &code);
+/// `parts.plans`: the one that `options` names, or the only one. Kernels are
+/// chosen by the figures of `machine`, or of the target if it has none; what
+/// they are to be goes to `description`, unless that is null, even if something
+/// fails afterwards. If there is an error, it has been reported and `code` is
+/// the exit code.
+std::optional<EmittedProgram>
+makePackage(PackageParts &parts, const Options &options, const Machine &machine,
+            std::string *description, Diagnostics &diagnostics, int &code);
 
-/// Likewise of --emit cuda, ptx or cubin: all kernels of the program, which are
-/// one translation unit; and of kernels, which describes them.
-std::optional<std::string> makeKernels(mlir::ModuleOp plans,
-                                       const codegen::ProgramText &file,
-                                       const Options &options,
-                                       const Machine &machine,
-                                       Diagnostics &diagnostics, int &code);
+/// Likewise of --emit kernels, which describes them, cuda, ptx or cubin: all
+/// kernels of the program, which are one translation unit.
+std::optional<std::string>
+makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
+            const Options &options, const Machine &machine,
+            std::string *description, Diagnostics &diagnostics, int &code);
 
 } // namespace ccn
 

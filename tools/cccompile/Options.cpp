@@ -207,17 +207,19 @@ void CommandLine::addSchedule() {
       ->type_name("NAME|FILE");
   topology = app.add_option(
       "--topology", options.topology,
-      "the machine, one GPU for each rank of the mesh: collectives without an "
+      "the GPUs, one for each rank of the mesh, and their links: collectives "
+      "without an "
       "algorithm run by a schedule that is synthesized for it where that is "
       "predicted to be faster (--explain says where). A name of `ccsynth "
       "topologies`, as dgx1 or 'ring(8)', or a file");
   topology->type_name("NAME|FILE");
-  app.add_option("--machine", options.machine,
-                 "the measured figures that choices are made by, such as the "
-                 "sizes at which all_reduces change how they run: cpu, h200, or "
-                 "a file (.json) of a machine of your own (lib/Target/README.md "
-                 "has its fields). By default those of the target; --explain "
-                 "takes those of GPUs, and says whose they are")
+  app.add_option(
+         "--machine", options.machine,
+         "the measured figures that choices are made by, such as the "
+         "sizes at which all_reduces change how they run: cpu, h200, or "
+         "a file (.json) of a machine of your own (lib/Target/README.md "
+         "has its fields). By default those of the target; --explain "
+         "takes those of GPUs, and says whose they are")
       ->type_name("NAME|FILE");
   search = app.add_option(
       "--search-time", options.searchSeconds,

@@ -77,9 +77,8 @@ protected:
     return result;
   }
 
-  std::unique_ptr<LoadedObject>
-  compile(llvm::ArrayRef<LoopKernel> kernels,
-          const Target &target = Target::host()) {
+  std::unique_ptr<LoadedObject> compile(llvm::ArrayRef<LoopKernel> kernels,
+                                        const Target &target = Target::host()) {
     llvm::Expected<CompiledLoops> loops =
         compileLoops(&context, kernels, target);
     if (!loops) {

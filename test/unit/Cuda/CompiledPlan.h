@@ -27,9 +27,8 @@ inline runtime::GpuProgram emitFor(PlanCompiler &compiler,
   codegen::LoopLibrary library;
   auto first = *plans->getOps<plan::PlanOp>().begin();
   runtime::Plan plan = codegen::exportPlan(*plans, first.getName(), library);
-  llvm::Expected<runtime::GpuProgram> program =
-      codegen::emitCuda(plan, library.kernels, Target::anyGpu(),
-                        Machine::of(Target::anyGpu()));
+  llvm::Expected<runtime::GpuProgram> program = codegen::emitCuda(
+      plan, library.kernels, Target::anyGpu(), Machine::of(Target::anyGpu()));
   if (!program) {
     ADD_FAILURE() << llvm::toString(program.takeError());
     return {};

@@ -38,7 +38,8 @@ public:
     return codegen::findPipelines(plan.plan, 0, *machine.gpu);
   }
   /// "1+3" of phases 1 to 3.
-  std::string pipelines(const Machine &machine = Machine::of(Target::anyGpu())) {
+  std::string
+  pipelines(const Machine &machine = Machine::of(Target::anyGpu())) {
     std::string text;
     for (const codegen::LaunchPipeline &found : all(machine))
       text += (text.empty() ? "" : " ") + std::to_string(found.firstPhase) +

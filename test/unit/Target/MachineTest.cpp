@@ -61,7 +61,8 @@ TEST(Machine, OfATargetIsInTheCompiler) {
 TEST(Machine, HasFiguresOfGpusOrNot) {
   EXPECT_TRUE(checkMachine(Machine::of(Target::host()), Target::host()).ok());
   EXPECT_EQ(
-      checkMachine(Machine::of(Target::host()), *parseTarget("sm_80")).message(),
+      checkMachine(Machine::of(Target::host()), *parseTarget("sm_80"))
+          .message(),
       "expected figures of GPUs for target 'sm_80', found 'cpu', which has "
       "none");
   EXPECT_EQ(
@@ -72,8 +73,9 @@ TEST(Machine, HasFiguresOfGpusOrNot) {
 
 TEST(Machine, IsFoundByNameOrFile) {
   EXPECT_EQ(loadMachine("cpu")->name, "cpu");
-  EXPECT_EQ(loadMachine("h100").message(),
-            "expected 'cpu', 'h200' or a file that ends in .json, found 'h100'");
+  EXPECT_EQ(
+      loadMachine("h100").message(),
+      "expected 'cpu', 'h200' or a file that ends in .json, found 'h100'");
   EXPECT_EQ(loadMachine("").message(),
             "expected 'cpu', 'h200' or a file that ends in .json, found ''");
   EXPECT_EQ(loadMachine("no/such.json").message(),
@@ -103,8 +105,9 @@ TEST(Machine, WithAWrongFieldIsRefused) {
             "\"pipeline_bytes\", \"columns\"");
   EXPECT_EQ(errorOf("\"launch_us\": 2.8,", ""),
             "x.json: /gpu: expected the key \"launch_us\", found none");
-  EXPECT_EQ(errorOf("\"busy_tiles\": 192,", ""),
-            "x.json: /gpu/columns: expected the key \"busy_tiles\", found none");
+  EXPECT_EQ(
+      errorOf("\"busy_tiles\": 192,", ""),
+      "x.json: /gpu/columns: expected the key \"busy_tiles\", found none");
   // Alone, nothing is done in one shot by simple.
   EXPECT_EQ(errorOf("\"lamport\": 33554432", "\"simple\": 4096"),
             "x.json: /all_reduce/pair: unknown key \"simple\", expected one of "
@@ -150,8 +153,7 @@ TEST(Machine, HasLimitsInBytesOrNone) {
 }
 
 TEST(Machine, ThatIsNoJsonSaysWhere) {
-  EXPECT_EQ(errorOf("\"push\": 33554432,", "\"push\" 33554432,")
-                .substr(0, 32),
+  EXPECT_EQ(errorOf("\"push\": 33554432,", "\"push\" 33554432,").substr(0, 32),
             "x.json:14:17: not valid JSON: sy");
   EXPECT_EQ(errorOf("\"link_gbps\": 365", "\"launch_us\": 365"),
             "x.json: expected distinct keys in an object, found \"launch_us\" "

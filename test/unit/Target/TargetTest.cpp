@@ -21,9 +21,9 @@ TEST(Target, IsTheCpuOrGpusOfAnArchitecture) {
 }
 
 TEST(Target, OfAnotherNameIsRefused) {
-  for (const char *name : {"", "gpu", "cuda", "CPU", "sm_", "sm_8", "sm_80 ",
-                           " sm_80", "sm_80a", "SM_80", "sm_90", "sm_90A",
-                           "sm_90aa", "sm_070", "compute_80", "80"}) {
+  for (const char *name :
+       {"", "gpu", "cuda", "CPU", "sm_", "sm_8", "sm_80 ", " sm_80", "sm_80a",
+        "SM_80", "sm_90", "sm_90A", "sm_90aa", "sm_070", "compute_80", "80"}) {
     Result<Target> target = parseTarget(name);
     ASSERT_FALSE(target) << name;
     EXPECT_TRUE(target.message().starts_with(
