@@ -23,6 +23,8 @@ using namespace ccn;
 
 namespace {
 
+// These bound what is tried, on any machine.
+
 /// Beyond these nothing is gained by sending everything to everybody.
 constexpr int64_t mostByLl = 4 << 20, mostByLamport = 256 << 20;
 

@@ -22,10 +22,11 @@ public:
   explicit PassOptionParser(llvm::cl::Option &option)
       : llvm::cl::basic_parser<T>(option) {}
 
-  /// Whether it failed, as LLVM has it.
+  /// Whether it failed, as LLVM has it. A value without a name, such as no
+  /// machine, is written as nothing.
   bool parse(llvm::cl::Option &option, llvm::StringRef, llvm::StringRef text,
              T &value) {
-    Result<T> parsed = parseText(text);
+    Result<T> parsed = text.empty() ? T() : parseText(text);
     if (!parsed)
       return option.error(parsed.message());
     value = *std::move(parsed);

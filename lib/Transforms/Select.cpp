@@ -27,7 +27,7 @@ namespace ccn {
 namespace {
 
 /// The memory of a rank that a program's all_reduces by lamport take at most
-/// where nobody asks for it: each has its own.
+/// where nobody asks for it, on any machine: each has its own.
 constexpr int64_t mostLamportMemory = int64_t(256) << 20;
 
 /// Up to how many bytes, as the largest part that a rank has, an all_reduce is
