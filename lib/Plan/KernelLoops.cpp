@@ -320,7 +320,8 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
   for (int64_t dim : op.getDims())
     row *= shape[static_cast<size_t>(dim)];
   auto last = static_cast<int64_t>(shape.size()) - 1;
-  // About what a GPU's block has of memory of its own.
+  // About what a block of any GPU has of memory of its own: plans are for no
+  // target.
   constexpr int64_t longest = 96 << 10;
   if (op.getDims().empty() ||
       (llvm::is_contained(op.getDims(), last) && row <= longest))

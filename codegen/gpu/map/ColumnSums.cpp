@@ -16,7 +16,7 @@ using runtime::LoopOperand;
 
 namespace {
 
-/// With fewer elements it does not matter who takes them.
+/// With fewer elements it does not matter, on any GPU, who takes them.
 constexpr int64_t fewestElements = 8192;
 /// Likewise where blocks wait for each other between loops.
 constexpr int64_t fewestOfLoops = 65536;
