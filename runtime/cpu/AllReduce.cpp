@@ -1,7 +1,7 @@
 //===- AllReduce.cpp - One-shot all_reduce --------------------------------===//
 //
-// Every member sends all of its input to all others, and each combines
-// everything.
+// Every member sends its whole input to all others, and each member combines
+// all inputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Clears the sign of elements of all ones: of a float type, that makes one NaN
-/// another, and no word is the sentinel.
+/// Clears the sign bit of elements whose bits are all ones. In a float type
+/// this turns one NaN into another, so no word equals the sentinel.
 template <typename Bits> void scrubAs(std::byte *data, int64_t count) {
   Bits *bits = reinterpret_cast<Bits *>(data);
   for (int64_t i = 0; i < count; ++i)
@@ -31,7 +31,7 @@ template <typename Exchange> class OneShot : public Collective {
   using Data = typename Exchange::Data;
   static constexpr int64_t wordSize = sizeof(Data);
   static constexpr bool scrubs = std::is_same_v<Exchange, LamportExchange<>>;
-  /// Words that are awaited of each member before they are combined.
+  /// The number of words received from each member before they are combined.
   static constexpr int64_t blockWords = 512;
 
 public:
@@ -51,7 +51,7 @@ public:
     if (!slots)
       return slots.status();
     exchange.emplace(*slots, members.count(), words);
-    // Words of 8 bytes keep elements aligned.
+    // Vectors of 8-byte words keep the elements aligned.
     packed.resize(static_cast<size_t>(words * wordSize + 7) / 8);
     received.resize(static_cast<size_t>(members.count()) * blockWords);
     parts.resize(static_cast<size_t>(members.count()));
@@ -67,7 +67,8 @@ public:
     return status ? status : memory.fail(status.message());
   }
 
-  /// LL puts a flag beside each word of data.
+  /// A word of 8 bytes carries `wordSize` bytes of data: LL spends the other
+  /// half on a flag.
   int64_t bytesSent() const override {
     return count * sizeInBytes(type) * (members.count() - 1) * 8 / wordSize;
   }
@@ -101,7 +102,7 @@ private:
       if (!status)
         return status;
       parts[static_cast<size_t>(members.position)] = own + first * wordSize;
-      // A word may be half an element; a block is always whole ones.
+      // A word may hold half an element; a block always holds whole elements.
       int64_t done = first * wordSize / sizeInBytes(type);
       int64_t elements =
           std::min(count - done, n * wordSize / sizeInBytes(type));

@@ -1,7 +1,6 @@
-//===- CollectiveSupport.cpp - What collectives check and share -----------===//
+//===- CollectiveSupport.cpp - Checks and signals of collectives ----------===//
 //
-// Everything here is done when a collective is made, never when it runs, but
-// for the check of its buffers.
+// Collectives call these functions when they are made, not when they run.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- CollectiveSupport.h - What collectives check and share ---*- C++ -*-===//
+//===- CollectiveSupport.h - Checks and signals of collectives --*- C++ -*-===//
 //
-// Checks of arguments, and symmetric allocation.
-// Used by the collectives and the executors of plans.
+// Checks of arguments, and allocation of signals. Used by the collectives and
+// the executors of plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,16 +15,17 @@
 
 namespace ccn::runtime {
 
-/// The group as protocols see it; an error if this rank is not in it once, or
-/// if ranks are wrong.
+/// The members of `group` as protocols need them. An error if a rank number is
+/// out of range or appears twice, or if this rank is not in the group.
 Result<Members> checkGroup(const RankMemory &memory, const Group &group,
                            const char *operation);
 
-/// The bytes of a tensor; an error if a size is negative or they overflow.
+/// The bytes of a tensor; an error if a size is negative or the byte count
+/// overflows.
 Result<int64_t> checkShape(const std::vector<int64_t> &shape, ElementType type,
                            const char *operation);
 
-/// Allocates flags, one of each member.
+/// Allocates one flag for each member and sets the offset of `signals`.
 Status allocateSignals(RankMemory &memory, const Members &members,
                        Signals &signals);
 

@@ -1,7 +1,8 @@
 //===- Parts.cpp - The kernels of a plan's parts --------------------------===//
 //
-// One function for each kind of part, over the kernels that the reference
-// interpreter uses too; exchanges are the collectives.
+// One function for each kind of part. Products, convolutions and row tables use
+// the code that the reference interpreter uses too (runtime/tensor); exchanges
+// use the collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,8 +75,8 @@ Status runPart(StreamContext &context, const AwaitPart &part) {
 // Products and rows
 //===----------------------------------------------------------------------===//
 
-/// One of the operands of a product: the matrices of a batch, which may lie in
-/// another's memory.
+/// An operand of a product: the matrices of a batch, which may lie in another
+/// rank's memory.
 class MatrixOperand {
 public:
   MatrixOperand(StreamContext &context, const View &view, int64_t rows,
@@ -83,7 +84,7 @@ public:
       : context(context), view(view), sizes{rows, columns},
         workspace(workspace) {}
 
-  /// The matrix that begins `elements` after the view.
+  /// The matrix that begins `elements` elements after the view's first.
   Result<MatrixView> at(int64_t elements) {
     std::span<const int64_t> strides = std::span(view.strides).last(2);
     if (!context.isRemote(view))
@@ -124,7 +125,7 @@ Status runPart(StreamContext &context, const MatmulPart &part) {
     return Status();
   MatrixOperand a(context, part.a, part.m, part.k, context.left);
   MatrixOperand b(context, part.b, part.k, part.n, context.right);
-  // Where the matrices of a and b, and in a second loop those of c, begin.
+  // Where the matrices of a and b begin, and in a second loop those of c.
   CopyDims inputs, outputs;
   for (size_t dim = 0; dim < part.batch.size(); ++dim) {
     inputs.push_back(
@@ -186,7 +187,7 @@ Status runPart(StreamContext &context, const ScatterRowsPart &part) {
 // Traffic
 //===----------------------------------------------------------------------===//
 
-/// What a part that is neither loops nor an exchange reads and writes.
+/// What a part reads and writes that is neither RowsPart nor ExchangePart.
 Traffic trafficOf(const StreamContext &context, const Plan &plan,
                   const Part &part) {
   Traffic traffic;
@@ -195,7 +196,7 @@ Traffic trafficOf(const StreamContext &context, const Plan &plan,
     int64_t elements = access.sizes.empty()
                            ? access.extent
                            : distinctElements(access.sizes, view.strides);
-    // Of a table only the rows that the indices name are read.
+    // Only those rows of the table are read that the indices name.
     if (const auto *gather = std::get_if<GatherRowsPart>(&part);
         gather && &view == &gather->table)
       elements = gather->count * gather->rowSize;

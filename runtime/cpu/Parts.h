@@ -1,6 +1,7 @@
 //===- Parts.h - The kernels of a plan's parts ------------------*- C++ -*-===//
 //
-// Makes what executes a part of a launch. Loops are in Rows.h.
+// Makes the kernel that executes a part of a launch. Rows.h has the kernel of
+// loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,10 +12,10 @@
 
 namespace ccn::runtime {
 
-/// The kernel of part `index` of launch `launch` of `memory`'s rank, for the
-/// stream `context`. `plan` is accepted by checkPlan; `memory` has its own copy
-/// of what the kernel uses. Exchanges allocate symmetric memory, and may wait
-/// for the others to do so too.
+/// Makes the kernel of part `index` of launch `launch`, for the rank of
+/// `memory` and the stream of `context`. checkPlan must have accepted `plan`.
+/// The kernel refers to `memory`, not to `plan`. An exchange allocates
+/// symmetric memory, and may wait until the other ranks have done so too.
 Result<std::unique_ptr<PartKernel>>
 makePart(const Plan &plan, const PlanMemory &memory, StreamContext &context,
          size_t launch, size_t index, const FunctionResolver &resolve);

@@ -1,8 +1,9 @@
 //===- PlanExecutor.cpp - Executes plans on the CPU -----------------------===//
 //
-// Stream 0 runs on the caller's thread, each other one on a thread that sleeps
-// between runs. A launch that another stream waits for counts its runs, which
-// is the event: like the flags of ranks, it is never reset.
+// Stream 0 runs on the caller's thread, each other stream on a thread of its
+// own that sleeps between runs. Each launch stores the number of its last
+// completed run; launches on other streams wait for that number. Like the flags
+// between ranks, it is never reset.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,11 +34,12 @@ int64_t now() {
 struct PreparedLaunch {
   const Launch *launch = nullptr;
   std::vector<std::unique_ptr<PartKernel>> parts;
-  /// The run in which it was done last; for who waits for it on other streams.
+  /// The number of the last run that completed this launch; other streams wait
+  /// for it.
   std::atomic<Epoch> done{0};
 };
 
-/// An argument that callers have as a list of buffers.
+/// An argument that callers pass as a list of buffers.
 struct ScatteredArgument {
   size_t number;
   int64_t count;
@@ -45,16 +47,18 @@ struct ScatteredArgument {
   /// Whether the plan writes it.
   bool isOutput;
   Workspace memory = {};
-  /// Where the current run has it: there, if the list is not one array.
+  /// The array that the current run uses: the caller's, or `memory` if the list
+  /// is not one array.
   Piece whole = {};
 
   Status gather(PieceSpan pieces);
   void scatter(PieceSpan pieces) const;
 };
 
-/// Finds or makes the array.
+/// Sets `whole`: to the caller's memory if the pieces are adjacent, else to a
+/// copy.
 Status ScatteredArgument::gather(PieceSpan pieces) {
-  // Buffers that lie one after the other are one.
+  // Buffers that lie one directly after the other form one array.
   whole = {nullptr, count};
   std::byte *end = nullptr;
   bool isOne = true;
@@ -123,7 +127,7 @@ struct PlanExecutor::State {
   PlanMemory memory;
   std::vector<bool> isScattered;
   std::vector<ScatteredArgument> scattered;
-  /// Of the current run, where the plan finds them.
+  /// The addresses of the current run's arguments, each of one array.
   std::vector<void *> arguments;
   std::vector<std::unique_ptr<StreamContext>> streams;
   std::vector<PreparedLaunch> launches;
@@ -132,9 +136,10 @@ struct PlanExecutor::State {
 
   std::vector<std::thread> threads;
   std::mutex mutex;
-  /// A run begins, a launch is done, a stream has failed, all is over.
+  /// Notified when a run begins, a launch is done, a stream has failed or the
+  /// executor stops.
   std::condition_variable changed;
-  /// A stream is done.
+  /// Notified when a stream has done its part of a run.
   std::condition_variable ended;
   Epoch started = 0;
   size_t running = 0;
@@ -244,7 +249,7 @@ PlanExecutor::create(const Plan &plan, int rank, Transport &transport,
   auto state = std::make_unique<State>(transport, options.trace);
   state->memory.rank = rank;
   Status status = state->prepare(plan, rank, options);
-  // Threads that have started end with the executor.
+  // From here on, the executor's destructor ends the threads that have started.
   std::unique_ptr<PlanExecutor> executor(new PlanExecutor(std::move(state)));
   if (!status)
     return transport.fail(rank, status.message());
@@ -300,7 +305,7 @@ Status PlanExecutor::run(std::span<void *const> arguments) {
   return status;
 }
 
-/// What the thread of a stream does.
+/// The main function of a stream's thread.
 void PlanExecutor::State::workOn(size_t stream) {
   for (Epoch next = 1;; ++next) {
     {
@@ -318,7 +323,7 @@ void PlanExecutor::State::workOn(size_t stream) {
   }
 }
 
-/// Runs the launches of a stream; a failure is the team's.
+/// Runs the launches of a stream; a failure fails the team.
 void PlanExecutor::State::runStream(StreamContext &context) {
   context.epoch = epoch;
   for (PreparedLaunch &launch : launches) {
@@ -375,7 +380,8 @@ Status PlanExecutor::State::runLaunch(StreamContext &context,
 Status PlanExecutor::State::awaitLaunch(const PreparedLaunch &launch,
                                         Epoch wanted) {
   constexpr int quickLooks = 200;
-  // Another rank's failure is noticed by no notification.
+  // No notification tells of another rank's failure, so look for it now and
+  // then.
   constexpr auto interval = std::chrono::milliseconds(20);
   auto isDone = [&] {
     return launch.done.load(std::memory_order_acquire) >= wanted;

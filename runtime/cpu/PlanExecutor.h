@@ -1,7 +1,7 @@
 //===- PlanExecutor.h - Executes plans on the CPU ---------------*- C++ -*-===//
 //
-// Runs the plan of one rank (Plan.h): its launches on streams that are threads,
-// over symmetric memory.
+// Runs the plan of one rank (Plan.h). Each stream is a thread that runs its
+// launches; ranks exchange data through symmetric memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,21 +19,21 @@ struct ExecutorOptions {
   /// Finds the compiled functions of loops.
   FunctionResolver resolve = {};
   TraceSink *trace = nullptr;
-  /// For tests; called by all streams at once.
+  /// For tests; all streams call it concurrently.
   AccessHook *hook = nullptr;
 };
 
-/// The bytes of symmetric memory per rank that the executors of a plan allocate
-/// in all. `plan` is one that checkPlan accepts.
+/// The bytes of symmetric memory that the executor of one rank allocates in
+/// all. checkPlan must have accepted `plan`.
 Result<int64_t> planSymmetricBytes(const Plan &plan);
 
 class PlanExecutor {
 public:
-  /// Prepares the plan of `rank`: checks it, takes memory and starts threads.
-  /// All ranks of the team call this, with the same plan and in the same order
-  /// if there are several plans; each may wait for the others. `transport` and
-  /// what `options` points to outlive the executor; the plan need not. An error
-  /// fails the team.
+  /// Prepares the plan of `rank`: checks it, allocates memory and starts
+  /// threads. All ranks of the team call this with the same plan, and for
+  /// several plans in the same order; a call may wait for the other ranks.
+  /// `transport` and what `options` points to must outlive the executor; the
+  /// plan need not. An error fails the team.
   static Result<std::unique_ptr<PlanExecutor>>
   create(const Plan &plan, int rank, Transport &transport,
          const ExecutorOptions &options);
@@ -42,16 +42,17 @@ public:
   PlanExecutor(const PlanExecutor &) = delete;
   PlanExecutor &operator=(const PlanExecutor &) = delete;
 
-  /// Executes the plan once, as all ranks do. `arguments` has for each argument
-  /// of the plan the address of the rank's part, row-major; null if it has no
-  /// elements; of a scattered one that of its PieceList. (Compiled loops know
-  /// one array: what does not lie in memory as one is copied, in memory that
-  /// the first such run takes.) An error is the team's failure, which names the
-  /// rank; after it, every run fails.
+  /// Executes the plan once; all ranks call it. `arguments` has an address for
+  /// each argument of the plan: of this rank's shard, row-major (null if it has
+  /// no elements), or, for a scattered argument, of its PieceList. (Compiled
+  /// loops need one array, so a scattered argument whose pieces are not
+  /// adjacent is copied; the first such run allocates memory for that.) An
+  /// error is the failure of the team and names the rank that failed; after it,
+  /// every run fails.
   Status run(std::span<void *const> arguments);
 
-  /// What one run reads and writes, by what its views say: all launches, or
-  /// one.
+  /// What one run of all launches, or of one launch, reads and writes, as
+  /// computed from the views.
   const Traffic &traffic() const;
   Traffic traffic(int launch) const;
 

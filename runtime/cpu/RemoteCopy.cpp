@@ -1,8 +1,8 @@
-//===- RemoteCopy.cpp - Strided parts of others' memory -------------------===//
+//===- RemoteCopy.cpp - Strided copies to and from other ranks ------------===//
 //
-// The dimensions are ordered by their strides in the other's memory. The inner
-// ones, as many as lie densely there, are one piece; the outer ones are a loop
-// over pieces.
+// The dimensions are ordered by their strides in the other rank's memory. The
+// inner dimensions that lie densely there form a piece; the outer ones are a
+// loop over pieces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace {
 /// A copy as a loop over pieces.
 class Pieces {
 public:
-  /// `remote` is the stride in the other's memory, `waste` over how many times
-  /// as many elements as it copies a piece may extend there.
+  /// `remote` says which stride is that in the other rank's memory. A piece may
+  /// extend there over at most `waste` times as many elements as it copies.
   Pieces(int elementSize, const CopyDims &dims, int64_t CopyDim::*remote,
          int64_t waste)
       : remote(remote), outer(mergeDims(dims)) {
@@ -53,7 +53,7 @@ public:
     }
   }
 
-  /// The most elements that a piece extends over in the other's memory.
+  /// The most elements over which a piece extends in the other rank's memory.
   int64_t largestExtent() const { return extent; }
 
   /// Calls body(outFirst, inFirst, dims, extent) for each piece; stops at the
@@ -83,11 +83,12 @@ public:
 private:
   int64_t CopyDim::*remote;
   CopyDims outer, inner;
-  /// How much of the outermost inner dimension one piece has.
+  /// How many indices of the outermost inner dimension one piece has.
   int64_t chunk = 1;
-  /// The extent of a piece, and of one index of its outermost dimension.
+  /// The extent of a piece, and of one index of its outermost dimension, in
+  /// elements of the other rank's memory.
   int64_t extent = 1, rowExtent = 1;
-  /// Where index 0 is, strides having been made positive.
+  /// Where index 0 is after negative remote strides have been made positive.
   int64_t outFirst = 0, inFirst = 0;
 };
 
@@ -112,8 +113,8 @@ Status RemoteCopy::read(int elementSize, const CopyDims &dims, RemotePlace from,
   });
 }
 
-/// Puts pieces: gather(inner dimensions, inFirst, extent) gives the elements of
-/// one as they lie there.
+/// Puts pieces. gather(inner dimensions, inFirst, scratch) returns the elements
+/// of a piece in the order of the other rank's memory.
 template <typename Gather>
 Status RemoteCopy::putPieces(int elementSize, const CopyDims &dims,
                              RemotePlace to, Gather gather) {

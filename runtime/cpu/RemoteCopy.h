@@ -1,8 +1,9 @@
-//===- RemoteCopy.h - Strided parts of others' memory -----------*- C++ -*-===//
+//===- RemoteCopy.h - Strided copies to and from other ranks ----*- C++ -*-===//
 //
-// Reads and writes strided parts of symmetric memory by the operations of
-// RankMemory: what lies densely is viewed or put as one, so that messages are
-// few where memory is not shared, and nothing is copied twice where it is.
+// Reads and writes strided parts of other ranks' symmetric memory by the
+// operations of RankMemory. What lies densely there is viewed or put by one
+// operation, so that few messages are sent where memory is not shared, and
+// nothing is copied twice where it is shared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,8 @@
 
 namespace ccn::runtime {
 
-/// Where index 0 of a strided part is: a rank and a byte offset.
+/// The place of index 0 of a strided part: a rank and a byte offset in its
+/// symmetric memory.
 struct RemotePlace {
   int rank = 0;
   int64_t offset = 0;
@@ -23,18 +25,18 @@ struct RemotePlace {
 
 class RemoteCopy {
 public:
-  /// Memory is viewed and put in pieces of at most this many bytes.
+  /// The most bytes that one operation views or puts.
   static constexpr int64_t pieceBytes = 1 << 18;
 
   explicit RemoteCopy(RankMemory &memory) : memory(memory) {}
 
-  /// Copies from another's memory (inStride) to `out` (outStride).
+  /// Copies from another rank's memory (inStride) to `out` (outStride).
   Status read(int elementSize, const CopyDims &dims, RemotePlace from,
               std::byte *out);
-  /// Copies from `in` (inStride) to another's memory (outStride).
+  /// Copies from `in` (inStride) to another rank's memory (outStride).
   Status write(int elementSize, const CopyDims &dims, const std::byte *in,
                RemotePlace to);
-  /// Copies from one rank's memory to another's.
+  /// Copies from the memory of one other rank to that of another.
   Status relay(int elementSize, const CopyDims &dims, RemotePlace from,
                RemotePlace to);
 

@@ -1,8 +1,9 @@
 //===- Rows.cpp - Loops over blocks of rows -------------------------------===//
 //
-// The compiled functions see addresses of own memory only. What they read of
-// others is, before, viewed in place or gathered into the block's memory, row-
-// major without what repeats; what they write to others is put after.
+// Compiled functions get addresses in this process only. Before a function
+// runs, what it reads of other ranks is viewed in place, or gathered into the
+// block's memory, row-major and without repeated elements. After it has run,
+// what it wrote for other ranks is put there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@ namespace ccn::runtime {
 
 namespace {
 
-/// A sum that stays at a size that no memory has.
+/// The sum, or at most INT64_MAX / 2, a size that no memory has.
 int64_t addSaturating(int64_t a, int64_t b) {
   return a > INT64_MAX / 2 - b ? INT64_MAX / 2 : a + b;
 }
@@ -25,21 +26,23 @@ int64_t addSaturating(int64_t a, int64_t b) {
 struct Operand {
   const LoopOperand *info = nullptr;
   int size = 0;
-  /// As the function gets them.
+  /// The strides that the function gets.
   std::vector<int64_t> strides;
-  /// Different elements of one row, and whether all rows are one.
+  /// The number of different elements of one row.
   int64_t rowElements = 1;
   bool rowsRepeat = false;
-  /// Whose memory it is, from this rank on; empty is own memory in place.
+  /// The ranks whose memory holds the operand, beginning with this one; empty
+  /// if it is accessed in place in this rank's memory.
   std::vector<int> ranks = {};
-  /// Of a reduction all members, in order.
+  /// For an operand that is reduced: all members, in order.
   std::vector<int> members = {};
-  /// Whether its elements are contiguous there, in blocks of any rows.
+  /// Whether its elements are contiguous there in a block of any number of
+  /// rows.
   bool contiguous = false;
-  /// Where in the block's memory the elements are, and (of a reduction) those
-  /// of each member.
+  /// Where the elements are in the block's memory, and where those of each
+  /// member are if the operand is reduced.
   int64_t blockOffset = 0, membersOffset = 0;
-  /// Where an index is.
+  /// The value of an index, whose address the function gets.
   int64_t index = 0;
 
   int64_t count(int64_t rows) const {
@@ -84,7 +87,7 @@ private:
   const PlanMemory &plan;
   const RowsPart &part;
   std::vector<PreparedLoop> loops;
-  /// What all blocks use.
+  /// The rows of a block and the memory that all blocks use.
   int64_t blockRows = 1, memoryBytes = 0;
   std::byte *block = nullptr;
   std::vector<const std::byte *> parts;
@@ -108,7 +111,7 @@ Operand Rows::prepareOperand(const Loop &loop, const LoopOperand &info) {
                 info.view.rank >= 0 && info.view.rank != plan.rank;
   if (reduced || toAll) {
     Members members = plan.members(info.group);
-    // Slots are all in the own memory.
+    // The slots of all members are in this rank's memory.
     if (info.slots != 0)
       std::fill(members.ranks.begin(), members.ranks.end(), plan.rank);
     for (int i = 0; i < members.count(); ++i)
@@ -132,7 +135,7 @@ Operand Rows::prepareOperand(const Loop &loop, const LoopOperand &info) {
       operand.contiguous &= operand.strides[dim] == stride;
     stride *= loop.sizes[dim];
   }
-  // What is stored to all is written to the own memory first.
+  // What is stored to all ranks is first written to this rank's memory.
   if (!toAll)
     operand.strides = std::move(compact);
   return operand;
@@ -178,10 +181,11 @@ Status Rows::prepare(const FunctionResolver &resolve) {
   return Status();
 }
 
-/// Chooses the rows of a block and lays out its memory: the scratch arrays,
-/// then what the loop that runs has of others.
+/// Chooses the number of rows of a block and lays out its memory: the scratch
+/// arrays, then the current loop's operands of other ranks.
 void Rows::placeOperands() {
-  /// The elements of a scratch array from its first row's first on.
+  /// The elements of a scratch array: a row's stride, and the extent of one
+  /// row.
   struct Scratch {
     int64_t rowStride = 0, first = 0, size = 1;
     int64_t bytes(int64_t rows) const {
@@ -262,8 +266,8 @@ Status Rows::run(StreamContext &context) {
   return Status();
 }
 
-/// A view in the memory of `rank` as the loop's block: in place if its elements
-/// are contiguous, else gathered in `scratch`.
+/// The block's elements of a view in the memory of `rank`: in place if they are
+/// contiguous, else gathered in `scratch`.
 Result<const std::byte *> Rows::fetch(StreamContext &context,
                                       const PreparedLoop &loop,
                                       const Operand &operand, const View &view,
@@ -291,7 +295,7 @@ Result<const std::byte *> Rows::fetch(StreamContext &context,
   return scratch;
 }
 
-/// Writes a block to the memory of other ranks.
+/// Writes an operand's block to the memory of other ranks.
 Status Rows::send(StreamContext &context, const PreparedLoop &loop,
                   const Operand &operand, std::span<const int64_t> strides,
                   const std::byte *data, int64_t row) {
@@ -311,7 +315,8 @@ Status Rows::send(StreamContext &context, const PreparedLoop &loop,
   return Status();
 }
 
-/// The address that the function gets of an operand; what it reads is there.
+/// The address of an operand that the function gets. What the function reads
+/// has been brought there.
 Result<std::byte *> Rows::addressOf(StreamContext &context, PreparedLoop &loop,
                                     Operand &operand, int64_t row) {
   const LoopOperand &info = *operand.info;
@@ -327,7 +332,7 @@ Result<std::byte *> Rows::addressOf(StreamContext &context, PreparedLoop &loop,
       Result<const std::byte *> data =
           fetch(context, loop, operand, info.view, operand.ranks[0], row,
                 block + operand.blockOffset);
-      // Compiled functions take addresses of inputs and outputs alike.
+      // Compiled functions take non-const addresses of inputs too.
       return data ? Result(const_cast<std::byte *>(*data)) : data.status();
     }
     break;

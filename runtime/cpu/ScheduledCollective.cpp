@@ -1,6 +1,7 @@
-//===- ScheduledCollective.cpp - Any chunk-level algorithm ----------------===//
+//===- ScheduledCollective.cpp - Executes a schedule in chunks ------------===//
 //
-// Executes the list of actions that the schedule leaves for this rank.
+// Executes the list of this rank's actions, which planSchedule derives from the
+// schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,7 +80,7 @@ private:
     return chunkAt(chunk).count * sizeInBytes(type);
   }
 
-  /// A slot of a member, and the bytes that it takes.
+  /// Slot `index` of a member.
   const ScheduleSlot &slotAt(size_t member, size_t index) const {
     return slots[member][index];
   }
@@ -87,7 +88,8 @@ private:
     return chunkAt(chunk).count * sizeInBytes(slot.type);
   }
 
-  /// How far this rank reads its input and writes its output.
+  /// Sets how many bytes of its input this rank reads and of its output it
+  /// writes.
   void setSpans() {
     auto has = [&](const std::vector<int> &list) {
       return std::binary_search(list.begin(), list.end(), members.position);
@@ -111,7 +113,7 @@ private:
     if (Status status = checkBuffer(output, outputBytes, type, name, "output");
         !status)
       return status;
-    // Results may not overwrite what other results are still made of.
+    // Writing a result must not overwrite input that later results need.
     if (std::less<>()(input, output + outputBytes) &&
         std::less<>()(static_cast<const std::byte *>(output),
                       input + inputBytes)) {
@@ -167,7 +169,7 @@ private:
     return Status();
   }
 
-  /// Combines an action's parts, to elements of `outType`.
+  /// Combines the parts of an action into elements of `outType`.
   void form(const ScheduleAction &action, const std::byte *input,
             ElementType outType, std::byte *out) {
     const Chunk &chunk = chunkAt(action.chunk);
@@ -176,7 +178,7 @@ private:
     parts.clear();
     for (const SumPart &part : action.parts)
       parts.push_back(partAt(part, chunk, input));
-    // A value keeps its type on its way.
+    // A single part is sent on in the type in which it arrived.
     if (parts.size() == 1)
       std::memcpy(out, parts[0].data,
                   static_cast<size_t>(chunk.count * sizeInBytes(outType)));

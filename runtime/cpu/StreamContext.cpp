@@ -1,6 +1,6 @@
-//===- StreamContext.cpp - What the parts of a plan work with -------------===//
+//===- StreamContext.cpp - The state of a plan and its streams ------------===//
 //
-// Addresses of views.
+// Computes the addresses of views.
 //
 //===----------------------------------------------------------------------===//
 

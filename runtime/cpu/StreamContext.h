@@ -1,6 +1,6 @@
-//===- StreamContext.h - What the parts of a plan work with -----*- C++ -*-===//
+//===- StreamContext.h - The state of a plan and its streams ----*- C++ -*-===//
 //
-// Where a plan's buffers are, and what one of its streams uses while it runs.
+// Where a plan's buffers are, and what each of its streams needs while it runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace ccn::runtime {
 
-/// The memory of one rank's plan.
+/// One rank's plan and its memory.
 struct PlanMemory {
   int rank = 0;
   RankPlan plan;
@@ -23,18 +23,19 @@ struct PlanMemory {
   std::byte *arena = nullptr;
   /// Offsets in symmetric memory.
   int64_t symmetric = 0, flags = 0;
-  /// Of the current run.
+  /// The arguments of the current run.
   std::span<void *const> arguments;
 
   const Buffer &buffer(const View &view) const {
     return plan.buffers[static_cast<size_t>(view.buffer)];
   }
   ElementType type(const View &view) const { return buffer(view).type; }
-  /// A group as protocols see it.
+  /// The members of a group as protocols need them.
   Members members(int group) const;
 };
 
-/// Bytes that the views of a part say it reads and writes.
+/// The bytes that a part reads and writes, computed from its views: in this
+/// rank's memory and in that of other ranks.
 struct Traffic {
   int64_t ownRead = 0, ownWritten = 0, othersRead = 0, othersWritten = 0;
 
@@ -50,10 +51,10 @@ struct StreamContext {
   RankMemory memory;
   int stream;
   RemoteCopy remote{memory};
-  /// For the use of one part.
+  /// Scratch memory of the part that runs.
   Workspace work, left, right;
   std::vector<std::pair<int64_t, int64_t>> order;
-  /// What runs now.
+  /// The launch and the run that are being executed.
   const Launch *launch = nullptr;
   Epoch epoch = 0;
 
@@ -61,13 +62,15 @@ struct StreamContext {
   bool isRemote(const View &view) const {
     return view.rank >= 0 && view.rank != plan.rank;
   }
-  /// The address, in own memory, of the element `elements` after index 0.
+  /// The address, in this rank's memory, of the element `elements` after the
+  /// view's index 0.
   std::byte *own(const View &view, int64_t elements = 0);
-  /// The same in the symmetric memory of `rank`.
+  /// The place of that element in the symmetric memory of `rank`.
   RemotePlace place(const View &view, int rank, int64_t elements = 0) const;
 };
 
-/// The number of different elements of a view of `sizes`.
+/// The number of different elements of a view: those along a dimension of
+/// stride 0 count once.
 int64_t distinctElements(std::span<const int64_t> sizes,
                          std::span<const int64_t> strides);
 
