@@ -1,8 +1,8 @@
 //===- MessageProgress.cpp - The thread that owns the network -------------===//
 //
-// The progress thread of a MessageTransport: it sends what the queues hold,
-// applies what arrives, tells the others that this process lives, and finds out
-// which of them do not.
+// The progress thread of a MessageTransport. It sends the queues, applies the
+// records that arrive, tells the other processes that this one is alive, and
+// finds out which of them have ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,20 +14,22 @@
 
 namespace ccn::runtime {
 
-/// Seconds between looks at who is alive.
+/// Seconds between two checks of which ranks are alive.
 static constexpr double tickInterval = 0.1;
 
 void MessageTransport::progress() {
   using std::chrono::microseconds;
-  // The pause doubles while nothing happens. The shortest is about what a sleep
-  // costs. The longest delays an answer by little beside computation, and
-  // waking that often takes about a hundredth of a core.
+  // The pause doubles while nothing happens. The shortest pause is about as
+  // long as a sleep takes at least. The longest delays a reply by little
+  // compared with computation, and waking that often takes about a hundredth of
+  // a core.
   constexpr microseconds shortest(20), longest(500);
   constexpr int yields = 10;
   microseconds pause = shortest;
   int idle = 0;
   while (!mayEnd()) {
-    // Receives first, so that no rank that has just spoken counts as silent.
+    // Receives before it looks for silent ranks, so that no rank counts as
+    // silent whose message has just arrived.
     bool busy = receiveMessages();
     busy |= sendQueues();
     tick();
@@ -45,7 +47,7 @@ void MessageTransport::progress() {
     for (int rank = 0; rank < ranks(); ++rank) {
       if (queueOf(rank).bytes.load() == 0)
         continue;
-      // What the network did not take now it may take soon.
+      // The network may soon accept the message that it did not accept now.
       bool isHeld = !queueOf(rank).next.empty();
       hasWork |= !isHeld;
       pause = isHeld ? shortest : pause;
@@ -60,7 +62,7 @@ void MessageTransport::progress() {
 }
 
 bool MessageTransport::sendQueues() {
-  // A limit, so that no destination keeps the others waiting.
+  // The most messages to one destination before the next one's turn.
   constexpr int most = 8;
   bool busy = false;
   for (int rank = 0; rank < ranks(); ++rank) {
@@ -129,7 +131,7 @@ void MessageTransport::apply(int from, const Message &message) {
   }
 }
 
-/// False if the record makes no sense.
+/// Returns false if the record makes no sense.
 bool MessageTransport::applyRecord(int from, const Record &record,
                                    const std::byte *data) {
   auto lies = [&](int64_t bytes, int64_t alignment) {
@@ -147,7 +149,7 @@ bool MessageTransport::applyRecord(int from, const Record &record,
   case Record::Word:
     if (!lies(8, 8))
       return false;
-    // A release: a rank that sees the word sees the puts before it too.
+    // A release: a rank that sees the word also sees the puts before it.
     std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t *>(place))
         .store(record.value, std::memory_order_release);
     return true;
@@ -172,7 +174,7 @@ bool MessageTransport::applyRecord(int from, const Record &record,
       return false;
     std::memcpy(pending.to, data, record.bytes);
     reads.erase(found);
-    // Last: the reader may go on at once.
+    // This comes last, as the reading thread may go on at once.
     pending.left->fetch_sub(record.bytes, std::memory_order_release);
     return true;
   }
@@ -201,11 +203,11 @@ bool MessageTransport::applyRecord(int from, const Record &record,
   return false;
 }
 
-/// Tells the others that this process lives, and finds out which of them do.
+/// Tells the other processes that this one is alive, and finds out which of
+/// them are.
 void MessageTransport::tick() {
   double time = now();
-  // Others may have spoken while this thread did not listen: that time does not
-  // count.
+  // Time in which this thread did not receive is not silence of the others.
   double deaf = time - lastLoop;
   lastLoop = time;
   if (deaf > tickInterval)
@@ -217,7 +219,7 @@ void MessageTransport::tick() {
   if (time - lastBeat >= options.beat) {
     lastBeat = time;
     for (int rank = 0; rank < ranks(); ++rank)
-      // A message that waits to be sent says that this rank lives, too.
+      // A message that waits to be sent is a sign of life too.
       if (rank != own && !peerOf(rank).lost && queueOf(rank).bytes.load() == 0)
         append(rank, {Record::Beat, 0, waitingFor(own), 0}, nullptr);
   }
@@ -228,7 +230,8 @@ void MessageTransport::tick() {
     if (network->isCut(rank)) {
       lose(rank, "its connection is gone");
     } else if (options.hasEnded && options.hasEnded(rank)) {
-      // Its last messages may be on their way.
+      // Its last messages may still be on their way, so wait for the next
+      // check.
       if (peer.foundEnded)
         lose(rank, "its process is gone");
       peer.foundEnded = true;
@@ -260,7 +263,7 @@ bool MessageTransport::mayEnd() {
   clean = allGone && allTaken && !anyLost && sent && *sent;
   if (clean)
     return true;
-  // Messages to ranks that are lost never leave.
+  // Messages to lost ranks may never be sent.
   double waited = now() - closingSince;
   constexpr double farewell = 0.5;
   if (allGone && allTaken && (anyLost || !sent) && waited > farewell)

@@ -1,8 +1,8 @@
-//===- MessageRecord.h - What messages between ranks consist of -*- C++ -*-===//
+//===- MessageRecord.h - The records that messages consist of ---*- C++ -*-===//
 //
-// A message is a sequence of records, each this header and then its data. The
-// ranks' threads append records, and the progress thread applies those of
-// others. All hosts are taken to have the same byte order.
+// A message is a sequence of records; each record is this header, then its
+// data. The threads of a rank append records, and the progress thread applies
+// those of other ranks. All hosts are assumed to have the same byte order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,7 @@ struct MessageTransport::Record {
   };
 
   uint32_t kind;
-  /// The bytes of the data that follows or, for Read, of the data that is asked
-  /// for.
+  /// The bytes of data that follow or, for Read, that are requested.
   uint32_t bytes;
   int64_t offset;
   uint64_t value;
@@ -36,7 +35,7 @@ struct MessageTransport::Record {
   size_t dataBytes() const { return kind == Read ? 0 : bytes; }
 };
 
-/// How many symmetric allocations a team may make: each exchange of a plan
+/// How many symmetric allocations a team may make. Each exchange of a plan
 /// takes one or two, in every layer and chunk.
 inline constexpr int maxAllocations = 1 << 16;
 

@@ -1,9 +1,8 @@
-//===- MessageTransport.cpp - Ranks that reach others by messages ---------===//
+//===- MessageTransport.cpp - Ranks that exchange messages ----------------===//
 //
-// A message is a sequence of records, each a header and data. Queues hold
-// messages to which records are appended until they are full or are sent, so
-// that many small stores travel together when the network is slower than they
-// come. All hosts are taken to have the same byte order.
+// A record is appended to the last message of a queue until that message is
+// full or sent. So many small stores travel in one message when they come
+// faster than the network sends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +20,8 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Requests of one thread that may be under way at a time.
+/// How many requests of one thread may be under way at a time, in units of the
+/// largest record.
 constexpr int64_t readWindow = 4;
 
 } // namespace
@@ -57,7 +57,7 @@ MessageTransport::start(std::unique_ptr<Network> network, int64_t bytesPerRank,
   options.queueBytes = options.queueBytesOf(ranks);
   std::unique_ptr<MessageTransport> transport(new MessageTransport(
       std::move(network), bytesPerRank, std::move(options)));
-  // A block of no bytes has an address too.
+  // One byte more, so that a block of no bytes has an address too.
   void *block = mmap(nullptr, static_cast<size_t>(bytesPerRank) + 1,
                      PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -104,8 +104,8 @@ int64_t MessageTransport::mostData() const {
 void MessageTransport::wake() {
   if (!sleeping.exchange(false, std::memory_order_seq_cst))
     return;
-  // Locked, so that this does not happen between the progress thread's last
-  // look and its sleep.
+  // Under the lock, this cannot come between the progress thread's last check
+  // and its sleep.
   std::lock_guard<std::mutex> lock(wakeMutex);
   wakeUp.notify_one();
 }
@@ -116,8 +116,8 @@ void MessageTransport::append(int rank, const Record &record,
   size_t bytes = sizeof record + record.dataBytes();
   {
     std::lock_guard<std::mutex> lock(queue.mutex);
-    // A rank that has heard that this one leaves may be gone, and a beat that
-    // nobody takes would keep this one from ending.
+    // Once this rank has left, others may be gone. A beat that nobody accepts
+    // would keep this process from ending.
     if (record.kind == Record::Beat && hasLeft(own))
       return;
     if (queue.messages.empty() || queue.messages.back().size() + bytes >
@@ -140,7 +140,7 @@ void MessageTransport::appendToAll(const Record &record, const void *data) {
       append(rank, record, data);
 }
 
-/// Waits until there is room for a record; false if the team has failed.
+/// Waits until the queue has room for a record; false if the team has failed.
 bool MessageTransport::waitForRoom(Waiter &waiter, int rank) {
   if (failed())
     return false;
@@ -212,7 +212,7 @@ void MessageTransport::read(Waiter &waiter, int rank, int64_t offset, void *to,
         Waiter::Needs::Process);
   if (status && !failed())
     return;
-  // Answers that come after this are dropped.
+  // Replies that arrive after this are dropped.
   std::lock_guard<std::mutex> lock(readMutex);
   for (uint64_t id : ids)
     reads.erase(id);
@@ -259,13 +259,13 @@ Result<int64_t> MessageTransport::allocate(int rank, int64_t bytes) {
   return offset;
 }
 
-/// Called on rank 0, which hears of the allocations of all ranks.
+/// Called on rank 0, which gets a record of every allocation of every rank.
 void MessageTransport::compareAllocation(int rank, int64_t index,
                                          int64_t bytes) {
   Allocation first{};
   {
     std::lock_guard<std::mutex> lock(allocationMutex);
-    // Each rank's allocations come in order, so there is no gap.
+    // Each rank's allocations arrive in order, so no index is skipped.
     if (index == static_cast<int64_t>(firstAllocations.size()))
       firstAllocations.push_back({rank, bytes});
     first = firstAllocations[static_cast<size_t>(index)];
@@ -282,7 +282,7 @@ void MessageTransport::compareAllocation(int rank, int64_t index,
                 text.data());
 }
 
-/// Returns whether it is the first failure.
+/// Returns whether this is the team's first failure.
 bool MessageTransport::setFailure(const std::string &text) {
   std::lock_guard<std::mutex> lock(failureMutex);
   if (hasFailed)

@@ -1,22 +1,22 @@
-//===- MessageTransport.h - Ranks that reach others by messages -*- C++ -*-===//
+//===- MessageTransport.h - Ranks that exchange messages --------*- C++ -*-===//
 //
 // The transport of ranks that are processes, on any hosts. Each process has
-// only its own block of symmetric memory. What it does to another's block
-// travels as records ("store these bytes there"), which the other process
-// carries out in the order in which they were made; to read, it sends a request
-// and gets an answer.
+// only its own block of symmetric memory. A store to another rank's block
+// travels as a record ("store these bytes there"); the other process applies
+// the records of a sender in the order in which they were appended. A read is a
+// request and its reply.
 //
 // One thread of each process, the progress thread, owns the network. The rank's
-// own threads append records to the queue of their destination, so they go on
-// while data travels. The progress thread sends the queues, applies what
-// arrives, answers requests, and sleeps when there is nothing to do. A thread
-// that appends to a full queue waits. The progress thread never waits, so it
-// always drains what others send, and no circle of full queues can form. It
-// appends only answers, which are limited by how much each thread may ask for
-// at a time.
+// own threads append records to the queue of the destination and go on while
+// the data travels. The progress thread sends the queues, applies what arrives,
+// replies to requests, and sleeps when there is nothing to do. A thread that
+// appends to a full queue waits. The progress thread never waits: it always
+// receives what others send, so ranks with full queues cannot wait for each
+// other in a circle. It may add replies to a full queue, but each thread may
+// request only a limited amount at a time.
 //
-// Every process regularly tells every other that it lives. If one has said
-// nothing for a while, or is found dead, the team fails.
+// Every process regularly tells every other that it is alive. If a process has
+// been silent too long, or has ended, the team fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,17 +39,18 @@
 namespace ccn::runtime {
 
 struct MessageOptions {
-  /// Seconds between signs of life, and of silence after which a rank is lost.
+  /// The seconds between two signs of life, and the seconds of silence after
+  /// which a rank counts as lost.
   double beat = 0.5, silence = 5;
-  /// Says whether a rank's process has ended, where that can be known.
+  /// Returns whether a rank's process has ended, as far as that can be known.
   std::function<bool(int rank)> hasEnded = {};
   /// The most bytes that wait to be sent to one rank.
   int64_t queueBytes = 1 << 20;
   /// The most bytes of one message.
   int64_t messageBytes = 1 << 16;
 
-  /// The most bytes that wait to be sent to one of so many ranks: with many,
-  /// fewer than queueBytes.
+  /// The most bytes that wait to be sent to one rank of a team of `ranks`
+  /// ranks; fewer than queueBytes in large teams.
   int64_t queueBytesOf(int ranks) const {
     constexpr int64_t mostInAll = int64_t(64) << 20;
     return std::min(queueBytes, std::max(mostInAll / ranks, 2 * messageBytes));
@@ -67,9 +68,10 @@ public:
   /// Closes the transport.
   ~MessageTransport() override;
 
-  /// Leaves, and waits until all others have left too or are lost; if the team
-  /// has failed, for some seconds only. Returns whether all have left and
-  /// everything was sent, so that the network can be shut down in good order.
+  /// Leaves the team and waits until all other ranks have left too or are lost;
+  /// waits only some seconds if the team has failed. Returns whether all have
+  /// left and everything was sent: only then can the network be shut down in
+  /// good order.
   bool close();
 
   RemoteMemory *remote() override { return this; }
@@ -99,27 +101,29 @@ private:
   /// The messages that wait to be sent to one rank.
   struct Queue {
     std::mutex mutex;
-    /// Messages of whole records.
+    /// Each message has only whole records.
     std::deque<Message> messages;
     std::atomic<int64_t> bytes = 0;
-    /// Of the progress thread: the message that the network has not taken yet.
+    /// Used by the progress thread only: the message that the network has not
+    /// accepted yet.
     Message next;
   };
   /// What this process knows of a rank.
   struct Peer {
     std::atomic<bool> left = false, lost = false;
     std::atomic<int> waitingFor = -1;
-    // Of the progress thread.
+    // Used by the progress thread only.
     double lastHeard = 0;
     bool foundEnded = false;
   };
-  /// A request whose reply has not come.
+  /// A request whose reply has not arrived.
   struct PendingRead {
     std::byte *to = nullptr;
     int64_t bytes = 0;
     std::atomic<int64_t> *left = nullptr;
   };
-  /// On rank 0: the n-th allocation, by the rank that made it first.
+  /// On rank 0: the size of the n-th allocation, and the rank that made it
+  /// first.
   struct Allocation {
     int rank;
     int64_t bytes;
@@ -133,7 +137,7 @@ private:
   const Peer &peerOf(int rank) const {
     return *peers[static_cast<size_t>(rank)];
   }
-  /// The most data in one record.
+  /// The most bytes of data in one record.
   int64_t mostData() const;
 
   void append(int rank, const Record &record, const void *data);
@@ -143,7 +147,7 @@ private:
   void compareAllocation(int rank, int64_t index, int64_t bytes);
   bool setFailure(const std::string &text);
 
-  // Of the progress thread.
+  // Used by the progress thread only.
   void progress();
   bool sendQueues();
   bool receiveMessages();
@@ -180,7 +184,7 @@ private:
   std::condition_variable wakeUp;
   std::atomic<bool> sleeping = false;
 
-  // Of the progress thread.
+  // Used by the progress thread only.
   double lastTick = 0, lastBeat = 0, lastLoop = 0, closingSince = -1;
   bool clean = false;
 

@@ -1,6 +1,6 @@
-//===- Network.cpp - What carries messages between processes --------------===//
+//===- Network.cpp - Carries messages between processes -------------------===//
 //
-// The exchange of texts when ranks meet.
+// The exchange of texts, with which ranks begin.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,11 +1,9 @@
-//===- Network.h - What carries messages between processes ------*- C++ -*-===//
+//===- Network.h - Carries messages between processes -----------*- C++ -*-===//
 //
-// What the message transport needs of MPI, of TCP, or of what tests put in
-// their place. Messages from one rank to another arrive in the order in which
-// they were sent. Nothing here blocks. Only one thread at a time may use a
-// network.
-//
-// Nothing here blocks. Only one thread at a time may use a network.
+// The interface through which the message transport uses MPI, TCP, or a
+// substitute in tests. Messages from one rank to another arrive in the order in
+// which they were sent. No function of a network blocks. Only one thread at a
+// time may use a network.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,30 +29,29 @@ public:
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
 
-  /// Takes the message and sends it to another rank, or leaves it and returns
-  /// false while too much is on its way there. An error is that of the way to
-  /// `to`.
+  /// Moves from the message and sends it to rank `to`; or returns false and
+  /// leaves the message as it is while too much is on its way there. An error
+  /// is one of the connection to `to`.
   virtual Result<bool> send(int to, Message &message) = 0;
 
-  /// The next message from `from`, which may be anyRank and is set to who sent
-  /// it; false if none has arrived.
+  /// Receives the next message from rank `from`, or from any rank if `from` is
+  /// anyRank, and sets `from` to the sender. Returns false if none has arrived.
   virtual Result<bool> receive(int &from, Message &message) = 0;
 
-  /// Whether all that was sent has left this process.
+  /// Whether all messages that were sent have left this process.
   virtual Result<bool> allSent() = 0;
 
-  /// Whether it is known that nothing more will come from another rank: its
-  /// process, or the connection to it, is gone, and everything that has arrived
-  /// was received.
+  /// Whether nothing more can come from a rank: its process, or the connection
+  /// to it, is known to be gone, and everything that arrived was received.
   virtual bool isCut(int rank) {
     (void)rank;
     return false;
   }
 };
 
-/// Gives every rank's text to all. All ranks call it at the same point, and
-/// receive nothing else meanwhile. An error names the ranks that have not
-/// answered within `timeLimit` seconds.
+/// Returns every rank's text, on every rank. All ranks call it at the same
+/// point and receive nothing else meanwhile. An error names a rank whose text
+/// has not arrived within `timeLimit` seconds.
 Result<std::vector<std::string>>
 exchange(Network &network, const std::string &own, double timeLimit);
 

@@ -1,17 +1,17 @@
 //===- Protocols.h - How ranks hand data to each other ----------*- C++ -*-===//
 //
 // The protocols of all collectives, on the CPU and on GPUs: epoch signals, LL
-// and Lamport. Each is a template over the memory it runs on (RankMemory.h),
-// and the tests explore each exhaustively.
+// and Lamport. Each protocol is a template over the memory on which it runs
+// (RankMemory.h), so a model checker in the tests can explore it exhaustively.
 //
-// An epoch is the number of an instance's call, from 1. Flags hold its low 32
-// bits and are never reset, so a captured graph of calls can be replayed. Every
-// instance of a collective has its own flags and buffers.
+// An epoch is the number of a call of one instance of a collective, from 1 on.
+// Flags hold the low 32 bits of an epoch and are never reset, so a captured
+// graph of calls can be replayed. Every instance has its own flags and buffers.
 //
 // LL ("low latency", as in NCCL) sends each 4 bytes of data with a 4-byte flag
 // in one 8-byte store: whoever sees the flag has the data. Lamport (as in
-// TensorRT-LLM) sends data alone: a slot that holds anything but the sentinel,
-// which data never contains, has arrived.
+// TensorRT-LLM) sends data alone: a word has arrived when it is not the
+// sentinel, a value that data never has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@
 namespace ccn::runtime {
 
 /// The ranks that take part in a collective, the same list on all of them, and
-/// which of them this is.
+/// this rank's position in the list.
 struct Members {
   std::vector<int> ranks;
   int position = 0;
@@ -37,8 +37,9 @@ struct Members {
   int rankAt(int member) const { return ranks[static_cast<size_t>(member)]; }
 };
 
-/// Calls body(member) for all members but this one, from the next one round, so
-/// that not all start with the same; stops at the first failure.
+/// Calls body(member) for all members but this one, beginning with the next
+/// one, so that different members begin with different peers. Stops at the
+/// first failure.
 template <typename Body> Status forEachPeer(const Members &members, Body body) {
   for (int i = 1; i < members.count(); ++i) {
     int member = (members.position + i) % members.count();
@@ -60,10 +61,11 @@ inline bool reached(uint32_t seen, Epoch wanted) {
 // Epoch signals
 //===----------------------------------------------------------------------===//
 
-/// Flags in the memory of every rank, each set by one other rank to the epoch
-/// of what is done. Everything the setter did before is visible to who awaits.
+/// Flags in the memory of every rank. One other rank sets a flag to the epoch
+/// that it has completed. Whoever awaits the flag sees everything that the
+/// setter did before.
 struct Signals {
-  /// For messages: what the flags say is done.
+  /// For error messages: what the flags say has been done.
   const char *what = "";
   int64_t offset = 0;
 
@@ -76,7 +78,8 @@ struct Signals {
     memory.storeRelease(rank, offset + index * stride,
                         static_cast<uint32_t>(epoch));
   }
-  /// Waits until the own flag `index`, which `rank` sets, has reached `epoch`.
+  /// Waits until `rank` has set flag `index` of this rank to `epoch` or a later
+  /// one.
   template <typename Memory>
   Status await(Memory &memory, int rank, int64_t index, const char *operation,
                Epoch epoch) const {
@@ -96,7 +99,7 @@ void signalAll(Memory &memory, const Members &members, const Signals &signals,
   });
 }
 
-/// Waits until all members have told this one.
+/// Waits until all members have told this one so.
 template <typename Memory>
 Status awaitAll(Memory &memory, const Members &members, const Signals &signals,
                 const char *operation, Epoch epoch) {
@@ -106,8 +109,8 @@ Status awaitAll(Memory &memory, const Members &members, const Signals &signals,
   });
 }
 
-/// Nobody leaves before all have come, and what each did before it came is
-/// visible to all.
+/// No member returns before all members have called this. What each did before
+/// the call is visible to all afterwards.
 template <typename Memory>
 Status barrier(Memory &memory, const Members &members, const Signals &signals,
                const char *operation, Epoch epoch) {
@@ -119,9 +122,10 @@ Status barrier(Memory &memory, const Members &members, const Signals &signals,
 // Channels
 //===----------------------------------------------------------------------===//
 
-/// Slots in the memory of a receiver, each written by one sender: `full` says
-/// that the slot of an epoch has been written, `free` (in the sender's memory)
-/// that it has been read. With two buffers the sender may be one call ahead.
+/// Slots in the memory of a receiver, each written by one sender. The flag
+/// `full` says that an epoch's slot has been written; the flag `free`, in the
+/// sender's memory, that it has been read. With two buffers the sender may be
+/// one call ahead.
 ///
 /// Sender:    awaitFree, write into buffer(epoch), signalFull
 /// Receiver:  awaitFull, read from buffer(epoch), signalFree
@@ -158,9 +162,9 @@ template <uint32_t buffers = CCN_SCHEDULE_BUFFERS> struct Channel {
 // One-shot exchanges: every member's data to every other
 //===----------------------------------------------------------------------===//
 
-/// Where the words of one-shot exchanges lie: in `buffers` buffers in turn, in
-/// each `words` words of each of `members` members, from `offset` on as
-/// allocated.
+/// Where the words of one-shot exchanges lie. Epochs take `buffers` buffers in
+/// turn; a buffer holds `words` words from each of `members` members. The first
+/// buffer is at `offset` in symmetric memory.
 template <uint32_t buffers> class ExchangeSlots {
 public:
   ExchangeSlots(int64_t offset, int members, int64_t words)
@@ -182,9 +186,9 @@ protected:
   int64_t words;
 };
 
-/// LL. Two buffers suffice: a member that writes into a buffer again has, in
-/// the call between, heard from every other that it had finished the call
-/// before.
+/// LL. Two buffers suffice: before a member writes into a buffer again, it has
+/// received the data of the call between from every other member, each of which
+/// had then finished the earlier call.
 template <uint32_t buffers = CCN_LL_BUFFERS>
 class LowLatencyExchange : public ExchangeSlots<buffers> {
 public:
@@ -193,7 +197,7 @@ public:
 
   using ExchangeSlots<buffers>::ExchangeSlots;
 
-  /// Memory as allocated, all zero, is what the first epoch, 1, needs.
+  /// Nothing to do: epoch 1 needs zeros, and allocated memory is zero.
   template <typename Memory> void prepare(Memory &) const {}
 
   template <typename Memory>
@@ -235,11 +239,11 @@ private:
   using ExchangeSlots<buffers>::place, ExchangeSlots<buffers>::words;
 };
 
-/// Lamport. The call that has read a buffer's successor clears it: of three,
-/// one may be in use by others that are a call ahead, one by this call, and the
-/// third nobody writes before all have finished this call. The fence keeps the
-/// clearing before the next call's data, which lets others write into what was
-/// cleared.
+/// Lamport. Each call clears the buffer of the call before. Of three buffers,
+/// other members that are one call ahead may use one, this call uses another,
+/// and nobody writes the third before all have finished this call. The fence
+/// makes the clearing visible before the next call's data, which permits others
+/// to write into the cleared buffer.
 template <uint32_t buffers = CCN_LAMPORT_BUFFERS>
 class LamportExchange : public ExchangeSlots<buffers> {
 public:
@@ -249,8 +253,8 @@ public:
   using ExchangeSlots<buffers>::ExchangeSlots;
   using ExchangeSlots<buffers>::bytes;
 
-  /// Fills the own slots with the sentinel. Before the first call all members
-  /// must have done so.
+  /// Fills this rank's slots with the sentinel. All members must have done so
+  /// before the first call.
   template <typename Memory> void prepare(Memory &memory) const {
     for (int64_t i = 0; i < bytes(members, words); i += 8)
       memory.putWord(memory.rank(), offset + i, sentinel);
@@ -283,8 +287,8 @@ public:
     return Status();
   }
 
-  /// Clears the buffer of the call before, which is the one of the call after
-  /// the next.
+  /// Clears the buffer of the call before, which the call after the next uses
+  /// again.
   template <typename Memory>
   void finish(Memory &memory, const Members &group, Epoch epoch) const {
     int64_t cleared = ccnBufferBefore(ccnBufferOf(epoch, buffers), buffers);

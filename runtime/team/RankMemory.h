@@ -1,11 +1,10 @@
 //===- RankMemory.h - A rank's view of symmetric memory ---------*- C++ -*-===//
 //
 // The operations on symmetric memory of which protocols consist. Protocols are
-// templates over this interface ("Memory"), so that the code that runs here is
-// also the code that the tests' model checker explores. An address is a rank
-// and an offset.
+// templates over this interface ("Memory"), so that the model checker of the
+// tests explores the same code that runs. An address is a rank and an offset.
 //
-// - putWord: an 8-byte store that is never torn, in no order with others
+// - putWord: an 8-byte store that is never torn; not ordered with other stores
 // - storeRelease: a 4-byte store into the memory of a rank, after everything
 //   that this rank did to that rank's memory and to its own before
 // - fence: what the rank did to its own memory before is done before its later
@@ -15,10 +14,11 @@
 // - awaitWord: waits for an 8-byte word
 // - put, view: plain data, ordered by flags only
 //
-// Only these reach the memory of other ranks, which may have no address in this
-// process (Transport.h). Over messages a flag says nothing about a third rank's
-// memory, so protocols may not hand that on: who reads what a rank stored into
-// its memory has heard from that rank itself.
+// Only these operations reach the memory of other ranks, which may have no
+// address in this process (Transport.h). Over messages, a flag says nothing
+// about stores to a third rank's memory. So protocols must not rely on that:
+// before a rank reads data that another rank stored into its memory, it must
+// have got a flag from that same rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ public:
 
 class RankMemory {
 public:
-  /// For a thread that runs as `rank`; a wait ends after `timeLimit` seconds.
+  /// For one thread of `rank`; a wait ends after `timeLimit` seconds.
   RankMemory(Transport &transport, int rank, double timeLimit)
       : transport(transport), remote(transport.remote()),
         waiter(transport, rank, timeLimit), ownRank(rank) {}
@@ -55,18 +55,19 @@ public:
   Result<int64_t> allocate(int64_t bytes) {
     return transport.allocate(ownRank, bytes);
   }
-  /// Fails the team: the others end with this rank's name and the cause.
+  /// Fails the team: the other ranks end with an error that names this rank and
+  /// the cause.
   Status fail(const std::string &cause) {
     return transport.fail(ownRank, cause);
   }
-  /// The team's failure. Over messages, what was viewed is not to be used
-  /// without a look at this: see view().
+  /// The team's failure, or success. Over messages, check it before you use
+  /// what view() returned.
   Status failure() const { return transport.failure(); }
 
   /// Whether `rank`'s memory has an address in this process.
   bool isAddressable(int rank) const { return transport.base(rank); }
-  /// Plain memory of `rank`, which must be addressable, as the own always is;
-  /// to be accessed only when flags allow it.
+  /// Plain memory of `rank`, which must be addressable (this rank's own memory
+  /// always is). Access it only when flags allow it.
   std::byte *at(int rank, int64_t offset) {
     step();
     assert(isAddressable(rank) && "only messages reach that memory");
@@ -82,8 +83,9 @@ public:
     step();
     remote->put(waiter, rank, offset, data, bytes);
   }
-  /// Calls form(address), which writes the `bytes` bytes there: in place, or to
-  /// `scratch`, which is made large enough, from where they are put.
+  /// Calls form(address), which writes `bytes` bytes to the address: the place
+  /// itself, or else `scratch`, which is enlarged as needed and then put to the
+  /// place.
   template <typename Form>
   void putFormed(int rank, int64_t offset, int64_t bytes,
                  std::vector<std::byte> &scratch, Form form) {
@@ -95,8 +97,8 @@ public:
     form(scratch.data());
     put(rank, offset, scratch.data(), bytes);
   }
-  /// The bytes there, in place or copied to `scratch`. They are zeros where
-  /// they could not be got, after which failure() says why.
+  /// The bytes at a place, either in place or copied to `scratch`. They are
+  /// zeros if they could not be read; then failure() says why.
   const std::byte *view(int rank, int64_t offset, int64_t bytes,
                         std::byte *scratch) {
     if (isAddressable(rank))
@@ -106,7 +108,7 @@ public:
       remote->read(waiter, rank, offset, scratch, bytes);
     return scratch;
   }
-  /// Likewise; `scratch` is made large enough if it is needed.
+  /// The same with a `scratch` that is enlarged if it is needed.
   const std::byte *view(int rank, int64_t offset, int64_t bytes,
                         std::vector<std::byte> &scratch) {
     if (!isAddressable(rank))
@@ -132,13 +134,13 @@ public:
   }
   void fence() {
     step();
-    // Words only are ordered by it, so that ThreadSanitizer, which knows no
-    // fences, has nothing to complain about.
+    // Protocols use this to order words only, never plain data, so
+    // ThreadSanitizer, which does not understand fences, reports nothing.
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 
-  /// Waits until arrived(word) of the own word at `offset`, which `other` must
-  /// bring about.
+  /// Waits until arrived(word) holds for this rank's word at `offset`, which
+  /// `other` must write.
   template <typename Arrived>
   Status awaitFlag(int64_t offset, int other, const WaitReason &reason,
                    Arrived arrived) {

@@ -1,7 +1,7 @@
 //===- RunIdentity.cpp - What all ranks must have in common ---------------===//
 //
-// Compares one property after the other; the first that differs is reported,
-// since those after it follow from it.
+// Compares one property after the other and reports the first that differs,
+// since later differences follow from it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using Property = std::function<std::string(const RunIdentity &)>;
 
 Status compare(const std::vector<RankIdentity> &all, const char *what,
                const Property &property) {
-  // In the order in which values appear.
+  // Each value with its ranks, in the order in which values first appear.
   std::vector<std::pair<std::string, std::vector<int>>> values;
   for (const RankIdentity &one : all) {
     std::string value = property(one.identity);

@@ -1,8 +1,8 @@
 //===- RunIdentity.h - What all ranks must have in common -------*- C++ -*-===//
 //
 // What a rank tells the others about its run when it joins its team. Ranks that
-// differ in it would wait for each other in vain or compute nonsense, so they
-// are compared before anything runs.
+// differ in this would wait for each other in vain or compute nonsense, so the
+// team compares it before anything runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,8 @@
 
 namespace ccn::runtime {
 
-/// Copies as much of the text as fits, and zeros after it, one at least.
+/// Copies as much of the text as fits, and fills the rest, at least one byte,
+/// with zeros.
 template <size_t size>
 void setText(char (&place)[size], const std::string &text) {
   size_t count = std::min(text.size(), size - 1);
@@ -27,7 +28,7 @@ void setText(char (&place)[size], const std::string &text) {
   std::memset(place + count, 0, size - count);
 }
 
-/// Plain bytes, so that it can lie in shared memory and travel in messages.
+/// Plain bytes, which can lie in shared memory and travel in messages.
 struct RunIdentity {
   static constexpr int maxContent = 255;
 
@@ -35,7 +36,7 @@ struct RunIdentity {
   /// TransportChoice, of Environment.h.
   int32_t transport = 0;
   int64_t bytesPerRank = 0;
-  /// What is run, such as a hash of it, and a final 0.
+  /// What is run, such as the hash of a package, with a final 0.
   char content[maxContent + 1] = {};
 
   /// An error if `content` is too long.
@@ -43,7 +44,7 @@ struct RunIdentity {
                                   const std::string &content);
 };
 
-/// What rank `rank` said.
+/// The identity that rank `rank` sent.
 struct RankIdentity {
   int rank = 0;
   RunIdentity identity;

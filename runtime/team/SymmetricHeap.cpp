@@ -1,10 +1,11 @@
 //===- SymmetricHeap.cpp - Memory that the ranks of a team share ----------===//
 //
-// A control block, then the block of rank 0, of rank 1, ...
+// Memory holds a control block, then the block of rank 0, of rank 1, and so on.
 //
-// A process that joins locks the byte of its number in the shared memory's
-// file. The kernel drops the lock when the process ends, even when it is killed
-// and nobody has waited for it, which a test of its process id would not see.
+// A process that joins locks the byte at its rank in the shared memory's file.
+// The system releases the lock when the process ends, even if the process was
+// killed and its parent has not yet waited for it; its process id would still
+// exist then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +38,7 @@ int64_t roundUp(int64_t bytes, int64_t unit) {
 
 } // namespace
 
-/// A time limit for what is polled.
+/// A time limit for polling.
 class SymmetricHeap::Deadline {
 public:
   explicit Deadline(double seconds)
@@ -63,21 +64,22 @@ enum FailureState : uint32_t { NoFailure, FailureBeingWritten, Failed };
 
 } // namespace
 
-/// What the team shares. Zero bytes are its initial state.
+/// The state that the team shares. All bytes are zero at first.
 struct SymmetricHeap::Control {
   struct RankState {
     std::atomic<uint32_t> joined;
     std::atomic<uint32_t> left;
-    /// One more than the rank it waits for.
+    /// One more than the rank for which this one waits; 0 if it waits for none.
     std::atomic<int32_t> waitingFor;
     /// Written before `joined`.
     RunIdentity identity;
-    // Only the rank itself uses these two.
+    // Only the rank itself uses the next two.
     int64_t allocated;
     int64_t allocations;
   };
-  /// The n-th allocation of all ranks: one more than its size, and one more
-  /// than the rank that came first, in one word so that they appear together.
+  /// The n-th allocation, the same on all ranks: one more than its size, and
+  /// one more than the rank that made it first. Both are in one word, so that
+  /// they become visible together.
   struct Allocation {
     std::atomic<uint64_t> sizeAndRank;
   };
@@ -99,7 +101,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free &&
 Status SymmetricHeap::size(int ranks, int64_t bytes) {
   if (ranks < 1 || ranks > maxRanks)
     return error("expected 1 to ", maxRanks, " ranks, found ", ranks);
-  // A word of a size in the table of allocations has 48 bits.
+  // The table of allocations has 48 bits for a size.
   int64_t all;
   if (bytes < 0 || bytes > maxBytes ||
       __builtin_mul_overflow(roundUp(bytes, pageSize), int64_t(ranks),
@@ -179,12 +181,13 @@ Result<FileDescriptor> SymmetricHeap::openFile(int64_t process, int number) {
   return file;
 }
 
-/// Takes all of the memory now, as it could run out at any later access. The
-/// control block comes first: there the others learn why there is no more.
+/// Reserves all of the memory now, as otherwise any later access could run out
+/// of it. The control block is reserved first, since it tells the other ranks
+/// the error if the rest cannot be reserved.
 Status SymmetricHeap::reserve() {
   int64_t all = controlBytes() + totalBytes;
   FreeMemory free = FreeMemory::now();
-  // A process that makes a larger file than it may is ended by a signal.
+  // A signal ends a process that makes a file larger than its limit.
   if (controlBytes() > free.file)
     return error("cannot share ", controlBytes(), " bytes: expected at most ",
                  free.file, ", the limit of a file's size (see 'ulimit -f')");
@@ -209,7 +212,7 @@ Status SymmetricHeap::reserve() {
   return status ? status : fail(ownRank, status.message());
 }
 
-/// Waits until rank 0 has begun to reserve.
+/// Waits until rank 0 has reserved the control block.
 Status SymmetricHeap::awaitControl(const Member &member,
                                    const Deadline &deadline) {
   for (;;) {
@@ -223,7 +226,7 @@ Status SymmetricHeap::awaitControl(const Member &member,
   }
 }
 
-/// The lock of a rank's byte.
+/// Describes the lock of a rank's byte.
 static struct flock lockOf(int rank) {
   struct flock lock{};
   lock.l_type = F_WRLCK;
@@ -241,7 +244,7 @@ Status SymmetricHeap::takeRank() {
                                : systemError());
 }
 
-/// Whether the process of another rank has locked its byte.
+/// Whether the process of another rank holds the lock of its byte.
 bool SymmetricHeap::hasLock(int rank) const {
   struct flock lock = lockOf(rank);
   return fcntl(file.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
@@ -251,8 +254,8 @@ bool SymmetricHeap::hasJoined(int rank) const {
   return control->rank[rank].joined.load(std::memory_order_acquire) != 0;
 }
 
-/// Says what this rank runs and waits until all others have; an error if some
-/// differ, or one has ended.
+/// Publishes what this rank runs and waits until all others have done so too.
+/// An error if ranks differ or one has ended.
 Status SymmetricHeap::meet(const RunIdentity &own, const Member &member,
                            const Deadline &deadline) {
   Control::RankState &mine = control->rank[ownRank];
@@ -261,7 +264,8 @@ Status SymmetricHeap::meet(const RunIdentity &own, const Member &member,
   std::vector<RankIdentity> met;
   for (int other = 0; other < ranks(); ++other) {
     if (Status status = awaitJoined(other, member, deadline); !status) {
-      // Who is missing may be missing because others expect other ranks.
+      // Perhaps `other` is missing because ranks disagree about how many there
+      // are. That is the better error.
       for (int late = other + 1; late < ranks(); ++late)
         if (hasJoined(late))
           met.push_back({late, control->rank[late].identity});
@@ -270,7 +274,8 @@ Status SymmetricHeap::meet(const RunIdentity &own, const Member &member,
     }
     const RunIdentity &identity = control->rank[other].identity;
     met.push_back({other, identity});
-    // Others that do not exist for this one would be waited for in vain.
+    // With another number of ranks, this rank might wait for ranks that do not
+    // exist.
     if (identity.ranks != own.ranks)
       break;
   }
@@ -279,8 +284,8 @@ Status SymmetricHeap::meet(const RunIdentity &own, const Member &member,
 
 Status SymmetricHeap::awaitJoined(int other, const Member &member,
                                   const Deadline &deadline) {
-  // Nobody leaves in good order before all have joined. A process's lock is
-  // there before it joins.
+  // No rank leaves in good order before all have joined, and a process locks
+  // its byte before it joins.
   auto isLost = [&](int rank) {
     if (hasJoined(rank))
       return isGone(rank);
@@ -291,7 +296,8 @@ Status SymmetricHeap::awaitJoined(int other, const Member &member,
     if (failed())
       return failure();
     for (int rank = 0; look % looksPerCheck == 0 && rank < ranks(); ++rank)
-      // All may have joined, and some may have left, since the look before.
+      // Since the last check of `other`, all may have joined and some may have
+      // left.
       if (isLost(rank) && !hasJoined(other))
         return error("rank ", rank, " has ended before all ranks had joined");
     if (!deadline.sleep())
@@ -325,7 +331,7 @@ SymmetricHeap::join(FileDescriptor file, const Member &member) {
     status = heap->takeRank();
   if (status)
     status = heap->meet(*identity, member, deadline);
-  // All have the same sizes, so the file has these.
+  // All ranks agree on the sizes, so the file has them.
   if (status)
     status = heap->mapBlocks();
   if (!status)
@@ -351,7 +357,8 @@ Result<int64_t> SymmetricHeap::allocate(int rank, int64_t bytes) {
   if (own.allocations == maxAllocations)
     return fail(rank, "more than " + std::to_string(maxAllocations) +
                           " symmetric allocations");
-  // Refused before it is compared, so that it fits the table's word.
+  // Checked before the sizes are compared, so that this one fits the table's
+  // word.
   int64_t offset = own.allocated;
   if (bytes > bytesPerRank - offset)
     return fail(rank, "out of symmetric memory: " + std::to_string(bytes) +
@@ -391,7 +398,7 @@ Status SymmetricHeap::failure() const {
   uint32_t state = control->failureState.load(std::memory_order_acquire);
   if (state == NoFailure)
     return Status();
-  // The writer needs microseconds, unless it was killed in them.
+  // Writing the text takes microseconds, unless the writer was killed.
   for (int i = 0; state == FailureBeingWritten && i < 1000; ++i) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     state = control->failureState.load(std::memory_order_acquire);

@@ -1,8 +1,9 @@
 //===- SymmetricHeap.h - Memory that the ranks of a team share --*- C++ -*-===//
 //
 // The transport of ranks that can address each other's blocks: threads of one
-// process, or processes of one host. Memory that these share has no name, so
-// that nothing of it stays when they have ended, however they did.
+// process, or processes of one host. The memory that processes share has no
+// name, so nothing of it remains when they have ended, even if they were
+// killed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,39 +21,39 @@ namespace ccn::runtime {
 
 class SymmetricHeap : public Transport {
 public:
-  /// The most bytes of a rank.
+  /// The most bytes of a rank's block.
   static constexpr int64_t maxBytes = maxSymmetricBytes;
 
   /// What a process says when it joins.
   struct Member {
     int rank = 0, ranks = 1;
     int64_t bytesPerRank = 0;
-    /// How long to wait for the others, in seconds.
+    /// How long to wait for the other ranks, in seconds.
     double timeLimit = 60;
     /// What is run.
     std::string content = {};
-    /// Says whether the process of a rank that has not joined has ended, where
-    /// that is known.
+    /// Returns whether the process of a rank that has not joined has ended, as
+    /// far as that is known.
     std::function<bool(int rank)> hasEnded = {};
   };
 
-  /// A heap for `ranks` threads of this process, zeroed, of `bytesPerRank`
-  /// bytes each. Memory is taken from the machine as it is first touched; an
-  /// error if there is not so much.
+  /// Makes a zeroed heap of `bytesPerRank` bytes for each of `ranks` threads of
+  /// this process. A page takes memory of the machine when it is first touched.
+  /// An error if the machine has less memory than that.
   static Result<std::unique_ptr<SymmetricHeap>> create(int ranks,
                                                        int64_t bytesPerRank);
 
-  /// An open file of no bytes, without a name, for the heap of processes.
+  /// Makes an empty file without a name, for the heap of processes.
   static Result<FileDescriptor> makeFile();
   /// Opens the file that process `process` of this host has open as `number`.
   /// Each rank does so for itself, even if it has inherited the file.
   static Result<FileDescriptor> openFile(int64_t process, int number);
 
-  /// The heap of processes of this host, which all call this with the same file
-  /// and, but for their rank, members alike. Rank 0 reserves the memory, if
-  /// there is so much. An error names who is missing, who has ended, or who
-  /// differs in ranks, bytes or content. A process that ends, however it does,
-  /// is noticed by those that wait for it.
+  /// Joins the heap of processes of this host. All of them call this with the
+  /// same file and, except for the rank, equal members. Rank 0 reserves the
+  /// memory; an error if there is less. An error also names ranks that are
+  /// missing, have ended, or differ in number of ranks, bytes or content. Ranks
+  /// that wait for a process notice its end, even if it was killed.
   static Result<std::unique_ptr<SymmetricHeap>> join(FileDescriptor file,
                                                      const Member &member);
 
@@ -72,7 +73,7 @@ private:
   struct Control;
   class Deadline;
 
-  /// The blocks begin after so many bytes.
+  /// The size of the control block, after which the ranks' blocks begin.
   static int64_t controlBytes();
 
   SymmetricHeap() = default;
@@ -91,9 +92,9 @@ private:
   Control *control = nullptr;
   std::byte *memory = nullptr;
   int64_t bytesPerRank = 0;
-  /// Of all blocks.
+  /// The bytes of all blocks together.
   int64_t totalBytes = 0;
-  /// Of processes: the shared memory's file and this process's rank.
+  /// For processes: the file of the shared memory, and this process's rank.
   FileDescriptor file;
   int ownRank = -1;
 };

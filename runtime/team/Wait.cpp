@@ -1,7 +1,7 @@
 //===- Wait.cpp - Waiting for another rank, within a limit ----------------===//
 //
-// Polls, then yields the core to others, then sleeps for short times: there may
-// be more ranks than cores.
+// A wait first polls, then yields the core to other threads, then sleeps for
+// short times: there may be more ranks than cores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ Status Waiter::blame(int other, const WaitReason &reason,
   std::ostringstream text;
   text << event << " while waiting for rank " << other << ": '" << reason.what
        << "' of call " << reason.epoch << " of " << reason.operation;
-  // Following who waits for whom leads to the rank that is to blame.
+  // Follows the chain of waiting ranks, whose end is likely to blame.
   int last = other;
   for (int hops = 0; hops < transport.ranks(); ++hops) {
     int next = transport.waitingFor(last);
@@ -61,7 +61,7 @@ Status Waiter::waitLonger(int other, const WaitReason &reason,
     if (waited < nextLook)
       continue;
     nextLook = waited + livenessInterval;
-    // It may have done its part and left just before.
+    // `other` may have done its part and left just before this check.
     if (!transport.isGone(other) ||
         (needs == Needs::Process && transport.hasLeft(other)) ||
         ready(argument))

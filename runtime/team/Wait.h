@@ -1,9 +1,10 @@
 //===- Wait.h - Waiting for another rank, within a limit --------*- C++ -*-===//
 //
-// Every wait for something that another rank does goes through Waiter::wait: it
-// ends when that is done, when the team has failed, when the other rank has
-// left or died, or when the time limit is over; the latter two fail the team
-// with the name of the rank that is to blame and of what was waited for.
+// Every wait for another rank goes through Waiter::wait. A wait ends when the
+// other rank has done what is awaited, when the team has failed, when the other
+// rank has left or its process has ended, or when the time limit is over. The
+// last two fail the team, with an error that says which rank was awaited, and
+// for what.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +15,11 @@
 
 namespace ccn::runtime {
 
-/// What is waited for, for messages: "the signal 'data' of call 3 of
-/// all_gather".
+/// What is awaited, for error messages: "'data' of call 3 of all_gather".
 struct WaitReason {
   /// The collective's name.
   const char *operation;
-  /// The protocol's name of what is missing.
+  /// What the protocol calls the thing that is missing.
   const char *what;
   /// The number of the call, from 1.
   uint64_t epoch;
@@ -27,15 +27,16 @@ struct WaitReason {
 
 class Waiter {
 public:
-  /// What must not be gone for a wait to make sense.
+  /// What must still exist for a wait to make sense: the rank must not have
+  /// left, or only its process must not have ended.
   enum class Needs { Rank, Process };
 
-  /// For a thread of `rank`. It waits at most `timeLimit` seconds at a time.
+  /// For one thread of `rank`. A wait takes at most `timeLimit` seconds.
   Waiter(Transport &transport, int rank, double timeLimit)
       : transport(transport), rank(rank), timeLimit(timeLimit) {}
 
-  /// Waits until ready() returns true, which `other` must bring about.
-  /// With Needs::Process it may have left, as long as its process lives.
+  /// Waits until ready() returns true, which `other` must bring about. With
+  /// Needs::Process, `other` may have left as long as its process lives.
   template <typename Ready>
   Status wait(int other, const WaitReason &reason, Ready ready,
               Needs needs = Needs::Rank) {
