@@ -1,6 +1,6 @@
-//===- CacheFolder.cpp - Where what is costly to make is kept -------------===//
+//===- CacheFolder.cpp - Keeps on disk what is costly to make -------------===//
 //
-// As the XDG base directory specification says, below a variable of our own.
+// Follows the XDG base directory specification, unless CCN_CACHE_DIR is set.
 // https://specifications.freedesktop.org/basedir-spec/latest/
 //
 //===----------------------------------------------------------------------===//
@@ -55,7 +55,7 @@ Status writeCached(const std::string &path,
   std::filesystem::create_directories(place.parent_path(), failure);
   if (failure)
     return error("cannot make the folder of '", path, "': ", failure.message());
-  // A link would be followed and a pipe refused.
+  // writeFileAtomically would follow a link and refuse a pipe.
   std::filesystem::file_type type =
       std::filesystem::symlink_status(place, failure).type();
   if (type != std::filesystem::file_type::regular &&

@@ -1,8 +1,8 @@
-//===- CacheFolder.h - Where what is costly to make is kept -----*- C++ -*-===//
+//===- CacheFolder.h - Keeps on disk what is costly to make -----*- C++ -*-===//
 //
-// Keeps on disk what is costly to make: schedules that were searched for, and
-// kernels that were compiled. An entry is found by a hash of what it was made
-// from.
+// The cache folder holds what is costly to make: schedules that a search found,
+// compiled kernels, and which variant of a package is fastest. The name of an
+// entry is a hash of what the entry was made from.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,18 +19,18 @@
 
 namespace ccn {
 
-/// The folder that the environment names: CCN_CACHE_DIR, else ccn in
-/// XDG_CACHE_HOME, else .cache/ccn in the home folder. It may not exist yet.
-/// Where CCN_CACHE_DIR is set to nothing the result is empty, and nothing is
-/// kept.
+/// The cache folder, which may not exist yet: CCN_CACHE_DIR, else ccn in
+/// XDG_CACHE_HOME, else .cache/ccn in the home folder. Empty, so that nothing
+/// is kept, if CCN_CACHE_DIR is set to an empty text.
 std::string cacheFolder();
 
-/// The content of an entry; nothing if it cannot be read, is not a regular file
-/// or has more than `most` bytes. Never waits for the other end of a pipe.
+/// The content of an entry; nothing if the file cannot be read, is not a
+/// regular file or has more than `most` bytes. Never waits for the other end of
+/// a pipe.
 std::optional<std::string> readCached(const std::string &path, int64_t most);
 
-/// Writes an entry whole or not at all, and makes its folder. Replaces what is
-/// there, also if that is a link or a pipe. Errors name the path.
+/// Writes a whole entry or, on failure, nothing. Makes the folder if needed.
+/// Replaces what is at the path, even a link or a pipe. Errors name the path.
 Status writeCached(const std::string &path,
                    std::initializer_list<std::string_view> parts);
 

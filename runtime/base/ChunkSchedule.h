@@ -1,8 +1,9 @@
-//===- ChunkSchedule.h - Any chunk-level algorithm --------------*- C++ -*-===//
+//===- ChunkSchedule.h - A collective as transfers of chunks ----*- C++ -*-===//
 //
-// Which chunk travels when from whom to whom, and whether the receiver stores
-// it, adds it or keeps it apart: the form in which the synthesizer's schedules,
-// and those of any file it reads, are compiled and executed.
+// A schedule says which chunk travels in which step from which member to which,
+// and whether the receiver stores it, adds it or keeps it apart. Schedules that
+// the synthesizer finds or reads from a file are compiled and executed in this
+// form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,33 +17,37 @@
 namespace ccn::runtime {
 
 enum class TransferOp {
-  Copy,   ///< replaces what the receiver has of the chunk
-  Reduce, ///< is added to what the receiver has of the chunk
-  Stash,  ///< is kept apart, as one more partial sum
+  Copy,   ///< replaces the receiver's value of the chunk
+  Reduce, ///< is added to the receiver's value of the chunk
+  Stash,  ///< the receiver keeps it apart, as another partial sum
 };
 
-/// A chunk on its way. Members are numbered as in the group.
+/// A chunk that one member sends to another. Members are numbered by their
+/// position in the group.
 struct Transfer {
   int chunk = 0, source = 0, destination = 0;
   TransferOp op = TransferOp::Copy;
-  /// The members whose contributions it holds, which must be a sum of distinct
-  /// parts that the sender has: its own, its running sum, and what it keeps
-  /// apart. Empty is the running sum.
+  /// The members whose contributions are sent. The sender must be able to form
+  /// their sum from distinct parts that it has: its own contribution, its
+  /// running sum, and the sums that it keeps apart. If this is empty, the
+  /// running sum is sent.
   std::vector<int> sums = {};
 };
 
-/// A part of the data: who holds it (or contributes to its sum) before, who
-/// needs it after, and where it lies in elements.
+/// A part of the data: the members that hold it (or contribute to its sum) at
+/// the beginning, the members that need it at the end, and its place in their
+/// inputs and outputs, in elements.
 struct Chunk {
   std::vector<int> sources, destinations;
   int64_t inputFirst = 0, outputFirst = 0, count = 0;
 };
 
 struct ChunkSchedule {
-  /// For messages: "all_gather".
+  /// For error messages: "all_gather".
   std::string name;
   int members = 0;
-  /// Whether the sources' contributions are combined; else all hold the same.
+  /// Whether the contributions of a chunk's sources are combined; if not, all
+  /// its sources hold the same data.
   bool combining = false;
   std::vector<Chunk> chunks = {};
   /// All transfers of a step read what was there before the step.

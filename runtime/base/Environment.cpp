@@ -1,6 +1,6 @@
-//===- Environment.cpp - What the environment sets ------------------------===//
+//===- Environment.cpp - Settings in environment variables ----------------===//
 //
-// Reads and checks the variables.
+// Reads and checks the environment variables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +47,8 @@ std::string_view name(GpuTransport transport) {
   return "unknown";
 }
 
-/// Sets `choice` to the one of that name; whether there is one.
+/// Sets `choice` to the choice whose name is `text`. Returns whether there is
+/// one.
 template <typename Choice>
 static bool choose(std::string_view text, Choice &choice,
                    std::initializer_list<Choice> choices) {

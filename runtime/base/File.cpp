@@ -1,6 +1,6 @@
 //===- File.cpp - Whole files, read and written safely --------------------===//
 //
-// Thin layers over the system's calls.
+// Thin layers over system calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ Result<std::optional<std::string>> readText(const std::string &path,
   struct stat info;
   if (file.get() < 0 || fstat(file.get(), &info) != 0)
     return Status::failure(systemError());
-  // The size of most files is known before they are read.
+  // Refuse a file that is too large before reading it.
   if (S_ISREG(info.st_mode) && info.st_size > most)
     return std::optional<std::string>();
   constexpr int64_t chunk = int64_t(1) << 20;
@@ -63,7 +63,7 @@ Result<std::optional<std::string>> readText(const std::string &path,
       return std::optional(std::move(text));
     if (n > most - static_cast<int64_t>(text.size()))
       return std::optional<std::string>();
-    // It is copied when it grows.
+    // When `text` grows, the old and the new memory exist at the same time.
     if (text.size() + static_cast<size_t>(n) > text.capacity())
       if (Status status = checkPiece(3 * static_cast<int64_t>(text.size()) + n,
                                      [] { return "what is read"; });
@@ -142,8 +142,9 @@ Status writeFileAtomically(const std::string &path,
   if (!target)
     return fail(target.message());
 
-  // In the same folder, since only there can it be renamed to the target. A
-  // name may be taken by what a killed process of the same number left.
+  // The temporary file is in the same folder, so that it can be renamed to the
+  // target. A killed process with the same id may have left a file of that
+  // name.
   static std::atomic<unsigned> counter{0};
   std::string temporary;
   int file = -1;

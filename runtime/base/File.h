@@ -1,7 +1,7 @@
 //===- File.h - Whole files, read and written safely ------------*- C++ -*-===//
 //
-// What every reader and writer of files here needs: complete reads and writes,
-// and files that appear under their name only when they are complete.
+// Functions that read and write files completely. A file that is written
+// appears under its name only when it is complete.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,10 @@
 
 namespace ccn {
 
-/// What errno says.
+/// The text of errno.
 std::string systemError();
 
-/// An open file's descriptor, closed when it goes. Move-only.
+/// The descriptor of an open file, which the destructor closes. Move-only.
 class FileDescriptor {
 public:
   FileDescriptor() = default;
@@ -40,15 +40,15 @@ private:
   int number = -1;
 };
 
-/// Opens a regular file for reading and gives its size in bytes. `what` is what
-/// it should be, for errors, which do not name the path: "a .npy file". Never
-/// waits for the other end of a pipe.
+/// Opens a regular file for reading and sets `size` to its bytes. `what` says
+/// in errors what was expected: "a .npy file". Errors do not name the path.
+/// Never waits for the other end of a pipe.
 Result<FileDescriptor> openRegularFile(const std::string &path,
                                        const std::string &what, int64_t &size);
 
-/// Reads a file, or a pipe or a device until it ends; `-` is standard input.
-/// Nothing if there are more than `most` bytes, even if they never end. An
-/// error does not name the path.
+/// Reads a file, pipe or device up to its end; `-` is standard input. Returns
+/// nothing if there are more than `most` bytes, so it also ends if the input
+/// never does. Errors do not name the path.
 Result<std::optional<std::string>> readText(const std::string &path,
                                             int64_t most);
 

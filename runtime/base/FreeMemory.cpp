@@ -1,7 +1,7 @@
 //===- FreeMemory.cpp - How much memory may be taken ----------------------===//
 //
-// Reads what Linux says in /proc and /sys/fs/cgroup. What is not there limits
-// nothing.
+// Reads the limits from Linux's files in /proc and /sys/fs/cgroup. If a file is
+// missing, its limit does not exist.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@ namespace ccn {
 
 namespace {
 
-/// More than any machine has: control groups of version 1 that have no limit
-/// name such a number.
+/// More than any machine has. Control groups of version 1 without a limit
+/// report a number at least as large.
 constexpr int64_t unlimited = int64_t(1) << 60;
 
-/// Leaves a part that other processes may need meanwhile.
+/// Subtracts a reserve that other processes may need meanwhile.
 int64_t withoutReserve(int64_t bytes) { return bytes - bytes / 32; }
 
 std::string readText(const std::string &path) {
@@ -61,8 +61,8 @@ std::optional<int64_t> readNumber(const std::string &path) {
 /// The names of a group's files.
 struct GroupFiles {
   const char *limit, *used;
-  /// In its statistics: the pages of files, which the system takes back when
-  /// memory is needed.
+  /// The keys, in the group's statistics, of pages of files, which the system
+  /// takes back when memory is needed.
   const char *active, *inactive;
 };
 constexpr GroupFiles version1 = {"/memory.limit_in_bytes",
@@ -71,8 +71,8 @@ constexpr GroupFiles version1 = {"/memory.limit_in_bytes",
 constexpr GroupFiles version2 = {"/memory.max", "/memory.current",
                                  "active_file", "inactive_file"};
 
-/// Calls look(folder, files, limit) for each group with a limit that this
-/// process is in.
+/// Calls look(folder, files, limit) for each control group of this process that
+/// has a limit.
 template <typename Look> void forEachLimit(const std::string &root, Look look) {
   const std::string mount = root + "/sys/fs/cgroup";
   std::istringstream lines(readText(root + "/proc/self/cgroup"));
@@ -92,7 +92,7 @@ template <typename Look> void forEachLimit(const std::string &root, Look look) {
     else if (access((mount + "/unified").c_str(), F_OK) == 0)
       top += "/unified";
     // Groups are nested. In a container, the folder of the process's own group
-    // may not be there: the container sees that group as the topmost one.
+    // may be missing, since the container sees that group as the topmost one.
     for (std::string path = line.substr(second + 1);;) {
       std::string folder = top + path;
       std::optional<int64_t> limit = readNumber(folder + files.limit);
@@ -129,7 +129,7 @@ void findGroupLimit(const std::string &root, FreeMemory &free) {
 // The process
 //===----------------------------------------------------------------------===//
 
-/// What is left of a limit when `usedKiB` are in use.
+/// The bytes left under a limit when `usedKiB` KiB are in use.
 int64_t leftOf(int resource, std::optional<int64_t> usedKiB) {
   rlimit limit{};
   if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 ||

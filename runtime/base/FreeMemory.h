@@ -1,8 +1,8 @@
 //===- FreeMemory.h - How much memory may be taken --------------*- C++ -*-===//
 //
-// A system that runs out of memory ends programs that have done nothing wrong.
-// So code that takes memory by the size of a program or of a file asks here
-// first; what does not fit is refused, with the sizes.
+// A system that runs out of memory may end programs that have done nothing
+// wrong. So code that allocates as much as a program or a file demands asks
+// here first. A demand that does not fit is an error that states the sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,46 +18,46 @@
 
 namespace ccn {
 
-/// a + b, a * b of numbers that are not negative; INT64_MAX if that is more.
+/// a + b and a * b for numbers that are not negative; INT64_MAX if the result
+/// is larger.
 int64_t addSaturating(int64_t a, int64_t b);
 int64_t multiplySaturating(int64_t a, int64_t b);
 
-/// How many bytes this process may take now, by each limit; INT64_MAX is no
-/// limit. Plain bytes, so that ranks can send it to each other.
+/// How many bytes this process may take now under each limit; INT64_MAX means
+/// no limit. Plain bytes, which ranks can send to each other.
 struct FreeMemory {
-  /// What the machine has available, and what the limits of the control groups
-  /// (of either version) that this process is in leave, both less a part that
-  /// others may need meanwhile.
+  /// The bytes that are available on the machine, and those left under the
+  /// limits of this process's control groups (version 1 or 2). Both leave out a
+  /// reserve for other processes.
   int64_t machine = INT64_MAX, group = INT64_MAX;
-  /// What this process's own limits leave: of its addresses (RLIMIT_AS), and of
-  /// the memory that it shares with no other (RLIMIT_DATA).
+  /// The bytes left under this process's own limits: of addresses (RLIMIT_AS),
+  /// and of memory that it does not share with other processes (RLIMIT_DATA).
   int64_t addresses = INT64_MAX, data = INT64_MAX;
-  /// The largest file that it may make (RLIMIT_FSIZE): memory that processes
-  /// share is one.
+  /// The largest file that this process may make (RLIMIT_FSIZE), since the
+  /// memory that processes share is a file.
   int64_t file = INT64_MAX;
-  /// Equal for processes that take from the same machine; from the same control
-  /// group.
+  /// Equal for processes that share the memory of a machine, and for those that
+  /// share the limit of a control group.
   uint64_t machineId = 0, groupId = 0;
 
-  /// Reads the system's files below `root`, in whose place tests give a folder
-  /// of their own.
+  /// Reads the system's files below `root`. Tests pass a folder of their own.
   static FreeMemory now(const std::string &root = "");
 };
 
-/// All memory that this process could ever have: the machine's, or what its
-/// control group is limited to.
+/// All memory that this process could ever have: that of the machine or, if it
+/// is less, the limit of its control group.
 int64_t machineMemory(const std::string &root = "");
 
-/// What is about to be taken, item by item.
+/// A list of memory that is about to be allocated.
 class MemoryNeeds {
 public:
-  /// `count` times `bytes` bytes, for `what`.
+  /// Adds `count` times `bytes` bytes for `what`.
   void add(const std::string &what, int64_t count, int64_t bytes);
   void add(const MemoryNeeds &others);
-  /// Likewise of memory that is mapped so that processes may share it.
+  /// The same for memory that is mapped so that processes may share it.
   void addShared(const std::string &what, int64_t count, int64_t bytes);
   int64_t total() const;
-  /// Without what is shared.
+  /// The total without shared memory.
   int64_t ownTotal() const;
   /// "500 bytes: 300 for arguments and results, 200 for symmetric memory"
   std::string text() const;
@@ -73,12 +73,12 @@ private:
   std::vector<Item> items;
 };
 
-/// An error, with all sizes, if this process is to take more than it may.
+/// An error that states all sizes if this process may not take that much.
 Status checkMemory(const MemoryNeeds &needs,
                    const FreeMemory &free = FreeMemory::now());
 
-/// The same for one piece of memory, which messages call name(). Small pieces
-/// are not checked: that would take longer than using them.
+/// The same for one piece of memory, which error messages call name(). Small
+/// pieces are not checked, since the check would take longer than their use.
 template <typename Name> Status checkPiece(int64_t bytes, Name name) {
   constexpr int64_t small = int64_t(16) << 20;
   if (bytes <= small)

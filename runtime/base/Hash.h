@@ -1,6 +1,6 @@
 //===- Hash.h - Content hashes ----------------------------------*- C++ -*-===//
 //
-// SHA-256, by which packages are known; and a short one, for names.
+// SHA-256, which identifies packages, and a short hash for names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace ccn::runtime {
 
-/// The 32 bytes of the SHA-256 of the parts one after the other.
+/// The 32 bytes of the SHA-256 of the concatenated parts.
 std::string sha256(std::initializer_list<std::string_view> parts);
 
 /// The 64-bit FNV-1a hash (offset 14695981039346656037, prime 1099511628211).

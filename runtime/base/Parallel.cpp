@@ -1,7 +1,7 @@
 //===- Parallel.cpp - Work on all cores -----------------------------------===//
 //
-// Threads are started anew for each call: that takes microseconds, and what is
-// worth them takes milliseconds.
+// Each call starts new threads. That takes microseconds, while work worth
+// several threads takes milliseconds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,7 @@ void forEachChunk(int64_t count, int64_t chunk,
     try {
       others.emplace_back(work);
     } catch (const std::system_error &) {
-      // If no more threads can be started, those that there are do all the
-      // work.
+      // If no more threads can be started, the existing ones do all the work.
       break;
     }
   }

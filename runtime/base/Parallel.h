@@ -1,7 +1,7 @@
 //===- Parallel.h - Work on all cores ---------------------------*- C++ -*-===//
 //
-// Work that would take one thread long: filling and copying large arrays, and
-// compiling kernels.
+// For work that would take one thread long: filling and copying large arrays,
+// and compiling kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,10 @@
 
 namespace ccn::runtime {
 
-/// Calls body(first, n) for ranges [first, first + n) that cover [0, count),
-/// each of `chunk` or, the last one, fewer, in no order and on as many threads
-/// as there are cores: a single chunk on the calling one. Returns when all are
-/// done. Nothing may be thrown.
+/// Calls body(first, n) for ranges [first, first + n) that cover [0, count).
+/// Each range has `chunk` indices; the last may have fewer. The calls come in
+/// any order, on as many threads as there are cores; a single range is done by
+/// the calling thread. Returns when all calls are done. `body` must not throw.
 void forEachChunk(int64_t count, int64_t chunk,
                   const std::function<void(int64_t, int64_t)> &body);
 

@@ -1,6 +1,6 @@
-//===- Spelling.cpp - What a misspelt name was to be ----------------------===//
+//===- Spelling.cpp - Suggestions for misspelt names ----------------------===//
 //
-// Compares names by the edits that make one the other.
+// Compares names by the number of edits that turn one into the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ bool equalsInAnyCase(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// Two neighbouring letters are swapped and nothing else differs.
+/// Whether two neighbouring letters are swapped and nothing else differs.
 bool isSwap(std::string_view a, std::string_view b) {
   if (a.size() != b.size())
     return false;
@@ -33,8 +33,8 @@ bool isSwap(std::string_view a, std::string_view b) {
          a.substr(i + 2) == b.substr(i + 2);
 }
 
-/// The fewest letters to add, drop or replace that make one name the other
-/// (Levenshtein's distance).
+/// How many letters must be added, dropped or replaced at least to turn one
+/// name into the other (Levenshtein's distance).
 size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
@@ -55,7 +55,7 @@ size_t editDistance(std::string_view a, std::string_view b) {
 
 std::string_view closestName(std::string_view name,
                              std::span<const std::string_view> candidates) {
-  // No one misspells a name this long in a way that a distance would tell.
+  // For longer names, the distance says little about what was meant.
   constexpr size_t maxLength = 64;
   if (name.size() > maxLength)
     return {};
@@ -76,7 +76,8 @@ std::string_view closestName(std::string_view name,
       bestDistance = distance;
       best = candidate;
     } else if (distance == bestDistance) {
-      // Two are as near, so neither is sure; only a nearer one would be.
+      // Two candidates are equally close, so neither is suggested; a closer one
+      // still may be.
       best = {};
     }
   }

@@ -1,6 +1,6 @@
-//===- Spelling.h - What a misspelt name was to be --------------*- C++ -*-===//
+//===- Spelling.h - Suggestions for misspelt names --------------*- C++ -*-===//
 //
-// The one rule by which all tools suggest names.
+// The rule by which all tools suggest names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,14 +13,14 @@
 
 namespace ccn {
 
-/// The candidate that `name` most likely misspells, or empty unless exactly
-/// one is closest and close: at most a third of the name's letters differ
-/// (one for a name of three letters, none for shorter ones), or only the case.
+/// The candidate that `name` most likely misspells. Empty unless exactly one
+/// candidate is closest, and close enough: only the case differs, or at most a
+/// third of the name's letters (so one of three letters, none of fewer).
 std::string_view closestName(std::string_view name,
                              std::span<const std::string_view> candidates);
 
-/// "; did you mean 'X'", or empty when closestName is not sure. Made to stand
-/// at the end of a message.
+/// "; did you mean 'X'", to be appended to a message; empty if closestName
+/// finds nothing.
 std::string didYouMean(std::string_view name,
                        std::span<const std::string_view> candidates);
 

@@ -1,10 +1,10 @@
 //===- Status.h - Success, or an error with its text ------------*- C++ -*-===//
 //
-// The result types of everything in ccn that links no LLVM: the runtime and the
-// reference interpreter's numeric library. Nothing there throws across its
-// interface; what can fail returns a Status, or a Result holding a value or a
-// failed Status. Messages are lower case, without a final period, and say what
-// was expected and what was found.
+// The result types of all code in ccn that does not link LLVM, such as the
+// runtime. Such code throws nothing across its interfaces: a function that can
+// fail returns a Status, or a Result, which holds a value or a failed Status.
+// Messages are in lower case, without a final period, and say what was expected
+// and what was found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,14 +44,14 @@ private:
   std::string text;
 };
 
-/// A failed Status whose message is the parts printed one after the other.
+/// A failed Status whose message is the concatenation of the parts as printed.
 template <typename... Parts> Status error(const Parts &...parts) {
   std::ostringstream stream;
   (stream << ... << parts);
   return Status::failure(stream.str());
 }
 
-/// A value, or the failure that kept it from being made.
+/// A value, or the failure because of which there is none.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T v) : held(std::move(v)) {}

@@ -1,7 +1,7 @@
-//===- Workspace.cpp - Memory that kernels use and leave ------------------===//
+//===- Workspace.cpp - Scratch memory of kernels --------------------------===//
 //
-// Memory from calloc is taken from the machine as it is first touched, so what
-// is asked for and not needed costs nothing.
+// A page from calloc takes memory of the machine only when it is first touched,
+// so memory that is requested but not used costs nothing.
 //
 //===----------------------------------------------------------------------===//
 

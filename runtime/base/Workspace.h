@@ -1,8 +1,8 @@
-//===- Workspace.h - Memory that kernels use and leave ----------*- C++ -*-===//
+//===- Workspace.h - Scratch memory of kernels ------------------*- C++ -*-===//
 //
 // Scratch memory that grows to the largest size asked for and is kept, so that
-// later runs allocate nothing. Sizes may come from files: a lack of memory is
-// an error, not an exception.
+// later runs allocate nothing. As sizes may come from files, a lack of memory
+// is an error, not an exception.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@ namespace ccn::runtime {
 
 class Workspace {
 public:
-  /// At least `bytes` bytes, aligned to 64; what they hold is unspecified (but
-  /// set: zero at first). Earlier memory of this workspace is gone. An error if
-  /// there is no room for it.
+  /// Returns at least `bytes` bytes, aligned to 64 bytes. Their content is
+  /// unspecified, but initialized. Memory that earlier calls returned is no
+  /// longer valid. An error if there is not enough memory.
   Result<std::byte *> get(int64_t bytes);
 
 private:
