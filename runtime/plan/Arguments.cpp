@@ -1,6 +1,6 @@
-//===- Arguments.cpp - What a plan's caller passes ------------------------===//
+//===- Arguments.cpp - Checks the arguments of a run ----------------------===//
 //
-// An array that is a list of buffers is checked piece by piece.
+// A scattered argument is checked piece by piece.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
-//===- Arguments.h - What a plan's caller passes ----------------*- C++ -*-===//
+//===- Arguments.h - Checks the arguments of a run --------------*- C++ -*-===//
 //
-// Checks of the buffers that callers pass, in every run.
+// Checks, in every run, the buffers that the caller passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,17 +11,16 @@
 
 namespace ccn::runtime {
 
-/// An error if a buffer that is used is null or not aligned for `type`.
+/// An error if a buffer of at least one byte is null or not aligned for `type`.
 Status checkBuffer(const void *buffer, int64_t bytes, ElementType type,
                    const char *operation, const char *what);
 
-/// An error unless `arguments` has an address for each of the program's
-/// arguments that the plan uses: of the array, or of a PieceList where
-/// `scattered`, which has an entry for each argument, says so.
+/// An error unless `arguments` has a valid address for each argument that the
+/// plan uses: of an array or, if scattered[argument] is true, of a PieceList.
 Status checkArguments(const RankPlan &plan, const std::vector<bool> &scattered,
                       std::span<void *const> arguments);
 
-/// Which arguments are scattered.
+/// For each argument of the plan, whether it is scattered.
 std::vector<bool> scatteredArguments(const Plan &plan);
 
 } // namespace ccn::runtime

@@ -1,8 +1,8 @@
-//===- CheckGpuProgram.cpp - Whether kernels fit their plan ---------------===//
+//===- CheckGpuProgram.cpp - Whether a GPU program fits its plan ----------===//
 //
-// The limits are those of CUDA's programming guide for compute capability 9.0,
-// which none of the earlier ones exceeds. The executor refuses what the device
-// at hand cannot do.
+// The limits are those of CUDA's programming guide for compute capability 9.0;
+// earlier ones have no larger limits. The executor refuses what the device at
+// hand cannot do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,10 @@ namespace {
 
 constexpr int64_t warp = 32, maxThreads = 1024;
 constexpr int64_t maxSharedBytes = 227 * 1024;
-/// The parameters of a kernel, in all.
+/// The most bytes of all parameters of a kernel.
 constexpr int64_t maxParameterBytes = 32764;
 constexpr int64_t maxBlocks = INT32_MAX;
-/// Times the blocks of any device this stays far from an overflow.
+/// Multiplied by the number of blocks of any device, this does not overflow.
 constexpr int64_t maxBlockBytes = int64_t(1) << 30;
 
 bool isIdentifier(const std::string &name) {
@@ -71,8 +71,8 @@ Status checkKernel(const Plan &plan, const GpuProgram &program,
   return Status();
 }
 
-/// Checks a product that a library is to compute. Libraries know no lists of
-/// buffers.
+/// Checks a product that a library may compute. Libraries cannot access
+/// scattered arguments.
 Status checkProduct(const Plan &plan, int rank, const MatmulPart &product) {
   if (Status status = checkPart(plan, rank, product); !status)
     return status;
@@ -124,7 +124,7 @@ Status checkFill(const GpuProgram &program, const GpuFill &fill) {
   return Status();
 }
 
-/// The size of the memory in which a message lies, in bytes.
+/// The bytes of the memory that a message refers to.
 int64_t messageMemory(const Plan &plan, const GpuProgram &program,
                       const GpuMessage &message) {
   if (message.argument < 0)
@@ -156,7 +156,8 @@ Status checkMessage(const Plan &plan, const GpuProgram &program,
   int64_t size = messageMemory(plan, program, message);
   bool fits = message.bytes >= 1 && message.bytes <= size &&
               message.offset >= 0 && message.offset <= size - message.bytes;
-  // Rows do not overlap, so together they have no more bytes than the memory.
+  // Ranges must not overlap, so together they have no more bytes than the
+  // memory.
   int64_t left = fits ? size - message.bytes - message.offset : 0;
   int64_t span = message.bytes;
   for (size_t i = message.counts.size(); fits && i-- > 0;) {

@@ -1,9 +1,9 @@
-//===- CheckGpuProgram.h - Whether kernels fit their plan -------*- C++ -*-===//
+//===- CheckGpuProgram.h - Whether a GPU program fits its plan --*- C++ -*-===//
 //
-// Checks programs for GPUs, which come from files, as checkPlan checks plans.
-// The kernels themselves are trusted, as object code is. Everything else that
-// an executor does with a program that passes stays within the memory that it
-// has taken.
+// Checks GPU programs, which come from files, as checkPlan checks plans. The
+// kernels themselves are trusted, like object code. Everything else that an
+// executor does with an accepted program stays within the memory that the
+// executor has allocated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,13 @@
 namespace ccn::runtime {
 
 /// An error that says where and why the program cannot execute `plan`, which
-/// checkPlan accepts: more ranks than a kernel can address, names that are no
-/// identifiers, sizes out of range, launches that differ in number from the
-/// plan's or in numbers from their kernel's, fills outside of symmetric memory,
-/// messages outside of what they are of.
+/// checkPlan must have accepted: more ranks than a kernel can address, names
+/// that are not identifiers, sizes out of range, another number of launches
+/// than the plan has, another number of numbers than the kernel takes, fills
+/// outside of symmetric memory, messages outside of the memory that they name.
 Status checkGpuProgram(const Plan &plan, const GpuProgram &program);
 
-/// How many addresses of arguments kernels get (GpuAbi.h).
+/// How many argument addresses kernels get (GpuAbi.h).
 size_t addressCount(const Plan &plan, const GpuProgram &program);
 
 } // namespace ccn::runtime

@@ -1,6 +1,6 @@
 //===- CheckPackage.cpp - Whether a package can be run --------------------===//
 //
-// Each plan by itself, then what they must have in common.
+// Checks each plan by itself, then what the plans must have in common.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 
 namespace ccn::runtime {
 
-/// Whether the reference plan has the arguments and results of the plan.
+/// Checks that the reference plan has the arguments and results of the plan.
 static Status checkReference(const Plan &plan, const Plan &reference) {
   if (Status status = checkPlan(reference); !status)
     return error("reference plan: ", status.message());
@@ -26,8 +26,8 @@ static Status checkReference(const Plan &plan, const Plan &reference) {
                  : error("the reference plan has other arguments or ranks");
 }
 
-/// Whether the plan of bounds has the program's arguments, and the results that
-/// the package says.
+/// Checks that the plan of the error bounds has the program's arguments, and
+/// the results that `bounded` lists.
 static Status checkBounds(const Package &package) {
   const Plan &plan = package.plan, &bounds = *package.bounds;
   if (Status status = checkPlan(bounds); !status)

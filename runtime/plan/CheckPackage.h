@@ -1,7 +1,7 @@
 //===- CheckPackage.h - Whether a package can be run ------------*- C++ -*-===//
 //
-// Checks that the content of a package makes sense, which decodePackage does
-// not. Everything that runs packages asks this first.
+// Checks whether the content of a package makes sense, which decodePackage does
+// not. All code that runs packages calls this first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +12,10 @@
 
 namespace ccn::runtime {
 
-/// An error if the target is unknown, if the plans or the program for GPUs make
-/// no sense, or if the plans to compare with are of another program. Whether
-/// this machine can execute the package is for checkMachine and checkGpus to
-/// say.
+/// An error if the target is unknown, if a plan or the GPU program is
+/// malformed, or if the reference or the error bounds belong to another
+/// program. Does not check whether this machine can execute the package:
+/// checkMachine and checkGpus do.
 Status checkPackage(const Package &package);
 
 } // namespace ccn::runtime

@@ -1,7 +1,7 @@
 //===- CheckParts.cpp - Whether a plan's part can be executed -------------===//
 //
-// Above all that every view lies inside of its buffer, whatever its sizes and
-// strides.
+// The most important check: every view lies inside its buffer, whatever its
+// sizes and strides are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ Result<int64_t> elementCount(std::span<const int64_t> sizes) {
 
 namespace {
 
-/// The sizes of a view with the dimensions that repeat left out.
+/// The sizes of a view, with 1 for dimensions that repeat elements.
 std::vector<int64_t> withoutRepeats(std::span<const int64_t> sizes,
                                     std::span<const int64_t> strides) {
   std::vector<int64_t> kept(sizes.begin(), sizes.end());
@@ -44,7 +44,7 @@ std::vector<int64_t> withoutRepeats(std::span<const int64_t> sizes,
   return kept;
 }
 
-/// The first and the last of the elements of a strided part that is not empty.
+/// The first and the last element of a strided region that is not empty.
 struct Extent {
   int64_t first, last;
 };
@@ -84,7 +84,8 @@ public:
   Status operator()(const ExchangePart &part);
 
 private:
-  /// How a view may be used.
+  /// Whether a view is read or written, and whether it may be in another rank's
+  /// memory (Any).
   enum Use { Reads, ReadsAny, Writes, WritesAny };
 
   Status flagOf(int other, int64_t flag) const;
@@ -111,7 +112,7 @@ private:
   const Plan &plan;
   const RankPlan &rankPlan;
   int rank;
-  /// The type and last element of each scratch array of the loops so far.
+  /// The type and last element of each scratch array that earlier loops write.
   std::map<int, std::pair<ElementType, int64_t>> scratches;
 };
 
@@ -176,7 +177,7 @@ Status PartChecker::strided(const View &view, std::span<const int64_t> sizes,
   if (!count)
     return count.status();
   if (*count == 0) {
-    // Addresses of rows without elements are computed nevertheless.
+    // Executors compute addresses of rows even if they have no elements.
     std::vector<int64_t> some(sizes.begin(), sizes.end());
     for (int64_t &size : some)
       size = std::max<int64_t>(size, 1);
@@ -227,8 +228,8 @@ Status PartChecker::numbers(const View &view) const {
   return error("expected numbers, found bool");
 }
 
-/// The first failure of several checks, or success. All are made, so none may
-/// rely on one before it.
+/// The first failure of several checks, or success. All checks are evaluated,
+/// so none may rely on an earlier one.
 Status all(std::initializer_list<Status> statuses) {
   for (const Status &status : statuses)
     if (!status)
@@ -256,7 +257,8 @@ Status PartChecker::scratch(const Loop &loop, const LoopOperand &operand,
       empty ? Extent{0, -1} : extentOf(view.offset, sizes, view.strides);
   if (!extent)
     return extent.status();
-  // Overflows of bytes too, for which 8 is the largest factor.
+  // The limit also keeps the number of bytes, at most 8 times as large, from
+  // overflowing.
   if (extent->last > maxSymmetricBytes ||
       (!view.strides.empty() && view.strides[0] > maxSymmetricBytes))
     return error("the scratch is too large");
@@ -550,7 +552,7 @@ Status PartChecker::operator()(const ExchangePart &part) {
   if (schedule.combining)
     if (Status status = checkScheduled(part.reduction, element); !status)
       return status;
-  // This also says that chunks have sizes and members that exist.
+  // This also checks the sizes and members of chunks.
   if (Result<ScheduledMemory> memory =
           scheduledMemory(schedule, element, part.reduction);
       !memory)

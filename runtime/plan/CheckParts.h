@@ -1,6 +1,6 @@
 //===- CheckParts.h - Whether a plan's part can be executed -----*- C++ -*-===//
 //
-// The part of checkPlan that looks at one part of one rank's launch.
+// The checks that checkPlan makes for each part of each launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,17 +12,19 @@
 
 namespace ccn::runtime {
 
-/// Whether it is one of the element types: it may come from a file.
+/// Whether `type` is one of the enumerators, which may not hold for a value
+/// from a file.
 bool isValid(ElementType type);
 
-/// The product of sizes; an error if one is negative or it is too large for any
-/// memory.
+/// The product of `sizes`. An error if a size is negative or the product is too
+/// large for any memory.
 Result<int64_t> elementCount(std::span<const int64_t> sizes);
 
-/// The sizes of a convolution, without its result's.
+/// The sizes of a convolution, without those of its result.
 ConvolutionSizes convolutionSizes(const Conv2dPart &part);
 
-/// Checks a part of `rank`, whose buffers have been checked.
+/// Checks a part of the plan of `rank`. The rank's buffers must have been
+/// checked before.
 Status checkPart(const Plan &plan, int rank, const Part &part);
 
 } // namespace ccn::runtime

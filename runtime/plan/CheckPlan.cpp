@@ -1,7 +1,6 @@
 //===- CheckPlan.cpp - Whether a plan can be executed ---------------------===//
 //
-// First what each rank's plan says by itself, then what the ranks' plans must
-// agree about.
+// Checks each rank's plan by itself, then what all ranks' plans must agree on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +16,7 @@ namespace ccn::runtime {
 
 namespace {
 
-/// More streams would be more threads than any plan has a use for.
+/// Each stream is a thread; no plan has a use for more.
 constexpr int maxStreams = 64;
 constexpr int64_t maxFlags = 1 << 24;
 
@@ -167,7 +166,7 @@ Status checkRank(const Plan &plan, int rank) {
 // All ranks together
 //===----------------------------------------------------------------------===//
 
-/// The parts of a launch in which ranks meet.
+/// The barriers and exchanges of a launch, in which ranks meet.
 std::vector<const Part *> meetingsOf(const Launch &launch) {
   std::vector<const Part *> meetings;
   for (const Part &part : launch.parts)
@@ -177,8 +176,9 @@ std::vector<const Part *> meetingsOf(const Launch &launch) {
   return meetings;
 }
 
-/// Whether a rank's launches are those of rank 0, with the same meetings. Other
-/// parts may differ, as one rank may have nothing to compute or to copy.
+/// Checks that a rank has the launches of rank 0, with the same barriers and
+/// exchanges. Other parts may differ, as a rank may have nothing to compute or
+/// copy.
 Status checkLikeFirst(const Plan &plan, const RankPlan &rank) {
   const RankPlan &reference = plan.ranks[0];
   if (rank.symmetricBytes != reference.symmetricBytes ||
@@ -202,10 +202,10 @@ Status checkLikeFirst(const Plan &plan, const RankPlan &rank) {
   return Status();
 }
 
-/// Finds out who sets each flag of each rank, and in which launch. No rank may
-/// wait in a launch for something that others do in a later one: then ranks
-/// that go through their launches in order never wait for each other in a
-/// circle.
+/// Finds out which rank sets each flag of each rank, and in which launch. No
+/// rank may wait in one launch for something that another rank does in a later
+/// launch. So ranks that execute their launches in order never wait for each
+/// other in a circle.
 class FlagChecker {
 public:
   explicit FlagChecker(const Plan &plan)
@@ -309,7 +309,7 @@ private:
     ElementType type = typeOf(rank, exchange);
     const std::vector<int> &members = group(exchange.group);
     const auto &first = partOf<ExchangePart>(0, launch, index);
-    // All groups' memory is of one size.
+    // The memory of all groups must have the same size.
     if (first.exchange != exchange.exchange || typeOf(0, first) != type ||
         first.largestCount != exchange.largestCount ||
         group(first.group).size() != members.size())
@@ -334,7 +334,7 @@ private:
 
   const Plan &plan;
   std::vector<std::map<int64_t, Setter>> setters;
-  /// By rank and launch.
+  /// The barriers and exchanges, by rank and launch.
   std::vector<std::vector<std::vector<const Part *>>> meetings;
 };
 

@@ -1,7 +1,7 @@
 //===- CheckPlan.h - Whether a plan can be executed -------------*- C++ -*-===//
 //
-// Plans come from files. Whatever a plan holds, executing one that checkPlan
-// accepts touches only memory that is the plan's, or its caller's, to touch.
+// Plans come from files that may hold anything. A plan that checkPlan accepts
+// accesses only its own memory and its arguments when it is executed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- ExchangeMemory.cpp - What exchanges take of memory -----------------===//
+//===- ExchangeMemory.cpp - The symmetric memory of exchanges -------------===//
 //
-// Groups along the same axes take as much as the largest, so that offsets are
-// the same on all ranks.
+// All groups along the same axes reserve as much as the largest needs, so that
+// offsets are the same on all ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,7 +74,7 @@ Group exchangeGroup(const Plan &plan, const ExchangePart &part) {
   return {plan.groups[static_cast<size_t>(part.group)], part.largestCount};
 }
 
-/// Exchange number `number`, from 0, of a launch. Ranks make the same
+/// Exchange `number` of a launch, counted from 0. All ranks have the same
 /// exchanges, but may have other parts between them.
 static Result<const ExchangePart *> exchangeAt(const RankPlan &plan,
                                                size_t launch, size_t number) {

@@ -1,7 +1,6 @@
-//===- ExchangeMemory.h - What exchanges take of memory ---------*- C++ -*-===//
+//===- ExchangeMemory.h - The symmetric memory of exchanges -----*- C++ -*-===//
 //
-// The symmetric memory of a plan's exchanges, which have protocols of their
-// own.
+// Computes how much symmetric memory a plan's exchanges need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,56 +13,57 @@
 
 namespace ccn::runtime {
 
-/// The ranks along axes of the mesh that communicate.
+/// Ranks that communicate with each other: those along some axes of the mesh.
 struct Group {
-  /// In the order of their coordinates, row-major; the same list on each.
+  /// In row-major order of their mesh coordinates; the same list on each rank.
   std::vector<int> ranks;
-  /// Where other groups have tensors of other sizes (axes outside the group cut
-  /// unevenly): the largest number of elements that the tensor has in any
-  /// group, the same on all ranks; -1 if all have the same. Symmetric memory is
-  /// sized by it.
+  /// If the tensor's size differs between groups (an axis outside the group
+  /// cuts it unevenly): the largest number of elements in any group, the same
+  /// on all ranks. -1 if all groups have the same size. It determines the size
+  /// of symmetric memory.
   int64_t largestCount = -1;
 };
 
 /// The protocols of the one-shot all_reduce.
 enum class Protocol {
-  LL,      ///< twice the bytes, no barrier: the shortest messages
+  LL,      ///< twice the bytes, no barrier: fastest for small data
   Lamport, ///< floats and bool only
 };
 
-/// The bytes of symmetric memory for data of which this group needs `bytes`,
-/// and every group at most its tensor, rounded up. An error if the group's
-/// tensor has more than largestCount elements.
+/// The bytes of symmetric memory to reserve, the same in every group, for data
+/// of which this group needs `bytes` bytes and no group needs more than its
+/// tensor, rounded up. An error if this group's tensor has more than
+/// largestCount elements.
 Result<int64_t> symmetricBytes(const Group &group, ElementType type,
                                int64_t count, int64_t bytes,
                                const char *operation);
 
-/// The words of data in a slot of a one-shot all_reduce, which has room for the
-/// largest group's. LL has 4 bytes of data a word, Lamport 8. An error if the
-/// bytes of all slots overflow.
+/// The number of words in a slot of a one-shot all_reduce, which has room for
+/// the data of the largest group. A word carries 4 bytes of data with LL, 8
+/// with Lamport. An error if the bytes of all slots overflow.
 Result<int64_t> slotWords(const Group &group, ElementType type, int64_t count,
                           Protocol protocol);
 
-/// The symmetric memory per rank that makeAllReduce allocates.
+/// The bytes of symmetric memory per rank that makeAllReduce allocates.
 Result<int64_t> allReduceBytes(const Group &group, ElementType type,
                                int64_t count, Protocol protocol);
 
-/// The element type of an exchange, its protocol if it has one of those, and
-/// its schedule if it has one.
+/// The element type of an exchange; its protocol, if it is not a schedule; and
+/// its schedule, if it is one.
 ElementType exchangeType(const RankPlan &plan, const ExchangePart &part);
 Protocol protocolOf(const ExchangePart &part);
 const ChunkSchedule &scheduleOf(const Plan &plan, const ExchangePart &part);
 
-/// The group of an exchange as collectives take it.
+/// The group of an exchange, as collectives need it.
 Group exchangeGroup(const Plan &plan, const ExchangePart &part);
 
-/// The memory that the schedule of an exchange takes, on the rank that needs
-/// most. The exchange is number `number`, from 0, of launch `launch`. checkPlan
-/// accepts the plan.
+/// The memory that the schedule of an exchange needs on the rank that needs
+/// most. `number` counts the exchanges of launch `launch` from 0. checkPlan
+/// must have accepted the plan.
 Result<ScheduledMemory> largestSchedule(const Plan &plan, size_t launch,
                                         size_t number);
 
-/// The bytes of symmetric memory per rank that an exchange takes.
+/// The bytes of symmetric memory per rank that an exchange needs.
 Result<int64_t> exchangeBytes(const Plan &plan, size_t launch, size_t number);
 
 } // namespace ccn::runtime

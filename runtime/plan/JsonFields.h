@@ -1,9 +1,8 @@
 //===- JsonFields.h - Structs to and from JSON ------------------*- C++ -*-===//
 //
-// Writes and reads structs whose fields are listed by functions
-// fields(archive, struct) (see PlanFields.h). The reader takes any JSON: it
-// stops at the first thing that is wrong and says where it is and what was
-// expected.
+// Writes and reads structs for which there is a function fields(archive,
+// struct) that lists the fields (see PlanFields.h). The reader accepts any
+// JSON: it stops at the first error and says where it is and what was expected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +22,7 @@ namespace ccn::runtime {
 
 using Json = nlohmann::json;
 
-/// JSON within a struct that is kept as it is.
+/// A field that is kept as JSON.
 struct RawJson {
   const Json *json = nullptr;
 };
@@ -37,7 +36,7 @@ template <typename T> inline constexpr bool isOptional<std::optional<T>> = true;
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Values that were written once and are referred to by index from then on.
+/// Values that are written once and referred to by index.
 class WriteTable {
 public:
   int add(Json value) {
@@ -161,7 +160,8 @@ public:
     }
   }
 
-  /// Reads an object whose members are the fields of `value` and `others`.
+  /// Reads an object whose members are the fields of `value`, and `others`,
+  /// which the caller reads.
   template <typename T>
   void readObject(const Json &json, T &value,
                   std::vector<std::string_view> others) {
@@ -193,10 +193,10 @@ public:
   }
 
 private:
-  /// Values and how much each counts for.
+  /// Each value, and the number of JSON values in it (see count()).
   template <typename T> struct Table : std::vector<std::pair<T, int64_t>> {};
 
-  /// The way to what is being read now.
+  /// One step of the path to the value that is being read.
   struct Step {
     Step(JsonReader &reader, const char *name, size_t index = 0)
         : reader(reader) {
@@ -238,7 +238,7 @@ private:
       seen.push_back(name);
       body(*value);
     }
-    /// Refuses members that are no fields.
+    /// Refuses members that are not fields.
     void finish() {
       if (!reader.failure || json.size() == seen.size())
         return;
@@ -295,15 +295,15 @@ private:
       readPart<index + 1>(json, part, kind);
   }
 
-  /// The index of the name that `json` is.
+  /// The index in `known` of the name that `json` holds.
   std::optional<size_t> oneOf(const Json &json,
                               std::span<const std::string_view> known);
   /// An object's member; an error and null if there is none.
   const Json *member(const Json &object, const char *name);
   bool expect(bool holds, const Json &found, const char *expected);
   void fail(const std::string &what);
-  /// Counts values, so that what repeats others cannot fill the memory; false
-  /// after a failure.
+  /// Counts values, so that references to the same table entry cannot fill the
+  /// memory. False after a failure.
   bool count(int64_t number);
 
   std::string where;

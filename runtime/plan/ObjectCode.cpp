@@ -1,7 +1,7 @@
 //===- ObjectCode.cpp - Functions of a shared object in memory ------------===//
 //
-// The loader takes files only, so the bytes go to a file in memory, which it
-// opens by its number.
+// The loader takes files only, so the bytes are written to a file in memory,
+// which the loader opens by a path in /proc/self/fd.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,8 @@ Status checkObjectCode(std::string_view bytes) {
                  ", found it for ", machineName(header.e_machine));
   if (header.e_type != ET_DYN)
     return error("expected a shared object, found ELF of type ", header.e_type);
-  // The loader maps what the headers say, and dies where the file ends before.
+  // The loader maps what the headers say; the process would die if the file
+  // ended before that.
   auto isInside = [&](uint64_t offset, uint64_t size) {
     return offset <= bytes.size() && size <= bytes.size() - offset;
   };
@@ -80,8 +81,8 @@ Status checkObjectCode(std::string_view bytes) {
     if (!isInside(segment.p_offset, segment.p_filesz))
       return error("the object code is truncated");
   }
-  // The table of sections comes last: if it is missing, so is the end of the
-  // file.
+  // The section table is at the end of the file, so it is missing if the end
+  // is.
   if (!isInside(header.e_shoff, uint64_t(header.e_shnum) * header.e_shentsize))
     return error("the object code is truncated");
   return Status();
@@ -103,9 +104,9 @@ Result<std::unique_ptr<ObjectCode>> ObjectCode::load(std::string_view bytes) {
     path = "/proc/self/fd/" + std::to_string(file.get());
     return dlopen(path.c_str(), mode | RTLD_NOW | RTLD_LOCAL);
   };
-  // The loader takes equal names for the same object. An object that could not
-  // be unloaded has the name of a number that is free again; then another
-  // number is taken.
+  // The loader takes equal paths for the same object. The descriptor of an
+  // object that could not be unloaded may be free again, so this one may have
+  // the same path. If so, take another descriptor.
   while (void *former = open(RTLD_NOLOAD)) {
     dlclose(former);
     FileDescriptor next(fcntl(file.get(), F_DUPFD_CLOEXEC, file.get() + 1));
@@ -130,7 +131,8 @@ LoopFunction ObjectCode::find(std::string_view name) const {
   if (!handle)
     return nullptr;
   void *address = dlsym(handle, std::string(name).c_str());
-  // The libraries that the object needs are searched too.
+  // dlsym also searches the libraries that the object needs; reject what it
+  // finds there.
   link_map *own = nullptr, *found = nullptr;
   Dl_info info;
   if (!address || dlinfo(handle, RTLD_DI_LINKMAP, &own) != 0 ||

@@ -1,7 +1,7 @@
 //===- ObjectCode.h - Functions of a shared object in memory ----*- C++ -*-===//
 //
 // The machine code of a package: an ELF shared object that is loaded from
-// memory, without a file.
+// memory, without a file on disk.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,28 +15,30 @@
 
 namespace ccn::runtime {
 
-/// Whether `bytes` are an ELF shared object for this machine that is complete.
-/// It is not proven to be well-formed beyond that.
+/// An error unless `bytes` are a complete ELF shared object for this machine.
+/// Does not check more than that.
 Status checkObjectCode(std::string_view bytes);
 
-/// A loaded shared object; unloaded when this goes, with all its functions.
+/// A loaded shared object. The destructor unloads it with all its functions.
 class ObjectCode {
 public:
-  /// Loads it into this process. All symbols that it needs must be there. Empty
-  /// bytes are an object without functions.
+  /// Loads the object code into this process, where all symbols that it needs
+  /// must exist. Empty bytes are object code without functions.
   static Result<std::unique_ptr<ObjectCode>> load(std::string_view bytes);
 
   ~ObjectCode();
   ObjectCode(const ObjectCode &) = delete;
   ObjectCode &operator=(const ObjectCode &) = delete;
 
-  /// The function of that name; null if there is none. Threads may share this.
+  /// The function of that name; null if there is none. Several threads may call
+  /// this.
   LoopFunction find(std::string_view name) const;
 
 private:
   ObjectCode() = default;
 
-  /// Open as long as the object is loaded: the loader knows it by its number.
+  /// Open as long as the object is loaded, since the loader identifies the
+  /// object by this descriptor's path.
   FileDescriptor file;
   void *handle = nullptr;
 };

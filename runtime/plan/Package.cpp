@@ -1,6 +1,6 @@
 //===- Package.cpp - A compiled program in one file -----------------------===//
 //
-// The header is checked before anything is allocated for what it announces.
+// The header is checked before memory is allocated for the sizes in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ constexpr std::string_view magic = "\x93"
 constexpr uint32_t formatVersion = 9;
 constexpr size_t headerSize = 64;
 constexpr size_t hashOffset = 32, hashSize = 32;
-/// Keeps a header of garbage from asking for the machine's memory.
+/// A limit, so that a damaged header cannot make a reader allocate huge memory.
 constexpr uint64_t maxFileSize = uint64_t(1) << 31;
 
 struct VariantDescription {
@@ -45,7 +45,7 @@ void fields(auto &a, Is<VariantDescription> auto &v) {
   a("gpu", v.gpu);
 }
 
-/// What the JSON holds.
+/// The content of the JSON.
 struct Description {
   std::string compiler, program, schedule, target;
   std::vector<std::string> cpuFeatures;
@@ -78,7 +78,7 @@ template <typename T> T readNumber(std::string_view bytes, size_t offset) {
 
 size_t padded(size_t size) { return (size + 63) / 64 * 64; }
 
-/// The hash of a whole file except the hash in it.
+/// The hash of a whole file without the hash stored in it.
 std::string hashOf(std::string_view header, std::string_view rest) {
   return sha256({header.substr(0, hashOffset), rest});
 }
@@ -114,7 +114,7 @@ Status checkHeader(std::string_view header, uint64_t size) {
 
 Result<std::string> encodePackage(const Package &package) {
   Json plan = planToJson(package.plan), reference, bounds, gpu;
-  // A deque, as descriptions refer to its elements, which must not move.
+  // A deque, whose elements do not move, since descriptions refer to them.
   std::deque<Json> others;
   std::vector<VariantDescription> variants;
   for (const PackageVariant &variant : package.variants) {
@@ -259,7 +259,7 @@ Result<Package> readPackage(const std::string &path) {
   Result<FileDescriptor> file = openRegularFile(path, "a package", size);
   if (!file)
     return fail(file.message());
-  // Refuses by the header what is too large to be read.
+  // Reads the header first, to refuse a file that is too large.
   char header[headerSize];
   int64_t got = readAt(file->get(), header, headerSize, 0);
   if (got < 0)
@@ -268,7 +268,7 @@ Result<Package> readPackage(const std::string &path) {
                                   static_cast<uint64_t>(size));
       !status)
     return fail(status.message());
-  // The file, and what is decoded of it.
+  // Memory for the file, and as much again for what is decoded from it.
   MemoryNeeds needs;
   needs.add("the package and what it holds", 2, size);
   if (Status status = checkMemory(needs); !status)
@@ -308,12 +308,12 @@ void swapVariant(Package &package, size_t number) {
 
 namespace {
 
-/// The features of this machine's first CPU; its others are taken to be alike.
+/// The features of this machine's first CPU; all CPUs are assumed to be alike.
 std::set<std::string> cpuFeatures() {
   std::set<std::string> features;
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; features.empty() && std::getline(file, line);)
-    // x86 and Arm differ in the word.
+    // x86 has lines of "flags", Arm of "Features".
     if (line.starts_with("flags") || line.starts_with("Features")) {
       std::istringstream words(line.substr(line.find(':') + 1));
       for (std::string word; words >> word;)

@@ -1,8 +1,8 @@
 //===- Package.h - A compiled program in one file ---------------*- C++ -*-===//
 //
-// What the compiler leaves and every user of the runtime takes: the plan of
-// each rank, the object code of its loops, its kernels for GPUs if it is for
-// them, and what is needed to use them.
+// The compiler writes packages and the runtime runs them. A package holds the
+// plan of each rank, the object code of the plan's loops, its kernels for GPUs
+// if the target is "cuda", and descriptions of these.
 //
 // A file is
 //
@@ -12,12 +12,13 @@
 //         16 .. 23  the file's size
 //         24 .. 31  the size of the JSON
 //         32 .. 63  the SHA-256 of everything else
-//         64 ..     JSON: what this is, the plans; zeros up to a multiple of 64
+//         64 ..     JSON: the description, the plans; zeros up to a multiple of
+//         64
 //                   the object code, up to the end
 //
-// Numbers are little-endian. Equal packages give equal bytes. Any byte of a
-// file that has changed is noticed; but a package holds machine code that will
-// be run, so one must trust who made it.
+// Numbers are little-endian. Equal packages give equal bytes. A changed byte is
+// always noticed. But a package holds machine code that will run, so use only
+// packages whose maker you trust.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,78 +33,81 @@
 
 namespace ccn::runtime {
 
-/// Another way to run a package's program, on the same arguments: another
-/// schedule, or other algorithms for its collectives.
+/// Another way to run a package's program on the same arguments: another
+/// schedule, or other algorithms for collectives.
 struct PackageVariant {
-  /// For people; and the schedule's name, empty if there is none.
+  /// A name for people, and the schedule's name, empty if there is none.
   std::string name, schedule;
   Plan plan;
-  /// In a package of target "cuda".
+  /// Present in a package of target "cuda".
   std::optional<GpuProgram> gpu;
 };
 
 struct Package {
-  /// The version of the compiler that made it.
+  /// The version of the compiler that made the package.
   std::string compiler;
-  /// The program's name, and the schedule's: empty is none.
+  /// The program's name, and the schedule's, empty if there is none.
   std::string program, schedule;
-  /// What executes it: "cpu", or "cuda", which the CPU can execute too.
+  /// What executes the package: "cpu" or "cuda". The CPU can execute both.
   std::string target = "cpu";
   Plan plan;
-  /// How GPUs execute the plan, of target "cuda".
+  /// How GPUs execute the plan; present if the target is "cuda".
   std::optional<GpuProgram> gpu;
-  /// How `plan` runs, for people; empty if there are no variants.
+  /// The name of variant 0, which is `plan`, for people; empty if there are no
+  /// variants.
   std::string variant;
-  /// Other ways to run the program; measurement can choose among them and
-  /// `plan` (see TunedVariant.h). They are numbered from 1; `plan` is number 0.
-  /// Their loops are in the same object code.
+  /// Other ways to run the program, numbered from 1; `plan` is variant 0.
+  /// Measurements can choose among all of them (see TunedVariant.h). Their
+  /// loops are in the same object code.
   std::vector<PackageVariant> variants;
-  /// The plan of the program without its schedule, to compare with. Its loops
+  /// The plan of the program without its schedule, for comparison. Its loops
   /// are in the same object code.
   std::optional<Plan> reference;
-  /// The plan of a program that computes how far rounding may move the
-  /// reference's results, by which differences are judged (see Comparison.h).
-  /// Without it, nothing may differ. It has the arguments of `plan`, in order,
-  /// with floats in f64.
+  /// The plan of a program that computes error bounds: how far rounding may
+  /// move the results of the reference (see Comparison.h). Without it, results
+  /// may not differ at all. It has the arguments of `plan`, in order, with
+  /// floats in f64.
   std::optional<Plan> bounds;
-  /// The numbers of the arguments of `plan` to which the results of `bounds`
-  /// belong; outputs that are not among them are exact.
+  /// For each result of `bounds`, the number of the argument of `plan` to which
+  /// it belongs. Outputs that are not listed are exact.
   std::vector<int> bounded;
-  /// An ELF shared object with the functions that the loops name; empty if
-  /// there are none.
+  /// An ELF shared object with the functions that loops name; empty if there
+  /// are none.
   std::string objectCode;
-  /// What the object code needs of the CPU, by the names in /proc/cpuinfo.
+  /// The CPU features that the object code needs, as named in /proc/cpuinfo.
   std::vector<std::string> cpuFeatures;
-  /// The hash of the content of a package that was read: 64 hexadecimal digits.
+  /// For a package that was read from a file: the hash of its content, 64
+  /// hexadecimal digits.
   std::string hash;
 };
 
-/// The bytes of a package file. An error if a name is not UTF-8 or if it is
-/// larger than decodePackage takes.
+/// The bytes of a package file. An error if a name is not UTF-8, or if the file
+/// would be larger than decodePackage accepts.
 Result<std::string> encodePackage(const Package &package);
 
-/// The package in `bytes`. What is no package, of another version of the
-/// format, truncated or corrupt is an error that says so; where it came from is
-/// for the caller to add. Takes any bytes. Whether the plans make sense is for
-/// checkPlan and checkGpuProgram to say.
+/// The package in `bytes`, which may be any bytes. An error if they are not a
+/// package, of another version of the format, truncated or corrupt; the caller
+/// adds where they came from. Does not check whether the plans make sense:
+/// checkPlan and checkGpuProgram do.
 Result<Package> decodePackage(std::string_view bytes);
 
-/// Reads a file. Errors name the path.
+/// Reads a package file. Errors name the path.
 Result<Package> readPackage(const std::string &path);
 
-/// Writes a file, which appears when it is complete (see writeFileAtomically).
+/// Writes a package file, which appears when it is complete (see
+/// writeFileAtomically).
 Status writePackage(const std::string &path, const Package &package);
 
-/// Exchanges variant `number` with the plan that the package runs; doing so
-/// again takes it back. The package has that variant, and it is not 0.
+/// Exchanges variant `number` with the plan that the package runs; a second
+/// call undoes this. The package must have the variant, which must not be 0.
 void swapVariant(Package &package, size_t number);
 
-/// An error if the package's target is unknown, or is not the one for which it
-/// holds kernels.
+/// An error if the package's target is unknown, or does not agree with whether
+/// the package holds GPU kernels.
 Status checkTarget(const Package &package);
 
-/// Whether this machine's CPU can execute the package: an error if its object
-/// code is for another architecture, or needs features that this CPU lacks.
+/// An error if this machine's CPU cannot execute the package: its object code
+/// is for another architecture, or needs features that this CPU lacks.
 Status checkMachine(const Package &package);
 
 } // namespace ccn::runtime

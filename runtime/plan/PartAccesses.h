@@ -1,8 +1,8 @@
-//===- PartAccesses.h - What parts of kernels access ------------*- C++ -*-===//
+//===- PartAccesses.h - Which memory parts access ---------------*- C++ -*-===//
 //
-// The one enumeration of what the parts of a plan access, for all kinds of
-// parts, and the tests whether two accesses meet. Checks of plans that come
-// from elsewhere (CheckParts.cpp) trust nothing here, and have their own.
+// Enumerates the accesses of all kinds of parts, and tests whether two accesses
+// overlap. CheckParts.cpp, which checks plans from untrusted files, does not
+// use this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,28 +20,30 @@ namespace ccn::runtime {
 /// One access of a part to a buffer. ViewT is View or const View.
 template <typename ViewT> struct PartAccess {
   ViewT &view;
-  /// The elements from the view's first to the last that is accessed; 0 if none
-  /// are.
+  /// The number of elements from the view's first to the last that is accessed;
+  /// 0 if none is accessed.
   int64_t extent;
-  /// Whether all of these are accessed, each once.
+  /// Whether each of these elements is accessed exactly once.
   bool isContiguous;
   bool writes;
-  /// The member of a group in whose memory it is; -1: where the view says.
+  /// For an access to a group: the member whose memory is accessed. -1: the
+  /// view says whose memory it is.
   int owner;
-  /// Of the view's dimensions, while it is visited; none of what is row-major.
+  /// The sizes of the view's dimensions, valid during the visit; empty if the
+  /// view is row-major.
   std::span<const int64_t> sizes;
 
-  /// In whose memory it is, if `rank` has the part.
+  /// The rank whose memory is accessed if `rank` executes the part.
   int ownerFor(int rank) const {
     return owner >= 0 ? owner : view.rank >= 0 ? view.rank : rank;
   }
 };
 
-/// T, const if `Like` is.
+/// T, or const T if `Like` is const.
 template <typename Like, typename T>
 using ConstAs = std::conditional_t<std::is_const_v<Like>, const T, T>;
 
-/// Visits the accesses of parts; PartT is Part or const Part.
+/// Visits the accesses of a part; PartT is Part or const Part.
 template <typename PartT, typename Visit> class AccessVisitor {
 public:
   AccessVisitor(std::span<const std::vector<int>> groups, Visit &visit)
@@ -49,7 +51,7 @@ public:
 
   void operator()(ConstAs<PartT, RowsPart> &part) {
     for (auto &loop : part.loops) {
-      // A reduction of nothing writes, too.
+      // A reduction writes its result even if it reduces no elements.
       std::vector<int64_t> kept = loop.sizes;
       std::fill(kept.end() - loop.reducedDims, kept.end(), 1);
       for (auto &input : loop.inputs)
@@ -128,7 +130,8 @@ private:
     case Access::StoreAll: {
       const std::vector<int> &group =
           groups[static_cast<size_t>(operand.group)];
-      // What is visited of slots is a copy of the view: changes are lost.
+      // For slots, the visitor gets a copy of the view, so its changes are
+      // lost.
       View slot = operand.view;
       for (int member : group) {
         if (operand.slots == 0)
@@ -149,21 +152,21 @@ private:
   Visit &visit;
 };
 
-/// Calls visit(PartAccess) for all accesses of a part, a Part or a const Part;
-/// what loops do to a group once for each member. Not the memory that loops
-/// leave each other, nor that which an exchange has of its own.
+/// Calls visit(PartAccess) for each access of a part (a Part or a const Part);
+/// for a loop's access to a group, once for each member. Leaves out the scratch
+/// memory of loops and the symmetric memory that an exchange allocates itself.
 template <typename PartT, typename Visit>
 void forEachAccess(PartT &part, std::span<const std::vector<int>> groups,
                    Visit visit) {
   std::visit(AccessVisitor<PartT, Visit>(groups, visit), part);
 }
 
-/// Where in memory something is.
+/// A range of bytes in the memory of a rank.
 struct AccessedBytes {
   Memory memory;
-  /// Of arguments their number.
+  /// For Memory::Argument, the argument's number.
   int64_t argument;
-  /// In whose memory.
+  /// The rank whose memory it is.
   int owner;
   int64_t begin, end;
   int64_t elementSize;
@@ -174,7 +177,8 @@ struct AccessedBytes {
   }
 };
 
-/// Elements of a buffer in the memory of `owner`.
+/// The bytes of `count` elements of a buffer, from `first` on, in the memory of
+/// `owner`.
 inline AccessedBytes bytesOf(const Buffer &buffer, int owner, int64_t first,
                              int64_t count) {
   int64_t size = sizeInBytes(buffer.type);
@@ -184,7 +188,7 @@ inline AccessedBytes bytesOf(const Buffer &buffer, int owner, int64_t first,
           begin,         begin + count * size,           size};
 }
 
-/// Of an access of a rank.
+/// The bytes of an access of `rank`.
 inline AccessedBytes bytesOf(const Plan &plan, int rank,
                              const PartAccess<const View> &access) {
   const Buffer &buffer = plan.ranks[static_cast<size_t>(rank)]

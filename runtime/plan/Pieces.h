@@ -1,8 +1,8 @@
-//===- Pieces.h - Arrays that are lists of buffers --------------*- C++ -*-===//
+//===- Pieces.h - Arguments that are lists of buffers -----------*- C++ -*-===//
 //
-// A scattered argument is one array for its program, and a list of separate
-// buffers for its caller. Executors take the address of a PieceList in the
-// place of the argument's.
+// A scattered argument is one array for the program, and a list of separate
+// buffers for the caller. For such an argument, executors take the address of a
+// PieceList instead of the array's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace ccn::runtime {
 
-/// One of the buffers, of `count` elements.
+/// One of the buffers, with `count` elements.
 struct Piece {
   void *data = nullptr;
   int64_t count = 0;
@@ -26,21 +26,22 @@ struct Piece {
   bool operator==(const Piece &) const = default;
 };
 
-/// All of them, in the array's order. Those without elements need no address.
+/// All buffers of an argument, in the array's order. A buffer without elements
+/// needs no address.
 struct PieceList {
   const Piece *pieces = nullptr;
   size_t count = 0;
 };
 using PieceSpan = std::span<const Piece>;
 
-/// The list at an argument's address; null is an empty one.
+/// The list at an argument's address; empty if the address is null.
 inline PieceSpan piecesAt(const void *argument) {
   const auto *list = static_cast<const PieceList *>(argument);
   return list ? PieceSpan(list->pieces, list->count) : PieceSpan();
 }
 
 /// An error unless the pieces have `count` elements of `type` in all.
-/// nameOf(piece) is called for messages only.
+/// nameOf(piece) names a piece in errors.
 template <typename NameOf>
 Status checkPieces(PieceSpan pieces, int64_t count, ElementType type,
                    NameOf nameOf) {
@@ -63,9 +64,10 @@ Status checkPieces(PieceSpan pieces, int64_t count, ElementType type,
   return Status();
 }
 
-/// Goes through two lists of equally many elements of `size` bytes, and calls
+/// Goes through two lists with equally many elements of `size` bytes. Calls
 /// visit(address in a, address in b, elements) for each range that lies in one
-/// buffer of both, until that returns false. Returns whether it never did.
+/// buffer of a and in one buffer of b; stops when visit returns false. Returns
+/// whether visit always returned true.
 template <typename Visit>
 bool forEachCommonRange(PieceSpan a, PieceSpan b, int size, Visit visit) {
   size_t i = 0, j = 0;
@@ -88,7 +90,7 @@ bool forEachCommonRange(PieceSpan a, PieceSpan b, int size, Visit visit) {
   }
 }
 
-/// The elements of a rank's part of an argument.
+/// The number of elements of a rank's shard of an argument.
 inline int64_t countOf(const RankPlan &plan, size_t argument) {
   int64_t count = 1;
   for (int64_t size : plan.placements[argument].sizes)
@@ -96,11 +98,11 @@ inline int64_t countOf(const RankPlan &plan, size_t argument) {
   return count;
 }
 
-/// The arguments of a caller that has each of them in one buffer, as executors
-/// take them: a scattered one is a list of one buffer.
+/// The arguments of a caller that has each in one buffer, in the form that
+/// executors take: a scattered argument becomes a list of one buffer.
 class WholeArguments {
 public:
-  /// `addresses` has one for each argument of the plan, of the rank's part.
+  /// `addresses` has the address of the rank's shard of each argument.
   WholeArguments(const Plan &plan, int rank, std::vector<void *> addresses)
       : addresses(std::move(addresses)), pieces(plan.arguments.size()),
         lists(plan.arguments.size()) {

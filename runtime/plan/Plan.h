@@ -1,13 +1,15 @@
 //===- Plan.h - What the ranks of a program execute -------------*- C++ -*-===//
 //
-// A plan as data, without MLIR: what the `plan` dialect says, for the executor.
-// One RankPlan for each rank of the mesh. It consists of launches, each on a
-// stream; the launches of a stream run in order, those of different streams at
-// once but for what they wait for. A launch is one kernel: parts that are done
-// one after the other.
+// A plan as data, without MLIR: executors run what the `plan` dialect
+// describes. A plan has one RankPlan for each rank of the mesh. A RankPlan
+// consists of launches, each on a stream. The launches of one stream run in
+// order; launches of different streams run concurrently unless one waits for
+// the other. A launch is one kernel: a list of parts that run one after the
+// other.
 //
-// All ranks' plans have the same launches with the same barriers and exchanges
-// in the same order, and the same symmetric buffers; all else may differ.
+// All ranks have the same launches, with the same barriers and exchanges in the
+// same order, and equally large symmetric memory. Everything else may differ
+// between ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,33 +32,34 @@ namespace ccn::runtime {
 //===----------------------------------------------------------------------===//
 
 enum class Memory : uint8_t {
-  Argument,  ///< what the caller passes for an argument or a result
+  Argument,  ///< the caller's memory, of an argument or a result
   Private,   ///< the rank's own arena
-  Symmetric, ///< the rank's part of the symmetric heap, at the same offset on
+  Symmetric, ///< the rank's block of symmetric memory, at the same offset on
              ///< all
 };
 
-/// Row-major elements.
+/// A region of memory that holds row-major elements.
 struct Buffer {
   Memory memory = Memory::Private;
   ElementType type = ElementType::F32;
   /// The number of elements.
   int64_t count = 0;
-  /// Of arguments the index in Package::arguments; else bytes from the start of
-  /// the arena, a multiple of 64. Buffers whose lifetimes do not meet overlap.
+  /// For Memory::Argument, an index into Plan::arguments; else the byte offset
+  /// in that memory, a multiple of 64. Buffers that are never in use at the
+  /// same time may overlap.
   int64_t offset = 0;
 };
 
-/// A strided part of a buffer; its sizes are those of what uses it.
+/// A strided region of a buffer; the part that uses the view has its sizes.
 struct View {
   /// An index into RankPlan::buffers.
   int buffer = 0;
-  /// Where it begins, and the step of each dimension, in elements; a step of 0
-  /// repeats.
+  /// Where the view begins, and the stride of each dimension, in elements. A
+  /// stride of 0 repeats the same elements.
   int64_t offset = 0;
   std::vector<int64_t> strides;
-  /// The rank in whose memory it lies, which may be another only of symmetric
-  /// buffers; -1 is the own.
+  /// The rank whose memory holds the view; -1 is this rank. It may be another
+  /// rank only for symmetric buffers.
   int rank = -1;
 };
 
@@ -69,17 +72,18 @@ enum class Access : uint8_t {
   Load,
   /// Writes the view.
   Store,
-  /// Reads the combination of the views of all members of a group, each in the
-  /// own symmetric memory of the member, in the members' order.
+  /// Reads the view in the symmetric memory of each member of a group, and
+  /// combines these values in the members' order.
   LoadReduced,
   /// Writes the view in the symmetric memory of all members of a group, this
   /// rank included.
   StoreAll,
-  /// Memory of the loops of one part: one makes it, later ones use it, for the
-  /// same rows. View::buffer is a number within the part; the strides are those
-  /// of a row-major array of the loop's rows (0 where they repeat).
+  /// Scratch memory within one part: one loop writes it, later loops read it
+  /// for the same rows. View::buffer is a number within the part; the strides
+  /// are those of a row-major array of the loop's rows (0 where elements
+  /// repeat).
   Scratch,
-  /// Not memory but the 64-bit signed number offset + sum of index * stride.
+  /// Not memory but a 64-bit signed number: offset + sum of index * stride.
   Index,
 };
 
@@ -87,35 +91,35 @@ struct LoopOperand {
   Access access = Access::Load;
   View view;
   ElementType type = ElementType::F32;
-  /// For LoadReduced and StoreAll: an index into Package::groups.
+  /// For LoadReduced and StoreAll: an index into Plan::groups.
   int group = -1;
   ReduceKind reduction = ReduceKind::Sum;
-  /// For LoadReduced, if not 0: the members have put their values into this
-  /// rank's memory, the first member's at the view, and each next one's `slots`
-  /// elements after it.
+  /// For LoadReduced, if not 0: the members have put their values into slots in
+  /// this rank's memory. The first member's slot is at the view, and each next
+  /// slot is `slots` elements further.
   int64_t slots = 0;
 };
 
-/// A loop nest over a compiled body: for each index of `sizes` it reads its
-/// inputs, computes and writes its outputs. The last `reducedDims` dimensions
-/// are reduced: the outputs have stride 0 there.
+/// A loop nest over a compiled body. For each index of `sizes` the loop reads
+/// its inputs, computes and writes its outputs. The last `reducedDims`
+/// dimensions are reduced: the outputs have stride 0 there.
 ///
 /// A compiled function has the signature of LoopFunction.
 struct Loop {
-  /// The function's name in the package's object code; empty is a copy of the
-  /// one input to the one output, of the same type.
+  /// The function's name in the package's object code. If it is empty, the loop
+  /// copies its one input to its one output, which has the same type.
   std::string function;
   std::vector<int64_t> sizes;
   int64_t reducedDims = 0;
   std::vector<LoopOperand> inputs, outputs;
 };
 
-/// Executes a loop nest. `sizes` has the size of each dimension, `data` an
-/// address for each input and then each output, of the element at index 0 (of
-/// Access::Index, of an int64_t that holds its value there), `strides` the
-/// strides of one operand after the other, in elements. What cannot be computed
-/// (such as a division by zero) sets *status to a nonzero number that the
-/// package's `failures` explain: index + 1.
+/// Executes a loop nest. `sizes` has the size of each dimension. `data` has the
+/// address of the element at index 0 for each input, then for each output (for
+/// Access::Index, the address of an int64_t with the value at index 0).
+/// `strides` has all strides of the first operand, then of the second, and so
+/// on, in elements. If something cannot be computed (such as a division by
+/// zero), the function sets *status to 1 + an index into Plan::failures.
 using LoopFunction = void (*)(const int64_t *sizes, void *const *data,
                               const int64_t *strides, int64_t *status);
 
@@ -123,43 +127,45 @@ using LoopFunction = void (*)(const int64_t *sizes, void *const *data,
 // Parts of a kernel
 //===----------------------------------------------------------------------===//
 
-/// Loops over the same `rows`, the size of the first dimension of each: rows
-/// are taken in blocks, and each block goes through all loops before the next,
-/// so that what is between them stays in the cache.
+/// Loops whose first dimension has the size `rows`. Rows are divided into
+/// blocks, and all loops run on one block before the next, so that values
+/// between loops stay in the cache.
 struct RowsPart {
   int64_t rows = 1;
   std::vector<Loop> loops;
 };
 
-/// Copies elements, from or to another rank's symmetric memory too.
+/// Copies elements. Both views may be in another rank's symmetric memory.
 struct CopyPart {
   std::vector<int64_t> sizes;
   View from, to;
 };
 
-/// Nobody goes on before all members of the group have come; what each did
-/// before is visible to all.
+/// A barrier: no member of the group continues before all members have arrived.
+/// What each member did before is visible to all afterwards.
 struct BarrierPart {
   int group = 0;
-  /// The first of as many flags as the group has members.
+  /// The first of the barrier's flags; it has one for each member.
   int64_t flags = 0;
 };
 
-/// Tells `rank` that all that was done before is done, through its flag `flag`.
+/// Sets flag `flag` of `rank`, to tell it that all earlier parts of this launch
+/// and stream are done.
 struct SignalPart {
   int rank = 0;
   int64_t flag = 0;
 };
-/// Waits for the own flag `flag`, which `rank` signals once in each run.
+/// Waits for this rank's flag `flag`, which `rank` sets once in each run.
 struct AwaitPart {
   int rank = 0;
   int64_t flag = 0;
 };
 
-/// c[i, j] = sum over k of a[i, k] * b[k, j], for each index of `batch`.
-/// Strides of views: the batch dimensions, then the matrix's two. f32 and f64
-/// accumulate in f64, narrower floats in f32, in the order of k, and are
-/// rounded once; integers wrap. This is the reference interpreter's order.
+/// c[i, j] = sum over k of a[i, k] * b[k, j], for each index of `batch`. The
+/// strides of a view are those of the batch dimensions, then the matrix's two.
+/// f32 and f64 accumulate in f64, narrower floats in f32, in the order of k,
+/// and are rounded once; integers wrap. This is the reference interpreter's
+/// order.
 struct MatmulPart {
   std::vector<int64_t> batch;
   int64_t m = 0, n = 0, k = 0;
@@ -167,23 +173,23 @@ struct MatmulPart {
 };
 
 /// y[b, o, i, j] = sum over c, u, v of x[b, c, i * stride + u - padding, j *
-/// stride + v - padding] * w[o, c, u, v]; row-major, the views have offsets
-/// only.
+/// stride + v - padding] * w[o, c, u, v]; all arrays are row-major, and the
+/// views have no strides.
 struct Conv2dPart {
   std::vector<int64_t> xShape, wShape, yShape;
   int64_t stride = 1, padding = 0;
   View x, w, y;
 };
 
-/// to[i, ...] = table[indices[i], ...]; all row-major. An index outside of the
-/// table fails the run.
+/// to[i, ...] = table[indices[i], ...]; all arrays are row-major. An index
+/// outside of the table fails the run.
 struct GatherRowsPart {
   int64_t tableRows = 0, rowSize = 0, count = 0;
   View table, indices, to;
 };
 
-/// to = table, with rows[i] added to row indices[i], for i in order; all
-/// row-major.
+/// to = table with rows[i] added to row indices[i], for each i in order; all
+/// arrays are row-major.
 struct ScatterRowsPart {
   int64_t tableRows = 0, rowSize = 0, count = 0;
   View table, indices, rows, to;
@@ -191,18 +197,18 @@ struct ScatterRowsPart {
 
 enum class Exchange : uint8_t { LL, Lamport, Schedule };
 
-/// A collective with a protocol of its own. Buffers are contiguous.
+/// A collective with a protocol of its own. Its buffers are contiguous.
 struct ExchangePart {
   Exchange exchange = Exchange::LL;
   int group = 0;
   ReduceKind reduction = ReduceKind::Sum;
-  /// Elements of input and output.
+  /// The number of elements of the input and of the output.
   int64_t inputCount = 0, outputCount = 0;
-  /// The largest number of elements that any group has; symmetric memory is
-  /// sized by it.
+  /// The largest number of elements in any group, which determines the size of
+  /// symmetric memory.
   int64_t largestCount = 0;
   View from, to;
-  /// For a schedule: an index into Package::schedules.
+  /// For Exchange::Schedule: an index into Plan::schedules.
   int schedule = -1;
 };
 
@@ -216,20 +222,22 @@ using Part = std::variant<RowsPart, CopyPart, BarrierPart, SignalPart,
 
 /// One kernel.
 struct Launch {
-  /// For traces and messages: what it is, by the program's names.
+  /// For traces and error messages: the names of the program's values that this
+  /// launch computes.
   std::string name;
   int stream = 0;
-  /// Launches, earlier in the list and on other streams, that must be done.
+  /// Earlier launches on other streams that must be done before this one
+  /// begins.
   std::vector<int> waits;
   std::vector<Part> parts;
-  /// The lines of the program's file, from 1 on and in their order, that say
-  /// what it computes. Packages leave them out.
+  /// The lines of the program's file, counted from 1 and in ascending order,
+  /// that this launch computes. Packages leave them out.
   std::vector<int> lines = {};
 };
 
-/// Which part of an argument or result a rank holds: of its external form
-/// (Argument below), where it begins and how large it is in each dimension;
-/// leading dimensions have size 1.
+/// The shard of an argument or result that a rank holds: in each dimension of
+/// the external form (Argument below), where the shard begins and how large it
+/// is. Leading dimensions have size 1.
 struct Placement {
   std::vector<int64_t> offsets, sizes;
 };
@@ -237,11 +245,11 @@ struct Placement {
 struct RankPlan {
   std::vector<Buffer> buffers;
   int64_t privateBytes = 0, symmetricBytes = 0;
-  /// The number of flags, which are the same on all ranks.
+  /// The number of flags, the same on all ranks.
   int64_t flags = 0;
   int streams = 1;
   std::vector<Launch> launches;
-  /// Of each of the program's arguments and results.
+  /// One for each of the program's arguments and results.
   std::vector<Placement> placements;
 };
 
@@ -257,33 +265,37 @@ struct Argument {
   std::string name;
   ArgumentKind kind = ArgumentKind::Input;
   ElementType type = ElementType::F32;
-  /// The external form, in which arrays travel: the global shape, after a
-  /// leading dimension for each mesh axis along which it is local or partial.
+  /// The shape of the external form, in which arrays are passed: a leading
+  /// dimension for each mesh axis along which the argument is local or partial,
+  /// then the global shape.
   std::vector<int64_t> shape;
   int64_t leadingDims = 0;
-  /// Whether it is the same on some ranks, which have the same placement.
+  /// Whether several ranks hold the same values; those ranks have the same
+  /// placement.
   bool replicated = false;
-  /// As the language writes its type: "f32[8, 4] sliced(0, tp)".
+  /// The type as the language writes it: "f32[8, 4] sliced(0, tp)".
   std::string typeName;
-  /// Whether it comes from a list of buffers, and goes to one.
+  /// Whether callers pass a list of buffers for it.
   bool scattered = false;
 };
 
-/// Whether callers may pass it by value: a scalar that is only read.
+/// Whether callers may pass the argument by value: it is a scalar that is only
+/// read.
 inline bool isValue(const Argument &argument) {
   return argument.kind == ArgumentKind::Input &&
          argument.leadingDims == static_cast<int64_t>(argument.shape.size());
 }
 
 struct Plan {
-  /// The rank is the row-major index of its coordinates. No axes is one rank.
+  /// A rank is the row-major index of its mesh coordinates. A mesh without axes
+  /// has one rank.
   std::vector<MeshAxis> mesh;
   std::vector<Argument> arguments;
-  /// Ranks that take part in something, in the order in which reductions
-  /// combine them; every rank is in at most one of the groups of one part.
+  /// Lists of ranks that communicate, in the order in which reductions combine
+  /// them. For one part, every rank is in at most one group.
   std::vector<std::vector<int>> groups;
   std::vector<ChunkSchedule> schedules;
-  /// What loops report through their status: "division by zero at
+  /// The errors that loops report through their status: "division by zero at
   /// adam.ccn:7:3".
   std::vector<std::string> failures;
   /// One for each rank.

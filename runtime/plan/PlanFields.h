@@ -1,9 +1,8 @@
-//===- PlanFields.h - What plans consist of, by name ------------*- C++ -*-===//
+//===- PlanFields.h - The fields of plans, by name --------------*- C++ -*-===//
 //
-// The one list of the fields of each struct of a plan and of its program for
-// GPUs, which is both written and read: fields(archive, struct) calls
-// archive(name, field) for each. And the names of enumerators and of kinds of
-// parts.
+// The names of the fields, enumerators and kinds of parts of a plan and of its
+// GPU program. fields(archive, struct) calls archive(name, field) for each
+// field; the same list serves to write and to read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +48,7 @@ template <>
 inline constexpr std::array<std::string_view, 15> names<ElementType>{
     "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "i16",
     "i32", "i64", "u8",  "u16",  "u32",    "u64",    "bool"};
-/// Of the kinds of parts.
+/// The kinds of parts.
 template <>
 inline constexpr std::array<std::string_view, std::variant_size_v<Part>>
     names<Part>{"rows",   "copy",   "barrier",     "signal",       "await",
@@ -180,8 +179,7 @@ void fields(auto &a, Is<Placement> auto &v) {
   a("sizes", v.sizes);
 }
 
-/// Buffers and launches are shared between ranks: an archive treats them as
-/// indices into tables.
+/// Ranks share buffers and launches: an archive stores indices into tables.
 void fields(auto &a, Is<RankPlan> auto &v) {
   a.shared("buffers", v.buffers);
   a("privateBytes", v.privateBytes);

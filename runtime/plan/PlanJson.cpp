@@ -1,7 +1,7 @@
 //===- PlanJson.cpp - Plans as JSON ---------------------------------------===//
 //
-// Beside the fields of Plan an object holds three tables: `buffers`, lists of
-// buffers; `launches`; and `rankPlans`.
+// The object has the fields of Plan and three tables: `buffers` (lists of
+// buffers), `launches` and `rankPlans`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ namespace ccn::runtime {
 
 namespace {
 
-/// The most values that a plan may consist of, repetitions included: 64 ranks
-/// with 1,000 launches of 256 values each. In memory that is below 1 GB.
+/// The most values of a plan after all references are expanded: 64 ranks with
+/// 1,000 launches of 256 values each. In memory that is below 1 GB.
 constexpr int64_t maxNodes = int64_t(1) << 24;
 
 } // namespace

@@ -1,8 +1,8 @@
 //===- PlanJson.h - Plans as JSON -------------------------------*- C++ -*-===//
 //
-// Plans as packages hold them. What many ranks have in common is stored once:
-// launches, buffer lists and whole rank plans are in tables that the rest
-// refers to by index.
+// The form of plans in packages. What many ranks have in common is stored once:
+// launches, lists of buffers and whole rank plans are in tables, to which
+// everything else refers by index.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@ namespace ccn::runtime {
 /// Equal plans give equal JSON.
 nlohmann::json planToJson(const Plan &plan);
 
-/// Whether two plans are equal in everything.
+/// Whether all fields of two plans that packages store are equal.
 bool isSamePlan(const Plan &a, const Plan &b);
 
-/// The plan, as far as types and names go: that its numbers make sense is for
-/// checkPlan to say. Every field must be there and no other. An error names the
-/// field, under `where`: "plan.launches[3].parts[0].kind: expected ...". JSON
-/// that stands for far more than it is, by repetition, is refused.
+/// Reads a plan and checks the names and types of its fields; checkPlan checks
+/// whether the numbers make sense. Every field must be there, and no other. An
+/// error names the field, after `where`: "plan.launches[3].parts[0].kind:
+/// expected ...". JSON whose references expand to a huge plan is refused.
 Result<Plan> planFromJson(const nlohmann::json &json, const std::string &where);
 
 } // namespace ccn::runtime

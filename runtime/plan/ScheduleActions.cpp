@@ -1,7 +1,7 @@
 //===- ScheduleActions.cpp - What one member of a schedule does -----------===//
 //
-// Goes through the whole schedule, which says what each member holds in every
-// step, checks it, and keeps what one member has to do.
+// Follows what each member holds in every step of the schedule, checks this,
+// and records the actions of one member.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace {
 // The plan of one member
 //===----------------------------------------------------------------------===//
 
-/// Members whose contributions a value holds, sorted.
+/// The members whose contributions a value holds, sorted.
 using MemberSet = std::vector<int>;
 
 MemberSet unite(const MemberSet &a, const MemberSet &b) {
@@ -33,7 +33,7 @@ MemberSet unite(const MemberSet &a, const MemberSet &b) {
   return result;
 }
 
-/// A common member, or -1.
+/// A member of both sets, or -1.
 int common(const MemberSet &a, const MemberSet &b) {
   MemberSet both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(),
@@ -41,14 +41,14 @@ int common(const MemberSet &a, const MemberSet &b) {
   return both.empty() ? -1 : both.front();
 }
 
-/// The one part that holds a value of these members.
+/// A part that holds the contributions of these members.
 SumPart partFor(SumPart::Where where, int index, const MemberSet &members) {
   return {where, index, members.size(), members.front()};
 }
 
-/// Parts in the order in which they are added. It does not depend on when they
-/// arrived, so that members that add the same parts, or each its own half of
-/// them first, have the same sum in all bits.
+/// Sorts parts into the order in which they are added. The order does not
+/// depend on when parts arrived, so members that add the same parts get the
+/// same bits.
 std::vector<SumPart> inOrder(std::vector<SumPart> parts) {
   std::sort(parts.begin(), parts.end(), [](const SumPart &a, const SumPart &b) {
     return std::pair(a.size, a.first) < std::pair(b.size, b.first);
@@ -56,20 +56,21 @@ std::vector<SumPart> inOrder(std::vector<SumPart> parts) {
   return parts;
 }
 
-/// The sum of some parts. `finished`: the body has been applied.
+/// The sum of some parts. `finished` says whether the body was applied to it.
 struct Value {
   MemberSet members;
   std::vector<SumPart> parts;
   bool finished = false;
 };
 
-/// What one member has of one chunk.
+/// What one member has of one chunk: its contribution, its running sum, and the
+/// sums kept apart.
 struct Holding {
   Value own, running;
   std::vector<Value> stashed;
 };
 
-/// Goes through a schedule.
+/// Derives the actions of member `own` from a schedule.
 class Planner {
 public:
   Planner(const ChunkSchedule &schedule, int own, ElementType type,
@@ -93,7 +94,7 @@ public:
 
   const ChunkSchedule &schedule;
   const int own;
-  /// Of contributions and results, and of sums of some contributions.
+  /// The type of contributions and results, and that of partial sums.
   const ElementType type, partial;
   const bool hasBody;
   std::vector<ScheduleAction> actions;
@@ -121,8 +122,8 @@ private:
     const Chunk &c = schedule.chunks[static_cast<size_t>(chunk)];
     return schedule.combining ? c.sources : MemberSet{c.sources.front()};
   }
-  /// The type in which a value of a chunk travels. A contribution and a whole
-  /// sum are rounded alike wherever they are.
+  /// The type in which a value of a chunk travels. Single contributions and
+  /// whole sums travel in the element type.
   ElementType typeOf(const Value &value, int chunk) const {
     bool isPart = value.members.size() > 1 && value.members != wholeSum(chunk);
     return isPart ? partial : type;
@@ -229,12 +230,13 @@ Status Planner::planStep(const std::vector<Transfer> &transfers) {
   return Status();
 }
 
-/// What a transfer sends.
+/// The value that a transfer sends.
 Result<Value> Planner::take(const Transfer &t) {
   Holding &holding = at(t.chunk, t.source);
   Value value = holding.running;
   if (!t.sums.empty()) {
-    // Exactly these members, from whole values; few values, so a plain search.
+    // Searches for values that together hold exactly these members. There are
+    // few values, so a plain search will do.
     std::vector<const Value *> candidates = {&holding.running, &holding.own};
     for (const Value &stashed : holding.stashed)
       candidates.push_back(&stashed);
@@ -305,7 +307,7 @@ Status Planner::receive(const Transfer &t, Value value) {
   return Status();
 }
 
-/// Waits, before the next action, for what has not been waited for.
+/// Adds waits for the slots of `value` for which no earlier action waits.
 void Planner::awaitParts(const Value &value) {
   const auto &mine = slots[static_cast<size_t>(own)];
   awaited.resize(mine.size());
@@ -319,7 +321,8 @@ void Planner::awaitParts(const Value &value) {
   }
 }
 
-/// The value with the body applied, if it is a whole sum and there is a body.
+/// The value after the body was applied, if it is a whole sum and there is a
+/// body; else the value itself.
 Value Planner::finished(int member, int chunk, Value value) {
   if (!hasBody || value.finished || value.members != wholeSum(chunk))
     return value;
@@ -359,7 +362,7 @@ Status Planner::finalValues() {
                          inOrder(value.parts), hasBody && !value.finished});
     }
   }
-  // What nobody needs must have arrived too before its slot is free.
+  // Values that nobody needs must have arrived too before their slots are free.
   for (size_t i = 0; i < slots[static_cast<size_t>(own)].size(); ++i) {
     Value value;
     value.parts = {{SumPart::Slot, static_cast<int>(i)}};
@@ -370,7 +373,8 @@ Status Planner::finalValues() {
 
 } // namespace
 
-/// Adds what keeps slots from being written before they have been read.
+/// Adds the actions that keep slots from being written before they have been
+/// read.
 static std::vector<ScheduleAction>
 withCredits(const std::vector<ScheduleAction> &actions,
             const std::vector<ScheduleSlot> &ownSlots) {

@@ -1,6 +1,6 @@
 //===- ScheduleActions.h - What one member of a schedule does ---*- C++ -*-===//
 //
-// From a schedule in chunks to the list of what one member has to do, for the
+// Derives from a schedule in chunks the list of one member's actions, for the
 // collective on the CPU and for the tables that GPUs execute.
 //
 //===----------------------------------------------------------------------===//
@@ -13,11 +13,11 @@
 
 namespace ccn::runtime {
 
-/// Where a part of a sum is, how many contributions it holds and the lowest
-/// member of them.
+/// A part of a sum: where it is, how many contributions it holds (`size`), and
+/// the lowest of their members (`first`).
 struct SumPart {
   enum Where { Input, Slot, Scratch } where = Input;
-  /// The number of the chunk, of the own slot or of the scratch array.
+  /// The number of the chunk, of this member's slot, or of the scratch array.
   int index = 0;
   size_t size = 1;
   int first = 0;
@@ -33,26 +33,26 @@ struct ScheduleAction {
     TellFree,  ///< says so to `peer`
   } kind;
   int chunk = 0, peer = 0, index = 0;
-  /// In the order in which they are added.
+  /// The parts of the sum, in the order in which they are added.
   std::vector<SumPart> parts = {};
   bool finish = false;
 };
 
-/// Where in a buffer of symmetric memory a chunk arrives, from whom, and in
-/// which type: that of partial sums where it holds several contributions, but
-/// not all.
+/// Where in a buffer of symmetric memory a chunk arrives, from which member,
+/// and in which type: that of partial sums if it holds several contributions,
+/// but not all.
 struct ScheduleSlot {
   int64_t offset;
   int source;
   ElementType type;
 };
 
-/// The symmetric memory of a schedule: the flags of a member, and the bytes of
-/// its slots in one buffer.
+/// The symmetric memory that a schedule needs: a member's flags, and the bytes
+/// of its slots in one buffer.
 struct ScheduledMemory {
   int64_t flags = 0, bufferBytes = 0;
 
-  /// All that makeScheduled allocates for so many members.
+  /// The bytes that makeScheduled allocates in all for `members` members.
   int64_t bytes(int members) const;
 };
 
@@ -60,25 +60,25 @@ struct MemberActions {
   std::vector<ScheduleAction> actions;
   /// The slots of each member; slot i has flag i.
   std::vector<std::vector<ScheduleSlot>> slots;
-  /// What the member that needs most takes.
+  /// The memory of the member that needs most.
   ScheduledMemory memory;
   /// The chunk that each scratch array holds.
   std::vector<int> scratchChunks;
 };
 
-/// What member `own` does, without or with a body; an error as in
-/// makeScheduled. It waits once for each member that it sends to, before the
-/// first slot that it writes, and tells each that sends to it when all of its
-/// own slots have been read.
+/// The actions of member `own`, with or without a body. Errors are those of
+/// makeScheduled. The member waits once for each receiver, before it writes the
+/// receiver's first slot, and tells each sender once when it has read all of
+/// its own slots.
 Result<MemberActions> planSchedule(const ChunkSchedule &schedule, int own,
                                    ElementType type, ReduceKind kind,
                                    bool hasBody);
 
-/// What `schedule` needs; an error as in makeScheduled.
+/// The memory that `schedule` needs. Errors are those of makeScheduled.
 Result<ScheduledMemory> scheduledMemory(const ChunkSchedule &schedule,
                                         ElementType type, ReduceKind kind);
 
-/// Whether schedules combine elements of `type` so.
+/// An error if schedules cannot combine elements of `type` by `kind`.
 Status checkScheduled(ReduceKind kind, ElementType type);
 
 } // namespace ccn::runtime

@@ -1,6 +1,7 @@
 //===- Signature.cpp - What a program looks like to its callers -----------===//
 //
-// Types are as the language writes them, which says all of shapes and layouts.
+// A signature has the types as the language writes them, with shapes and
+// layouts.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,8 @@
 //===- Signature.h - What a program looks like to its callers ---*- C++ -*-===//
 //
-// As text, in generated headers and in the C API: programs that are called
-// alike have equal signatures, whatever their schedules are.
+// The signature is a text in generated headers and in the C API. Programs that
+// are called in the same way have equal signatures, whatever their schedules
+// are.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- SymmetricMemory.h - How symmetric memory is laid out -----*- C++ -*-===//
 //
-// What a plan and the team that executes it must agree about: limits, and the
-// bytes of what lies there.
+// Limits and sizes of symmetric memory on which a plan and the team that
+// executes it must agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,23 +14,23 @@ namespace ccn::runtime {
 
 /// The most ranks of a team.
 inline constexpr int maxTeamRanks = 1024;
-/// The most bytes of a rank.
+/// The most bytes of symmetric memory of a rank.
 inline constexpr int64_t maxSymmetricBytes = int64_t(1) << 46;
 /// Allocations are aligned to this many bytes, a cache line.
 inline constexpr int64_t symmetricAlignment = 64;
 
-/// Rounded up to that alignment.
+/// `bytes` rounded up to that alignment.
 inline int64_t aligned(int64_t bytes) {
   constexpr int64_t unit = symmetricAlignment;
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// The bytes of so many flags. A cache line each: flags of different ranks do
-/// not disturb each other.
+/// The bytes of `flags` flags. Each has a cache line of its own, so that ranks
+/// that set different flags do not slow each other down.
 inline int64_t flagBytes(int64_t flags) { return flags * symmetricAlignment; }
 
-/// The bytes of a one-shot exchange: in each of `buffers` buffers `words` words
-/// of 8 bytes of each of `members` members.
+/// The bytes of a one-shot exchange: each of `buffers` buffers holds `words`
+/// words of 8 bytes for each of `members` members.
 inline int64_t exchangedBytes(uint32_t buffers, int members, int64_t words) {
   return buffers * members * words * 8;
 }

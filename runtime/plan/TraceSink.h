@@ -1,6 +1,6 @@
-//===- TraceSink.h - Who is told what ran when ------------------*- C++ -*-===//
+//===- TraceSink.h - Receives what ran when ---------------------*- C++ -*-===//
 //
-// Executors, on CPUs and on GPUs, record launches and their parts.
+// The executors, on CPUs and on GPUs, report launches and their parts here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,12 +12,12 @@
 
 namespace ccn::runtime {
 
-/// What ran when, by std::chrono::steady_clock.
+/// When a launch or a part ran, in the time of std::chrono::steady_clock.
 struct TraceEvent {
   /// The launch's name, and its number in the plan.
   std::string_view launch;
   int index = 0;
-  /// The part's kind and number; empty is the launch with its waits for others.
+  /// The part's kind and number; empty and -1 for the whole launch.
   std::string_view part;
   int partIndex = -1;
   int stream = 0;
@@ -29,8 +29,8 @@ struct TraceEvent {
 class TraceSink {
 public:
   virtual ~TraceSink() = default;
-  /// Called by each stream's thread, at the end of a part and of a launch; the
-  /// text lives as long as the executor.
+  /// Each stream's thread calls this at the end of each part and of each
+  /// launch. The texts of the event live as long as the executor.
   virtual void record(const TraceEvent &event) = 0;
 };
 

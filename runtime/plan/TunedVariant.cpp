@@ -1,6 +1,6 @@
 //===- TunedVariant.cpp - Which variant of a package is fastest -----------===//
 //
-// A small JSON file for each package and machine.
+// A record is a small JSON file for one package and machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace ccn::runtime {
 
 using Json = nlohmann::json;
 
-/// Empty without a cache folder.
+/// The path of a record; empty if there is no cache folder.
 static std::string tunedPath(const Package &package,
                              const std::string &machine) {
   std::string folder = cacheFolder();
