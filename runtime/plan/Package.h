@@ -12,8 +12,7 @@
 //         16 .. 23  the file's size
 //         24 .. 31  the size of the JSON
 //         32 .. 63  the SHA-256 of everything else
-//         64 ..     JSON: the description, the plans; zeros up to a multiple of
-//         64
+//         64 ..     JSON: description, plans; zeros up to a multiple of 64
 //                   the object code, up to the end
 //
 // Numbers are little-endian. Equal packages give equal bytes. A changed byte is

@@ -1,6 +1,6 @@
-//===- Blocks.cpp - Elements in and out of compute types ------------------===//
+//===- Blocks.cpp - Loads and stores of compute types ---------------------===//
 //
-// One loop for each pair of element type and compute type.
+// One loop for each pair of an element type and a compute type.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Blocks.h - Elements in and out of compute types ----------*- C++ -*-===//
+//===- Blocks.h - Loads and stores of compute types -------------*- C++ -*-===//
 //
 // Kernels work on blocks of elements in one of four compute types: double and
 // float for floats, int64_t and uint64_t for integers and bool. So a kernel is
@@ -20,13 +20,13 @@
 
 namespace ccn::runtime {
 
-/// The number of elements kernels take at a time: small enough that a few
-/// blocks of doubles stay in the first-level cache.
+/// The number of elements that kernels process at a time: small enough that a
+/// few blocks of doubles stay in the first-level cache.
 inline constexpr int64_t blockSize = 1024;
 
-/// Elements [first, first + n) of row-major storage of `type`, widened. Floats
-/// load as double or, except f64, float; integers and bool as int64_t (u64
-/// wraps) or uint64_t (negative values wrap).
+/// Loads and widens elements [first, first + n) of row-major storage of `type`.
+/// Floats load as double or, except f64, as float. Integers and bool load as
+/// int64_t (u64 wraps) or as uint64_t (negative values wrap).
 void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
           double *out);
 void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
@@ -36,9 +36,9 @@ void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
 void load(ElementType type, const std::byte *data, int64_t first, int64_t n,
           uint64_t *out);
 
-/// Stores to elements [first, first + n) of `type`: floating point values to
-/// float types, rounded once to nearest even; integers to integer types,
-/// wrapped, and to bool as `!= 0`.
+/// Stores values to elements [first, first + n) of `type`: floating point
+/// values to float types, rounded once to nearest even; integers to integer
+/// types, where they wrap, or to bool as `!= 0`.
 void store(ElementType type, std::byte *data, int64_t first, int64_t n,
            const double *in);
 void store(ElementType type, std::byte *data, int64_t first, int64_t n,
@@ -67,8 +67,8 @@ template <typename Body> auto withAccumulator(ElementType type, Body body) {
   return body(uint64_t());
 }
 
-/// Likewise with the type in which elements of `type` compute: as
-/// withAccumulator, but float for f32.
+/// The same with the type in which single operations on `type` compute: float
+/// for f32, else the type of withAccumulator.
 template <typename Body> auto withCompute(ElementType type, Body body) {
   if (type == ElementType::F32)
     return body(float());
@@ -91,7 +91,7 @@ template <typename Body> auto withBits(ElementType type, Body body) {
 }
 
 /// Calls body with a value of the C++ type in which elements of an integer type
-/// are stored; of bool, which takes a byte, uint8_t.
+/// are stored; uint8_t for bool.
 template <typename Body> auto withInteger(ElementType type, Body body) {
   switch (type) {
   case ElementType::I8:
@@ -115,7 +115,7 @@ template <typename Body> auto withInteger(ElementType type, Body body) {
   }
 }
 
-/// Stores to elements [first, first + n) of bool whether each value is not 0.
+/// Stores `!= 0` of each value to elements [first, first + n) of bool.
 template <typename Compute>
 void storeBools(std::byte *data, int64_t first, int64_t n, const Compute *in) {
   uint8_t *out = reinterpret_cast<uint8_t *>(data) + first;
@@ -123,7 +123,7 @@ void storeBools(std::byte *data, int64_t first, int64_t n, const Compute *in) {
     out[i] = in[i] != 0;
 }
 
-/// Sums and products: of floats as usual, of integers modulo 2^64.
+/// Sum, difference and product: for floats as usual, for integers modulo 2^64.
 template <typename T> T addWrapping(T a, T b) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -147,8 +147,8 @@ template <typename T> T multiplyWrapping(T a, T b) {
 /// integers the usual ones.
 template <typename T> T minimum(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
-    // The sum of two numbers of which one is NaN is NaN; equal numbers differ
-    // at most in the sign of zero.
+    // If either is NaN, so is their sum. Equal numbers differ at most in the
+    // sign of zero.
     if (a != a || b != b)
       return a + b;
     if (a == b)

@@ -1,6 +1,7 @@
 //===- Combine.cpp - Elementwise reduction across ranks -------------------===//
 //
-// Block by block in the compute type, all parts of a block one after the other.
+// Combines block by block in the compute type, and within a block one part
+// after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +41,7 @@ ElementType partialType(ReduceKind kind, ElementType type) {
   return rounds && isNarrowFloat(type) ? ElementType::F32 : type;
 }
 
-/// Combines `parts` parts, of which partAt(i) is one with its type.
+/// Combines `parts` parts; partAt(i) returns part i with its type.
 template <typename PartAt>
 static void combineParts(ReduceKind kind, ElementType type, size_t parts,
                          PartAt partAt, int64_t count, ElementType outType,

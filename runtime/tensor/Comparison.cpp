@@ -1,6 +1,6 @@
-//===- Comparison.cpp - Results that may differ by rounding ---------------===//
+//===- Comparison.cpp - Results that rounding may change ------------------===//
 //
-// One element at a time.
+// Compares one element at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 
 using namespace ccn::runtime;
 
-/// Half the distance from 1 to the next number.
+/// Half the distance from 1 to the next larger number of the type.
 static double unitRoundoff(ElementType type) {
   switch (type) {
   case ElementType::F64:
@@ -56,10 +56,10 @@ ElementComparison ccn::runtime::compareElement(const HostTensor &found,
   }
   if (isReal)
     result.limit = boundFactor * error;
-  // Large integers may differ though their doubles do not.
+  // Large integers may differ even if they are equal as doubles.
   else
     result.difference = std::fmax(result.difference, 1);
-  // NaN is within nothing.
+  // A difference that is NaN is above every limit.
   result.verdict = isReal && result.difference <= result.limit
                        ? ElementComparison::Within
                        : ElementComparison::Apart;

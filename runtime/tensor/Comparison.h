@@ -1,7 +1,8 @@
-//===- Comparison.h - Results that may differ by rounding -------*- C++ -*-===//
+//===- Comparison.h - Results that rounding may change ----------*- C++ -*-===//
 //
-// Judges, element by element, two results of programs that may add in different
-// orders, by bounds of the errors that rounding makes.
+// Compares the results of two programs that may add in different orders,
+// element by element. Bounds of the rounding errors say which differences are
+// allowed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,34 +13,36 @@
 
 namespace ccn::runtime {
 
-/// How many times the bound of one program's error two results may differ: each
-/// may be off by as much, and as much again is for the bounds themselves, which
-/// are computed with rounding.
+/// Two results may differ by this factor times the error bound. Each result may
+/// be off by the bound, and the other two are a reserve, since the bounds
+/// themselves are computed with rounding.
 inline constexpr double boundFactor = 4;
 
 struct ElementComparison {
   enum Verdict {
-    /// Equal; NaN equals NaN.
+    /// The elements are equal; NaN equals NaN.
     Same,
-    /// A float that differs by no more than it may.
+    /// Floats that differ by at most the limit.
     Within,
-    /// They differ, and nothing is known of how far they may.
+    /// The elements differ, and no bound is known.
     Unknown,
     Apart
   } verdict = Same;
-  /// |found - expected|, and how large it may be; of integers 0.
+  /// |found - expected|, and the largest value allowed, which is 0 for
+  /// integers.
   double difference = 0, limit = 0;
 };
 
-/// How far results of floats may be apart where no bound is known, which is so
-/// where errors may have grown beyond all limits, as in deep networks of 16-bit
-/// floats: twice the square root of the type's unit roundoff, times the largest
-/// finite magnitude that is expected of any element. 0 of other types.
+/// The largest allowed difference of floats where no bound is known, which
+/// happens when errors may have grown without limit, as in deep networks of
+/// 16-bit floats: twice the square root of the type's unit roundoff, times the
+/// largest finite magnitude of all expected elements. 0 for types that are not
+/// floats.
 double looseLimit(const HostTensor &expected);
 
-/// Element `index` of two arrays of one type and shape. `bound` holds bounds of
-/// the error of each element, in f64, infinite or NaN where nothing is known;
-/// it is null if the result is exact.
+/// Compares element `index` of two arrays of the same type and shape. `bound`
+/// has the error bound of each element, in f64, infinite or NaN if none is
+/// known. It is null if the result must be exact.
 ElementComparison compareElement(const HostTensor &found,
                                  const HostTensor &expected,
                                  const HostTensor *bound, int64_t index);

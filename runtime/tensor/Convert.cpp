@@ -1,6 +1,7 @@
-//===- Convert.cpp - Elements from one type to another --------------------===//
+//===- Convert.cpp - Converts elements to another type --------------------===//
 //
-// Block by block, through a compute type that holds every value of the source.
+// Converts block by block, through a compute type that holds every value of the
+// source type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ namespace {
 /// Truncates toward zero into the range of Integer; NaN gives 0.
 template <typename Integer> Integer saturate(double value) {
   using Limits = std::numeric_limits<Integer>;
-  // 2^digits is exact, and the first value that is too large.
+  // 2^digits is exact as a double, and the smallest value that is too large.
   const double bound = std::ldexp(1.0, Limits::digits);
   if (value != value)
     return 0;
@@ -43,10 +44,11 @@ void storeSaturated(ElementType type, std::byte *data, int64_t first, int64_t n,
 }
 
 /// A double that rounds to every narrower format (f32 included) as `value`
-/// does. An integer of more than 53 bits is rounded to odd: its last bit is set
-/// when bits are lost, so that it neither becomes a tie nor stops being more
-/// than one. (S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded
-/// sums: proved algorithms using rounding to odd", IEEE TC 57(4), 2008.)
+/// does. An integer of more than 53 bits is rounded to odd: the last bit is set
+/// if lower bits are lost. So no value becomes a tie in the second rounding
+/// that is not one, and no value above a tie becomes a tie. (S. Boldo, G.
+/// Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
+/// using rounding to odd", IEEE TC 57(4), 2008.)
 template <typename Integer> double roundToOdd(Integer value) {
   bool negative = value < 0;
   uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(value)

@@ -1,6 +1,6 @@
-//===- Convert.h - Elements from one type to another ------------*- C++ -*-===//
+//===- Convert.h - Converts elements to another type ------------*- C++ -*-===//
 //
-// What `cast` means in the language, on elements in memory.
+// Implements the language's `cast` for elements in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,10 @@
 
 namespace ccn::runtime {
 
-/// Converts `count` elements between any two types. Float to float and integer
-/// to float round once, to nearest even; float to integer truncates toward zero
-/// and saturates, NaN gives 0; integer to integer wraps; anything to bool is
-/// `!= 0` (so NaN is true); bool to anything is 0 or 1.
+/// Converts `count` elements between any two types. Conversions to a float
+/// round once, to nearest even. Float to integer truncates toward zero and
+/// saturates; NaN gives 0. Integer to integer wraps. Any type to bool is `!= 0`
+/// (so NaN is true); bool to any type is 0 or 1.
 void convert(ElementType from, const std::byte *in, ElementType to,
              std::byte *out, int64_t count);
 

@@ -1,8 +1,7 @@
 //===- Convolution.cpp - The two-dimensional convolution's kernel ---------===//
 //
-// The direct sum, for one row of the result at a time. The image and the
-// filters that a row needs are widened once: an image for all of its filters,
-// the filters for all images.
+// Computes the sum directly, for one row of the result at a time. Each image is
+// widened once for all filters, and the filters once for all images.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,11 +32,11 @@ namespace {
 
 template <typename T> struct Convolution {
   const ConvolutionSizes &sizes;
-  /// One image, all filters, and the sums of one row.
+  /// One widened image, all widened filters, and the sums of one row.
   const T *image, *weights;
   T *sums;
 
-  /// The sums of row `y` of filter `o`.
+  /// Computes the sums of row `y` of the result of filter `o`.
   void row(int64_t o, int64_t y) const {
     const ConvolutionAxis &vertical = sizes.vertical;
     std::fill_n(sums, sizes.horizontal.result, T(0));
@@ -51,7 +50,7 @@ template <typename T> struct Convolution {
       }
   }
 
-  /// Adds what the taps of one row of a filter make of one row of the image.
+  /// Adds the products of one row of a filter with one row of the image.
   void addTaps(int64_t channel, int64_t imageRow, int64_t firstWeight) const {
     const ConvolutionAxis &axis = sizes.horizontal;
     const T *in =

@@ -17,14 +17,15 @@
 
 namespace ccn::runtime {
 
-/// One spatial dimension: sizes of image and filter, stride, and zeros before
-/// and after the image.
+/// One spatial dimension: the sizes of image and filter, the stride, and how
+/// many zeros pad the image before and after.
 struct ConvolutionAxis {
   int64_t size = 0, filter = 1, stride = 1, before = 0, after = 0;
   int64_t result = 0;
 
-  /// Sets `result` to (size + before + after - filter) / stride + 1, or 0 where
-  /// the filter is larger; false if the sizes are wrong or overflow.
+  /// Sets `result` to (size + before + after - filter) / stride + 1, or to 0 if
+  /// the filter is larger than the padded image. Returns false if the sizes are
+  /// invalid or overflow.
   bool setResult();
   /// The range of result positions at which filter tap `tap` lies inside the
   /// image, not in the padding.

@@ -1,9 +1,8 @@
 //===- ElementType.h - The element types of tensors -------------*- C++ -*-===//
 //
-// The element types of the language as the interpreter and the runtime store
-// them, and the conversions of the 16- and 8-bit floating point types.
-// Conversions round to nearest, ties to even, exactly once, and agree with
-// llvm::APFloat.
+// The element types of the language, as the interpreter and the runtime store
+// them, and conversions of the 16- and 8-bit floating point types. Conversions
+// round once, to nearest, ties to even, as llvm::APFloat does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +16,8 @@
 namespace ccn::runtime {
 
 /// - F16 is IEEE binary16, BF16 the upper half of binary32.
-/// - F8E4M3 is the OCP type named E4M3FN in LLVM: bias 7, no infinities,
-/// largest
-///   value 448, NaN 0x7f and 0xff; what overflows becomes NaN.
+/// - F8E4M3 is the OCP type that LLVM calls E4M3FN: bias 7, no infinities,
+///   largest value 448, NaN 0x7f and 0xff; overflow gives NaN.
 /// - F8E5M2 is IEEE-like: bias 15, infinities, largest finite value 57344.
 /// - Bool takes a byte that is 0 or 1.
 enum class ElementType : uint8_t {
@@ -64,13 +62,13 @@ bool isInteger(ElementType type);
 /// F16, BF16, F8E4M3, F8E5M2: the types whose sums accumulate in f32.
 bool isNarrowFloat(ElementType type);
 
-/// The value of the element of a narrow float type with the given bits. Exact;
-/// a NaN stays a NaN of the same sign.
+/// The value of a narrow float with the given bits. Exact; a NaN stays a NaN of
+/// the same sign.
 float decodeFloat(ElementType narrow, uint16_t bits);
 
-/// The bits of the element of a narrow float type nearest to `value`, ties to
-/// even, rounded once. Overflow gives an infinity, or NaN where the type has
-/// none; a NaN gives the quiet NaN of the same sign.
+/// The bits of the narrow float nearest to `value`, ties to even, rounded once.
+/// Overflow gives an infinity, or NaN if the type has no infinities. A NaN
+/// gives the quiet NaN of the same sign.
 uint16_t encodeFloat(ElementType narrow, double value);
 
 } // namespace ccn::runtime

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::align_val_t alignment{64};
 
-/// Uninitialized aligned storage, or null. Never asks for nothing, so that a
-/// tensor without elements has an address too.
+/// Uninitialized aligned storage, or null. Allocates at least one byte, so that
+/// a tensor without elements has an address too.
 std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
   auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
   void *memory = ::operator new(size, alignment, std::nothrow);
@@ -257,12 +257,13 @@ std::string HostTensor::textAt(int64_t index) const {
   else if (!isFloat(elementType))
     result = std::to_chars(buffer, end, integerAt(index));
   else if (std::isnan(doubleAt(index)))
-    return "nan"; // The sign of 0 / 0 is the machine's.
+    return "nan"; // The sign of a NaN depends on the machine.
   else if (elementType == ElementType::F64)
     result = std::to_chars(buffer, end, doubleAt(index));
   else
     result = std::to_chars(buffer, end, static_cast<float>(doubleAt(index)));
-  // Of a narrow float fewer digits may do; an integer is shown as it is.
+  // Fewer digits may distinguish a narrow float; integers are shown with all
+  // digits.
   double value = doubleAt(index);
   if (isNarrowFloat(elementType) && value != std::trunc(value)) {
     uint16_t bits = encodeFloat(elementType, value);
@@ -286,7 +287,7 @@ std::optional<int64_t> firstDifference(const HostTensor &a,
   int size = sizeInBytes(a.type());
   for (int64_t first = 0; first < a.count(); first += blockSize) {
     int64_t n = std::min(blockSize, a.count() - first);
-    // Nearly always all is equal; look closer only where it is not.
+    // Nearly always the whole block is equal, so compare it first.
     if (std::memcmp(a.data() + first * size, b.data() + first * size,
                     static_cast<size_t>(n * size)) == 0)
       continue;

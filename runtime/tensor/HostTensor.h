@@ -1,9 +1,9 @@
 //===- HostTensor.h - A dense tensor in host memory -------------*- C++ -*-===//
 //
-// The value of the reference interpreter: an element type, a shape and
-// row-major elements. Storage is shared and, once a tensor has been handed out,
-// immutable: copying a tensor copies no elements, ranks may hold the same
-// storage, and every kernel makes a new tensor.
+// The values of the reference interpreter: an element type, a shape and
+// row-major elements. Copies of a tensor share its storage, so copying is cheap
+// and ranks may share storage. Therefore storage is immutable once a tensor was
+// copied: every kernel makes a new tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,14 +22,15 @@
 
 namespace ccn::runtime {
 
-/// Sizes of the dimensions, outermost first, each >= 0; empty for a scalar.
+/// The sizes of the dimensions, outermost first, each >= 0; empty for a scalar.
 using Shape = std::vector<int64_t>;
 
 /// The number of elements of a shape. An error if a size is negative or the
-/// product of the sizes that are not zero overflows (so that strides never do).
+/// product of the sizes that are not zero overflows (so strides never
+/// overflow).
 Result<int64_t> elementCount(const Shape &shape);
 
-/// Row-major strides in elements, for a shape elementCount accepts.
+/// Row-major strides in elements, for a shape that elementCount accepts.
 Shape rowMajorStrides(const Shape &shape);
 
 /// "f32[3, 4]"; "f32" for a scalar.
@@ -37,25 +38,28 @@ std::string describe(ElementType type, const Shape &shape);
 
 class HostTensor {
 public:
-  /// The scalar f32 zero.
+  /// An f32 scalar of value 0.
   HostTensor();
 
-  /// A tensor whose elements are not set. An error if the shape is invalid or
-  /// takes more memory than the machine has.
+  /// A tensor whose elements are not initialized. An error if the shape is
+  /// invalid or the machine does not have enough memory.
   static Result<HostTensor> uninitialized(ElementType type, Shape shape);
   static Result<HostTensor> zeros(ElementType type, Shape shape);
-  /// Row-major elements in the types' own representation; `byteCount` must be
-  /// what the shape needs. Bytes of a bool other than 0 become 1.
+  /// A tensor of row-major elements in the type's own representation.
+  /// `byteCount` must be what the shape needs. Bytes of a bool other than 0
+  /// become 1.
   static Result<HostTensor> fromBytes(ElementType type, Shape shape,
                                       const void *data, int64_t byteCount);
-  /// Every element is `value`, converted as by fromDoubles / fromIntegers.
+  /// A tensor whose elements are all `value`, converted as `cast` does.
   static Result<HostTensor> splat(ElementType type, Shape shape, double value);
   static Result<HostTensor> splatInteger(ElementType type, Shape shape,
                                          int64_t value);
-  /// Every element is the one at `element`, in the type's own representation.
+  /// A tensor whose elements all have the value at `element`, in the type's own
+  /// representation.
   static Result<HostTensor> filled(ElementType type, Shape shape,
                                    const std::byte *element);
-  /// Converts each value as `cast` does. An error if the count does not match.
+  /// A tensor of `values`, each converted as `cast` does. An error if their
+  /// number is not that of the shape.
   static Result<HostTensor> fromDoubles(ElementType type, Shape shape,
                                         const std::vector<double> &values);
   static Result<HostTensor> fromIntegers(ElementType type, Shape shape,
@@ -77,23 +81,23 @@ public:
     return reinterpret_cast<const T *>(storage.get());
   }
 
-  /// The elements, to be set by who has just made this tensor and has not yet
+  /// The elements, for code that has just made this tensor and has not yet
   /// copied it.
   std::byte *mutableData();
   template <typename T> T *mutableDataAs() {
     return reinterpret_cast<T *>(mutableData());
   }
 
-  /// The same elements under another shape of the same element count; shares
-  /// the storage.
+  /// A tensor of another shape with the same elements, which shares the
+  /// storage.
   Result<HostTensor> reshaped(Shape shape) const;
 
-  /// Element `index` (row-major) of any type as a double (64-bit integers are
-  /// rounded), and of an integer or bool type as a wrapped int64_t.
+  /// Element `index` (row-major): of any type, as a double (64-bit integers are
+  /// rounded); of an integer type or bool, as an int64_t (u64 wraps).
   double doubleAt(int64_t index) const;
   int64_t integerAt(int64_t index) const;
-  /// Element `index` as text that distinguishes any two values of the type, of
-  /// fractions the shortest: "0.1", "-3", "nan", "true".
+  /// Element `index` as text that distinguishes any two values of the type:
+  /// "0.1", "-3", "nan", "true". For a fraction it is the shortest such text.
   std::string textAt(int64_t index) const;
 
 private:

@@ -1,11 +1,10 @@
 //===- MatrixProduct.cpp - The matrix product's kernel --------------------===//
 //
-// The textbook triple loop, cut into blocks that stay in the second-level cache
-// and tiles that stay in registers, as in Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication" (2008). Blocks of a and b are widened
-// to the type in which sums accumulate as they are packed. Blocking does not
-// touch the order in which one element's products are added: k increases
-// throughout.
+// The textbook triple loop, divided into blocks that stay in the second-level
+// cache and tiles that stay in registers, as in Goto and van de Geijn, "Anatomy
+// of high-performance matrix multiplication" (2008). Packing a block of a or b
+// also widens it to the type in which sums accumulate. Blocking does not change
+// the order in which the products of one element are added: k increases from 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +17,16 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Of doubles a panel of b takes 256 KB, the sums and rows of a 128 and 64 KB.
+/// The sizes of blocks. In doubles, a block of b takes 256 KB, the block of
+/// sums 128 KB, and a block of a 64 KB.
 constexpr int64_t blockM = 64, blockN = 256, blockK = 128;
 /// Rows of a tile of sums.
 constexpr int64_t tileM = 4;
-/// Columns of a tile: with tileM rows, half of the vector registers of x86-64.
+/// Columns of a tile of sums. A tile fills half of the vector registers of
+/// x86-64.
 template <typename T> constexpr int64_t tileN = 32 / sizeof(T);
 
-/// Loads `count` elements in steps of `stride`, widened.
+/// Loads `count` elements with this stride, and widens them.
 template <typename T>
 void loadStrided(ElementType type, const std::byte *data, int64_t stride,
                  int64_t count, T *out) {
@@ -63,7 +64,7 @@ template <typename T> class Product {
   static constexpr int64_t width = tileN<T>;
 
 public:
-  /// Elements of workspace.
+  /// The number of elements of the workspace.
   static constexpr int64_t workElements =
       blockK * blockN + blockM * blockK + blockM * blockN + blockN;
 
@@ -84,8 +85,9 @@ public:
   }
 
 private:
-  /// Rows [i, i + ni) and columns [j, j + nj) of the result. Tiles at the edges
-  /// are computed whole, on elements of zero that nobody stores.
+  /// Computes rows [i, i + ni) and columns [j, j + nj) of the result. Tiles at
+  /// the edges are computed whole: their missing operands are zeros, and the
+  /// extra sums are not stored.
   void block(int64_t i, int64_t ni, int64_t j, int64_t nj) {
     int64_t tilesM = (ni + tileM - 1) / tileM,
             tilesN = (nj + width - 1) / width;
@@ -108,7 +110,7 @@ private:
     }
   }
 
-  /// Columns in tiles, [tile][k][width].
+  /// Packs columns of b in tiles, as [tile][k][width].
   void packRight(int64_t k, int64_t nk, int64_t j, int64_t nj, int64_t tiles) {
     std::fill_n(row, tiles * width, T(0));
     for (int64_t kk = 0; kk < nk; ++kk) {
@@ -120,7 +122,7 @@ private:
     }
   }
 
-  /// Rows in tiles, [tile][k][tileM].
+  /// Packs rows of a in tiles, as [tile][k][tileM].
   void packLeft(int64_t i, int64_t ni, int64_t k, int64_t nk, int64_t tiles) {
     for (int64_t r = 0; r < tiles * tileM; ++r) {
       if (r < ni)

@@ -27,15 +27,16 @@ namespace ccn {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-/// NumPy writes headers of about a hundred bytes; this is for a list of many
-/// thousand sizes, and keeps garbage from asking for gigabytes.
+/// NumPy writes headers of about a hundred bytes. This limit allows many
+/// thousand sizes, and a damaged file cannot make the reader allocate
+/// gigabytes.
 constexpr int64_t maxHeaderSize = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // Small helpers
 //===----------------------------------------------------------------------===//
 
-/// Bytes of unknown content, quoted, at most 40 of them.
+/// Quotes at most 40 bytes of unknown content.
 std::string quote(std::string_view text) {
   std::string quoted = "'";
   for (unsigned char c : text.substr(0, 40)) {
@@ -57,8 +58,8 @@ std::string describeShape(const std::vector<int64_t> &shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-/// The bytes that an array takes; none if a size is negative or the product of
-/// the sizes that are not zero overflows.
+/// The bytes of an array; nothing if a size is negative or the product of the
+/// sizes that are not zero overflows.
 std::optional<int64_t> arrayBytes(NpyType type,
                                   const std::vector<int64_t> &shape) {
   int64_t bytes = type.size;
@@ -84,8 +85,8 @@ struct Header {
   std::optional<std::vector<int64_t>> shape;
 };
 
-/// Parses the dictionary literal. Of Python it knows what headers contain:
-/// strings, True and False, and tuples of integers.
+/// Parses the dictionary literal. It accepts only the Python that headers
+/// contain: strings, True and False, and tuples of integers.
 class HeaderParser {
 public:
   explicit HeaderParser(std::string_view text) : text(text) {}
@@ -259,7 +260,7 @@ private:
   size_t at = 0;
 };
 
-/// The header's text and where the elements begin.
+/// The header's text, and the offset at which the elements begin.
 struct RawHeader {
   std::string text;
   int64_t end;
@@ -421,8 +422,9 @@ Status NpyFile::read(void *data) const {
 
 namespace {
 
-/// Everything before the elements, padded to a multiple of 64 bytes with spaces
-/// and a newline, as NumPy does, so that mapped elements are aligned.
+/// Everything before the elements. As NumPy does, it is padded with spaces and
+/// a newline to a multiple of 64 bytes, so that elements of a mapped file are
+/// aligned.
 std::string makeHeader(NpyType type, const std::vector<int64_t> &shape) {
   std::string dict =
       "{'descr': '" + type.descr() +

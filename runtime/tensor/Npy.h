@@ -1,10 +1,10 @@
 //===- Npy.h - Reading and writing NumPy's .npy files -----------*- C++ -*-===//
 //
-// Arrays enter and leave ccn programs as .npy files
-// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
-// This reader is our own because those packaged for Debian (xtensor's, cnpy)
-// throw on malformed files or read past the end of truncated ones, and know
-// neither bfloat16 nor the 8-bit floats, which travel as raw 'V2' and 'V1'
+// Arrays enter and leave programs as .npy files
+// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html). ccn
+// has its own reader because those packaged for Debian (xtensor's, cnpy) throw
+// on malformed files or read past the end of truncated ones. They also support
+// neither bfloat16 nor the 8-bit floats, which files hold as raw 'V2' and 'V1'
 // elements (as the Python package ml_dtypes writes them).
 //
 // Every malformed file is an error that names the path, what was expected and
@@ -34,10 +34,10 @@ struct NpyType {
 
   bool operator==(const NpyType &) const = default;
 
-  /// As in a header: "<f4", "|b1", "|V2".
+  /// The type as a header writes it: "<f4", "|b1", "|V2".
   std::string descr() const;
 
-  /// Whether .npy files of this type are read and written here.
+  /// Whether this reader and writer support the type.
   bool isSupported() const;
 };
 
@@ -49,15 +49,15 @@ public:
   static Result<NpyFile> open(const std::string &path);
 
   NpyType type() const { return elementType; }
-  /// Sizes, outermost first; empty for a scalar. Their product in bytes fits
-  /// an int64_t, also with the sizes that are zero left out.
+  /// The sizes, outermost first; empty for a scalar. The product of all sizes
+  /// that are not zero, in bytes, fits an int64_t.
   const std::vector<int64_t> &shape() const { return sizes; }
   /// The number of elements times the size of one.
   int64_t byteCount() const { return bytes; }
 
-  /// Reads all elements in row-major order into `data`, which holds
-  /// byteCount() bytes. A file in Fortran order is transposed (for which it
-  /// takes as much memory again). May be called more than once.
+  /// Reads all elements in row-major order into `data`, which has room for
+  /// byteCount() bytes. A file in Fortran order is transposed, which needs as
+  /// much memory again. May be called several times.
   Status read(void *data) const;
 
 private:
@@ -72,10 +72,8 @@ private:
   int64_t dataOffset = 0;
 };
 
-/// Writes `shape` elements of `type` in row-major order to `path`, replacing
-/// what is there. The bytes go to a temporary file in the same folder that is
-/// renamed when complete, so a failed write leaves the former file untouched.
-/// A symbolic link is followed; anything but a regular file is refused.
+/// Writes row-major elements of `type` and `shape` to `path`, and replaces what
+/// is there, as writeFileAtomically does.
 Status writeNpy(const std::string &path, NpyType type,
                 const std::vector<int64_t> &shape, const void *data);
 

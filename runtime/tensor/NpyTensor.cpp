@@ -1,6 +1,6 @@
 //===- NpyTensor.cpp - Host tensors in .npy files -------------------------===//
 //
-// Matches a file's type and shape with what the program wants.
+// Compares a file's type and shape with those that the program expects.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- NpyTensor.h - Host tensors in .npy files -----------------*- C++ -*-===//
 //
-// Loads and saves host tensors as .npy files: the bridge between the element
-// types of the language and those NumPy knows.
+// Loads and saves host tensors as .npy files, and maps the element types of the
+// language to those of NumPy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,20 +13,21 @@
 
 namespace ccn::runtime {
 
-/// The file type that holds elements of `type`. bf16 is raw "V2", both 8-bit
-/// floats are raw "V1".
+/// The .npy type for elements of `type`: raw "V2" for bf16, raw "V1" for both
+/// 8-bit floats.
 NpyType npyType(ElementType type);
 
-/// Opens `path`, which must hold elements of `type` in `shape`; a file of
-/// another type or shape is an error naming both.
+/// Opens the file `path`. An error, which names both, if its type or shape is
+/// not `type` or `shape`.
 Result<NpyFile> openNpy(const std::string &path, ElementType type,
                         const Shape &shape);
 
-/// Reads such a file. Nothing is converted.
+/// Reads such a file, without conversions.
 Result<HostTensor> loadNpy(const std::string &path, ElementType type,
                            const Shape &shape);
 
-/// Writes `tensor` to `path`, replacing what is there only once all is written.
+/// Writes `tensor` to `path`. Replaces an existing file only after everything
+/// was written.
 Status saveNpy(const std::string &path, const HostTensor &tensor);
 
 } // namespace ccn::runtime

@@ -1,7 +1,7 @@
-//===- Number.cpp - Numbers as they are written ---------------------------===//
+//===- Number.cpp - Parses numbers and truth values -----------------------===//
 //
-// Reals go through a double that is rounded to odd, from which every narrower
-// type is rounded as from the digits.
+// A real number is first rounded to odd as a double. Rounding that double to a
+// narrower type gives the same result as rounding the digits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,9 +30,9 @@ bool isDigits(std::string_view text, bool hex) {
   });
 }
 
-/// The digits as a double that rounds to all narrower types as they do: toward
-/// zero, with the last bit set if anything is lost (see roundToOdd in
-/// Convert.cpp).
+/// Rounds the digits to a double toward zero, and sets the last bit if the
+/// double is not exact. So rounding the double to a narrower type equals
+/// rounding the digits (see roundToOdd in Convert.cpp).
 double toOddDouble(const std::string &digits) {
   int mode = std::fegetround();
   std::fesetround(FE_TOWARDZERO);

@@ -1,7 +1,7 @@
-//===- Number.h - Numbers as they are written -------------------*- C++ -*-===//
+//===- Number.h - Parses numbers and truth values ---------------*- C++ -*-===//
 //
-// Numbers and truth values on command lines, and their values in each element
-// type.
+// Parses numbers and truth values on command lines, and converts them to an
+// element type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +17,20 @@
 
 namespace ccn::runtime {
 
-/// A truth value; an integer; one above 2^63 - 1; a real.
+/// A truth value, an integer, an integer above 2^63 - 1, or a real number.
 using Number = std::variant<bool, int64_t, uint64_t, double>;
 
-/// Parses `12`, `-3`, `0x10`, `1e-8`, `true`. As in a program: 010 is ten, and
-/// there are no infinities, no NaN, and nothing that would be rounded to 0.
+/// Parses `12`, `-3`, `0x10`, `1e-8`, `true`. As in a program, 010 is ten.
+/// Infinities, NaN, and numbers other than 0 that would round to 0 are refused.
 std::optional<Number> parseNumber(std::string_view text);
 
-/// The bytes of an element, low bytes first; as many as its type has.
+/// The bytes of an element, low bytes first. A type of n bytes uses the first
+/// n.
 using ElementBytes = std::array<std::byte, 8>;
 
-/// The number that is written, which parseNumber takes, as an element of
-/// `type`. Reals are rounded once, from their digits. What the type does not
-/// hold is an error.
+/// Converts a number that parseNumber accepts to an element of `type`. A real
+/// number is rounded once, from its digits. An error if the type cannot hold
+/// the number.
 Result<ElementBytes> parseElement(ElementType type, std::string_view text);
 
 } // namespace ccn::runtime

@@ -1,6 +1,6 @@
 //===- ProgramArrays.cpp - A program's arrays on the command line ---------===//
 //
-// Reading, printing and writing of whole arrays.
+// Reads, prints and writes whole arrays.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ std::vector<std::string> splitAtCommas(const std::string &text) {
   return parts;
 }
 
-/// Whether a file of that name can be made or replaced.
+/// An error if a file of that name cannot be made or replaced.
 Status checkWritable(const std::string &file) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -46,8 +46,9 @@ Status checkWritable(const std::string &file) {
   return Status();
 }
 
-/// Copies the columns [begin, begin + width) of `wide`, a matrix of rows of its
-/// last dimension, from or to `narrow`, which has only these.
+/// Calls copy(offset in wide, offset in narrow, bytes) for each row. `narrow`
+/// holds only the columns of `wide` from `begin` on, as many as it has; a row
+/// is the last dimension of both.
 template <typename Copy>
 void forEachRow(const HostTensor &wide, const HostTensor &narrow, int64_t begin,
                 Copy copy) {
@@ -84,7 +85,7 @@ ProgramArrays::findScattered(const ProgramArray &array,
     Result<NpyFile> file = NpyFile::open(path);
     if (!file)
       return fail(file.message());
-    // Each buffer has the whole's shape but for the last size.
+    // Each buffer has the argument's shape except for the last size.
     Shape shape = array.shape;
     if (!file->shape().empty())
       shape.back() = file->shape().back();
@@ -170,7 +171,7 @@ Result<HostTensor> ProgramArrays::readScattered(const Source &source) const {
 
 Result<HostTensor> ProgramArrays::readOne(const Source &source) const {
   const ProgramArray &array = *source.array;
-  // One that is local gets the value on every rank.
+  // A local scalar gets the value on every rank.
   if (source.number)
     return HostTensor::filled(array.type, array.shape, source.number->data());
   Result<HostTensor> tensor =

@@ -1,7 +1,7 @@
 //===- ProgramArrays.h - A program's arrays on the command line -*- C++ -*-===//
 //
-// How arrays come to a program that is run from a command line, and what it
-// shows and writes at its end: the same for every tool that runs programs.
+// Reads the arrays of a program that is run from a command line, and prints and
+// writes its results. All tools that run programs use this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,47 +17,48 @@
 
 namespace ccn::runtime {
 
-/// `name=value` as given on the command line.
+/// `name=value` pairs from the command line.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 /// An argument or a result of a program.
 struct ProgramArray {
   std::string name;
   ElementType type = ElementType::F32;
-  /// Its external form: the global shape, after a leading dimension for each
-  /// mesh axis along which it is local or partial.
+  /// The shape of the external form: a leading dimension for each mesh axis
+  /// along which the array is local or partial, then the global shape.
   Shape shape;
-  /// As the language writes it: "f32[8, 4] sliced(0)".
+  /// The type as the language writes it: "f32[8, 4] sliced(0)".
   std::string typeName;
-  /// Whether its global shape is a scalar's.
+  /// Whether the global shape has no dimensions.
   bool isScalar = false;
-  /// Whether it comes from a list of buffers.
+  /// Whether the array is passed as a list of buffers.
   bool isScattered = false;
-  /// An argument; an inout argument or a result.
+  /// isInput: an argument. isOutput: an inout argument or a result.
   bool isInput = false, isOutput = false;
 };
 
 class ProgramArrays {
 public:
-  /// `program` is its name.
+  /// `program` is the program's name.
   ProgramArrays(std::string program, std::vector<ProgramArray> arrays)
       : program(std::move(program)), arrays(std::move(arrays)) {}
 
-  /// Finds what `inputs` names: a .npy file of the external form; of a scalar
-  /// the number itself too; of a scattered argument a file for each buffer,
-  /// separated by commas. An error if there is no such argument, or its array
-  /// does not fit. It takes no memory for arrays.
+  /// Finds the values that `inputs` gives for arguments: a .npy file of the
+  /// external form; or a number, for a scalar; or a file for each buffer,
+  /// separated by commas, for a scattered argument. An error if there is no
+  /// such argument or the value does not fit it. Allocates no memory for
+  /// arrays.
   Status find(const NamedValues &inputs);
 
-  /// Reads what was found.
+  /// Reads the values that find() found.
   Result<std::map<std::string, HostTensor>> read() const;
 
-  /// Whether `outputs` names inout arguments and results and files that can be
-  /// written, as is to be known before a long run.
+  /// An error unless `outputs` names inout arguments or results, and files that
+  /// can be written. Callers check this before a long run.
   Status checkOutputs(const NamedValues &outputs);
 
-  /// Prints `p: f32[1003] = 0.1, 0.2, 0.3, ..., 0.9`, the first and the last
-  /// three elements.
+  /// Prints the first and the last three elements: `p: f32[1003] = 0.1, 0.2,
+  /// 0.3, ..., 0.7, 0.8, 0.9`.
   void print(std::ostream &os, const std::string &name,
              const HostTensor &tensor) const;
 
@@ -66,7 +67,8 @@ public:
                const NamedValues &outputs) const;
 
 private:
-  /// What an argument is to be: a number, or what files of these shapes hold.
+  /// The value of an argument: a number, or the content of files with these
+  /// shapes.
   struct Source {
     const ProgramArray *array = nullptr;
     std::optional<ElementBytes> number = {};
@@ -83,7 +85,7 @@ private:
   std::vector<ProgramArray> arrays;
   /// The sizes of a scattered argument's buffers, in order.
   std::map<std::string, std::vector<int64_t>> pieces;
-  /// What was found.
+  /// The values that find() found.
   std::vector<Source> sources;
 };
 

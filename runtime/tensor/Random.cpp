@@ -1,6 +1,6 @@
 //===- Random.cpp - Counter-based random numbers --------------------------===//
 //
-// Philox, and the walk over a slice's global indices.
+// Implements Philox, and a loop over a slice's global indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +17,20 @@ namespace ccn::runtime {
 
 namespace {
 
-/// The elements that one thread draws at a time, which take it a millisecond.
+/// How many elements one thread draws at a time, which takes about a
+/// millisecond.
 constexpr int64_t chunk = int64_t(1) << 18;
 
 uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
 uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
 
-/// The 32 bits drawn by each index of a stream.
+/// The 32 bits that each index of a stream draws.
 class Draws {
 public:
   Draws(uint64_t seed, uint64_t stream)
       : key{low(seed), high(seed)}, stream(stream) {}
 
-  /// Of `n` indices from `first` on.
+  /// Draws for `n` indices from `first` on.
   void take(uint64_t first, int64_t n, uint32_t *bits) const {
     uint64_t counter = first / 4;
     size_t lane = first % 4;
@@ -62,9 +63,9 @@ Status checkPosition(ElementType type, const Shape &shape,
   return Status();
 }
 
-/// Calls body(first, n, global) for the blocks of elements [begin, end) of a
-/// slice: those at [first, first + n) have the global indices global,
-/// global + 1, ...
+/// Calls body(first, n, global) for blocks that cover the elements [begin, end)
+/// of a slice. Elements [first, first + n) of the slice have the global indices
+/// from `global` on.
 template <typename Body>
 void forEachGlobalBlock(const Shape &shape, int64_t begin, int64_t end,
                         const GlobalPosition &position, Body body) {
@@ -78,7 +79,7 @@ void forEachGlobalBlock(const Shape &shape, int64_t begin, int64_t end,
           (rest / strides[dim] + position.offsets[dim]) * globalStrides[dim];
       rest %= strides[dim];
     }
-    // Up to the end of the row.
+    // A block ends at the end of a row at the latest.
     int64_t size = std::min(width - at % width, end - at);
     forEachBlock(size, [&](int64_t first, int64_t n) {
       body(at + first, n, static_cast<uint64_t>(global + first));
@@ -143,8 +144,8 @@ double drawScale(ElementType type, const Shape &shape) {
   constexpr int unscaledBits = 3;
   if (!isFloat(type) || shape.size() < 2)
     return 1;
-  // [T, H] has columns of T, [E, H, F] of H, and a filter [O, C, h, w] is
-  // summed over C, h and w.
+  // The number of products in a sum: T for a matrix [T, H], H for a batch [E,
+  // H, F], and for filters [O, C, h, w] C * h, a little less than C * h * w.
   double summed = 1;
   for (size_t dim = shape.size() > 2 ? 1 : 0; dim + 1 < shape.size(); ++dim)
     summed *= static_cast<double>(shape[dim]);
@@ -186,7 +187,7 @@ Result<HostTensor> randomFill(ElementType type, const Shape &shape,
       return ((bits >> 8) + 1) * unit;
     });
   else if (isFloat(type))
-    // Exact, as these are integers of up to 2^24.
+    // Exact, as `(bits >> 8) + 1` is at most 2^24.
     fill(float(), [unit = static_cast<float>(scale * 0x1p-24)](uint32_t bits) {
       return static_cast<float>((bits >> 8) + 1) * unit;
     });

@@ -1,8 +1,8 @@
 //===- Random.h - Counter-based random numbers ------------------*- C++ -*-===//
 //
-// Random draws that depend on a seed and on an element's GLOBAL index alone, so
-// that every mesh, layout and schedule draws the same bits: dropout, and the
-// values of program inputs that were not given.
+// Random numbers that depend only on a seed and an element's GLOBAL index, so
+// that every mesh, layout and schedule draws the same bits. They serve dropout
+// and the values of program inputs that the user did not give.
 //
 // The generator is Philox4x32-10 of J. Salmon, M. Moraes, R. Dror, D. Shaw,
 // "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
@@ -23,8 +23,8 @@ namespace ccn::runtime {
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
                                    std::array<uint32_t, 2> key);
 
-/// Where a slice lies in the tensor it is a slice of: the whole tensor's shape
-/// and, for each dimension, the index at which the slice begins.
+/// Where a slice lies in the whole tensor: the whole tensor's shape and, for
+/// each dimension, the index at which the slice begins.
 struct GlobalPosition {
   Shape shape;
   Shape offsets;
@@ -35,31 +35,32 @@ struct GlobalPosition {
 ///
 /// The element of global row-major index i draws 32 bits: lane i % 4 of Philox
 /// with key (low, high half of seed) and counter (low, high half of i / 4, 0,
-/// 0). With u = (bits >> 8) * 2^-24 it is kept if u >= p, compared exactly.
+/// 0). The element is kept if u = (bits >> 8) * 2^-24 >= p, compared exactly.
 /// The factor 1 / (1 - p) is computed in f64 and rounded to the compute type
 /// (f64 for f64, else f32); the product is rounded once to the type. `x` is a
 /// float tensor, 0 <= p <= 1.
 Result<HostTensor> dropout(const HostTensor &x, double p, uint64_t seed,
                            const GlobalPosition &position);
 
-/// By what the floats of an argument that was not given are scaled: a power of
-/// two, 1 for scalars, vectors and small matrices. `shape` is the argument's
-/// global one.
+/// The factor for the random floats of an argument that the user did not give:
+/// a power of two, which is 1 for scalars, vectors and small matrices. `shape`
+/// is the argument's global shape.
 ///
-/// Of a larger one, about 8 divided by how many elements a product sums that
-/// it is the second factor of: those of a column, or of a filter but for its
-/// last dimension. So chains of products stay far from overflow in 16 bits. It
-/// is at least 8 times the type's smallest normal number, below which too few
-/// bits would be drawn.
+/// For larger shapes, about 8 / n, where n is the number of products in each
+/// sum if the argument is the second factor of a product: the length of a
+/// column, or the size of a filter. So chains of products stay far from
+/// overflow in 16 bits. The factor is at least 8 times the type's smallest
+/// normal number, since smaller ones would leave too few bits.
 double drawScale(ElementType type, const Shape &shape);
 
-/// A tensor of `shape` at `position`: what an input that was not given holds.
+/// The random values of an input that the user did not give: the slice of
+/// `shape` at `position`.
 ///
 /// The element of global row-major index i draws 32 bits: lane i % 4 of Philox
 /// with key (low, high half of seed) and counter (low, high half of i / 4, low,
 /// high half of fnv1a(stream)). Floats are ((bits >> 8) + 1) * 2^-24, uniform
 /// in (0, 1], times `scale`, a power of two, rounded to the type (an 8-bit
-/// float may be 0); integers bits >> 30, in 0 .. 3; bools bits >> 31.
+/// float may be 0); integers are bits >> 30, in 0 .. 3; bools are bits >> 31.
 Result<HostTensor> randomFill(ElementType type, const Shape &shape,
                               const GlobalPosition &position, uint64_t seed,
                               std::string_view stream, double scale = 1);

@@ -1,7 +1,7 @@
-//===- RowTable.cpp - Rows of a table by index ----------------------------===//
+//===- RowTable.cpp - Kernels of gather_rows and scatter_rows -------------===//
 //
-// Rows are copied whole. Rows that are added to one target are added side by
-// side, so that their sum is rounded once.
+// gatherRows copies whole rows. addRows adds all rows with the same target
+// together, so that their sum is rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Calls body(position, row) for each index; stops at the first that is wrong.
+/// Calls body(position, row) for each index; stops at the first that is out of
+/// range.
 template <typename Body>
 Status forEachRow(RowTableSizes sizes, ElementType type,
                   const std::byte *indices, Body body) {
@@ -25,7 +26,7 @@ Status forEachRow(RowTableSizes sizes, ElementType type,
     int64_t n = std::min(blockSize, sizes.count - first);
     load(type, indices, first, n, values);
     for (int64_t i = 0; i < n; ++i) {
-      // A u64 too large for int64_t has become negative.
+      // A u64 that is too large for int64_t was loaded as a negative number.
       if (values[i] >= 0 && values[i] < sizes.tableRows) {
         body(first + i, values[i]);
         continue;
@@ -41,8 +42,8 @@ Status forEachRow(RowTableSizes sizes, ElementType type,
   return Status();
 }
 
-/// Adds rows to the one row that is their target, in the order of the (target,
-/// row) pairs.
+/// Adds rows to their common target row, in the order of the (target, row)
+/// pairs.
 template <typename T>
 void addToRow(ElementType type, int64_t width, const std::byte *rows,
               std::byte *table,
@@ -66,7 +67,8 @@ Status gatherRows(ElementType type, RowTableSizes sizes, const std::byte *table,
                   ElementType indexType, const std::byte *indices,
                   std::byte *to) {
   return forEachRow(sizes, indexType, indices, [&](int64_t i, int64_t row) {
-    // Rows that are there are in memory; of none the size may be any number.
+    // Not computed outside of the loop: rowSize may be any number if there are
+    // no rows, and the product could overflow.
     int64_t rowBytes = sizes.rowSize * sizeInBytes(type);
     if (rowBytes > 0)
       std::memcpy(to + i * rowBytes, table + row * rowBytes,
@@ -84,7 +86,7 @@ Status addRows(ElementType type, RowTableSizes sizes, ElementType indexType,
                  [&](int64_t i, int64_t row) { order.emplace_back(row, i); });
   if (!status)
     return status;
-  // Sorted, the rows of a target are side by side and in order.
+  // After sorting, all rows with the same target are adjacent and in order.
   std::sort(order.begin(), order.end());
   withAccumulator(type, [&](auto zero) {
     for (auto begin = order.begin(); begin != order.end();) {

@@ -1,4 +1,4 @@
-//===- RowTable.h - Rows of a table by index --------------------*- C++ -*-===//
+//===- RowTable.h - Kernels of gather_rows and scatter_rows -----*- C++ -*-===//
 //
 // The kernels of gather_rows and scatter_rows, for the reference interpreter
 // and the executor of plans. All arrays are row-major.
@@ -22,17 +22,17 @@ struct RowTableSizes {
   int64_t tableRows = 0, rowSize = 0, count = 0;
 };
 
-/// to[i] = table[indices[i]]. An error names the first index outside of the
-/// table.
+/// Sets to[i] = table[indices[i]] for each i. An error names the first index
+/// outside of the table.
 Status gatherRows(ElementType type, RowTableSizes sizes, const std::byte *table,
                   ElementType indexType, const std::byte *indices,
                   std::byte *to);
 
 /// Adds rows[i] to row indices[i] of `table`, for i in increasing order. f64
 /// and f32 add in f64, narrower floats in f32, with one rounding at the end;
-/// rows that no index names keep their bits; integers wrap. An error names the
-/// first index outside of the table, which then has not changed. `order` is
-/// memory that later calls use again.
+/// integers wrap. Rows that no index names keep their bits. An error names the
+/// first index outside of the table; the table is then unchanged. `order` is
+/// scratch memory that later calls reuse.
 Status addRows(ElementType type, RowTableSizes sizes, ElementType indexType,
                const std::byte *indices, const std::byte *rows,
                std::byte *table,

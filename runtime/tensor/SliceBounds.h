@@ -1,8 +1,7 @@
-//===- SliceBounds.h - The piece of a dimension that a rank holds *- C++
-//-*-===//
+//===- SliceBounds.h - The slice of a dimension of a rank -------*- C++ -*-===//
 //
-// The arithmetic of ragged slices, for the compiler's layouts and the runtime's
-// collectives alike.
+// The arithmetic of slices of unequal sizes, for the compiler's layouts and for
+// the runtime's collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +15,8 @@
 
 namespace ccn {
 
-/// The part of a dimension that one rank holds, in elements of what was cut.
+/// The slice of a dimension that one rank holds, in elements of the whole
+/// dimension.
 struct SliceBounds {
   int64_t offset;
   int64_t size;
@@ -24,11 +24,11 @@ struct SliceBounds {
   bool operator==(const SliceBounds &other) const = default;
 };
 
-/// Cuts a piece of `full` elements, of which the first `held` exist, by axes of
-/// the given sizes, outermost first, and takes the piece at `coordinates`. Each
-/// cut makes pieces of ceil(full / ranks) elements, the last ones short or
-/// empty, and the next one divides the full piece of the one before, so that
-/// all ranks agree on the piece's size without knowing which is short.
+/// Cuts `full` elements, of which only the first `held` exist, along axes of
+/// the given sizes, outermost first, and returns the slice at `coordinates`.
+/// Each cut makes slices of ceil(full / ranks) elements, of which the last ones
+/// may be short or empty. The next cut divides a full slice even where the
+/// slice is short, so all ranks agree on the sizes of slices.
 inline SliceBounds cutPiece(int64_t full, int64_t held,
                             std::span<const int64_t> axisSizes,
                             std::span<const int64_t> coordinates) {

@@ -1,7 +1,7 @@
-//===- Strided.cpp - Elements in steps of any size ------------------------===//
+//===- Strided.cpp - Copies of strided elements ---------------------------===//
 //
-// Neighbouring dimensions are merged; what is contiguous on both sides is one
-// memmove.
+// Neighbouring dimensions are merged; elements that are contiguous on both
+// sides are copied by one memmove.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
-//===- Strided.h - Elements in steps of any size ----------------*- C++ -*-===//
+//===- Strided.h - Copies of strided elements -------------------*- C++ -*-===//
 //
-// Copies between two arrays whose elements lie in steps of their own, for the
-// reference interpreter's movements and for the parts of plans alike; and which
-// steps are those of row-major elements.
+// Copies between two arrays with different strides, for the reference
+// interpreter and for the parts of plans; and a test for row-major strides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +15,7 @@
 
 namespace ccn::runtime {
 
-/// How many elements there are of `sizes`.
+/// The number of elements of an array of `sizes`.
 inline int64_t product(std::span<const int64_t> sizes) {
   int64_t count = 1;
   for (int64_t size : sizes)
@@ -24,8 +23,8 @@ inline int64_t product(std::span<const int64_t> sizes) {
   return count;
 }
 
-/// Whether elements of `sizes`, in these steps, follow each other in row-major
-/// order; if there are none they do.
+/// Whether an array of `sizes` with these strides is row-major and contiguous.
+/// True if it has no elements.
 inline bool isRowMajor(std::span<const int64_t> sizes,
                        std::span<const int64_t> strides) {
   bool isSo = true;
@@ -39,21 +38,24 @@ inline bool isRowMajor(std::span<const int64_t> sizes,
   return isSo;
 }
 
-/// One dimension of a strided copy; strides in elements, of any sign.
+/// One dimension of a strided copy. Strides are in elements and may be
+/// negative.
 struct CopyDim {
   int64_t size, outStride, inStride;
 };
 using CopyDims = std::vector<CopyDim>;
 
-/// Drops dimensions of size 1 and merges neighbours that are contiguous in each
-/// other on both sides, which makes the inner loop long.
+/// Drops dimensions of size 1, and merges two neighbouring dimensions if one
+/// stride reaches all their elements on both sides. This makes the inner loop
+/// long.
 CopyDims mergeDims(std::span<const CopyDim> dims);
 
-/// Whether no index exists.
+/// Whether a dimension has size 0, so that there is no element.
 bool isEmpty(std::span<const CopyDim> dims);
 
-/// Calls body(outFirst, inFirst), in elements, for each index of `dims`, which
-/// are not empty, in row-major order.
+/// Calls body(outFirst, inFirst) for each index of `dims` in row-major order;
+/// both are offsets in elements. `dims` must not be empty in the sense of
+/// isEmpty.
 template <typename Body>
 void forEachIndex(std::span<const CopyDim> dims, Body body) {
   constexpr size_t few = 8;
@@ -79,8 +81,8 @@ void forEachIndex(std::span<const CopyDim> dims, Body body) {
 }
 
 /// Copies elements of `elementSize` bytes (1, 2, 4 or 8) from `in` to `out`,
-/// the addresses of index 0. What is written and what is read do not overlap,
-/// unless both are the same elements.
+/// the addresses of index 0. Source and destination must not overlap, unless
+/// they are identical.
 void copyStrided(int elementSize, std::span<const CopyDim> dims,
                  const std::byte *in, std::byte *out);
 
