@@ -37,11 +37,14 @@ struct ConvolutionSizes {
   ConvolutionAxis vertical, horizontal;
 };
 
-/// y[n, o, i, j] = sum over (c, u, v) in row-major order, from 0, of x[n, c, i
-/// * stride + u - before, j * stride + v - before] * w[o, c, u, v], without the
-/// positions in the padding; row-major, of `type`, which is not bool. Sums
-/// accumulate as in multiplyMatrices. `y` overlaps neither x nor w.
-/// An error if there is no memory for one widened image and the filters.
+/// Sets y[n, o, i, j] to the sum over (c, u, v), in row-major order, from 0, of
+///
+///   x[n, c, i * stride + u - before, j * stride + v - before] * w[o, c, u, v]
+///
+/// where positions in the padding are left out. All arrays are row-major and of
+/// `type`, which must not be bool. Sums accumulate as in multiplyMatrices. `y`
+/// must not overlap x or w. An error if there is no memory for one widened
+/// image and the filters.
 Status convolve(ElementType type, const ConvolutionSizes &sizes,
                 const std::byte *x, const std::byte *w, std::byte *y,
                 Workspace &workspace);
