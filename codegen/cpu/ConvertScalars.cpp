@@ -1,9 +1,9 @@
 //===- ConvertScalars.cpp - arith and math to the LLVM dialect ------------===//
 //
-// MLIR's own conversions do most of it. The patterns here have a higher benefit
-// and cover what those would leave to LLVM's choice: NaN of minimum and
-// maximum, functions of libm, and narrow floats, whose conversions are free of
-// branches so that they vectorize.
+// MLIR's own conversions handle most operations. The patterns here have a
+// higher benefit and handle what those would leave to LLVM: NaN in minimum and
+// maximum, functions of libm, and narrow floats. Conversions of narrow floats
+// have no branches, so that they vectorize.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace ccn::codegen {
 
 namespace {
 
-/// A binary floating point format of at most 16 bits; as the template of that
+/// A binary floating point format of at most 16 bits, like the template of that
 /// name in runtime/tensor/NarrowFloat.h.
 struct FloatFormat {
   int exponentBits, mantissaBits;
@@ -54,7 +54,8 @@ struct FloatFormat {
   }
 };
 
-/// Integer operations in short: of the arith dialect, which converts on.
+/// Short names for integer operations of the arith dialect, which are converted
+/// afterwards.
 class Bits : public ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
@@ -108,7 +109,7 @@ public:
   }
 };
 
-/// The float whose pattern is the scalar `bits`; runtime::decodeAs.
+/// The float whose pattern is `narrow`, as runtime::decodeAs computes it.
 Value decode(Bits &b, FloatFormat format, Value narrow, bool byHardware) {
   Value bits = b.extend(narrow, 32);
   Value sign =
@@ -120,7 +121,7 @@ Value decode(Bits &b, FloatFormat format, Value narrow, bool byHardware) {
     value = b.asBits(LLVM::FPExtOp::create(b, b.getF32Type(), half));
   } else {
     value = b.shiftLeft(magnitude, 23 - format.mantissaBits);
-    // As there, the product is exact and takes care of subnormals.
+    // As in decodeAs, the product is exact, for subnormals too.
     if (format.bias() != 127)
       value = b.asBits(arith::MulFOp::create(
           b, b.asFloat(value), b.real(std::ldexp(1.0, 127 - format.bias()))));
@@ -138,10 +139,11 @@ Value decode(Bits &b, FloatFormat format, Value narrow, bool byHardware) {
   return b.asFloat(b.select(isNaN, nan, value));
 }
 
-/// Rounds a double to a float to odd: toward zero, with the last bit set if
-/// that is not exact. So it rounds on to every narrower format as the double
-/// does. (S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded
-/// sums: proved algorithms using rounding to odd", IEEE TC 57(4), 2008.)
+/// Rounds a double to a float, to odd: toward zero, with the last bit set if
+/// the float is not exact. Rounding the float to a narrower format then gives
+/// the same result as rounding the double. (S. Boldo, G. Melquiond, "Emulation
+/// of a FMA and correctly rounded sums: proved algorithms using rounding to
+/// odd", IEEE TC 57(4), 2008.)
 Value roundToOdd(Bits &b, Value value) {
   Value nearest = arith::TruncFOp::create(b, b.getF32Type(), value);
   Value back = arith::ExtFOp::create(b, b.getF64Type(), nearest);
@@ -156,7 +158,7 @@ Value roundToOdd(Bits &b, Value value) {
   return b.asFloat(b.bitOr(truncated, b.extend(inexact, 32)));
 }
 
-/// The pattern of `value`, a float; runtime::encodeAs.
+/// The pattern of the float `value`, as runtime::encodeAs computes it.
 Value encode(Bits &b, FloatFormat format, Value value, bool byHardware) {
   Value bits = b.asBits(value);
   Value magnitude = b.bitAnd(bits, 0x7fffffff);
@@ -170,8 +172,9 @@ Value encode(Bits &b, FloatFormat format, Value value, bool byHardware) {
     Value pattern = LLVM::BitcastOp::create(b, b.getIntegerType(16), half);
     result = b.bitAnd(b.extend(pattern, 32), format.signBit() - 1);
   } else {
-    // Normal results: to nearest by adding half of the last place, less one
-    // unless the kept part is odd. A carry increments the exponent.
+    // Normal results: to round to nearest, ties to even, add half of the last
+    // place, minus one bit if the kept part is even. A carry increments the
+    // exponent.
     Value odd = b.bitAnd(b.shiftRight(magnitude, dropped), 1);
     Value rounded =
         b.add(b.add(magnitude, (int64_t(1) << (dropped - 1)) - 1), odd);
@@ -179,8 +182,8 @@ Value encode(Bits &b, FloatFormat format, Value value, bool byHardware) {
     if (format.bias() != 127) {
       result =
           b.add(result, -(int64_t(127 - format.bias()) << format.mantissaBits));
-      // Subnormal results: in the sum with a number whose last place is that of
-      // the format's smallest, the hardware rounds.
+      // Subnormal results: the hardware rounds the sum with a number whose last
+      // place is the format's smallest value.
       double magic = std::ldexp(1.0, 24 - format.bias() - format.mantissaBits);
       Value sum = arith::AddFOp::create(b, b.asFloat(magnitude), b.real(magic));
       Value subnormal = b.subtract(b.asBits(sum), b.asBits(b.real(magic)));
@@ -264,7 +267,7 @@ struct ConvertNarrowConstant : ConvertOpToLLVMPattern<arith::ConstantOp> {
   }
 };
 
-/// Between a narrow float and its bits there is nothing to do.
+/// A narrow float is represented by its bits, so there is nothing to do.
 struct ConvertNarrowBitcast : ConvertOpToLLVMPattern<arith::BitcastOp> {
   explicit ConvertNarrowBitcast(const LLVMTypeConverter &converter)
       : ConvertOpToLLVMPattern(converter, ours) {}
@@ -278,8 +281,8 @@ struct ConvertNarrowBitcast : ConvertOpToLLVMPattern<arith::BitcastOp> {
   }
 };
 
-/// runtime::maximum and runtime::minimum: the sum of two numbers of which one
-/// is NaN is NaN; equal numbers differ at most in the sign of zero.
+/// As runtime::maximum and runtime::minimum: if either number is NaN, so is the
+/// sum, which is the result; equal numbers differ at most in the sign of zero.
 template <typename Op, bool isMaximum>
 struct ConvertExtremum : ConvertOpToLLVMPattern<Op> {
   explicit ConvertExtremum(const LLVMTypeConverter &converter)
@@ -306,7 +309,7 @@ struct ConvertExtremum : ConvertOpToLLVMPattern<Op> {
   }
 };
 
-/// A call of libm's function of doubles.
+/// Converts an operation to a call of a libm function of doubles.
 template <typename Op> struct ConvertToLibm : ConvertOpToLLVMPattern<Op> {
   ConvertToLibm(const LLVMTypeConverter &converter, StringRef name)
       : ConvertOpToLLVMPattern<Op>(converter, ours), name(name) {}
@@ -342,7 +345,7 @@ template <typename Op> struct ConvertToLibm : ConvertOpToLLVMPattern<Op> {
         rewriter, module.getLoc(), name,
         LLVM::LLVMFunctionType::get(wide,
                                     llvm::SmallVector<Type>(arity, wide)));
-    // Nobody looks at errno, so calls can move out of loops.
+    // No code reads errno, so calls may move out of loops.
     auto none = LLVM::ModRefInfo::NoModRef;
     function.setMemoryEffectsAttr(LLVM::MemoryEffectsAttr::get(
         rewriter.getContext(), none, none, none, none, none, none));
@@ -354,7 +357,7 @@ template <typename Op> struct ConvertToLibm : ConvertOpToLLVMPattern<Op> {
   StringRef name;
 };
 
-/// The functions of libm, in the order of the operations below.
+/// Functions of libm, in the order of the operations below.
 constexpr llvm::StringLiteral libmFunctions[] = {"exp",  "log", "tanh", "erf",
                                                  "erfc", "pow", "fmod"};
 using LibmOps = std::tuple<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp,

@@ -1,7 +1,8 @@
 //===- ConvertScalars.h - arith and math to the LLVM dialect ----*- C++ -*-===//
 //
-// The conversion of scalar code to the LLVM dialect with the interpreter's
-// results: libm's functions of double, and narrow floats by integer operations.
+// Converts scalar code to the LLVM dialect so that results equal those of the
+// interpreter: math functions call libm's functions of double, and narrow
+// floats are computed by integer operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +14,12 @@
 namespace ccn::codegen {
 
 /// Converts all operations of the arith and math dialects in the functions of
-/// `module`, which are in the LLVM dialect otherwise. With `hasF16C` the target
-/// converts between f16 and f32 itself.
+/// `module`; everything else must be in the LLVM dialect already. With
+/// `hasF16C`, instructions of the target convert between f16 and f32.
 ///
-/// Functions of the math dialect that are not an instruction are libm's of
-/// double, whose result is rounded for f32. Narrow floats become their bits;
-/// from f64 they are rounded once.
+/// Operations of the math dialect that are not single instructions call libm's
+/// functions of double; for f32, the result is then rounded. Narrow floats
+/// become their bits. Conversions from f64 to narrow floats round once.
 llvm::LogicalResult convertScalars(mlir::ModuleOp module, bool hasF16C);
 
 /// Whether converted code may call a function of that name.

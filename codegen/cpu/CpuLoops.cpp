@@ -1,9 +1,10 @@
 //===- CpuLoops.cpp - Machine code for loop nests -------------------------===//
 //
-// From kernels to an MLIR module, to LLVM IR, to an optimized module, to an
-// object file and a shared object. LLVM's passes are picked by hand: the
-// functions are small, have no calls but libm's, and come with everything out
-// of the loops that can be, so little more than the vectorizer is needed.
+// Kernels become an MLIR module, then LLVM IR, which is optimized and compiled
+// to object files and linked to a shared object. LLVM's passes are chosen by
+// hand: the functions are small, call only libm, and buildLoopNest has already
+// moved out of loops what does not change in them, so little more than the
+// vectorizer is needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,8 +94,8 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    // A call of libm stays what it is: what LLVM takes for equal, such as
-    // pow(x, 2) and x * x, has other bits.
+    // Keep calls of libm: LLVM would replace some by code with other bits, such
+    // as pow(x, 2) by x * x.
     for (llvm::Instruction &instruction : llvm::instructions(function))
       if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
           call && !llvm::isa<llvm::IntrinsicInst>(call))
@@ -119,7 +120,7 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   if (!isRare) {
     passes.addPass(llvm::InstCombinePass());
     passes.addPass(llvm::SimplifyCFGPass());
-    // Without interleaving: it makes the code larger, and the CPU overlaps
+    // No interleaving, which would make the code larger; the CPU overlaps
     // iterations anyway.
     passes.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(
         /*InterleaveOnlyWhenForced=*/true, /*VectorizeOnlyWhenForced=*/false)));
@@ -132,14 +133,14 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       passes.run(function, functions);
 }
 
-/// How many loops are worth a thread of their own: about 20 ms.
+/// So many loops are worth a thread of their own: they take about 20 ms.
 constexpr size_t smallestShare = 8;
 
 unsigned threadCount() {
   return std::min(4u, std::thread::hardware_concurrency());
 }
 
-/// The loops that one thread compiles: all are rare, or none is.
+/// The loops that one thread compiles. Either all of them or none are rare.
 struct Share {
   llvm::Error prepare(MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
                       const Target &target) {
@@ -176,8 +177,9 @@ llvm::Expected<CompiledLoops> compileLoops(MLIRContext *context,
                                            const Target &target) {
   if (llvm::Error error = checkKernels(kernels))
     return error;
-  // MLIR's part is a tenth of the time; LLVM's is done by a few threads. Rare
-  // loops have shares of their own, as they are compiled in another way.
+  // MLIR takes a tenth of the time, LLVM the rest, for which several threads
+  // are used. Rare loops are in separate shares, as they are compiled in
+  // another way.
   std::vector<LoopKernel> usual, rare;
   for (const LoopKernel &kernel : kernels)
     (kernel.isRare ? rare : usual).push_back(kernel);

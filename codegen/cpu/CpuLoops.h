@@ -1,9 +1,9 @@
 //===- CpuLoops.h - Machine code for loop nests -----------------*- C++ -*-===//
 //
-// Compiles the loops of a plan for the CPU: from the scalar function that a
-// loop applies to each element to a shared object that exports one function for
-// each loop. Results are bit for bit those of the reference interpreter's
-// kernels: no fast-math, no contraction, its accumulators and its one order.
+// Compiles the loops of a plan for the CPU: from the scalar functions that
+// loops apply to each element to a shared object that exports one function for
+// each loop. Results equal those of the reference interpreter bit for bit: no
+// fast-math, no contraction, the same accumulators and the same order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,23 +17,24 @@ namespace ccn::codegen {
 
 struct CompiledLoops {
   /// An ELF shared object that exports a runtime::LoopFunction for each kernel,
-  /// under its name; it needs libm.
+  /// under the kernel's name. It needs libm.
   std::string object;
-  /// What a CPU must have to execute it, by the names in /proc/cpuinfo.
+  /// The CPU features that the object needs, as named in /proc/cpuinfo.
   std::vector<std::string> cpuFeatures;
 };
 
-/// Compiles loops into one object. Fails if a kernel is not as LoopKernel.h
-/// says.
+/// Compiles loops into one object. Fails if a kernel violates the rules in
+/// LoopKernel.h.
 ///
-/// In a compiled function, an output does not overlap an input except exactly:
-/// with the same address and strides. An output's elements are distinct.
+/// Callers of a compiled function must pass outputs that do not overlap an
+/// input, unless address and strides are the same. The elements of an output
+/// must be distinct.
 llvm::Expected<CompiledLoops>
 compileLoops(mlir::MLIRContext *context, llvm::ArrayRef<LoopKernel> kernels,
              const Target &target = Target::host());
 
-/// The optimized LLVM IR that compileLoops generates code for, as text. All
-/// kernels are rare, or none is.
+/// The optimized LLVM IR for which compileLoops generates code, as text. Either
+/// all kernels or none must be rare.
 llvm::Expected<std::string>
 printOptimizedLoops(mlir::MLIRContext *context,
                     llvm::ArrayRef<LoopKernel> kernels,

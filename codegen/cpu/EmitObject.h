@@ -22,13 +22,15 @@ namespace ccn::codegen {
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(const Target &target, bool isRare);
 
-/// The object file of an optimized module; empty if the target has none.
+/// The object file of an optimized module; empty if LLVM cannot generate object
+/// files for the target.
 std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine);
 
-/// Lets LLD run while this is there: LLD sets all options of LLVM, which are
-/// global, to their defaults. Waits until no thread generates code, and gives
-/// the options back to those that do. Without it, what a process compiles first
-/// would have other instructions than what it compiles later.
+/// LLD may run only while such an object exists, since LLD resets LLVM's
+/// options, which are global. The constructor waits until no thread generates
+/// code; the destructor sets our options again. Otherwise code that a process
+/// compiles later would have other instructions than the code that it compiles
+/// first.
 class KeepOptions {
 public:
   KeepOptions();

@@ -1,7 +1,7 @@
 //===- LinkShared.cpp - From object files to a shared object ------------===//
 //
-// LLD reads and writes files; they lie in a temporary directory that is gone
-// when the link is done.
+// LLD reads and writes files, so they are in a temporary directory, which is
+// removed when the link is done.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ llvm::Error failed(const llvm::Twine &what, std::error_code code) {
   return llvm::createStringError(code, what + ": " + code.message());
 }
 
-/// The path of the libm that this process uses, so that the object asks for the
+/// The path of the libm that this process uses, so that the object requires the
 /// same versions of its functions.
 llvm::Expected<std::string> findLibm() {
   void *libm = dlopen("libm.so.6", RTLD_LAZY);

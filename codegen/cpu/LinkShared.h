@@ -1,6 +1,6 @@
 //===- LinkShared.h - From object files to a shared object ----*- C++ -*-===//
 //
-// LLD as a library.
+// Links object files with LLD as a library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 namespace ccn::codegen {
 
 /// Links relocatable ELF objects, which may use libm, to a shared object that
-/// exports their global symbols. Fails if a symbol is defined nowhere. May be
-/// called by several threads, which take turns.
+/// exports their global symbols. Fails if a symbol is undefined. Several
+/// threads may call this; they take turns.
 llvm::Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects);
 
 } // namespace ccn::codegen

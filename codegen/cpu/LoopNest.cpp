@@ -1,10 +1,11 @@
 //===- LoopNest.cpp - From a loop's body to the function ------------------===//
 //
-// All loops test at their end: a function returns, or takes a path for
-// reductions of nothing, before the first loop if any of its sizes is 0. So
-// whatever does not change in a loop can be computed before it, as it is
-// computed at least once. That is done here, by the depth of loops at which an
-// operation's operands are known, since only the kernel says what cannot alias.
+// All loops test their condition at the end, since a size of 0 is handled
+// before the first loop: the function returns, or takes a path for empty
+// reductions. So every loop body runs at least once, and what does not change
+// in a loop can be computed before it. This file does that, by the depth of
+// loops at which an operation's operands are known; LLVM could not, as only the
+// kernel says what does not alias.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@ namespace ccn::codegen {
 
 namespace {
 
-/// The type in memory: a bool is a byte, and narrow floats are their bits,
-/// which LLVM need not know.
+/// The type in memory: a byte for bool, and an integer of the same size for
+/// narrow floats.
 Type storageType(Type element) {
   if (element.isInteger(1))
     return IntegerType::get(element.getContext(), 8);
@@ -33,8 +34,8 @@ Type storageType(Type element) {
   return scalarType(element);
 }
 
-/// The type in which elements accumulate. Integers need no wider one than their
-/// own: sums and products wrap anyway.
+/// The type in which elements accumulate. Integers accumulate in their own
+/// type, since sums and products wrap anyway.
 Type accumulatorType(Type element) {
   if (!isa<FloatType>(element))
     return scalarType(element);
@@ -42,8 +43,8 @@ Type accumulatorType(Type element) {
   return isNarrowFloat(element) ? builder.getF32Type() : builder.getF64Type();
 }
 
-/// How many sums of a reduction advance at once. Four hide the latency of an
-/// addition; the code grows with them.
+/// How many results of a reduction are summed at once. Four hide the latency of
+/// an addition; more would make the code larger.
 constexpr int64_t laneCount = 4;
 
 /// Builds one function.
@@ -53,7 +54,7 @@ public:
   void build();
 
 private:
-  /// A loop that runs; its body is being built.
+  /// A loop whose body is being built.
   struct OpenLoop {
     Block *block;
     Value index, end;
@@ -61,10 +62,10 @@ private:
   };
   /// One of the elements that are computed at once.
   struct Lane {
-    /// Of each operand the address of the current element; of a position its
-    /// value.
+    /// For each operand, the address of the current element; for a position,
+    /// its value.
     llvm::SmallVector<Value> current;
-    /// The body's values.
+    /// The values of the kernel's body in this lane.
     IRMapping values;
   };
 
@@ -78,7 +79,7 @@ private:
   OpenLoop openLoop(Value begin, Value end, int64_t step);
   void closeLoop(const OpenLoop &loop, bool isInnermost);
 
-  // Operands are counted as in `data`: inputs, positions, outputs.
+  // Operands are numbered as in `data`: inputs, positions, outputs.
   int64_t operandCount() const {
     return static_cast<int64_t>(kernel.inputs.size() + kernel.outputs.size()) +
            kernel.positions;
@@ -124,17 +125,17 @@ private:
   func::ReturnOp yield;
 
   llvm::SmallVector<Value> sizes, strides;
-  /// Of each operand the address at index 0; of a position its value there.
+  /// For each operand, the address at index 0; for a position, its value there.
   llvm::SmallVector<Value> data;
   llvm::SmallVector<Value> failures;
-  /// The depth of loops at which each value of the body is known: 0 before all
-  /// loops, `dims` in the innermost.
+  /// The depth of loops at which each value of the body is known: 0 is before
+  /// all loops, `dims` in the innermost loop.
   llvm::DenseMap<Value, int64_t> levels;
   llvm::SmallVector<Lane> lanes;
   /// The accumulators of each lane, output by output.
   llvm::SmallVector<Value> sums;
-  /// There are no elements: the loops over the kept dimensions write what a
-  /// reduction of nothing gives.
+  /// Whether the path for empty reductions is being built: the loops over the
+  /// kept dimensions write the result of reducing no elements.
   bool ofNothing = false;
 };
 
@@ -182,8 +183,7 @@ void NestBuilder::loadArguments() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Opens a loop over [begin, end), which is not empty; the step divides its
-/// size.
+/// Opens a loop over [begin, end), which is not empty. `step` divides its size.
 NestBuilder::OpenLoop NestBuilder::openLoop(Value begin, Value end,
                                             int64_t step) {
   Block *before = b.getInsertionBlock();
@@ -228,7 +228,7 @@ int64_t NestBuilder::innerStepOf(int64_t operand) const {
   return kernel.outputs[operand - outputOperand(0)].innerStep;
 }
 
-/// Moves all operands to `index` of dimension `dim`.
+/// Moves all operands of a lane to `index` of dimension `dim`.
 void NestBuilder::move(Lane &lane, int64_t dim, Value index) {
   for (int64_t operand = 0; operand < operandCount(); ++operand) {
     bool reduced = dim >= kernel.dims - kernel.reducedDims;
@@ -285,8 +285,8 @@ void NestBuilder::store(const Lane &lane, size_t output, Value value) {
   store.setAccessGroupsAttr(b.getArrayAttr({group}));
 }
 
-/// Computes what is known first within `level` loops: inputs, what depends on
-/// them, and failures.
+/// Computes what becomes known within `level` loops: loads of inputs,
+/// operations that depend on them, and failures.
 void NestBuilder::computeLevel(Lane &lane, int64_t level) {
   for (BlockArgument argument : body->getArguments())
     if (levels.lookup(argument) == level)
@@ -313,9 +313,8 @@ Value NestBuilder::constant(Type type, double value) {
       b, FloatAttr::get(cast<FloatType>(type), value));
 }
 
-/// What a reduction begins with. As the interpreter's neutral element of the
-/// same name (lib/Interpreter/Reduce.cpp), and as there -0 where there are
-/// addends.
+/// The value with which a reduction begins, as the function of the same name in
+/// lib/Interpreter/Reduce.cpp has it: -0 for sums that have addends.
 Value NestBuilder::neutral(const LoopOutput &output, bool ofNothing) {
   ReductionKind kind = *output.reduction;
   Type type = accumulatorType(output.element);
@@ -382,7 +381,8 @@ Value NestBuilder::accumulate(const LoopOutput &output, Value sum,
   llvm_unreachable("all kinds are handled");
 }
 
-/// The element of a sum: rounded once, of a mean after the division.
+/// The element for an accumulated value: rounded once, for a mean after the
+/// division.
 Value NestBuilder::finish(const LoopOutput &output, Value sum) {
   if (*output.reduction == ReductionKind::mean)
     sum =
@@ -397,7 +397,7 @@ Value NestBuilder::finish(const LoopOutput &output, Value sum) {
 // The nest
 //===----------------------------------------------------------------------===//
 
-/// Whether one of the dimensions [firstDim, lastDim) has no index.
+/// Whether one of the dimensions [firstDim, lastDim) has size 0.
 Value NestBuilder::anyEmpty(int64_t firstDim, int64_t lastDim) {
   Value any = arith::ConstantIntOp::create(b, 0, 1);
   Value zero = i64(0);
@@ -435,7 +435,7 @@ void NestBuilder::finishSums() {
                                b, accumulatorType(output.element), *sum++)));
 }
 
-/// What is done for one index of all loops, for all lanes.
+/// Builds what is done at one index of all loops, for all lanes.
 void NestBuilder::buildElement() {
   auto sum = sums.begin();
   for (const Lane &lane : lanes)
@@ -468,8 +468,8 @@ void NestBuilder::buildLoop(int64_t dim, Value begin, Value end, int64_t step) {
   closeLoop(loop, dim + 1 == kernel.dims);
 }
 
-/// The loop over the last kept dimension of a reduction: several sums advance
-/// at once, as each alone would wait for its additions one by one.
+/// Builds the loop over the last kept dimension of a reduction. It computes
+/// several sums at once, as a single sum would wait for each of its additions.
 void NestBuilder::buildLanes(int64_t dim) {
   Value whole = LLVM::AndOp::create(b, sizes[dim], i64(-laneCount));
   auto [blocks, afterBlocks] = branchIf(
@@ -527,8 +527,8 @@ void NestBuilder::build() {
   function = LLVM::LLVMFuncOp::create(b, kernel.name, type);
   loadArguments();
 
-  // At which depth each value is known: an input that the innermost loop does
-  // not move is known outside of it.
+  // Finds the depth at which each value is known: an input that does not move
+  // in the innermost loop is known outside of it.
   for (BlockArgument argument : body->getArguments()) {
     int64_t operand = argument.getArgNumber();
     bool isInput = operand < static_cast<int64_t>(kernel.inputs.size());

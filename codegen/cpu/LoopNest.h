@@ -1,7 +1,7 @@
 //===- LoopNest.h - From a loop's body to the function ----------*- C++ -*-===//
 //
-// Builds the function of a loop kernel: control flow and memory in the LLVM
-// dialect around scalars that are still in arith and math.
+// Builds the function of a loop kernel: control flow and memory accesses in the
+// LLVM dialect, around scalar operations that are still in arith and math.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,8 @@
 
 namespace ccn::codegen {
 
-/// Adds the kernel's function to `module`. The kernel passes checkKernel.
+/// Adds the kernel's function to `module`. checkKernel must have accepted the
+/// kernel.
 void buildLoopNest(mlir::ModuleOp module, const LoopKernel &kernel);
 
 } // namespace ccn::codegen
