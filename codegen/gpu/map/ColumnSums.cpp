@@ -1,4 +1,4 @@
-//===- ColumnSums.cpp - Sums along other than rows ------------------------===//
+//===- ColumnSums.cpp - Sums along columns --------------------------------===//
 
 #include "codegen/gpu/map/ColumnSums.h"
 
@@ -18,11 +18,11 @@ namespace {
 
 /// With fewer elements it does not matter, on any GPU, who takes them.
 constexpr int64_t fewestElements = 8192;
-/// Likewise where blocks wait for each other between loops.
+/// The same for several loops, between which blocks wait for each other.
 constexpr int64_t fewestOfLoops = 65536;
-/// For each element of an array of scratch so many are summed up, at least.
+/// For each element of a scratch array, at least so many elements are summed.
 constexpr int64_t leastOfArrays = 16;
-/// The most bytes that a thread has of sums of one element of each output.
+/// The most accumulator bytes of a thread for one element of each output.
 constexpr int64_t mostBytesOfSums = 128;
 
 bool isUniform(const LoopOperand &input) {
@@ -126,8 +126,8 @@ bool codegen::sumsColumns(const runtime::RowsPart &rows) {
       return false;
     elements = std::max(elements, runtime::product(loop.sizes));
   }
-  // Teams have arrays in registers or shared memory, where these go through
-  // memory.
+  // Scratch arrays of all rows go through device memory, those of teams do not,
+  // so the arrays must be small compared with what is summed.
   return elements >= fewest && llvm::all_of(arrays, [&](const auto &array) {
            return array.second.count * leastOfArrays <= elements;
          });

@@ -1,8 +1,9 @@
-//===- ColumnSums.h - Sums along other than rows ----------------*- C++ -*-===//
+//===- ColumnSums.h - Sums along columns ------------------------*- C++ -*-===//
 //
-// Where what is summed up is not contiguous, but neighbours of the results are,
-// rows are columns of a matrix: threads that took the elements of one would
-// load far more than they need.
+// In some reductions the elements of one sum are not contiguous, but those of
+// neighbouring sums are: they sum the columns of a matrix. If a team summed
+// each column, it would load far more than it needs. So neighbouring threads
+// compute neighbouring sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,32 +17,32 @@
 
 namespace ccn::codegen {
 
-/// The bytes of what a loop that reduces has of one element of each output
-/// while it sums up, at most.
+/// Accumulator bytes for one element of each output of a reduction.
 int64_t bytesOfSums(const runtime::Loop &loop);
 
-/// Whether the loops of a part are such sums, of enough elements, and what is
-/// made of their results.
+/// Whether a part consists of such sums, of enough elements, and of loops that
+/// use their results.
 bool sumsColumns(const runtime::RowsPart &rows);
 
-/// The dimension of a loop in which neighbours are: the last that is kept, but
-/// for those of one element.
+/// The dimension of a loop in which results are neighbours: the last that is
+/// kept and has more than one element.
 std::optional<size_t> columnsOf(const runtime::Loop &loop);
 
-/// Whether an input has several elements for each result.
+/// Whether an input has several elements for one result.
 bool isSummed(const runtime::Loop &loop, const runtime::LoopOperand &input);
 
-/// An array of scratch of all rows.
+/// A scratch array that holds all rows at once.
 struct SpreadArray {
   runtime::ElementType type;
   int64_t count = 0;
-  /// All operands that are of it.
+  /// All operands that refer to it.
   std::vector<runtime::LoopOperand *> operands;
 };
 
-/// Lays out arrays of scratch for all rows at once, and returns them by number.
-/// Where rows are neighbours, those of an array's elements are of rows too, and
-/// loops go through them last.
+/// Changes the scratch arrays of `rows` so that they hold all rows at once, and
+/// returns them by number. If the results of neighbouring rows are neighbours,
+/// the row becomes the innermost dimension of these arrays, and of the loops
+/// that do not reduce.
 std::map<int, SpreadArray> spreadScratch(runtime::RowsPart &rows);
 
 } // namespace ccn::codegen

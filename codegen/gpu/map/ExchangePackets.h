@@ -1,6 +1,7 @@
-//===- ExchangePackets.h - What exchanges send at a time --------*- C++ -*-===//
+//===- ExchangePackets.h - The packets of exchanges -------------*- C++ -*-===//
 //
-// The sizes of an exchange by packets, by which its elements are shared out.
+// Sizes of the packets of LL and Lamport exchanges, which decide how their
+// elements are divided among threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,12 +12,12 @@
 
 namespace ccn::codegen {
 
-/// What a packet of an exchange has of elements, in bytes.
+/// The bytes of elements in a packet.
 inline int64_t payloadOf(runtime::Exchange exchange) {
   return exchange == runtime::Exchange::LL ? 8 : 16;
 }
-/// What a thread has of packets on their way at once, in bytes of elements: its
-/// registers hold them.
+/// The bytes of elements in the packets that a thread has in flight at once;
+/// its registers hold them.
 constexpr int64_t exchangedByThread = 64;
 /// What exchanges have in memory begins at multiples of so many bytes.
 constexpr int64_t exchangeAlignment = 256;

@@ -1,8 +1,8 @@
-//===- KernelPlan.h - What a GPU kernel is to be ----------------*- C++ -*-===//
+//===- KernelPlan.h - The plan of a GPU kernel ------------------*- C++ -*-===//
 //
-// The result of `map`: of a rank's launch the threads, memory and parts of its
-// kernel, and what each part does where. Whoever writes the kernel decides
-// nothing.
+// The result of `map`: the threads, memory and parts of the kernel of a rank's
+// launch, and how each part is executed. The code that writes the kernel
+// decides nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,30 +20,31 @@
 
 namespace ccn::codegen {
 
-/// A row of matrices that begins to come while ranks wait.
+/// Rows that teams prefetch while ranks wait for each other.
 struct Prefetch {
   Team team;
   int64_t rows;
   runtime::View view;
-  /// From row to row, and of a row, in bytes.
+  /// The bytes from row to row, and of a row.
   int64_t step, bytes;
 };
 
-/// A part of a launch, or a few that a skeleton does together.
+/// A part of a launch, or a few parts that a skeleton executes together.
 struct PartPlan {
   llvm::ArrayRef<runtime::Part> parts;
   std::unique_ptr<SkeletonPlan> plan = {};
-  /// What is left for a barrier is done before.
+  /// Whether deferred work (LaunchMapper.h) is done before.
   bool finishesBefore = false;
-  /// Whether a cluster's blocks wait, before, until all have begun.
+  /// Whether the blocks of a cluster first wait until all of them have begun.
   bool opensCluster = false;
-  /// The segment in which it waits and is done, if the launch has several and
-  /// it is in one; and whether it is only the segment in which it waits.
+  /// The segment in which the part waits and is executed, if the launch has
+  /// several segments and the part is in one. leavesSegment: the part only
+  /// waits in it.
   std::optional<int> segment = {};
   bool leavesSegment = false;
-  /// How it waits for parts before it.
+  /// How this part waits for earlier ones.
   Wait wait = Wait::None;
-  /// Before a barrier, or an exchange.
+  /// What is prefetched before this part, a barrier or an exchange.
   std::vector<Prefetch> prefetches = {};
 };
 
@@ -51,30 +52,32 @@ struct KernelPlan {
   explicit KernelPlan(const PartPlaces &places) : places(places) {}
 
   std::string name;
-  /// Of the program's file (runtime::Launch).
+  /// Lines of the program's file (see runtime::Launch).
   std::vector<int> lines = {};
-  /// With the buffers of the launch's workspace.
+  /// Includes the buffers in the launch's workspace.
   PartPlaces places;
-  /// Without name, numbers and number of the kernel.
+  /// Without the fields that follow from the kernel's text: its name and
+  /// numbers, and its number in `launch`.
   runtime::GpuKernel properties;
   runtime::GpuLaunch launch;
-  /// Whether it accesses lists of buffers, combines what others have, exchanges
-  /// what it then works on, or sums up all, which takes many registers: CUDA's
-  /// compiler would rather spill some, or wait for some of the others' memory
-  /// before it reads the rest, than have fewer blocks at once.
+  /// Whether the kernel needs many registers, so that one block for each
+  /// multiprocessor must do (for `__launch_bounds__`): it accesses scattered
+  /// arguments, combines values of other ranks, exchanges what it then computes
+  /// with, or sums everything. Otherwise CUDA's compiler would spill registers,
+  /// or serialize loads of other ranks' memory, to fit more blocks.
   bool takesRegisters = false;
-  /// Whether all of its parts need no more registers than leave those of
-  /// another block.
+  /// Whether all parts need so few registers that two blocks fit a
+  /// multiprocessor (for `__launch_bounds__`).
   bool takesFewRegisters = false;
-  /// Whether ranks wait for each other in it.
+  /// Whether ranks wait for each other in the kernel.
   bool usesEpoch = false;
   /// Whether the launch has several segments.
   bool isCut = false;
-  /// Whether the blocks of a cluster wait for each other at the end, before
-  /// which others may access what they have.
+  /// Whether the blocks of clusters access each other's memory. They then wait
+  /// for each other at the end, so that none ends before.
   bool opensClusters = false;
   std::vector<PartPlan> parts;
-  /// Whether something is left for a barrier at the end.
+  /// Whether deferred work remains at the end.
   bool finishesAfter = false;
 };
 

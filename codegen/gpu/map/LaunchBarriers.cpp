@@ -1,7 +1,7 @@
 //===- LaunchBarriers.cpp - Where the blocks of a kernel wait -------------===//
 //
-// Compares the bytes that each part reads and writes with those of the parts
-// before it, since the last barrier.
+// Compares the bytes that each part reads and writes with those of the earlier
+// parts since the last barrier.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,18 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// Of what the first block, or cluster, alone touches.
+/// The step of a region that only the first block or cluster accesses.
 constexpr int64_t undivided = std::numeric_limits<int64_t>::max();
 
 struct Region {
   AccessedBytes bytes;
-  /// If blocks, or clusters, take it in turns: how far apart the bytes are that
-  /// one and the next begin with, and how many each has. 0 if it is shared out
-  /// in another way.
+  /// If blocks or clusters take the region in turns: the distance in bytes
+  /// between the first bytes of one and of the next, and how many bytes each
+  /// has. 0 if the region is divided in another way.
   int64_t step = 0, share = 0;
   bool isOfCluster = false;
-  /// If the blocks of a cluster have equal parts of it: of how many elements. 0
-  /// if not.
+  /// If the blocks of a cluster divide elements equally: how many elements;
+  /// else 0.
   int64_t elements = 0;
 
   Wait before(const Region &later) const {
@@ -43,7 +43,7 @@ struct Region {
       return Wait::None;
     if (step == 0 || step != later.step)
       return Wait::Grid;
-    // Whether a block, or a cluster, meets only itself.
+    // Whether a block or cluster only accesses what it accessed before.
     int64_t shift = later.bytes.begin - bytes.begin;
     bool isOwn = step == undivided ||
                  (shift + later.share <= step && share <= shift + step);
@@ -73,7 +73,7 @@ struct Touched {
     llvm::append_range(reads, other.reads);
     llvm::append_range(writes, other.writes);
   }
-  /// How `later` must wait for this.
+  /// How a part that accesses `later` must wait for one that accesses this.
   Wait before(const Touched &later) const {
     return std::max({compare(writes, later.reads),
                      compare(writes, later.writes),
@@ -81,8 +81,8 @@ struct Touched {
   }
 };
 
-/// Whether a part is an exchange of no more packets than a block has threads,
-/// of elements of `size` bytes.
+/// Whether a part is an exchange with at most as many packets as a block has
+/// threads; elements have `size` bytes.
 bool isOfOneBlock(const Part &part, int64_t size) {
   const auto *exchange = std::get_if<ExchangePart>(&part);
   return exchange && exchange->exchange != Exchange::Schedule &&
@@ -90,8 +90,9 @@ bool isOfOneBlock(const Part &part, int64_t size) {
              threadsPerBlock * codegen::payloadOf(exchange->exchange);
 }
 
-/// How many elements a row of an access has, or an exchange of which a cluster
-/// takes `share` at a time, if they are contiguous, in their order; else 0.
+/// How many contiguous elements a cluster divides among its blocks: of an
+/// exchange, `share` at a time; else those of a row. 0 if they are not
+/// contiguous.
 int64_t elementsInOrder(const PartAccess<const View> &access, int64_t share) {
   if (share > 0)
     return std::min(share, access.extent);
@@ -123,14 +124,14 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part, int64_t share,
     if (rowsOfBlock >= 1 && rows->rows <= rowsOfBlock) {
       region.step = undivided;
     } else if (rowsOfBlock >= 1) {
-      // Of each row as much as of the last.
+      // Assume as much of each row as of the last.
       int64_t row = view.strides.front();
       region.step = rowsOfBlock * row * size;
       region.share = (access.extent - (rows->rows - rowsOfBlock) * row) * size;
     } else if (rows) {
       if (share > 0 && isRowMajor(rows->loops.front().sizes, view.strides))
         region.step = region.share = share * size;
-      // The first thread of all writes what is one element.
+      // The first thread of the grid writes a single element.
       if (access.writes && access.extent == 1)
         region.step = undivided;
     } else if (share == undivided || (share == 0 && isOfOneBlock(part, size))) {
@@ -143,10 +144,11 @@ Touched touchedBy(const Plan &plan, int rank, const Part &part, int64_t share,
   return touched;
 }
 
-/// How many elements of an exchange by packets, the first of `parts`, blocks
-/// take at a time, so that each has those that it takes of the next part: a
-/// barrier of all blocks takes about as long as the exchange. 0 if that cannot
-/// be, or if the others would wait too long for one block.
+/// `parts` begins with an exchange by packets. Finds how many elements blocks
+/// must take at a time so that each block exchanges the elements that it uses
+/// in the next part; this saves a barrier of all blocks, which takes about as
+/// long as the exchange. 0 if that is impossible, or if other blocks would wait
+/// too long for one.
 int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
                   bool areClusters, const Machine::Gpu &machine) {
   const auto *exchange = std::get_if<ExchangePart>(&parts.front());
@@ -167,17 +169,17 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
   bool isOne = rowsOfBlock >= 1 && rows->rows <= rowsOfBlock;
   int64_t count = exchange->outputCount;
   if (rowsOfBlock == 0) {
-    // 16 bytes of each thread.
+    // 16 bytes for each thread.
     if (!codegen::isElementwise(*rows))
       return 0;
     count = tile = threadsPerBlock * 16 / size;
   } else if (!isOne) {
     count = exchange->outputCount / rows->rows * rowsOfBlock;
   }
-  // Twice what its threads send at once.
+  // At most twice what the threads of a block send at once.
   if (count * size > 2 * threadsPerBlock * exchangedByThread)
     return 0;
-  // No packet is of two blocks.
+  // A packet must not belong to two blocks.
   if (!isOne && count * size % payloadOf(exchange->exchange) != 0)
     return 0;
   int64_t share = isOne ? undivided : count;
@@ -187,15 +189,15 @@ int64_t findShare(const Plan &plan, int rank, ArrayRef<Part> parts,
   return wait == Wait::Block || wait == Wait::Cluster ? share : 0;
 }
 
-/// Elements for themselves, and the sums of them that come later, of which
-/// blocks take `share` at a time: each sums up those that it has made, which
-/// needs no barrier of all blocks.
+/// A later part that sums independent elements. If blocks take `share` elements
+/// at a time in both parts, each block sums the elements that it has computed,
+/// without a barrier of all blocks.
 struct SharedSums {
   size_t part;
   int64_t share;
 };
 
-/// For the first of `parts`; none if that cannot be.
+/// The sums for the first of `parts`; none if there are no such sums.
 std::optional<SharedSums> findSums(const Plan &plan, int rank,
                                    ArrayRef<Part> parts,
                                    const Machine::Gpu &machine) {
@@ -209,7 +211,7 @@ std::optional<SharedSums> findSums(const Plan &plan, int rank,
       break;
     if (!codegen::sumsAll(*rows, machine))
       continue;
-    // Two vectors of each thread, or of much more than that.
+    // Two vectors for each thread, or eight if there are very many elements.
     int64_t share = threadsPerBlock * 8;
     if (product(rows->loops.front().sizes) > (int64_t(1) << 23))
       share *= 4;
@@ -262,7 +264,8 @@ void LaunchBarriers::addRank(const Plan &plan, int rank, const Launch &launch,
   std::vector<Wait> &waits = blocks[parts.size()];
   waits.resize(parts.size());
   Touched before;
-  // Whether threads may still use the block's shared memory for a part before.
+  // Whether threads may still use the block's shared memory for an earlier
+  // part.
   bool isSharedInUse = false;
   std::vector<int64_t> ofSums(parts.size());
   for (auto [i, part] : llvm::enumerate(parts)) {
@@ -326,13 +329,13 @@ void LaunchBarriers::addRanks(const Plan &plan, size_t launch,
   }
 }
 
-/// Whether a rank's parts are such as do not mind how many threads blocks have,
-/// and exchanges those of rows of clusters.
+/// Whether a rank's launch may have clusters: no part depends on the number of
+/// threads of a block, and each exchange belongs to rows of clusters.
 static bool
 mayHaveClusters(const Launch &launch,
                 llvm::function_ref<bool(const RowsPart &)> suitClusters) {
   bool isOfCluster = false;
-  // Backwards, to know what follows.
+  // Backwards, since an exchange depends on the part after it.
   for (size_t i = launch.parts.size(); i-- > 0;) {
     const Part &part = launch.parts[i];
     if (const auto *rows = std::get_if<RowsPart>(&part)) {
@@ -344,8 +347,9 @@ mayHaveClusters(const Launch &launch,
         return false;
     } else if ((!std::holds_alternative<CopyPart>(part) &&
                 !codegen::isFlagPart(part)) ||
-               // Of what another rank says when all its blocks have come: there
-               // may be fewer clusters at once than CUDA counts.
+               // A signal may be given only after all blocks of another rank
+               // have arrived, but fewer clusters may run at once than CUDA
+               // reports.
                std::holds_alternative<AwaitPart>(part)) {
       return false;
     } else {

@@ -1,9 +1,10 @@
 //===- LaunchBarriers.h - Where the blocks of a kernel wait -----*- C++ -*-===//
 //
-// Between two parts of a kernel its blocks wait for each other only if one
-// touches what the other writes; and if each block touches only what it writes
-// itself, its threads wait for each other; so of clusters of blocks. A barrier
-// of ranks before all other parts, or after them, needs no barrier of blocks.
+// Between two parts of a kernel, blocks wait for each other only if one part
+// accesses what the other writes. If each block accesses only what it wrote
+// itself, only the threads of each block wait for each other; likewise for
+// clusters of blocks. A barrier of ranks before all other parts, or after all
+// of them, needs no barrier of blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,57 +23,59 @@ namespace ccn::codegen {
 
 /// Whether a part is a barrier of ranks.
 bool isBarrier(const runtime::Part &part);
-/// Whether it only waits for other ranks, or lets them go on.
+/// Whether a part only sets flags of other ranks or waits for flags.
 bool isFlagPart(const runtime::Part &part);
 
-/// Whether the threads of a block leave each other something in its shared
-/// memory, or may: all parts have it from its beginning on.
+/// Whether a part may use the block's shared memory. All parts use it from its
+/// beginning on.
 bool takesSharedMemory(const runtime::Part &part);
 
-/// Whether all blocks share out the sums of part number `part` of a launch that
-/// are along other than rows, and no team has a row: unless blocks have rows
-/// that they exchange before.
+/// Whether part number `part` of a launch is divided by columns (ColumnSums.h),
+/// not by rows. This is not so if an exchange by packets comes before, since
+/// blocks then need the rows that they have exchanged.
 bool isByColumns(llvm::ArrayRef<runtime::Part> parts, size_t part);
 
-/// Who waits for whom: nobody, the threads of each block, those of each cluster
-/// of blocks, or all blocks.
+/// Who waits for each other: nobody, the threads of each block, those of each
+/// cluster of blocks, or all blocks.
 enum class Wait { None, Block, Cluster, Grid };
 
-/// Where the kernels of a launch wait. What one rank needs all do, so that they
-/// share kernels.
+/// Where the kernels of a launch wait. If one rank must wait, all ranks do, so
+/// that ranks can share kernels.
 class LaunchBarriers {
 public:
-  /// Of launch number `launch` of all ranks; whether clusters may have the rows
-  /// of one, nobody's if that is null.
+  /// For launch number `launch` of all ranks. suitClusters says whether
+  /// clusters may execute a rank's rows; if it is null, they never may.
   LaunchBarriers(const runtime::Plan &plan, size_t launch,
                  const Machine::Gpu &machine,
                  llvm::function_ref<bool(int rank, const runtime::RowsPart &)>
                      suitClusters = nullptr);
 
-  /// Whether clusters of blocks take the rows that blocks would, on all ranks:
-  /// where they can have all of them, and nothing waits for all blocks, which
-  /// would take longer than what there is to win.
+  /// Whether clusters execute the rows that blocks would execute otherwise, on
+  /// all ranks. This is so if clusters can execute all of them, and nothing
+  /// waits for all blocks, which would cost more than clusters gain.
   bool hasClusters() const { return areClusters; }
 
-  /// How a rank waits before part number `part` of `parts`.
+  /// How a rank with `parts` parts waits before part number `part`.
   Wait before(size_t part, size_t parts) const {
     return blocks.at(parts)[part];
   }
-  /// How many elements of part number `part` of a rank a block takes at a time,
-  /// maybe more than there are, if it is an exchange, every element is for
-  /// itself or all of them are summed; 0 if that is all the same.
+  /// How many elements a block must take at a time of a rank's part number
+  /// `part`; this may be more than there are. 0 if it does not matter. Only
+  /// exchanges, parts with independent elements, and sums of all elements have
+  /// such a number.
   int64_t shareOf(size_t rank, size_t part) const { return shares[rank][part]; }
   /// Whether the launch's barrier of ranks number `barrier` is at an edge of
-  /// the kernel: on all ranks before all other parts, or on all after them.
-  /// What one block of a rank waits for, those of the others tell it, so one
-  /// that is first on one rank and last on another is at no edge: all that the
-  /// other did must be done.
+  /// the kernel: on all ranks before all other parts, or on all ranks after all
+  /// other parts. At an edge, block i only synchronizes with block i of the
+  /// other ranks. That does not suffice for a barrier that is first on one rank
+  /// and last on another, where all blocks of the other rank must be done.
   bool isAtEdge(size_t barrier) const {
     return edges[barrier].first || edges[barrier].last;
   }
 
 private:
-  /// Both if there are barriers only.
+  /// Whether all other parts come after, or before. Both hold if there are only
+  /// barriers.
   struct Edge {
     bool first = true, last = true;
   };
@@ -83,14 +86,14 @@ private:
                const runtime::Launch &launch, const Machine::Gpu &machine);
 
   bool areClusters = false;
-  /// By the number of a rank's parts: ranks with as many wait at the same.
+  /// By the number of a rank's parts: ranks with equally many parts wait alike.
   std::map<size_t, std::vector<Wait>> blocks;
   /// By rank and part.
   std::vector<std::vector<int64_t>> shares;
   std::vector<Edge> edges;
 };
 
-/// Whether a rank's exchange writes elements that it reads.
+/// Whether a rank's exchange writes elements that it also reads.
 bool isInPlace(const runtime::Plan &plan, int rank,
                const runtime::ExchangePart &exchange);
 

@@ -1,4 +1,4 @@
-//===- LaunchMapper.cpp - From the parts of a launch to a kernel ----------===//
+//===- LaunchMapper.cpp - Maps the parts of a launch to a kernel ----------===//
 
 #include "codegen/gpu/map/LaunchMapper.h"
 
@@ -9,7 +9,7 @@ using namespace ccn;
 using namespace ccn::codegen;
 using namespace ccn::runtime;
 
-/// The product that a launch begins with, if a library may do it.
+/// The product with which a launch begins, if a library may compute it.
 static std::optional<GpuProduct> productOf(const PartPlaces &places,
                                            const Launch &launch) {
   const auto *part = launch.parts.empty()
@@ -19,7 +19,7 @@ static std::optional<GpuProduct> productOf(const PartPlaces &places,
     return (view.rank < 0 || view.rank == places.rank) &&
            !places.isScattered(view);
   };
-  // What writes nothing may say an input's place.
+  // The view of an empty result may refer to an input.
   bool isEmpty = part && (part->m == 0 || part->n == 0 ||
                           llvm::is_contained(part->batch, 0));
   if (!part || isEmpty || !canTake(part->a) || !canTake(part->b) ||
@@ -68,7 +68,7 @@ LaunchMapper::mapInner(size_t part, BlockShare own) {
   return skeleton->map(*this, part);
 }
 
-/// Whether what is left for a barrier must be done before a part.
+/// Whether deferred work must be done before a part.
 bool LaunchMapper::mustFinish(const Part &part, Wait wait,
                               size_t number) const {
   bool readsLast = false;
@@ -77,7 +77,7 @@ bool LaunchMapper::mustFinish(const Part &part, Wait wait,
                   for (const View &view : lastWrites)
                     readsLast |= kernel.places.overlap(access.view, view);
                 });
-  // All blocks of all ranks come to a barrier between other parts.
+  // A barrier between other parts is one of all blocks, so it does the work.
   if (isBarrier(part) && !facts.barriers.isAtEdge(barrier))
     return false;
   return isFlagPart(part) || std::holds_alternative<ExchangePart>(part) ||
@@ -85,7 +85,7 @@ bool LaunchMapper::mustFinish(const Part &part, Wait wait,
          (kernel.isCut && within != facts.cut.segmentOf(rank, number));
 }
 
-/// Decides what a part waits for, and in which segment it is.
+/// Decides what a part waits for, and in which segment it runs.
 void LaunchMapper::mapWaits(PartPlan &own, size_t number) {
   const Part &part = parts[number];
   const auto *rows = std::get_if<RowsPart>(&part);
@@ -93,12 +93,12 @@ void LaunchMapper::mapWaits(PartPlan &own, size_t number) {
   if (!isBarrier(part))
     own.wait = facts.barriers.before(number, parts.size());
   own.finishesBefore = mustFinish(part, own.wait, number) && finish();
-  // Blocks have begun while they exchanged.
+  // An earlier part may have opened the clusters already.
   own.opensCluster =
       kernel.properties.clusters && !kernel.opensClusters &&
       (own.wait == Wait::Cluster || (rows && !isElementwise(*rows)));
   kernel.opensClusters |= own.opensCluster;
-  // An exchange itself knows what it does in which of its segments.
+  // An exchange decides itself what it does in which of its segments.
   if (kernel.isCut && !isFlagPart(part) &&
       !(isExchange && own.wait == Wait::None))
     own.segment = isExchange ? facts.cut.exchangeOf(rank, exchange).first
@@ -120,7 +120,8 @@ void LaunchMapper::mapWaits(PartPlan &own, size_t number) {
         isExchange ? std::get<ExchangePart>(part).to.buffer : /*none=*/-1);
 }
 
-/// Maps a part, or several that go together; returns the number of the next.
+/// Maps a part, or several that one skeleton executes together; returns the
+/// number of the part after them.
 llvm::Expected<size_t> LaunchMapper::mapPart(size_t number) {
   share = {.tile = facts.barriers.shareOf(static_cast<size_t>(rank), number),
            .byColumns = isByColumns(parts, number)};

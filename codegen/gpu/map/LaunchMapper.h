@@ -1,7 +1,11 @@
-//===- LaunchMapper.h - From the parts of a launch to a kernel --*- C++ -*-===//
+//===- LaunchMapper.h - Maps the parts of a launch to a kernel --*- C++ -*-===//
 //
 // Goes through the parts of a rank's launch in the order in which its kernel
-// does them: decides what they wait for, and has skeletons decide the rest.
+// executes them. Decides what each part waits for, and asks skeletons to decide
+// the rest.
+//
+// Some work is deferred to a barrier: in the next barrier of blocks, the first
+// block does it after all blocks have arrived and before any continues.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +22,12 @@
 
 namespace ccn::codegen {
 
-/// What is known of a launch of all ranks before kernels are mapped.
+/// What is known of a launch, on all ranks, before its kernels are mapped.
 struct LaunchFacts {
   const LaunchBarriers &barriers;
   const LaunchSegments &cut;
   llvm::ArrayRef<LaunchPipeline> pipelines;
-  /// Of each exchange.
+  /// For each exchange of the launch.
   llvm::ArrayRef<ExchangeMemory> exchanges;
   const LoopKernels &bodies;
   Skeletons skeletons;
@@ -38,18 +42,18 @@ public:
         parts(kernel.places.own().launches[launch].parts),
         rank(kernel.places.rank), launch(launch) {}
 
-  /// All of it.
+  /// Maps the whole launch.
   llvm::Error map();
-  /// A part that a skeleton has taken with others: how it is done, by whoever
-  /// does one alone.
+  /// Maps one of several parts that a skeleton executes together: asks the
+  /// skeleton that would execute this part alone.
   llvm::Expected<std::unique_ptr<SkeletonPlan>> mapInner(size_t part,
                                                          BlockShare share);
 
-  /// Says that so many blocks have something to do.
+  /// Records that `blocks` blocks have something to do.
   void needBlocks(int64_t blocks) {
     kernel.launch.blocks = std::max(kernel.launch.blocks, blocks);
   }
-  /// Takes some of the launch's workspace and returns where it begins.
+  /// Reserves `bytes` bytes of the launch's workspace and returns their offset.
   int64_t takeWorkspace(int64_t bytes) {
     int64_t place = kernel.launch.workspaceBytes;
     kernel.launch.workspaceBytes += bytes;
@@ -59,19 +63,19 @@ public:
     int64_t &most = kernel.properties.sharedBytes;
     most = std::max(most, bytes);
   }
-  /// Nothing is left for a barrier any more.
+  /// Records that deferred work is done.
   void endLast() {
     isLeft = false;
     lastWrites.clear();
   }
-  /// All blocks wait for each other.
+  /// Records a barrier of all blocks, which also does deferred work.
   void gridBarrier() {
     kernel.properties.waits = true;
     endLast();
   }
-  /// Ranks wait for each other.
+  /// Records that ranks wait for each other.
   void meetRanks() { kernel.usesEpoch = kernel.properties.waits = true; }
-  /// Ends the choices of a loop.
+  /// Ends the choices for a loop.
   void settle(LoopPlan &loop) {
     loop.settle();
     kernel.takesRegisters |= loop.combinesFetched();
@@ -81,25 +85,24 @@ public:
   KernelPlan &kernel;
   const std::vector<runtime::Part> &parts;
   int rank;
-  /// Whether the first block has something to do when all blocks have come to
-  /// the next barrier, before any goes on, and what that writes.
+  /// Whether work is deferred to the next barrier, and what that work writes.
   bool isLeft = false;
   std::vector<runtime::View> lastWrites = {};
-  /// The segment of that.
+  /// The segment of the deferred work.
   int lastSegment = 0;
-  /// How many parts take so few registers as leave those of another block.
+  /// How many parts need so few registers that two blocks fit a multiprocessor.
   size_t partsOfFewRegisters = 0;
-  /// How blocks share out the part that is mapped.
+  /// How the part that is being mapped is divided among blocks.
   BlockShare share = {};
   /// How many exchanges, barriers and signals have been mapped.
   size_t exchange = 0, barrier = 0, signals = 0;
-  /// Whether the parts that are mapped are those of a pipeline.
+  /// Whether the parts that are being mapped belong to a pipeline.
   bool isInPipeline = false;
 
 private:
   void begin();
   void end();
-  /// Does what is left for a barrier, if there is something.
+  /// Adds a barrier if work is deferred; returns whether there was any.
   bool finish() {
     bool wasLeft = isLeft;
     if (wasLeft)
@@ -116,7 +119,7 @@ private:
   llvm::Expected<size_t> mapPart(size_t part);
 
   size_t launch;
-  /// The segment of the parts that were mapped last.
+  /// The segment of the part that was mapped last.
   std::optional<int> within;
 };
 

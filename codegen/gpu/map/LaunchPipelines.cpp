@@ -1,8 +1,9 @@
 //===- LaunchPipelines.cpp - Phases of a kernel in chunks -----------------===//
 //
-// Compares what all parts of all phases touch on all ranks. Elements that two
-// of them touch, one to write them, must be of the same unit in both: then they
-// are of the same block and chunk, wherever they are.
+// Compares the accesses of all parts of all phases on all ranks. If two parts
+// access the same elements and one writes them, the elements must belong to the
+// same unit in both. Then the same block accesses them in the same chunk, on
+// every rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,28 +25,29 @@ using namespace ccn::runtime;
 
 namespace {
 
-/// Elements for themselves that are shared out together: where they begin
-/// vectors do.
+/// Independent elements in a unit; vectors begin where units begin.
 constexpr int64_t elementsOfUnit = 64;
 /// The most elements of a vector.
 constexpr int64_t widest = 8;
 
-/// What a part touches.
+/// Bytes that a part accesses.
 struct Region {
   AccessedBytes bytes;
   bool writes;
-  /// From unit to unit; 0 if units are not one after the other.
+  /// The bytes from row to row or from element to element; 0 if they are not in
+  /// order.
   int64_t step;
 };
 
 struct PhasePart {
   std::vector<Region> regions;
-  /// Elements of what is for itself, else rows.
+  /// The number of independent elements, or of rows.
   int64_t count = 0;
   bool isByRows = false;
   /// The elements of a row.
   int64_t row = 0;
-  /// The size of what is stored in others' memory, 0 if nothing is.
+  /// The element size of what is stored in other ranks' memory; 0 if nothing
+  /// is.
   int64_t sent = 0;
 };
 
@@ -66,7 +68,7 @@ private:
   struct Phase {
     std::vector<PhasePart> parts;
     bool isPossible = true;
-    /// Of the barrier after it, -1 if there is none.
+    /// The group of the barrier after the phase; -1 if there is none.
     int group = -1;
   };
 
@@ -100,7 +102,7 @@ void Finder::addRank(int rank, const Launch &launch) {
   }
 }
 
-/// False if blocks cannot share it out in units.
+/// Sets what a part accesses; false if it cannot be divided into units.
 bool Finder::addPart(int rank, const Part &part, PhasePart &added) const {
   const std::vector<int64_t> *sizes = nullptr;
   if (const auto *rows = std::get_if<RowsPart>(&part)) {
@@ -128,7 +130,7 @@ bool Finder::addPart(int rank, const Part &part, PhasePart &added) const {
     Region region{bytesOf(plan, rank, access), access.writes, 0};
     int64_t size = region.bytes.elementSize;
     if (sizes) {
-      // Of one element; a unit has more.
+      // The bytes from element to element; a unit has several.
       if (isRowMajor(*sizes, view.strides))
         region.step = size;
     } else {
@@ -143,7 +145,8 @@ bool Finder::addPart(int rank, const Part &part, PhasePart &added) const {
   return true;
 }
 
-/// Whether there are such phases, between barriers of the same group.
+/// Whether these phases exist, can be divided, and are separated by barriers of
+/// one group.
 bool Finder::isPossible(size_t first, size_t phases) const {
   bool hasParts = llvm::any_of(ranks, [&](const std::vector<Phase> &own) {
     return first + phases <= own.size() &&
@@ -160,8 +163,8 @@ bool Finder::isPossible(size_t first, size_t phases) const {
          });
 }
 
-/// Whether blocks of one number alone touch the same; that holds of the first
-/// `checked` phases.
+/// Whether only blocks of the same number access the same elements. This is
+/// known for the first `checked` phases.
 bool Finder::isInStep(const LaunchPipeline &pipeline, size_t checked) const {
   auto stepOf = [&](const PhasePart &part, const Region &region) {
     return region.step * (part.isByRows ? 1 : pipeline.unit);
@@ -182,7 +185,8 @@ bool Finder::isInStep(const LaunchPipeline &pipeline, size_t checked) const {
   for (const auto &[rank, own] : llvm::enumerate(ranks))
     for (const auto &[otherRank, other] : llvm::enumerate(ranks))
       for (size_t i = pipeline.firstPhase; i < end; ++i)
-        // What ranks do in the same phase is in no order, but for that of each.
+        // Different ranks execute the same phase in no order, so compare phase
+        // i of one rank with later phases of others, and with parts of its own.
         for (size_t j = std::max(rank == otherRank ? i : i + 1,
                                  pipeline.firstPhase + checked);
              j < end; ++j)
@@ -193,7 +197,8 @@ bool Finder::isInStep(const LaunchPipeline &pipeline, size_t checked) const {
   return true;
 }
 
-/// Such phases, of which all but the last may be a pipeline that is known.
+/// The pipeline of `phases` phases from `first` on, if there is one. `shorter`
+/// is the pipeline of one phase less, if that is known.
 std::optional<LaunchPipeline>
 Finder::pipelineOf(size_t first, size_t phases,
                    const std::optional<LaunchPipeline> &shorter) const {
@@ -214,7 +219,7 @@ Finder::pipelineOf(size_t first, size_t phases,
   int64_t fewest = pipeline.unit > 0 ? machine.multiprocessors : 1;
   if (pipeline.unit == 0)
     pipeline.unit = elementsOfUnit;
-  // Vectors are not of two units.
+  // A vector must not belong to two units.
   if (pipeline.unit % widest != 0)
     return std::nullopt;
   int64_t sent = 0;

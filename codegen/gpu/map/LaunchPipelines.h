@@ -1,11 +1,12 @@
 //===- LaunchPipelines.h - Phases of a kernel in chunks ---------*- C++ -*-===//
 //
-// A barrier of ranks inside of a kernel lets no block go on before all have
-// come. Where the phases before and after it touch the same elements only with
-// blocks of the same number, these need wait for their like alone, and not for
-// all that these do: they go through the phases in chunks, a step with each
-// phase a chunk behind the one before it, so that what one phase sends is on
-// its way while the next works on what has come.
+// At a barrier of ranks inside a kernel, no block continues before all blocks
+// of all ranks have arrived. If two blocks with different numbers never access
+// the same elements in the phases before and after the barrier, block i only
+// needs to synchronize with block i of each peer, and only chunk by chunk. So
+// blocks execute the phases as a pipeline: in each step, every phase works on
+// one chunk, one chunk behind the phase before it. What one phase sends travels
+// while the next phase works on what has arrived.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,20 +20,23 @@
 
 namespace ccn::codegen {
 
-/// Phase i of a launch is what it does between its barriers number i - 1 and i.
+/// Phase i of a launch consists of the parts between its barriers number i - 1
+/// and i.
 struct LaunchPipeline {
   size_t firstPhase = 0, phases = 0;
-  /// What blocks share out: rows, or as many elements that are for themselves.
+  /// The elements of a unit, by which work is divided among blocks: a row, or
+  /// as many independent elements.
   int64_t unit = 0;
-  /// How many units there are in the first phase, on any rank. In parts with
-  /// more, those of the same number modulo this go together.
+  /// The largest number of units in the first phase on any rank. In parts with
+  /// more units, those with the same number modulo this one belong together.
   int64_t units = 0;
-  /// As many of a block are worth a step.
+  /// A block must have at least so many units in a step to make the step
+  /// worthwhile.
   int64_t leastUnits = 0;
 };
 
-/// The pipelines of launch number `launch`, the same on all ranks, in order:
-/// such as begin with a phase that sends.
+/// The pipelines of launch number `launch`, in order; they are the same on all
+/// ranks. Each begins with a phase that sends.
 std::vector<LaunchPipeline> findPipelines(const runtime::Plan &plan,
                                           size_t launch,
                                           const Machine::Gpu &machine);

@@ -1,7 +1,7 @@
 //===- LaunchSegments.cpp - Launches cut where ranks wait -----------------===//
 //
-// Levels are raised until nothing waits for its own or a later one, then
-// numbered without gaps.
+// Levels are raised until nothing waits for something of its own or a later
+// level. Then they are numbered without gaps, which gives the segments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ using namespace ccn::runtime;
 
 namespace {
 
-/// What an access covers, as a message from the access's first byte on; nothing
-/// if it writes elements twice.
+/// A message that covers an access, from the access's first byte on; nothing if
+/// the access writes elements twice.
 std::optional<GpuMessage> cover(const PartAccess<const View> &access,
                                 int64_t size) {
   GpuMessage message;
@@ -40,7 +40,8 @@ std::optional<GpuMessage> cover(const PartAccess<const View> &access,
   int64_t whole = std::exchange(message.bytes, size), span = size;
   for (auto [stride, count] : dims) {
     if (stride < span) {
-      // Elements are read more than once: all from the first to the last.
+      // Elements are read more than once: send everything from the first to the
+      // last.
       message.bytes = whole;
       message.counts.clear();
       message.strides.clear();
@@ -88,8 +89,8 @@ llvm::Error LaunchSegments::planExchanges() {
   return llvm::Error::success();
 }
 
-/// What other launches must have done: those that some rank waits for, and
-/// those whose signals are awaited.
+/// Finds the launches that must be done before: those for which some rank
+/// waits, and those whose signals are awaited.
 llvm::Error LaunchSegments::addWaits() {
   std::set<int> waits;
   for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
@@ -124,7 +125,8 @@ llvm::Error LaunchSegments::addWaits() {
   return llvm::Error::success();
 }
 
-/// The level after the schedule of an exchange, which begins at `level`.
+/// Raises the levels of a schedule that begins at `level`; returns the level
+/// after it.
 int LaunchSegments::cutSchedule(int rank, size_t exchange, int group,
                                 int level) {
   ExchangeSegments &own = exchanges[static_cast<size_t>(rank)][exchange];
@@ -187,7 +189,7 @@ llvm::Error LaunchSegments::cut() {
   return llvm::Error::success();
 }
 
-/// Calls visit(level) for all levels in which something is done.
+/// Calls visit(level) for each level in which work is done.
 static void forEachLevel(const Launch &launch, std::vector<int> &parts,
                          std::vector<ExchangeSegments> &exchanges,
                          llvm::function_ref<void(int &)> visit) {
@@ -230,8 +232,9 @@ void LaunchSegments::add(int segment, GpuMessage message) {
     list.push_back(std::move(message));
 }
 
-/// What an exchange sends: of a schedule to the takers' slots, else from the
-/// own to all, after its first segment.
+/// Adds the messages of an exchange. A schedule sends to the receivers' slots;
+/// other exchanges send this rank's data to all members after the first
+/// segment.
 void LaunchSegments::addMessages(int rank, const ExchangePart &part,
                                  size_t number) {
   const ExchangeSegments &own = exchangeOf(rank, number);

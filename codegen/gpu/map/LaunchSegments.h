@@ -1,13 +1,14 @@
 //===- LaunchSegments.h - Launches cut where ranks wait ---------*- C++ -*-===//
 //
-// GPUs that cannot access each other's memory execute a launch in segments, cut
-// at what waits for other ranks: a barrier, a signal that is awaited, the
-// inside of an exchange. Between segments they send each other what one reads
-// or writes in the memory of another.
+// GPUs that cannot access each other's memory execute a launch in segments. A
+// launch is cut wherever it waits for other ranks: at barriers, at waits for
+// signals, and inside exchanges. Between segments, GPUs send each other what
+// one reads or writes in the memory of another.
 //
-// A part's segment is the length of the longest way to it through what waits,
-// so that whatever must be done before it, on any rank, is in an earlier one,
-// and all ranks have segments of the same numbers.
+// The number of a part's segment is the largest number of waits on any path to
+// the part, over all ranks. So everything that must be done before the part, on
+// any rank, is in an earlier segment, and segments have the same numbers on all
+// ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,8 @@
 
 namespace ccn::codegen {
 
-/// What an exchange has of its own, the same on all ranks.
+/// The memory of an exchange: offsets and flags in symmetric memory, the same
+/// on all ranks.
 struct ExchangeMemory {
   int64_t slots = 0, flags = 0, freeFlags = 0, bufferBytes = 0;
 };
@@ -34,26 +36,26 @@ struct ExchangeMemory {
 /// The segments of an exchange on one rank.
 struct ExchangeSegments {
   int first = 0;
-  /// Of a schedule: what the rank does, and the segment of each action.
+  /// For a schedule: the rank's actions, and the segment of each action.
   runtime::MemberActions schedule;
   std::vector<int> actions;
 };
 
 class LaunchSegments {
 public:
-  /// Of launch number `launch` of all ranks. `shared` are the arguments that
-  /// ranks access of each other, `memory` is that of the launch's exchanges. An
-  /// error where it cannot be cut.
+  /// Cuts launch number `launch` of all ranks. `shared` are the arguments that
+  /// ranks access in each other's memory, `memory` is that of each exchange of
+  /// the launch. An error if the launch cannot be cut.
   static llvm::Expected<LaunchSegments>
   create(const runtime::Plan &plan, llvm::ArrayRef<int> shared, size_t launch,
          llvm::ArrayRef<ExchangeMemory> memory);
 
-  /// In which a rank does part number `part`, which is neither an exchange nor
-  /// only waits.
+  /// The segment in which a rank executes part number `part`, which must be
+  /// neither an exchange nor a part that only waits.
   int segmentOf(int rank, size_t part) const {
     return parts[static_cast<size_t>(rank)][part];
   }
-  /// Of the rank's exchange number `exchange` in the launch.
+  /// The segments of the rank's exchange number `exchange` in the launch.
   const ExchangeSegments &exchangeOf(int rank, size_t exchange) const {
     return exchanges[static_cast<size_t>(rank)][exchange];
   }
@@ -86,15 +88,15 @@ private:
   llvm::ArrayRef<int> shared;
   size_t launch;
   llvm::ArrayRef<ExchangeMemory> memory;
-  /// By rank.
+  /// By rank: the level of each part, later its segment.
   std::vector<std::vector<int>> parts;
   std::vector<std::vector<ExchangeSegments>> exchanges;
   runtime::GpuSegments result;
 
-  /// When all have come to a barrier or an exchange, by its number and group;
-  /// when a signal is given, by its giver, taker and flag; when a slot is sent,
-  /// by the exchange's number and group, the taker and the slot. 1 more, 0 is
-  /// not known.
+  /// The level after which something has happened; 0 if that is not known yet.
+  /// Barriers and exchanges that all members have reached, by number and group;
+  /// signals, by setter, waiter and flag; slots that were sent, by the
+  /// exchange's number and group, the receiver and the slot.
   std::map<std::pair<size_t, int>, int> barriers, meetings;
   std::map<std::tuple<int, int, int64_t>, int> signals;
   std::map<std::tuple<size_t, int, int, int>, int> slots;

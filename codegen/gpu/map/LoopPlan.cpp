@@ -1,4 +1,4 @@
-//===- LoopPlan.cpp - How a thread takes the elements of a loop -----------===//
+//===- LoopPlan.cpp - How threads execute a loop --------------------------===//
 
 #include "codegen/gpu/map/LoopPlan.h"
 
@@ -24,7 +24,7 @@ int64_t codegen::product(const LoopDims &dims) {
   return result;
 }
 
-/// Dimensions [first, end) of a loop, as few as possible.
+/// Dimensions [first, end) of a loop, merged into as few as possible.
 static LoopDims collapse(const runtime::Loop &loop, int64_t first,
                          int64_t end) {
   LoopDims dims;
@@ -140,7 +140,8 @@ void LoopPlan::chooseWidth() {
     if (operand.isPointer() && operand.step == 1 &&
         !(isReduced() && operand.isOutput))
       smallest = std::min(smallest, operand.size);
-  // Of several results every thread has what they are made of.
+  // A limit on the bytes of sums, since every thread holds those of `width`
+  // results.
   constexpr int64_t mostOfSums = 32;
   width = std::min(8, 16 / smallest);
   while (width > 1 && (!takes(width) ||
@@ -148,8 +149,8 @@ void LoopPlan::chooseWidth() {
     width /= 2;
 }
 
-/// The last dimension must be contiguous or repeat in all operands, and
-/// whatever else moves them keep them aligned.
+/// In all operands, the last dimension must have stride 1 or 0, and the strides
+/// of all other dimensions must keep vectors aligned.
 bool LoopPlan::takes(int wide) const {
   const LoopDims &dims = widthDims();
   if (dims.empty())
@@ -165,7 +166,7 @@ bool LoopPlan::takes(int wide) const {
       return false;
     contiguous |= operand.step == 1;
   }
-  // Where other dimensions follow, nothing may be left over.
+  // If there are other dimensions, the size must be a multiple of the width.
   bool alone = kept.size() + reduced.size() == 1 && !byRows && !byColumns;
   if (!contiguous || wide == 1 || last.size < wide ||
       (!alone && last.size % wide != 0))
@@ -222,10 +223,11 @@ void LoopPlan::addOperands(const PartPlaces &places) {
       if (info.access == Access::LoadReduced ||
           info.access == Access::StoreAll) {
         operand.members = places.members(info.group);
-        // Of slots their numbers.
+        // For slots, use their numbers.
         if (info.slots != 0)
           std::iota(operand.members.begin(), operand.members.end(), 0);
-        // Not all begin with the same.
+        // Each rank begins with itself, so that they store to different members
+        // first.
         if (operand.isOutput)
           std::rotate(operand.members.begin(),
                       std::find(operand.members.begin(), operand.members.end(),

@@ -1,8 +1,9 @@
-//===- LoopPlan.h - How a thread takes the elements of a loop ---*- C++ -*-===//
+//===- LoopPlan.h - How threads execute a loop ------------------*- C++ -*-===//
 //
-// Dimensions that are contiguous in each other in all operands are one. Where
-// the last is contiguous, several elements are loaded and stored at once; where
-// operands are contiguous along different dimensions, threads may take tiles.
+// Neighbouring dimensions are merged if one stride reaches all their elements
+// in every operand. If the last dimension is contiguous, threads load and store
+// several elements at once. If operands are contiguous along different
+// dimensions, threads may compute tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +18,12 @@
 
 namespace ccn::codegen {
 
-/// Loop kernels by the name that loops of plans have for them.
+/// Loop kernels, by the function names in the loops of plans.
 class LoopKernels {
 public:
   explicit LoopKernels(llvm::ArrayRef<LoopKernel> kernels);
 
-  /// What a loop computes; null if it copies.
+  /// The kernel of a loop; null if the loop copies.
   const LoopKernel *of(const runtime::Loop &loop) const {
     return loop.function.empty() ? nullptr : kernels.at(loop.function);
   }
@@ -31,94 +32,98 @@ private:
   std::map<std::string, const LoopKernel *> kernels;
 };
 
-/// A dimension, and the strides of all operands in it.
+/// A dimension, and the stride of each operand in it.
 struct LoopDim {
   int64_t size;
   std::vector<int64_t> strides;
 };
 using LoopDims = std::vector<LoopDim>;
 
-/// The number of indices.
+/// The product of all sizes.
 int64_t product(const LoopDims &dims);
 
-/// What a thread takes of two dimensions at once.
+/// The elements along two dimensions that a thread computes at once.
 struct LoopTile {
-  /// The dimension that rows are apart in, along which some operands are
-  /// contiguous, and that of their elements, along which the others are.
+  /// The dimension from row to row of the tile, along which some operands are
+  /// contiguous, and the dimension from column to column, along which the
+  /// others are.
   size_t rowDim, columnDim;
   int rows, columns;
-  /// Whether what is contiguous is in vectors, along columns of `rows` elements
-  /// and along rows of `columns`. If strides would not keep them aligned,
-  /// elements are accessed one by one.
+  /// Whether contiguous elements are accessed as vectors: of `rows` elements
+  /// along columns, of `columns` along rows. If strides do not keep vectors
+  /// aligned, elements are accessed one by one.
   bool hasVectors;
-  /// Whether its body leaves registers for those of another block, of which
-  /// CUDA's compiler would take some.
+  /// Whether the body needs so few registers that two blocks fit a
+  /// multiprocessor. CUDA's compiler would use more unless told so.
   bool takesFewRegisters = false;
 };
 
-/// Where an array of scratch is.
+/// Where a scratch array is.
 struct ScratchPlace {
-  /// Whether each thread has it, or what it takes of it, in memory of its own.
+  /// Whether each thread has the array, or its share of the array, in memory of
+  /// its own.
   bool isOwn = false;
-  /// Whether that is a part of the array: the elements that the thread takes of
-  /// all loops, one after the other.
+  /// Whether a thread's memory holds only its share: the elements that it
+  /// computes in all loops, one after the other.
   bool isPart = false;
-  /// Bytes from the start of the team's memory, or of the thread's.
+  /// The offset in bytes in the team's memory or, if isOwn, in the thread's.
   int64_t offset = 0;
-  /// From row to row, 0 if a team has one row at a time.
+  /// The bytes from row to row; 0 if a team has only one row at a time.
   int64_t rowBytes = 0;
 };
 
-/// What the loops of rows leave each other, by the numbers of arrays.
+/// The scratch arrays through which loops over rows pass values, by number.
 struct Scratch {
   std::map<int, ScratchPlace> places;
-  /// Of a team, and of a thread.
+  /// The bytes of a team's memory, and of a thread's.
   int64_t bytes = 0, ownBytes = 0;
 };
 
 class LoopPlan {
 public:
-  /// `kernel` is what the loop computes, null if it copies. `byRows`: dimension
-  /// 0 is the row that a team takes. `scratch`, which must outlive the plan, is
-  /// complete when text is written, and knows before how far apart rows are.
-  /// `byColumns`: of a reduction several results are made at once, neighbours
-  /// in the last dimension that is kept, rather than one of several elements.
+  /// `kernel` is what the loop computes, null if it copies. With `byRows`,
+  /// dimension 0 is the row of a team. `scratch` must outlive the plan; it must
+  /// have the bytes from row to row already, and must be complete when text is
+  /// written. With `byColumns`, a thread computes several results of a
+  /// reduction at once, neighbours in the last dimension that is kept, instead
+  /// of one result from several elements at once.
   LoopPlan(const PartPlaces &places, const runtime::Loop &loop,
            const LoopKernel *kernel, bool byRows, const Scratch &scratch,
            bool byColumns = false);
 
-  /// Whether so many elements of the last dimension, of those that `width` is
-  /// about, can be done at once where addresses allow.
+  /// Whether `width` elements of the last of widthDims() can be computed at
+  /// once, if addresses are aligned.
   bool takes(int width) const;
-  /// Lets another part set what elements it takes of a buffer, which it does
-  /// not load. What it sets, of what is fetched: "v1"; empty if there is no
-  /// such one operand, or if it has not as many elements as the loop.
+  /// Has another part provide the loop's elements of a buffer, which the loop
+  /// then does not load. Returns the name of the fetched value to set, such as
+  /// "v1". Empty if the loop does not have exactly one such operand, or not one
+  /// element for each of its own.
   std::string give(int buffer);
-  /// Lets threads take tiles, if operands are contiguous along different
-  /// dimensions; each element must be for itself.
+  /// Chooses a tile if operands are contiguous along different dimensions.
+  /// Elements must be independent.
   void chooseTile();
-  /// Ends the choices: a copy of one element to many reads it as any other.
+  /// Ends the choices. In a copy, no operand is treated as uniform any more.
   void settle();
 
-  /// Whether threads have parts of its operands in memory of their own.
+  /// Whether threads have shares of some operands in memory of their own.
   bool takesParts() const;
-  /// What is loaded for `width` elements, but for what a thread has of its own;
-  /// and that.
+  /// The bytes loaded for `width` elements: from memory, and from the thread's
+  /// own memory.
   int64_t fetchedBytes() const;
   int64_t ownBytes() const;
-  /// Whether it takes what several ranks have, and combines it; and whether it
-  /// does so for each element.
+  /// combinesRanks: whether an input combines values of several ranks.
+  /// combinesFetched: whether such an input is loaded for each element.
   bool combinesRanks() const;
   bool combinesFetched() const;
-  /// Whether addresses must be aligned for as many to be done at once.
+  /// Whether addresses must be aligned for `width` elements at once.
   bool needsAlignment() const;
   bool isReduced() const { return loop->reducedDims > 0; }
 
   LoopDims kept, reduced;
-  /// How many elements are done at once, at first as many as make up vectors
-  /// of 16 bytes.
+  /// How many elements are computed at once; initially as many as make up
+  /// vectors of 16 bytes.
   int width = 1;
-  /// If tiles are taken.
+  /// Set if threads compute tiles.
   std::optional<LoopTile> tile;
 
 protected:
@@ -127,29 +132,31 @@ protected:
     size_t index;
     bool isOutput;
     int size;
-    /// Of all members of a group, in the order in which they are accessed.
+    /// For an operand of a group: its members (or slot numbers), in the order
+    /// of access.
     std::vector<int> members;
     bool uniform = false;
-    /// Whether it is a part of a list of buffers.
+    /// Whether it belongs to a scattered argument.
     bool scattered = false;
-    /// Whether it is not loaded here.
+    /// Whether another part provides it (see give()).
     bool given = false;
-    /// The stride of the dimension that `width` is about.
+    /// The stride in the last of widthDims().
     int64_t step = 0;
 
     bool isPosition() const { return info->access == runtime::Access::Index; }
     bool isPointer() const { return !isPosition() && !uniform && !given; }
   };
 
-  /// Whether an operand is the one result of several elements.
+  /// Whether an operand is a result that is reduced from several elements.
   bool isResult(const Operand &operand) const {
     return isReduced() && operand.isOutput && !byColumns;
   }
-  /// The dimensions of which the last is the one that `width` is about.
+  /// The dimensions whose last one is divided into vectors of `width` elements.
   const LoopDims &widthDims() const {
     return isReduced() && !byColumns ? reduced : kept;
   }
-  /// Null if it is no scratch, or not placed yet.
+  /// The place of a scratch operand; null if it is not scratch or not placed
+  /// yet.
   const ScratchPlace *placeOf(const Operand &operand) const;
   bool isOwn(const Operand &operand) const {
     const ScratchPlace *place = placeOf(operand);
@@ -160,18 +167,18 @@ protected:
     return !operand.isOutput && (operand.isPointer() || operand.given) &&
            !isOwn(operand);
   }
-  /// Whether `width` elements of an operand go with as many of the loop, rather
-  /// than one.
+  /// Whether `width` elements of the loop use `width` elements of an operand,
+  /// not one.
   bool isVector(const Operand &operand) const {
     return operand.step == 1 && width > 1;
   }
   int64_t rowStride(const Operand &operand) const;
   bool mustAlign(const Operand &operand) const;
-  /// Whether positions of the first elements of vectors are multiples of their
-  /// width.
+  /// Whether the position of each vector's first element is a multiple of
+  /// `width`.
   bool beginsWithVectors(const Operand &position) const;
-  /// Along which dimension of a tile an operand has vectors, and of how many
-  /// elements.
+  /// The dimension of a tile along which an operand is contiguous, and the
+  /// number of elements of its vectors.
   std::optional<size_t> vectorDim(const Operand &operand,
                                   const LoopTile &of) const;
   int vectorOf(const Operand &operand) const;

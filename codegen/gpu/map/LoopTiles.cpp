@@ -1,4 +1,4 @@
-//===- LoopTiles.cpp - What a thread takes of two dimensions --------------===//
+//===- LoopTiles.cpp - How a loop's tiles are divided ---------------------===//
 
 #include "codegen/gpu/map/LoopTiles.h"
 
@@ -13,16 +13,18 @@ using namespace ccn;
 using namespace ccn::codegen;
 using runtime::Access;
 
-/// The registers that a tile may take, for each multiprocessor to have two
-/// blocks: one loads while the other stores.
+/// The most registers of a tile. Two blocks then fit a multiprocessor, so that
+/// one loads while the other stores.
 constexpr int64_t mostWords = 40;
-/// About how many instructions a tile may be, as bodies are written out for
-/// each element and CUDA's compiler works on many at once, but for tiles of few
-/// elements, and how many a function is.
+/// About how many instructions a tile may have, unless it has few elements, and
+/// how many a math function has. The body is unrolled for each element, and
+/// CUDA's compiler interleaves many of them.
 constexpr int64_t mostInstructions = 512, fewElements = 16, ofFunction = 16;
-/// Of fewer elements vectors are hardly worth it, and what is accessed in the
-/// other order is next to what is needed soon; and without vectors stores along
-/// short rows would be scattered more than loads are in their order.
+/// Tiles need at least leastElements elements along both dimensions: with
+/// fewer, vectors hardly help, and strided accesses are close to each other
+/// anyway. Tiles without vectors need rows of at least leastApart elements:
+/// along shorter rows, stores would be scattered more than loads are without
+/// tiles.
 constexpr int64_t leastElements = 4, leastApart = 16;
 
 std::optional<size_t> LoopPlan::vectorDim(const Operand &operand,
@@ -40,8 +42,8 @@ int LoopPlan::vectorOf(const Operand &operand) const {
   return *dim == tile->rowDim ? tile->rows : tile->columns;
 }
 
-/// The dimension along which the outputs are contiguous, and a second one along
-/// which an operand is, that of the most elements.
+/// Finds the dimension along which the outputs are contiguous, and another one,
+/// the largest, along which some operand is.
 std::optional<LoopTile> LoopPlan::findTile() const {
   std::optional<size_t> row, column;
   auto choose = [&](std::optional<size_t> &chosen, const Operand &operand) {
@@ -67,7 +69,7 @@ std::optional<LoopTile> LoopPlan::findTile() const {
       continue;
     int64_t rowStride = kept[*row].strides[operand.index],
             columnStride = kept[*column].strides[operand.index];
-    // Else each of a tile's elements would be a load of its own.
+    // Otherwise each element of a tile would be a load of its own.
     bool repeats = rowStride == 0 || columnStride == 0,
          hasVectors = rowStride == 1 || columnStride == 1;
     if (!hasVectors && (operand.isOutput || !repeats))
@@ -76,8 +78,9 @@ std::optional<LoopTile> LoopPlan::findTile() const {
   return LoopTile{*row, *column, 1, 1, true};
 }
 
-/// How many elements along a dimension make up vectors of 16 bytes, or two if
-/// operands are of several sizes, as far as strides keep them aligned.
+/// The number of elements along a dimension that make up a vector of 16 bytes
+/// (two vectors, if operands have elements of different sizes), reduced as far
+/// as strides require to keep vectors aligned.
 int LoopPlan::widestAlong(size_t along, const LoopTile &of) const {
   int smallest = 16, largest = 1;
   for (const Operand &operand : operands)
@@ -103,8 +106,9 @@ int LoopPlan::widestAlong(size_t along, const LoopTile &of) const {
   return wide;
 }
 
-/// The registers that elements of a tile take at once: what is loaded, what is
-/// stored by columns, and a row of what is stored by rows.
+/// The registers that a tile needs at once: for everything loaded, for
+/// everything stored along columns, and for one row of what is stored along
+/// rows.
 int64_t LoopPlan::wordsOf(const LoopTile &of) const {
   int64_t words = 0;
   for (const Operand &operand : operands) {
@@ -116,7 +120,7 @@ int64_t LoopPlan::wordsOf(const LoopTile &of) const {
       elements *= of.rows;
     if (kept[of.columnDim].strides[operand.index] != 0)
       elements *= of.columns;
-    // What is in no vector has registers of its own.
+    // Elements that are in no vector need a register each.
     words += vectorDim(operand, of)
                  ? llvm::divideCeilSigned(elements * operand.size, 4)
                  : elements * llvm::divideCeilSigned(operand.size, 4);
@@ -124,7 +128,7 @@ int64_t LoopPlan::wordsOf(const LoopTile &of) const {
   return words;
 }
 
-/// About how many instructions the body of a loop is.
+/// About how many instructions the body of a loop has.
 static int64_t instructionsOf(const LoopKernel *kernel) {
   int64_t count = 1;
   if (!kernel)
@@ -136,7 +140,7 @@ static int64_t instructionsOf(const LoopKernel *kernel) {
 }
 
 void LoopPlan::chooseTile() {
-  // All of few elements are the first block's.
+  // The first block computes all of few elements, without tiles.
   if (width > 1 || isReduced() || byRows || product(kept) <= threadsPerBlock)
     return;
   std::optional<LoopTile> found = findTile();
@@ -148,7 +152,7 @@ void LoopPlan::chooseTile() {
     int64_t ofRow = kept[found->columnDim].size;
     if (ofRow < leastApart)
       return;
-    // Those of 8 threads are next to each other in a row, and of 4 in a column.
+    // The tiles of 8 threads are neighbours in a row, those of 4 in a column.
     found->hasVectors = false;
     found->rows = 4;
     found->columns = ofRow < 32 ? 2 : ofRow < 64 ? 4 : 8;
@@ -168,10 +172,9 @@ void LoopPlan::chooseTile() {
   tile = found;
 }
 
-/// With 4 x 8 threads of a warp, vectors of 16 bytes fill half lines along
-/// columns and whole lines along rows, where outputs mostly are; what is
-/// missing of lines is what other warps of the block take at about the same
-/// time.
+/// A warp has 4 x 8 threads: along rows, where outputs mostly are, their
+/// vectors of 16 bytes fill whole cache lines; along columns, half lines. Other
+/// warps of the block access the other halves at about the same time.
 BlockOfTiles codegen::shareTiles(const LoopPlan &loop) {
   auto most = [](int64_t limit, int64_t count) {
     return std::min(limit,

@@ -1,4 +1,4 @@
-//===- LoopTiles.h - Which block takes which tiles of a loop ----*- C++ -*-===//
+//===- LoopTiles.h - How a loop's tiles are divided -------------*- C++ -*-===//
 
 #ifndef CCN_CODEGEN_GPU_MAP_LOOPTILES_H
 #define CCN_CODEGEN_GPU_MAP_LOOPTILES_H
@@ -7,19 +7,19 @@
 
 namespace ccn::codegen {
 
-/// How tiles are shared out: a block has `rows` x `columns` of each of `others`
-/// indices of the other dimensions, and of those neighbouring threads have
-/// `laneRows` x `laneColumns`.
+/// How tiles are divided among blocks and threads: a block has `rows` x
+/// `columns` tiles for each of `others` indices of the other dimensions. Of
+/// these, the threads of a warp have `laneRows` x `laneColumns` neighbouring
+/// tiles.
 struct BlockOfTiles {
   int64_t rows = 0, columns = 0, others = 0, laneRows = 0, laneColumns = 0;
-  /// The dimensions other than those of tiles.
+  /// The dimensions that are not divided into tiles.
   LoopDims otherDims;
-  /// How many blocks there are for the other indices, along rows, and along
-  /// columns.
+  /// The number of blocks for the other indices, along rows, and along columns.
   LoopDims blocks;
 };
 
-/// Of a loop that takes tiles.
+/// Divides the tiles of a loop, which must have a tile.
 BlockOfTiles shareTiles(const LoopPlan &loop);
 
 } // namespace ccn::codegen

@@ -1,4 +1,4 @@
-//===- LoopTurns.cpp - In what turns a team takes a row -------------------===//
+//===- LoopTurns.cpp - The turns of a team in a row -----------------------===//
 
 #include "codegen/gpu/map/LoopTurns.h"
 
@@ -8,11 +8,11 @@
 
 using namespace ccn::codegen;
 
-/// The most bytes that a thread has in registers of what it has fetched for a
-/// loop and of what it has of its own there: of two turns what four ranks have,
-/// and one's own.
+/// The most bytes of a loop that a thread holds in registers, of loaded values
+/// and of its own scratch: two turns of the values of four ranks, and its own.
 constexpr int64_t mostFetched = 160;
-/// Of loops without its own, and of each step of those with many turns.
+/// The same for loops without scratch of the thread, and for one step of loops
+/// with many turns.
 constexpr int64_t mostAtOnce = 128, mostOfStep = 64;
 
 LoopTurns::LoopTurns(const LoopPlan &loop, Team team)
@@ -21,8 +21,8 @@ LoopTurns::LoopTurns(const LoopPlan &loop, Team team)
               loop.width),
       turns(llvm::divideCeilSigned(vectors, lanes)) {
   int64_t fetched = loop.fetchedBytes();
-  // What several ranks have is much at once already: of more a multiprocessor
-  // would have fewer threads.
+  // Values of several ranks already are many loads at once; with more, fewer
+  // threads would fit a multiprocessor.
   areNumbered = loop.takesParts() || (fetched > 0 && !loop.combinesRanks() &&
                                       turns * fetched <= mostAtOnce);
   if (fetched == 0)

@@ -1,7 +1,7 @@
-//===- LoopTurns.h - In what turns a team takes a row -----------*- C++ -*-===//
+//===- LoopTurns.h - The turns of a team in a row ---------------*- C++ -*-===//
 //
-// Each thread of a team takes a vector of a row in each turn. What several
-// turns take of memory may come at once, as far as there are registers for it.
+// In each turn, each thread of a team takes one vector of a row. The loads of
+// several turns may be in flight at once if there are enough registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,25 +13,23 @@
 
 namespace ccn::codegen {
 
-/// Of a loop that is settled.
+/// The loop must be settled.
 struct LoopTurns {
   LoopTurns(const LoopPlan &loop, Team team);
 
-  /// Whether what each thread takes of memory can come at once, before other
-  /// loops.
+  /// Whether all loads of a thread can be done at once, before earlier loops.
   bool canFetch(const LoopPlan &loop) const {
     return loop.takesParts() && turns > 0 && atOnce == turns;
   }
 
-  /// Of what is shared out: the vectors, and how many of them a thread takes
-  /// one after the other.
+  /// The threads of the team, the vectors of a row, and the turns of a thread.
   int64_t lanes, vectors, turns;
-  /// Whether each turn is written for itself, with a number.
+  /// Whether the turns are unrolled, each with a constant number.
   bool areNumbered;
-  /// Of how many numbered turns what a thread takes of memory comes at once; 0
-  /// if there is nothing.
+  /// The number of numbered turns whose loads are in flight at once; 0 if
+  /// nothing is loaded.
   int64_t atOnce = 0;
-  /// Likewise of turns without numbers.
+  /// The same for turns without numbers.
   int64_t ofStep = 0;
 };
 

@@ -1,6 +1,7 @@
 //===- MapKernels.cpp - The phase map -------------------------------------===//
 //
-// Finds what is the same for the launches of all ranks, and maps each.
+// Finds what all ranks have in common for each launch, then maps each rank's
+// launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +48,7 @@ private:
   /// Of each launch.
   std::vector<LaunchBarriers> barriers;
   std::vector<std::vector<LaunchPipeline>> pipelines;
-  /// Of each launch, of each exchange.
+  /// By launch and exchange.
   std::vector<std::vector<ExchangeMemory>> exchanges;
 };
 

@@ -1,6 +1,6 @@
 //===- MapKernels.h - The phase map -----------------------------*- C++ -*-===//
 //
-// Decides what the kernel of each launch of each rank is to be.
+// The phase `map` decides how the kernel of each launch of each rank works.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,19 @@
 
 namespace ccn::codegen {
 
-/// The kernels of all ranks, and what they have in common. It refers to the
-/// plan, in which arguments that ranks access of each other have taken the
-/// place of buffers, and to the loop kernels.
+/// The kernel plans of all ranks, and what they have in common. They refer to
+/// the loop kernels and to `plan`, in which arguments that ranks access in each
+/// other's memory have replaced symmetric buffers.
 struct KernelPlans {
   std::unique_ptr<const runtime::Plan> plan;
-  /// The arguments that ranks access of each other.
+  /// The arguments that ranks access in each other's memory.
   std::vector<int> shared;
-  /// Of each rank, by launch.
+  /// By rank and launch.
   std::vector<std::vector<KernelPlan>> kernels;
-  /// Of each launch.
+  /// By launch.
   std::vector<LaunchSegments> segments;
-  /// What exchanges have in symmetric memory begins filled with a value.
+  /// Symmetric memory of exchanges that is filled with a value before the first
+  /// run.
   std::vector<runtime::GpuFill> fills;
   int64_t symmetricBytes = 0, flags = 0;
 };
@@ -37,7 +38,8 @@ llvm::Expected<std::unique_ptr<KernelPlans>>
 mapKernels(const runtime::Plan &plan, const LoopKernels &bodies,
            Skeletons skeletons, const Target &target, const Machine &machine);
 
-/// For readers: the kernels of each launch, those of ranks that are alike once.
+/// Prints the kernels of each launch for readers; equal kernels of several
+/// ranks once.
 std::string printKernels(const KernelPlans &plans);
 
 } // namespace ccn::codegen

@@ -31,8 +31,8 @@ Team teamIn(const LaunchMapper &launch, const runtime::RowsPart &rows) {
   return team;
 }
 
-/// Whether a warp has several teams, all with as many rows, so that all of its
-/// threads come to where some wait for each other.
+/// Whether a warp has several teams that all have equally many rows, so that
+/// all its threads reach the points where some wait for each other.
 bool fillsWarps(const runtime::RowsPart &rows, Team team) {
   return team.kind == Team::Lanes && team.lanes > 1 &&
          team.lanes < GpuArch::warpSize &&
@@ -115,8 +115,8 @@ void RowsMapper::placeScratch() {
   properties.blockBytes = std::max(properties.blockBytes, bytes);
 }
 
-/// Whether a loop reads, for all rows, what an earlier one writes: of a part
-/// with one row that is the same.
+/// Whether a loop reads memory, other than scratch, that an earlier loop
+/// writes.
 bool RowsMapper::dependsOnEarlier(size_t loop) const {
   for (const LoopOperand &input : rows.loops[loop].inputs) {
     if (input.access != Access::Load && input.access != Access::LoadReduced)
@@ -136,8 +136,8 @@ void RowsMapper::mapElements() {
       plan.loops.emplace_back(RowLoopPlan{planOf(rows.loops.front(), false)})
           .loop;
   const BlockShare &share = plan.share;
-  // Which block takes which elements may be agreed, and blocks of clusters have
-  // fewer threads than tiles are shared out among.
+  // No tiles if other parts rely on which block computes which elements, or if
+  // blocks belong to clusters, as these have fewer threads than tiles need.
   if (share.units == 0 && share.tile == 0 && !launch.kernel.properties.clusters)
     loop.chooseTile();
   launch.settle(loop);
@@ -163,11 +163,13 @@ void RowsMapper::mapTeams() {
     plan.given = loops.front().give(plan.exchange->part->to.buffer);
   for (LoopPlan &loop : loops)
     launch.settle(loop);
-  // In a step of a pipeline the teams of a warp may have unequal numbers.
+  // In a step of a pipeline the teams of a warp may have unequal numbers of
+  // rows.
   plan.areWarps = plan.share.units == 0 && fillsWarps(rows, plan.team);
   for (auto [i, loop] : llvm::enumerate(loops)) {
     LoopTurns turns(loop, plan.team);
-    // Of few rows a block has the registers to have all that it needs at once.
+    // With one block on a multiprocessor there are registers to load everything
+    // at once.
     bool isFetchedBefore = launch.kernel.takesRegisters && i > 0 &&
                            turns.canFetch(loop) && shares.fetchesConstants(i);
     plan.loops.push_back({std::move(loop), shares.isOfEvery(i),
@@ -179,10 +181,11 @@ void RowsMapper::mapTeams() {
       rows.rows, teamsOfBlock(plan.team, launch.kernel.properties.threads)));
 }
 
-/// Each block has a part of each, and the parts are summed up.
+/// Each block computes a partial sum of each result; then the partial sums are
+/// added.
 void RowsMapper::mapFewSums(RowLoopPlan &loop, const runtime::Loop &sums) {
   loop.shared = RowLoopPlan::FewSums;
-  // What is on its way.
+  // For the loads in flight.
   launch.kernel.takesRegisters = true;
   int64_t sumBytes = 8 * static_cast<int64_t>(sums.outputs.size());
   loop.partials = launch.takeWorkspace(std::max<int64_t>(rows.rows, 1) *
@@ -191,14 +194,14 @@ void RowsMapper::mapFewSums(RowLoopPlan &loop, const runtime::Loop &sums) {
     launch.gridBarrier();
     return;
   }
-  // So that it is no barrier more.
+  // Deferred to the next barrier, so that no additional barrier is needed.
   loop.isLeft = true;
   loop.isLeftAfterOthers = std::exchange(launch.isLeft, true);
   for (const LoopOperand &output : sums.outputs)
     launch.lastWrites.push_back(output.view);
 }
 
-/// All blocks work on each loop, one loop after the other.
+/// All blocks work together on each loop, one loop after the other.
 void RowsMapper::mapGrid() {
   plan.kind = RowsPlan::Grid;
   placeScratch();
@@ -271,7 +274,7 @@ bool codegen::suitExchange(const PartPlaces &places, const LoopKernels &bodies,
                            const runtime::ExchangePart &exchange,
                            const Machine::Gpu &machine) {
   const runtime::Loop &first = rows.loops.front();
-  // What more ranks send, or more of it, would not leave enough registers.
+  // With more ranks, or more bytes, not enough registers would be left.
   constexpr size_t mostMembers = 4;
   constexpr int64_t mostBytes = exchangedByThread / 2;
   if (rows.rows == 0 || places.members(exchange.group).size() > mostMembers ||
@@ -279,7 +282,7 @@ bool codegen::suitExchange(const PartPlaces &places, const LoopKernels &bodies,
       exchange.inputCount != exchange.outputCount)
     return false;
   int64_t columns = exchange.inputCount / rows.rows;
-  // What is sent must not be overwritten before.
+  // The loops must not overwrite what is sent.
   for (const runtime::Loop &loop : rows.loops)
     for (const LoopOperand &output : loop.outputs)
       if (output.access != Access::Scratch &&

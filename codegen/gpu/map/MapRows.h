@@ -8,7 +8,8 @@
 
 namespace ccn::codegen {
 
-/// Loops over rows; what is exchanged before, if who takes the rows does that.
+/// Decides how loops over rows are divided. `exchange` is the exchange before
+/// them, if the teams of the rows execute it. A copy is a loop too.
 std::unique_ptr<RowsPlan> mapRows(LaunchMapper &launch,
                                   const runtime::RowsPart &rows,
                                   const BlockShare &share = {},
@@ -22,8 +23,8 @@ std::unique_ptr<RowsPlan> mapCopy(LaunchMapper &launch,
 std::vector<Prefetch> prefetchesOf(const LaunchMapper &launch,
                                    const runtime::RowsPart &rows, int awaited);
 
-/// Whether clusters of blocks may take rows that blocks would, as threads need
-/// nothing that others made but sums of a row.
+/// Whether clusters of blocks may execute rows that blocks would execute
+/// otherwise: threads need nothing from other threads except sums of a row.
 bool suitClusters(const PartPlaces &places, const LoopKernels &bodies,
                   const runtime::RowsPart &rows, const Machine::Gpu &machine);
 /// Whether the clusters that take rows may do an exchange that comes before, of

@@ -1,6 +1,6 @@
-//===- PartOrder.cpp - What of a plan comes after what --------------------===//
+//===- PartOrder.cpp - The order of a plan's parts ------------------------===//
 //
-// Follows what comes after a part from launch to launch and from rank to rank.
+// Finds what comes after a part, from launch to launch and from rank to rank.
 //
 //===----------------------------------------------------------------------===//
 

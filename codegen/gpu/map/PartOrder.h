@@ -1,8 +1,8 @@
-//===- PartOrder.h - What of a plan comes after what ------------*- C++ -*-===//
+//===- PartOrder.h - The order of a plan's parts ----------------*- C++ -*-===//
 //
-// Parts of different ranks and launches are ordered by barriers, signals,
-// streams and events. Exchanges order nothing: their threads wait each for
-// their own elements only.
+// Barriers, signals, streams and events order the parts of different ranks and
+// launches. Exchanges order nothing: each of their threads waits only for its
+// own elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,37 +25,39 @@ struct PartPlace {
   auto operator<=>(const PartPlace &) const = default;
 };
 
-/// Of the parts that `plan` has when this is made.
+/// The order of the parts that `plan` has when this object is made.
 ///
-/// A barrier within a kernel is one of all blocks (LaunchBarriers.h). One at an
-/// edge makes each block meet its like only, but has no other parts before it,
-/// or none after it: it orders whole launches, as a block begins when the
-/// launches before are over, a launch is over when all its blocks are, and
-/// kernels that meet have as many blocks on all ranks. So does one within a
-/// pipeline for all that is not in it; phases of a pipeline touch the same
-/// elements only with the same blocks (LaunchPipelines.h).
+/// A barrier within a kernel is one of all blocks (LaunchBarriers.h). At an
+/// edge of a kernel, block i only synchronizes with block i of the other ranks.
+/// Such a barrier still orders whole launches, since all other parts are on one
+/// side of it: a block begins after earlier launches have ended, a launch ends
+/// when all its blocks have, and kernels of ranks that meet have equally many
+/// blocks. The same holds for a barrier within a pipeline and all parts outside
+/// of it; in the phases of a pipeline, only the same blocks access the same
+/// elements (LaunchPipelines.h).
 class PartOrder {
 public:
   explicit PartOrder(const runtime::Plan &plan);
 
-  /// Whether all of `first` is done when any of `second` begins. Parts of one
-  /// rank's launch follow each other; where one touches what the other does,
-  /// blocks wait.
+  /// Whether all of `first` is done before any of `second` begins. Parts of one
+  /// rank's launch follow each other; blocks wait if one accesses what the
+  /// other does.
   bool isBefore(const PartPlace &first, const PartPlace &second);
 
 private:
-  /// By rank and launch, from which part on all comes after something.
+  /// By rank and launch: the first part that, with all parts after it, comes
+  /// later than something.
   using Later = std::vector<std::vector<size_t>>;
 
   Later findLater(const PartPlace &place) const;
 
   const runtime::Plan &plan;
-  /// By rank and launch: its barriers' numbers among its parts; the launches
+  /// By rank and launch: the part numbers of its barriers, and the launches
   /// that begin when it is done.
   std::vector<std::vector<std::vector<size_t>>> barriers, next;
-  /// Awaits, by giver, taker and flag.
+  /// Waits for signals, by setter, waiter and flag.
   std::map<std::tuple<int, int, int64_t>, PartPlace> awaits;
-  /// What comes after the part that was asked for last.
+  /// The part for which isBefore was last asked, and what comes after it.
   std::optional<PartPlace> last;
   Later later;
 };

@@ -1,4 +1,4 @@
-//===- PartPlaces.cpp - What the parts of a rank's launch access ----------===//
+//===- PartPlaces.cpp - The memory that a launch's parts access -----------===//
 
 #include "codegen/gpu/map/PartPlaces.h"
 
@@ -8,7 +8,7 @@ using namespace ccn::codegen;
 
 bool PartPlaces::overlap(const runtime::View &one,
                          const runtime::View &other) const {
-  // All of the buffers, whosever they are.
+  // Compares whole buffers, in whichever rank's memory they are.
   auto bytes = [&](const runtime::View &view) {
     return runtime::bytesOf(buffer(view), 0, 0, buffer(view).count);
   };

@@ -1,7 +1,7 @@
-//===- PartPlaces.h - What the parts of a rank's launch access --*- C++ -*-===//
+//===- PartPlaces.h - The memory that a launch's parts access ---*- C++ -*-===//
 //
-// The buffers that a rank's views are of, those of a launch's workspace
-// included, and who is in its groups.
+// The buffers to which a rank's views refer, including buffers in a launch's
+// workspace, and the members of its groups.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace ccn::codegen {
 
 class PartPlaces {
 public:
-  /// `shared` are the arguments that ranks access of each other.
+  /// `shared` are the arguments that ranks access in each other's memory.
   PartPlaces(const runtime::Plan &plan, llvm::ArrayRef<int> shared, int rank)
       : plan(plan), shared(shared), rank(rank) {}
 
@@ -27,12 +27,12 @@ public:
   const std::vector<int> &members(int group) const {
     return plan.groups[static_cast<size_t>(group)];
   }
-  /// The rank's own position in a group.
+  /// This rank's position in a group.
   int position(int group) const {
     const std::vector<int> &ranks = members(group);
     return static_cast<int>(llvm::find(ranks, rank) - ranks.begin());
   }
-  /// A buffer of the plan, or of the launch's workspace.
+  /// The buffer of a view: one of the plan's, or one in the launch's workspace.
   const runtime::Buffer &buffer(const runtime::View &view) const {
     auto number = static_cast<size_t>(view.buffer),
          planned = own().buffers.size();
@@ -42,20 +42,20 @@ public:
   runtime::ElementType type(const runtime::View &view) const {
     return buffer(view).type;
   }
-  /// Whether a view is of the launch's workspace.
+  /// Whether a view refers to the launch's workspace.
   bool isWorkspace(const runtime::View &view) const {
     return static_cast<size_t>(view.buffer) >= own().buffers.size();
   }
-  /// Whether it is a part of a list of buffers.
+  /// Whether a view refers to a scattered argument.
   bool isScattered(const runtime::View &view) const {
     const runtime::Buffer &viewed = buffer(view);
     return viewed.memory == runtime::Memory::Argument &&
            plan.arguments[static_cast<size_t>(viewed.offset)].scattered;
   }
-  /// Whether two views of buffers may have memory in common.
+  /// Whether the buffers of two views overlap in memory.
   bool overlap(const runtime::View &one, const runtime::View &other) const;
-  /// Adds a buffer that lies in the launch's workspace, from byte `offset` on,
-  /// and returns its number.
+  /// Adds a buffer in the launch's workspace, from byte `offset` on, and
+  /// returns its number.
   int addWorkspace(runtime::ElementType type, int64_t count, int64_t offset);
 
   const runtime::Plan &plan;
@@ -63,7 +63,7 @@ public:
   int rank;
 
 private:
-  /// After the plan's buffers.
+  /// These are numbered after the plan's buffers.
   std::vector<runtime::Buffer> workspace;
 };
 

@@ -148,7 +148,8 @@ std::string codegen::printKernels(const KernelPlans &plans) {
     if (cut.segments().count > 1)
       os << llvm::formatv(" segments({0})", cut.segments().count);
     os << '\n';
-    // Ranks whose kernels are alike, in the order of the first of each.
+    // Groups of ranks with equal kernels, in the order of each group's first
+    // rank.
     std::vector<std::pair<std::string, std::vector<size_t>>> alike;
     for (auto [rank, kernels] : llvm::enumerate(plans.kernels)) {
       std::string own;

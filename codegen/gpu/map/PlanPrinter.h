@@ -1,7 +1,8 @@
 //===- PlanPrinter.h - Kernel plans as text ---------------------*- C++ -*-===//
 //
-// For readers and tests: a line for each kernel, part and loop, with what is
-// not as usual in words of the form name(value).
+// Prints kernel plans for readers and tests: a line for each kernel, part and
+// loop. Properties are words of the form name(value) and are left out if they
+// have their usual value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,28 +16,28 @@
 
 namespace ccn::codegen {
 
-/// " name(value)", if the value is not 0.
+/// Prints " name(value)" if the value is not 0.
 inline void printNumber(llvm::raw_ostream &os, llvm::StringRef name,
                         int64_t value) {
   if (value != 0)
     os << ' ' << name << '(' << value << ')';
 }
-/// " name", if it holds.
+/// Prints " name" if `holds` is true.
 inline void printWord(llvm::raw_ostream &os, llvm::StringRef name, bool holds) {
   if (holds)
     os << ' ' << name;
 }
 
 void printTeam(llvm::raw_ostream &os, Team team);
-/// A loop, without the end of its line; and rows with all of their loops.
+/// Prints a loop, without the end of its line; and rows with all their loops.
 void printLoop(llvm::raw_ostream &os, const LoopPlan &loop,
                const runtime::Loop &info, unsigned depth);
 void printRows(llvm::raw_ostream &os, const RowsPlan &rows, unsigned depth);
 /// "0-3, 5"
 std::string rangesOf(llvm::ArrayRef<size_t> numbers);
-/// A kernel, from its words on.
+/// Prints a kernel, beginning with its properties.
 void printKernel(llvm::raw_ostream &os, const KernelPlan &kernel);
-/// A part, with what comes before it.
+/// Prints a part, with its prefetches and waits.
 void printPart(llvm::raw_ostream &os, const PartPlan &part, unsigned depth);
 
 } // namespace ccn::codegen

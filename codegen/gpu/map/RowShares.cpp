@@ -15,10 +15,10 @@ using runtime::Access;
 using runtime::Loop;
 using runtime::LoopOperand;
 
-/// The most bytes of arrays that a thread has for itself at a time: of a
-/// cluster, whose blocks have fewer turns than there may be, which takes
-/// registers too, and else. More would be spilled, or leave few threads on a
-/// multiprocessor.
+/// The most bytes of scratch arrays that a thread keeps at a time, in a cluster
+/// and otherwise. More would be spilled, or leave few threads on a
+/// multiprocessor. In a cluster, the checks for turns that a block may not have
+/// need registers too.
 constexpr int64_t mostOwnOfCluster = 64, mostOwn = 128;
 
 bool codegen::isRowMajor(const Loop &loop, const LoopOperand &operand,
@@ -28,7 +28,7 @@ bool codegen::isRowMajor(const Loop &loop, const LoopOperand &operand,
       std::span(operand.view.strides).subspan(1, end - 1));
 }
 
-/// Whether two operands may be of the same memory.
+/// Whether two operands may refer to the same memory.
 static bool overlap(const PartPlaces &places, const LoopOperand &one,
                     const LoopOperand &other) {
   bool isScratch = one.access == Access::Scratch;
@@ -84,12 +84,12 @@ std::vector<RowShares::Use> RowShares::usesOf(size_t i) const {
   return uses;
 }
 
-/// Loops that leave each other arrays take as many elements at a time.
+/// Gives loops that pass each other arrays the same width.
 void RowShares::widenLoops() {
   for (bool changes = true; changes;) {
     changes = false;
     for (int array : arrays) {
-      // By the number of elements.
+      // Loops that use the array, by their number of elements.
       std::map<int64_t, std::vector<LoopPlan *>> together;
       for (size_t i = 0; i < loops.size(); ++i)
         for (const Use &use : usesOf(i))
@@ -120,7 +120,7 @@ bool RowShares::sumsRow(size_t loop) const {
   return rows.loops[loop].reducedDims > 0 && loops[loop].kept.empty();
 }
 
-/// Whether an operand is memory of this rank that no loop writes.
+/// Whether an input is loaded from memory that no loop writes.
 bool RowShares::isConstant(const LoopOperand &input) const {
   return input.access == Access::Load &&
          llvm::none_of(rows.loops, [&](const Loop &other) {
@@ -130,15 +130,15 @@ bool RowShares::isConstant(const LoopOperand &input) const {
          });
 }
 
-/// Whether threads have an array of scratch themselves.
+/// Whether threads keep a scratch array in memory of their own.
 bool RowShares::isOwn(const LoopOperand &operand) const {
   auto place = scratch.places.find(operand.view.buffer);
   return operand.access == Access::Scratch && place != scratch.places.end() &&
          place->second.isOwn;
 }
 
-/// Whether a loop's results are scalars that the loops alone use, of what no
-/// loop changes.
+/// Whether a loop's results are scalars that only the loops use, and its inputs
+/// are not changed by any loop.
 bool RowShares::mayBeOfEvery(size_t i) const {
   const Loop &loop = rows.loops[i];
   if (!loops[i].kept.empty())
@@ -160,7 +160,8 @@ bool RowShares::fetchesConstants(size_t i) const {
   });
 }
 
-/// Whether an array has one element of each row, which every thread makes.
+/// Whether an array has a single element for each row, which every thread
+/// computes.
 bool RowShares::isScalar(int array) const {
   for (size_t i = 0; i < loops.size(); ++i)
     for (const Use &use : usesOf(i)) {
@@ -178,8 +179,8 @@ bool RowShares::isScalar(int array) const {
   return true;
 }
 
-/// The bytes of an array of which each thread needs only its own share; -1 if
-/// there is another use of it.
+/// If each thread uses only its own share of an array: the bytes of the share;
+/// else -1.
 int64_t RowShares::partOf(int array) const {
   std::optional<Takers> all;
   int64_t size = 0;
@@ -198,7 +199,7 @@ int64_t RowShares::partOf(int array) const {
          all->width * size;
 }
 
-/// The first loop that uses an array, and the last.
+/// The first and the last loop that use an array.
 std::pair<size_t, size_t> RowShares::usedIn(int array) const {
   size_t first = loops.size(), last = 0;
   for (size_t i = 0; i < loops.size(); ++i)
@@ -212,7 +213,8 @@ std::pair<size_t, size_t> RowShares::usedIn(int array) const {
 }
 
 void RowShares::placeOwn() {
-  // Scalars are of every thread only where all results of a loop are.
+  // Every thread computes a loop's scalars only if all results of the loop are
+  // scalars.
   std::set<int> scalars;
   for (bool changes = true; changes;) {
     changes = false;
@@ -229,8 +231,8 @@ void RowShares::placeOwn() {
       every[i] = every[i] && areScalars;
     }
   }
-  // What is made in a loop takes the place of what is used there for the last
-  // time, turn by turn.
+  // A value that a loop makes can take the registers of one that the loop uses
+  // for the last time, turn by turn.
   int64_t most = team.kind == Team::Cluster ? mostOwnOfCluster : mostOwn;
   std::vector<int64_t> kept(loops.size());
   for (int array : arrays) {
@@ -254,7 +256,8 @@ void RowShares::placeOwn() {
   }
 }
 
-/// Whether threads may do `after` only when the others have done `before`.
+/// Whether a thread may begin `after` only when the other threads have done
+/// `before`.
 bool RowShares::mustWait(const std::vector<Use> &before,
                          const std::vector<Use> &after) const {
   auto isPlain = [](const LoopOperand &operand) {
@@ -284,10 +287,11 @@ void RowShares::findWaits() {
   waits.assign(loops.size() + 1, false);
   if (team.lanes == 1)
     return;
-  // What has been done since the threads last waited.
+  // The accesses since the threads last waited for each other.
   std::vector<Use> before;
   auto isWrite = [](const Use &use) { return use.writes; };
-  // In sums of blocks their threads wait for each other, before the results.
+  // The threads of a block wait for each other within a sum, before they store
+  // results.
   auto waitsWithin = [&](size_t i) {
     return (team.kind == Team::Block || team.kind == Team::Cluster) &&
            sumsRow(i);
@@ -305,7 +309,7 @@ void RowShares::findWaits() {
     if (waitsWithin(i))
       before = results;
   }
-  // Of the next row only scratch is the same.
+  // The next row uses the same scratch; all other memory differs.
   llvm::erase_if(before, [](const Use &use) {
     return use.operand->access != Access::Scratch;
   });

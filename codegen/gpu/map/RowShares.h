@@ -1,9 +1,10 @@
 //===- RowShares.h - How the threads of a team share a row ------*- C++ -*-===//
 //
-// A team takes a row through loops that leave each other scratch. Loops over
-// the same elements give each thread the same ones, which then may have what is
-// left between the loops in memory of its own, in registers; and a thread waits
-// for the others only where it needs what they made.
+// A team executes several loops on a row, which pass values through scratch
+// arrays. In loops over the same elements, a thread gets the same elements each
+// time, so it can keep its share of a scratch array in memory of its own, that
+// is, in registers. Threads wait for each other only if one needs what another
+// has computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,36 +18,36 @@
 
 namespace ccn::codegen {
 
-/// Whether the elements of a row of an operand, up to dimension `end` of its
-/// loop, lie one after the other.
+/// Whether a row of an operand, up to dimension `end` of its loop, is
+/// contiguous.
 bool isRowMajor(const runtime::Loop &loop, const runtime::LoopOperand &operand,
                 size_t end);
 
 class RowShares {
 public:
-  /// Of `rows`, which `loops` are for; sets their widths, and adds to `scratch`
-  /// what threads have themselves.
+  /// Decides for `rows` and their `loops`: sets the widths of the loops, and
+  /// adds to `scratch` the arrays that threads have themselves.
   RowShares(const PartPlaces &places, const runtime::RowsPart &rows, Team team,
             std::vector<LoopPlan> &loops, Scratch &scratch);
 
-  /// Whether each thread computes the results of a loop for itself, which are
-  /// scalars.
+  /// Whether every thread computes the results of a loop, which are scalars,
+  /// for itself.
   bool isOfEvery(size_t loop) const { return every[loop]; }
-  /// Whether what a loop takes of memory is what no loop changes.
+  /// Whether no loop of the part changes the memory that a loop loads.
   bool fetchesConstants(size_t loop) const;
-  /// Whether the threads wait for each other before a loop, and after the last
-  /// one of a row.
+  /// Whether the threads of a team wait for each other before a loop, and after
+  /// the last loop of a row.
   bool waitsBefore(size_t loop) const { return waits[loop]; }
   bool waitsAfter() const { return waits.back(); }
-  /// Whether threads need nothing that others made but sums of all elements of
-  /// a row, and every loop has a vector for each thread of a cluster: then the
-  /// blocks of one may have parts of a row.
+  /// Whether the blocks of a cluster may divide a row: threads need nothing
+  /// from others except sums of all elements of a row, and every loop has a
+  /// vector for each thread of a cluster.
   bool suitClusters() const;
 
 private:
-  /// Which threads touch an operand's elements: any; the first one alone; each
-  /// thread all, of its own; or each its share of all, `width` of `count`
-  /// elements at a time in turns.
+  /// Which threads access an operand's elements. Any: any thread. First: the
+  /// first thread alone. Every: every thread, in memory of its own. Shared:
+  /// each thread its share of `count` elements, `width` elements in each turn.
   struct Takers {
     enum Kind { Any, First, Every, Shared } kind = Any;
     int64_t count = 0, width = 0;
@@ -59,8 +60,8 @@ private:
     Takers by;
   };
 
-  /// Whether a loop's sums are of all elements of a row, which threads make
-  /// together, or of some, each of one thread.
+  /// Whether each sum of a loop is of all elements of a row, which all threads
+  /// compute together, or of some elements, which one thread computes.
   bool sumsRow(size_t loop) const;
   bool sumsParts(size_t loop) const;
   Takers takersOf(size_t loop, const runtime::LoopOperand &operand,
@@ -83,7 +84,7 @@ private:
   Team team;
   std::vector<LoopPlan> &loops;
   Scratch &scratch;
-  /// Of all arrays of scratch, the numbers.
+  /// The numbers of all scratch arrays.
   std::set<int> arrays;
   std::vector<bool> every, waits;
 };

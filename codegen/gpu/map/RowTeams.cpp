@@ -1,4 +1,4 @@
-//===- RowTeams.cpp - Who takes a row -------------------------------------===//
+//===- RowTeams.cpp - Teams of threads for rows ---------------------------===//
 
 #include "codegen/gpu/map/RowTeams.h"
 
@@ -21,7 +21,7 @@ using runtime::RowsPart;
 
 namespace {
 
-/// What a thread has of a row in a turn.
+/// The elements of a row that a thread takes in a turn.
 struct RowVector {
   int64_t elements = 1, bytes = 1;
 };
@@ -30,8 +30,8 @@ int64_t elementsOfRow(const Loop &loop) {
   return runtime::product(std::span(loop.sizes).subspan(1));
 }
 
-/// What LoopWriter makes of a loop, but where it finds more: of operands that
-/// are contiguous in parts.
+/// The vector that LoopPlan will choose for a loop. (LoopPlan may find a wider
+/// one, if operands are contiguous in parts.)
 RowVector vectorOf(const Loop &loop) {
   std::span<const int64_t> sizes = std::span(loop.sizes).subspan(1);
   int64_t smallest = 16;
@@ -68,8 +68,7 @@ RowVector vectorOf(const Loop &loop) {
   return {count, count * smallest};
 }
 
-/// Of what comes from memory or goes there; of rows that are scratch alone, of
-/// that.
+/// The widest vector of all loops over the longest row.
 RowVector vectorOf(const RowsPart &rows) {
   RowVector widest;
   for (const Loop &loop : rows.loops)
@@ -81,7 +80,7 @@ RowVector vectorOf(const RowsPart &rows) {
   return widest;
 }
 
-/// The bytes of the largest elements that a row has between loops.
+/// The size of the largest elements that loops pass each other as scratch.
 int64_t scratchSize(const RowsPart &rows) {
   int64_t size = 4;
   for (const Loop &loop : rows.loops)
@@ -112,7 +111,7 @@ int64_t codegen::lanesForRow(const RowsPart &rows, int64_t most,
   // of 1024 threads of a multiprocessor are twice what comes in 700 ns if as
   // much goes out).
   constexpr int64_t kept = 128;
-  // Of neighbours that load at once, no less than two sectors.
+  // Neighbouring threads load at least two sectors at once.
   constexpr int64_t together = 64;
   // Threads of few rows, of which each multiprocessor has some.
   int64_t spare = 256 * machine.multiprocessors;
@@ -156,8 +155,8 @@ int64_t codegen::threadsFor(const runtime::Launch &launch,
   if (!rows || sumsColumns(*rows) ||
       teamFor(*rows, threadsPerBlock, machine).kind == Team::Grid)
     return threadsPerBlock;
-  // Blocks that are small begin as soon as few threads have ended, and leave
-  // fewer registers unused.
+  // A small block can start as soon as few threads have ended, and leaves fewer
+  // registers unused.
   constexpr int64_t fewThreads = 256;
   int64_t lanes = lanesForRow(*rows, threadsPerBlock, machine);
   return lanes > GpuArch::warpSize ? lanes : fewThreads;

@@ -1,10 +1,10 @@
-//===- RowTeams.h - Who takes a row -----------------------------*- C++ -*-===//
+//===- RowTeams.h - Teams of threads for rows -------------------*- C++ -*-===//
 //
-// Loops over the same rows are executed by teams of threads, each of which has
-// a row at a time. What a team is follows from how many rows there are, and
-// from how many vectors of elements one has: a thread that has several vectors
-// of a row has more of memory on its way and merges less, and one that has too
-// many has no registers for them.
+// Teams of threads execute loops over the same rows; a team has one row at a
+// time. The size of a team depends on the number of rows, and on the number of
+// vectors in a row. A thread with several vectors has more loads in flight and
+// fewer partial sums to merge, but with too many vectors it runs out of
+// registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,27 +16,28 @@
 
 namespace ccn::codegen {
 
-/// What a block has of threads, but where one part alone wants fewer.
+/// The threads of a block, unless the launch has a single part that needs
+/// fewer.
 constexpr int64_t threadsPerBlock = 512;
 
 struct Team {
   enum Kind {
-    /// Neighbouring threads of a warp, or one.
+    /// Neighbouring threads of a warp, or a single thread.
     Lanes,
     Block,
     Cluster,
-    /// Takes each element for itself, or each loop for itself where rows are
-    /// few and long.
+    /// No team of a row: all threads divide independent elements, or, if rows
+    /// are few and long, the elements of each loop.
     Grid
   };
 
   Kind kind = Grid;
-  /// Its threads, a power of two; of a cluster those of a block that is alone,
-  /// as others need no more turns. 0 is the grid.
+  /// The number of threads, a power of two; for a cluster, that of a single
+  /// block, which needs the most turns. 0 for the grid.
   int64_t lanes = 0;
 };
 
-/// The most elements that a loop has of a row.
+/// The largest number of elements of a row in any loop.
 int64_t longestRow(const runtime::RowsPart &rows);
 
 /// How many threads had best take a row, a power of two: more than a warp has
@@ -49,7 +50,7 @@ int64_t lanesForRow(const runtime::RowsPart &rows, int64_t most,
 Team teamFor(const runtime::RowsPart &rows, int64_t threads,
              const Machine::Gpu &machine);
 
-/// How many of them a block of so many threads has; 0 if the grid is one.
+/// How many teams a block of `threads` threads has; 0 for the grid.
 int64_t teamsOfBlock(Team team, int64_t threads);
 
 /// How many threads blocks of a launch have. Parts that share a kernel need
@@ -62,21 +63,22 @@ int64_t threadsFor(const runtime::Launch &launch, const Machine::Gpu &machine);
 /// shared out in another way.
 int64_t rowsOfBlock(const runtime::RowsPart &rows, const Machine::Gpu &machine);
 
-/// Whether every element is for itself.
+/// Whether all elements are independent of each other.
 bool isElementwise(const runtime::RowsPart &rows);
 /// Whether all blocks together sum up all elements of one row.
 bool sumsAll(const runtime::RowsPart &rows, const Machine::Gpu &machine);
 
-/// What blocks take of a part.
+/// How a part is divided among blocks.
 struct BlockShare {
-  /// Where every element is for itself, or all are summed: so many at a time in
-  /// turns, a multiple of 8, if that is not 0.
+  /// If not 0, and elements are independent or all are summed: blocks take this
+  /// many elements at a time in turns; a multiple of 8.
   int64_t tile = 0;
-  /// If not 0: of each so many units those from `first` to `last`, variables of
-  /// the kernel. A unit is `unit` elements that are for themselves, or a row.
+  /// If not 0: of every `units` consecutive units, a block takes those from
+  /// `first` to `last`, which are variables of the kernel. A unit is `unit`
+  /// independent elements, or a row.
   int64_t units = 0, unit = 0;
-  /// Whether all blocks share out sums that rows are not teams' of
-  /// (ColumnSums.h).
+  /// Whether all blocks divide the sums along columns (ColumnSums.h), without
+  /// teams.
   bool byColumns = false;
 };
 

@@ -1,8 +1,9 @@
-//===- RowsPlan.h - Who takes which elements of loops over rows -*- C++ -*-===//
+//===- RowsPlan.h - How loops over rows are divided -------------*- C++ -*-===//
 //
-// Elements that are for themselves are shared out among all threads; of rows
-// that several loops take, each is a team's; few long rows are shared out among
-// the whole grid, one loop after the other.
+// Loops over rows are divided among threads in one of three ways. If elements
+// are independent of each other, all threads divide the elements. If several
+// loops use the same rows, each row belongs to a team. If there are few long
+// rows, the whole grid divides each loop, one loop after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,30 +17,31 @@
 
 namespace ccn::codegen {
 
-/// An exchange that those do who take the rows of the next part.
+/// An exchange that the teams of the next part's rows execute.
 struct RowExchange {
   const runtime::ExchangePart *part;
-  /// Where in symmetric memory its packets are, and its first segment.
+  /// The offset of its packets in symmetric memory, and its first segment.
   int64_t slots, segment;
 };
 
-/// A loop of rows that teams or the grid take.
+/// A loop over rows of teams or of the grid.
 struct RowLoopPlan {
   LoopPlan loop;
-  /// Of teams: whether each thread computes its results for itself, which are
-  /// scalars; whether the threads wait for each other before it; whether what
-  /// it takes of memory comes before other loops; and whether it is made for
-  /// each row, as it reads what an earlier one writes.
+  /// For teams. isOfEvery: every thread computes the results, which are
+  /// scalars, for itself. waitsBefore: the threads of the team wait for each
+  /// other before the loop. isFetchedBefore: what the loop loads is loaded
+  /// before earlier loops run. isMadePerRow: the loop's object is constructed
+  /// for each row, as the loop reads what an earlier loop writes.
   bool isOfEvery = false, waitsBefore = false, isFetchedBefore = false,
        isMadePerRow = false;
   std::optional<LoopTurns> turns = {};
-  /// Of the grid: elements for themselves; many sums, each by a warp or by a
-  /// thread; or few sums, of which each block has a part in the launch's
-  /// workspace, from byte `partials` on.
+  /// For the grid: independent elements; many sums, each computed by a warp or
+  /// a thread; or few sums, of which each block leaves a partial sum in the
+  /// launch's workspace, from byte `partials` on.
   enum Shared { Elements, ManySums, FewSums } shared = Elements;
   int64_t partials = 0;
-  /// Few sums of one row are summed up by the first block in the next barrier,
-  /// whichever that is, and if others are too, after these.
+  /// The partial sums of a single row are added by the first block as deferred
+  /// work (LaunchMapper.h); isLeftAfterOthers: after other deferred work.
   bool isLeft = false, isLeftAfterOthers = false;
 };
 
@@ -51,18 +53,18 @@ struct RowsPlan {
   BlockShare share;
   Team team;
   Scratch scratch;
-  /// Where the scratch is: in the launch's workspace, from a byte on, or in a
-  /// block's memory, that is shared or not.
+  /// Where the scratch arrays are: in the launch's workspace, from byte
+  /// `scratchOffset` on, in a block's shared memory, or in a block's workspace.
   enum Memory { None, Workspace, Shared, Block } scratchIn = None;
   int64_t scratchOffset = 0;
   std::vector<RowLoopPlan> loops;
-  /// Of elements, if threads take tiles.
+  /// For elements, if threads compute tiles.
   std::optional<BlockOfTiles> tiles;
-  /// Of teams: whether all of a warp have as many rows, and whether its threads
-  /// wait for each other after a row.
+  /// For teams: whether all teams of a warp have equally many rows, and whether
+  /// the threads of a team wait for each other after a row.
   bool areWarps = false, waitsAfter = false;
-  /// What is exchanged by who takes the rows, and which operand of the first
-  /// loop that is: "v1".
+  /// The exchange that the teams execute, and the operand of the first loop
+  /// that gets its results: "v1".
   std::optional<RowExchange> exchange;
   std::string given;
 };

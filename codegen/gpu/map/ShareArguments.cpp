@@ -1,8 +1,7 @@
 //===- ShareArguments.cpp - Arguments that other ranks access -------------===//
 //
-// Lists who accesses which buffer, tries every symmetric buffer against every
-// argument that it is copied from or to, and replaces one by the other on all
-// ranks.
+// Lists all accesses to each buffer. For each symmetric buffer, looks for an
+// argument that can replace it, and replaces it on all ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +27,13 @@ namespace {
 struct BufferAccess {
   PartPlace place;
   bool writes = false;
-  /// Whose memory it is; the elements [begin, end).
+  /// The rank whose memory is accessed, and the elements [begin, end).
   int owner = 0;
   int64_t begin = 0, end = 0;
   const View *view = nullptr;
-  /// What a copy has at its other end; null of other parts.
+  /// For a copy, the view at its other end; null for other parts.
   const View *other = nullptr;
-  /// The loop that accesses elements one by one, if one does.
+  /// The loop that accesses the elements one by one, if a loop does.
   const Loop *loop = nullptr;
   /// Whether all of [begin, end) is accessed.
   bool isContiguous = true;
@@ -44,7 +43,7 @@ struct BufferAccess {
   }
 };
 
-/// The loop that has a view, unless it reduces.
+/// The loop to which a view belongs, unless it reduces.
 const Loop *elementwiseLoop(const RowsPart &rows, const View &view) {
   auto has = [&](const LoopOperand &operand) { return &operand.view == &view; };
   for (const Loop &loop : rows.loops)
@@ -53,7 +52,7 @@ const Loop *elementwiseLoop(const RowsPart &rows, const View &view) {
   return nullptr;
 }
 
-/// A buffer on all ranks: its index on each.
+/// A buffer on all ranks: its index on each rank.
 using BufferKey = std::vector<int>;
 
 class Sharer {
@@ -85,7 +84,8 @@ private:
   Plan &plan;
   std::map<std::pair<int, int>, std::vector<BufferAccess>> byBuffer;
   std::optional<PartOrder> order;
-  /// The first rank's buffers in which others put what it combines.
+  /// Buffers of the first rank with slots, into which other ranks put what it
+  /// combines.
   std::set<int> withSlots;
 };
 
@@ -133,8 +133,8 @@ void Sharer::gather() {
         addPart(static_cast<int>(rank), l, part);
 }
 
-/// The buffers of a memory, in the order that they have on all ranks; none if
-/// ranks differ.
+/// The buffers in a memory, in the order that they have on all ranks; none if
+/// ranks have different numbers of them.
 std::vector<BufferKey> Sharer::buffersIn(Memory memory) const {
   std::vector<BufferKey> keys;
   for (auto [rank, own] : llvm::enumerate(plan.ranks)) {
@@ -167,8 +167,8 @@ bool Sharer::isInside(const BufferKey &buffer,
   return true;
 }
 
-/// Whether a copy has the same elements of the buffer and of the argument, both
-/// in the own memory.
+/// Whether a copy reads and writes the same elements of buffer and argument,
+/// both in this rank's memory.
 bool Sharer::isSameCopy(const BufferAccess &copy, int buffer,
                         int argument) const {
   return copy.other && copy.owner == copy.place.rank &&
@@ -204,7 +204,7 @@ bool Sharer::isOutput(const BufferKey &buffer, const BufferKey &argument) {
         writes.push_back(access);
   for (int rank = 0; rank < static_cast<int>(buffer.size()); ++rank) {
     auto r = static_cast<size_t>(rank);
-    // All of it is copied, and nothing else is written to the argument.
+    // The whole argument must be copied, and nothing else may write to it.
     std::vector<std::pair<int64_t, int64_t>> copied;
     for (const BufferAccess &access : accesses(rank, argument[r])) {
       if (!access.writes)
@@ -220,7 +220,7 @@ bool Sharer::isOutput(const BufferKey &buffer, const BufferKey &argument) {
         reached = std::max(reached, end);
     if (reached != bufferOf(rank, argument[r]).count)
       return false;
-    // What is read of the argument is what it was before.
+    // Reads of the argument must still get its former values.
     for (const BufferAccess &read : accesses(rank, argument[r])) {
       if (read.writes)
         continue;
@@ -247,7 +247,7 @@ void Sharer::replace(const BufferKey &buffer, const BufferKey &argument) {
                         if (access.view.buffer == buffer[r])
                           access.view.buffer = argument[r];
                       });
-      // Copies to themselves.
+      // Removes what are now copies to themselves.
       llvm::erase_if(launch.parts, [&, r = r](const Part &any) {
         const auto *copy = std::get_if<CopyPart>(&any);
         return copy && copy->from.buffer == argument[r] &&
@@ -275,7 +275,9 @@ std::vector<int> Sharer::run() {
         fits &= a.type == b.type && a.count >= b.count &&
                 b.offset == static_cast<int64_t>(number);
       }
-      // Others take the place of this rank's for that of theirs.
+      // Views keep their offsets when the argument replaces the buffer, even in
+      // another rank's memory, so the argument must have all elements that
+      // ranks access.
       if (!fits || llvm::is_contained(shared, static_cast<int>(number)) ||
           !isInside(buffer, argument) ||
           !(isInput(buffer, argument) || isOutput(buffer, argument)))

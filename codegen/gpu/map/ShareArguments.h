@@ -1,8 +1,9 @@
 //===- ShareArguments.h - Arguments that other ranks access -----*- C++ -*-===//
 //
-// Plans copy what others read from an argument into symmetric memory, and what
-// others have written from there into an argument. Where ranks can address each
-// other's arguments, as GPUs of one host can, these copies are left out.
+// Plans copy arguments that other ranks read into symmetric memory, and results
+// that other ranks have written from symmetric memory into arguments. If ranks
+// can address each other's arguments, as GPUs of one host can, these copies are
+// left out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,19 +14,23 @@
 
 namespace ccn::codegen {
 
-/// Puts arguments in the place of symmetric buffers that are nothing but copies
-/// of them, and drops the copies. Views of these arguments may then be in
-/// another's memory. Returns which arguments ranks access of each other, by
-/// number.
+/// Replaces symmetric buffers that are only copies of arguments by these
+/// arguments, and removes the copies. Views of these arguments may then be in
+/// another rank's memory. Returns the numbers of the arguments that ranks
+/// access in each other's memory.
 ///
-/// A buffer is a copy of an input if all that is written to it is copied from
-/// the same place of the argument, which nobody writes; and of an output if all
-/// of it is copied there, which is all that is written to the argument, and
-/// what a rank reads there, anyone writes only afterwards: after a barrier or a
-/// signal, or in a later launch (PartOrder.h), or in the same loop element by
-/// element. Nobody writes into a rank's argument before it has come to the run,
-/// as plans have ranks meet before they write into others' memory, nor after
-/// that rank's last launch, as they meet afterwards too.
+/// A buffer is a copy of an input if everything written to it is copied from
+/// the same place of the argument, and no part writes the argument.
+///
+/// A buffer is a copy of an output if the argument is completely copied from
+/// the same places of it, and nothing else writes the argument. Also, if a rank
+/// reads elements of the argument, every write of the same elements of the
+/// buffer must come later: after a barrier or a signal, in a later launch
+/// (PartOrder.h), or in the same loop, element by element.
+///
+/// No rank writes into another rank's argument before that rank has begun the
+/// run or after its last launch, since in a plan ranks meet before and after
+/// they write into other ranks' memory.
 std::vector<int> shareArguments(runtime::Plan &plan);
 
 } // namespace ccn::codegen

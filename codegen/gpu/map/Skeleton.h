@@ -1,12 +1,13 @@
-//===- Skeleton.h - A parametric kernel, or a part of one -------*- C++ -*-===//
+//===- Skeleton.h - A parametric kernel or a part of one --------*- C++ -*-===//
 //
-// A skeleton says which parts of a launch it does, decides how, and writes
-// that. Composed ones do a part, or a few that belong together, and come one
-// after the other in a kernel; a whole one does all parts of a launch, and
-// chooses the kernel's threads.
+// A skeleton says which parts of a launch it executes, decides how, and writes
+// the code for that. A composed skeleton executes one part, or a few that
+// belong together; a kernel contains several of them, one after the other. A
+// whole skeleton executes all parts of a launch and chooses the kernel's
+// threads.
 //
-// A new one is a class with its plan, in files of its own, a file for the
-// device if it needs one, and a line in skeletons/Skeletons.cpp.
+// To add a skeleton, write a class and its plan in files of their own, a device
+// file if the skeleton needs one, and a line in skeletons/Skeletons.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +32,7 @@ struct CudaPart;
 class LaunchMapper;
 class KernelSkeleton;
 
-/// How a skeleton does the parts that it has taken.
+/// How a skeleton executes its parts.
 struct SkeletonPlan {
   explicit SkeletonPlan(const KernelSkeleton &skeleton) : skeleton(skeleton) {}
   virtual ~SkeletonPlan() = default;
@@ -39,8 +40,8 @@ struct SkeletonPlan {
   const KernelSkeleton &skeleton;
 };
 
-/// Files for the device (codegen/gpu/device) beside those that all kernels
-/// begin with, each after those that it uses.
+/// The device files (codegen/gpu/device) of a kernel, besides those with which
+/// all kernels begin. A file comes after those that it uses.
 class DeviceFiles {
 public:
   void add(std::initializer_list<llvm::StringRef> more) {
@@ -57,24 +58,25 @@ class KernelSkeleton {
 public:
   virtual ~KernelSkeleton() = default;
 
-  /// How many parts of a launch it does, from number `part` on: 0 if that is
-  /// none of its. Who does more than one waits in it where these must, and what
-  /// is left for a barrier is done before.
+  /// How many parts of a launch this skeleton executes from number `part` on; 0
+  /// if it does not execute that part. A skeleton that executes several parts
+  /// contains the waits between them; deferred work (LaunchMapper.h) is done
+  /// before.
   virtual size_t match(const LaunchMapper &launch, size_t part) const = 0;
-  /// Decides how it does them.
+  /// Decides how to execute these parts.
   virtual llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const = 0;
-  /// Adds the files for the device that its text calls.
+  /// Adds the device files that its code needs.
   virtual void require(const SkeletonPlan &plan, DeviceFiles &files) const = 0;
-  /// Writes it.
+  /// Writes the code.
   virtual llvm::Error emit(CudaPart &part, const SkeletonPlan &plan) const = 0;
-  /// Prints a line, and one for each loop or part in it, which is `depth` times
-  /// two spaces in.
+  /// Prints a line for the plan, and one for each loop or part in it. The
+  /// plan's line is indented by `depth` times two spaces.
   virtual void print(llvm::raw_ostream &os, const SkeletonPlan &plan,
                      unsigned depth) const = 0;
 };
 
-/// In the order in which they are asked.
+/// Skeletons, in the order in which their match() is called.
 using Skeletons = llvm::ArrayRef<const KernelSkeleton *>;
 
 } // namespace ccn::codegen
