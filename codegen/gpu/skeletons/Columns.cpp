@@ -1,4 +1,4 @@
-//===- Columns.cpp - Sums along other than rows ---------------------------===//
+//===- Columns.cpp - Sums along columns -----------------------------------===//
 
 #include "codegen/gpu/skeletons/Columns.h"
 #include "codegen/gpu/map/PlanPrinter.h"

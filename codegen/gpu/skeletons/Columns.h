@@ -1,8 +1,7 @@
-//===- Columns.h - Sums along other than rows -------------------*- C++ -*-===//
+//===- Columns.h - Sums along columns ---------------------------*- C++ -*-===//
 //
-// Where what is summed up is not contiguous, but neighbours of the results are,
-// rows are columns of a matrix: threads that took the elements of one would
-// load far more than they need (device/columns.cuh).
+// The skeleton of sums along the columns of a matrix, in which neighbouring
+// threads compute neighbouring sums (map/ColumnSums.h, device/columns.cuh).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,45 +13,46 @@
 
 namespace ccn::codegen {
 
-/// Sums along other dimensions than that of rows, or elements between such.
+/// A loop of sums along columns, or a loop without sums between such loops.
 struct ColumnLoopPlan {
   LoopPlan loop;
-  /// Whether all blocks wait for each other before, and whether they merge
-  /// first what they have of results, for which they wait, too.
+  /// Whether all blocks wait for each other before the loop, and whether they
+  /// first merge partial sums, for which they wait too.
   bool waitsBefore = false, mergesBefore = false;
-  /// Of elements nothing more is set.
+  /// Whether the loop sums; if not, the fields below are not set.
   bool isReduced = false;
   int64_t vectors = 0, summed = 0;
-  /// Of a thread, on their way at once.
+  /// How many vectors of a thread are in flight at once.
   int64_t turns = 1;
-  /// Threads of a group, and what all of them have of vectors is a tile.
+  /// The threads of a group, whose vectors of results form a tile; and the
+  /// number of tiles.
   int64_t lanes = 1, tiles = 1;
-  /// How many blocks may share out the sums of a tile; where more than one do,
-  /// they leave what they have in the launch's workspace, from byte `partials`
-  /// on, and merge it when all have come.
+  /// How many blocks may divide the sums of a tile. If more than one, each
+  /// leaves its partial sums in the launch's workspace, from byte `partials`
+  /// on, and they are merged when all blocks have arrived.
   int64_t mostShares = 1, partials = 0;
-  /// What a thread has of the sums of one result.
+  /// Accumulator bytes of one result.
   int64_t bytesOfSum = 0;
 
   bool isShared() const { return mostShares > 1; }
 };
 
-/// The results of a block, and its groups, where sums of blocks are merged.
+/// How many results a block merges at a time from the partial sums of blocks.
 constexpr int64_t mergedResults = 32;
 
 struct ColumnsPlan : SkeletonPlan {
   using SkeletonPlan::SkeletonPlan;
 
-  /// With arrays of scratch in the launch's workspace.
+  /// The loops, with scratch arrays in the launch's workspace.
   std::unique_ptr<const runtime::RowsPart> rows;
-  /// Empty.
+  /// An empty Scratch, to which the loop plans refer.
   std::unique_ptr<const Scratch> scratch;
   std::vector<ColumnLoopPlan> loops;
-  /// Whether blocks merge at the end what they have.
+  /// Whether partial sums are merged at the end.
   bool mergesAfter = false;
 };
 
-/// Loops that are shared out among all blocks.
+/// Maps loops that all blocks divide, and writes them.
 void mapColumns(LaunchMapper &launch, const runtime::RowsPart &rows,
                 ColumnsPlan &plan);
 llvm::Error emitColumns(CudaPart &part, const ColumnsPlan &columns);

@@ -1,4 +1,4 @@
-//===- CudaColumns.cpp - Sums along other than rows as CUDA C++ -----------===//
+//===- CudaColumns.cpp - Sums along columns as CUDA C++ -------------------===//
 
 #include "codegen/gpu/skeletons/Columns.h"
 
@@ -33,7 +33,7 @@ public:
   void writeMerge() const;
 
 private:
-  /// Where blocks leave what they have.
+  /// The address of the partial sums of blocks.
   CudaText partials() const {
     CudaText text;
     text << ("reinterpret_cast<typename decltype(" + loop.variable() +
@@ -51,10 +51,10 @@ private:
   LoopWriter loop;
 };
 
-/// Declares sums of so many results.
+/// Declares the accumulators of `results` results.
 CudaText ColumnsWriter::beginSums(const Twine &results) const {
   CudaText text;
-  // They are stored by vectors.
+  // Accumulators are stored as vectors.
   text << ("__align__(16) typename decltype(" + loop.variable() +
            ")::Sums sums[" + results +
            "];\n#pragma unroll\nfor (int j = 0; j < " + results + "; ++j)\n  " +
@@ -63,13 +63,15 @@ CudaText ColumnsWriter::beginSums(const Twine &results) const {
   return text;
 }
 
-/// Adds the elements from number `first` to `end` that are of the thread's
-/// group: several loads are on their way at once.
+/// Adds the elements from `begin` to `end` that belong to the thread's group,
+/// with several loads in flight at once.
 CudaText ColumnsWriter::addElements(bool areAligned) const {
   CudaText first, end;
   first << ("begin + threadIdx.x / " + Twine(plan.lanes));
   end << "end";
-  // The order is the same with fewer. What comes apart takes more registers.
+  // The number of turns does not change the order. Unaligned elements are
+  // loaded one by one, which needs more registers, so only one turn is in
+  // flight.
   return addInTurns(loop, areAligned, areAligned ? plan.turns : 1, first, end,
                     std::to_string(threadsPerBlock / plan.lanes),
                     /*elements=*/1);
@@ -83,7 +85,7 @@ CudaText ColumnsWriter::finish(bool areAligned, int width) const {
   return text;
 }
 
-/// Begins to merge what groups have, with what is done of each result.
+/// Begins the code that merges the groups' sums and then handles each result.
 CudaText ColumnsWriter::mergeGroups(int64_t lanes, int width) const {
   CudaText text;
   text << ("mergeGroups<" + Twine(threadsPerBlock) + ", " + Twine(lanes) +
@@ -141,8 +143,8 @@ llvm::Error ColumnsWriter::write() {
   return llvm::Error::success();
 }
 
-/// Merges what blocks have: few lanes of each have results, so that there are
-/// as many groups as a block can have.
+/// Merges the partial sums of blocks. A group has few lanes, so that a block
+/// has many groups.
 void ColumnsWriter::writeMerge() const {
   int64_t results = product(loop.kept);
   std::string lanes = std::to_string(mergedResults),
@@ -168,7 +170,7 @@ void ColumnsWriter::writeMerge() const {
 
 } // namespace
 
-/// Adds a loop in which every element is for itself.
+/// Adds a loop with independent elements.
 static llvm::Error writeElements(CudaPart &part, const LoopPlan &plan) {
   LoopWriter loop(part, plan);
   if (llvm::Error error = loop.write())

@@ -1,7 +1,7 @@
 //===- CudaExchanges.cpp - Exchanges as CUDA C++ --------------------------===//
 //
-// Calls of the functions in device/exchange.cuh. What a synthesized schedule
-// does is a table.
+// Writes calls of the functions in device/exchange.cuh and
+// device/schedules.cuh. A synthesized schedule is a table of actions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ using llvm::Twine;
 
 namespace {
 
-/// Appends the actions of a schedule (exchange.cuh) and returns where they
-/// begin.
+/// Appends the actions of a schedule (schedules.cuh) to `tables` and returns
+/// where they begin.
 llvm::Expected<int64_t> addTable(const CudaPlaces &places,
                                  const ExchangePlan &exchange,
                                  std::vector<int64_t> &tables) {

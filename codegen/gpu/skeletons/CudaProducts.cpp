@@ -1,7 +1,7 @@
 //===- CudaProducts.cpp - Products, convolutions and tables as CUDA C++ ---===//
 //
-// Calls of the functions in device/products.cuh and device/tables.cuh, which
-// take pointers: what is in a list of buffers is copied before and after.
+// Writes calls of the functions in device/products.cuh and device/tables.cuh.
+// They take pointers, so scattered arguments are copied before and after.
 //
 //===----------------------------------------------------------------------===//
 
@@ -102,7 +102,7 @@ llvm::Error ProductWriter::write(const runtime::ScatterRowsPart &p) {
   CudaText memory;
   memory << "ScatterMemory::at(c.workspace + " << plan.memory << ")";
   text() << memory << "->begin();\n";
-  // Rows are added to a copy.
+  // Rows are added to a copy of the table.
   if (llvm::Error error = emitRows(part, *plan.table))
     return error;
   part.gridBarrier();

@@ -1,8 +1,8 @@
 //===- CudaRows.cpp - Loops over rows as CUDA C++ -------------------------===//
 //
-// Around the structures of loops are loops over the indices, shared out among
-// the threads: rows among teams, and a row's elements among a team's lanes
-// (device/rows.cuh). Few long rows are shared out among the whole grid.
+// Writes loops over indices around the structures of loops. Threads divide the
+// indices: teams divide rows, and the lanes of a team divide a row's elements
+// (device/rows.cuh). The whole grid divides few long rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,7 @@ private:
   std::vector<LoopWriter> loops;
 };
 
-/// Where the scratch of a team begins, as an expression.
+/// The address of a team's scratch, as an expression.
 CudaText RowsWriter::scratchBase() const {
   CudaText text;
   switch (plan.scratchIn) {
@@ -86,14 +86,15 @@ CudaText RowsWriter::scratchBase() const {
   return text;
 }
 
-/// Does `body` for all rows of a team.
+/// Executes `body` for all rows of a team.
 CudaText RowsWriter::eachRow(const CudaText &body) const {
   CudaText count, text;
   if (plan.share.units == 0) {
     count << plan.rows->rows;
     return countedLoop("r", "team.first()", count, "team.count()", body);
   }
-  // The block's of all times as many, shared out among its teams.
+  // The block has the rows [first, last) of every `units` rows; its teams
+  // divide them.
   count << llvm::divideCeilSigned(plan.rows->rows, plan.share.units)
         << " * (last - first)";
   text << "const i64 r = t / (last - first) * " << plan.share.units
@@ -103,7 +104,7 @@ CudaText RowsWriter::eachRow(const CudaText &body) const {
   return countedLoop("t", "team.inBlock()", count, "team.ofBlock()", text);
 }
 
-/// A row's exchange, which is a variable `exchanged` of this type.
+/// Declares the variable `exchanged`, which exchanges a row, and sends the row.
 CudaText RowsWriter::exchanged(const ShareWriter &writer,
                                const LoopWriter &loop, int64_t turns) const {
   const runtime::ExchangePart &own = *plan.exchange->part;
@@ -167,7 +168,7 @@ void RowsWriter::writeTeams() {
     text << "team.open();\n";
 }
 
-/// Many sums: each by a warp, or by a thread where they are short.
+/// Many sums: a warp computes each, or a thread if sums are short.
 void RowsWriter::writeManySums(const LoopWriter &loop, const CudaText &count) {
   StringRef type = product(loop.reduced) >= 32 ? "WarpTeam" : "ThreadTeam";
   CudaText body, many;
@@ -179,8 +180,8 @@ void RowsWriter::writeManySums(const LoopWriter &loop, const CudaText &count) {
                                               "team.count()", body));
 }
 
-/// Few sums: each block has a part of each, and the parts are summed, of one
-/// row by the first block in the next barrier.
+/// Few sums: each block computes a partial sum of each, and the partial sums
+/// are then added; if there is one row, as work deferred to the next barrier.
 void RowsWriter::writeFewSums(const RowLoopPlan &of, const LoopWriter &loop,
                               const CudaText &count) {
   CudaText &text = part.kernel.body;

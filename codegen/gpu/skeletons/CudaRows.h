@@ -1,7 +1,7 @@
 //===- CudaRows.h - Loops over rows as CUDA C++ -----------------*- C++ -*-===//
 //
-// Loops over rows, alone or with an exchange of the rows, and copies, which are
-// loops too.
+// Writes loops over rows, alone or with an exchange of these rows, and copies,
+// which are loops too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace ccn::codegen {
 
-/// The plan of skeletons that are loops over rows.
+/// The plan of the skeletons that execute loops over rows.
 struct PartOfRows : SkeletonPlan {
   using SkeletonPlan::SkeletonPlan;
 
@@ -24,11 +24,11 @@ struct PartOfRows : SkeletonPlan {
 /// Adds loops over rows to a kernel.
 llvm::Error emitRows(CudaPart &part, const RowsPlan &rows);
 
-/// Adds the files for the device that a loop needs, or rows with all of theirs.
+/// Adds the device files that a loop needs, or rows with all their loops.
 void requireOfLoop(const LoopPlan &loop, DeviceFiles &files);
 void requireOfRows(const RowsPlan &rows, DeviceFiles &files);
 
-/// Lets a row begin to come.
+/// Adds the prefetch of rows.
 void emitPrefetch(CudaPart &part, const Prefetch &prefetch);
 
 } // namespace ccn::codegen

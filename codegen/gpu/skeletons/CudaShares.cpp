@@ -11,7 +11,7 @@ using namespace ccn::codegen;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Declares what is fetched in so many turns.
+/// Declares the values that `count` turns fetch.
 CudaText ShareWriter::declare(int64_t count) const {
   CudaText text;
   text << ("typename decltype(" + loop.variable() + ")::template Fetched<" +
@@ -20,8 +20,8 @@ CudaText ShareWriter::declare(int64_t count) const {
   return text;
 }
 
-/// The first vector that a thread takes, and where those end that the team
-/// takes, or of a cluster the thread's block.
+/// The first vector of a thread, and the end of the vectors of its team or, in
+/// a cluster, of its block.
 CudaText ShareWriter::firstVector() const {
   CudaText text;
   if (team.kind == Team::Cluster)
@@ -41,13 +41,13 @@ CudaText ShareWriter::endOfVectors() const {
   return text;
 }
 
-/// How far apart a thread's vectors are.
+/// The distance between two vectors of a thread.
 StringRef ShareWriter::step() const {
   return team.kind == Team::Cluster ? "blockDim.x" : "team.lanes()";
 }
 
-/// Does `body` for some turns. What a thread has in memory of its own is in
-/// registers only where the places in it are constants.
+/// Executes `body` for the turns [first, end). They are unrolled, as a thread's
+/// own memory is in registers only if all offsets in it are constants.
 CudaText ShareWriter::vectorsIn(int64_t first, int64_t end,
                                 const CudaText &body) const {
   CudaText text, ofStep;
@@ -67,7 +67,7 @@ CudaText ShareWriter::vectorsIn(int64_t first, int64_t end,
   return text;
 }
 
-/// Likewise with the indices of the vectors.
+/// The same, with the indices of each vector declared before `body`.
 CudaText ShareWriter::turn(int64_t first, int64_t end,
                            const CudaText &body) const {
   CudaText text;
@@ -89,8 +89,8 @@ CudaText ShareWriter::call(const ElementsCall &call) const {
   return loop.isReduced() ? addToSums(loop, call) : elementsAt(loop, call);
 }
 
-/// Turns without numbers, several in a step: what these take of memory comes at
-/// once, which it would not past what they store.
+/// Turns without numbers. A step has several turns, all of whose loads come
+/// before all stores: the compiler could not move loads before stores.
 CudaText ShareWriter::steps(bool areAligned) const {
   CudaText body;
   if (turns.ofStep == 0) {
@@ -105,19 +105,19 @@ CudaText ShareWriter::steps(bool areAligned) const {
                      (Twine(atOnce) + " * " + step()).str(), body);
 }
 
-/// A call for what has been fetched of a turn.
+/// A call that uses the fetched values of a turn.
 ElementsCall ShareWriter::fetched(bool areAligned) const {
   return {loop.width, areAligned,
           "f" + std::to_string(loop.number) + "[turn.value]"};
 }
 
-/// All turns: the order is the same whether addresses are aligned or not.
+/// All turns. The order is the same whether addresses are aligned or not.
 CudaText ShareWriter::pass(bool areAligned, bool isFetched) const {
   CudaText text;
   if (!turns.areNumbered)
     return steps(areAligned);
   if (!given.text.empty()) {
-    // Turn by turn, as waiting takes registers.
+    // Turn by turn, since values that wait take registers.
     CudaText body;
     body << ("auto f = " + loop.variable() + ".template " +
              ElementsCall{loop.width, areAligned}.of("fetch") + "(" +
@@ -145,7 +145,7 @@ CudaText ShareWriter::fetch() const {
   return text;
 }
 
-/// Sums of some of a row's elements, each by one thread.
+/// Sums of some of a row's elements; one thread computes each sum.
 CudaText ShareWriter::sumsOfParts() const {
   CudaText body, count, inner, element;
   inner << product(loop.reduced);

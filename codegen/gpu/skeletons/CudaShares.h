@@ -1,6 +1,6 @@
 //===- CudaShares.h - A team's share of a row as CUDA C++ -------*- C++ -*-===//
 //
-// The loops around the structures of loops where a team takes a row
+// Writes the loops around the structures of loops that a team executes on a row
 // (RowShares.h).
 //
 //===----------------------------------------------------------------------===//
@@ -13,24 +13,25 @@
 
 namespace ccn::codegen {
 
-/// Writes what a team does of one loop for one row.
+/// Writes how a team executes one loop on one row.
 class ShareWriter {
 public:
   ShareWriter(const LoopWriter &loop, Team team, const LoopTurns &turns)
       : loop(loop), team(team), turns(turns),
         dims(loop.isReduced() ? loop.reduced : loop.kept) {}
 
-  /// All of it. The first thread makes scalars, unless each does. What the loop
-  /// takes of memory `isFetched` if fetch comes before.
+  /// The whole loop. The first thread computes scalars, or every thread if
+  /// `isOfEvery`. With `isFetched`, the code of fetch() has already loaded what
+  /// the loop needs.
   CudaText take(bool isOfEvery, bool isFetched) const;
-  /// What each thread takes of memory, all at once.
+  /// All loads of each thread, at once.
   CudaText fetch() const;
-  /// Does `body` in each turn, for vector `i` of the row.
+  /// Executes `body` in each turn, for vector `i` of the row.
   CudaText eachTurn(const CudaText &body) const {
     return vectorsIn(0, turns.turns, body);
   }
-  /// Lets `text` set what is given of `f`, which is fetched, in each turn
-  /// before its elements are done.
+  /// In each turn, `text` sets the provided member (LoopPlan::give) of the
+  /// fetched values `f` before the elements are computed.
   void setGiven(CudaText text) { given = std::move(text); }
 
 private:
@@ -50,7 +51,7 @@ private:
   const LoopWriter &loop;
   Team team;
   const LoopTurns &turns;
-  /// Of what is shared out.
+  /// The dimensions whose elements the team's threads divide.
   const LoopDims &dims;
   CudaText given;
 };

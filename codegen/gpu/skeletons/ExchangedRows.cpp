@@ -1,8 +1,8 @@
-//===- ExchangedRows.cpp - An exchange by who takes the rows after it -----===//
+//===- ExchangedRows.cpp - An exchange by the teams of the next rows ------===//
 //
-// Few long rows of clusters, of which nobody else needs what is exchanged: a
-// thread sends what it has of a row, and receives it turn by turn where it
-// needs it.
+// For few long rows that clusters execute, if nothing else needs the result of
+// the exchange before them. A thread sends its share of a row, and in each turn
+// receives the part of the result that it needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,7 @@ public:
   llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const override {
     launch.meetRanks();
-    // Blocks that share rows wait for those that have not begun later.
+    // The blocks of a cluster wait for each other only later, in the rows.
     launch.kernel.opensClusters = true;
     auto plan = std::make_unique<PartOfRows>(*this);
     const LaunchFacts &facts = launch.facts;
@@ -85,7 +85,7 @@ public:
          << rows.exchange->segment + 1 << ")) {\n";
     if (llvm::Error error = emitRows(part, rows))
       return error;
-    // What follows finds them open in other segments, too.
+    // In other segments the cluster must be open too for the parts that follow.
     text << "} else {\nopenCluster(c);\n}\n";
     return llvm::Error::success();
   }

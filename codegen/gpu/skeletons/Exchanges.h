@@ -1,6 +1,7 @@
 //===- Exchanges.h - Collectives with protocols of their own ----*- C++ -*-===//
 //
-// By packets, or as a synthesized schedule says (device/exchange.cuh).
+// Exchanges by packets, or by a synthesized schedule (device/exchange.cuh,
+// device/schedules.cuh).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +19,11 @@ struct ExchangePlan : SkeletonPlan {
   const runtime::ExchangePart *part = nullptr;
   ExchangeMemory memory;
   const ExchangeSegments *segments = nullptr;
-  /// By packets: how many there are of a rank, how many of them a block takes
-  /// at a time, and a thread has on their way.
+  /// By packets: how many a rank sends, how many of them a block takes at a
+  /// time, and how many a thread has in flight.
   int64_t packets = 0, ofBlock = 0, batch = 0;
-  /// Of a schedule whose results would overwrite what others are made of: where
-  /// in the launch's workspace that is kept.
+  /// For a schedule whose results would overwrite input that it still needs:
+  /// the offset of a copy of the input in the launch's workspace.
   std::optional<int64_t> kept = {};
 };
 

@@ -18,8 +18,8 @@ struct FlagPlan : SkeletonPlan {
   using SkeletonPlan::SkeletonPlan;
 
   const Part *part = nullptr;
-  /// Of a barrier: whether all blocks of all ranks come to it, and the segment
-  /// of what is left for it.
+  /// For a barrier: whether all blocks of all ranks synchronize in it, and the
+  /// segment of the work that is deferred to it.
   bool isMeeting = false;
   int lastSegment = 0;
 };

@@ -1,4 +1,4 @@
-//===- MapColumns.cpp - Who sums up along other than rows -----------------===//
+//===- MapColumns.cpp - How sums along columns are divided ----------------===//
 
 #include "codegen/gpu/skeletons/Columns.h"
 
@@ -33,7 +33,8 @@ void shareOut(const PartPlaces &places, const Machine::Columns &machine,
   auto tilesOf = [&](int64_t lanes) {
     return llvm::divideCeilSigned(plan.vectors, lanes);
   };
-  // Of what is the same for all that is summed up nothing more comes.
+  // Bytes loaded for each summed element. Inputs that are the same for all of
+  // them are loaded only once.
   int64_t fetched = 0, size = 1;
   for (const LoopOperand &input : info.inputs) {
     if (input.access == Access::Index || !isSummed(info, input))
@@ -46,15 +47,15 @@ void shareOut(const PartPlaces &places, const Machine::Columns &machine,
       bytes *= static_cast<int64_t>(places.members(input.group).size());
     fetched += isVector ? bytes * loop.width : bytes;
   }
-  // Of more elements what is computed would take more registers.
+  // A limit on the elements, whose computation needs registers too.
   int64_t turns = plan.turns = std::clamp<int64_t>(
       bytesAtOnce / fetched, 1, std::max(16 / loop.width, 4));
   auto lanesOf = [&](int64_t bytes) {
     return static_cast<int64_t>(
         llvm::PowerOf2Ceil(llvm::divideCeilSigned(bytes, loop.width * size)));
   };
-  // What is contiguous ends with the last dimension, and groups without
-  // elements would be idle.
+  // Only the last dimension is contiguous, so more lanes do not help; and too
+  // many groups would leave some without elements.
   int64_t contiguous = static_cast<int64_t>(
               llvm::PowerOf2Ceil(loop.kept.back().size / loop.width)),
           groups = static_cast<int64_t>(
@@ -71,8 +72,8 @@ void shareOut(const PartPlaces &places, const Machine::Columns &machine,
   if (tiles >= machine.busyTiles ||
       summed * fetched * lanes <= machine.barrierBytes)
     return;
-  // Blocks share out the sums: pieces are as long as they can be, unless many
-  // lanes would have none.
+  // Several blocks divide each sum. Pieces are as long as possible, unless many
+  // lanes would then have no results.
   for (int64_t other = std::min(most, threadsPerBlock / 2); other > lanes;
        other /= 2)
     if (tilesOf(other) * other * 8 <= tiles * lanes * 9)
@@ -82,7 +83,7 @@ void shareOut(const PartPlaces &places, const Machine::Columns &machine,
       llvm::divideCeilSigned(summed, threadsPerBlock / lanes * turns), 1);
 }
 
-/// Whether one loop must be done before another begins.
+/// Whether all of one loop must be done before another begins.
 bool isBefore(const PartPlaces &places, const Loop &one, const Loop &other) {
   auto overlap = [&](const std::vector<LoopOperand> &some,
                      const std::vector<LoopOperand> &others) {
@@ -103,10 +104,11 @@ void mapSums(LaunchMapper &launch, const Loop &info, ColumnLoopPlan &plan) {
   plan.isReduced = true;
   shareOut(launch.kernel.places, launch.facts.machine.columns, info, plan);
   plan.bytesOfSum = bytesOfSums(info);
-  // Of what a thread has of sums, at most.
+  // The accumulator bytes of a thread.
   int64_t bytes = plan.loop.width * plan.bytesOfSum;
   if (plan.isShared()) {
-    // There are no more shares than blocks, but for one of each tile.
+    // There are at most as many shares as blocks, but at least one for each
+    // tile.
     int64_t items = std::max<int64_t>(
         plan.tiles,
         std::min<int64_t>(plan.tiles * plan.mostShares, CCN_MAX_BLOCKS));
@@ -139,7 +141,7 @@ void codegen::mapColumns(LaunchMapper &launch, const runtime::RowsPart &rows,
         output.access = Access::Store;
   plan.rows = std::make_unique<const runtime::RowsPart>(std::move(spread));
   plan.scratch = std::make_unique<const Scratch>();
-  // Since blocks last waited for each other.
+  // The loops since blocks last waited for each other.
   std::vector<const Loop *> before;
   bool anyToMerge = false;
   for (const Loop &loop : plan.rows->loops) {

@@ -22,7 +22,7 @@ void codegen::mapExchange(LaunchMapper &launch, const ExchangePart &part,
   int64_t size = sizeInBytes(kernel.places.type(part.from));
   int64_t payload = payloadOf(part.exchange);
   plan.packets = llvm::divideCeilSigned(part.inputCount * size, payload);
-  // Who has rows to take has blocks for them.
+  // If the exchange is divided as the next part, that part asks for the blocks.
   if (share == 0)
     launch.needBlocks(llvm::divideCeilSigned(plan.packets, threadsPerBlock));
   if (part.exchange == Exchange::Schedule) {
@@ -34,8 +34,8 @@ void codegen::mapExchange(LaunchMapper &launch, const ExchangePart &part,
     }
     return;
   }
-  // Who has a block for each multiprocessor, or less, has its registers; so
-  // have those who combine what many send.
+  // If there is at most one block for each multiprocessor, the block may use
+  // all registers. Blocks that combine data of many ranks need them.
   constexpr size_t fewMembers = 4;
   kernel.takesRegisters |=
       kernel.places.members(part.group).size() > fewMembers ||
@@ -43,7 +43,7 @@ void codegen::mapExchange(LaunchMapper &launch, const ExchangePart &part,
   plan.ofBlock = share == 0                 ? threadsPerBlock
                  : share >= part.inputCount ? std::max<int64_t>(plan.packets, 1)
                                             : share * size / payload;
-  // A power of two.
+  // The batch is a power of two.
   plan.batch = std::min<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeilSigned(plan.ofBlock, threadsPerBlock)),
       exchangedByThread / payload);

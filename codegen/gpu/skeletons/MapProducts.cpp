@@ -22,8 +22,8 @@ void needTiles(LaunchMapper &launch, int64_t m, int64_t n, int64_t batches) {
                               llvm::divideCeilSigned(n, 64) * batches);
 }
 
-/// Lets a part find in the launch's workspace what it reads of lists of
-/// buffers. What it writes there is then to be copied back.
+/// Has a part access copies of scattered arguments in the launch's workspace.
+/// Adds to `after` the copies of what it writes back to the arguments.
 void stage(LaunchMapper &launch, ProductPlan &plan,
            std::vector<runtime::CopyPart> &after) {
   std::vector<runtime::CopyPart> before;
@@ -44,7 +44,8 @@ void stage(LaunchMapper &launch, ProductPlan &plan,
                   view.rank = -1;
                   runtime::View to = view;
                   to.strides = {1};
-                  // Between what it writes is what it keeps.
+                  // If the part does not write all elements, the others must
+                  // keep their values.
                   if (!access.writes || !access.isContiguous)
                     before.push_back({{access.extent}, from, to});
                   if (access.writes)
@@ -59,7 +60,7 @@ void stage(LaunchMapper &launch, ProductPlan &plan,
 void mapScatter(LaunchMapper &launch, const runtime::ScatterRowsPart &p,
                 ProductPlan &plan) {
   plan.memory = launch.takeWorkspace(llvm::alignTo(8 * (1 + p.count), 64));
-  // Rows are added to a copy.
+  // Rows are added to a copy of the table.
   runtime::View from = p.table, to = p.to;
   from.strides = to.strides = {1};
   plan.table = mapCopy(launch, {{p.tableRows * p.rowSize}, from, to});

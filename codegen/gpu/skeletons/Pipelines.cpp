@@ -1,8 +1,8 @@
-//===- Pipelines.cpp - Phases that are done chunk by chunk ----------------===//
+//===- Pipelines.cpp - Phases in chunks -----------------------------------===//
 //
-// In a step each phase does the chunk before that of the phase before it, which
-// others have done the step before: what they tell each other is on its way
-// while the first phase does its chunk (map/LaunchPipelines.h).
+// In each step, a phase works on the chunk that the phase before it finished,
+// on all ranks, in the last step. The signals between ranks travel while the
+// first phase works on its next chunk (map/LaunchPipelines.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,9 @@ namespace {
 
 struct PhasePart {
   std::unique_ptr<SkeletonPlan> plan;
-  /// Whether a block's threads wait before it.
+  /// Whether a block's threads wait for each other before the part.
   bool waits = false;
-  /// If the launch has several segments.
+  /// The part's segment, if the launch has several.
   std::optional<int> segment = {};
 };
 
@@ -36,7 +36,7 @@ struct PipelinePlan : SkeletonPlan {
   std::vector<std::vector<PhasePart>> phases;
 };
 
-/// That which begins with part number `part`; null if none does.
+/// The pipeline that begins at the next part to be mapped; null if none does.
 const LaunchPipeline *pipelineAt(const LaunchMapper &launch) {
   if (launch.isInPipeline)
     return nullptr;
@@ -47,15 +47,14 @@ const LaunchPipeline *pipelineAt(const LaunchMapper &launch) {
   return found == launch.facts.pipelines.end() ? nullptr : found;
 }
 
-/// Calls each(phase, part) for the parts of all phases, of which number `part`
-/// is the first, or the barrier after it; returns the number of the part that
-/// follows them.
+/// Calls each(phase, part) for the parts of `phases` phases, of which the first
+/// begins at number `part`. Returns the number of the part after them.
 size_t forEachPart(const std::vector<Part> &parts, size_t phases, size_t part,
                    llvm::function_ref<void(size_t, size_t)> each) {
   for (size_t phase = 0; phase < phases; ++phase) {
     for (; part < parts.size() && !isBarrier(parts[part]); ++part)
       each(phase, part);
-    // The barrier.
+    // Skips the barrier after the phase.
     part += phase + 1 < phases;
   }
   return part;
@@ -82,8 +81,8 @@ llvm::Error emitPhase(CudaPart &out, llvm::ArrayRef<PhasePart> parts,
   return llvm::Error::success();
 }
 
-/// The last phase, of which nobody is told, every other block does before those
-/// that send: they compute while the rest send.
+/// No rank waits for the last phase. Every other block executes it before the
+/// phases that send, so that some blocks compute while others send.
 llvm::Error emitSteps(CudaPart &out, const PipelinePlan &plan) {
   CudaText &text = out.kernel.body;
   CudaText flags;
@@ -178,8 +177,8 @@ private:
                              std::vector<PhasePart> &phase) {
     const Part &part = launch.parts[number];
     PhasePart own;
-    // What it waits for is of the same block; shared memory may be in use in
-    // the phase that was before, whichever that is.
+    // The part can only wait for its own block. Shared memory may still be in
+    // use by the phase that was executed before, whichever that was.
     own.waits = launch.facts.barriers.before(number, launch.parts.size()) !=
                     Wait::None ||
                 takesSharedMemory(part);

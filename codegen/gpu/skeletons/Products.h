@@ -1,6 +1,6 @@
 //===- Products.h - Products and tables -------------------------*- C++ -*-===//
 //
-// The parts of a plan that are no loops over rows.
+// The skeleton of matrix products, convolutions and row tables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,17 +13,18 @@
 
 namespace ccn::codegen {
 
-/// A product, a convolution, or rows of a table. They take no lists of buffers:
-/// what is in one is copied.
+/// The plan of a product, a convolution, or rows of a table. Their device
+/// functions cannot access scattered arguments, so these are copied to and from
+/// the launch's workspace (`before`, `after`).
 struct ProductPlan : SkeletonPlan {
   using SkeletonPlan::SkeletonPlan;
 
   runtime::Part part;
-  /// Whether a library may have done it.
+  /// Whether a library may have computed the part before the kernel runs.
   bool mayBeDone = false;
   std::vector<std::unique_ptr<RowsPlan>> before = {}, after = {};
-  /// Of rows that are added to a table: where in the launch's workspace its
-  /// memory is, and what copies the table.
+  /// For rows that are added to a table: the offset of the part's memory in the
+  /// launch's workspace, and the copy of the table.
   int64_t memory = 0;
   std::unique_ptr<RowsPlan> table = {};
 };

@@ -7,7 +7,7 @@ using namespace ccn::codegen;
 
 Skeletons codegen::allSkeletons() {
   static const KernelSkeleton *const all[] = {
-      // Several parts together come before each alone.
+      // Skeletons that execute several parts together come first.
       &pipelinesSkeleton(), &exchangedRowsSkeleton(), &flagsSkeleton(),
       &exchangesSkeleton(), &columnsSkeleton(),       &productsSkeleton(),
       &rowsSkeleton(),

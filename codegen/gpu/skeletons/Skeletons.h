@@ -7,20 +7,21 @@
 
 namespace ccn::codegen {
 
-/// In the order in which they are asked which parts they do.
+/// All skeletons, in the order in which they are asked which parts they
+/// execute.
 Skeletons allSkeletons();
 
-/// Phases that a pipeline does chunk by chunk.
+/// Phases that are executed as a pipeline, chunk by chunk.
 const KernelSkeleton &pipelinesSkeleton();
-/// An exchange and rows, by who takes the rows.
+/// An exchange and the rows after it, both executed by the rows' teams.
 const KernelSkeleton &exchangedRowsSkeleton();
 /// Barriers, signals and waits for signals.
 const KernelSkeleton &flagsSkeleton();
 /// Collectives with protocols of their own.
 const KernelSkeleton &exchangesSkeleton();
-/// Sums along other than rows.
+/// Sums along columns.
 const KernelSkeleton &columnsSkeleton();
-/// Products, convolutions, and rows of tables.
+/// Matrix products, convolutions, and rows of tables.
 const KernelSkeleton &productsSkeleton();
 /// Loops over rows, and copies.
 const KernelSkeleton &rowsSkeleton();
