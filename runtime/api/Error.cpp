@@ -1,7 +1,7 @@
 //===- Error.cpp - Statuses and the version of the C API ------------------===//
 //
-// The last error is kept in memory that each thread has anyway, so that it can
-// be told when there is no more.
+// Each thread has memory for its last error from the start, so that it can
+// report a lack of memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ static thread_local char lastError[2048];
 
 ccn_status ccn::runtime::api::fail(ccn_status status, std::string_view text) {
   size_t size = std::min(text.size(), sizeof lastError - 1);
-  // Not in the middle of a character.
+  // Do not cut a UTF-8 character.
   if (size < text.size())
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
       --size;

@@ -1,7 +1,7 @@
 //===- Executor.cpp - Executors of the C API ------------------------------===//
 //
-// Mistakes of the caller are found before the executor is called, which would
-// take them for failures of the team.
+// A mistake of the caller must not fail the team. So arguments are checked
+// here, before the executor is called.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +19,13 @@ using namespace ccn::runtime::api;
 
 namespace {
 
-/// An argument's part on the rank.
+/// An argument, as far as checks of calls need it.
 struct Slot {
   int64_t count = 0;
   ElementType type = ElementType::F32;
   bool isWritten = false;
-  /// Whether callers may pass it by value, or as a list of buffers.
+  /// isValue: callers may pass it by value. isScattered: callers pass a list of
+  /// buffers.
   bool isValue = false, isScattered = false;
 
   uintptr_t alignment() const {
@@ -35,7 +36,7 @@ struct Slot {
   }
 };
 
-/// The place of a part, or of a buffer of it.
+/// The addresses of an argument or of one of its buffers.
 struct Extent {
   uintptr_t begin, end;
   size_t argument;
@@ -44,7 +45,7 @@ struct Extent {
 
 enum class Scalars { Here, OnHost, Bound };
 
-/// What executors read is what callers have written.
+/// Executors read the callers' structures as their own.
 static_assert(sizeof(ccn_buffer) == sizeof(Piece) &&
               offsetof(ccn_buffer, data) == offsetof(Piece, data) &&
               offsetof(ccn_buffer, count) == offsetof(Piece, count));
@@ -59,16 +60,16 @@ struct ccn_executor {
   std::shared_ptr<const LoadedProgram> program;
   int rank = 0;
   std::vector<Slot> slots;
-  /// Room for checking a call.
+  /// Scratch memory for the check of a call.
   std::vector<Extent> extents;
-  /// The arguments of the last call that was right, as numbers, and those of
-  /// the present one.
+  /// The arguments, as numbers, of the last call that was accepted, and those
+  /// of the present call.
   std::vector<uintptr_t> known, present;
   std::unique_ptr<PlanExecutor> cpu;
   std::unique_ptr<GpuExecutor> gpu;
 
   void describe();
-  /// Whether a call may have these arguments.
+  /// An error if a call must not have these arguments.
   Status check(void *const *arguments, size_t count, Scalars scalars);
   Status checkArgument(size_t argument, const void *address, Scalars scalars);
   Status checkBuffers(size_t argument, const PieceList *list);
@@ -120,8 +121,8 @@ Status ccn_executor::check(void *const *arguments, size_t count,
   return status;
 }
 
-/// Whether the last call that was right had the same arguments: with thousands
-/// of buffers that is seen faster than they are checked.
+/// Whether the last accepted call had the same arguments. With thousands of
+/// buffers, comparing is faster than checking.
 bool ccn_executor::isKnown(void *const *arguments, Scalars scalars) {
   present.clear();
   present.push_back(static_cast<uintptr_t>(scalars));
@@ -186,7 +187,7 @@ Status ccn_executor::checkBuffers(size_t argument, const PieceList *list) {
   return Status();
 }
 
-/// Adds a range of `bytes` bytes.
+/// Adds a range of `bytes` bytes to those that must not overlap.
 Status ccn_executor::addExtent(const Extent &extent, uintptr_t bytes) {
   if (bytes > UINTPTR_MAX - extent.begin)
     return error(nameOf(extent), " has ", bytes,
@@ -196,11 +197,11 @@ Status ccn_executor::addExtent(const Extent &extent, uintptr_t bytes) {
   return Status();
 }
 
-/// Whether what is written overlaps nothing else.
+/// An error if a range that is written overlaps another range.
 Status ccn_executor::checkOverlaps() {
   std::sort(extents.begin(), extents.end(),
             [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
-  // Of the ranges so far, the one that goes furthest; and the same of those
+  // Of the ranges so far, the one with the last end: among all, and among those
   // that are written.
   const Extent *any = nullptr, *written = nullptr;
   for (const Extent &extent : extents) {
@@ -217,8 +218,9 @@ Status ccn_executor::checkOverlaps() {
   return Status();
 }
 
-/// Ranks that make different executors would wait for each other in vain or
-/// compute nonsense: all tell each other which they make.
+/// Ranks tell each other of which program they make an executor. If they
+/// differ, the team fails, as they would wait for each other in vain or compute
+/// nonsense.
 static Status agree(TeamState &team, int rank, size_t listed) {
   Transport &transport = team.transport();
   Result<HostExchange *> exchange = team.exchangeOf(rank);
@@ -372,7 +374,7 @@ ccn_status ccn_executor_bind(ccn_executor *executor, void *const *arguments,
     if (Status status = executor->check(arguments, count, Scalars::Bound);
         !status)
       return fail(CCN_ERROR_ARGUMENT, status);
-    // Runs are then right or wrong anew.
+    // Arguments must be checked again after this.
     executor->known.clear();
     Status status = executor->gpu ? executor->gpu->bind({arguments, count})
                                   : executor->team->transport().failure();
@@ -408,7 +410,7 @@ ccn_status ccn_executor_synchronize(ccn_executor *executor, void *stream) {
     Status status;
     if (executor->gpu)
       status = executor->gpu->synchronize(static_cast<GpuStream>(stream));
-    // All may be done on this rank, or not even begun.
+    // Even if this rank has nothing left to do, the team may have failed.
     if (status)
       status = executor->team->transport().failure();
     return status ? CCN_OK : fail(CCN_ERROR_TEAM, status);

@@ -1,7 +1,8 @@
-//===- Handles.h - What is behind the C API's handles -----------*- C++ -*-===//
+//===- Handles.h - The state behind the C API's handles ---------*- C++ -*-===//
 //
-// Handles share what they need, so that they may be released in any order. No
-// exception crosses the API: guarded() makes statuses of them.
+// Handles share ownership of what they need, so they may be released in any
+// order. No exception crosses the API: guarded() turns exceptions into
+// statuses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@
 
 namespace ccn::runtime::api {
 
-/// Remembers the text for ccn_last_error, and returns the status.
+/// Stores the text for ccn_last_error, and returns the status.
 ccn_status fail(ccn_status status, std::string_view text);
 inline ccn_status fail(ccn_status status, const Status &why) {
   return fail(status, why.message());
@@ -32,7 +33,8 @@ template <typename... Parts> ccn_status wrong(const Parts &...parts) {
   return fail(CCN_ERROR_ARGUMENT, error(parts...));
 }
 
-/// The number that a caller has passed for an enumerator: in C any.
+/// The number of an enumerator that a caller has passed; in C it may be any
+/// number.
 template <typename Enum> int numberOf(const Enum &value) {
   int number;
   static_assert(sizeof value == sizeof number);
@@ -40,7 +42,8 @@ template <typename Enum> int numberOf(const Enum &value) {
   return number;
 }
 
-/// The status of the exception that is being handled.
+/// Stores the text of the exception that is being handled, and returns its
+/// status.
 ccn_status failByException();
 
 /// Calls body(), and turns what it throws into a status.
@@ -52,74 +55,77 @@ template <typename Body> ccn_status guarded(Body body) noexcept {
   }
 }
 
-/// A package that was checked and loaded. Nothing in it changes then.
+/// A package. Once it was checked and loaded, nothing in it changes.
 struct LoadedProgram {
-  /// Its variants are there only while one may still be chosen.
+  /// It has variants only as long as one may still be chosen.
   Package package;
-  /// Which of the package's variants `package.plan` is; and the variants that
+  /// The number of the variant that `package.plan` is, and the variants that
   /// were measured to be the fastest here.
   size_t variant = 0;
   TunedVariants tuned;
   RankCode code;
   std::string signature;
   std::vector<ccn_mesh_axis> mesh;
-  /// The symmetric memory that an executor takes, of whichever variant.
+  /// The bytes of symmetric memory that an executor needs, whichever variant it
+  /// runs.
   int64_t symmetricBytes = 0;
 
-  /// Chooses a variant, before the package is loaded.
+  /// Chooses a variant. Called before the package is loaded.
   void take(size_t number) {
     if (number > 0)
       swapVariant(package, number);
     variant = number;
     package.variants.clear();
   }
-  /// Checks the package and loads what executes it.
+  /// Checks the package and loads its code.
   ccn_status load(bool onGpus);
 
   bool isOnGpus() const { return code.gpu; }
   int ranks() const { return static_cast<int>(package.plan.ranks.size()); }
-  /// Whether there is an argument of that index.
+  /// An error if there is no argument with that index.
   Status checkIndex(int index) const;
-  /// Whether both run the same package; threads may have loaded it each for
-  /// themselves.
+  /// Whether both run the same package, which several threads may have loaded
+  /// separately.
   bool isSame(const LoadedProgram &other) const {
     return package.hash == other.package.hash && variant == other.variant &&
            isOnGpus() == other.isOnGpus();
   }
 };
 
-/// The ranks of a team: its own heap if they are threads.
+/// The state of a team: of ranks that are threads of this process, or of one
+/// rank that is this process.
 struct TeamState {
   struct Rank {
     /// Set while a call for the rank is in progress.
     std::atomic<bool> isBusy = false;
-    /// What follows belongs to that call.
+    /// Only that call may use the fields below.
     bool hasLeft = false;
     int executors = 0;
-    /// How the ranks meet; made when it is first needed.
+    /// The exchange with which ranks meet; made when it is first needed.
     std::unique_ptr<HostExchange> exchange;
-    /// Which of the programs that the team lists have an executor.
+    /// For each entry of `programs`, whether the rank has made its executor.
     std::vector<bool> isUsed;
   };
 
-  /// The programs of which ranks may make executors; and what these run then:
-  /// the variants that the team has chosen.
+  /// The programs of which ranks may make executors; and, for each, the variant
+  /// that the team has chosen, which the executors run.
   std::vector<std::shared_ptr<const LoadedProgram>> programs, chosen;
   double timeLimit = 60;
-  /// What computes products of matrices on GPUs.
+  /// What computes matrix products on GPUs.
   ProductChoice products = ProductChoice::Auto;
   /// How many executors of a rank may have runs in progress at once on GPUs.
   std::atomic<int> runsAtOnce = 1;
   GpuTransport gpuTransport = GpuTransport::Auto;
   std::unique_ptr<SymmetricHeap> heap;
   std::unique_ptr<Team> launched;
-  /// Whether this process is the only rank, though it has joined as one.
+  /// Whether this process has joined a team of which it is the only rank.
   bool isAlone = false;
-  /// For a process: its number among those of its host, if that is known.
+  /// For a process that has joined: its number among the ranks of its host, if
+  /// known.
   std::optional<int> localRank;
   std::vector<Rank> ranks;
 
-  /// The symmetric memory of the exchange with which ranks meet.
+  /// The bytes of symmetric memory of the exchange with which ranks meet.
   static int64_t exchangeBytes(int ranks);
 
   Transport &transport() const {
@@ -127,14 +133,14 @@ struct TeamState {
   }
   /// -1 if all ranks are threads of this process.
   int ownRank() const { return launched ? launched->rank() : isAlone ? 0 : -1; }
-  /// An error if the caller cannot speak for that rank.
+  /// An error if this process does not run that rank.
   Status checkRank(int rank) const;
-  /// The exchange with which ranks meet, for a call of that rank. All ranks get
-  /// theirs at the same point.
+  /// The exchange with which ranks meet, for a call of `rank`. All ranks call
+  /// this at the same point.
   Result<HostExchange *> exchangeOf(int rank);
 };
 
-/// A call for a rank: only one at a time.
+/// Marks that a call for a rank is in progress. False if another one is.
 class RankCall {
 public:
   RankCall(TeamState &team, int rank)

@@ -1,7 +1,7 @@
 //===- Program.cpp - Programs of the C API --------------------------------===//
 //
-// Loads a package, checks all of it and whether it can run here, and tells what
-// its arguments are.
+// Loads packages, checks them and whether they can run on this machine, and
+// describes their arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ static_assert(CCN_INPUT == static_cast<int>(ArgumentKind::Input) &&
               CCN_INOUT == static_cast<int>(ArgumentKind::InOut) &&
               CCN_RESULT == static_cast<int>(ArgumentKind::Result));
 
-/// The element type, if it is one.
+/// The element type with that number, if there is one.
 static std::optional<ElementType> elementType(int type) {
   for (ElementType known : allElementTypes)
     if (static_cast<int>(known) == type)
@@ -41,7 +41,7 @@ size_t ccn_type_size(ccn_type type) {
 
 const char *ccn_type_name(ccn_type type) {
   std::optional<ElementType> known = elementType(numberOf(type));
-  // All names are literals.
+  // All names are literals, which end with a 0.
   return known ? name(*known).data() : "unknown";
 }
 
@@ -61,7 +61,7 @@ ccn_status LoadedProgram::load(bool onGpus) {
     return failed(CCN_ERROR_PACKAGE, status);
   if (Status status = onGpus ? checkGpus() : checkMachine(package); !status)
     return failed(CCN_ERROR_MACHINE, status);
-  // Only ccrun compares with these.
+  // Only ccrun needs these, for comparisons.
   package.reference.reset();
   package.bounds.reset();
   Result<RankCode> loaded = loadCode(package, onGpus);
@@ -87,12 +87,12 @@ static ccn_status load(Result<Package> package, ccn_target target,
   made->package = *std::move(package);
   bool onGpus = target == CCN_TARGET_DEFAULT ? made->package.gpu.has_value()
                                              : target == CCN_TARGET_GPU;
-  // Whoever makes a team is told what is wrong in the environment.
+  // Errors in the environment are reported when a team is made.
   Result<Environment> environment = Environment::read();
   made->tuned = fastestVariants(made->package, onGpus,
                                 environment ? environment->gpuTransport
                                             : GpuTransport::Auto);
-  // Ranks that were launched choose together, when they join.
+  // Ranks that were launched choose a variant together, when they join a team.
   Result<std::optional<RankLaunch>> launch = detectLaunch();
   if (!launch || !*launch)
     made->take(static_cast<size_t>(made->tuned.oneHost));

@@ -1,6 +1,6 @@
-//===- RankCode.cpp - What ranks execute of a package ---------------------===//
+//===- RankCode.cpp - The code and memory of a package --------------------===//
 //
-// The CPU's and the GPUs' side of what everything that runs packages does.
+// Each function handles both targets, the CPU and GPUs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +47,7 @@ TunedVariants fastestVariants(const Package &package, bool onGpus,
   if (package.variants.empty())
     return {};
   auto find = [&](GpuTransport by) {
-    // A caller without devices is told so later.
+    // If there are no devices, a later check says so.
     Result<std::string> machine = tunedMachine(onGpus, by);
     return static_cast<int32_t>(machine ? findTuned(package, *machine) : 0);
   };

@@ -1,7 +1,7 @@
 //===- Team.cpp - Teams of the C API --------------------------------------===//
 //
-// A team takes, before anything runs, the memory that the executors of all its
-// programs need, since symmetric memory cannot grow.
+// Since symmetric memory cannot grow, a team allocates the memory that the
+// executors of all its programs need before anything runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,11 +23,11 @@ Status TeamState::checkRank(int rank) const {
   return Status();
 }
 
-/// The most that a rank tells the others in an exchange.
+/// The most bytes that a rank tells the others in one exchange.
 static constexpr int64_t recordBytes = sizeof(int32_t);
 
-/// With this many, each still gets a multiprocessor on any device that is in
-/// use.
+/// With so many runs, each still gets a multiprocessor on any device in use
+/// today.
 static constexpr int mostRunsAtOnce = 32;
 
 int64_t TeamState::exchangeBytes(int ranks) {
@@ -49,7 +49,7 @@ Result<HostExchange *> TeamState::exchangeOf(int rank) {
 
 namespace {
 
-/// What a team is made of.
+/// A team that is being made.
 struct NewTeam {
   std::shared_ptr<TeamState> state = std::make_shared<TeamState>();
   Environment environment;
@@ -99,7 +99,8 @@ Status collect(ccn_program *const *programs, size_t count, double timeLimit,
   return Status();
 }
 
-/// What all processes must run: the packages and what executes them.
+/// A hash of what all processes must have in common: the packages, and what
+/// executes them.
 std::string contentOf(const TeamState &state) {
   std::string text;
   for (const auto &program : state.programs)
@@ -111,8 +112,7 @@ std::string contentOf(const TeamState &state) {
   return toHex(sha256({text}));
 }
 
-/// Has executors run variant numberOf(i) of each program i of which all are
-/// still there.
+/// Chooses variant numberOf(i) for each program i that still has its variants.
 template <typename NumberOf>
 Status chooseVariants(TeamState &state, NumberOf numberOf) {
   state.chosen = state.programs;
@@ -131,8 +131,8 @@ Status chooseVariants(TeamState &state, NumberOf numberOf) {
   return Status();
 }
 
-/// What executors of all programs take of host memory on one rank, besides
-/// what is symmetric.
+/// The bytes of host memory, without symmetric memory, that the executors of
+/// all programs need on one rank.
 int64_t privateBytesOf(const TeamState &state, int rank) {
   int64_t sum = 0;
   for (const auto &program : state.programs)
@@ -141,7 +141,7 @@ int64_t privateBytesOf(const TeamState &state, int rank) {
   return sum;
 }
 
-/// The team of threads of this process.
+/// Finishes a team whose ranks are threads of this process.
 ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
   MemoryNeeds needs;
   needs.add("symmetric memory", made.ranks, made.bytes);
@@ -165,8 +165,8 @@ ccn_status makeOfThreads(NewTeam &made, ccn_team **team) {
   return CCN_OK;
 }
 
-/// What body(state) returns, for a rank of the team of which no other call is
-/// in progress.
+/// Returns body(state) for a rank of the team. An error if another call for the
+/// rank is in progress.
 template <typename Body>
 ccn_status asRank(ccn_team *team, int rank, Body body) {
   return guarded([&] {
@@ -219,8 +219,8 @@ ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
     options.launch = **launch;
     options.ranks = made.ranks;
     options.bytesPerRank = made.bytes;
-    // A process that is none of the programs' ranks is told so when the ranks
-    // meet.
+    // If the process's rank is not one of the programs' ranks, the error comes
+    // when the ranks meet.
     if (int rank = options.launch.rank; rank >= 0 && rank < made.ranks)
       options.otherBytes = privateBytesOf(*made.state, rank);
     options.content = contentOf(*made.state);

@@ -1,15 +1,15 @@
 /*===- ccn.h - Compiled programs in applications ------------------*- C -*-===*\
 |*
 |* Loads packages that cccompile made, and runs them on the caller's buffers, on
-|* the CPU or on GPUs. C99, and C++. The library, libccn, needs no LLVM; CUDA
-|* and MPI are opened when they are asked for.
+|* the CPU or on GPUs. For C99 and C++. The library, libccn, needs no LLVM; it
+|* opens CUDA and MPI only when they are used.
 |*
-|*   ccn_program    a package, ready to be run by this process
+|*   ccn_program    a package that this process has loaded
 |*   ccn_team       the ranks that run programs together: threads of this
 |*                  process, or processes that mpirun, torchrun or Slurm started
-|*   ccn_executor   a program that one rank of a team is ready to run
+|*   ccn_executor   a program that is ready to run on one rank of a team
 |*
-|* Every rank, in a thread of its own, does
+|* Every rank, in a thread of its own, calls
 |*
 |*   ccn_executor_create(team, program, rank, CCN_ANY_DEVICE, &executor);
 |*   ccn_executor_run(executor, arguments, count, stream);    (again and again)
@@ -17,20 +17,20 @@
 |*   ccn_executor_release(executor);
 |*   ccn_team_leave(team, rank);
 |*
-|* and all ranks of a team create and run the same programs in the same order.
-|* `cccompile --emit header` makes a header with functions that have each
-|* program's own parameters.
+|* All ranks of a team create and run the same programs in the same order.
+|* `cccompile --emit header` makes a header whose functions have each program's
+|* own parameters.
 |*
 |* Functions that can fail return a status; ccn_last_error() has its text. A
-|* call that is wrong returns CCN_ERROR_ARGUMENT, and changes nothing. When a
-|* rank fails, its team has failed: every call of every rank that waits, and
-|* every later one, returns CCN_ERROR_TEAM, with the rank and the cause as its
-|* text. No call of these waits for ever.
+|* wrong call returns CCN_ERROR_ARGUMENT and changes nothing. When a rank fails,
+|* its team has failed: every call of every rank that waits, and every later
+|* call, returns CCN_ERROR_TEAM, with the rank and the cause as its text. No
+|* call waits for ever.
 |*
-|* Programs may be used by all threads at once, teams too, but for each rank by
-|* one thread at a time, and executors belong to their rank. A handle is not to
-|* be used after it was released. Strings and arrays that functions give live as
-|* long as the handle.
+|* All threads may use programs and teams at the same time, but only one thread
+|* at a time may call functions for a given rank and its executors. Do not use a
+|* handle after it was released. Strings and arrays that functions return live
+|* as long as the handle.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -54,7 +54,7 @@ extern "C" {
 |* The version
 \*===----------------------------------------------------------------------===*/
 
-/** Of this header. All of ccn has this version: the build reads it here. */
+/** The version of this header and of all of ccn: the build reads it here. */
 #define CCN_VERSION_MAJOR 0
 #define CCN_VERSION_MINOR 1
 #define CCN_VERSION_PATCH 0
@@ -79,34 +79,34 @@ CCN_API const char *ccn_version(void);
 /** The numbers of errors are like the exit codes of the tools. */
 typedef enum ccn_status {
   CCN_OK = 0,
-  /** This is no package that can be used: it cannot be read, is corrupt, of
-      another version, or another program than expected. */
+  /** The package cannot be used: it cannot be read, is corrupt or of another
+      version, or holds another program than expected. */
   CCN_ERROR_PACKAGE = 1,
-  /** The call is wrong, as it is or at this time, and has changed nothing. */
+  /** The call is wrong, or wrong at this time. It has changed nothing. */
   CCN_ERROR_ARGUMENT = 2,
-  /** This machine cannot run it: its CPU lacks what the code needs, there is no
-      GPU, no driver, no memory. */
+  /** This machine cannot run the program: its CPU lacks features that the code
+      needs, or there is no GPU, no driver or not enough memory. */
   CCN_ERROR_MACHINE = 3,
-  /** The team has failed: a rank could not compute something, was lost, did not
-      come in time, or its device failed. */
+  /** The team has failed: a rank could not compute something, was lost, was too
+      late, or its device failed. */
   CCN_ERROR_TEAM = 4
 } ccn_status;
 
-/** The text of the error that the last call of this thread that failed has
-    returned, lower case and without a final period; empty if none has. It
-    changes with the next error. */
+/** The text of the last error in this thread, in lower case and without a final
+    period; empty if no call has failed. The next error overwrites it. */
 CCN_API const char *ccn_last_error(void);
 
-/** "CCN_ERROR_TEAM". Of what is no status, "unknown". */
+/** The name of a status, such as "CCN_ERROR_TEAM"; "unknown" if it is not a
+    status. */
 CCN_API const char *ccn_status_name(ccn_status status);
 
 /*===----------------------------------------------------------------------===*\
 |* Elements
 \*===----------------------------------------------------------------------===*/
 
-/** The bits of elements for which C has no type: IEEE binary16 (CUDA's __half),
-    the upper half of a float (__nv_bfloat16), E4M3 and E5M2 (__nv_fp8_e4m3,
-    __nv_fp8_e5m2). */
+/** The bits of elements of types that C does not have: IEEE binary16 (CUDA's
+    __half), the upper half of a float (__nv_bfloat16), E4M3 and E5M2
+    (__nv_fp8_e4m3, __nv_fp8_e5m2). */
 typedef uint16_t ccn_f16;
 typedef uint16_t ccn_bf16;
 typedef uint8_t ccn_f8e4m3;
@@ -132,9 +132,10 @@ typedef enum ccn_type {
   CCN_BOOL
 } ccn_type;
 
-/** The bytes of an element; 0 if that is no type. */
+/** The bytes of an element; 0 if `type` is not a type. */
 CCN_API size_t ccn_type_size(ccn_type type);
-/** As the language has it: "f32"; "unknown" if that is no type. */
+/** The type's name in the language, such as "f32"; "unknown" if it is not a
+    type. */
 CCN_API const char *ccn_type_name(ccn_type type);
 
 /*===----------------------------------------------------------------------===*\
@@ -145,27 +146,29 @@ typedef struct ccn_program ccn_program;
 
 /** What executes a program. */
 typedef enum ccn_target {
-  /** What its package is made for. */
+  /** The target for which the package was compiled. */
   CCN_TARGET_DEFAULT,
-  /** The CPU, also if the package is for GPUs. */
+  /** The CPU, even if the package is for GPUs. */
   CCN_TARGET_CPU,
   /** GPUs. */
   CCN_TARGET_GPU
 } ccn_target;
 
-/** Loads the package in a file. It holds machine code, so one must trust who
-    made it. Of a package with variants it takes the one that `ccrun --tune` has
-    chosen on this machine, for GPUs with the same CCN_GPU_TRANSPORT; ranks that
-    were launched take it when they join a team, if it is the same for all, else
-    the default. CCN_ERROR_MACHINE if the target is not here. */
+/** Loads the package in a file. A package holds machine code, so load only
+    packages whose maker you trust. If the package has variants, the one that
+    `ccrun --tune` has chosen on this machine is used (for GPUs, with the same
+    CCN_GPU_TRANSPORT). Ranks that were launched choose when they join a team:
+    that variant if it is the same for all ranks, else the default.
+    CCN_ERROR_MACHINE if this machine does not have the target. */
 CCN_API ccn_status ccn_program_load(const char *path, ccn_target target,
                                     ccn_program **program);
-/** Likewise from `size` bytes in memory, which are not needed afterwards. */
+/** The same for a package of `size` bytes in memory, which are not needed
+    afterwards. */
 CCN_API ccn_status ccn_program_load_memory(const void *bytes, size_t size,
                                            ccn_target target,
                                            ccn_program **program);
-/** Gives up the handle; teams and executors keep what they need. Null is
-    nothing to give up. */
+/** Releases the handle; teams and executors keep what they need. Does nothing
+    if it is null. */
 CCN_API void ccn_program_release(ccn_program *program);
 
 typedef struct ccn_mesh_axis {
@@ -174,22 +177,22 @@ typedef struct ccn_mesh_axis {
 } ccn_mesh_axis;
 
 typedef struct ccn_program_info {
-  /** The program's name, and the schedule's; empty is none. */
+  /** The program's name, and the schedule's, empty if there is none. */
   const char *name;
   const char *schedule;
-  /** The ranks and arguments, as text: programs of equal signatures are called
-      alike. */
+  /** The ranks and arguments as text. Programs with equal signatures are called
+      in the same way. */
   const char *signature;
-  /** Of the package's content, 64 hexadecimal digits. */
+  /** The hash of the package's content, 64 hexadecimal digits. */
   const char *hash;
   /** CCN_TARGET_CPU or CCN_TARGET_GPU. */
   ccn_target target;
-  /** The axes of the mesh, and how many ranks it has: the rank is the row-major
-      index of its coordinates. */
+  /** The axes of the mesh, and the number of ranks. A rank is the row-major
+      index of its mesh coordinates. */
   const ccn_mesh_axis *mesh;
   int mesh_axes;
   int ranks;
-  /** Arguments and results together. */
+  /** The number of arguments and results together. */
   int arguments;
 } ccn_program_info;
 
@@ -201,29 +204,30 @@ CCN_API ccn_status ccn_program_check(const ccn_program *program,
                                      const char *signature);
 
 typedef enum ccn_kind {
-  /** Is read. */
+  /** The program reads it. */
   CCN_INPUT,
-  /** Is read and written. */
+  /** The program reads and writes it. */
   CCN_INOUT,
-  /** Is written. */
+  /** The program writes it. */
   CCN_RESULT
 } ccn_kind;
 
-/** An argument, or a result, which comes after the arguments. */
+/** An argument or a result. Results come after all arguments. */
 typedef struct ccn_argument {
   const char *name;
-  /** As the language writes it: "f32[1003] sliced(0, dp)". */
+  /** The type as the language writes it: "f32[1003] sliced(0, dp)". */
   const char *type_name;
   ccn_kind kind;
   ccn_type type;
-  /** The shape of the whole tensor. No dimensions is a scalar; `shape` may be
-      null then. */
+  /** The shape of the whole tensor. A scalar has no dimensions, and `shape` may
+      be null. */
   int dims;
   const int64_t *shape;
-  /** Whether ranks hold the same part, which must have the same values. */
+  /** Whether several ranks hold the same part, which must have the same values
+      on these ranks. */
   int is_replicated;
-  /** Whether it is passed as a list of buffers (`scattered`): as the address
-      of a ccn_buffers. */
+  /** Whether the argument is passed as a list of buffers (`scattered`), by the
+      address of a ccn_buffers. */
   int is_scattered;
 } ccn_argument;
 
@@ -236,12 +240,12 @@ CCN_API ccn_status ccn_program_find(const ccn_program *program,
 
 /** The part of a tensor that a rank holds, as a row-major array. */
 typedef struct ccn_part {
-  /** As many as the argument has. */
+  /** The number of dimensions, that of the argument. */
   int dims;
-  /** Where it begins in the whole tensor, and its shape. */
+  /** Where the part begins in the whole tensor, and its shape. */
   const int64_t *offset;
   const int64_t *shape;
-  /** Its elements, and its bytes. */
+  /** The number of elements and of bytes. */
   int64_t count;
   int64_t bytes;
 } ccn_part;
@@ -255,66 +259,76 @@ CCN_API ccn_status ccn_program_part(const ccn_program *program, int index,
 
 typedef struct ccn_team ccn_team;
 
-/** A team whose ranks are threads of this process, which the caller starts.
-    `programs` are those of which the ranks will create executors, each as often
-    as it is listed; all have as many ranks. `time_limit` is how many seconds a
-    rank waits for another at a time; 0 is what CCN_TIMEOUT says, else 60.
-    CCN_ERROR_MACHINE if there is not the memory for all executors. */
+/** Makes a team whose ranks are threads of this process, which the caller
+    starts. `programs` lists the programs of which the ranks will create
+    executors; a rank can create one executor for each entry. All programs must
+    have equally many ranks. `time_limit` is how many seconds a rank waits for
+    another at a time; 0 means the value of CCN_TIMEOUT or, if that is not set,
+    60. CCN_ERROR_MACHINE if there is not enough memory for all executors. */
 CCN_API ccn_status ccn_team_create(ccn_program *const *programs, size_t count,
                                    double time_limit, ccn_team **team);
-/** The team of the processes that mpirun, torchrun or Slurm has started, on any
-    hosts, of which this process is one rank. All of them call this with the
-    same programs. Where the programs have one rank nothing need have started
-    it: it is rank 0. CCN_LAUNCHER and CCN_TRANSPORT can say who has started
-   them and how they reach each other. Until the rank leaves, SIGTERM, by which
-    launchers end ranks, has a handler if the application has set none: where
-    another rank is lost it says so and ends the process with status 4. Once in
-    a process; after an error the process
-    should end: CCN_ERROR_ARGUMENT if nothing has started it as a rank, or if
-    the programs have another number of ranks, CCN_ERROR_MACHINE on all ranks
-    if the memory is lacking on a host, else CCN_ERROR_TEAM. */
+/** Joins the team of the processes that mpirun, torchrun or Slurm has started,
+    on any hosts; this process is one rank. All of them call this with the same
+    programs. If the programs have one rank, no launcher is needed: the process
+    is rank 0. CCN_LAUNCHER and CCN_TRANSPORT can say which launcher has started
+    the processes and how they reach each other.
+
+    Launchers end ranks by SIGTERM. Until the rank leaves, the signal has a
+    handler, if the application has not set one: if another rank was lost, the
+    handler says so and ends the process with status 4.
+
+    A process can call this once, and should end after an error.
+    CCN_ERROR_ARGUMENT if no launcher has started the process as a rank, or if
+    the programs have another number of ranks; CCN_ERROR_MACHINE, on all ranks,
+    if a host does not have enough memory; else CCN_ERROR_TEAM. */
 CCN_API ccn_status ccn_team_join(ccn_program *const *programs, size_t count,
                                  double time_limit, ccn_team **team);
-/** How many ranks the team has, and the rank of this process, -1 if all are
-    threads of it. Either may be null. */
+/** Sets `ranks` to the number of ranks, and `own_rank` to the rank of this
+    process, or to -1 if all ranks are threads of it. Either pointer may be
+    null. */
 CCN_API ccn_status ccn_team_describe(const ccn_team *team, int *ranks,
                                      int *own_rank);
-/** Of how many executors of a rank runs may be in progress on its GPU at once,
-    on several streams, from 1 to 32; 1 unless this is called. It holds for
-    executors that are created later; all ranks call it with the same number.
+/** Sets how many executors of a rank may have runs in progress on its GPU at
+    once, on several streams: from 1 to 32; by default 1. It applies to
+    executors that are created later. All ranks call this with the same number.
 
-    Kernels that wait for those of other ranks must all be on the device at
-    once, so each executor then has only its part of the device for them. By
-    default one executor may have all of it: runs of different executors are
-    then ordered by the caller (one stream, or events), on all ranks alike.
+    Kernels that wait for kernels of other ranks must all be on the device at
+    once, so each executor can use only its part of the device for them. By
+    default one executor may use all of the device; the caller must then order
+    runs of different executors (by one stream, or by events), in the same way
+    on all ranks.
 
-    CUDA puts streams into few queues of a device, in which they wait for each
-    other: CUDA_DEVICE_MAX_CONNECTIONS=32 in the environment, before CUDA is
-    used, gives it as many as there can be. That also holds for ranks that are
-    threads and share a GPU. Executors have few streams of their own then, so
-    that those of all fit the queues; ranks and runs that have more kernels at
-    once than queues or multiprocessors are refused when an executor is made.
-    CUDA may also put streams into one queue that threads begin to use at the
-    same time. Executors therefore begin to use a stream one after the other; of
-    streams that an application begins to use in other ways before, by copies
-    say, in several threads at once, or in which it launches kernels of its own
-    that wait for each other, it has to see to that itself. */
+    CUDA maps streams to a few queues of a device, and streams in one queue wait
+    for each other. Set CUDA_DEVICE_MAX_CONNECTIONS=32 in the environment,
+    before CUDA is used, to get as many queues as possible; this also helps
+    ranks that are threads and share a GPU. Executors then have few streams of
+    their own, so that the streams of all executors fit the queues. If ranks and
+    runs have more kernels at once than there are queues or multiprocessors,
+    creating an executor fails.
+
+    CUDA may also map streams to the same queue if threads begin to use them at
+    the same time. Executors therefore begin to use streams one after the other.
+    The application must do the same for streams that it begins to use earlier
+    in several threads, for example by copies, and for streams in which it
+    launches kernels of its own that wait for each other. */
 CCN_API ccn_status ccn_team_set_runs_at_once(ccn_team *team, int runs);
 /** CCN_ERROR_TEAM if the team has failed. */
 CCN_API ccn_status ccn_team_check(const ccn_team *team);
-/** Waits until all ranks have called this. For what must not be done while
-   other ranks run: calls of CUDA that wait for a device (taking and freeing
-   memory, making a graph) would wait for those that wait for this rank. */
+/** Waits until all ranks have called this. Use it around work that must not be
+    done while other ranks run: CUDA calls that wait for a device (allocating
+    and freeing memory, making a graph) could wait for kernels that wait for
+    this rank. */
 CCN_API ccn_status ccn_team_meet(ccn_team *team, int rank);
-/** Fails the team, because of something that the caller says, so that no other
-    rank waits for this one. */
+/** Fails the team with the caller's `cause`, so that no other rank waits for
+    this one. */
 CCN_API ccn_status ccn_team_fail(ccn_team *team, int rank, const char *cause);
-/** Says that a rank takes part no longer, so that others do not wait for it.
-    Its executors have been released. A process waits for the other ranks to
-    come to their end. Returns the team's failure. */
+/** Declares that a rank no longer takes part, so that others do not wait for
+    it. Its executors must have been released. A process that has joined waits
+    until the other ranks leave too. Returns CCN_ERROR_TEAM if the team has
+    failed. */
 CCN_API ccn_status ccn_team_leave(ccn_team *team, int rank);
-/** Gives up the handle; executors keep what they need. Of a process, leaves.
-    Null is nothing to give up. */
+/** Releases the handle; executors keep what they need. A process that has
+    joined leaves the team. Does nothing if it is null. */
 CCN_API void ccn_team_release(ccn_team *team);
 
 /*===----------------------------------------------------------------------===*\
@@ -323,95 +337,99 @@ CCN_API void ccn_team_release(ccn_team *team);
 
 typedef struct ccn_executor ccn_executor;
 
-/** One of the buffers that a scattered argument consists of. */
+/** One of the buffers of a scattered argument. */
 typedef struct ccn_buffer {
-  /** Aligned as its elements are; null if there are none. */
+  /** The address, aligned for the element type; may be null if there are no
+      elements. */
   void *data;
   /** Its elements. */
   int64_t count;
 } ccn_buffer;
 
-/** A scattered argument: buffers whose elements are, in this order, those of
-    the rank's part, as parameters of a model are. Each rank may have other
-    ones. */
+/** A scattered argument: a list of buffers, such as the parameters of a model.
+    Their elements, in this order, are those of the rank's part. Ranks may have
+    different buffers. */
 typedef struct ccn_buffers {
   const ccn_buffer *list;
   size_t count;
 } ccn_buffers;
 
-/** Instead of a device: ranks take turns at those that this process sees, by
-    their number on this host where a launcher says it. */
+/** Instead of a device: ranks take the devices that this process sees in turn,
+    by their number on this host if a launcher gives it. */
 #define CCN_ANY_DEVICE (-1)
 
-/** Makes a program ready to run on a rank: takes all memory that runs need, and
-    compiles kernels or takes them from the cache. All ranks of the team call
-    this, each in its thread, and wait for each other. `device` is a GPU's
-    number in this process. */
+/** Makes a program ready to run on a rank: allocates all memory that runs need,
+    and compiles the kernels or loads them from the cache. All ranks of the team
+    call this, each in its own thread, and wait for each other. `device` is the
+    number of a GPU in this process. */
 CCN_API ccn_status ccn_executor_create(ccn_team *team,
                                        const ccn_program *program, int rank,
                                        int device, ccn_executor **executor);
 
-/** Runs the program once, as all ranks do. `arguments` has, for each argument
-    and result, the address of this rank's part, aligned as its elements are;
-    null if that has no elements. Of a scattered argument it is the address of
-    a ccn_buffers in host memory, which has been read when this returns. What is
-    written overlaps nothing else.
+/** Runs the program once; all ranks call it. `arguments` has, for each argument
+    and result, the address of this rank's part, aligned for the element type,
+    or null if the part has no elements. For a scattered argument it has the
+    address of a ccn_buffers in host memory, which has been read when this
+    returns. Memory that the run writes must not overlap any other argument.
 
-    On the CPU the run is done when this returns; `stream` is null. Buffers of a
-    scattered argument that do not lie one after the other are copied there, by
-    the run, which takes memory for that when it is first needed.
+    On the CPU, the run is done when this returns, and `stream` must be null. If
+    the buffers of a scattered argument are not adjacent, the run copies them;
+    the first run that does so allocates memory for that.
 
-    On GPUs addresses are in the memory of the rank's device, those of scalars
-    too, and `stream` is a CUstream or cudaStream_t of it. The run is only
-    started, and memory must stay as it is until the stream has come past it.
-    Allocates nothing; the stream may be capturing a graph, which can be run any
-    number of times, as often on each rank. An executor's runs, and replays of
-    its graphs, use the same memory: on several streams events must order
-    them. Kernels access the buffers of scattered arguments where they are; runs
-    that are given others than were bound first tell the device where, at most
-    4095 of each argument. */
+    On GPUs, all addresses are in the memory of the rank's device, those of
+    scalars too, and `stream` is a CUstream or cudaStream_t of that device. The
+    call only starts the run; the caller must not change the memory until the
+    stream has executed the run. It allocates nothing. The stream may be
+    capturing a graph, which can be replayed any number of times, equally often
+    on each rank. All runs of an executor, and replays of its graphs, use the
+    same memory: if they are on several streams, events must order them. Kernels
+    access the buffers of scattered arguments in place. A run with other buffers
+    than were bound first tells the device where they are; each argument may
+    then have at most 4095 buffers. */
 CCN_API ccn_status ccn_executor_run(ccn_executor *executor,
                                     void *const *arguments, size_t count,
                                     void *stream);
 
-/** Likewise, but scalars that are only read are in host memory, on GPUs too,
-    and have been read when this returns. A graph that is captured keeps their
+/** The same, but scalars that are only read are in host memory, on GPUs too,
+    and have been read when this returns. A captured graph keeps their
     values. */
 CCN_API ccn_status ccn_executor_run_values(ccn_executor *executor,
                                            void *const *arguments, size_t count,
                                            void *stream);
 
-/** On GPUs: lets the other ranks access arguments where the caller has them,
-    which else are copied in each run. All ranks call this at the same point,
-    with addresses in memory that stays until the executor is released or this
-    is called again; that of a scalar that is only read may be null, for those
-    that are passed by ccn_executor_run_values. Waits for this rank's last run;
-    graphs that were captured before must have ended, and are not run any more.
+/** On GPUs, lets other ranks access arguments in the caller's memory, so that
+    runs need not copy them. All ranks call this at the same point. The memory
+    must remain valid until the executor is released or this is called again.
+    The address of a scalar that is only read may be null, if it is passed by
+    ccn_executor_run_values. Waits for this rank's last run. Graphs that were
+    captured before must have ended and must not be replayed any more.
 
-    What the others' devices cannot access is still copied. They can access what
-    cuMemAlloc or cudaMalloc gave, and what was mapped by cuMemMap; the latter
-    of another process if cuMemCreate was asked for handles that are file
-    descriptors, as PyTorch's expandable segments and ncclMemAlloc do, and if
-    the processes see each other's sockets (they share a network namespace). A
-    scattered argument is copied, too, if its buffers are not of the same sizes
-    on all ranks.
-    Runs may still be given other addresses. They use what was bound for their
-    copies, and overwrite it; nothing that such a run is given overlaps it. On
-    the CPU this does nothing. */
+    Memory that the other ranks' devices cannot access is still copied. They can
+    access memory from cuMemAlloc or cudaMalloc, and memory that was mapped by
+    cuMemMap. If another process mapped it, cuMemCreate must have been asked for
+    handles that are file descriptors, as PyTorch's expandable segments and
+    ncclMemAlloc do, and the processes must see each other's sockets (share a
+    network namespace). A scattered argument is also copied if its buffers do
+    not have the same sizes on all ranks.
+
+    Runs may still pass other addresses. Such a run uses the bound memory for
+    its copies and overwrites it, so its arguments must not overlap the bound
+    memory. On the CPU this call does nothing. */
 CCN_API ccn_status ccn_executor_bind(ccn_executor *executor,
                                      void *const *arguments, size_t count);
 
-/** Whether each run copies an argument, to or from memory that the other ranks
-    access: on GPUs, if they access it and it is not bound, or bound to memory
-    that they cannot access. Runs that are given other addresses than were bound
-    copy it too. On the CPU, and for what only its own rank accesses, 0. */
+/** Sets `copies` to whether each run copies an argument to or from memory that
+    the other ranks access. On GPUs this is so if other ranks access the
+    argument, and it is not bound or they cannot access the bound memory. (Runs
+    with other addresses than were bound copy it too.) 0 on the CPU, and for
+    arguments that only their own rank accesses. */
 CCN_API ccn_status ccn_executor_copies(const ccn_executor *executor, int index,
                                        int *copies);
 
-/** Waits until all in `stream` is done, and returns what a run could not do, or
-    the team's failure. On the CPU nothing is left to wait for. A caller that
-    waits for its stream by itself is told of failures by the next call, and
-    waits for ranks that are lost at most as long as the time limit. */
+/** Waits until everything in `stream` is done, and returns CCN_ERROR_TEAM if a
+    run or the team has failed. On the CPU there is nothing to wait for. A
+    caller that waits for its stream itself learns of failures from the next
+    call; if ranks are lost, it waits at most as long as the time limit. */
 CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
                                             void *stream);
 
@@ -419,11 +437,11 @@ CCN_API ccn_status ccn_executor_synchronize(ccn_executor *executor,
 CCN_API ccn_status ccn_executor_device(const ccn_executor *executor,
                                        int *device);
 
-/** On GPUs waits for the last run, and for the other ranks to come to the end
-    of theirs, since they use this rank's memory; graphs must have ended, and
-    where GPUs send messages (CCN_GPU_TRANSPORT) must have been destroyed.
-    CCN_ERROR_ARGUMENT, and nothing is released, while another call is in
-    progress. Null is nothing to release. */
+/** Releases an executor. On GPUs, waits for the last run, and for the other
+    ranks to end theirs, since they use this rank's memory. Graphs must have
+    ended and, if GPUs send messages (CCN_GPU_TRANSPORT), must have been
+    destroyed. If another call is in progress, returns CCN_ERROR_ARGUMENT and
+    releases nothing. Does nothing if `executor` is null. */
 CCN_API ccn_status ccn_executor_release(ccn_executor *executor);
 
 #ifdef __cplusplus
