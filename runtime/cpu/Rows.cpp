@@ -123,7 +123,7 @@ Operand Rows::prepareOperand(const Loop &loop, const LoopOperand &info) {
   }
   if (operand.ranks.empty())
     return operand;
-  // Row-major without what repeats.
+  // Row-major strides, without dimensions that repeat elements.
   std::vector<int64_t> compact(operand.strides.size());
   int64_t stride = 1;
   operand.contiguous = true;

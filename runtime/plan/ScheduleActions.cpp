@@ -1,4 +1,4 @@
-//===- ScheduleActions.cpp - What one member of a schedule does -----------===//
+//===- ScheduleActions.cpp - The actions of one member of a schedule ------===//
 //
 // Follows what each member holds in every step of the schedule, checks this,
 // and records the actions of one member.
@@ -81,7 +81,7 @@ public:
         slotBytes(static_cast<size_t>(schedule.members)) {}
 
   Status plan();
-  /// What the member that needs most takes.
+  /// The memory of the member that needs most.
   ScheduledMemory memory() const {
     ScheduledMemory most;
     for (size_t member = 0; member < slots.size(); ++member) {

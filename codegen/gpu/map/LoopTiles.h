@@ -1,4 +1,9 @@
 //===- LoopTiles.h - How a loop's tiles are divided -------------*- C++ -*-===//
+//
+// If the operands of a loop are contiguous along different dimensions, threads
+// compute tiles (LoopPlan.h). This divides the tiles among blocks and threads.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CCN_CODEGEN_GPU_MAP_LOOPTILES_H
 #define CCN_CODEGEN_GPU_MAP_LOOPTILES_H

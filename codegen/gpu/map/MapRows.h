@@ -1,4 +1,9 @@
 //===- MapRows.h - Who takes which elements of loops over rows --*- C++ -*-===//
+//
+// Decides which threads execute which elements of loops over rows, and of
+// copies, which are loops too.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CCN_CODEGEN_GPU_MAP_MAPROWS_H
 #define CCN_CODEGEN_GPU_MAP_MAPROWS_H

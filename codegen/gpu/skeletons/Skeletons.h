@@ -1,4 +1,8 @@
 //===- Skeletons.h - All skeletons ------------------------------*- C++ -*-===//
+//
+// The list of skeletons (map/Skeleton.h). A new one is added here.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CCN_CODEGEN_GPU_SKELETONS_SKELETONS_H
 #define CCN_CODEGEN_GPU_SKELETONS_SKELETONS_H
