@@ -1,4 +1,4 @@
-//===- LinkShared.cpp - From object files to a shared object ------------===//
+//===- LinkShared.cpp - From object files to a shared object --------------===//
 //
 // LLD reads and writes files, so they are in a temporary directory, which is
 // removed when the link is done.

@@ -1,4 +1,4 @@
-//===- LinkShared.h - From object files to a shared object ----*- C++ -*-===//
+//===- LinkShared.h - From object files to a shared object ------*- C++ -*-===//
 //
 // Links object files with LLD as a library.
 //

@@ -1,4 +1,4 @@
-//===- FreeMemory.cpp - How much memory may be taken ----------------------===//
+//===- FreeMemory.cpp - Limits on the memory of a process -----------------===//
 //
 // Reads the limits from Linux's files in /proc and /sys/fs/cgroup. If a file is
 // missing, its limit does not exist.

@@ -1,4 +1,4 @@
-//===- FreeMemory.h - How much memory may be taken --------------*- C++ -*-===//
+//===- FreeMemory.h - Limits on the memory of a process ---------*- C++ -*-===//
 //
 // A system that runs out of memory may end programs that have done nothing
 // wrong. So code that allocates as much as a program or a file demands asks

@@ -1,4 +1,4 @@
-//===- CheckGpuProgram.cpp - Whether a GPU program fits its plan ----------===//
+//===- CheckGpuProgram.cpp - Checks GPU programs --------------------------===//
 //
 // The limits are those of CUDA's programming guide for compute capability 9.0;
 // earlier ones have no larger limits. The executor refuses what the device at

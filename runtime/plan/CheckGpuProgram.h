@@ -1,4 +1,4 @@
-//===- CheckGpuProgram.h - Whether a GPU program fits its plan --*- C++ -*-===//
+//===- CheckGpuProgram.h - Checks GPU programs ------------------*- C++ -*-===//
 //
 // Checks GPU programs, which come from files, as checkPlan checks plans. The
 // kernels themselves are trusted, like object code. Everything else that an

@@ -1,4 +1,4 @@
-//===- CheckPackage.cpp - Whether a package can be run --------------------===//
+//===- CheckPackage.cpp - Checks packages ---------------------------------===//
 //
 // Checks each plan by itself, then what the plans must have in common.
 //

@@ -1,4 +1,4 @@
-//===- CheckPackage.h - Whether a package can be run ------------*- C++ -*-===//
+//===- CheckPackage.h - Checks packages -------------------------*- C++ -*-===//
 //
 // Checks whether the content of a package makes sense, which decodePackage does
 // not. All code that runs packages calls this first.

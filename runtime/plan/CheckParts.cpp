@@ -1,4 +1,4 @@
-//===- CheckParts.cpp - Whether a plan's part can be executed -------------===//
+//===- CheckParts.cpp - Checks the parts of plans -------------------------===//
 //
 // The most important check: every view lies inside its buffer, whatever its
 // sizes and strides are.

@@ -1,4 +1,4 @@
-//===- CheckParts.h - Whether a plan's part can be executed -----*- C++ -*-===//
+//===- CheckParts.h - Checks the parts of plans -----------------*- C++ -*-===//
 //
 // The checks that checkPlan makes for each part of each launch.
 //

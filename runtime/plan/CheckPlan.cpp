@@ -1,4 +1,4 @@
-//===- CheckPlan.cpp - Whether a plan can be executed ---------------------===//
+//===- CheckPlan.cpp - Checks plans ---------------------------------------===//
 //
 // Checks each rank's plan by itself, then what all ranks' plans must agree on.
 //

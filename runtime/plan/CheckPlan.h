@@ -1,4 +1,4 @@
-//===- CheckPlan.h - Whether a plan can be executed -------------*- C++ -*-===//
+//===- CheckPlan.h - Checks plans -------------------------------*- C++ -*-===//
 //
 // Plans come from files that may hold anything. A plan that checkPlan accepts
 // accesses only its own memory and its arguments when it is executed.

@@ -1,4 +1,4 @@
-//===- Plan.h - What the ranks of a program execute -------------*- C++ -*-===//
+//===- Plan.h - The plan that ranks execute ---------------------*- C++ -*-===//
 //
 // A plan as data, without MLIR: executors run what the `plan` dialect
 // describes. A plan has one RankPlan for each rank of the mesh. A RankPlan

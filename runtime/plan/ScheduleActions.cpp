@@ -1,4 +1,4 @@
-//===- ScheduleActions.cpp - The actions of one member of a schedule ------===//
+//===- ScheduleActions.cpp - The actions of a schedule's member -----------===//
 //
 // Follows what each member holds in every step of the schedule, checks this,
 // and records the actions of one member.

@@ -1,4 +1,4 @@
-//===- ScheduleActions.h - What one member of a schedule does ---*- C++ -*-===//
+//===- ScheduleActions.h - The actions of a schedule's member ---*- C++ -*-===//
 //
 // Derives from a schedule in chunks the list of one member's actions, for the
 // collective on the CPU and for the tables that GPUs execute.

@@ -1,4 +1,4 @@
-//===- Signature.cpp - What a program looks like to its callers -----------===//
+//===- Signature.cpp - The signature of a program -------------------------===//
 //
 // A signature has the types as the language writes them, with shapes and
 // layouts.

@@ -1,4 +1,4 @@
-//===- Signature.h - What a program looks like to its callers ---*- C++ -*-===//
+//===- Signature.h - The signature of a program -----------------*- C++ -*-===//
 //
 // The signature is a text in generated headers and in the C API. Programs that
 // are called in the same way have equal signatures, whatever their schedules

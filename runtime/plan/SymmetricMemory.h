@@ -1,7 +1,6 @@
-//===- SymmetricMemory.h - How symmetric memory is laid out -----*- C++ -*-===//
+//===- SymmetricMemory.h - Limits and sizes of symmetric memory -*- C++ -*-===//
 //
-// Limits and sizes of symmetric memory on which a plan and the team that
-// executes it must agree.
+// A plan and the team that executes it must agree on these limits and sizes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Protocols.h - How ranks hand data to each other ----------*- C++ -*-===//
+//===- Protocols.h - Protocols by which ranks exchange data -----*- C++ -*-===//
 //
 // The protocols of all collectives, on the CPU and on GPUs: epoch signals, LL
 // and Lamport. Each protocol is a template over the memory on which it runs

@@ -1,4 +1,4 @@
-//===- RunIdentity.cpp - What all ranks must have in common ---------------===//
+//===- RunIdentity.cpp - Checks that ranks agree on their run -------------===//
 //
 // Compares one property after the other and reports the first that differs,
 // since later differences follow from it.

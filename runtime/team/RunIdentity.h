@@ -1,4 +1,4 @@
-//===- RunIdentity.h - What all ranks must have in common -------*- C++ -*-===//
+//===- RunIdentity.h - Checks that ranks agree on their run -----*- C++ -*-===//
 //
 // What a rank tells the others about its run when it joins its team. Ranks that
 // differ in this would wait for each other in vain or compute nonsense, so the

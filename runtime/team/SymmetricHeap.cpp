@@ -29,7 +29,8 @@ namespace ccn::runtime {
 namespace {
 
 constexpr int64_t pageSize = 4096;
-/// Each exchange of a plan takes one or two, in every layer and chunk.
+/// How many symmetric allocations a team may make. Each exchange of a plan
+/// takes one or two, in every layer and chunk.
 constexpr int maxAllocations = 1 << 16;
 
 int64_t roundUp(int64_t bytes, int64_t unit) {

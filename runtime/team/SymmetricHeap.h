@@ -24,13 +24,13 @@ public:
   /// The most bytes of a rank's block.
   static constexpr int64_t maxBytes = maxSymmetricBytes;
 
-  /// What a process says when it joins.
+  /// What a process declares when it joins.
   struct Member {
     int rank = 0, ranks = 1;
     int64_t bytesPerRank = 0;
     /// How long to wait for the other ranks, in seconds.
     double timeLimit = 60;
-    /// What is run.
+    /// What is run, such as the hash of a package.
     std::string content = {};
     /// Returns whether the process of a rank that has not joined has ended, as
     /// far as that is known.

@@ -1,4 +1,4 @@
-//===- Transport.h - How the ranks of a team reach each other ---*- C++ -*-===//
+//===- Transport.h - How ranks reach each other's memory --------*- C++ -*-===//
 //
 // Every rank of a team owns a block of symmetric memory that all others can
 // access. An allocation lies at the same offset in the block of every rank, so

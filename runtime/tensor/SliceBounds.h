@@ -1,4 +1,4 @@
-//===- SliceBounds.h - The slice of a dimension of a rank -------*- C++ -*-===//
+//===- SliceBounds.h - A rank's slice of a dimension ------------*- C++ -*-===//
 //
 // The arithmetic of slices of unequal sizes, for the compiler's layouts and for
 // the runtime's collectives.

@@ -1,4 +1,4 @@
-//===- MapRows.cpp - Who takes which elements of loops over rows ----------===//
+//===- MapRows.cpp - Maps loops over rows ---------------------------------===//
 
 #include "codegen/gpu/map/MapRows.h"
 

@@ -1,4 +1,4 @@
-//===- MapRows.h - Who takes which elements of loops over rows --*- C++ -*-===//
+//===- MapRows.h - Maps loops over rows -------------------------*- C++ -*-===//
 //
 // Decides which threads execute which elements of loops over rows, and of
 // copies, which are loops too.
