@@ -412,6 +412,90 @@ OwningOpRef<ModuleOp> ccn::planScheduled(ModuleOp scheduled,
   return plans;
 }
 
+/// Parses a `.ccn` file, and one of schedules if the options name one. Done
+/// means that `module` is there.
+static CompileStatus parseText(const SourceFile &source, MLIRContext *context,
+                               const CompileOptions &options,
+                               Diagnostics &diagnostics,
+                               OwningOpRef<ModuleOp> &module,
+                               OwningOpRef<ModuleOp> &schedules) {
+  std::unique_ptr<frontend::ast::File> file =
+      frontend::parse(source, diagnostics);
+  frontend::LowerOptions lowerOptions = options.lower;
+  std::unique_ptr<frontend::ast::File> scheduleFile;
+  if (options.scheduleFile && !isMlir(*options.scheduleFile)) {
+    scheduleFile = frontend::parse(*options.scheduleFile, diagnostics);
+    lowerOptions.scheduleFile = scheduleFile.get();
+  }
+  bool badOption = false;
+  frontend::Lowered lowered =
+      frontend::lower(*file, context, lowerOptions, diagnostics, badOption);
+  module = std::move(lowered.module);
+  // A script takes the place of what the file says.
+  if (!options.scheduleFile || !isMlir(*options.scheduleFile))
+    schedules = std::move(lowered.schedules);
+  if (!module)
+    return badOption ? CompileStatus::WrongUsage : CompileStatus::WrongProgram;
+  if (!keepProgram(*module, options, diagnostics) ||
+      !finishPhase(module, Phase::Parse, options, diagnostics))
+    return CompileStatus::WrongUsage;
+  return CompileStatus::Done;
+}
+
+/// Reads the transform script that the options name, for a module that has been
+/// through the phases up to `done`.
+static CompileStatus parseScript(const SourceFile &source, MLIRContext *context,
+                                 const CompileOptions &options,
+                                 Diagnostics &diagnostics, Phase done,
+                                 OwningOpRef<ModuleOp> &schedules) {
+  if (!isMlir(*options.scheduleFile)) {
+    diagnostics.error("'" + source.getName() +
+                      "' is IR, which schedules in a .ccn file cannot name; "
+                      "give a transform script (.mlir)");
+    return CompileStatus::WrongUsage;
+  }
+  if (done >= Phase::Schedule) {
+    diagnostics.error("'" + source.getName() + "' is scheduled already");
+    return CompileStatus::WrongUsage;
+  }
+  schedules = parseMlir(*options.scheduleFile, context, diagnostics);
+  return schedules ? CompileStatus::Done : CompileStatus::WrongProgram;
+}
+
+/// Takes a module through one phase. Plans of all ranks are made from
+/// `scheduled`, if that is not null.
+static CompileStatus runPhase(Phase phase, const CompileOptions &options,
+                              Diagnostics &diagnostics, ModuleOp scheduled,
+                              const OwningOpRef<ModuleOp> &schedules,
+                              OwningOpRef<ModuleOp> &module) {
+  if (phase == Phase::Plan) {
+    module = planAll(std::move(module), scheduled, options);
+    if (!module) {
+      assert(diagnostics.hasErrors() && "what fails says why");
+      return CompileStatus::WrongProgram;
+    }
+  }
+  MLIRContext *context = module->getContext();
+  PassManager before(context), after(context);
+  addPhasePasses(phase, options, before, after);
+  verifyOnce(phase, after);
+  for (PassManager *passes : {&before, &after})
+    if (options.configure && failed(options.configure(*passes)))
+      return CompileStatus::WrongUsage;
+  bool applies = phase == Phase::Schedule && schedules && !options.unscheduled;
+  bool isScheduled =
+      succeeded(before.run(*module)) &&
+      (!applies || succeeded(applySchedules(*module, *schedules)));
+  if (!isScheduled || failed(after.run(*module))) {
+    assert(diagnostics.hasErrors() && "what fails says why");
+    return CompileStatus::WrongProgram;
+  }
+  (*module)->setAttr(kPhaseAttr, StringAttr::get(context, phaseName(phase)));
+  return finishPhase(module, phase, options, diagnostics)
+             ? CompileStatus::Done
+             : CompileStatus::WrongUsage;
+}
+
 CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
                            const CompileOptions &options,
                            Diagnostics &diagnostics,
@@ -428,7 +512,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
   }
   // What is done in the context afterwards explains nothing, to diagnostics
   // that may be gone.
-  auto forget = llvm::make_scope_exit([&] {
+  auto forget = llvm::scope_exit([&] {
     if (options.explain)
       context->setRemarkEngine(nullptr);
   });
@@ -441,46 +525,17 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return status;
     if (!keepProgram(*current, options, diagnostics))
       return CompileStatus::WrongUsage;
-  } else {
-    std::unique_ptr<frontend::ast::File> file =
-        frontend::parse(source, diagnostics);
-    frontend::LowerOptions lowerOptions = options.lower;
-    std::unique_ptr<frontend::ast::File> scheduleFile;
-    if (options.scheduleFile && !isMlir(*options.scheduleFile)) {
-      scheduleFile = frontend::parse(*options.scheduleFile, diagnostics);
-      lowerOptions.scheduleFile = scheduleFile.get();
-    }
-    bool badOption = false;
-    frontend::Lowered lowered =
-        frontend::lower(*file, context, lowerOptions, diagnostics, badOption);
-    current = std::move(lowered.module);
-    // A script takes the place of what the file says.
-    if (!options.scheduleFile || !isMlir(*options.scheduleFile))
-      schedules = std::move(lowered.schedules);
-    if (!current)
-      return badOption ? CompileStatus::WrongUsage
-                       : CompileStatus::WrongProgram;
-    if (!keepProgram(*current, options, diagnostics) ||
-        !finishPhase(current, done, options, diagnostics))
-      return CompileStatus::WrongUsage;
+  } else if (CompileStatus status = parseText(source, context, options,
+                                              diagnostics, current, schedules);
+             status != CompileStatus::Done) {
+    return status;
   }
 
-  if (options.scheduleFile && !schedules) {
-    if (!isMlir(*options.scheduleFile)) {
-      diagnostics.error("'" + source.getName() +
-                        "' is IR, which schedules in a .ccn file cannot name; "
-                        "give a transform script (.mlir)");
-      return CompileStatus::WrongUsage;
-    }
-    if (done >= Phase::Schedule) {
-      diagnostics.error("'" + source.getName() + "' is scheduled already");
-      return CompileStatus::WrongUsage;
-    }
-    schedules = parseMlir(*options.scheduleFile, context, diagnostics);
-    if (!schedules)
-      return CompileStatus::WrongProgram;
-  }
-
+  if (options.scheduleFile && !schedules)
+    if (CompileStatus status =
+            parseScript(source, context, options, diagnostics, done, schedules);
+        status != CompileStatus::Done)
+      return status;
   if (!keepSchedules(schedules, options, diagnostics))
     return CompileStatus::WrongUsage;
   if (!options.topology.empty() && done >= Phase::Select) {
@@ -498,32 +553,11 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       continue;
     if (phase == Phase::Localize && options.stopAfter >= Phase::Plan)
       scheduled = current->clone();
-    if (phase == Phase::Plan) {
-      current = planAll(std::move(current), scheduled ? *scheduled : ModuleOp(),
-                        options);
-      if (!current) {
-        assert(diagnostics.hasErrors() && "what fails says why");
-        return CompileStatus::WrongProgram;
-      }
-    }
-    PassManager before(context), after(context);
-    addPhasePasses(phase, options, before, after);
-    verifyOnce(phase, after);
-    for (PassManager *passes : {&before, &after})
-      if (options.configure && failed(options.configure(*passes)))
-        return CompileStatus::WrongUsage;
-    bool applies =
-        phase == Phase::Schedule && schedules && !options.unscheduled;
-    bool isScheduled =
-        succeeded(before.run(*current)) &&
-        (!applies || succeeded(applySchedules(*current, *schedules)));
-    if (!isScheduled || failed(after.run(*current))) {
-      assert(diagnostics.hasErrors() && "what fails says why");
-      return CompileStatus::WrongProgram;
-    }
-    (*current)->setAttr(kPhaseAttr, StringAttr::get(context, phaseName(phase)));
-    if (!finishPhase(current, phase, options, diagnostics))
-      return CompileStatus::WrongUsage;
+    if (CompileStatus status =
+            runPhase(phase, options, diagnostics,
+                     scheduled ? *scheduled : ModuleOp(), schedules, current);
+        status != CompileStatus::Done)
+      return status;
   }
   module = std::move(current);
   if (applied)
