@@ -55,4 +55,4 @@ _ccn() {
   [ -z "$listed" ] || COMPREPLY=($(compgen -P "$prefix" -W "$listed" -- "$word"))
 }
 
-complete -o default -F _ccn cccompile ccrun ccsynth
+complete -o default -F _ccn cccompile ccn-format ccrun ccsynth

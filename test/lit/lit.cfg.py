@@ -36,6 +36,7 @@ config.substitutions += [
     (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),
     (r"\bcccompile\b", tools + "/cccompile" + (" --round-trip" if roundtrip else "")),
     ("%ccsynth", tools + "/ccsynth"),
+    ("%ccn-format", tools + "/ccn-format"),
     ("%ccrun", tools + "/ccrun"),
     ("%sample", tools + "/ccn-sample-package"),
     ("%python", config.python),

@@ -5,13 +5,13 @@ include(CMakePackageConfigHelpers)
 set(ccn_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/ccn)
 install(TARGETS ccn cccompile ccrun EXPORT ccnTargets)
 # The compiler as a library: Python loads it from beside libccn.
-install(TARGETS ccn-opt ccn_compiler ccsynth)
+install(TARGETS ccn-format ccn-opt ccn_compiler ccsynth)
 if(TARGET ccn-mpi)
   install(TARGETS ccn-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/api/ccn.h TYPE INCLUDE)
 # Where bash looks for the completion of a command when it is first needed.
-foreach(tool IN ITEMS cccompile ccrun ccsynth)
+foreach(tool IN ITEMS cccompile ccn-format ccrun ccsynth)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/completion.sh
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
     RENAME ${tool})

@@ -1,0 +1,146 @@
+//===- Pieces.cpp - Tokens and comments of a text -------------------------===//
+//
+// The lexer gives the tokens, the gaps between them have the comments, and the
+// syntax tree says which tokens begin statements and which are signs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Editor/Pieces.h"
+
+#include "lib/Editor/Walk.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace ccn;
+using namespace ccn::editor;
+using namespace ccn::frontend;
+
+unsigned editor::countColumns(llvm::StringRef text) {
+  return llvm::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+}
+
+namespace {
+
+class Reader {
+public:
+  explicit Reader(const ast::File &file);
+  std::vector<Piece> run();
+
+private:
+  void readGap(uint32_t begin, uint32_t end);
+  void add(Piece piece, uint32_t begin);
+  void markBlocks();
+
+  const SourceFile &source;
+  llvm::DenseSet<uint32_t> firsts, signs;
+  std::vector<Piece> pieces;
+  unsigned newlines = 0;
+  unsigned blanks = 0;
+};
+
+Reader::Reader(const ast::File &file) : source(file.source) {
+  auto expr = [&](const ast::Expr &expr) {
+    if (auto *unary = llvm::dyn_cast<ast::UnaryExpr>(&expr))
+      signs.insert(unary->opRange.begin);
+  };
+  Visitor visitor;
+  visitor.expr = expr;
+  for (const ast::Item *item : file.items) {
+    firsts.insert(item->range.begin);
+    for (const ast::Stmt *stmt : getStmts(*item))
+      firsts.insert(stmt->range.begin);
+    if (auto *schedule = llvm::dyn_cast<ast::ScheduleItem>(item))
+      for (const ast::Directive *directive : schedule->directives)
+        firsts.insert(directive->range.begin);
+    walk(*item, visitor);
+  }
+}
+
+void Reader::add(Piece piece, uint32_t begin) {
+  LineColumn place = source.getLineColumn(begin);
+  llvm::StringRef before =
+      source.getLine(place.line).take_front(place.column - 1);
+  before.consume_front("\xEF\xBB\xBF");
+  piece.column = countColumns(before);
+  // What stands first in a file is on a line of its own.
+  piece.newlines = pieces.empty() ? 1 : newlines;
+  piece.blanks = blanks;
+  newlines = blanks = 0;
+  pieces.push_back(piece);
+}
+
+/// Between tokens are blanks, comments and line ends.
+void Reader::readGap(uint32_t begin, uint32_t end) {
+  llvm::StringRef text = source.getText();
+  for (uint32_t at = begin; at < end; ++at) {
+    if (text[at] == '\n') {
+      ++newlines;
+    } else if (text[at] == ' ' || text[at] == '\t') {
+      ++blanks;
+    } else if (text[at] == '/') {
+      size_t last = std::min<size_t>(text.find('\n', at), end);
+      Piece comment;
+      comment.text = text.slice(at, last).rtrim(" \t\r");
+      comment.isComment = true;
+      add(comment, at);
+      at = last - 1;
+    }
+  }
+}
+
+/// Finds the blocks that may stay on one line.
+void Reader::markBlocks() {
+  size_t open = 0;
+  unsigned statements = 0;
+  bool hasBreak = false, hasComment = false;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    Piece &piece = pieces[i];
+    hasBreak |= piece.newlines != 0;
+    hasComment |= piece.isComment;
+    statements += piece.isFirst;
+    if (piece.is(TokenKind::LBrace)) {
+      open = i;
+      statements = 0;
+      hasBreak = hasComment = false;
+    } else if (piece.is(TokenKind::RBrace)) {
+      pieces[open].isOneLine =
+          !hasComment && (statements == 0 || (statements == 1 && !hasBreak));
+    }
+  }
+}
+
+std::vector<Piece> Reader::run() {
+  Diagnostics silent;
+  Lexer lexer(source, silent);
+  uint32_t end = source.getText().starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  while (true) {
+    Token token = lexer.next();
+    readGap(end, token.range.begin);
+    if (token.is(TokenKind::EndOfFile))
+      break;
+    end = token.range.end;
+    if (token.is(TokenKind::Semicolon))
+      continue;
+    Piece piece;
+    piece.text = source.getText(token.range);
+    piece.kind = token.kind;
+    piece.isFirst = firsts.contains(token.range.begin);
+    piece.isSign = signs.contains(token.range.begin);
+    // A call's, not that of a mesh's axes.
+    size_t count = pieces.size();
+    if (token.is(TokenKind::LParen))
+      piece.isTight = count != 0 && pieces.back().is(TokenKind::Name) &&
+                      (count < 2 || !pieces[count - 2].is(TokenKind::KwMesh));
+    else if (token.is(TokenKind::LSquare))
+      piece.isTight = count != 0 && pieces.back().is(TokenKind::Element);
+    add(piece, token.range.begin);
+  }
+  markBlocks();
+  return std::move(pieces);
+}
+
+} // namespace
+
+std::vector<Piece> editor::takeApart(const ast::File &file) {
+  return Reader(file).run();
+}
