@@ -65,6 +65,9 @@ Lowered lower(const ast::File &file, mlir::MLIRContext *context,
               const LowerOptions &options, Diagnostics &diagnostics,
               bool &badOption);
 
+/// The built-in functions, sorted by name, and how each is called.
+std::vector<std::pair<llvm::StringRef, llvm::StringRef>> getBuiltinUsages();
+
 } // namespace ccn::frontend
 
 #endif // CCN_LIB_FRONTEND_LOWER_H

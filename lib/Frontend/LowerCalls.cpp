@@ -118,6 +118,14 @@ StringRef ProgramLowering::getUsage(StringRef name) {
   return it == builtins.end() ? StringRef() : it->second.usage;
 }
 
+std::vector<std::pair<StringRef, StringRef>> frontend::getBuiltinUsages() {
+  std::vector<std::pair<StringRef, StringRef>> usages;
+  for (const auto &builtin : ProgramLowering::getBuiltins())
+    usages.emplace_back(builtin.getKey(), builtin.getValue().usage);
+  llvm::sort(usages);
+  return usages;
+}
+
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//

@@ -250,6 +250,8 @@ private:
   static const llvm::StringMap<Builtin> &getBuiltins();
   /// How a built-in function is called, empty if there is none of the name.
   static llvm::StringRef getUsage(llvm::StringRef name);
+  friend std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
+  getBuiltinUsages();
   Operand lowerCall(const ast::CallExpr &call);
   Operand callElementwise(const ast::CallExpr &call,
                           const ElementwiseFunction &function);

@@ -37,6 +37,7 @@ config.substitutions += [
     (r"\bcccompile\b", tools + "/cccompile" + (" --round-trip" if roundtrip else "")),
     ("%ccsynth", tools + "/ccsynth"),
     ("%ccn-format", tools + "/ccn-format"),
+    ("%ccn-lsp-server", tools + "/ccn-lsp-server"),
     ("%ccrun", tools + "/ccrun"),
     ("%sample", tools + "/ccn-sample-package"),
     ("%python", config.python),

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(ccn_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/ccn)
 install(TARGETS ccn cccompile ccrun EXPORT ccnTargets)
 # The compiler as a library: Python loads it from beside libccn.
-install(TARGETS ccn-format ccn-opt ccn_compiler ccsynth)
+install(TARGETS ccn-format ccn-lsp-server ccn-opt ccn_compiler ccsynth)
 if(TARGET ccn-mpi)
   install(TARGETS ccn-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -1,0 +1,156 @@
+//===- Analysis.cpp - What the compiler says of a text --------------------===//
+//
+// The frontend's errors are those of `cccompile FILE`; the schedules are then
+// applied as `--schedule NAME` does, each to a program of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/ccn/Ccn.h"
+#include "dialect/ccn/Placement.h"
+#include "lib/CostModel/CostModel.h"
+#include "lib/Driver/Phases.h"
+#include "lib/Frontend/Parser.h"
+#include "tools/ccn-lsp-server/Document.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace ccn;
+using namespace ccn::lsp;
+using namespace ccn::frontend;
+
+namespace {
+
+/// A file of very many schedules is checked, but they are not applied as one
+/// types.
+constexpr unsigned maxApplied = 32;
+
+mlir::DialectRegistry makeRegistry() {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+/// With all dialects. Each use has one of its own, as a context keeps all that
+/// was ever made in it.
+class Context : public mlir::MLIRContext {
+public:
+  Context() : MLIRContext(getRegistry(), Threading::DISABLED) {
+    loadAllAvailableDialects();
+  }
+
+private:
+  static const mlir::DialectRegistry &getRegistry() {
+    static const mlir::DialectRegistry registry = makeRegistry();
+    return registry;
+  }
+};
+
+void keep(const Diagnostics &reported, std::vector<Diagnostic> &kept) {
+  for (const Diagnostic *diagnostic : reported.getSorted())
+    if (!llvm::is_contained(kept, *diagnostic))
+      kept.push_back(*diagnostic);
+}
+
+ValueType describe(mlir::RankedTensorType type, MeshOp mesh) {
+  // The first rank has whole slices.
+  mlir::RankedTensorType part = localType(type, mesh, 0);
+  double bytes = elementBytes(part.getElementType());
+  for (int64_t size : part.getShape())
+    bytes *= static_cast<double>(size);
+  return {typeName(type), typeName(part) + ", " + describeBytes(bytes)};
+}
+
+Types typesOf(mlir::ModuleOp module) {
+  Types types;
+  for (ProgramOp program : module.getOps<ProgramOp>()) {
+    llvm::StringMap<ValueType> &ofProgram = types[program.getSymName()];
+    MeshOp mesh = program.getMesh();
+    auto set = [&](mlir::StringAttr name, mlir::Type type) {
+      if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+          name && tensor)
+        ofProgram[name.getValue()] = describe(tensor, mesh);
+    };
+    for (mlir::BlockArgument arg : program.getBody().getArguments())
+      set(program.getArgAttrOfType<mlir::StringAttr>(arg.getArgNumber(),
+                                                     kNameAttr),
+          arg.getType());
+    program.walk([&](mlir::Operation *op) {
+      if (op->getNumResults() != 1)
+        return;
+      mlir::Type type = op->getResultTypes()[0];
+      set(op->getAttrOfType<mlir::StringAttr>(kLetAttr), type);
+      if (auto names = op->getAttrOfType<mlir::ArrayAttr>(kTagsAttr))
+        for (auto name : names.getAsRange<mlir::StringAttr>())
+          set(name, type);
+    });
+  }
+  return types;
+}
+
+void applySchedules(Analysis &analysis) {
+  llvm::StringSet<> done;
+  for (const ast::Item *item : analysis.file->items) {
+    auto *schedule = llvm::dyn_cast<ast::ScheduleItem>(item);
+    if (!schedule || done.size() == maxApplied ||
+        !done.insert(schedule->name.text).second)
+      continue;
+    Context context;
+    Diagnostics diagnostics;
+    CompileOptions options;
+    options.lower.schedule = schedule->name.text.str();
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    compile(*analysis.source, &context, options, diagnostics, module);
+    keep(diagnostics, analysis.diagnostics);
+  }
+}
+
+} // namespace
+
+std::unique_ptr<Analysis> lsp::analyze(std::string path, std::string text) {
+  auto analysis = std::make_unique<Analysis>();
+  analysis->source =
+      std::make_unique<SourceFile>(std::move(path), std::move(text));
+  Diagnostics diagnostics;
+  analysis->file = parse(*analysis->source, diagnostics);
+  analysis->names = std::make_unique<editor::Names>(*analysis->file);
+
+  Context context;
+  bool badOption = false;
+  Lowered lowered =
+      lower(*analysis->file, &context, {}, diagnostics, badOption);
+  keep(diagnostics, analysis->diagnostics);
+  if (!lowered.module)
+    return analysis;
+  analysis->types = typesOf(*lowered.module);
+  for (const Param &param : lowered.params)
+    analysis->params[param.name] = param.value.str();
+  applySchedules(*analysis);
+  return analysis;
+}
+
+std::optional<std::string> lsp::getRepair(const Diagnostic &diagnostic,
+                                          const SourceFile &source) {
+  if (diagnostic.suggestion)
+    return diagnostic.suggestion;
+  std::optional<SourceRange> range = getRange(diagnostic.place, source);
+  auto [before, after] =
+      llvm::StringRef(diagnostic.message).rsplit("; did you mean '");
+  // It is for the word at hand alone.
+  llvm::StringRef word = range ? source.getText(*range) : llvm::StringRef();
+  if (after.empty() || !after.consume_back("'") || word.empty() ||
+      !llvm::all_of(word, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
+    return std::nullopt;
+  return after.str();
+}
+
+std::optional<SourceRange> lsp::getRange(const DiagnosticPlace &place,
+                                         const SourceFile &source) {
+  if (place.file)
+    return place.file == &source ? std::optional(place.range) : std::nullopt;
+  if (place.fileName != source.getName() || place.line == 0)
+    return std::nullopt;
+  uint32_t begin = source.getOffset({place.line, place.column});
+  llvm::StringRef word = source.getText().substr(begin).take_while(
+      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return SourceRange{begin, begin + static_cast<uint32_t>(word.size())};
+}
