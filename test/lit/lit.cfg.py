@@ -50,6 +50,8 @@ if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
 # What it makes is loaded into tools without the sanitizer's library.
 if os.path.exists(config.ccn_binary_dir + "/lib/fake-nvrtc/libnvrtc.so.13") and not config.sanitizer:
     config.available_features.add("fake-nvrtc")
+if shutil.which("node"):
+    config.available_features.add("node")
 # Where the tests' Python has PyTorch, which Debian's has not.
 find = "import importlib.util, sys; found = importlib.util.find_spec('torch'); sys.exit(not (found and found.origin))"
 if subprocess.run([config.python, "-c", find], check=False).returncode == 0:

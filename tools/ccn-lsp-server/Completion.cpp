@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/ccn/Ccn.h"
 #include "tools/ccn-lsp-server/Features.h"
 
 using namespace ccn;
@@ -134,9 +133,8 @@ llvm::json::Value lsp::getCompletion(const Document &document,
       for (llvm::StringRef word : primitive.words)
         items.add(word, CompletionItemKind::Value);
     }
-    for (uint32_t i = 0; std::optional<Algorithm> kind = symbolizeAlgorithm(i);
-         ++i)
-      items.add(stringifyAlgorithm(*kind), CompletionItemKind::Value);
+    for (const std::string &algorithm : getAlgorithms())
+      items.add(algorithm, CompletionItemKind::Value);
     items.addWords({"synth"});
     break;
   }

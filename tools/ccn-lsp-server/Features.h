@@ -1,6 +1,6 @@
 //===- Features.h - What the server says of a place -------------*- C++ -*-===//
 //
-// Hovers and completion.
+// Hovers and completion, and the words that there are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +24,12 @@ std::string getUsage(const frontend::ast::Primitive &primitive);
 
 /// The name or word at a byte; empty if there is none.
 SourceRange getWord(const SourceFile &source, uint32_t offset);
+
+/// The reserved words; the names of algorithms.
+std::vector<std::string> getKeywords();
+std::vector<std::string> getAlgorithms();
+/// All words of the language, in lists by their kind.
+llvm::json::Value getWords();
 
 /// The answers to the requests, as the protocol has them.
 llvm::json::Value getHover(const Document &document, Position position);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/ccn-lsp-server/Features.h"
 #include "tools/ccn-lsp-server/Input.h"
 #include "tools/ccn-lsp-server/Server.h"
 
@@ -21,6 +22,7 @@ Usage: ccn-lsp-server [OPTIONS]
 OPTIONS:
   -h,     --help       Print this help message and exit
   --version            print the version, and end
+  --words              print the words of the language, for editors' grammars
   --stdio              for editors that say so: it does nothing else
 
 Exit codes: 0 after 'shutdown' and 'exit', 1 after an end without, 2 usage.
@@ -35,6 +37,10 @@ int main(int argc, char **argv) {
     }
     if (arg == "--version") {
       llvm::outs() << "ccn-lsp-server " CCN_VERSION "\n";
+      return 0;
+    }
+    if (arg == "--words") {
+      llvm::outs() << llvm::formatv("{0:2}\n", lsp::getWords());
       return 0;
     }
     if (arg != "--stdio") {
