@@ -8,7 +8,7 @@
 
 #include <stdexcept>
 
-void trainOnGpu(ccn_team *, const ccn_program *, const Training &,
+void trainOnGpu(ccn::Rank &, const ccn::Program &, const Training &,
                 RankState &) {
   throw std::runtime_error("the example was built without CUDA's toolkit");
 }

@@ -6,13 +6,12 @@
 
 #include "Training.h"
 
-void trainOnCpu(ccn_team *team, const ccn_program *program,
+void trainOnCpu(ccn::Rank &rank, const ccn::Program &program,
                 const Training &training, RankState &state) {
-  Executor executor(team, program, state.rank);
+  ccn::Executor executor = rank.makeExecutor(program);
   for (int step = 1; step <= training.steps; ++step) {
     state.differentiate(step);
-    check(adam_run(executor.get(), state.g.data(), state.p.data(),
-                   state.mom.data(), state.var.data(), training.learningRate,
-                   static_cast<float>(step), nullptr));
+    executor.run({state.g, state.p, state.mom, state.var, training.learningRate,
+                  static_cast<float>(step)});
   }
 }

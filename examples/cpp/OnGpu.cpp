@@ -9,7 +9,6 @@
 #include "Training.h"
 
 #include <cuda_runtime_api.h>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -45,13 +44,14 @@ public:
     checkCuda(cudaMalloc(memory.place(), count * sizeof(T)));
   }
   /// Null if there are none.
-  T *get() const { return static_cast<T *>(memory.get()); }
+  T *data() const { return static_cast<T *>(memory.get()); }
+  size_t size() const { return count; }
   void upload(const std::vector<T> &from, cudaStream_t stream) {
-    checkCuda(cudaMemcpyAsync(get(), from.data(), count * sizeof(T),
+    checkCuda(cudaMemcpyAsync(data(), from.data(), count * sizeof(T),
                               cudaMemcpyHostToDevice, stream));
   }
   void download(std::vector<T> &to, cudaStream_t stream) const {
-    checkCuda(cudaMemcpyAsync(to.data(), get(), count * sizeof(T),
+    checkCuda(cudaMemcpyAsync(to.data(), data(), count * sizeof(T),
                               cudaMemcpyDeviceToHost, stream));
   }
 
@@ -66,14 +66,11 @@ using GraphRunner = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 
 } // namespace
 
-void trainOnGpu(ccn_team *team, const ccn_program *program,
+void trainOnGpu(ccn::Rank &rank, const ccn::Program &program,
                 const Training &training, RankState &state) {
   // Ranks take turns at the devices of their host; this thread uses its rank's.
-  auto made =
-      std::make_unique<Executor>(team, program, state.rank, CCN_ANY_DEVICE);
-  int device = 0;
-  check(ccn_executor_device(made->untyped(), &device));
-  checkCuda(cudaSetDevice(device));
+  ccn::Executor made = rank.makeExecutor(program);
+  checkCuda(cudaSetDevice(made.device()));
   Stream owned;
   checkCuda(cudaStreamCreateWithFlags(owned.place(), cudaStreamNonBlocking));
   cudaStream_t stream = owned.get();
@@ -83,14 +80,13 @@ void trainOnGpu(ccn_team *team, const ccn_program *program,
   Graph graph;
   GraphRunner runner;
   // Goes before the memory that is bound.
-  std::unique_ptr<Executor> owner = std::move(made);
-  Executor &executor = *owner;
+  ccn::Executor executor = std::move(made);
 
   p.upload(state.p, stream);
   mom.upload(state.mom, stream);
   var.upload(state.var, stream);
   // So that the other ranks write p where it is.
-  check(adam_bind(executor.get(), g.get(), p.get(), mom.get(), var.get()));
+  executor.bind({g, p, mom, var, 0.0f, 0.0f});
 
   int step = 1;
   auto begin = [&] {
@@ -99,26 +95,24 @@ void trainOnGpu(ccn_team *team, const ccn_program *program,
   };
   // After it the gradient's vector is free again.
   auto end = [&] {
-    check(adam_synchronize(executor.get(), stream));
+    executor.synchronize(stream);
     ++step;
   };
   while (step <= training.steps / 2) {
     begin();
-    check(adam_run(executor.get(), g.get(), p.get(), mom.get(), var.get(),
-                   training.learningRate, static_cast<float>(step), stream));
+    executor.run(
+        {g, p, mom, var, training.learningRate, static_cast<float>(step)},
+        stream);
     end();
   }
 
-  void *arguments[adam_arguments] = {
-      g.get(), p.get(), mom.get(), var.get(), scalars.get(), scalars.get() + 1};
+  ccn::Span<float> lr(scalars.data(), 1), t(scalars.data() + 1, 1);
   checkCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  ccn_status captured =
-      ccn_executor_run(executor.untyped(), arguments, adam_arguments, stream);
+  executor.run({g, p, mom, var, lr, t}, stream);
   checkCuda(cudaStreamEndCapture(stream, graph.place()));
-  check(captured);
   checkCuda(cudaGraphInstantiate(runner.place(), graph.get(), 0));
   // No rank runs while another may still wait for its device.
-  check(ccn_team_meet(team, state.rank));
+  rank.meet();
   while (step <= training.steps) {
     begin();
     std::vector<float> values = {training.learningRate,
@@ -131,5 +125,5 @@ void trainOnGpu(ccn_team *team, const ccn_program *program,
   p.download(state.p, stream);
   mom.download(state.mom, stream);
   var.download(state.var, stream);
-  check(adam_synchronize(executor.get(), stream));
+  executor.synchronize(stream);
 }

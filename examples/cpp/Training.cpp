@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <stdexcept>
 
 namespace {
 
@@ -31,12 +30,6 @@ ccn_f16 halfOfEighths(int64_t n) {
   return static_cast<ccn_f16>(sign | biased << 10 | fraction);
 }
 
-ccn_part partOf(const ccn_program *program, int argument, int rank) {
-  ccn_part part;
-  check(ccn_program_part(program, argument, rank, &part));
-  return part;
-}
-
 struct Parameter {
   float p, mom = 0, var = 0;
 };
@@ -45,15 +38,9 @@ float initial(size_t i) { return static_cast<float>(i % 17) / 4 - 2; }
 
 } // namespace
 
-void check(ccn_status status) {
-  if (status != CCN_OK)
-    throw std::runtime_error(std::string(ccn_status_name(status)) + ": " +
-                             ccn_last_error());
-}
-
-RankState::RankState(const ccn_program *program, int rank) : rank(rank) {
+RankState::RankState(const ccn::Program &program, int rank) : rank(rank) {
   auto size = [&](int argument) {
-    return static_cast<size_t>(partOf(program, argument, rank).count);
+    return static_cast<size_t>(program.part(argument, rank).count);
   };
   g.resize(size(adam_argument_g));
   p.resize(size(adam_argument_p));
@@ -68,7 +55,7 @@ void RankState::differentiate(int step) {
     g[i] = halfOfEighths(eighths(step, rank, i));
 }
 
-std::string compare(const ccn_program *program, const Training &training,
+std::string compare(const ccn::Program &program, const Training &training,
                     const RankState &state) {
   std::vector<Parameter> expected;
   for (size_t i = 0; i < state.p.size(); ++i)
@@ -78,7 +65,7 @@ std::string compare(const ccn_program *program, const Training &training,
       float g = 0;
       for (int rank = 0; rank < adam_ranks; ++rank)
         g += static_cast<float>(eighths(step, rank, i)) / 8;
-      g /= adam_ranks;
+      g /= static_cast<float>(adam_ranks);
       auto &[p, mom, var] = expected[i];
       mom = 0.9f * mom + 0.1f * g;
       var = 0.999f * var + 0.001f * g * g;
@@ -101,8 +88,7 @@ std::string compare(const ccn_program *program, const Training &training,
   for (size_t i = 0; i < state.p.size() && difference.empty(); ++i)
     difference = differ("p", i, state.p[i], expected[i].p, 1e-3f);
   auto first = [&](int argument) {
-    ccn_part part = partOf(program, argument, state.rank);
-    return static_cast<size_t>(part.offset[0]);
+    return static_cast<size_t>(program.part(argument, state.rank).offset[0]);
   };
   for (size_t i = 0; i < state.mom.size() && difference.empty(); ++i) {
     size_t index = first(adam_argument_mom) + i;

@@ -9,7 +9,12 @@ install(TARGETS ccn-format ccn-lsp-server ccn-opt ccn_compiler ccsynth)
 if(TARGET ccn-mpi)
   install(TARGETS ccn-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/runtime/api/ccn.h TYPE INCLUDE)
+install(
+  FILES
+    ${PROJECT_SOURCE_DIR}/runtime/api/ccn.h
+    ${PROJECT_SOURCE_DIR}/runtime/api/ccn.hpp
+    ${PROJECT_SOURCE_DIR}/runtime/api/ccn_values.hpp
+  TYPE INCLUDE)
 # Where bash looks for the completion of a command when it is first needed.
 foreach(tool IN ITEMS cccompile ccn-format ccrun ccsynth)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/completion.sh
