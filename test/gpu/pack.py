@@ -300,7 +300,7 @@ def pack(folder, packages, options):
     built = os.path.dirname(os.path.abspath(options.bin))
     shutil.copytree(f"{built}/lib/python", f"{folder}/python", dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(f"{built}/lib/libccn.so.0", folder)
+    shutil.copy(f"{built}/lib/libccn.so.0.1", folder)
     os.makedirs(f"{folder}/tests", exist_ok=True)
     for test in ("CcnGpuRunTests", "CcnApiGpuTests"):
         shutil.copy(f"{options.bin}/{test}", f"{folder}/tests")

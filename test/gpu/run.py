@@ -94,7 +94,7 @@ def run_tests(folder, ranks, replays):
             commands.append([*python, *launch, f"{folder}/replays.py", *packages, "--replays", str(replays)])
     failed = 0
     for command in commands:
-        code, out, err, seconds = call(folder, command, 200, PYTHONPATH=f"{folder}/python", CCN_LIBRARY=f"{folder}/libccn.so.0")
+        code, out, err, seconds = call(folder, command, 200, PYTHONPATH=f"{folder}/python", CCN_LIBRARY=f"{folder}/libccn.so.0.1")
         text = out + err
         failed += code != 0
         # What the scripts say of themselves begins with no sign; launchers' warnings do.

@@ -56,6 +56,8 @@ if shutil.which("node"):
 find = "import importlib.util, sys; found = importlib.util.find_spec('torch'); sys.exit(not (found and found.origin))"
 if subprocess.run([config.python, "-c", find], check=False).returncode == 0:
     config.available_features.add("torch")
+if shutil.which("pkg-config"):
+    config.available_features.add("pkg-config")
 # Only the compiler knows whether it finds CUDA's.
 kernels = subprocess.run(
     [tools + "/cccompile", "-", "--emit", "ptx", "--target", "sm_80"], capture_output=True,

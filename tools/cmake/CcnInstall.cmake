@@ -36,3 +36,25 @@ write_basic_package_version_file(
 install(
   FILES ${ccn_package_files} ${PROJECT_BINARY_DIR}/ccnConfigVersion.cmake
   DESTINATION ${ccn_package_folder})
+
+# For pkg-config, where ccn is installed, and by PKG_CONFIG_PATH in this build.
+set(ccn_pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH ccn_pc_up /ccn/${ccn_pc_folder} /ccn)
+string(REGEX REPLACE "/$" "" ccn_pc_up ${ccn_pc_up})
+set(ccn_pc_prefix "\${pcfiledir}/${ccn_pc_up}")
+set(ccn_pc_bindir "\${prefix}/${CMAKE_INSTALL_BINDIR}")
+set(ccn_pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+set(ccn_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+set(ccn_pc_file ${CMAKE_CURRENT_LIST_DIR}/ccn.pc.in)
+configure_file(${ccn_pc_file} ${PROJECT_BINARY_DIR}/installed/ccn.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/installed/ccn.pc DESTINATION ${ccn_pc_folder})
+set(ccn_pc_prefix "\${pcfiledir}")
+set(ccn_pc_bindir "\${prefix}/bin")
+set(ccn_pc_libdir "\${prefix}/lib")
+set(ccn_pc_includedir ${PROJECT_SOURCE_DIR}/runtime/api)
+configure_file(${ccn_pc_file} ${PROJECT_BINARY_DIR}/ccn-uninstalled.pc @ONLY)
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -13,7 +13,7 @@ import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 
 # Changes with what ccn.h declares.
-_SONAME = "libccn.so.0"
+_SONAME = "libccn.so.0.1"
 
 
 class Error(Exception):

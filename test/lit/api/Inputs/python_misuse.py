@@ -376,7 +376,7 @@ lost = {name: value for name, value in os.environ.items()
 shutil.copytree(os.path.join(build, "lib/python/ccn"), "alone/ccn")
 text = call(*python, code=1, env={**lost, "PYTHONPATH": "alone"}).stderr
 assert "ImportError: libccn cannot be loaded; CCN_LIBRARY may say where it is" in text, text
-library = os.path.join(build, "lib/libccn.so.0")
+library = os.path.join(build, "lib", ccn._library._SONAME)
 for name, value in (("CCN_LIBRARY", library), ("LD_LIBRARY_PATH", os.path.join(build, "lib"))):
     assert call(*python, env={**lost, "PYTHONPATH": "alone", name: value}).stdout == "4\n"
 for wrong in ("/missing/libccn.so", "libc.so.6"):
@@ -387,6 +387,6 @@ call(sys.executable, "-c", "import sys, ccn; assert not {'numpy', 'torch'} & set
 # Installed for a version of Python.
 os.makedirs("root/lib/python3.99/dist-packages")
 shutil.copytree("alone/ccn", "root/lib/python3.99/dist-packages/ccn")
-os.symlink(library, "root/lib/libccn.so.0")
+os.symlink(library, os.path.join("root/lib", ccn._library._SONAME))
 assert call(*python, env={**lost, "PYTHONPATH": "root/lib/python3.99/dist-packages"}).stdout == "4\n"
 print("all refused")

@@ -27,8 +27,8 @@ def run(*command, code=0, env=environment):
     return done
 
 
-def make(name, *options):
-    run("cmake", "-S", source / "examples/cpp", "-B", folder / name, "-DCMAKE_BUILD_TYPE=Release", *options)
+def make(name, *options, examples=source / "examples"):
+    run("cmake", "-S", examples / "cpp", "-B", folder / name, "-DCMAKE_BUILD_TYPE=Release", *options)
     run("cmake", "--build", folder / name)
     return folder / name / "adam-example"
 
@@ -117,7 +117,7 @@ found = run(sys.executable, "-c", "import ccn; print(ccn._library.lib._name); "
             "print(ccn._compiler._opened._name)", env={**environment, "PYTHONPATH": str(package), "CCN_CACHE_DIR": ""})
 assert [line.startswith(str(folder / "installed")) for line in found.stdout.splitlines()] == [True] * 2, found
 example = make("of-installed", f"-DCMAKE_PREFIX_PATH={folder / 'installed'}", "-DADAM_SIZE=5", "-DADAM_RANKS=3",
-               "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON")
+               "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON", examples=folder / "installed/share/doc/ccn/examples")
 assert run(example).stdout == "adam: 3 ranks, 5 steps: right\n"
 assert run(example, "--gpu", code=4).stderr.startswith("adam-example: program 'adam': the package holds no kernels")
 
