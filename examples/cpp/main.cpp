@@ -39,18 +39,10 @@ bool parse(int argc, char **argv, Options &options) {
   return options.training.steps > 0;
 }
 
-/// The program that is linked here.
-ccn::Program load(bool onGpu) {
-  ccn_program *program = nullptr;
-  ccn_target target = onGpu ? CCN_TARGET_GPU : CCN_TARGET_CPU;
-  if (ccn_status status = adam_load(target, &program); status != CCN_OK)
-    throw ccn::Error::last(status);
-  return ccn::Program(program);
-}
-
 /// Trains on all ranks of this process: an exit code.
 int train(const Options &options) {
-  ccn::Program program = load(options.onGpu);
+  ccn::Program program = ccn::Program::load(
+      adam_load, options.onGpu ? CCN_TARGET_GPU : CCN_TARGET_CPU);
   ccn::Team team = options.isLaunched ? ccn::Team::join({program})
                                       : ccn::Team::create({program});
   std::atomic<bool> isRight = true;

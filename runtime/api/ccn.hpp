@@ -129,7 +129,7 @@ struct Part : ccn_part {
 class Program {
 public:
   Program() = default;
-  /// Takes over what a function of C has made, as adam_load does.
+  /// Takes over what a function of C has made.
   explicit Program(ccn_program *handle) : owned(handle) {}
 
   static Returned<Program> load(const char *path,
@@ -148,6 +148,15 @@ public:
     ccn_program *made = nullptr;
     ccn_status status =
         ccn_program_load_memory(bytes.data(), bytes.size(), target, &made);
+    return detail::result(status, Program(made));
+  }
+
+  /// That which is linked here, by the function of its own header: adam_load.
+  static Returned<Program> load(ccn_status (*loadLinked)(ccn_target,
+                                                         ccn_program **),
+                                ccn_target target = CCN_TARGET_DEFAULT) {
+    ccn_program *made = nullptr;
+    ccn_status status = loadLinked(target, &made);
     return detail::result(status, Program(made));
   }
 
