@@ -326,7 +326,7 @@ class Rank {
 public:
   Rank() = default;
   /// Of a team that outlives it.
-  Rank(ccn_team *team, int number) : team(team), number(number) {}
+  Rank(ccn_team *handle, int index) : team(handle), number(index) {}
   Rank(Rank &&other) noexcept
       : team(std::exchange(other.team, nullptr)), number(other.number) {}
   Rank &operator=(Rank &&other) noexcept {

@@ -103,7 +103,7 @@ private:
 template <typename T> class Span {
 public:
   Span() = default;
-  Span(T *data, size_t count) : first(data), count(count) {}
+  Span(T *elements, size_t size) : first(elements), count(size) {}
   /// What std::data and std::size know, with elements of this type.
   template <typename Array,
             typename Pointer = decltype(std::data(std::declval<Array &>())),

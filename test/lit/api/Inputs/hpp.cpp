@@ -90,7 +90,11 @@ struct Arrays {
 
 /// What cannot be passed is said before anything runs.
 void misuse(ccn::Executor &executor, Arrays &own) {
-  auto &[x, whole, rest, g, y, z] = own;
+  // Lambdas of C++17 do not capture structured bindings.
+  auto &x = own.x, &y = own.y;
+  auto &whole = own.whole;
+  auto &g = own.g;
+  auto &z = own.z;
   const std::vector<float> fixed(5);
   std::vector<int> integers(5);
   int64_t n = 3;
@@ -113,7 +117,9 @@ Done runRank(ccn::Rank &rank, const ccn::Program &program) {
   ccn::Executor executor;
   executor = std::move(made);
   Arrays own(rank.index());
-  auto &[x, whole, rest, g, y, z] = own;
+  auto &x = own.x, &y = own.y;
+  auto &g = own.g;
+  auto &z = own.z;
   if (rank.index() == 0) {
     misuse(executor, own);
     print("moved", ERROR_OF(made.run({})));
@@ -175,9 +181,9 @@ Done runAll(const char *path) {
 #endif
     }
     Arrays own(0);
-    auto error = ERROR_OF(
+    ccn::Error stopped = ERROR_OF(
         executor.run({1.0f, own.x, own.g, int64_t(0), own.y, true, own.z}));
-    std::printf("other rank: %s\n", ccn_status_name(error.status()));
+    std::printf("other rank: %s\n", ccn_status_name(stopped.status()));
     RETURN_DONE;
   };
 #if CCN_EXCEPTIONS
