@@ -227,6 +227,44 @@ Topology hub(int n) {
   return t;
 }
 
+/// A link, or more capacity where there is one already.
+void addArc(Topology &t, int from, int to) {
+  if (from == to)
+    return;
+  for (Link &link : t.links)
+    if (link.src == from && link.dst == to) {
+      link.gbps += brickGBps;
+      return;
+    }
+  t.addLink(from, to, brickGBps, brickUs);
+}
+
+/// Node i has links to -d i - 1, ..., -d i - d modulo n (Imase and Itoh).
+Topology kautz(int degree, int n) {
+  Topology t;
+  addGpus(t, n);
+  for (int i = 0; i < n; ++i)
+    for (int a = 1; a <= degree; ++a) {
+      int64_t to = (-static_cast<int64_t>(degree) * i - a) % n;
+      addArc(t, i, static_cast<int>(to < 0 ? to + n : to));
+    }
+  return t;
+}
+
+/// Node i is linked with i + a and i - a modulo n for each offset a.
+Topology circulant(int n, const std::vector<int> &offsets) {
+  Topology t;
+  addGpus(t, n);
+  for (int a : offsets)
+    for (int i = 0; i < n; ++i) {
+      int to = (i + a) % n;
+      addArc(t, i, to);
+      if (2 * a != n)
+        addArc(t, to, i);
+    }
+  return t;
+}
+
 /// "name", "name(a,b)" and "namexN" taken apart; empty name on a bad text.
 struct Spec {
   std::string name;
@@ -302,6 +340,10 @@ const std::vector<BuiltinTopology> &ccn::synth::builtinTopologies() {
       {"mesh(A,B,...)", "mesh(4,4)", "a grid of GPUs"},
       {"torus(A,B,...)", "torus(4,4)", "a grid with wrap-around links"},
       {"hypercube(D)", "hypercube(3)", "2^D GPUs"},
+      {"kautz(D,N)", "kautz(2,6)",
+       "generalized Kautz graph: N GPUs with D links out and in"},
+      {"circulant(N,A,...)", "circulant(8,1,3)",
+       "N GPUs, each linked with those A, ... places on and back"},
   };
   return table;
 }
@@ -371,6 +413,26 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
                    "\": expected sizes with a product of at most " +
                    std::to_string(maxNodes));
     t = grid(spec.args, name == "torus");
+  } else if (name == "kautz" || name == "circulant") {
+    constexpr int mostGraph = 1024, mostLinks = 64;
+    const std::vector<int> &args = spec.args;
+    bool isKautz = name == "kautz";
+    if (args.size() < 2 || (isKautz && args.size() > 2))
+      return error("topology \"" + std::string(text) + "\": expected " +
+                   (isKautz ? "links a GPU and GPUs, as in kautz(2,6)"
+                            : "GPUs and offsets, as in circulant(8,1,3)"));
+    int gpus = args[isKautz ? 1 : 0];
+    std::vector<int> offsets(args.begin() + 1, args.end());
+    if (gpus > mostGraph || args.size() > mostLinks ||
+        (isKautz && args[0] > mostLinks))
+      return error("topology \"" + std::string(text) + "\": too large");
+    std::set<int> distinct(offsets.begin(), offsets.end());
+    if (!isKautz &&
+        (distinct.size() != offsets.size() || *distinct.rbegin() > gpus / 2))
+      return error("topology \"" + std::string(text) +
+                   "\": expected different offsets of at most half of the " +
+                   std::to_string(gpus) + " GPUs");
+    t = isKautz ? kautz(args[0], gpus) : circulant(gpus, offsets);
   } else {
     return unknown();
   }

@@ -117,7 +117,7 @@ private:
   const Collective &coll;
   const Fabric *fabric;
   int stepNumber = 0;
-  std::vector<char> has;
+  std::vector<bool> has;
   std::vector<Holding> holdings;
 };
 
@@ -193,10 +193,10 @@ std::string Checker::copyStep(const Step &step) {
     if (!has[slot(send.chunk, send.src)])
       return inStep(describe(send) + ": the sender does not have it yet");
   for (const Send &send : step.sends) {
-    char &there = has[slot(send.chunk, send.dst)];
-    if (there)
+    size_t place = slot(send.chunk, send.dst);
+    if (has[place])
       return inStep(describe(send) + ": the receiver has it already");
-    there = 1;
+    has[place] = true;
   }
   return "";
 }
@@ -287,14 +287,14 @@ std::string Checker::run() {
   if (coll.combining)
     holdings.assign(slots, {RankSet(coll.ranks), RankSet(coll.ranks), {}});
   else
-    has.assign(slots, 0);
+    has.assign(slots, false);
   for (size_t c = 0; c < coll.chunks.size(); ++c)
     for (int rank : coll.chunks[c].pre) {
       if (coll.combining) {
         holdings[slot(c, rank)].own.insert(rank);
         holdings[slot(c, rank)].running.insert(rank);
       } else {
-        has[slot(c, rank)] = 1;
+        has[slot(c, rank)] = true;
       }
     }
   for (size_t i = 0; i < s.steps.size(); ++i) {

@@ -76,7 +76,9 @@ struct Timing {
   double stepwiseUs = 0;
   /// Every send starts as soon as its data is there and its links are free; of
   /// those that could start at the same time the one of the earlier step goes
-  /// first. A sum waits for all that arrives in earlier steps.
+  /// first, and those of one step go as they are listed or by how far the
+  /// receiver comes after the sender, whichever takes less time in all. A sum
+  /// waits for all that arrives in earlier steps.
   double eventUs = 0;
 };
 

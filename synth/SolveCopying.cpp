@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "synth/BreadthFirst.h"
 #include "synth/CopyEncoding.h"
 #include "synth/Flow.h"
 #include "synth/SolveImpl.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <set>
 
+using namespace ccn;
 using namespace ccn::synth;
 
 bool ccn::synth::forEachRoundVector(
@@ -232,8 +234,43 @@ SolveResult CopySearch::run() {
 
 } // namespace
 
+/// A schedule by shortest ways, which is found at once, if there are rounds
+/// enough for one and not more steps than it has rounds.
+static bool solveBreadthFirst(const Fabric &fabric,
+                              const Collective &collective, int steps,
+                              int rounds, const SolveOptions &options,
+                              SolveResult &result) {
+  if (options.restriction ||
+      (options.engine != Engine::Auto && options.engine != Engine::Flow))
+    return false;
+  std::vector<int> sources = breadthFirstSources(collective);
+  if (sources.empty())
+    return false;
+  Result<BreadthFirst> engine =
+      BreadthFirst::make(fabric, std::move(sources), options.limits);
+  if (!engine || engine->steps() > steps)
+    return false;
+  int chunks = static_cast<int>(collective.chunks.size() /
+                                breadthFirstSources(collective).size());
+  int64_t spare = rounds - engine->rounds(chunks);
+  if (spare < 0)
+    return false;
+  Result<Schedule> schedule =
+      engine->schedule(collective, options.limits, steps);
+  if (!schedule || static_cast<int>(schedule->steps.size()) != steps)
+    return false;
+  schedule->steps.back().rounds += static_cast<int>(spare);
+  result.answer = Answer::Yes;
+  result.method = "breadth-first flows";
+  result.schedule = std::move(*schedule);
+  return true;
+}
+
 SolveResult ccn::synth::solveCopying(const Fabric &fabric,
                                      const Collective &collective, int steps,
                                      int rounds, const SolveOptions &options) {
+  SolveResult result;
+  if (solveBreadthFirst(fabric, collective, steps, rounds, options, result))
+    return result;
   return CopySearch(fabric, collective, steps, rounds, options).run();
 }
