@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/BreadthFirst.h"
+#include "synth/Compose.h"
 #include "synth/MaxFlow.h"
 
 #include <algorithm>
@@ -252,33 +253,13 @@ Result<Schedule> ccn::synth::breadthFirstSchedule(const Fabric &fabric,
                                                   CollectiveKind kind, int root,
                                                   int chunks,
                                                   const Limits &limits) {
-  using enum CollectiveKind;
-  if (kind == AllGather || kind == Broadcast)
-    return copyingSchedule(fabric, kind, root, chunks, limits);
-  bool toOne = kind == Reduce;
-  if (!toOne && kind != ReduceScatter && kind != AllReduce)
-    return error("breadth-first schedules exist for all_gather, "
-                 "reduce_scatter, all_reduce, broadcast and reduce, not for " +
-                 std::string(kindName(kind)));
-  Fabric back = reversed(fabric);
-  Result<Schedule> turned = copyingSchedule(back, toOne ? Broadcast : AllGather,
-                                            root, chunks, limits);
-  if (!turned)
-    return turned;
-  Result<Schedule> reducing = invert(*turned);
-  if (!reducing)
-    return reducing;
-  int each = turned->collective.chunksPerNode;
-  Result<Collective> collective = makeCollective(
-      kind, fabric.ranks, kind == AllReduce ? each * fabric.ranks : each, root);
-  if (!collective)
-    return collective.status();
-  reducing->collective = *collective;
-  if (kind != AllReduce)
-    return reducing;
-  Result<Schedule> gathering =
-      copyingSchedule(fabric, AllGather, root, each, limits);
-  if (!gathering)
-    return gathering;
-  return concatenate(*reducing, *gathering, *collective);
+  return scheduleByCopies(
+      fabric, kind, root, [&](const Fabric &machine, CollectiveKind copying) {
+        Result<Schedule> schedule =
+            copyingSchedule(machine, copying, root, chunks, limits);
+        // The other half of an all_reduce has as many.
+        if (schedule)
+          chunks = schedule->collective.chunksPerNode;
+        return schedule;
+      });
 }

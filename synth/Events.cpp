@@ -17,6 +17,32 @@
 
 using namespace ccn::synth;
 
+EdgeTimes::EdgeTimes(const Fabric &fabric, double chunkBytes)
+    : fabric(fabric), setsOf(fabric.topology.links.size()) {
+  const Topology &t = fabric.topology;
+  // One GB/s moves 1000 bytes in a microsecond.
+  for (const Link &link : t.links)
+    costs.push_back(chunkBytes / (link.gbps * 1000));
+  for (const EdgeSet &set : t.edgeSets) {
+    for (int l : set.links)
+      setsOf[l].push_back(static_cast<int>(costs.size()));
+    costs.push_back(chunkBytes / (set.gbps * 1000));
+  }
+}
+
+TimedEdge EdgeTimes::edge(int edge) const {
+  TimedEdge timed;
+  timed.us = fabric.edges[edge].us;
+  std::vector<int> &uses = timed.resources;
+  for (int l : fabric.edges[edge].path) {
+    uses.push_back(l);
+    uses.insert(uses.end(), setsOf[l].begin(), setsOf[l].end());
+  }
+  std::sort(uses.begin(), uses.end());
+  uses.erase(std::unique(uses.begin(), uses.end()), uses.end());
+  return timed;
+}
+
 namespace {
 
 /// A queue from which the least goes first.

@@ -8,6 +8,8 @@
 #ifndef CCN_SYNTH_EVENTS_H
 #define CCN_SYNTH_EVENTS_H
 
+#include "synth/Fabric.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -28,11 +30,27 @@ struct TimedEdge {
   std::vector<int> resources;
 };
 
+/// What chunks of some bytes cost on a fabric. Resources are the topology's
+/// links, then its edge sets.
+class EdgeTimes {
+public:
+  EdgeTimes(const Fabric &fabric, double chunkBytes);
+  TimedEdge edge(int edge) const;
+  /// Microseconds that one chunk keeps a resource busy.
+  const std::vector<double> &cost() const { return costs; }
+
+private:
+  const Fabric &fabric;
+  std::vector<double> costs;
+  /// The edge sets that each link is in, as resources.
+  std::vector<std::vector<int>> setsOf;
+};
+
 struct EventProblem {
   /// By step.
   std::vector<TimedSend> sends;
   std::vector<TimedEdge> edges;
-  /// Microseconds that one chunk keeps a resource busy.
+  /// Of EdgeTimes.
   std::vector<double> cost;
   int hosts = 0;
 };

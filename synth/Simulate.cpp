@@ -32,9 +32,8 @@ private:
   const Schedule &schedule;
   const Fabric &fabric;
   const double partialFactor;
+  const EdgeTimes times;
   EventProblem problem;
-  /// The edge sets that each link is in, as resources.
-  std::vector<std::vector<int>> setsOf;
   /// By the fabric's edges; -1: not used yet.
   std::vector<int> renamed;
   /// Of each host, its neighbours with the first edge to each, sorted.
@@ -44,19 +43,10 @@ private:
 Simulator::Simulator(const Schedule &schedule, const Fabric &fabric,
                      double bytes, double partialFactor)
     : schedule(schedule), fabric(fabric), partialFactor(partialFactor),
+      times(fabric, bytes / schedule.collective.bufferChunks),
       renamed(fabric.edges.size(), -1), neighbours(fabric.hosts) {
-  const Topology &t = fabric.topology;
   problem.hosts = schedule.hosts;
-  double chunkBytes = bytes / schedule.collective.bufferChunks;
-  // One GB/s moves 1000 bytes in a microsecond.
-  for (const Link &link : t.links)
-    problem.cost.push_back(chunkBytes / (link.gbps * 1000));
-  setsOf.resize(t.links.size());
-  for (const EdgeSet &set : t.edgeSets) {
-    for (int l : set.links)
-      setsOf[l].push_back(static_cast<int>(problem.cost.size()));
-    problem.cost.push_back(chunkBytes / (set.gbps * 1000));
-  }
+  problem.cost = times.cost();
 }
 
 int Simulator::firstEdge(int src, int dst) {
@@ -79,16 +69,7 @@ int Simulator::timedEdge(int edge) {
   if (known >= 0)
     return known;
   known = static_cast<int>(problem.edges.size());
-  TimedEdge timed;
-  timed.us = fabric.edges[edge].us;
-  std::vector<int> &uses = timed.resources;
-  for (int l : fabric.edges[edge].path) {
-    uses.push_back(l);
-    uses.insert(uses.end(), setsOf[l].begin(), setsOf[l].end());
-  }
-  std::sort(uses.begin(), uses.end());
-  uses.erase(std::unique(uses.begin(), uses.end()), uses.end());
-  problem.edges.push_back(std::move(timed));
+  problem.edges.push_back(times.edge(edge));
   return known;
 }
 

@@ -7,6 +7,7 @@
 #include "Commands.h"
 
 #include "synth/Bound.h"
+#include "synth/Compose.h"
 #include "synth/FlowSchedule.h"
 #include "synth/Hierarchy.h"
 #include "synth/Sketch.h"
@@ -26,7 +27,7 @@ namespace ccn::synth {
 
 std::atomic<bool> interrupted{false};
 
-static int fail(const std::string &message, int code = InputWrong) {
+int fail(const std::string &message, int code) {
   std::cerr << "ccsynth: " << message << "\n";
   return code;
 }
@@ -39,8 +40,7 @@ void printNotes(const std::vector<std::string> &notes) {
     std::cerr << "ccsynth: note: " << note << "\n";
 }
 
-/// Writes to a file, or to standard output for "-" or no name.
-static int emit(const std::string &path, const std::string &text) {
+int emit(const std::string &path, const std::string &text) {
   if (path.empty() || path == "-") {
     std::cout << text << std::flush;
     return std::cout ? Done : Failed;
@@ -218,19 +218,7 @@ static std::string fitTo(Schedule &schedule, const Fabric &fabric) {
   if (fabric.ranks != schedule.collective.ranks)
     return "expected the topology's " + std::to_string(fabric.ranks) +
            " ranks, found " + std::to_string(schedule.collective.ranks);
-  for (Step &step : schedule.steps)
-    for (Send &send : step.sends) {
-      for (int e : fabric.out[send.src])
-        if (send.edge < 0 && fabric.edges[e].dst == send.dst)
-          send.edge = e;
-      if (send.edge < 0)
-        return "rank " + std::to_string(send.src) + " sends to rank " +
-               std::to_string(send.dst) + ", and " + fabric.topology.name +
-               " has no link for it";
-    }
-  schedule.topology = fabric.topology.name;
-  fitRounds(schedule, fabric);
-  return "";
+  return placeOn(schedule, fabric);
 }
 
 static int emitPlan(const ConvertCommand &c, const std::string &where,
@@ -369,9 +357,7 @@ static double parseSize(const std::string &text) {
   return it == units.end() || !(value > 0) ? -1 : value * it->second;
 }
 
-/// Sizes in bytes, or the error that names the wrong one.
-static Result<std::vector<double>>
-parseSizes(const std::vector<std::string> &sizes) {
+Result<std::vector<double>> parseSizes(const std::vector<std::string> &sizes) {
   std::vector<double> bytes;
   for (const std::string &size : sizes) {
     bytes.push_back(parseSize(size));

@@ -33,19 +33,30 @@ extern std::atomic<bool> interrupted;
 /// Says on standard error what a reader did not know.
 void printNotes(const std::vector<std::string> &notes);
 
+/// Says what is wrong on standard error and returns the code.
+int fail(const std::string &message, int code = InputWrong);
+
+/// Writes to a file, or to standard output for "-" or no name.
+int emit(const std::string &path, const std::string &text);
+
+/// Sizes in bytes, or the error that names the wrong one.
+Result<std::vector<double>> parseSizes(const std::vector<std::string> &sizes);
+
 /// Options that most commands share.
 struct Problem {
   std::string topology, collective, counts;
   int chunks = 0, root = 0;
   double unit = 0;
 
-  void addTopology(CLI::App *app, bool required = true) {
+  void addTopology(CLI::App *app, bool required = true, bool withUnit = true) {
     CLI::Option *option = app->add_option(
         "-t,--topology", topology,
         "a name that \"ccsynth topologies\" lists, or a file: ours "
         "(JSON), NCCL's dump (.xml) or nvidia-smi topo -m (.txt)");
     if (required)
       option->required();
+    if (!withUnit)
+      return;
     app->add_option("--unit", unit,
                     "GB/s that carry one chunk a round (default: the greatest "
                     "common divisor of the capacities)")
@@ -121,6 +132,15 @@ struct FlowsCommand {
   bool quiet = false;
 };
 
+struct FindCommand {
+  Problem problem;
+  std::string size, output;
+  double timeLimit = 30;
+  int threads = 0;
+  uint64_t seed = 1;
+  bool quiet = false;
+};
+
 struct ConvertCommand {
   Problem problem;
   std::string input, to, name, output;
@@ -137,6 +157,7 @@ int runSimulate(const Problem &problem, const std::string &file,
 int runPareto(ParetoCommand &c);
 int runTrees(const TreesCommand &c);
 int runFlows(const FlowsCommand &c);
+int runFind(const FindCommand &c);
 
 } // namespace ccn::synth
 

@@ -63,6 +63,42 @@ static std::string wrongArgument(const CLI::App &app,
 // Each adds a command, which sets `code`. What it reads into lives as long as
 // its callback.
 
+static void addFind(CLI::App &app, int &code) {
+  auto options = std::make_shared<FindCommand>();
+  CLI::App *command = app.add_subcommand(
+      "find", "the fastest schedule for one size, by all engines");
+  command->footer(
+      "Runs every engine that fits (textbook algorithms, breadth-first flows, "
+      "trees,\nhierarchy, flows, the frontier of solve, matching) on all cores "
+      "and simulates\nwhat they find for the size. The fastest schedule is "
+      "written; standard error says\nhow far it is from the bound that no "
+      "schedule can beat. Ctrl-C ends the search\nearly and keeps the best so "
+      "far.\n\nExample: ccsynth find -t dgx1 -c all_reduce --size 1MB -o "
+      "fastest.json");
+  options->problem.addTopology(command, true, false);
+  options->problem.addCollective(command);
+  command
+      ->add_option(
+          "--size", options->size,
+          "bytes of the largest buffer that a rank holds: 65536, 64KB, "
+          "1GiB")
+      ->required();
+  command
+      ->add_option("--time-limit", options->timeLimit,
+                   "seconds (default: 30); 0: until all engines have ended")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--threads", options->threads,
+                   "engines that run at once (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--seed", options->seed, "the seed of the searches");
+  command->add_option("-o,--output", options->output,
+                      "the schedule's file (default: standard output)");
+  command->add_flag("-q,--quiet", options->quiet,
+                    "no progress and no table of engines");
+  command->callback([options, &code] { code = runFind(*options); });
+}
+
 static void addSolve(CLI::App &app, int &code) {
   auto options = std::make_shared<SolveCommand>();
   CLI::App *command =
@@ -297,8 +333,8 @@ int main(int argc, char **argv) {
                        "print the version, and end");
   app.require_subcommand(1);
   int code = Done;
-  for (auto *add : {addSolve, addPareto, addTrees, addFlows, addTopologies,
-                    addBound, addCheck, addConvert, addSimulate})
+  for (auto *add : {addFind, addSolve, addPareto, addTrees, addFlows,
+                    addTopologies, addBound, addCheck, addConvert, addSimulate})
     add(app, code);
 
   if (std::string wrong = wrongCommand(app, argc, argv); !wrong.empty()) {

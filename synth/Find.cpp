@@ -1,0 +1,202 @@
+//===- Find.cpp - The fastest schedule for a size -------------------------===//
+//
+// See Find.h; the engines are in FindEngines.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Find.h"
+#include "synth/Compose.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+using namespace ccn;
+using namespace ccn::synth;
+
+namespace {
+
+/// Closer to the bound nothing is searched for.
+constexpr double closeEnough = 1.001;
+
+class Search : public FindSearch {
+public:
+  double offer(const std::string &engine, const std::string &method,
+               Schedule schedule,
+               const std::shared_ptr<const Fabric> &machine) override;
+  void raiseBound(double us, const std::string &why) override;
+  /// What each thread does: engine after engine, until none is left.
+  void work();
+  FindProgress progress();
+  bool allDone() {
+    std::lock_guard lock(mutex);
+    return done == engines.size();
+  }
+  /// Waits until something happens, or for a moment.
+  void wait() {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, std::chrono::milliseconds(50),
+                     [&] { return done == engines.size(); });
+  }
+  Result<FindResult> result();
+
+  std::vector<FindEngine> engines;
+  std::atomic<bool> stop{false};
+
+private:
+  void stopIfClose() {
+    if (best > 0 && best <= closeEnough * boundUs)
+      stop = true;
+  }
+
+  const Limits::Clock::time_point started = Limits::Clock::now();
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t next = 0, done = 0;
+  std::vector<char> isRunning;
+  std::map<std::string, FoundSchedule> found;
+  double best = 0, boundUs = 0;
+  std::string bestMethod, bound, bug;
+};
+
+double Search::offer(const std::string &engine, const std::string &method,
+                     Schedule schedule,
+                     const std::shared_ptr<const Fabric> &machine) {
+  if (!placeOn(schedule, *machine, /*spread=*/true).empty())
+    return -1;
+  std::string wrong = check(schedule, machine.get());
+  Result<Timing> timing = simulate(schedule, *machine, bytes);
+  std::lock_guard lock(mutex);
+  if (!wrong.empty() || !timing) {
+    bug = method + ": " + (wrong.empty() ? timing.message() : wrong);
+    stop = true;
+    return -1;
+  }
+  double us = std::min(timing->eventUs, timing->stepwiseUs);
+  FoundSchedule &entry = found[engine];
+  if (entry.fabric && entry.us <= us)
+    return us;
+  entry = {engine, method, us, std::move(schedule), machine};
+  if (best == 0 || us < best) {
+    best = us;
+    bestMethod = method;
+    stopIfClose();
+  }
+  return us;
+}
+
+void Search::raiseBound(double us, const std::string &why) {
+  std::lock_guard lock(mutex);
+  if (us <= boundUs)
+    return;
+  boundUs = us;
+  bound = why;
+  stopIfClose();
+}
+
+void Search::work() {
+  std::unique_lock lock(mutex);
+  isRunning.resize(engines.size());
+  while (next < engines.size() && !stop) {
+    size_t index = next++;
+    isRunning[index] = 1;
+    lock.unlock();
+    engines[index].run(*this);
+    lock.lock();
+    isRunning[index] = 0;
+    ++done;
+  }
+  // Those that nobody starts any more.
+  done += engines.size() - next;
+  next = engines.size();
+  changed.notify_all();
+}
+
+FindProgress Search::progress() {
+  std::lock_guard lock(mutex);
+  FindProgress result;
+  result.seconds =
+      std::chrono::duration<double>(Limits::Clock::now() - started).count();
+  for (size_t i = 0; i < isRunning.size(); ++i)
+    if (isRunning[i])
+      result.running.push_back(engines[i].name);
+  result.bestMethod = bestMethod;
+  result.bestUs = best;
+  result.boundUs = boundUs;
+  return result;
+}
+
+Result<FindResult> Search::result() {
+  std::lock_guard lock(mutex);
+  if (!bug.empty())
+    return error("a schedule found does not pass its check (a bug): " + bug);
+  FindResult result;
+  for (const auto &[engine, entry] : found)
+    result.found.push_back(entry);
+  std::stable_sort(result.found.begin(), result.found.end(),
+                   [](const FoundSchedule &a, const FoundSchedule &b) {
+                     return a.us < b.us;
+                   });
+  result.boundUs = boundUs;
+  result.bound = bound;
+  result.stillRunning = done < engines.size();
+  return result;
+}
+
+} // namespace
+
+Result<FindResult> ccn::synth::findSchedule(
+    const Fabric &fabric,
+    const std::function<Result<Collective>(int)> &collectiveOf,
+    const FindOptions &options) {
+  Result<Collective> smallest = collectiveOf(1);
+  if (!smallest)
+    smallest = collectiveOf(fabric.ranks);
+  if (!smallest)
+    return smallest.status();
+  // Threads that do not end in time keep what they use.
+  auto search = std::make_shared<Search>();
+  search->fabric = std::make_shared<const Fabric>(fabric);
+  search->collective = *smallest;
+  search->collectiveOf = collectiveOf;
+  search->bytes = options.bytes;
+  search->seed = options.seed;
+  search->limits = options.limits;
+  search->limits.interrupt = &search->stop;
+  unsigned cores = options.threads > 0 ? static_cast<unsigned>(options.threads)
+                                       : std::thread::hardware_concurrency();
+  search->engines = findEngines(fabric, *smallest, cores);
+  // Some engines may take all the time there is: with fewer threads than
+  // engines the others would never run.
+  size_t threads = options.threads > 0 ? static_cast<size_t>(options.threads)
+                                       : search->engines.size();
+  std::vector<std::thread> workers;
+  for (size_t i = 0; i < std::min(threads, search->engines.size()); ++i)
+    workers.emplace_back([search] { search->work(); });
+  bool outOfTime = false;
+  // After this long engines that have been told to end are left alone.
+  constexpr double patience = 3;
+  Limits grace;
+  while (!search->allDone() && !grace.expired()) {
+    search->wait();
+    if (options.progress)
+      options.progress(search->progress());
+    outOfTime |= options.limits.expired() && !search->stop;
+    if (outOfTime)
+      search->stop = true;
+    if (search->stop && !grace.deadline)
+      grace = Limits::seconds(patience);
+  }
+  Result<FindResult> result = search->result();
+  for (std::thread &worker : workers)
+    if (result && result->stillRunning)
+      worker.detach();
+    else
+      worker.join();
+  if (result)
+    result->outOfTime = outOfTime;
+  return result;
+}

@@ -1,0 +1,111 @@
+//===- Find.h - The fastest schedule for a size -----------------*- C++ -*-===//
+//
+// Runs every engine that fits a collective and a machine, side by side on all
+// cores; simulates what they find for one size of the buffer and keeps the
+// fastest, with how far it is from what no schedule can beat.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_SYNTH_FIND_H
+#define CCN_SYNTH_FIND_H
+
+#include "synth/Schedule.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ccn::synth {
+
+/// The fastest of one engine.
+struct FoundSchedule {
+  /// "trees", and how: "trees, 8 pieces".
+  std::string engine, method;
+  /// Predicted microseconds: the better of the two simulations.
+  double us = 0;
+  Schedule schedule;
+  /// The fabric that the schedule's edges belong to.
+  std::shared_ptr<const Fabric> fabric;
+};
+
+struct FindProgress {
+  double seconds = 0;
+  /// Engines that run, in their order; and the best so far, if there is one.
+  std::vector<std::string> running;
+  std::string bestMethod;
+  double bestUs = 0, boundUs = 0;
+};
+
+struct FindOptions {
+  /// Of the buffer, as Collective::bufferChunks defines it.
+  double bytes = 1e6;
+  /// The engines' limits too. A search without a deadline ends when all engines
+  /// have.
+  Limits limits;
+  /// Engines that run at once; 0: all, which share the cores.
+  int threads = 0;
+  uint64_t seed = 1;
+  /// Called on the caller's thread several times a second.
+  std::function<void(const FindProgress &)> progress;
+};
+
+struct FindResult {
+  /// The best of each engine that found something, the fastest first.
+  std::vector<FoundSchedule> found;
+  /// No schedule takes less, in microseconds, and why.
+  double boundUs = 0;
+  std::string bound;
+  /// Whether engines were ended by the limits.
+  bool outOfTime = false;
+  /// Whether some have not yet ended even so; they end with the program, which
+  /// should then leave without destroying what they may use (std::_Exit).
+  bool stillRunning = false;
+};
+
+/// `collectiveOf(C)` is the collective with C chunks a node, which may fail for
+/// some C. The search ends at once when a schedule reaches the bound, up to a
+/// tenth of a percent. Every schedule found has passed its check; one that does
+/// not is a bug and makes this fail.
+Result<FindResult>
+findSchedule(const Fabric &fabric,
+             const std::function<Result<Collective>(int)> &collectiveOf,
+             const FindOptions &options);
+
+/// What findSchedule's engines share.
+class FindSearch;
+
+/// One engine: its name and what it does, which is to offer schedules.
+struct FindEngine {
+  std::string name;
+  std::function<void(FindSearch &)> run;
+};
+
+/// The engines that fit, quick ones first, for that many cores.
+std::vector<FindEngine>
+findEngines(const Fabric &fabric, const Collective &collective, unsigned cores);
+
+class FindSearch {
+public:
+  virtual ~FindSearch() = default;
+  /// Checks and simulates a schedule whose edges belong to `machine`, and keeps
+  /// it if it is the engine's fastest. Edges that are missing are added.
+  /// Returns its time, or a negative number if it does not fit the machine.
+  virtual double offer(const std::string &engine, const std::string &method,
+                       Schedule schedule,
+                       const std::shared_ptr<const Fabric> &machine) = 0;
+  /// Raises the bound if this is more.
+  virtual void raiseBound(double us, const std::string &why) = 0;
+
+  std::shared_ptr<const Fabric> fabric;
+  /// With the fewest chunks there are.
+  Collective collective;
+  std::function<Result<Collective>(int)> collectiveOf;
+  double bytes = 0;
+  uint64_t seed = 1;
+  Limits limits;
+};
+
+} // namespace ccn::synth
+
+#endif // CCN_SYNTH_FIND_H

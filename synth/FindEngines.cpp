@@ -1,0 +1,417 @@
+//===- FindEngines.cpp - The engines that find compares -------------------===//
+//
+// See Find.h. Each engine is asked for several numbers of chunks or pieces: few
+// are best for small buffers, many for large ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Bound.h"
+#include "synth/BreadthFirst.h"
+#include "synth/Compose.h"
+#include "synth/Find.h"
+#include "synth/Flow.h"
+#include "synth/FlowSchedule.h"
+#include "synth/Hierarchy.h"
+#include "synth/Matching.h"
+#include "synth/Pareto.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+using namespace ccn;
+using namespace ccn::synth;
+
+namespace {
+
+/// Schedules with more sends are not tried.
+constexpr int64_t mostSends = 4'000'000;
+/// Nor so many of schedules that large machines have better ones than.
+constexpr int64_t mostTextbook = 300'000;
+
+std::string counted(int count, const std::string &one) {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+/// Sends of a schedule of the kind with `chunks` chunks a rank's share.
+int64_t expectedSends(const Fabric &fabric, CollectiveKind kind,
+                      int64_t chunks) {
+  int64_t ranks = fabric.ranks;
+  bool rooted =
+      kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce;
+  return chunks * ranks * (rooted ? 1 : ranks) *
+         (kind == CollectiveKind::AllReduce ? 2 : 1);
+}
+
+/// Microseconds from a host to all nodes by the quickest ways, without data.
+std::vector<double> latenciesFrom(const Fabric &fabric, int host) {
+  const Topology &t = fabric.topology;
+  std::vector<std::vector<int>> out(t.nodes.size());
+  for (size_t l = 0; l < t.links.size(); ++l)
+    out[t.links[l].src].push_back(static_cast<int>(l));
+  std::vector<double> least(t.nodes.size(), -1);
+  using Entry = std::pair<double, int>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  queue.push({0, fabric.hostNode[host]});
+  while (!queue.empty()) {
+    auto [us, at] = queue.top();
+    queue.pop();
+    if (least[at] >= 0)
+      continue;
+    least[at] = us;
+    for (int l : out[at])
+      queue.push({us + t.links[l].us, t.links[l].dst});
+  }
+  return least;
+}
+
+/// The latency of the longest of the quickest ways that data must take.
+void boundLatency(FindSearch &search) {
+  const Fabric &fabric = *search.fabric;
+  std::vector<std::vector<double>> from(fabric.ranks);
+  double most = 0;
+  int src = 0, dst = 0;
+  for (const ChunkRelation &chunk : search.collective.chunks)
+    for (int to : chunk.post) {
+      // A copy may come from any of them, a sum needs all.
+      double nearest = -1;
+      int nearestFrom = 0;
+      for (int rank : chunk.pre) {
+        if (from[rank].empty())
+          from[rank] = latenciesFrom(fabric, rank);
+        double us = from[rank][fabric.hostNode[to]];
+        bool takes = search.collective.combining ? us > nearest
+                                                 : nearest < 0 || us < nearest;
+        if (takes) {
+          nearest = us;
+          nearestFrom = rank;
+        }
+      }
+      if (nearest > most) {
+        most = nearest;
+        src = nearestFrom;
+        dst = to;
+      }
+    }
+  search.raiseBound(most, "the latency from " + fabric.hostName(src) + " to " +
+                              fabric.hostName(dst));
+}
+
+/// What rounds for one chunk a node take, and the least latency of any send.
+double timeOf(const FindSearch &search, double roundsPerChunk) {
+  const Fabric &fabric = *search.fabric;
+  double least = fabric.edges.empty() ? 0 : fabric.edges.front().us;
+  for (const FabricEdge &edge : fabric.edges)
+    least = std::min(least, edge.us);
+  return least + roundsPerChunk * search.collective.chunksPerNode *
+                     search.bytes / search.collective.bufferChunks /
+                     (fabric.unitGBps * 1000);
+}
+
+/// A sum that all ranks need takes 2 (ranks - 1) sends of each byte, and every
+/// send enters a host.
+void boundSends(FindSearch &search) {
+  const Fabric &fabric = *search.fabric;
+  const Topology &t = fabric.topology;
+  double into = 0;
+  for (const Link &link : t.links)
+    into += t.nodes[link.dst].isHost() ? link.gbps : 0;
+  int sends = 2 * (fabric.ranks - 1);
+  search.raiseBound(timeOf(search, 0) + sends * search.bytes / (into * 1000),
+                    std::to_string(sends) +
+                        " sends of the buffer over all links");
+}
+
+void bounds(FindSearch &search) {
+  boundLatency(search);
+  const Fabric &fabric = *search.fabric;
+  bool sums = search.collective.kind == CollectiveKind::AllReduce;
+  if (sums)
+    boundSends(search);
+  // All cuts take long on large machines, the more if for each contribution.
+  if (fabric.ranks > (sums ? 48 : 512))
+    return;
+  RoundBound bound = roundBound(fabric, search.collective);
+  if (bound.roundsPerChunk.den > 0)
+    search.raiseBound(timeOf(search, bound.roundsPerChunk.value()),
+                      describe(bound, fabric));
+}
+
+/// Offers schedules of 1, 2, 4, ... pieces until more of them only cost time.
+void offerPieces(FindSearch &search, const std::string &engine,
+                 const std::string &piece, int most,
+                 const std::function<Result<Schedule>(Fabric &, int)> &make) {
+  double best = 0;
+  int inVain = 0;
+  for (int pieces = 1; pieces <= most && inVain < 2 && !search.limits.expired();
+       pieces *= 2) {
+    auto fabric = std::make_shared<Fabric>(*search.fabric);
+    Result<Schedule> schedule = make(*fabric, pieces);
+    if (!schedule)
+      return;
+    int64_t sends = schedule->totalSends();
+    double us = search.offer(engine, engine + ", " + counted(pieces, piece),
+                             std::move(*schedule), fabric);
+    if (us < 0)
+      return;
+    inVain = best > 0 && us >= best ? inVain + 1 : 0;
+    best = best > 0 ? std::min(best, us) : us;
+    if (2 * sends > mostSends)
+      return;
+  }
+}
+
+/// How many ways the ranks with the most have between them.
+int parallelWays(const Fabric &fabric) {
+  int most = 1;
+  std::vector<int> ways(fabric.hosts);
+  for (int e : fabric.out[0])
+    most = std::max(most, ++ways[fabric.edges[e].dst]);
+  return most;
+}
+
+/// Every chunk from where it is to where it is needed: one chunk each, and as
+/// many as there are ways between two ranks.
+void direct(FindSearch &search) {
+  const Fabric &fabric = *search.fabric;
+  using enum CollectiveKind;
+  const int ways = parallelWays(fabric);
+  for (int chunks = 1; chunks <= ways; chunks += std::max(1, ways - 1)) {
+    int granule = search.collective.chunksPerNode;
+    Result<Collective> coll = search.collectiveOf(chunks * granule);
+    if (!coll)
+      return;
+    int64_t sends = 0;
+    for (const ChunkRelation &chunk : coll->chunks)
+      sends += static_cast<int64_t>(chunk.post.size()) *
+               (coll->combining ? static_cast<int64_t>(chunk.pre.size()) : 1);
+    if (sends <= mostTextbook)
+      search.offer("textbook", "direct sends", directSchedule(*coll),
+                   search.fabric);
+    if (coll->kind != AllReduce ||
+        expectedSends(fabric, coll->kind, chunks) > mostTextbook)
+      continue;
+    if (Result<Schedule> schedule = scheduleByCopies(
+            fabric, AllReduce, 0, [&](const Fabric &, CollectiveKind) {
+              return Result<Schedule>(directSchedule(
+                  *makeCollective(AllGather, fabric.ranks, chunks)));
+            }))
+      search.offer("textbook", "direct sends, two steps", std::move(*schedule),
+                   search.fabric);
+  }
+}
+
+void textbook(FindSearch &search) {
+  const Collective &coll = search.collective;
+  using enum CollectiveKind;
+  int ranks = coll.ranks;
+  direct(search);
+  auto offer = [&](const std::string &method, Schedule schedule) {
+    search.offer("textbook", method, std::move(schedule), search.fabric);
+  };
+  auto offerCopies = [&](const std::string &method,
+                         const CopyingEngine &engine) {
+    if (Result<Schedule> schedule =
+            scheduleByCopies(*search.fabric, coll.kind, coll.root, engine))
+      offer(method, std::move(*schedule));
+  };
+  bool rooted = coll.kind == Broadcast || coll.kind == Reduce;
+  if (rooted)
+    offerCopies("binomial tree", [&](const Fabric &, CollectiveKind) {
+      return Result<Schedule>(binomialBroadcast(ranks, coll.root));
+    });
+  bool copied = coll.kind == AllGather || coll.kind == ReduceScatter ||
+                coll.kind == AllReduce;
+  bool isPower = ranks > 1 && (ranks & (ranks - 1)) == 0;
+  if (coll.kind == AllReduce && isPower)
+    offer("doubling of whole buffers", doublingAllReduce(ranks));
+  if (!copied || expectedSends(*search.fabric, coll.kind, 1) > mostTextbook)
+    return;
+  offer("ring", ringSchedule(coll.kind, ranks));
+  if (isPower)
+    offerCopies("doubling", [&](const Fabric &, CollectiveKind) {
+      return Result<Schedule>(doublingAllGather(ranks));
+    });
+}
+
+void breadthFirst(FindSearch &search) {
+  const Collective &coll = search.collective;
+  int best = 0;
+  for (int times : {0, 1, 2, 4}) {
+    // First as many chunks as lose nothing; then one; then multiples.
+    int chunks = times == 0 ? 0 : times == 1 ? 1 : times * best;
+    if (search.limits.expired() ||
+        expectedSends(*search.fabric, coll.kind, chunks) > mostSends)
+      continue;
+    Result<Schedule> schedule = breadthFirstSchedule(
+        *search.fabric, coll.kind, coll.root, chunks, search.limits);
+    if (!schedule)
+      return;
+    if (times == 0) {
+      best = schedule->collective.chunksPerNode;
+      if (coll.kind == CollectiveKind::AllReduce)
+        best /= coll.ranks;
+      chunks = best;
+    }
+    search.offer("breadth-first",
+                 "breadth-first flows, " + counted(chunks, "chunk") +
+                     (coll.rooted() ? "" : " a rank"),
+                 std::move(*schedule), search.fabric);
+  }
+}
+
+/// Tries from seed after seed, each of which must beat the one before; then
+/// with twice the chunks, until these only cost time.
+void matching(FindSearch &search, uint64_t firstSeed) {
+  const Collective &coll = search.collective;
+  const Fabric &fabric = *search.fabric;
+  constexpr int mostChunks = 128, triesInVain = 6;
+  constexpr int64_t mostMatched = 1'000'000;
+  // A rank's share is little where there are many.
+  bool rooted = coll.rooted();
+  uint64_t seed = search.seed + firstSeed;
+  double best = 0;
+  int costs = 0;
+  for (int chunks = 1; chunks <= mostChunks * (rooted ? 8 : 1) && costs < 2 &&
+                       expectedSends(fabric, coll.kind, chunks) <= mostMatched;
+       chunks *= 2) {
+    bool gained = false;
+    // By the direction of the fabric and the collective: the best time.
+    std::vector<double> deadlines(2);
+    std::vector<std::optional<Schedule>> halves(2);
+    for (int inVain = 0; inVain < triesInVain; ++inVain) {
+      if (search.limits.expired())
+        return;
+      size_t half = 0;
+      bool faster = false;
+      auto engine = [&](const Fabric &machine,
+                        CollectiveKind kind) -> Result<Schedule> {
+        // Reversed: the first half of an all_reduce.
+        size_t at = half++;
+        Result<Collective> copying =
+            makeCollective(kind, machine.ranks, chunks, coll.root);
+        if (!copying)
+          return copying.status();
+        MatchingOptions options;
+        options.bytes = search.bytes;
+        options.seed = ++seed;
+        options.deadline = deadlines[at] * (1 - 1e-6);
+        options.sparesSlowLinks = seed % 2;
+        options.limits = search.limits;
+        double us = 0;
+        Result<Schedule> schedule =
+            matchingSchedule(machine, *copying, options, us);
+        if (schedule) {
+          faster = true;
+          deadlines[at] = us;
+          halves[at] = *schedule;
+        }
+        if (!halves[at])
+          return schedule;
+        return *halves[at];
+      };
+      Result<Schedule> schedule =
+          scheduleByCopies(fabric, coll.kind, coll.root, engine);
+      if (!schedule)
+        return;
+      if (!faster)
+        continue;
+      double us = search.offer("matching",
+                               "matching, " + counted(chunks, "chunk") +
+                                   (rooted ? "" : " a rank"),
+                               std::move(*schedule), search.fabric);
+      if (best == 0 || us < best) {
+        best = us;
+        gained = true;
+        inVain = -1;
+      }
+    }
+    costs = gained ? 0 : costs + 1;
+  }
+}
+
+void flows(FindSearch &search) {
+  int unit = search.collective.kind == CollectiveKind::AllToAll
+                 ? search.fabric->ranks
+                 : 1;
+  for (int multiplier : {0, 1, 2, 4}) {
+    if (search.limits.expired())
+      return;
+    auto fabric = std::make_shared<Fabric>(*search.fabric);
+    FlowOptions options;
+    options.multiplier = multiplier;
+    options.limits = search.limits;
+    Result<FlowScheduleResult> result = flowSchedule(
+        *fabric, [&](int k) { return search.collectiveOf(k * unit); }, options);
+    if (!result)
+      return;
+    search.raiseBound(
+        timeOf(search, result->bound.value() / search.collective.chunksPerNode),
+        result->bound.str() + " rounds, by the lengths of links");
+    search.offer("flows", "flows, " + counted(result->multiplier, "time"),
+                 std::move(result->schedule), fabric);
+  }
+}
+
+/// The frontier of steps against rounds, as the compiler searches it: bounded
+/// by conflicts, not by time.
+void frontier(FindSearch &search) {
+  ParetoOptions options;
+  options.solve.limits = search.limits;
+  options.solve.seed = search.seed;
+  options.solve.exhaustive = false;
+  options.solve.maxConflicts = 30000;
+  options.onPoint = [&](const ParetoPoint &point) {
+    search.offer("frontier",
+                 "frontier (" + std::to_string(point.chunks) + "," +
+                     std::to_string(point.steps) + "," +
+                     std::to_string(point.rounds) + "), " + point.method,
+                 point.schedule, search.fabric);
+  };
+  (void)paretoFrontier(*search.fabric, search.collectiveOf, options);
+}
+
+} // namespace
+
+std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
+                                                const Collective &collective,
+                                                unsigned cores) {
+  using enum CollectiveKind;
+  CollectiveKind kind = collective.kind;
+  bool copied = kind == AllGather || kind == ReduceScatter || kind == AllReduce;
+  // Searches over steps are for machines of one or a few nodes.
+  constexpr int mostSearched = 64, mostPacked = 160;
+  std::vector<FindEngine> engines = {{"textbook", textbook}};
+  if (copied || kind == Broadcast || kind == Reduce)
+    engines.push_back({"breadth-first", breadthFirst});
+  if (isPointToPoint(collective))
+    engines.push_back({"flows", flows});
+  if (copied) {
+    engines.push_back({"hierarchy", [kind](FindSearch &search) {
+                         offerPieces(search, "hierarchy", "piece", 16,
+                                     [&](Fabric &machine, int pieces) {
+                                       return hierarchicalSchedule(
+                                           machine, kind, pieces,
+                                           search.limits);
+                                     });
+                       }});
+    if (fabric.ranks <= mostPacked)
+      engines.push_back({"trees", [kind](FindSearch &search) {
+                           offerPieces(search, "trees", "piece", 128,
+                                       [&](Fabric &machine, int pieces) {
+                                         return treeSchedule(machine, kind,
+                                                             pieces,
+                                                             search.limits);
+                                       });
+                         }});
+  }
+  engines.push_back({"bounds", bounds});
+  if (fabric.ranks <= mostSearched)
+    engines.push_back({"frontier", frontier});
+  // What depends on chance gains most from more cores.
+  if (copied || kind == Broadcast || kind == Reduce)
+    for (unsigned i = 0; i < std::max(1U, cores / 2); ++i)
+      engines.push_back(
+          {"matching", [i](FindSearch &search) { matching(search, i << 20); }});
+  return engines;
+}

@@ -1,0 +1,142 @@
+//===- FindCommand.cpp - ccsynth find -------------------------------------===//
+//
+// Progress, the table of engines, and the schedule.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "synth/Find.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <unistd.h>
+
+namespace ccn::synth {
+
+namespace {
+
+/// Says on standard error what runs and what is best so far: on a terminal in
+/// one line that is written again and again, else a line a second at most, when
+/// the best has changed.
+class ProgressLine {
+public:
+  void show(const FindProgress &progress) {
+    double interval = terminal ? 0.1 : 1;
+    if (progress.seconds - shownAt < interval ||
+        (!terminal && progress.bestUs == shownUs))
+      return;
+    shownAt = progress.seconds;
+    shownUs = progress.bestUs;
+    char text[160];
+    std::snprintf(text, sizeof text, "%.0f s: ", progress.seconds);
+    std::string line = text;
+    if (progress.bestUs > 0) {
+      std::snprintf(text, sizeof text, "best %.3f us", progress.bestUs);
+      line += text + (" by " + progress.bestMethod);
+    } else {
+      line += "none yet";
+    }
+    if (progress.boundUs > 0) {
+      std::snprintf(text, sizeof text, ", bound %.3f us", progress.boundUs);
+      line += text;
+    }
+    if (terminal) {
+      std::string running;
+      for (const std::string &engine : progress.running)
+        running += (running.empty() ? "; running " : ", ") + engine;
+      std::cerr << "\r\033[K" << line + running << std::flush;
+    } else {
+      std::cerr << line << "\n";
+    }
+  }
+  void clear() const {
+    if (terminal)
+      std::cerr << "\r\033[K" << std::flush;
+  }
+
+private:
+  const bool terminal = isatty(STDERR_FILENO);
+  double shownAt = 0, shownUs = 0;
+};
+
+} // namespace
+
+static void printFound(const FindCommand &c, const FindResult &result,
+                       double bytes) {
+  const FoundSchedule &best = result.found.front();
+  if (!c.quiet)
+    for (const FoundSchedule &found : result.found)
+      std::fprintf(stderr, "%14.3f us  %s\n", found.us, found.method.c_str());
+  const Schedule &schedule = best.schedule;
+  std::fprintf(stderr,
+               "%s on %s, %.0f bytes: %.3f us (%.3f GB/s) by %s; %d chunks a "
+               "node, %zu steps, %d rounds, %d sends; checked\n",
+               schedule.collective.name.c_str(),
+               best.fabric->topology.name.c_str(), bytes, best.us,
+               best.us > 0 ? bytes / best.us / 1000 : 0.0, best.method.c_str(),
+               schedule.collective.chunksPerNode, schedule.steps.size(),
+               schedule.totalRounds(), schedule.totalSends());
+  if (result.boundUs > 0)
+    std::fprintf(stderr,
+                 "no schedule takes less than %.3f us (%s): %.2f %% "
+                 "above the bound\n",
+                 result.boundUs, result.bound.c_str(),
+                 100 * (best.us / result.boundUs - 1));
+  if (result.outOfTime)
+    std::fprintf(stderr, "%s: engines that had not ended might find better\n",
+                 interrupted ? "interrupted" : "out of time");
+}
+
+int runFind(const FindCommand &c) {
+  Result<std::vector<double>> bytes = parseSizes({c.size});
+  if (!bytes)
+    return fail(bytes.message(), Usage);
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.message());
+  FindOptions options;
+  options.bytes = bytes->front();
+  options.limits = Limits::seconds(c.timeLimit, &interrupted);
+  options.threads = c.threads;
+  options.seed = c.seed;
+  ProgressLine line;
+  if (!c.quiet)
+    options.progress = [&](const FindProgress &progress) {
+      line.show(progress);
+    };
+  // Engines that go on after all else has ended keep a copy.
+  Problem problem = c.problem;
+  auto shared = std::make_shared<const Fabric>(*fabric);
+  Result<FindResult> result = findSchedule(
+      *fabric, [problem, shared](int k) { return problem.load(*shared, k); },
+      options);
+  if (!c.quiet)
+    line.clear();
+  if (!result)
+    return fail(result.message(),
+                result.message().find("(a bug)") == std::string::npos
+                    ? InputWrong
+                    : Failed);
+  int code = NoneFound;
+  if (result->found.empty()) {
+    std::cerr << c.problem.collective << " on " << fabric->topology.name
+              << ": none found"
+              << (!result->outOfTime ? ""
+                  : interrupted      ? ": interrupted"
+                                     : ": out of time")
+              << "\n";
+  } else {
+    printFound(c, *result, bytes->front());
+    const FoundSchedule &best = result->found.front();
+    code = emit(c.output, writeSchedule(best.schedule, best.fabric.get()));
+  }
+  if (!result->stillRunning)
+    return code;
+  std::cout << std::flush;
+  std::cerr << std::flush;
+  std::_Exit(code);
+}
+
+} // namespace ccn::synth
