@@ -19,8 +19,19 @@ using namespace ccn::synth;
 
 namespace {
 
-/// Closer to the bound nothing is searched for.
-constexpr double closeEnough = 1.001;
+/// Closer to the bound nothing is searched for; and of schedules so close to
+/// each other the one with the fewest sends is preferred.
+constexpr double closeEnough = 1.0002;
+
+/// Smaller chunks are not cut: an element may have as many bytes.
+constexpr double leastChunkBytes = 4;
+
+/// Whether the first of two schedules is to be kept.
+bool isBetter(double us, int sends, double otherUs, int otherSends) {
+  if (sends <= otherSends)
+    return us <= closeEnough * otherUs;
+  return otherUs > closeEnough * us;
+}
 
 class Search : public FindSearch {
 public:
@@ -65,6 +76,10 @@ private:
 double Search::offer(const std::string &engine, const std::string &method,
                      Schedule schedule,
                      const std::shared_ptr<const Fabric> &machine) {
+  // One chunk there is always.
+  if (schedule.collective.bufferChunks > collective.bufferChunks &&
+      bytes < leastChunkBytes * schedule.collective.bufferChunks)
+    return -1;
   if (!placeOn(schedule, *machine, /*spread=*/true).empty())
     return -1;
   std::string wrong = check(schedule, machine.get());
@@ -77,7 +92,8 @@ double Search::offer(const std::string &engine, const std::string &method,
   }
   double us = std::min(timing->eventUs, timing->stepwiseUs);
   FoundSchedule &entry = found[engine];
-  if (entry.fabric && entry.us <= us)
+  if (entry.fabric && isBetter(entry.us, entry.schedule.totalSends(), us,
+                               schedule.totalSends()))
     return us;
   entry = {engine, method, us, std::move(schedule), machine};
   if (best == 0 || us < best) {
@@ -140,6 +156,19 @@ Result<FindResult> Search::result() {
                    [](const FoundSchedule &a, const FoundSchedule &b) {
                      return a.us < b.us;
                    });
+  size_t preferred = 0;
+  for (size_t i = 1; i < result.found.size(); ++i) {
+    const FoundSchedule &kept = result.found[preferred],
+                        &each = result.found[i];
+    if (each.us <= closeEnough * result.found.front().us &&
+        each.schedule.totalSends() < kept.schedule.totalSends())
+      preferred = i;
+  }
+  if (!result.found.empty())
+    std::rotate(result.found.begin(),
+                result.found.begin() + static_cast<std::ptrdiff_t>(preferred),
+                result.found.begin() + static_cast<std::ptrdiff_t>(preferred) +
+                    1);
   result.boundUs = boundUs;
   result.bound = bound;
   result.stillRunning = done < engines.size();
@@ -178,7 +207,7 @@ Result<FindResult> ccn::synth::findSchedule(
     workers.emplace_back([search] { search->work(); });
   bool outOfTime = false;
   // After this long engines that have been told to end are left alone.
-  constexpr double patience = 3;
+  constexpr double patience = 1;
   Limits grace;
   while (!search->allDone() && !grace.expired()) {
     search->wait();

@@ -100,12 +100,18 @@ void boundLatency(FindSearch &search) {
 /// What rounds for one chunk a node take, and the least latency of any send.
 double timeOf(const FindSearch &search, double roundsPerChunk) {
   const Fabric &fabric = *search.fabric;
-  double least = fabric.edges.empty() ? 0 : fabric.edges.front().us;
+  const Topology &t = fabric.topology;
+  double latency = fabric.edges.empty() ? 0 : fabric.edges.front().us;
   for (const FabricEdge &edge : fabric.edges)
-    least = std::min(least, edge.us);
-  return least + roundsPerChunk * search.collective.chunksPerNode *
-                     search.bytes / search.collective.bufferChunks /
-                     (fabric.unitGBps * 1000);
+    latency = std::min(latency, edge.us);
+  // Capacities are rounded to whole units, and a link may carry more.
+  double rounding = 1;
+  for (size_t l = 0; l < t.links.size(); ++l)
+    rounding = std::min(rounding,
+                        fabric.linkCap[l] * fabric.unitGBps / t.links[l].gbps);
+  return latency + rounding * roundsPerChunk * search.collective.chunksPerNode *
+                       search.bytes / search.collective.bufferChunks /
+                       (fabric.unitGBps * 1000);
 }
 
 /// A sum that all ranks need takes 2 (ranks - 1) sends of each byte, and every

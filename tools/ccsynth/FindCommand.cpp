@@ -93,6 +93,12 @@ int runFind(const FindCommand &c) {
   Result<std::vector<double>> bytes = parseSizes({c.size});
   if (!bytes)
     return fail(bytes.message(), Usage);
+  // Every engine reads them anew.
+  if (c.problem.counts == "-" || c.problem.collective == "-")
+    return fail("expected a file with the collective's " +
+                    std::string(c.problem.counts == "-" ? "counts" : "chunks") +
+                    ", found standard input",
+                Usage);
   Result<Fabric> fabric = c.problem.fabric();
   if (!fabric)
     return fail(fabric.message());
