@@ -321,15 +321,25 @@ RoundBound ccn::synth::roundBound(const Fabric &fabric,
   std::set<std::pair<std::vector<int>, std::vector<int>>> kinds;
   for (const ChunkRelation &chunk : collective.chunks)
     kinds.insert({chunk.pre, chunk.post});
+  std::vector<int> allRanks(collective.ranks);
+  std::iota(allRanks.begin(), allRanks.end(), 0);
+  // Where all ranks need what all contribute to, a cut lets some rank's
+  // contributions out to another, and one of the two can be rank 0: a broadcast
+  // from it, and what each other rank sends it, meet every cut.
+  bool byRank0 = kinds.size() == 1 && kinds.begin()->first == allRanks &&
+                 kinds.begin()->second == allRanks;
   for (int r = 0; r < collective.ranks; ++r) {
     Collective part = collective;
     part.combining = false;
     part.kind =
         kinds.size() == 1 ? CollectiveKind::Broadcast : CollectiveKind::Custom;
     for (ChunkRelation &chunk : part.chunks)
-      chunk = std::binary_search(chunk.pre.begin(), chunk.pre.end(), r)
-                  ? ChunkRelation{{r}, chunk.post}
-                  : ChunkRelation{{r}, {r}};
+      if (byRank0 && r > 0)
+        chunk = {{r}, {0}};
+      else
+        chunk = std::binary_search(chunk.pre.begin(), chunk.pre.end(), r)
+                    ? ChunkRelation{{r}, chunk.post}
+                    : ChunkRelation{{r}, {r}};
     RoundBound bound = CutSearch(fabric, part).run();
     if (best.roundsPerChunk < bound.roundsPerChunk)
       best = bound;

@@ -8,7 +8,6 @@
 #include "synth/Schedule.h"
 
 #include <algorithm>
-#include <map>
 
 using namespace ccn::synth;
 
@@ -119,6 +118,12 @@ private:
   int stepNumber = 0;
   std::vector<bool> has;
   std::vector<Holding> holdings;
+  /// The first write of the last step that has written to each place.
+  struct Write {
+    int step = 0;
+    SendOp op = SendOp::Copy;
+  };
+  std::vector<Write> writes;
 };
 
 std::string Checker::checkShape() {
@@ -204,6 +209,7 @@ std::string Checker::copyStep(const Step &step) {
 std::string Checker::combineStep(const Step &step) {
   // All sends read the state before the step.
   std::vector<RankSet> values;
+  values.reserve(step.sends.size());
   for (const Send &send : step.sends) {
     const Holding &from = holdings[slot(send.chunk, send.src)];
     RankSet value = from.running;
@@ -219,20 +225,22 @@ std::string Checker::combineStep(const Step &step) {
       return inStep(describe(send) + ": the sender has nothing of it yet");
     values.push_back(std::move(value));
   }
-  std::map<std::pair<int, int>, SendOp> written;
   for (size_t i = 0; i < step.sends.size(); ++i) {
     const Send &send = step.sends[i];
-    Holding &to = holdings[slot(send.chunk, send.dst)];
+    size_t place = slot(send.chunk, send.dst);
+    Holding &to = holdings[place];
     const RankSet &value = values[i];
     if (send.op == SendOp::Stash) {
       to.stash.push_back(value);
       continue;
     }
-    auto [it, isNew] =
-        written.emplace(std::pair(send.chunk, send.dst), send.op);
-    if (!isNew && (send.op == SendOp::Copy || it->second == SendOp::Copy))
+    Write &before = writes[place];
+    if (before.step == stepNumber &&
+        (send.op == SendOp::Copy || before.op == SendOp::Copy))
       return inStep(describe(send) +
                     ": another write to the same place in the same step");
+    if (before.step != stepNumber)
+      before = {stepNumber, send.op};
     if (send.op == SendOp::Reduce) {
       int twice = to.running.overlap(value);
       if (twice >= 0)
@@ -284,10 +292,12 @@ std::string Checker::run() {
   if (!problem.empty())
     return problem;
   size_t slots = coll.chunks.size() * s.hosts;
-  if (coll.combining)
+  if (coll.combining) {
     holdings.assign(slots, {RankSet(coll.ranks), RankSet(coll.ranks), {}});
-  else
+    writes.resize(slots);
+  } else {
     has.assign(slots, false);
+  }
   for (size_t c = 0; c < coll.chunks.size(); ++c)
     for (int rank : coll.chunks[c].pre) {
       if (coll.combining) {

@@ -59,7 +59,7 @@ public:
 
 private:
   void stopIfClose() {
-    if (best > 0 && best <= closeEnough * boundUs)
+    if (best >= 0 && best <= closeEnough * boundUs)
       stop = true;
   }
 
@@ -69,7 +69,8 @@ private:
   size_t next = 0, done = 0;
   std::vector<char> isRunning;
   std::map<std::string, FoundSchedule> found;
-  double best = 0, boundUs = 0;
+  /// Negative: none yet.
+  double best = -1, boundUs = 0;
   std::string bestMethod, bound, bug;
 };
 
@@ -96,7 +97,7 @@ double Search::offer(const std::string &engine, const std::string &method,
                                schedule.totalSends()))
     return us;
   entry = {engine, method, us, std::move(schedule), machine};
-  if (best == 0 || us < best) {
+  if (best < 0 || us < best) {
     best = us;
     bestMethod = method;
     stopIfClose();
@@ -140,7 +141,7 @@ FindProgress Search::progress() {
     if (isRunning[i])
       result.running.push_back(engines[i].name);
   result.bestMethod = bestMethod;
-  result.bestUs = best;
+  result.bestUs = std::max(best, 0.0);
   result.boundUs = boundUs;
   return result;
 }

@@ -131,11 +131,11 @@ void boundSends(FindSearch &search) {
 void bounds(FindSearch &search) {
   boundLatency(search);
   const Fabric &fabric = *search.fabric;
-  bool sums = search.collective.kind == CollectiveKind::AllReduce;
-  if (sums)
+  if (search.collective.kind == CollectiveKind::AllReduce)
     boundSends(search);
-  // All cuts take long on large machines, the more if for each contribution.
-  if (fabric.ranks > (sums ? 48 : 512))
+  // All cuts take long on large machines.
+  constexpr int mostRanks = 512;
+  if (fabric.ranks > mostRanks)
     return;
   RoundBound bound = roundBound(fabric, search.collective);
   if (bound.roundsPerChunk.den > 0)
@@ -240,25 +240,26 @@ void textbook(FindSearch &search) {
     });
 }
 
+/// One chunk, which is found soonest; as many as lose nothing; more, which may
+/// follow each other more closely.
 void breadthFirst(FindSearch &search) {
   const Collective &coll = search.collective;
-  int best = 0;
-  for (int times : {0, 1, 2, 4}) {
-    // First as many chunks as lose nothing; then one; then multiples.
-    int chunks = times == 0 ? 0 : times == 1 ? 1 : times * best;
+  int best = 1;
+  for (int times : {1, 0, 2, 4}) {
     if (search.limits.expired() ||
-        expectedSends(*search.fabric, coll.kind, chunks) > mostSends)
-      continue;
+        expectedSends(*search.fabric, coll.kind, times * best) > mostSends)
+      return;
     Result<Schedule> schedule = breadthFirstSchedule(
-        *search.fabric, coll.kind, coll.root, chunks, search.limits);
+        *search.fabric, coll.kind, coll.root, times * best, search.limits);
     if (!schedule)
       return;
-    if (times == 0) {
-      best = schedule->collective.chunksPerNode;
-      if (coll.kind == CollectiveKind::AllReduce)
-        best /= coll.ranks;
-      chunks = best;
-    }
+    int chunks = schedule->collective.chunksPerNode;
+    if (coll.kind == CollectiveKind::AllReduce)
+      chunks /= coll.ranks;
+    if (times == 0)
+      best = chunks;
+    if (expectedSends(*search.fabric, coll.kind, chunks) > mostSends)
+      return;
     search.offer("breadth-first",
                  "breadth-first flows, " + counted(chunks, "chunk") +
                      (coll.rooted() ? "" : " a rank"),

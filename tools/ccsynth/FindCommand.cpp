@@ -8,6 +8,7 @@
 
 #include "synth/Find.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -83,7 +84,7 @@ static void printFound(const FindCommand &c, const FindResult &result,
                  "no schedule takes less than %.3f us (%s): %.2f %% "
                  "above the bound\n",
                  result.boundUs, result.bound.c_str(),
-                 100 * (best.us / result.boundUs - 1));
+                 100 * std::max(0.0, best.us / result.boundUs - 1));
   if (result.outOfTime)
     std::fprintf(stderr, "%s: engines that had not ended might find better\n",
                  interrupted ? "interrupted" : "out of time");

@@ -98,3 +98,24 @@ TEST(Bound, UnreachableRanks) {
   EXPECT_EQ(roundBound(*f, collectiveOf("all_gather", 2, 1)).roundsPerChunk.den,
             0);
 }
+
+TEST(Bound, AllReduceOfManyRanksMeetsEveryCut) {
+  // 24 ranks in a line, more than are enumerated; the link from 9 to 10, or the
+  // one back, is the narrowest. Rank 0 is on either side of it.
+  for (bool forward : {true, false}) {
+    Topology topology;
+    for (int i = 0; i < 24; ++i)
+      topology.addNode("gpu" + std::to_string(i), NodeKind::Gpu);
+    for (int i = 0; i + 1 < 24; ++i) {
+      topology.addLink(i, i + 1, i == 9 && forward ? 1 : 50, 1);
+      topology.addLink(i + 1, i, i == 9 && !forward ? 1 : 50, 1);
+    }
+    Result<Fabric> fabric = makeFabric(topology);
+    ASSERT_TRUE(bool(fabric));
+    RoundBound bound = roundBound(*fabric, collectiveOf("all_reduce", 24, 2));
+    EXPECT_EQ(bound.roundsPerChunk, Fraction(1));
+    EXPECT_EQ(bound.nodes.size(), forward ? 10u : 14u);
+    EXPECT_EQ(bound.demand, 2);
+    EXPECT_EQ(bound.capacity, 1);
+  }
+}
