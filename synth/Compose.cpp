@@ -119,6 +119,26 @@ Schedule ccn::synth::binomialBroadcast(int ranks, int root) {
   return schedule;
 }
 
+Schedule ccn::synth::chainBroadcast(int ranks, int root, int chunks) {
+  Schedule schedule;
+  schedule.collective =
+      *makeCollective(CollectiveKind::Broadcast, ranks, chunks, root);
+  schedule.hosts = ranks;
+  for (int time = 0; time + 2 < ranks + chunks; ++time) {
+    Step step;
+    for (int hop = std::max(0, time - chunks + 1);
+         hop <= std::min(time, ranks - 2); ++hop)
+      step.sends.push_back({time - hop,
+                            (root + hop) % ranks,
+                            (root + hop + 1) % ranks,
+                            SendOp::Copy,
+                            -1,
+                            {}});
+    schedule.steps.push_back(std::move(step));
+  }
+  return schedule;
+}
+
 namespace {
 
 /// The edges of a fabric from one host to another, in their order.

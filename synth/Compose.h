@@ -41,6 +41,9 @@ Schedule doublingAllReduce(int ranks);
 /// broadcast of one chunk down a binomial tree.
 Schedule binomialBroadcast(int ranks, int root);
 
+/// broadcast of some chunks, which follow each other from rank to rank.
+Schedule chainBroadcast(int ranks, int root, int chunks);
+
 /// Gives every send without an edge the fabric's first one, or with `spread`
 /// one after the other where there are several, and every step the rounds it
 /// needs. Returns an empty text, or which ranks no edge joins.

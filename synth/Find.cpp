@@ -39,6 +39,11 @@ public:
                Schedule schedule,
                const std::shared_ptr<const Fabric> &machine) override;
   void raiseBound(double us, const std::string &why) override;
+  std::optional<FoundSchedule> fastest() override;
+  bool othersRun() override {
+    std::lock_guard lock(mutex);
+    return done + 1 < engines.size();
+  }
   /// What each thread does: engine after engine, until none is left.
   void work();
   FindProgress progress();
@@ -112,6 +117,16 @@ void Search::raiseBound(double us, const std::string &why) {
   boundUs = us;
   bound = why;
   stopIfClose();
+}
+
+std::optional<FoundSchedule> Search::fastest() {
+  std::lock_guard lock(mutex);
+  auto least = std::min_element(
+      found.begin(), found.end(),
+      [](const auto &a, const auto &b) { return a.second.us < b.second.us; });
+  if (least == found.end())
+    return std::nullopt;
+  return least->second;
 }
 
 void Search::work() {

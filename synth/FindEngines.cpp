@@ -16,8 +16,10 @@
 #include "synth/Pareto.h"
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <queue>
+#include <random>
+#include <thread>
 
 using namespace ccn;
 using namespace ccn::synth;
@@ -226,6 +228,13 @@ void textbook(FindSearch &search) {
     offerCopies("binomial tree", [&](const Fabric &, CollectiveKind) {
       return Result<Schedule>(binomialBroadcast(ranks, coll.root));
     });
+  if (rooted)
+    offerPieces(search, "chain", "chunk", 1024, [&](Fabric &machine, int n) {
+      return scheduleByCopies(
+          machine, coll.kind, coll.root, [&](const Fabric &, CollectiveKind) {
+            return Result<Schedule>(chainBroadcast(ranks, coll.root, n));
+          });
+    });
   bool copied = coll.kind == AllGather || coll.kind == ReduceScatter ||
                 coll.kind == AllReduce;
   bool isPower = ranks > 1 && (ranks & (ranks - 1)) == 0;
@@ -378,7 +387,59 @@ void frontier(FindSearch &search) {
   (void)paretoFrontier(*search.fabric, search.collectiveOf, options);
 }
 
+/// Tries the fastest schedule so far with its sends in other orders.
+void reorder(FindSearch &search) {
+  constexpr int triesInVain = 30, mostReordered = 300'000;
+  std::string method;
+  uint64_t seed = search.seed;
+  double tried = -1;
+  while (!search.limits.expired()) {
+    std::optional<FoundSchedule> best = search.fastest();
+    if (!best || best->us == tried ||
+        best->schedule.totalSends() > mostReordered) {
+      if (!search.othersRun())
+        return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      continue;
+    }
+    if (best->engine != "reordering")
+      method = best->method;
+    std::optional<Schedule> faster =
+        fasterOrder(best->schedule, *best->fabric, search.bytes, triesInVain,
+                    ++seed, search.limits);
+    if (faster)
+      search.offer("reordering", method + ", sends reordered",
+                   std::move(*faster), best->fabric);
+    else
+      tried = best->us;
+  }
+}
+
 } // namespace
+
+std::optional<Schedule> ccn::synth::fasterOrder(const Schedule &schedule,
+                                                const Fabric &fabric,
+                                                double bytes, int tries,
+                                                uint64_t seed,
+                                                const Limits &limits) {
+  // Less than this is no gain.
+  constexpr double gain = 0.999;
+  Result<Timing> before = simulate(schedule, fabric, bytes);
+  if (!before)
+    return std::nullopt;
+  double us = std::min(before->eventUs, before->stepwiseUs);
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < tries && !limits.expired(); ++i) {
+    Schedule other = schedule;
+    for (Step &step : other.steps)
+      if (i % 2 == 0 || random() % 4 == 0)
+        std::shuffle(step.sends.begin(), step.sends.end(), random);
+    Result<Timing> timing = simulate(other, fabric, bytes);
+    if (timing && timing->eventUs < gain * us)
+      return other;
+  }
+  return std::nullopt;
+}
 
 std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
                                                 const Collective &collective,
@@ -420,5 +481,6 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
     for (unsigned i = 0; i < std::max(1U, cores / 2); ++i)
       engines.push_back(
           {"matching", [i](FindSearch &search) { matching(search, i << 20); }});
+  engines.push_back({"reordering", reorder});
   return engines;
 }

@@ -9,8 +9,10 @@
 #include "Common.h"
 #include "synth/Bound.h"
 #include "synth/Compose.h"
+#include "synth/Forest.h"
 #include "synth/Matching.h"
 
+#include <algorithm>
 #include <atomic>
 
 using namespace ccn;
@@ -98,6 +100,21 @@ TEST(Find, BoundsAllowForRoundedCapacities) {
   EXPECT_NEAR(result->boundUs, 0.5 + 0.75e9 / (2 * 53687.0912), 0.02);
   EXPECT_LE(result->boundUs, 0.5 + 0.75e9 / (2 * 53687.0912));
   EXPECT_GE(result->found.front().us, result->boundUs);
+}
+
+TEST(Find, TriesOtherOrders) {
+  Fabric fabric = fabricOf("mi250");
+  Result<Schedule> trees =
+      treeSchedule(fabric, CollectiveKind::AllGather, 2, {});
+  ASSERT_TRUE(bool(trees));
+  double us = simulate(*trees, fabric, 64e6)->eventUs;
+  std::optional<Schedule> faster = fasterOrder(*trees, fabric, 64e6, 30, 1, {});
+  ASSERT_TRUE(faster);
+  EXPECT_EQ(check(*faster, &fabric), "");
+  EXPECT_LT(simulate(*faster, fabric, 64e6)->eventUs, 0.999 * us);
+  // A ring leaves nothing to choose.
+  EXPECT_FALSE(
+      fasterOrder(ringAllGather(6), fabricOf("ring(6)"), 1e6, 5, 1, {}));
 }
 
 TEST(Find, EndsWhenInterrupted) {
@@ -188,6 +205,11 @@ TEST(Compose, TextbookSchedules) {
     Schedule tree = binomialBroadcast(7, root);
     EXPECT_EQ(check(tree), "");
     EXPECT_EQ(tree.steps.size(), 3u);
+    for (int chunks : {1, 3, 20}) {
+      Schedule chain = chainBroadcast(7, root, chunks);
+      EXPECT_EQ(check(chain), "") << chunks;
+      EXPECT_EQ(chain.steps.size(), static_cast<size_t>(chunks + 5));
+    }
   }
 }
 
