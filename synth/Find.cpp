@@ -39,7 +39,7 @@ public:
                Schedule schedule,
                const std::shared_ptr<const Fabric> &machine) override;
   void raiseBound(double us, const std::string &why) override;
-  std::optional<FoundSchedule> fastest() override;
+  std::optional<FoundSchedule> fastest(double knownUs, int mostSends) override;
   bool othersRun() override {
     std::lock_guard lock(mutex);
     return done + 1 < engines.size();
@@ -119,12 +119,13 @@ void Search::raiseBound(double us, const std::string &why) {
   stopIfClose();
 }
 
-std::optional<FoundSchedule> Search::fastest() {
+std::optional<FoundSchedule> Search::fastest(double knownUs, int mostSends) {
   std::lock_guard lock(mutex);
   auto least = std::min_element(
       found.begin(), found.end(),
       [](const auto &a, const auto &b) { return a.second.us < b.second.us; });
-  if (least == found.end())
+  if (least == found.end() || least->second.us == knownUs ||
+      least->second.schedule.totalSends() > mostSends)
     return std::nullopt;
   return least->second;
 }
@@ -136,7 +137,11 @@ void Search::work() {
     size_t index = next++;
     isRunning[index] = 1;
     lock.unlock();
-    engines[index].run(*this);
+    try {
+      engines[index].run(*this);
+    } catch (const std::exception &) {
+      // Out of memory, most likely: the others go on.
+    }
     lock.lock();
     isRunning[index] = 0;
     ++done;

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -106,9 +107,10 @@ public:
                        const std::shared_ptr<const Fabric> &machine) = 0;
   /// Raises the bound if this is more.
   virtual void raiseBound(double us, const std::string &why) = 0;
-  /// The fastest schedule so far, and whether other engines may still find a
-  /// faster one.
-  virtual std::optional<FoundSchedule> fastest() = 0;
+  /// The fastest schedule so far, unless it takes `knownUs` or has more sends.
+  virtual std::optional<FoundSchedule> fastest(double knownUs,
+                                               int mostSends) = 0;
+  /// Whether other engines may still find a faster one.
   virtual bool othersRun() = 0;
 
   std::shared_ptr<const Fabric> fabric;

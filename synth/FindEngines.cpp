@@ -394,9 +394,8 @@ void reorder(FindSearch &search) {
   uint64_t seed = search.seed;
   double tried = -1;
   while (!search.limits.expired()) {
-    std::optional<FoundSchedule> best = search.fastest();
-    if (!best || best->us == tried ||
-        best->schedule.totalSends() > mostReordered) {
+    std::optional<FoundSchedule> best = search.fastest(tried, mostReordered);
+    if (!best) {
       if (!search.othersRun())
         return;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
