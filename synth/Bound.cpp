@@ -74,11 +74,17 @@ StepBound ccn::synth::stepBound(const Fabric &fabric,
 
 namespace {
 
+/// The distance at which at most so many of the ranks are spread evenly.
+int strideFor(int ranks, int mostRanks) {
+  return 1 + (ranks - 1) / std::max(1, mostRanks);
+}
+
 /// Copying collectives only; see roundBound.
 class CutSearch {
 public:
-  CutSearch(const Fabric &fabric, const Collective &collective)
-      : fabric(fabric), coll(collective), t(fabric.topology) {
+  CutSearch(const Fabric &fabric, const Collective &collective, int mostRanks)
+      : fabric(fabric), coll(collective), t(fabric.topology),
+        stride(strideFor(fabric.ranks, mostRanks)) {
     for (const ChunkRelation &chunk : coll.chunks)
       ++classes[{chunk.pre, chunk.post}];
     setOf.assign(t.links.size(), -1);
@@ -147,6 +153,8 @@ private:
   const Collective &coll;
   const Topology &t;
   std::map<std::pair<std::vector<int>, std::vector<int>>, int64_t> classes;
+  /// Cuts are sought around every so many-th rank.
+  const int stride;
   std::vector<int> setOf, relays;
   std::vector<int64_t> setCap;
   RoundBound best;
@@ -185,7 +193,7 @@ void CutSearch::enumerate() {
 
 void CutSearch::aroundDestinations() {
   int n = static_cast<int>(t.nodes.size());
-  for (int dst = 0; dst < fabric.ranks; ++dst) {
+  for (int dst = 0; dst < fabric.ranks; dst += stride) {
     std::map<std::vector<int>, int64_t> supply;
     int64_t total = 0;
     for (const auto &[key, count] : classes)
@@ -286,7 +294,7 @@ RoundBound CutSearch::run() {
     aroundGroups();
     best.exact = false;
   } else {
-    best.exact = t.edgeSets.empty();
+    best.exact = t.edgeSets.empty() && stride == 1;
   }
   return best;
 }
@@ -294,7 +302,7 @@ RoundBound CutSearch::run() {
 } // namespace
 
 RoundBound ccn::synth::roundBound(const Fabric &fabric,
-                                  const Collective &collective) {
+                                  const Collective &collective, int mostRanks) {
   if (fabric.ranks == 1)
     return {};
   bool turn =
@@ -302,7 +310,7 @@ RoundBound ccn::synth::roundBound(const Fabric &fabric,
   if (turn) {
     if (Result<Collective> other = dual(collective)) {
       Fabric back = reversed(fabric);
-      RoundBound bound = CutSearch(back, *other).run();
+      RoundBound bound = CutSearch(back, *other, mostRanks).run();
       // What leaves the set backwards enters it forwards: name the other side.
       std::vector<int> rest;
       for (size_t v = 0; v < fabric.topology.nodes.size(); ++v)
@@ -314,7 +322,7 @@ RoundBound ccn::synth::roundBound(const Fabric &fabric,
     }
   }
   if (!collective.combining)
-    return CutSearch(fabric, collective).run();
+    return CutSearch(fabric, collective, mostRanks).run();
   // Several destinations: what each rank contributes must reach all of them,
   // as if every chunk were broadcast from each of its ranks; one at a time.
   RoundBound best;
@@ -328,7 +336,8 @@ RoundBound ccn::synth::roundBound(const Fabric &fabric,
   // from it, and what each other rank sends it, meet every cut.
   bool byRank0 = kinds.size() == 1 && kinds.begin()->first == allRanks &&
                  kinds.begin()->second == allRanks;
-  for (int r = 0; r < collective.ranks; ++r) {
+  for (int r = 0; r < collective.ranks;
+       r += strideFor(collective.ranks, mostRanks)) {
     Collective part = collective;
     part.combining = false;
     part.kind =
@@ -340,7 +349,7 @@ RoundBound ccn::synth::roundBound(const Fabric &fabric,
         chunk = std::binary_search(chunk.pre.begin(), chunk.pre.end(), r)
                     ? ChunkRelation{{r}, chunk.post}
                     : ChunkRelation{{r}, {r}};
-    RoundBound bound = CutSearch(fabric, part).run();
+    RoundBound bound = CutSearch(fabric, part, mostRanks).run();
     if (best.roundsPerChunk < bound.roundsPerChunk)
       best = bound;
     if (best.roundsPerChunk.den == 0)

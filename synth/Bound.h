@@ -11,6 +11,7 @@
 #include "synth/Collective.h"
 #include "synth/Fabric.h"
 
+#include <climits>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,11 @@ StepBound stepBound(const Fabric &fabric, const Collective &collective);
 /// groups of nodes. Combining collectives are bounded by their duals, and
 /// all_reduce besides by the 2(P-1) sends that every chunk needs (a one-way
 /// gossip argument).
-RoundBound roundBound(const Fabric &fabric, const Collective &collective);
+///
+/// Where there are too many cuts to try all, those around `mostRanks` ranks,
+/// spread evenly, are enough of a bound (which is then not exact).
+RoundBound roundBound(const Fabric &fabric, const Collective &collective,
+                      int mostRanks = INT_MAX);
 
 /// The least R with R / C >= bound.
 int64_t leastRounds(const RoundBound &bound, int64_t chunksPerNode);

@@ -136,10 +136,9 @@ void bounds(FindSearch &search) {
   if (search.collective.kind == CollectiveKind::AllReduce)
     boundSends(search);
   // All cuts take long on large machines.
-  constexpr int mostRanks = 512;
-  if (fabric.ranks > mostRanks)
-    return;
-  RoundBound bound = roundBound(fabric, search.collective);
+  constexpr int many = 512, some = 16;
+  RoundBound bound = roundBound(fabric, search.collective,
+                                fabric.ranks > many ? some : fabric.ranks);
   if (bound.roundsPerChunk.den > 0)
     search.raiseBound(timeOf(search, bound.roundsPerChunk.value()),
                       describe(bound, fabric));

@@ -119,3 +119,26 @@ TEST(Bound, AllReduceOfManyRanksMeetsEveryCut) {
     EXPECT_EQ(bound.capacity, 1);
   }
 }
+
+TEST(Bound, SomeRanksAreEnoughOfABound) {
+  // All GPUs of a node are alike.
+  Fabric fabric = fabricOf("hgx-h100x4");
+  for (const char *kind : {"all_gather", "reduce_scatter", "all_reduce"}) {
+    Collective collective = collectiveOf(kind, 32, 1);
+    RoundBound all = roundBound(fabric, collective);
+    RoundBound some = roundBound(fabric, collective, 3);
+    EXPECT_EQ(some.roundsPerChunk, all.roundsPerChunk) << kind;
+    EXPECT_FALSE(some.exact);
+  }
+  // One narrow way in, to a rank that is not looked at.
+  Topology topology;
+  for (int i = 0; i < 32; ++i)
+    topology.addNode("gpu" + std::to_string(i), NodeKind::Gpu);
+  for (int i = 0; i < 32; ++i)
+    topology.addDuplex(i, (i + 1) % 32, i == 20 || i == 21 ? 1 : 50, 1);
+  Result<Fabric> ring = makeFabric(topology);
+  ASSERT_TRUE(bool(ring));
+  Collective gather = collectiveOf("all_gather", 32, 1);
+  EXPECT_EQ(roundBound(*ring, gather).roundsPerChunk, Fraction(31, 2));
+  EXPECT_LT(roundBound(*ring, gather, 2).roundsPerChunk, Fraction(31, 2));
+}
