@@ -252,6 +252,17 @@ Result<Collective> ccn::synth::dual(const Collective &collective) {
   return result;
 }
 
+Collective ccn::synth::repeated(const Collective &collective, int times) {
+  Collective result = collective;
+  result.bufferChunks *= times;
+  result.chunksPerNode *= times;
+  result.chunks.clear();
+  for (const ChunkRelation &chunk : collective.chunks)
+    result.chunks.insert(result.chunks.end(), static_cast<size_t>(times),
+                         chunk);
+  return result;
+}
+
 namespace {
 
 Collective readCollective(const JsonAt &root) {

@@ -79,6 +79,9 @@ Result<Collective> makeCollective(CollectiveKind kind, int ranks,
 /// of p, then q. The counts are a square matrix of numbers of at least 0.
 Result<Collective> makeAllToAllV(const Counts &counts, int chunksPerCount);
 
+/// The collective with every chunk cut into `times` chunks.
+Collective repeated(const Collective &collective, int times);
+
 /// Reads counts: a JSON array of arrays.
 Result<Counts> parseCounts(std::string_view text, std::string_view where);
 

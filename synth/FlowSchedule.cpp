@@ -442,6 +442,10 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
     Result<Collective> collective = collectiveOf(k);
     if (!collective)
       return collective.status();
+    if (collective->chunks.size() != k * base->chunks.size())
+      return error(base->name + ": expected " + std::to_string(k) + " times " +
+                   std::to_string(base->chunks.size()) + " chunks, found " +
+                   std::to_string(collective->chunks.size()));
     for (int steps : tries) {
       if (best > 0 && options.limits.expired())
         break;

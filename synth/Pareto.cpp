@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -38,6 +39,11 @@ constexpr double hopeless = 4;
 /// Where conflicts are bounded, so many candidates with more chunks are tried
 /// in vain.
 constexpr int fewInVain = 4;
+
+/// What is spent on each bound's own point before anything else is tried.
+constexpr int64_t quickConflicts = 30000;
+constexpr double quickSeconds = 3;
+constexpr int quickTries = 3;
 
 /// More are never tried.
 int maxRounds(int chunks) { return 64 * chunks; }
@@ -79,6 +85,8 @@ public:
 
   /// Takes the first of `list` that is found.
   std::string takeFirst(const std::vector<std::pair<int, int>> &list);
+  /// The same for the first few that meet the bound, with little effort.
+  std::string takeBound(const std::vector<std::pair<int, int>> &list);
   /// Takes what is found by a few tries.
   std::string findSome(int granule, int maxChunks);
   /// What is proved about `found` when nothing else is tried.
@@ -89,9 +97,11 @@ public:
   }
 
   std::optional<ParetoPoint> found;
+  const Fraction &bound() const { return least; }
 
 private:
-  std::string attempt(int chunks, int rounds, bool &yes);
+  /// What a `quick` try leaves undecided may be tried again.
+  std::string attempt(int chunks, int rounds, bool &yes, bool quick = false);
   /// Takes the fewest rounds that are found for `chunks`.
   std::string halveRounds(int chunks);
   /// Takes more chunks, and then rounds, as long as that gains.
@@ -108,7 +118,7 @@ private:
 };
 
 /// If there is a schedule, sets `yes` and `found`.
-std::string StepSweep::attempt(int chunks, int rounds, bool &yes) {
+std::string StepSweep::attempt(int chunks, int rounds, bool &yes, bool quick) {
   yes = false;
   if (failed.count({chunks, rounds}))
     return "";
@@ -117,8 +127,12 @@ std::string StepSweep::attempt(int chunks, int rounds, bool &yes) {
     return problem.message();
   const Limits &limits = options.solve.limits;
   SolveOptions solveOptions = options.solve;
-  solveOptions.limits = Limits::seconds(
-      std::min(options.secondsPerTry, limits.remaining()), limits.interrupt);
+  double seconds = std::min(options.secondsPerTry, limits.remaining());
+  if (quick) {
+    seconds = std::min(seconds, quickSeconds);
+    solveOptions.maxConflicts = quickConflicts;
+  }
+  solveOptions.limits = Limits::seconds(seconds, limits.interrupt);
   if (options.solve.progress)
     options.solve.progress("(" + std::to_string(chunks) + "," +
                            std::to_string(steps) + "," +
@@ -127,6 +141,8 @@ std::string StepSweep::attempt(int chunks, int rounds, bool &yes) {
       solve(fabric, *problem, steps, rounds, solveOptions);
   if (!solved)
     return solved.message();
+  if (solved->answer == Answer::Unknown && quick)
+    return "";
   undecided |= solved->answer == Answer::Unknown;
   if (solved->answer != Answer::Yes) {
     failed.insert({chunks, rounds});
@@ -150,6 +166,19 @@ std::string StepSweep::takeFirst(const std::vector<std::pair<int, int>> &list) {
     if (options.solve.limits.expired() || yes)
       break;
     if (std::string wrong = attempt(chunks, rounds, yes); !wrong.empty())
+      return wrong;
+  }
+  return "";
+}
+
+std::string
+StepSweep::takeBound(const std::vector<std::pair<int, int>> &list) {
+  bool yes = false;
+  for (size_t i = 0; i < list.size() && i < quickTries && !yes; ++i) {
+    auto [chunks, rounds] = list[i];
+    if (options.solve.limits.expired() || !(Fraction(rounds, chunks) == least))
+      break;
+    if (std::string wrong = attempt(chunks, rounds, yes, true); !wrong.empty())
       return wrong;
   }
   return "";
@@ -213,23 +242,56 @@ std::string StepSweep::findSome(int granule, int maxChunks) {
   return wrong;
 }
 
-} // namespace
+/// The sweep over the numbers of steps. Its functions return what went wrong,
+/// or nothing.
+class Frontier {
+public:
+  Frontier(const Fabric &fabric,
+           const std::function<Result<Collective>(int chunks)> &collective,
+           const ParetoOptions &options)
+      : fabric(fabric), collective(collective), options(options),
+        limits(options.solve.limits) {}
 
-Result<ParetoResult> ccn::synth::paretoFrontier(
-    const Fabric &fabric,
-    const std::function<Result<Collective>(int chunks)> &collective,
-    const ParetoOptions &options) {
-  // The smallest C there is tells the granule (all_to_all: the ranks).
-  int granule = 1;
-  Result<Collective> smallest = collective(granule);
-  if (!smallest) {
-    granule = fabric.ranks;
-    smallest = collective(granule);
-    if (!smallest)
-      return smallest.status();
+  std::string run();
+  ParetoResult result;
+
+private:
+  std::string prepare();
+  /// One number of steps after the other, each with few tries.
+  std::string sweepBounded();
+  /// First the points that meet the bound of their number of steps, which often
+  /// are found at once where those before take long; then all others.
+  std::string sweep();
+  std::string finish(int steps, StepSweep &search);
+  void accept(const ParetoPoint &point);
+  /// The best rate of the points with fewer steps, or null.
+  const Fraction *bestBefore(int steps);
+  const ParetoPoint *knownAt(int steps) const;
+  bool reachesBound() const {
+    return !result.points.empty() &&
+           result.points.back().rate() == result.bandwidthBound;
   }
-  const bool bounded = options.solve.maxConflicts > 0;
-  int maxChunks = options.maxChunks;
+
+  const Fabric &fabric;
+  const std::function<Result<Collective>(int chunks)> &collective;
+  const ParetoOptions &options;
+  const Limits &limits;
+  std::optional<Collective> smallest;
+  int granule = 1, maxChunks = 0, first = 1, maxSteps = 0;
+  Fraction best;
+};
+
+std::string Frontier::prepare() {
+  // The smallest C there is tells the granule (all_to_all: the ranks).
+  Result<Collective> least = collective(granule);
+  if (!least) {
+    granule = fabric.ranks;
+    least = collective(granule);
+    if (!least)
+      return least.message();
+  }
+  smallest = std::move(*least);
+  maxChunks = options.maxChunks;
   if (maxChunks == 0)
     maxChunks = options.solve.mode == ReduceMode::OneSum ? fabric.ranks
                 : granule > 1                            ? 4 * granule
@@ -240,59 +302,139 @@ Result<ParetoResult> ccn::synth::paretoFrontier(
       smallest->kind == CollectiveKind::AllReduce)
     granule = fabric.ranks;
   maxChunks = std::max(maxChunks, granule);
-  ParetoResult result;
-  StepBound least = stepBound(fabric, *smallest);
-  if (least.steps < 0)
-    return error(describe(least, fabric));
+  StepBound steps = stepBound(fabric, *smallest);
+  if (steps.steps < 0)
+    return describe(steps, fabric);
   result.bandwidthBound = roundBound(fabric, *smallest).roundsPerChunk;
-  int first = std::max({1, least.steps, options.minSteps});
-  int maxSteps = options.maxSteps > 0 ? options.maxSteps : first + 12;
-  const Limits &limits = options.solve.limits;
-  for (int steps = first; steps <= maxSteps; ++steps) {
-    auto known =
-        std::find_if(options.known.begin(), options.known.end(),
-                     [&](const ParetoPoint &p) { return p.steps == steps; });
-    Fraction best;
-    if (!result.points.empty())
-      best = result.points.back().rate();
-    auto accept = [&](const ParetoPoint &point) {
-      if (!result.points.empty() && !(point.rate() < best))
-        return;
-      result.points.push_back(point);
-      if (options.onPoint)
-        options.onPoint(point);
-    };
-    if (known != options.known.end()) {
-      accept(*known);
-    } else {
-      if (limits.expired()) {
-        result.outOfTime = true;
-        break;
-      }
-      RateBound bound = rateBound(fabric, *smallest, steps, limits);
-      StepSweep sweep(fabric, collective, options, steps, bound.rate);
-      std::string wrong;
-      if (bounded)
-        wrong = sweep.findSome(granule, maxChunks);
-      else
-        wrong = sweep.takeFirst(
-            candidates(steps, granule, maxChunks, bound.rate,
-                       result.points.empty() ? nullptr : &best));
-      if (!wrong.empty())
-        return error(wrong);
-      if (sweep.found) {
-        sweep.found->proof = sweep.proof();
-        accept(*sweep.found);
-      }
+  first = std::max({1, steps.steps, options.minSteps});
+  maxSteps = options.maxSteps > 0 ? options.maxSteps : first + 12;
+  return "";
+}
+
+const ParetoPoint *Frontier::knownAt(int steps) const {
+  for (const ParetoPoint &point : options.known)
+    if (point.steps == steps)
+      return &point;
+  return nullptr;
+}
+
+const Fraction *Frontier::bestBefore(int steps) {
+  const Fraction *found = nullptr;
+  for (const ParetoPoint &point : result.points)
+    if (point.steps < steps) {
+      best = point.rate();
+      found = &best;
     }
-    if (!result.points.empty() &&
-        result.points.back().rate() == result.bandwidthBound) {
-      result.reachesBandwidthBound = true;
+  return found;
+}
+
+/// Adds a point, unless one with fewer steps is as good, and drops those with
+/// more steps that are no better.
+void Frontier::accept(const ParetoPoint &point) {
+  const Fraction *before = bestBefore(point.steps);
+  if (before && !(point.rate() < *before))
+    return;
+  std::erase_if(result.points, [&](const ParetoPoint &p) {
+    return p.steps > point.steps && !(p.rate() < point.rate());
+  });
+  auto place = std::find_if(
+      result.points.begin(), result.points.end(),
+      [&](const ParetoPoint &p) { return p.steps > point.steps; });
+  result.points.insert(place, point);
+  if (options.onPoint)
+    options.onPoint(point);
+}
+
+/// Everything that may be tried for a number of steps.
+std::string Frontier::finish(int steps, StepSweep &search) {
+  std::string wrong =
+      options.solve.maxConflicts > 0
+          ? search.findSome(granule, maxChunks)
+          : search.takeFirst(candidates(steps, granule, maxChunks,
+                                        search.bound(), bestBefore(steps)));
+  if (wrong.empty() && search.found) {
+    search.found->proof = search.proof();
+    accept(*search.found);
+  }
+  return wrong;
+}
+
+std::string Frontier::sweepBounded() {
+  for (int steps = first; steps <= maxSteps && !reachesBound(); ++steps) {
+    if (const ParetoPoint *known = knownAt(steps)) {
+      accept(*known);
+      continue;
+    }
+    if (limits.expired()) {
+      result.outOfTime = true;
       break;
     }
+    RateBound bound = rateBound(fabric, *smallest, steps, limits);
+    StepSweep search(fabric, collective, options, steps, bound.rate);
+    if (std::string wrong = finish(steps, search); !wrong.empty())
+      return wrong;
   }
-  result.outOfTime |= limits.expired() && !result.reachesBandwidthBound;
-  return result;
+  result.outOfTime |= limits.expired() && !reachesBound();
+  return "";
+}
+
+std::string Frontier::sweep() {
+  std::vector<std::pair<int, StepSweep>> open;
+  for (int steps = first; steps <= maxSteps && !reachesBound(); ++steps) {
+    if (const ParetoPoint *known = knownAt(steps)) {
+      accept(*known);
+      continue;
+    }
+    if (limits.expired()) {
+      result.outOfTime = true;
+      break;
+    }
+    RateBound bound = rateBound(fabric, *smallest, steps, limits);
+    StepSweep search(fabric, collective, options, steps, bound.rate);
+    const Fraction *before = bestBefore(steps);
+    std::string wrong = search.takeBound(
+        candidates(steps, granule, maxChunks, bound.rate, before));
+    if (!wrong.empty())
+      return wrong;
+    if (search.found) {
+      search.found->proof = search.proof();
+      accept(*search.found);
+    } else if (!before || bound.rate < *before) {
+      open.emplace_back(steps, std::move(search));
+    }
+  }
+  for (auto &[steps, search] : open) {
+    const Fraction *before = bestBefore(steps);
+    if (before && !(search.bound() < *before))
+      continue;
+    std::string wrong = finish(steps, search);
+    if (!wrong.empty())
+      return wrong;
+    if (limits.expired() && !search.found)
+      result.open.push_back(steps);
+  }
+  result.outOfTime |= !result.open.empty();
+  return "";
+}
+
+std::string Frontier::run() {
+  std::string wrong = prepare();
+  if (wrong.empty())
+    wrong = options.solve.maxConflicts > 0 ? sweepBounded() : sweep();
+  result.reachesBandwidthBound = reachesBound();
+  return wrong;
+}
+
+} // namespace
+
+Result<ParetoResult> ccn::synth::paretoFrontier(
+    const Fabric &fabric,
+    const std::function<Result<Collective>(int chunks)> &collective,
+    const ParetoOptions &options) {
+  Frontier frontier(fabric, collective, options);
+  if (std::string wrong = frontier.run(); !wrong.empty())
+    return error(wrong);
+  return std::move(frontier.result);
 }
 
 std::string ccn::synth::paretoTable(const ParetoResult &result,
@@ -312,9 +454,14 @@ std::string ccn::synth::paretoTable(const ParetoResult &result,
         large ? large->eventUs : 0.0, std::string(proofName(p.proof)).c_str());
     out << line;
   }
+  std::string open;
+  for (int steps : result.open)
+    open += (open.empty() ? "" : ", ") + std::to_string(steps);
   if (result.reachesBandwidthBound)
-    out << "complete: the last point reaches the bound of all cuts, "
-        << result.bandwidthBound.str() << " rounds a chunk\n";
+    out << (open.empty() ? "complete: the" : "the")
+        << " last point reaches the bound of all cuts, "
+        << result.bandwidthBound.str() << " rounds a chunk"
+        << (open.empty() ? "" : "; out of time for steps " + open) << "\n";
   else
     out << (result.outOfTime ? "out of time" : "not complete")
         << ": the bound of all cuts is " << result.bandwidthBound.str()
@@ -328,7 +475,7 @@ std::string ccn::synth::paretoJson(const ParetoResult &result,
   out << "{\n\"ccn_pareto\": 1,\n\"topology\": "
       << json(fabric.topology.name).dump() << ",\n\"bandwidth_bound\": \""
       << result.bandwidthBound.str() << "\",\n\"complete\": "
-      << (result.reachesBandwidthBound ? "true" : "false")
+      << (result.reachesBandwidthBound && result.open.empty() ? "true" : "false")
       << ",\n\"points\": [";
   for (size_t i = 0; i < result.points.size(); ++i) {
     const ParetoPoint &p = result.points[i];

@@ -71,6 +71,8 @@ struct ParetoResult {
   bool reachesBandwidthBound = false;
   Fraction bandwidthBound;
   bool outOfTime = false;
+  /// Numbers of steps for which not all was tried, for want of time.
+  std::vector<int> open;
 };
 
 /// The frontier, by rising steps and falling R/C.

@@ -210,6 +210,13 @@ SolveResult CopySearch::bySat() {
       return result;
     }
   }
+  if (!options.limits.expired())
+    result.certificate =
+        vectors.empty()
+            ? "cuts exclude the " + std::to_string(maxVectors) +
+                  " ways to share the rounds among the steps that are looked at"
+            : "no way that was looked at to share the rounds among the steps "
+              "has a schedule";
   return result;
 }
 

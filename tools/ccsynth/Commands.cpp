@@ -108,8 +108,10 @@ int runSolve(const SolveCommand &c) {
   }
   if (result->answer == Answer::Unknown) {
     std::cerr << what << ": "
-              << (result->certificate.empty()
-                      ? interrupted ? "interrupted" : "out of time"
+              << (interrupted                      ? "interrupted"
+                  : options.limits.expired()       ? "out of time"
+                  : result->certificate.empty()
+                      ? "undecided: the search tries no more than it did"
                       : "undecided: " + result->certificate)
               << "\n";
     return NoneFound;
@@ -495,8 +497,12 @@ int runFlows(const FlowsCommand &c) {
   options.limits = Limits::seconds(c.timeLimit, &interrupted);
   Result<FlowScheduleResult> result = flowSchedule(
       *fabric,
-      [&](int k) {
-        return c.problem.load(*fabric, equal ? k * fabric->ranks : k);
+      [&](int k) -> Result<Collective> {
+        Result<Collective> loaded =
+            c.problem.load(*fabric, equal ? k * fabric->ranks : k);
+        if (loaded && loaded->kind == CollectiveKind::Custom)
+          return repeated(*loaded, k);
+        return loaded;
       },
       options);
   if (!result)

@@ -71,6 +71,23 @@ TEST(Pareto, FilesResume) {
   EXPECT_NE(svg->find("<polyline"), std::string::npos);
 }
 
+TEST(Pareto, TriesTheBoundsOwnPointsFirst) {
+  // Six steps take long and seven do not.
+  ParetoOptions options;
+  options.secondsPerTry = 1;
+  options.maxSteps = 7;
+  options.solve.limits = Limits::seconds(8);
+  Fabric fabric = fabricOf("z52");
+  ParetoResult result = frontier(fabric, "all_reduce", options);
+  ASSERT_FALSE(result.points.empty());
+  EXPECT_TRUE(result.reachesBandwidthBound);
+  EXPECT_EQ(result.points.back().steps, 7);
+  EXPECT_EQ(result.points.back().rate().str(), "7/8");
+  EXPECT_EQ(result.open, std::vector<int>{6});
+  EXPECT_NE(paretoTable(result, fabric).find("out of time for steps 6"),
+            std::string::npos);
+}
+
 TEST(Pareto, BoundedConflictsEndInTime) {
   // With what was found there are always more rounds to try.
   ParetoOptions options;
