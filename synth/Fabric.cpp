@@ -7,9 +7,12 @@
 #include "synth/Fabric.h"
 
 #include <algorithm>
+#include <charconv>
+#include <climits>
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <sstream>
 
 using namespace ccn;
 using namespace ccn::synth;
@@ -89,9 +92,125 @@ static void indexEdges(Fabric &fabric) {
   }
 }
 
-/// Capacities are compared in MB/s.
-static int64_t mega(double gbps) {
-  return std::max<int64_t>(1, std::llround(gbps * 1000));
+namespace {
+
+/// So many units a capacity may have; finer differences are rounded away. More,
+/// where a small capacity beside a large one would have few.
+constexpr int64_t mostUnits = int64_t(1) << 20, mostOfAll = int64_t(1) << 30;
+constexpr double fewUnits = 1024;
+
+/// Capacities as whole numbers of a unit: links first, then edge sets.
+struct Measured {
+  double unitGBps = 0;
+  std::vector<int64_t> units;
+  /// The largest part of a capacity that rounding down took away, and whose.
+  double lost = 0;
+  size_t worst = 0;
+};
+
+/// A capacity as digits * 10^-decimals, of twelve significant digits: what was
+/// computed in floating point may be off in the last.
+struct Decimal {
+  int64_t digits = 0;
+  int decimals = 0;
+};
+
+} // namespace
+
+static Decimal decimalOf(double gbps) {
+  char text[400];
+  auto end = std::to_chars(text, text + sizeof text, gbps,
+                           std::chars_format::scientific, 11)
+                 .ptr;
+  Decimal result;
+  const char *at = text;
+  bool fraction = false;
+  for (; at != end && *at != 'e'; ++at) {
+    fraction |= *at == '.';
+    if (*at == '.')
+      continue;
+    result.digits = result.digits * 10 + (*at - '0');
+    result.decimals += fraction;
+  }
+  if (at != end) {
+    int exponent = 0;
+    at += at[1] == '+' ? 2 : 1;
+    std::from_chars(at, end, exponent);
+    result.decimals -= exponent;
+  }
+  for (; result.digits != 0 && result.digits % 10 == 0; --result.decimals)
+    result.digits /= 10;
+  return result;
+}
+
+/// All capacities as multiples of the same power of ten, or nothing where these
+/// would be too large.
+static std::vector<int64_t> wholes(const std::vector<double> &gbps,
+                                   int &decimals) {
+  std::vector<Decimal> numbers;
+  decimals = 0;
+  for (double x : gbps) {
+    numbers.push_back(decimalOf(x));
+    decimals = std::max(decimals, numbers.back().decimals);
+  }
+  std::vector<int64_t> result;
+  for (const Decimal &number : numbers) {
+    int64_t value = number.digits;
+    for (int k = number.decimals; k < decimals; ++k)
+      if (__builtin_mul_overflow(value, 10, &value))
+        return {};
+    result.push_back(value);
+  }
+  return result;
+}
+
+/// Rounds capacities down to multiples of a unit.
+static void roundTo(Measured &measured, const std::vector<double> &gbps,
+                    double unit) {
+  measured.unitGBps = unit;
+  for (size_t i = 0; i < gbps.size(); ++i) {
+    // A multiple that the division misses by a hair is one.
+    auto units = static_cast<int64_t>(gbps[i] / unit * (1 + 1e-12));
+    measured.units.push_back(units);
+    double lost = 1 - static_cast<double>(units) * unit / gbps[i];
+    if (lost > measured.lost && lost > 1e-9) {
+      measured.lost = lost;
+      measured.worst = i;
+    }
+  }
+}
+
+/// `unit` 0: the greatest common divisor, or a fine one where that would be too
+/// fine.
+static Measured measure(const std::vector<double> &gbps, double unit) {
+  Measured measured;
+  if (unit > 0) {
+    roundTo(measured, gbps, unit);
+    return measured;
+  }
+  if (gbps.empty())
+    return measured;
+  auto [low, high] = std::minmax_element(gbps.begin(), gbps.end());
+  bool wide = *high / static_cast<double>(mostUnits) > *low / fewUnits;
+  int64_t most = wide ? mostOfAll : mostUnits;
+  int decimals = 0;
+  std::vector<int64_t> exact = wholes(gbps, decimals);
+  int64_t divisor = 0, largest = 0;
+  for (int64_t value : exact) {
+    divisor = std::gcd(divisor, value);
+    largest = std::max(largest, value);
+  }
+  if (divisor > 0 && largest / divisor <= most) {
+    double scale = std::pow(10.0, decimals);
+    measured.unitGBps = static_cast<double>(divisor) / scale;
+    for (int64_t value : exact)
+      measured.units.push_back(value / divisor);
+    return measured;
+  }
+  roundTo(measured, gbps,
+          std::max(*high / static_cast<double>(most),
+                   wide ? *low / fewUnits : 0.0));
+  return measured;
 }
 
 /// One set for each link and each edge set of the topology that edges use.
@@ -110,7 +229,7 @@ static void indexSets(Fabric &fabric) {
   for (const EdgeSet &edgeSet : t.edgeSets) {
     FabricSet set;
     set.name = edgeSet.name;
-    set.cap = static_cast<int>(mega(edgeSet.gbps) / mega(fabric.unitGBps));
+    set.cap = static_cast<int>(edgeSet.gbps / fabric.unitGBps + 1e-6);
     for (int l : edgeSet.links)
       set.edges.insert(set.edges.end(), users[l].begin(), users[l].end());
     std::sort(set.edges.begin(), set.edges.end());
@@ -137,31 +256,52 @@ Result<Fabric> ccn::synth::makeFabric(const Topology &topology,
         fabric.hostNode.push_back(i);
         fabric.ranks += kind == NodeKind::Gpu;
       }
-  int64_t unit = unitGBps > 0 ? mega(unitGBps) : 0;
-  if (unit == 0) {
-    for (const Link &link : t.links)
-      unit = std::gcd(unit, mega(link.gbps));
-    for (const EdgeSet &set : t.edgeSets)
-      unit = std::gcd(unit, mega(set.gbps));
-    unit = std::max<int64_t>(unit, 1);
-  }
-  fabric.unitGBps = static_cast<double>(unit) / 1000;
-  auto tooSmall = [&](const std::string &what, double gbps) {
-    return error(t.name + ": " + what + ": expected at least the unit of " +
-                 std::to_string(fabric.unitGBps) + " GB/s, found " +
-                 std::to_string(gbps));
+  std::vector<double> capacities;
+  for (const Link &link : t.links)
+    capacities.push_back(link.gbps);
+  for (const EdgeSet &set : t.edgeSets)
+    capacities.push_back(set.gbps);
+  Measured measured = measure(capacities, unitGBps);
+  fabric.unitGBps = measured.unitGBps > 0 ? measured.unitGBps : 1;
+  auto placeOf = [&](size_t i) {
+    return i < t.links.size()
+               ? "/links/" + std::to_string(i)
+               : "/edge_sets/" + std::to_string(i - t.links.size());
   };
+  for (size_t i = 0; i < capacities.size(); ++i) {
+    std::ostringstream text;
+    if (measured.units[i] == 0)
+      text << "expected at least the unit of " << fabric.unitGBps
+           << " GB/s, found " << capacities[i];
+    if (measured.units[i] > INT_MAX)
+      text << "expected at most 2147483647 units of " << fabric.unitGBps
+           << " GB/s, found " << capacities[i];
+    if (!text.str().empty())
+      return error(t.name + ": " + placeOf(i) + ": " + text.str());
+  }
+  if (measured.lost > 0) {
+    std::ostringstream note;
+    note << t.name << ": capacities are rounded down to multiples of "
+         << fabric.unitGBps << " GB/s, that of " << placeOf(measured.worst)
+         << " most, by " << 100 * measured.lost << " %";
+    fabric.topology.notes.push_back(note.str());
+    // What nobody asked to be rounded is so for simulations, too, so that none
+    // is faster than a bound.
+    if (unitGBps <= 0) {
+      for (size_t l = 0; l < t.links.size(); ++l)
+        fabric.topology.links[l].gbps =
+            static_cast<double>(measured.units[l]) * fabric.unitGBps;
+      for (size_t s = 0; s < t.edgeSets.size(); ++s)
+        fabric.topology.edgeSets[s].gbps =
+            static_cast<double>(measured.units[t.links.size() + s]) *
+            fabric.unitGBps;
+    }
+  }
   std::vector<std::vector<int>> outLinks(t.nodes.size());
   for (size_t l = 0; l < t.links.size(); ++l) {
-    const Link &link = t.links[l];
-    outLinks[link.src].push_back(l);
-    fabric.linkCap.push_back(static_cast<int>(mega(link.gbps) / unit));
-    if (fabric.linkCap.back() == 0)
-      return tooSmall("/links/" + std::to_string(l), link.gbps);
+    outLinks[t.links[l].src].push_back(static_cast<int>(l));
+    fabric.linkCap.push_back(static_cast<int>(measured.units[l]));
   }
-  for (size_t s = 0; s < t.edgeSets.size(); ++s)
-    if (mega(t.edgeSets[s].gbps) < unit)
-      return tooSmall("/edge_sets/" + std::to_string(s), t.edgeSets[s].gbps);
   for (int node : fabric.hostNode)
     addEdgesFrom(fabric, outLinks, node);
   indexEdges(fabric);

@@ -55,9 +55,12 @@ struct Fabric {
 };
 
 /// Derives the fabric. `unitGBps` 0 takes the greatest common divisor of all
-/// capacities; otherwise capacities are rounded down to multiples of it, and
-/// a capacity below it is an error. Hosts are joined along the paths through
-/// switches and NICs with the fewest links, all of them where several tie.
+/// capacities, as decimal numbers of twelve digits, or where that is too fine a
+/// unit to which they are rounded, in the fabric's topology as well; otherwise
+/// capacities are rounded down to multiples of the unit, and a capacity below
+/// it is an error. The topology's notes say what was rounded. Hosts are joined
+/// along the paths through switches and NICs with the fewest links, all of them
+/// where several tie.
 Result<Fabric> makeFabric(const Topology &topology, double unitGBps = 0);
 
 /// Finds the edges of ways, and adds to the fabric those that it lacks: ways

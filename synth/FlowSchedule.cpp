@@ -11,6 +11,7 @@
 
 #include "synth/FlowSchedule.h"
 #include "synth/Flow.h"
+#include "synth/Placement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,6 +59,11 @@ public:
         manyChunks / chunks, smallMultiplier, largeMultiplier));
   }
   std::string findWays();
+  /// Whether a round carries so much that few whole rounds say little.
+  bool isFine() const {
+    return !fabric.linkCap.empty() &&
+           *std::min_element(fabric.linkCap.begin(), fabric.linkCap.end()) > 64;
+  }
   Schedule place(const Collective &collective, int multiplier, int steps) const;
   int longest() const;
 
@@ -369,11 +375,13 @@ Schedule Builder::place(const Collective &collective, int multiplier,
     for (int e : trip.way->edges)
       for (int s : setsOf[e])
         ++load[s];
-  int64_t rounds = 1;
+  // Steps of whole rounds, but where a round carries very many chunks.
+  double rounds = 0;
   for (size_t s = 0; s < load.size(); ++s)
-    rounds = std::max(rounds,
-                      (load[s] + fabric.sets[s].cap - 1) / fabric.sets[s].cap);
-  int64_t each = (rounds + steps - 1) / steps;
+    rounds =
+        std::max(rounds, static_cast<double>(load[s]) / fabric.sets[s].cap);
+  double each =
+      isFine() ? rounds / steps : std::ceil(std::ceil(rounds) / steps);
   Schedule schedule;
   schedule.collective = collective;
   schedule.topology = fabric.topology.name;
@@ -384,7 +392,8 @@ Schedule Builder::place(const Collective &collective, int multiplier,
     for (int e : trip.way->edges) {
       auto full = [&] {
         return std::any_of(setsOf[e].begin(), setsOf[e].end(), [&](int s) {
-          return used[step][s] >= each * fabric.sets[s].cap;
+          return static_cast<double>(used[step][s]) >=
+                 std::max(1.0, std::floor(each * fabric.sets[s].cap + tiny));
         });
       };
       while (step < used.size() && full())
@@ -450,7 +459,9 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
       if (best > 0 && options.limits.expired())
         break;
       Schedule schedule = builder.place(*collective, k, steps);
-      double used = result.bound.value() * k / schedule.totalRounds();
+      double used = result.bound.value() * k /
+                    (builder.isFine() ? roundsOfSteps(fabric, schedule)
+                                      : schedule.totalRounds());
       if (used <= best)
         continue;
       best = used;

@@ -10,6 +10,7 @@
 #include "synth/SolveImpl.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace ccn;
 using namespace ccn::synth;
@@ -49,21 +50,49 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
                                        const Collective &collective, int steps,
                                        int rounds, const SolveOptions &options);
 
+/// The reduce_scatter and the all_gather that make an all_reduce, or several in
+/// groups; nothing where a group's chunks are no multiple of its ranks.
+static std::optional<std::pair<Collective, Collective>>
+halvesOf(const Collective &collective) {
+  int ranks = collective.ranks, chunks = collective.chunksPerNode;
+  if (collective.kind == CollectiveKind::AllReduce) {
+    if (chunks % ranks != 0)
+      return std::nullopt;
+    return std::pair(
+        *makeCollective(CollectiveKind::ReduceScatter, ranks, chunks / ranks),
+        *makeCollective(CollectiveKind::AllGather, ranks, chunks / ranks));
+  }
+  std::map<std::vector<int>, size_t> total, seen;
+  for (const ChunkRelation &chunk : collective.chunks) {
+    if (chunk.pre != chunk.post)
+      return std::nullopt;
+    ++total[chunk.pre];
+  }
+  for (const auto &[group, count] : total)
+    if (count % group.size() != 0)
+      return std::nullopt;
+  Collective scatter = collective;
+  for (ChunkRelation &chunk : scatter.chunks) {
+    size_t share = total[chunk.pre] / chunk.pre.size();
+    chunk.post = {chunk.pre[seen[chunk.pre]++ / share]};
+  }
+  Result<Collective> gather = dual(scatter);
+  if (!gather)
+    return std::nullopt;
+  return std::pair(std::move(scatter), std::move(*gather));
+}
+
 /// reduce_scatter, then all_gather, in all ways to share steps and rounds.
 static Result<SolveResult> solveComposed(const Fabric &fabric,
                                          const Collective &collective,
                                          int steps, int rounds,
                                          const SolveOptions &options) {
   SolveResult none;
-  int ranks = collective.ranks, chunks = collective.chunksPerNode;
-  if (collective.kind != CollectiveKind::AllReduce || chunks % ranks != 0) {
+  auto halves = halvesOf(collective);
+  if (!halves) {
     none.certificate = "composition needs a multiple of the ranks as chunks";
     return none;
   }
-  Result<Collective> gather =
-      makeCollective(CollectiveKind::AllGather, ranks, chunks / ranks);
-  if (!gather)
-    return gather.status();
   // The halves first, then uneven shares.
   std::vector<std::pair<int, int>> shares;
   for (int s = 1; s < steps; ++s)
@@ -78,15 +107,14 @@ static Result<SolveResult> solveComposed(const Fabric &fabric,
   bool allNo = true;
   for (auto [s, r] : shares) {
     Result<SolveResult> second =
-        solveWithin(fabric, *gather, steps - s, rounds - r, options);
+        solveWithin(fabric, halves->second, steps - s, rounds - r, options);
     if (!second)
       return second;
     allNo &= second->answer == Answer::No;
     if (second->answer != Answer::Yes)
       continue;
-    Result<Collective> scatter =
-        makeCollective(CollectiveKind::ReduceScatter, ranks, chunks / ranks);
-    Result<SolveResult> first = solveWithin(fabric, *scatter, s, r, options);
+    Result<SolveResult> first =
+        solveWithin(fabric, halves->first, s, r, options);
     if (!first)
       return first;
     allNo &= first->answer == Answer::No;
@@ -130,6 +158,15 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
   int64_t needed = leastRounds(bound, collective.chunksPerNode);
   if (needed < 0 || needed > rounds)
     return none("round bound", describe(bound, fabric));
+  SolveOptions quick = options;
+  quick.exhaustive = false;
+  SolveResult apart =
+      solveGroups(fabric, collective, steps, rounds, quick,
+                  [&](const Fabric &part, const Collective &own) {
+                    return solveWithin(part, own, steps, rounds, quick);
+                  });
+  if (apart.answer == Answer::Yes)
+    return apart;
   // What is forbidden is said of sources, which inversion would change.
   bool forbids = options.restriction && !options.restriction->forbidden.empty();
   if (betterInverted(collective) && !forbids) {
@@ -150,7 +187,6 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
   if (!collective.combining)
     return solveCopying(fabric, collective, steps, rounds, options);
   if (options.mode != ReduceMode::Direct) {
-    SolveOptions quick = options;
     quick.exhaustive = options.mode == ReduceMode::Composition;
     Result<SolveResult> composed =
         solveComposed(fabric, collective, steps, rounds, quick);

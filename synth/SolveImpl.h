@@ -10,6 +10,7 @@
 
 #include "synth/Solve.h"
 
+#include <functional>
 #include <vector>
 
 namespace ccn::synth {
@@ -30,6 +31,14 @@ SolveResult solveCopying(const Fabric &fabric, const Collective &collective,
 SolveResult solveReduceDirect(const Fabric &fabric,
                               const Collective &collective, int steps,
                               int rounds, const SolveOptions &options);
+
+/// Groups of ranks that exchange nothing, each on its own links by `solveOne`;
+/// Unknown where there are none, or that does not do.
+SolveResult solveGroups(
+    const Fabric &fabric, const Collective &collective, int steps, int rounds,
+    const SolveOptions &options,
+    const std::function<Result<SolveResult>(const Fabric &, const Collective &)>
+        &solveOne);
 
 /// What the searches for one schedule may spend on models that they leave
 /// undecided, in conflicts; see SolveOptions.

@@ -299,8 +299,10 @@ SolveResult ReduceSearch::run() {
     return result;
   }
   if (!sameForAll()) {
-    result.certificate = "the direct search needs every chunk to be summed "
-                         "over, and needed by, the same ranks";
+    result.certificate = "the groups have no such schedule each on its own "
+                         "links, no composition was found, and the direct "
+                         "search needs every chunk to "
+                         "be summed over, and needed by, the same ranks";
     return result;
   }
   if (solveOneStep(result) || filterVectors(result))

@@ -8,9 +8,9 @@
 
 #include "synth/Bound.h"
 #include "synth/Compose.h"
-#include "synth/FlowSchedule.h"
-#include "synth/Hierarchy.h"
+#include "synth/Gantt.h"
 #include "synth/Sketch.h"
+#include "synth/TopologyEdit.h"
 #include "synth/interop/Msccl.h"
 #include "synth/interop/Plan.h"
 #include "synth/interop/ScheduleImport.h"
@@ -21,6 +21,8 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <numeric>
+#include <sstream>
 #include <unistd.h>
 
 namespace ccn::synth {
@@ -31,7 +33,7 @@ int fail(const std::string &message, int code) {
   std::cerr << "ccsynth: " << message << "\n";
   return code;
 }
-static int fail(const Status &status, int code = InputWrong) {
+int fail(const Status &status, int code) {
   return fail(status.message(), code);
 }
 
@@ -53,8 +55,86 @@ int emit(const std::string &path, const std::string &text) {
   return Done;
 }
 
+Result<Groups> Problem::parseGroups(int ranks) const {
+  Groups groups;
+  for (const std::string &text : groupTexts) {
+    std::vector<int> &group = groups.emplace_back();
+    std::istringstream items(text);
+    std::string item;
+    while (std::getline(items, item, ',')) {
+      int first = 0, last = 0, used = 0;
+      int read =
+          std::sscanf(item.c_str(), "%d%n-%d%n", &first, &used, &last, &used);
+      if (read < 1 || used != static_cast<int>(item.size()) || first < 0 ||
+          (read == 2 && (last < first || last >= ranks)))
+        return error("--group: expected ranks like 0,1,4-7, found \"" + text +
+                     "\"");
+      for (int rank = first; rank <= (read == 2 ? last : first); ++rank)
+        group.push_back(rank);
+    }
+  }
+  if (std::string wrong = wrongGroups(groups, ranks); !wrong.empty())
+    return error("--group: " + wrong);
+  return groups;
+}
+
+int Problem::granule(int ranks) const {
+  if (parseCollectiveKind(collective) != CollectiveKind::AllToAll)
+    return 1;
+  Result<Groups> groups = parseGroups(ranks);
+  if (!groups || groups->empty())
+    return ranks;
+  size_t common = 1;
+  for (const std::vector<int> &group : *groups)
+    common = std::lcm(common, group.size());
+  return static_cast<int>(common);
+}
+
+Result<Collective> Problem::load(const Fabric &fabric, int chunkCount) const {
+  Counts matrix;
+  if (!counts.empty()) {
+    Result<std::string> text = readFile(counts);
+    if (!text)
+      return text.status();
+    Result<Counts> read =
+        parseCounts(*text, counts == "-" ? "<stdin>" : counts);
+    if (!read)
+      return read.status();
+    matrix = std::move(*read);
+  }
+  if (groupTexts.empty())
+    return loadCollective(collective, fabric.ranks, chunkCount, root, matrix);
+  std::optional<CollectiveKind> kind = parseCollectiveKind(collective);
+  if (!kind || kind == CollectiveKind::AllToAllV)
+    return error("--group: expected all_gather, reduce_scatter, all_reduce, "
+                 "broadcast, reduce, gather, scatter or all_to_all, found \"" +
+                 collective + "\"");
+  Result<Groups> groups = parseGroups(fabric.ranks);
+  if (!groups)
+    return groups.status();
+  return makeGrouped(*kind, fabric.ranks, *groups, chunkCount, root);
+}
+
+Result<Topology> Problem::machine() const {
+  Result<Topology> loaded = loadTopology(topology);
+  if (!loaded || without.empty())
+    return loaded;
+  return withoutParts(*loaded, without);
+}
+
+Result<Fabric> Problem::fabric(bool countsChunks) const {
+  Result<Topology> loaded = machine();
+  if (!loaded)
+    return loaded.status();
+  double known = unit > 0 || !countsChunks ? unit : unitForSteps(*loaded);
+  Result<Fabric> result = makeFabric(*loaded, known);
+  if (result)
+    printNotes(result->topology.notes);
+  return result;
+}
+
 int runSolve(const SolveCommand &c) {
-  Result<Fabric> fabric = c.problem.fabric();
+  Result<Fabric> fabric = c.problem.fabric(true);
   if (!fabric)
     return fail(fabric.status());
   std::optional<Sketch> sketch;
@@ -108,8 +188,8 @@ int runSolve(const SolveCommand &c) {
   }
   if (result->answer == Answer::Unknown) {
     std::cerr << what << ": "
-              << (interrupted                      ? "interrupted"
-                  : options.limits.expired()       ? "out of time"
+              << (interrupted                ? "interrupted"
+                  : options.limits.expired() ? "out of time"
                   : result->certificate.empty()
                       ? "undecided: the search tries no more than it did"
                       : "undecided: " + result->certificate)
@@ -123,6 +203,7 @@ int runSolve(const SolveCommand &c) {
 }
 
 int runTopologies(const std::string &name, const ImportOptions &options,
+                  const std::vector<std::string> &without,
                   const std::string &output) {
   if (name.empty()) {
     std::string text;
@@ -134,6 +215,8 @@ int runTopologies(const std::string &name, const ImportOptions &options,
     return emit(output, text);
   }
   Result<Topology> topology = loadTopology(name, options);
+  if (topology && !without.empty())
+    topology = withoutParts(*topology, without);
   if (!topology)
     return fail(topology.status());
   printNotes(topology->notes);
@@ -144,10 +227,9 @@ int runBound(const Problem &problem, bool json) {
   Result<Fabric> fabric = problem.fabric();
   if (!fabric)
     return fail(fabric.status());
-  // all_to_all needs a multiple of the ranks; rounds are per chunk anyway.
-  std::optional<CollectiveKind> kind = parseCollectiveKind(problem.collective);
-  int chunks = kind == CollectiveKind::AllToAll ? fabric->ranks : 1;
-  Result<Collective> collective = problem.load(*fabric, chunks);
+  // Rounds are per chunk anyway.
+  Result<Collective> collective =
+      problem.load(*fabric, problem.granule(fabric->ranks));
   if (!collective)
     return fail(collective.status());
   StepBound steps = stepBound(*fabric, *collective);
@@ -371,8 +453,8 @@ Result<std::vector<double>> parseSizes(const std::vector<std::string> &sizes) {
   return bytes;
 }
 
-static int printTimes(const Schedule &schedule, const Fabric &fabric,
-                      const std::vector<double> &bytes) {
+int printTimes(const Schedule &schedule, const Fabric &fabric,
+               const std::vector<double> &bytes) {
   std::printf("%14s %16s %16s %12s\n", "bytes", "stepwise us", "event us",
               "algbw GB/s");
   for (double b : bytes) {
@@ -386,8 +468,18 @@ static int printTimes(const Schedule &schedule, const Fabric &fabric,
   return Done;
 }
 
+int drawGantt(const std::string &path, const Schedule &schedule,
+              const Fabric &fabric, const std::vector<double> &bytes) {
+  if (path.empty())
+    return Done;
+  Result<std::string> svg =
+      ganttSvg(schedule, fabric, bytes.empty() ? 1e6 : bytes.back());
+  return svg ? emit(path, *svg) : fail(svg.status(), NoneFound);
+}
+
 int runSimulate(const Problem &problem, const std::string &file,
-                const std::vector<std::string> &sizes) {
+                const std::vector<std::string> &sizes,
+                const std::string &gantt) {
   Result<std::vector<double>> bytes = parseSizes(sizes);
   if (!bytes)
     return fail(bytes.status(), Usage);
@@ -397,11 +489,13 @@ int runSimulate(const Problem &problem, const std::string &file,
   std::string wrong = check(loaded->schedule, &*loaded->fabric);
   if (!wrong.empty())
     return fail(file + ": " + wrong);
-  return printTimes(loaded->schedule, *loaded->fabric, *bytes);
+  if (int code = printTimes(loaded->schedule, *loaded->fabric, *bytes))
+    return code;
+  return drawGantt(gantt, loaded->schedule, *loaded->fabric, *bytes);
 }
 
 int runPareto(ParetoCommand &c) {
-  Result<Fabric> fabric = c.problem.fabric();
+  Result<Fabric> fabric = c.problem.fabric(true);
   if (!fabric)
     return fail(fabric.status());
   ParetoOptions &options = c.options;
@@ -439,105 +533,6 @@ int runPareto(ParetoCommand &c) {
     code = emit(c.plot, *svg);
   }
   return code == Done && result->points.empty() ? NoneFound : code;
-}
-
-int runTrees(const TreesCommand &c) {
-  Result<std::vector<double>> bytes = parseSizes(c.sizes);
-  if (!bytes)
-    return fail(bytes.status(), Usage);
-  Result<Fabric> fabric = c.problem.fabric();
-  if (!fabric)
-    return fail(fabric.status());
-  std::optional<CollectiveKind> kind =
-      parseCollectiveKind(c.problem.collective);
-  if (!kind)
-    return fail("expected all_gather, reduce_scatter or all_reduce, found \"" +
-                c.problem.collective + "\"");
-  Limits limits = Limits::seconds(c.timeLimit, &interrupted);
-  std::vector<Forest> forests;
-  Result<Schedule> schedule =
-      c.hierarchical ? hierarchicalSchedule(*fabric, *kind, c.pieces, limits)
-                     : treeSchedule(*fabric, *kind, c.pieces, limits, &forests);
-  if (!schedule)
-    return fail(schedule.status(),
-                schedule.message() == "out of time" ? NoneFound : InputWrong);
-  std::string wrong = check(*schedule, &*fabric);
-  if (!wrong.empty())
-    return fail("the schedule does not pass its check (a bug): " + wrong,
-                Failed);
-  for (const Forest &forest : forests)
-    std::fprintf(stderr,
-                 "%lld trees a rank, optimal at %.2f GB/s of gathered bytes: "
-                 "%s\n",
-                 static_cast<long long>(forest.treesPerRank), forest.algbwGBps,
-                 describe(forest.bound, *fabric).c_str());
-  std::fprintf(stderr, "%s: %zu steps, %d sends; checked\n",
-               schedule->collective.name.c_str(), schedule->steps.size(),
-               schedule->totalSends());
-  if (!bytes->empty())
-    if (int code = printTimes(*schedule, *fabric, *bytes))
-      return code;
-  if (c.output.empty() && (c.quiet || !bytes->empty()))
-    return Done;
-  return emit(c.output, writeSchedule(*schedule, &*fabric));
-}
-
-int runFlows(const FlowsCommand &c) {
-  Result<std::vector<double>> bytes = parseSizes(c.sizes);
-  if (!bytes)
-    return fail(bytes.status(), Usage);
-  Result<Fabric> fabric = c.problem.fabric();
-  if (!fabric)
-    return fail(fabric.status());
-  bool equal =
-      parseCollectiveKind(c.problem.collective) == CollectiveKind::AllToAll;
-  FlowOptions options;
-  options.multiplier = c.multiplier;
-  options.steps = c.steps;
-  options.limits = Limits::seconds(c.timeLimit, &interrupted);
-  Result<FlowScheduleResult> result = flowSchedule(
-      *fabric,
-      [&](int k) -> Result<Collective> {
-        Result<Collective> loaded =
-            c.problem.load(*fabric, equal ? k * fabric->ranks : k);
-        if (loaded && loaded->kind == CollectiveKind::Custom)
-          return repeated(*loaded, k);
-        return loaded;
-      },
-      options);
-  if (!result)
-    return fail(result.status(),
-                result.message() == "out of time" ? NoneFound : InputWrong);
-  const Schedule &schedule = result->schedule;
-  std::string wrong = check(schedule, &*fabric);
-  if (!wrong.empty())
-    return fail("the schedule does not pass its check (a bug): " + wrong,
-                Failed);
-  double least = result->bound.value() * result->multiplier;
-  std::fprintf(stderr,
-               "%s on %s: %d chunks a node, %zu steps, %d rounds, %d sends; "
-               "checked\nno schedule needs less than %s rounds for each of the "
-               "%d times (lengths of links): %.2f %% of the optimal "
-               "throughput%s\n",
-               schedule.collective.name.c_str(), fabric->topology.name.c_str(),
-               schedule.collective.chunksPerNode, schedule.steps.size(),
-               schedule.totalRounds(), schedule.totalSends(),
-               result->bound.str().c_str(), result->multiplier,
-               100 * least / schedule.totalRounds(),
-               result->whole ? "" : ", chunks rounded from the flow");
-  if (!bytes->empty()) {
-    if (int code = printTimes(schedule, *fabric, *bytes))
-      return code;
-    double buffer = bytes->back();
-    Result<Timing> timing = simulate(schedule, *fabric, buffer);
-    double ideal = least * buffer / schedule.collective.bufferChunks /
-                   (fabric->unitGBps * 1000);
-    std::printf("at %.0f bytes: %.2f %% of the optimal throughput\n", buffer,
-                100 * ideal / std::min(timing->eventUs, timing->stepwiseUs));
-  }
-  if (c.output.empty() && (c.quiet || !bytes->empty()))
-    return Done;
-  return emit(c.output, writeSchedule(schedule, &*fabric));
 }
 
 } // namespace ccn::synth

@@ -7,6 +7,7 @@
 #ifndef CCN_TOOLS_CCSYNTH_COMMANDS_H
 #define CCN_TOOLS_CCSYNTH_COMMANDS_H
 
+#include "synth/Groups.h"
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
 #include "synth/interop/TopologyImport.h"
@@ -33,8 +34,9 @@ extern std::atomic<bool> interrupted;
 /// Says on standard error what a reader did not know.
 void printNotes(const std::vector<std::string> &notes);
 
-/// Says what is wrong on standard error and returns the code.
+/// Says what went wrong and returns the exit code.
 int fail(const std::string &message, int code = InputWrong);
+int fail(const Status &status, int code = InputWrong);
 
 /// Writes to a file, or to standard output for "-" or no name.
 int emit(const std::string &path, const std::string &text);
@@ -42,9 +44,26 @@ int emit(const std::string &path, const std::string &text);
 /// Sizes in bytes, or the error that names the wrong one.
 Result<std::vector<double>> parseSizes(const std::vector<std::string> &sizes);
 
+/// Prints the predicted times.
+int printTimes(const Schedule &schedule, const Fabric &fabric,
+               const std::vector<double> &bytes);
+
+/// Draws the links over time at the last of the sizes, if a file is named.
+int drawGantt(const std::string &path, const Schedule &schedule,
+              const Fabric &fabric, const std::vector<double> &bytes);
+
+/// Adds --without.
+inline void addWithout(CLI::App *app, std::vector<std::string> &without) {
+  app->add_option("--without", without,
+                  "a link (gpu3-gpu5, gpu3->gpu5) or a node (gpu3) that is "
+                  "lost; may be repeated")
+      ->allow_extra_args(false);
+}
+
 /// Options that most commands share.
 struct Problem {
   std::string topology, collective, counts;
+  std::vector<std::string> without, groupTexts;
   int chunks = 0, root = 0;
   double unit = 0;
 
@@ -61,6 +80,7 @@ struct Problem {
                     "GB/s that carry one chunk a round (default: the greatest "
                     "common divisor of the capacities)")
         ->check(CLI::PositiveNumber);
+    addWithout(app, without);
   }
   void addCollective(CLI::App *app) {
     app->add_option("-c,--collective", collective,
@@ -71,30 +91,25 @@ struct Problem {
     app->add_option("--counts", counts,
                     "for all_to_allv: a JSON file with how much rank p has for "
                     "rank q, [[0,1],[2,0]]");
-    app->add_option("--root", root, "the root of a rooted collective");
+    app->add_option("--root", root,
+                    "the root of a rooted collective (of each group: its place "
+                    "in the group)");
+    app->add_option("--group", groupTexts,
+                    "ranks that do the collective among themselves, as "
+                    "0,1,4-7; may be repeated")
+        ->allow_extra_args(false);
   }
+  /// The groups that were asked for; none: all ranks together.
+  Result<Groups> parseGroups(int ranks) const;
+  /// The least number of chunks a node: all_to_all needs multiples.
+  int granule(int ranks) const;
   /// The collective with `chunkCount` chunks a node.
-  Result<Collective> load(const Fabric &fabric, int chunkCount) const {
-    Counts matrix;
-    if (!counts.empty()) {
-      Result<std::string> text = readFile(counts);
-      if (!text)
-        return text.status();
-      Result<Counts> read =
-          parseCounts(*text, counts == "-" ? "<stdin>" : counts);
-      if (!read)
-        return read.status();
-      matrix = std::move(*read);
-    }
-    return loadCollective(collective, fabric.ranks, chunkCount, root, matrix);
-  }
-  Result<Fabric> fabric() const {
-    Result<Topology> loaded = loadTopology(topology);
-    if (!loaded)
-      return loaded.status();
-    printNotes(loaded->notes);
-    return makeFabric(*loaded, unit);
-  }
+  Result<Collective> load(const Fabric &fabric, int chunkCount) const;
+  /// The machine without what is lost.
+  Result<Topology> machine() const;
+  /// The machine in units. Where chunks are searched for one by one, capacities
+  /// without a coarse common divisor are rounded, which a note says.
+  Result<Fabric> fabric(bool countsChunks = false) const;
 };
 
 struct SolveCommand {
@@ -116,7 +131,7 @@ struct ParetoCommand {
 
 struct TreesCommand {
   Problem problem;
-  std::string output;
+  std::string output, gantt;
   std::vector<std::string> sizes;
   int pieces = 1;
   double timeLimit = 0;
@@ -125,7 +140,7 @@ struct TreesCommand {
 
 struct FlowsCommand {
   Problem problem;
-  std::string output;
+  std::string output, gantt;
   std::vector<std::string> sizes;
   int multiplier = 0, steps = 0;
   double timeLimit = 0;
@@ -148,12 +163,14 @@ struct ConvertCommand {
 
 int runSolve(const SolveCommand &c);
 int runTopologies(const std::string &name, const ImportOptions &options,
+                  const std::vector<std::string> &without,
                   const std::string &output);
 int runBound(const Problem &problem, bool json);
 int runConvert(const ConvertCommand &c);
 int runCheck(const Problem &problem, const std::string &file);
 int runSimulate(const Problem &problem, const std::string &file,
-                const std::vector<std::string> &sizes);
+                const std::vector<std::string> &sizes,
+                const std::string &gantt);
 int runPareto(ParetoCommand &c);
 int runTrees(const TreesCommand &c);
 int runFlows(const FlowsCommand &c);

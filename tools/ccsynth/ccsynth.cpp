@@ -59,6 +59,8 @@ static std::string wrongArgument(const CLI::App &app,
     return "";
   return ccn::cli::unknownArgument(*commands.front(), unknown.front());
 }
+static const char *ganttText = "an SVG file for the links over time, at the "
+                               "last size";
 
 // Each adds a command, which sets `code`. What it reads into lives as long as
 // its callback.
@@ -185,6 +187,7 @@ static void addTrees(CLI::App &app, int &code) {
                     "compose trees of one node with trees between nodes");
   command->add_option("--size", options->sizes,
                       "also predict times of these buffer sizes");
+  command->add_option("--gantt", options->gantt, ganttText);
   command->add_flag("-q,--quiet", options->quiet,
                     "write no schedule unless -o says where");
   command->add_option("-o,--output", options->output,
@@ -212,6 +215,7 @@ static void addFlows(CLI::App &app, int &code) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--size", options->sizes,
                       "also predict times of these buffer sizes");
+  command->add_option("--gantt", options->gantt, ganttText);
   command->add_flag("-q,--quiet", options->quiet,
                     "write no schedule unless -o says where");
   command->add_option("-o,--output", options->output,
@@ -222,6 +226,7 @@ static void addFlows(CLI::App &app, int &code) {
 static void addTopologies(CLI::App &app, int &code) {
   struct Options {
     std::string name, output;
+    std::vector<std::string> without;
     ImportOptions import;
   };
   auto options = std::make_shared<Options>();
@@ -232,6 +237,7 @@ static void addTopologies(CLI::App &app, int &code) {
       "a named machine, or a file to check: ours (JSON), NCCL's "
       "dump (.xml) or nvidia-smi topo -m (.txt)");
   command->add_option("-o,--output", options->output);
+  addWithout(command, options->without);
   for (auto [flag, value, text] :
        {std::tuple("--nvlink-GBps", &options->import.nvlinkGBps,
                    "of one NVLink"),
@@ -246,7 +252,8 @@ static void addTopologies(CLI::App &app, int &code) {
   command->add_flag("--nvlink-only", options->import.nvlinkOnly,
                     "when importing: no PCIe, CPUs and NICs");
   command->callback([options, &code] {
-    code = runTopologies(options->name, options->import, options->output);
+    code = runTopologies(options->name, options->import, options->without,
+                         options->output);
   });
 }
 
@@ -311,6 +318,7 @@ static void addSimulate(CLI::App &app, int &code) {
     Problem problem;
     std::string file;
     std::vector<std::string> sizes = {"1KB", "64KB", "1MB", "64MB", "1GB"};
+    std::string gantt;
   };
   auto options = std::make_shared<Options>();
   CLI::App *command =
@@ -319,8 +327,10 @@ static void addSimulate(CLI::App &app, int &code) {
   command->add_option("schedule", options->file)->required();
   command->add_option("--size", options->sizes,
                       "buffer sizes: 65536, 64KB, 1GiB");
+  command->add_option("--gantt", options->gantt, ganttText);
   command->callback([options, &code] {
-    code = runSimulate(options->problem, options->file, options->sizes);
+    code = runSimulate(options->problem, options->file, options->sizes,
+                       options->gantt);
   });
 }
 

@@ -74,9 +74,9 @@ TEST(Pareto, FilesResume) {
 TEST(Pareto, TriesTheBoundsOwnPointsFirst) {
   // Six steps take long and seven do not.
   ParetoOptions options;
-  options.secondsPerTry = 1;
+  options.secondsPerTry = 0.5;
   options.maxSteps = 7;
-  options.solve.limits = Limits::seconds(8);
+  options.solve.limits = Limits::seconds(5);
   Fabric fabric = fabricOf("z52");
   ParetoResult result = frontier(fabric, "all_reduce", options);
   ASSERT_FALSE(result.points.empty());

@@ -1,0 +1,331 @@
+//===- Placement.cpp - Hops into steps ------------------------------------===//
+//
+// See Placement.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/Placement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace ccn::synth;
+
+namespace {
+
+constexpr double steepness = 20, steepest = 150;
+constexpr int mostPasses = 25, passesInVain = 4;
+
+/// Steps for hops, by the prices of edge sets in them.
+class Timer {
+public:
+  Timer(const Fabric &fabric, const std::vector<Hop> &hops,
+        const std::vector<std::vector<int>> &setsOf, double busiest, int steps);
+
+  /// Until the steps need at most `goal` rounds, or it gets no better.
+  void run(double goal);
+  double total() const { return best; }
+  const std::vector<int> &steps() const { return bestSteps; }
+
+private:
+  size_t slot(int set, int step) const {
+    return static_cast<size_t>(step) * fabric.sets.size() + set;
+  }
+  void setPrice(size_t at, int set) {
+    price[at] = std::exp(std::min(300.0, steep * (load[at] / room[set] - 1))) /
+                room[set];
+  }
+  void change(size_t hop, int by);
+  /// Takes the cheapest steps for the hops of one chunk, [first, last).
+  void choose(size_t first, size_t last);
+  double roundsNow() const;
+
+  const Fabric &fabric;
+  const std::vector<Hop> &hops;
+  const std::vector<std::vector<int>> &setsOf;
+  int count;
+  double steep = steepness, best = 1e300;
+  /// By set, what it carries in a step; by step and set, load and price.
+  std::vector<double> room, price;
+  std::vector<int> load, stepOf, bestSteps;
+  /// Hops before each, and on the longest way after it.
+  std::vector<int> depth, after;
+  /// Of the chunk whose steps are chosen: by hop and step, the cost of it and
+  /// all after it, and the cheapest step from each step on.
+  std::vector<double> cost;
+  std::vector<int> choice;
+};
+
+} // namespace
+
+std::vector<std::vector<int>> ccn::synth::setsOfEdges(const Fabric &fabric) {
+  std::vector<std::vector<int>> setsOf(fabric.edges.size());
+  for (size_t s = 0; s < fabric.sets.size(); ++s)
+    for (int e : fabric.sets[s].edges)
+      setsOf[e].push_back(static_cast<int>(s));
+  return setsOf;
+}
+
+static double busiestOf(const Fabric &fabric,
+                        const std::vector<int64_t> &loadOfEdge) {
+  double most = 0;
+  for (const FabricSet &set : fabric.sets) {
+    int64_t total = 0;
+    for (int e : set.edges)
+      total += loadOfEdge[e];
+    most = std::max(most, static_cast<double>(total) / set.cap);
+  }
+  return most;
+}
+
+double ccn::synth::busiestSet(const Fabric &fabric,
+                              const std::vector<Hop> &hops) {
+  std::vector<int64_t> load(fabric.edges.size());
+  for (const Hop &hop : hops)
+    ++load[hop.edge];
+  return busiestOf(fabric, load);
+}
+
+double ccn::synth::roundsOfSteps(const Fabric &fabric,
+                                 const Schedule &schedule) {
+  double total = 0;
+  for (const Step &step : schedule.steps) {
+    std::vector<int64_t> load(fabric.edges.size());
+    for (const Send &send : step.sends)
+      ++load[send.edge];
+    total += busiestOf(fabric, load);
+  }
+  return total;
+}
+
+Timer::Timer(const Fabric &fabric, const std::vector<Hop> &hops,
+             const std::vector<std::vector<int>> &setsOf, double busiest,
+             int steps)
+    : fabric(fabric), hops(hops), setsOf(setsOf), count(steps),
+      price(fabric.sets.size() * steps), load(price.size()),
+      stepOf(hops.size(), -1), depth(hops.size()), after(hops.size()) {
+  for (const FabricSet &set : fabric.sets)
+    room.push_back(set.cap * busiest / steps);
+  for (size_t i = 0; i < hops.size(); ++i)
+    if (int parent = hops[i].parent; parent >= 0)
+      depth[i] = depth[parent] + 1;
+  for (size_t i = hops.size(); i-- > 0;)
+    if (int parent = hops[i].parent; parent >= 0)
+      after[parent] = std::max(after[parent], after[i] + 1);
+}
+
+void Timer::change(size_t hop, int by) {
+  for (int s : setsOf[hops[hop].edge]) {
+    size_t at = slot(s, stepOf[hop]);
+    load[at] += by;
+    setPrice(at, s);
+  }
+}
+
+void Timer::choose(size_t first, size_t last) {
+  auto steps = static_cast<size_t>(count);
+  cost.assign((last - first) * steps, 0);
+  choice.assign((last - first) * steps, -1);
+  // Last hops first: `cost` then holds what the hops after each cost at least.
+  for (size_t i = last; i-- > first;) {
+    double *own = &cost[(i - first) * steps];
+    int *pick = &choice[(i - first) * steps];
+    int cheapest = -1;
+    for (int step = count - 1 - after[i]; step >= depth[i]; --step) {
+      for (int s : setsOf[hops[i].edge])
+        own[step] += price[slot(s, step)];
+      if (cheapest < 0 || own[step] < own[cheapest])
+        cheapest = step;
+      pick[step] = cheapest;
+    }
+    if (int parent = hops[i].parent; parent >= 0) {
+      double *above = &cost[(static_cast<size_t>(parent) - first) * steps];
+      for (int step = depth[parent]; step < count - 1 - after[i]; ++step)
+        above[step] += own[pick[std::max(step + 1, depth[i])]];
+    }
+  }
+  for (size_t i = first; i < last; ++i) {
+    int from = hops[i].parent < 0 ? 0 : stepOf[hops[i].parent] + 1;
+    stepOf[i] = choice[(i - first) * steps + std::max(from, depth[i])];
+    change(i, 1);
+  }
+}
+
+double Timer::roundsNow() const {
+  double total = 0;
+  for (int step = 0; step < count; ++step) {
+    double most = 0;
+    for (size_t s = 0; s < fabric.sets.size(); ++s)
+      most = std::max(
+          most, static_cast<double>(load[slot(static_cast<int>(s), step)]) /
+                    fabric.sets[s].cap);
+    total += most;
+  }
+  return total;
+}
+
+void Timer::run(double goal) {
+  // Chunks in turns far apart, so that no rank's all come first.
+  std::vector<std::pair<size_t, size_t>> chunks;
+  for (size_t first = 0, next = 0; first < hops.size(); first = next) {
+    for (next = first + 1;
+         next < hops.size() && hops[next].chunk == hops[first].chunk;)
+      ++next;
+    chunks.push_back({first, next});
+  }
+  size_t stride = std::max<size_t>(1, chunks.size() * 618 / 1000);
+  while (std::gcd(stride, chunks.size()) != 1)
+    ++stride;
+  int inVain = 0;
+  for (int pass = 0; pass < mostPasses && inVain < passesInVain; ++pass) {
+    for (size_t at = 0; at < price.size(); ++at)
+      setPrice(at, static_cast<int>(at % fabric.sets.size()));
+    for (size_t k = 0, at = 0; k < chunks.size();
+         ++k, at = (at + stride) % chunks.size()) {
+      auto [first, last] = chunks[at];
+      for (size_t i = first; i < last && pass > 0; ++i)
+        change(i, -1);
+      choose(first, last);
+    }
+    double now = roundsNow();
+    inVain = now < best - 1e-9 ? 0 : inVain + 1;
+    if (now < best) {
+      best = now;
+      bestSteps = stepOf;
+    }
+    if (best <= goal)
+      break;
+    steep = std::min(steepest, steep * 1.3);
+  }
+}
+
+/// A stable sort by small keys.
+template <typename Key>
+static void sortByKey(std::vector<int> &list, size_t keys, Key key) {
+  std::vector<int> count(keys + 1), sorted(list.size());
+  for (int i : list)
+    ++count[key(i) + 1];
+  std::partial_sum(count.begin(), count.end(), count.begin());
+  for (int i : list)
+    sorted[count[key(i)]++] = i;
+  list = std::move(sorted);
+}
+
+/// Orders the hops of one step as links could serve them, in slots in which
+/// each carries as much: of those that fit into a slot the ones over links with
+/// most left to carry. Where that would take long, as they come.
+static void orderBySlots(const Fabric &fabric, const std::vector<Hop> &hops,
+                         const std::vector<std::vector<int>> &setsOf,
+                         std::vector<int> &members) {
+  constexpr double mostWork = 2e7;
+  constexpr size_t levels = 512;
+  sortByKey(members, static_cast<size_t>(fabric.hosts), [&](int i) {
+    const FabricEdge &edge = fabric.edges[hops[i].edge];
+    return static_cast<size_t>((edge.dst - edge.src + fabric.hosts) %
+                               fabric.hosts);
+  });
+  std::vector<double> rest(fabric.sets.size());
+  double slot = 0, longest = 0;
+  for (int i : members)
+    for (int s : setsOf[hops[i].edge]) {
+      rest[s] += 1.0 / fabric.sets[s].cap;
+      slot = std::max(slot, 1.0 / fabric.sets[s].cap);
+      longest = std::max(longest, rest[s]);
+    }
+  if (longest / slot * static_cast<double>(members.size()) > mostWork)
+    return;
+  std::vector<int> ready = std::move(members), later;
+  members.clear();
+  std::vector<int64_t> left(fabric.sets.size());
+  while (!ready.empty()) {
+    longest = *std::max_element(rest.begin(), rest.end());
+    for (size_t s = 0; s < left.size(); ++s)
+      left[s] = std::max<int64_t>(
+          1, static_cast<int64_t>(fabric.sets[s].cap * slot + 1e-9));
+    sortByKey(ready, levels, [&](int i) {
+      double lag = 0;
+      for (int s : setsOf[hops[i].edge])
+        lag = std::max(lag, rest[s]);
+      return levels - 1 -
+             static_cast<size_t>(std::clamp(lag / longest, 0.0, 1.0) *
+                                 (levels - 1));
+    });
+    later.clear();
+    for (int i : ready) {
+      const std::vector<int> &sets = setsOf[hops[i].edge];
+      if (!std::all_of(sets.begin(), sets.end(),
+                       [&](int s) { return left[s] > 0; })) {
+        later.push_back(i);
+        continue;
+      }
+      for (int s : sets) {
+        --left[s];
+        rest[s] -= 1.0 / fabric.sets[s].cap;
+      }
+      members.push_back(i);
+    }
+    ready.swap(later);
+  }
+}
+
+Schedule ccn::synth::listHops(const Fabric &fabric,
+                              const Collective &collective,
+                              const std::vector<Hop> &hops,
+                              const std::vector<int> &stepOf) {
+  Schedule schedule;
+  schedule.collective = collective;
+  schedule.topology = fabric.topology.name;
+  schedule.hosts = fabric.hosts;
+  std::vector<std::vector<int>> setsOf = setsOfEdges(fabric);
+  int last = -1;
+  for (int step : stepOf)
+    last = std::max(last, step);
+  std::vector<std::vector<int>> steps(last + 1);
+  for (size_t i = 0; i < hops.size(); ++i)
+    steps[stepOf[i]].push_back(static_cast<int>(i));
+  for (std::vector<int> &members : steps) {
+    if (members.empty())
+      continue;
+    orderBySlots(fabric, hops, setsOf, members);
+    Step &step = schedule.steps.emplace_back();
+    step.sends.reserve(members.size());
+    for (int i : members) {
+      const FabricEdge &edge = fabric.edges[hops[i].edge];
+      step.sends.push_back(
+          {hops[i].chunk, edge.src, edge.dst, SendOp::Copy, hops[i].edge, {}});
+    }
+  }
+  fitRounds(schedule, fabric);
+  return schedule;
+}
+
+Placed ccn::synth::placeHops(const Fabric &fabric, const Collective &collective,
+                             const std::vector<Hop> &hops, double slack) {
+  std::vector<std::vector<int>> setsOf = setsOfEdges(fabric);
+  Placed best;
+  best.busiest = busiestSet(fabric, hops);
+  int depth = 1;
+  std::vector<int> depths(hops.size(), 1), bestSteps;
+  for (size_t i = 0; i < hops.size(); ++i) {
+    if (hops[i].parent >= 0)
+      depths[i] = depths[hops[i].parent] + 1;
+    depth = std::max(depth, depths[i]);
+  }
+  double goal = best.busiest / (1 - slack);
+  std::vector<int> tries = {depth};
+  if (depth > 1)
+    tries = {depth + 1, 2 * depth, 3 * depth, 4 * depth, 6 * depth};
+  for (int steps : tries) {
+    Timer timer(fabric, hops, setsOf, best.busiest, steps);
+    timer.run(goal);
+    if (bestSteps.empty() || timer.total() < best.total * (1 - slack / 4)) {
+      best.total = timer.total();
+      bestSteps = timer.steps();
+    }
+    if (best.total <= goal)
+      break;
+  }
+  best.schedule = listHops(fabric, collective, hops, bestSteps);
+  return best;
+}

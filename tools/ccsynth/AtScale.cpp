@@ -1,0 +1,303 @@
+//===- AtScale.cpp - Schedules by trees and flows -------------------------===//
+//
+// The commands trees and flows. Of several methods the one whose schedule is
+// predicted to be the fastest counts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "synth/BalancedTrees.h"
+#include "synth/FlowSchedule.h"
+#include "synth/Hierarchy.h"
+#include "synth/NodeBalance.h"
+
+#include <chrono>
+#include <cstdio>
+
+namespace ccn::synth {
+
+namespace {
+
+/// What part of the optimal throughput is enough not to look for more.
+constexpr double enough = 0.97;
+/// On more GPUs packing takes long, and balanced trees come first.
+constexpr int manyRanks = 32;
+/// Packed trees that make more sends are not scheduled.
+constexpr int64_t mostSends = 4000000;
+
+/// A schedule by trees.
+struct Trees {
+  Schedule schedule;
+  /// With the ways that the trees need.
+  Fabric fabric;
+  /// A line for each direction, for people.
+  std::vector<std::string> lines;
+  /// Microseconds that no such schedule can do without for each byte of the
+  /// buffer; 0: unknown.
+  double idealUs = 0;
+  /// At the size that counts: the predicted time.
+  double us = 0;
+
+  double share(double bytes) const { return us > 0 ? idealUs * bytes / us : 1; }
+};
+
+} // namespace
+
+/// The better of the two predictions.
+static Result<double> predict(const Schedule &schedule, const Fabric &fabric,
+                              double bytes) {
+  Result<Timing> timing = simulate(schedule, fabric, bytes);
+  if (!timing)
+    return timing.status();
+  return std::min(timing->eventUs, timing->stepwiseUs);
+}
+
+static std::string treeLine(int64_t trees, const std::string &how, double algbw,
+                            const RoundBound &bound, const Fabric &fabric) {
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "%lld trees a rank, %s %.2f GB/s of gathered bytes: ",
+                static_cast<long long>(trees), how.c_str(), algbw);
+  return text + describe(bound, fabric);
+}
+
+static Result<Trees> packedTrees(const Fabric &machine, CollectiveKind kind,
+                                 const TreesCommand &c, const Limits &limits,
+                                 double bytes) {
+  Trees trees;
+  trees.fabric = machine;
+  std::vector<Forest> forests;
+  int64_t pairs = int64_t(machine.ranks) * std::max(1, machine.ranks - 1);
+  Result<Schedule> schedule =
+      treeSchedule(trees.fabric, kind, c.pieces, limits, &forests,
+                   static_cast<int>(std::max<int64_t>(64, mostSends / pairs)));
+  if (!schedule)
+    return schedule.status();
+  for (const Forest &forest : forests) {
+    trees.lines.push_back(treeLine(forest.treesPerRank, "optimal at",
+                                   forest.algbwGBps, forest.bound, machine));
+    trees.idealUs += 1 / (forest.algbwGBps * 1000);
+  }
+  trees.schedule = std::move(*schedule);
+  Result<double> us = predict(trees.schedule, trees.fabric, bytes);
+  if (!us)
+    return us.status();
+  trees.us = *us;
+  return trees;
+}
+
+static Result<Trees> evenTrees(const Fabric &machine, CollectiveKind kind,
+                               const Groups &groups, const TreesCommand &c,
+                               const Limits &limits, double bytes) {
+  BalancedOptions options;
+  options.pieces = c.pieces;
+  options.limits = limits;
+  Result<BalancedTrees> made = balancedTrees(machine, kind, groups, options);
+  if (!made)
+    return made.status();
+  Trees trees;
+  trees.fabric = machine;
+  size_t size = static_cast<size_t>(machine.ranks);
+  if (!groups.empty())
+    size = groups[0].size();
+  for (const std::vector<int> &group : groups)
+    size = std::max(size, group.size());
+  for (size_t i = 0; i < made->bounds.size(); ++i) {
+    double rate = made->bounds[i].roundsPerChunk.value();
+    double algbw = static_cast<double>(size) * machine.unitGBps / rate;
+    char how[64];
+    std::snprintf(how, sizeof how, "balanced, %.2f %% of",
+                  100 * made->shares[i]);
+    trees.lines.push_back(
+        treeLine(made->treesPerRank, how, algbw, made->bounds[i], machine));
+    trees.idealUs += 1 / (algbw * 1000);
+  }
+  trees.schedule = std::move(made->schedule);
+  Result<double> us = predict(trees.schedule, trees.fabric, bytes);
+  if (!us)
+    return us.status();
+  trees.us = *us;
+  return trees;
+}
+
+/// The better of packed and balanced trees; the second is only tried where the
+/// first loses more than a little.
+static Result<Trees> bestTrees(const Fabric &fabric, CollectiveKind kind,
+                               const Groups &groups, const TreesCommand &c,
+                               const Limits &limits, double bytes) {
+  auto packed = [&] { return packedTrees(fabric, kind, c, limits, bytes); };
+  auto even = [&] { return evenTrees(fabric, kind, groups, c, limits, bytes); };
+  if (!groups.empty())
+    return even();
+  bool large = fabric.ranks > manyRanks;
+  Result<Trees> first = large ? even() : packed();
+  if (first && first->share(bytes) >= enough)
+    return first;
+  Result<Trees> second = large ? packed() : even();
+  if (!second || (first && first->us <= second->us))
+    return first ? std::move(first) : std::move(second);
+  return second;
+}
+
+int runTrees(const TreesCommand &c) {
+  Result<std::vector<double>> bytes = parseSizes(c.sizes);
+  if (!bytes)
+    return fail(bytes.status(), Usage);
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.status());
+  std::optional<CollectiveKind> kind =
+      parseCollectiveKind(c.problem.collective);
+  if (!kind)
+    return fail("expected all_gather, reduce_scatter or all_reduce, found \"" +
+                c.problem.collective + "\"");
+  Result<Groups> groups = c.problem.parseGroups(fabric->ranks);
+  if (!groups)
+    return fail(groups.status());
+  if (c.hierarchical && !groups->empty())
+    return fail("--hierarchical takes no groups", Usage);
+  Limits limits = Limits::seconds(c.timeLimit, &interrupted);
+  double size = bytes->empty() ? 1e9 : bytes->back();
+  Result<Trees> trees = error("");
+  if (c.hierarchical) {
+    Result<Schedule> schedule =
+        hierarchicalSchedule(*fabric, *kind, c.pieces, limits);
+    if (schedule)
+      trees = Trees{std::move(*schedule), *fabric, {}, 0, 0};
+    else
+      trees = schedule.status();
+  } else {
+    trees = bestTrees(*fabric, *kind, *groups, c, limits, size);
+  }
+  if (!trees)
+    return fail(trees.status(),
+                trees.message() == "out of time" ? NoneFound : InputWrong);
+  const Schedule &schedule = trees->schedule;
+  std::string wrong = check(schedule, &trees->fabric);
+  if (!wrong.empty())
+    return fail("the schedule does not pass its check (a bug): " + wrong,
+                Failed);
+  for (const std::string &line : trees->lines)
+    std::fprintf(stderr, "%s\n", line.c_str());
+  std::fprintf(stderr, "%s: %zu steps, %d sends; checked\n",
+               schedule.collective.name.c_str(), schedule.steps.size(),
+               schedule.totalSends());
+  if (!bytes->empty()) {
+    if (int code = printTimes(schedule, trees->fabric, *bytes))
+      return code;
+    // The halves of an all_reduce may overlap.
+    if (trees->idealUs > 0)
+      std::printf("at %.0f bytes: %.2f %% of the optimal throughput%s\n", size,
+                  100 * trees->share(size),
+                  trees->lines.size() > 1 ? " of its halves one by one" : "");
+  }
+  if (int code = drawGantt(c.gantt, schedule, trees->fabric, *bytes))
+    return code;
+  if (c.output.empty() && (c.quiet || !bytes->empty()))
+    return Done;
+  return emit(c.output, writeSchedule(schedule, &trees->fabric));
+}
+
+namespace {
+
+/// A schedule by flows, or by balancing nodes.
+struct Flows {
+  Schedule schedule;
+  Fraction bound;
+  int multiplier = 1;
+  std::string proof, remark;
+};
+
+} // namespace
+
+static Result<Flows> findFlows(Fabric &fabric, const FlowsCommand &c) {
+  int granule = c.problem.granule(fabric.ranks);
+  auto collectiveOf = [&](int k) -> Result<Collective> {
+    Result<Collective> loaded = c.problem.load(fabric, k * granule);
+    if (loaded && loaded->kind == CollectiveKind::Custom &&
+        c.problem.groupTexts.empty())
+      return repeated(*loaded, k);
+    return loaded;
+  };
+  FlowOptions options;
+  options.multiplier = c.multiplier;
+  options.steps = c.steps;
+  options.limits = Limits::seconds(c.timeLimit, &interrupted);
+  std::optional<Flows> balanced;
+  double share = 0;
+  if (parseCollectiveKind(c.problem.collective) == CollectiveKind::AllToAllV &&
+      c.multiplier == 0 && c.steps == 0)
+    if (Result<NodeBalanced> made = nodeBalanced(fabric, collectiveOf)) {
+      share = made->share;
+      balanced = Flows{std::move(made->schedule), made->bound.roundsPerChunk,
+                       made->multiplier, describe(made->bound, fabric),
+                       ", nodes balanced"};
+      // Counts have no symmetries: the program would be too large.
+      if (share >= enough || fabric.ranks > manyRanks)
+        return std::move(*balanced);
+    }
+  Result<FlowScheduleResult> result =
+      flowSchedule(fabric, collectiveOf, options);
+  if (!result && balanced)
+    return std::move(*balanced);
+  if (!result)
+    return result.status();
+  double least = result->bound.value() * result->multiplier;
+  if (balanced && share >= least / roundsOfSteps(fabric, result->schedule))
+    return std::move(*balanced);
+  return Flows{std::move(result->schedule), result->bound, result->multiplier,
+               "lengths of links",
+               result->whole ? "" : ", chunks rounded from the flow"};
+}
+
+int runFlows(const FlowsCommand &c) {
+  Result<std::vector<double>> bytes = parseSizes(c.sizes);
+  if (!bytes)
+    return fail(bytes.status(), Usage);
+  Result<Fabric> fabric = c.problem.fabric();
+  if (!fabric)
+    return fail(fabric.status());
+  auto begin = std::chrono::steady_clock::now();
+  Result<Flows> flows = findFlows(*fabric, c);
+  if (!flows)
+    return fail(flows.status(),
+                flows.message() == "out of time" ? NoneFound : InputWrong);
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const Schedule &schedule = flows->schedule;
+  std::string wrong = check(schedule, &*fabric);
+  if (!wrong.empty())
+    return fail("the schedule does not pass its check (a bug): " + wrong,
+                Failed);
+  double least = flows->bound.value() * flows->multiplier;
+  std::fprintf(
+      stderr,
+      "%s on %s: %d chunks a node, %zu steps, %d rounds, %d sends; "
+      "checked; found in %.2f s\nno schedule needs less than %s rounds "
+      "for each of the %d times (%s): %.2f %% of the optimal "
+      "throughput%s\n",
+      schedule.collective.name.c_str(), fabric->topology.name.c_str(),
+      schedule.collective.chunksPerNode, schedule.steps.size(),
+      schedule.totalRounds(), schedule.totalSends(), took.count(),
+      flows->bound.str().c_str(), flows->multiplier, flows->proof.c_str(),
+      100 * least / roundsOfSteps(*fabric, schedule), flows->remark.c_str());
+  if (!bytes->empty()) {
+    if (int code = printTimes(schedule, *fabric, *bytes))
+      return code;
+    double buffer = bytes->back();
+    Result<double> us = predict(schedule, *fabric, buffer);
+    if (!us)
+      return fail(us.status());
+    double ideal = least * buffer / schedule.collective.bufferChunks /
+                   (fabric->unitGBps * 1000);
+    std::printf("at %.0f bytes: %.2f %% of the optimal throughput\n", buffer,
+                100 * ideal / *us);
+  }
+  if (int code = drawGantt(c.gantt, schedule, *fabric, *bytes))
+    return code;
+  if (c.output.empty() && (c.quiet || !bytes->empty()))
+    return Done;
+  return emit(c.output, writeSchedule(schedule, &*fabric));
+}
+
+} // namespace ccn::synth
