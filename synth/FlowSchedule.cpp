@@ -62,7 +62,8 @@ public:
   /// Whether a round carries so much that few whole rounds say little.
   bool isFine() const {
     return !fabric.linkCap.empty() &&
-           *std::min_element(fabric.linkCap.begin(), fabric.linkCap.end()) > 64;
+           *std::min_element(fabric.linkCap.begin(), fabric.linkCap.end()) >
+               1000;
   }
   Schedule place(const Collective &collective, int multiplier, int steps) const;
   int longest() const;

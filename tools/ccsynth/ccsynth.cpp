@@ -59,6 +59,7 @@ static std::string wrongArgument(const CLI::App &app,
     return "";
   return ccn::cli::unknownArgument(*commands.front(), unknown.front());
 }
+
 static const char *ganttText = "an SVG file for the links over time, at the "
                                "last size";
 
