@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 using namespace ccn::synth;
 
@@ -212,34 +213,58 @@ static void sortByKey(std::vector<int> &list, size_t keys, Key key) {
   list = std::move(sorted);
 }
 
-/// Orders the hops of one step as links could serve them, in slots in which
-/// each carries as much: of those that fit into a slot the ones over links with
-/// most left to carry. Where that would take long, as they come.
-static void orderBySlots(const Fabric &fabric, const std::vector<Hop> &hops,
-                         const std::vector<std::vector<int>> &setsOf,
-                         std::vector<int> &members) {
-  constexpr double mostWork = 2e7;
-  constexpr size_t levels = 512;
+namespace {
+
+/// The hops of one step, in an order in which links could serve them: in slots
+/// in which each link carries as much.
+class Slots {
+public:
+  Slots(const Fabric &fabric, const std::vector<Hop> &hops,
+        const std::vector<std::vector<int>> &setsOf, std::vector<int> members);
+
+  std::vector<int> order();
+
+private:
+  /// Slot by slot, of those that fit the hops over links with most left to
+  /// carry, else as they are listed. How many slots that takes.
+  size_t fill(std::vector<int> ready, std::vector<int> &result) const;
+
+  const Fabric &fabric;
+  const std::vector<Hop> &hops;
+  const std::vector<std::vector<int>> &setsOf;
+  std::vector<int> members;
+  /// Rounds that each set needs, the longest, and those of a slot.
+  std::vector<double> needs;
+  double longest = 0, slot = 0;
+};
+
+} // namespace
+
+Slots::Slots(const Fabric &fabric, const std::vector<Hop> &hops,
+             const std::vector<std::vector<int>> &setsOf, std::vector<int> all)
+    : fabric(fabric), hops(hops), setsOf(setsOf), members(std::move(all)),
+      needs(fabric.sets.size()) {
   sortByKey(members, static_cast<size_t>(fabric.hosts), [&](int i) {
     const FabricEdge &edge = fabric.edges[hops[i].edge];
     return static_cast<size_t>((edge.dst - edge.src + fabric.hosts) %
                                fabric.hosts);
   });
-  std::vector<double> rest(fabric.sets.size());
-  double slot = 0, longest = 0;
   for (int i : members)
     for (int s : setsOf[hops[i].edge]) {
-      rest[s] += 1.0 / fabric.sets[s].cap;
+      needs[s] += 1.0 / fabric.sets[s].cap;
       slot = std::max(slot, 1.0 / fabric.sets[s].cap);
-      longest = std::max(longest, rest[s]);
+      longest = std::max(longest, needs[s]);
     }
-  if (longest / slot * static_cast<double>(members.size()) > mostWork)
-    return;
-  std::vector<int> ready = std::move(members), later;
-  members.clear();
+}
+
+size_t Slots::fill(std::vector<int> ready, std::vector<int> &result) const {
+  constexpr size_t levels = 512;
+  std::vector<int> later;
+  std::vector<double> rest = needs;
   std::vector<int64_t> left(fabric.sets.size());
-  while (!ready.empty()) {
-    longest = *std::max_element(rest.begin(), rest.end());
+  size_t slots = 0;
+  for (; !ready.empty(); ++slots) {
+    double most = *std::max_element(rest.begin(), rest.end());
     for (size_t s = 0; s < left.size(); ++s)
       left[s] = std::max<int64_t>(
           1, static_cast<int64_t>(fabric.sets[s].cap * slot + 1e-9));
@@ -248,7 +273,7 @@ static void orderBySlots(const Fabric &fabric, const std::vector<Hop> &hops,
       for (int s : setsOf[hops[i].edge])
         lag = std::max(lag, rest[s]);
       return levels - 1 -
-             static_cast<size_t>(std::clamp(lag / longest, 0.0, 1.0) *
+             static_cast<size_t>(std::clamp(lag / most, 0.0, 1.0) *
                                  (levels - 1));
     });
     later.clear();
@@ -263,10 +288,37 @@ static void orderBySlots(const Fabric &fabric, const std::vector<Hop> &hops,
         --left[s];
         rest[s] -= 1.0 / fabric.sets[s].cap;
       }
-      members.push_back(i);
+      result.push_back(i);
     }
     ready.swap(later);
   }
+  return slots;
+}
+
+std::vector<int> Slots::order() {
+  // What may be spent, in hops times slots.
+  constexpr double mostWork = 2e7;
+  constexpr int mostTries = 200;
+  double work = longest / slot * static_cast<double>(members.size());
+  if (work > mostWork)
+    return members;
+  std::vector<int> best;
+  size_t fewest = fill(members, best);
+  auto enough = static_cast<size_t>(std::ceil(longest / slot * 1.02 - 1e-9));
+  // Another order may need fewer.
+  std::mt19937 random(1);
+  int tries = static_cast<int>(std::min<double>(mostTries, mostWork / work));
+  for (int k = 1; k < tries && fewest > enough; ++k) {
+    std::vector<int> shuffled = members, result;
+    for (size_t i = shuffled.size(); i-- > 1;)
+      std::swap(shuffled[i], shuffled[random() % (i + 1)]);
+    size_t slots = fill(std::move(shuffled), result);
+    if (slots >= fewest)
+      continue;
+    fewest = slots;
+    best = std::move(result);
+  }
+  return best;
 }
 
 Schedule ccn::synth::listHops(const Fabric &fabric,
@@ -287,7 +339,7 @@ Schedule ccn::synth::listHops(const Fabric &fabric,
   for (std::vector<int> &members : steps) {
     if (members.empty())
       continue;
-    orderBySlots(fabric, hops, setsOf, members);
+    members = Slots(fabric, hops, setsOf, std::move(members)).order();
     Step &step = schedule.steps.emplace_back();
     step.sends.reserve(members.size());
     for (int i : members) {
