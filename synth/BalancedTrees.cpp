@@ -23,7 +23,7 @@ constexpr double steepness = 20, steepest = 120;
 constexpr double relayDelay = 0.5;
 constexpr int mostPasses = 40, passesInVain = 6;
 /// Prices that are looked at, for one number of trees and steps, and in all.
-constexpr int64_t someWork = 400'000'000, mostWork = 6'000'000'000;
+constexpr int64_t someWork = 400'000'000, mostWork = 2'500'000'000;
 
 /// Trees for all ranks of all groups, in an all_gather of some steps.
 class Balancer {

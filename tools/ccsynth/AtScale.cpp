@@ -21,8 +21,9 @@ namespace {
 
 /// What part of the optimal throughput is enough not to look for more.
 constexpr double enough = 0.97;
-/// On more GPUs packing takes long, and balanced trees come first.
-constexpr int manyRanks = 32;
+/// On more GPUs packing takes long, and other trees come first; on very many it
+/// is left to where nothing else does.
+constexpr int manyRanks = 32, veryManyRanks = 64;
 /// Packed trees that make more sends are not scheduled.
 constexpr int64_t mostSends = 4000000;
 
@@ -121,23 +122,77 @@ static Result<Trees> evenTrees(const Fabric &machine, CollectiveKind kind,
   return trees;
 }
 
-/// The better of packed and balanced trees; the second is only tried where the
-/// first loses more than a little.
+/// Trees in the nodes of a machine and between them, with as many pieces as
+/// asked for, or more.
+static Result<Trees> nodeTrees(const Fabric &machine, CollectiveKind kind,
+                               const TreesCommand &c, const Limits &limits,
+                               double bytes) {
+  Trees trees;
+  trees.fabric = machine;
+  for (int more : {1, 8}) {
+    if (more > 1 && (trees.share(bytes) >= enough ||
+                     trees.schedule.totalSends() * int64_t(more) > mostSends))
+      break;
+    Result<Schedule> schedule =
+        hierarchicalSchedule(machine, kind, c.pieces * more, limits);
+    if (!schedule)
+      return schedule.status();
+    Result<double> us = predict(*schedule, machine, bytes);
+    if (!us)
+      return us.status();
+    if (more == 1)
+      for (bool reduce : {false, true}) {
+        if (kind == (reduce ? CollectiveKind::AllGather
+                            : CollectiveKind::ReduceScatter))
+          continue;
+        RoundBound bound = roundBound(
+            reduce ? reversed(machine) : machine,
+            *makeCollective(CollectiveKind::AllGather, machine.ranks, 1));
+        double algbw =
+            machine.ranks * machine.unitGBps / bound.roundsPerChunk.value();
+        char text[96];
+        std::snprintf(text, sizeof text,
+                      "trees in and between nodes, of at most %.2f GB/s of "
+                      "gathered bytes: ",
+                      algbw);
+        trees.lines.push_back(text + describe(bound, machine));
+        trees.idealUs += 1 / (algbw * 1000);
+      }
+    if (more > 1 && *us >= trees.us)
+      break;
+    trees.us = *us;
+    trees.schedule = std::move(*schedule);
+  }
+  return trees;
+}
+
+/// The best of packed and balanced trees, and of those in and between nodes;
+/// the next are only tried where the ones before lose more than a little.
 static Result<Trees> bestTrees(const Fabric &fabric, CollectiveKind kind,
                                const Groups &groups, const TreesCommand &c,
                                const Limits &limits, double bytes) {
-  auto packed = [&] { return packedTrees(fabric, kind, c, limits, bytes); };
-  auto even = [&] { return evenTrees(fabric, kind, groups, c, limits, bytes); };
-  if (!groups.empty())
-    return even();
-  bool large = fabric.ranks > manyRanks;
-  Result<Trees> first = large ? even() : packed();
-  if (first && first->share(bytes) >= enough)
-    return first;
-  Result<Trees> second = large ? packed() : even();
-  if (!second || (first && first->us <= second->us))
-    return first ? std::move(first) : std::move(second);
-  return second;
+  std::optional<Result<Trees>> best;
+  auto tryTrees = [&](Result<Trees> trees) {
+    if (!best || !*best || (trees && trees->us < (*best)->us))
+      if (!best || trees)
+        best = std::move(trees);
+    return *best && (*best)->share(bytes) >= enough;
+  };
+  auto even = [&] {
+    return tryTrees(evenTrees(fabric, kind, groups, c, limits, bytes));
+  };
+  auto packed = [&] {
+    return tryTrees(packedTrees(fabric, kind, c, limits, bytes));
+  };
+  if (!groups.empty()) {
+    even();
+  } else if (fabric.ranks <= manyRanks) {
+    packed() || even();
+  } else if (!tryTrees(nodeTrees(fabric, kind, c, limits, bytes)) && !even() &&
+             (fabric.ranks <= veryManyRanks || !*best)) {
+    packed();
+  }
+  return std::move(*best);
 }
 
 int runTrees(const TreesCommand &c) {
