@@ -65,7 +65,17 @@ public:
            *std::min_element(fabric.linkCap.begin(), fabric.linkCap.end()) >
                1000;
   }
-  Schedule place(const Collective &collective, int multiplier, int steps) const;
+  /// A chunk on its way.
+  struct Trip {
+    int chunk, offset;
+    const Way *way;
+  };
+  /// Whole chunks for the ways, those of long ones first.
+  std::vector<Trip> trips(const Collective &collective, int multiplier) const;
+  Schedule place(const Collective &collective, const std::vector<Trip> &trips,
+                 int steps) const;
+  Schedule placeByPrices(const Collective &collective,
+                         const std::vector<Trip> &trips) const;
   int longest() const;
 
 private:
@@ -321,9 +331,8 @@ int Builder::longest() const {
   return static_cast<int>(most);
 }
 
-/// Gives whole chunks to the ways, and hops to steps.
-Schedule Builder::place(const Collective &collective, int multiplier,
-                        int steps) const {
+std::vector<Builder::Trip> Builder::trips(const Collective &collective,
+                                          int multiplier) const {
   // The chunks of each pair, in order.
   std::map<std::pair<int, int>, std::vector<int>> chunks;
   for (size_t c = 0; c < collective.chunks.size(); ++c) {
@@ -331,10 +340,6 @@ Schedule Builder::place(const Collective &collective, int multiplier,
     if (!chunk.post.empty() && chunk.post[0] != chunk.pre[0])
       chunks[{chunk.pre[0], chunk.post[0]}].push_back(static_cast<int>(c));
   }
-  struct Trip {
-    int chunk, offset;
-    const Way *way;
-  };
   std::vector<Trip> trips;
   for (auto &[pair, list] : chunks) {
     auto [u, v] = pair;
@@ -367,6 +372,22 @@ Schedule Builder::place(const Collective &collective, int multiplier,
                      size_t x = a.way->edges.size(), y = b.way->edges.size();
                      return x != y ? x > y : a.offset < b.offset;
                    });
+  return trips;
+}
+
+Schedule Builder::placeByPrices(const Collective &collective,
+                                const std::vector<Trip> &trips) const {
+  std::vector<Hop> hops;
+  for (const Trip &trip : trips)
+    for (size_t i = 0; i < trip.way->edges.size(); ++i)
+      hops.push_back({trip.chunk, trip.way->edges[i],
+                      i == 0 ? -1 : static_cast<int>(hops.size()) - 1});
+  return placeHops(fabric, collective, hops).schedule;
+}
+
+/// Gives hops to the first steps with room.
+Schedule Builder::place(const Collective &collective,
+                        const std::vector<Trip> &trips, int steps) const {
   std::vector<std::vector<int>> setsOf(fabric.edges.size());
   std::vector<int64_t> load(fabric.sets.size());
   for (size_t s = 0; s < fabric.sets.size(); ++s)
@@ -456,19 +477,24 @@ Result<FlowScheduleResult> ccn::synth::flowSchedule(
       return error(base->name + ": expected " + std::to_string(k) + " times " +
                    std::to_string(base->chunks.size()) + " chunks, found " +
                    std::to_string(collective->chunks.size()));
-    for (int steps : tries) {
-      if (best > 0 && options.limits.expired())
-        break;
-      Schedule schedule = builder.place(*collective, k, steps);
+    auto trips = builder.trips(*collective, k);
+    auto take = [&](Schedule schedule) {
       double used = result.bound.value() * k /
                     (builder.isFine() ? roundsOfSteps(fabric, schedule)
                                       : schedule.totalRounds());
       if (used <= best)
-        continue;
+        return;
       best = used;
       result.schedule = std::move(schedule);
       result.multiplier = k;
+    };
+    for (int steps : tries) {
+      if (best > 0 && options.limits.expired())
+        break;
+      take(builder.place(*collective, trips, steps));
     }
+    if (best < 0.97 && options.steps <= 0 && !options.limits.expired())
+      take(builder.placeByPrices(*collective, trips));
     if (options.multiplier > 0 || best > 0.98 || 2 * k > builder.most())
       break;
   }
