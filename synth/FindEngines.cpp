@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "synth/BalancedTrees.h"
 #include "synth/Bound.h"
 #include "synth/BreadthFirst.h"
 #include "synth/Compose.h"
@@ -13,6 +14,7 @@
 #include "synth/FlowSchedule.h"
 #include "synth/Hierarchy.h"
 #include "synth/Matching.h"
+#include "synth/NodeBalance.h"
 #include "synth/Pareto.h"
 
 #include <algorithm>
@@ -345,6 +347,44 @@ void matching(FindSearch &search, uint64_t firstSeed) {
   }
 }
 
+/// Trees by the prices of links: of the fewest that come near the bound, and
+/// more, which fill links earlier.
+void growTrees(FindSearch &search) {
+  constexpr int mostPieces = 16, triesInVain = 2;
+  double best = 0;
+  int vain = 0;
+  for (int pieces = 1; pieces <= mostPieces && vain < triesInVain;
+       pieces *= 2) {
+    BalancedOptions options;
+    options.pieces = pieces;
+    options.seed = search.seed;
+    options.limits = search.limits;
+    Result<BalancedTrees> made = balancedTrees(
+        *search.fabric, search.collective.kind, Groups(), options);
+    if (!made)
+      return;
+    double us = search.offer(
+        "balanced trees",
+        "balanced trees, " + counted(made->treesPerRank, "tree") + " a rank",
+        std::move(made->schedule), search.fabric);
+    vain = best == 0 || us < best ? 0 : vain + 1;
+    best = best == 0 ? us : std::min(best, us);
+  }
+}
+
+/// Point-to-point traffic that is balanced over the NICs of each node.
+void nodes(FindSearch &search) {
+  int unit = search.collective.kind == CollectiveKind::AllToAll
+                 ? search.fabric->ranks
+                 : 1;
+  Result<NodeBalanced> made = nodeBalanced(
+      *search.fabric, [&](int k) { return search.collectiveOf(k * unit); });
+  if (!made)
+    return;
+  search.offer("nodes", "balanced nodes, " + counted(made->multiplier, "time"),
+               std::move(made->schedule), search.fabric);
+}
+
 void flows(FindSearch &search) {
   int unit = search.collective.kind == CollectiveKind::AllToAll
                  ? search.fabric->ranks
@@ -450,8 +490,10 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
   std::vector<FindEngine> engines = {{"textbook", textbook}};
   if (copied || kind == Broadcast || kind == Reduce)
     engines.push_back({"breadth-first", breadthFirst});
-  if (isPointToPoint(collective))
+  if (isPointToPoint(collective)) {
+    engines.push_back({"nodes", nodes});
     engines.push_back({"flows", flows});
+  }
   if (copied) {
     engines.push_back({"hierarchy", [kind](FindSearch &search) {
                          offerPieces(search, "hierarchy", "piece", 16,
@@ -470,6 +512,7 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
                                                              search.limits);
                                        });
                          }});
+    engines.push_back({"balanced trees", growTrees});
   }
   engines.push_back({"bounds", bounds});
   if (fabric.ranks <= mostSearched)

@@ -74,15 +74,15 @@ struct Problem {
         "(JSON), NCCL's dump (.xml) or nvidia-smi topo -m (.txt)");
     if (required)
       option->required();
+    addWithout(app, without);
     if (!withUnit)
       return;
     app->add_option("--unit", unit,
                     "GB/s that carry one chunk a round (default: the greatest "
                     "common divisor of the capacities)")
         ->check(CLI::PositiveNumber);
-    addWithout(app, without);
   }
-  void addCollective(CLI::App *app) {
+  void addCollective(CLI::App *app, bool withGroups = true) {
     app->add_option("-c,--collective", collective,
                     "all_gather, reduce_scatter, all_reduce, broadcast, "
                     "reduce, gather, scatter, all_to_all, all_to_allv, or a "
@@ -94,6 +94,8 @@ struct Problem {
     app->add_option("--root", root,
                     "the root of a rooted collective (of each group: its place "
                     "in the group)");
+    if (!withGroups)
+      return;
     app->add_option("--group", groupTexts,
                     "ranks that do the collective among themselves, as "
                     "0,1,4-7; may be repeated")
