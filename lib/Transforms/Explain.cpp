@@ -54,10 +54,11 @@ public:
     Traffic traffic = trafficOf(program);
     remark::analysis(program.getLoc(), options("program")) << remark::add(
         "program '{0}' receives {1} from other ranks, moves {2} "
-        "through memory and launches {3} kernels, on the rank "
+        "through memory and launches {3} kernel{4}, on the rank "
         "that does most",
         program.getSymName().str(), describeBytes(traffic.received),
-        describeBytes(traffic.memory), traffic.launches);
+        describeBytes(traffic.memory), traffic.launches,
+        traffic.launches == 1 ? "" : "s");
   }
 
 private:

@@ -93,11 +93,15 @@ int Problem::granule(int ranks) const {
 Result<Collective> Problem::load(const Fabric &fabric, int chunkCount) const {
   Counts matrix;
   if (!counts.empty()) {
-    Result<std::string> text = readFile(counts);
-    if (!text)
-      return text.status();
+    // Standard input can be read once only.
+    if (!countsText) {
+      Result<std::string> text = readFile(counts);
+      if (!text)
+        return text.status();
+      countsText = std::make_shared<const std::string>(*std::move(text));
+    }
     Result<Counts> read =
-        parseCounts(*text, counts == "-" ? "<stdin>" : counts);
+        parseCounts(*countsText, counts == "-" ? "<stdin>" : counts);
     if (!read)
       return read.status();
     matrix = std::move(*read);
@@ -335,7 +339,9 @@ int runConvert(const ConvertCommand &c) {
     return emit(c.output, writeSchedule(*schedule, &*fabric));
   }
   if (!c.problem.topology.empty())
-    return fail("--topology: only schedules name links", Usage);
+    return fail("--topology: expected with --to schedule only, as files of other "
+                "formats name no links",
+                Usage);
   bool toPlan = c.to.starts_with("mscclpp");
   if (toPlan && isPlan(*text)) {
     Result<Plan> plan = parsePlan(*text, where);

@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ inline void addWithout(CLI::App *app, std::vector<std::string> &without) {
 struct Problem {
   std::string topology, collective, counts;
   std::vector<std::string> without, groupTexts;
+  /// What the file of counts says, once it was read.
+  mutable std::shared_ptr<const std::string> countsText;
   int chunks = 0, root = 0;
   double unit = 0;
 
