@@ -8,8 +8,8 @@
 #include "lib/Target/Machine.h"
 
 #include "lib/Target/MachineFiles.h"
+#include "lib/Target/MachineJson.h"
 #include "runtime/base/File.h"
-#include "synth/Json.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -22,14 +22,6 @@ namespace {
 
 /// The largest size, so that it can be multiplied by numbers of ranks.
 constexpr int64_t mostBytes = int64_t(1) << 40;
-
-/// Not empty.
-std::string readFilled(const JsonAt &at) {
-  std::string text = at.string();
-  if (text.empty())
-    at.fail("expected a text, found \"\"");
-  return text;
-}
 
 /// What remarks and diagnostics call the machine.
 std::string readName(const JsonAt &at) {
@@ -53,15 +45,6 @@ int64_t readLimit(const JsonAt &at) {
     at.fail("expected a number of bytes, \"never\" or \"always\", found " +
             synth::shortJson(at.json()));
   return at.integer(0, mostBytes);
-}
-
-/// A measured time or speed.
-double readPositive(const JsonAt &at) {
-  double number = at.number();
-  if (!(number >= 1e-3 && number <= 1e6))
-    at.fail("expected a number from 0.001 to 1000000, found " +
-            synth::shortJson(at.json()));
-  return number;
 }
 
 Machine::OneShot readOneShot(const JsonAt &at, bool isInKernel) {
@@ -100,7 +83,7 @@ Machine::Gpu readGpu(const JsonAt &at) {
 }
 
 Machine readMachine(const JsonAt &at) {
-  at.onlyKeys({"name", "measured", "all_reduce", "push", "gpu"});
+  at.onlyKeys({"name", "measured", "all_reduce", "push", "gpu", "rates"});
   Machine machine;
   machine.name = readName(at.at("name"));
   JsonAt measured = at.at("measured");
@@ -124,6 +107,9 @@ Machine readMachine(const JsonAt &at) {
                                            : push;
   if (at.has("gpu"))
     machine.gpu = readGpu(at.at("gpu"));
+  // Whoever predicts reads them (MachineRates.h); they are wrong or right here.
+  if (at.has("rates"))
+    readRates(at.at("rates"));
   return machine;
 }
 
@@ -138,6 +124,21 @@ Machine builtin(std::string_view name) {
 }
 
 } // namespace
+
+std::string ccn::readFilled(const JsonAt &at) {
+  std::string text = at.string();
+  if (text.empty())
+    at.fail("expected a text, found \"\"");
+  return text;
+}
+
+double ccn::readPositive(const JsonAt &at) {
+  double number = at.number();
+  if (!(number >= 1e-3 && number <= 1e6))
+    at.fail("expected a number from 0.001 to 1000000, found " +
+            synth::shortJson(at.json()));
+  return number;
+}
 
 int64_t Machine::Gpu::bytesOfLaunch() const {
   // GB/s are kB/ms.
@@ -166,10 +167,12 @@ bool ccn::isMachineFile(std::string_view nameOrFile) {
          nameOrFile.ends_with(".json");
 }
 
-Result<Machine> ccn::loadMachine(std::string_view nameOrFile) {
-  for (std::string_view name : {ofCpu, ofGpus})
+Result<MachineText> ccn::machineText(std::string_view nameOrFile) {
+  for (std::string_view name : {ofCpu, ofGpus}) {
+    std::string file = std::string(name) + ".json";
     if (nameOrFile == name)
-      return builtin(name);
+      return MachineText{std::string(machineFile(file)), file};
+  }
   std::string path(nameOrFile);
   if (!isMachineFile(nameOrFile))
     return error("expected '", ofCpu, "', '", ofGpus,
@@ -181,7 +184,14 @@ Result<Machine> ccn::loadMachine(std::string_view nameOrFile) {
   if (!*text)
     return error("expected at most ", most, " bytes, found more in '", path,
                  "'");
-  return parseMachine(**text, path);
+  return MachineText{**std::move(text), path};
+}
+
+Result<Machine> ccn::loadMachine(std::string_view nameOrFile) {
+  Result<MachineText> file = machineText(nameOrFile);
+  if (!file)
+    return file.status();
+  return parseMachine(file->text, file->where);
 }
 
 Status ccn::checkMachine(const Machine &machine, const Target &target) {

@@ -14,6 +14,7 @@
 #include "tools/cccompile/Autotune.h"
 #include "tools/cccompile/EmitLayouts.h"
 #include "tools/cccompile/EmitPackage.h"
+#include "tools/cccompile/Predict.h"
 #include "tools/cccompile/Run.h"
 #include "tools/cccompile/Verify.h"
 
@@ -113,7 +114,8 @@ public:
       : options(options), source(source), host(host), diagnostics(diagnostics),
         context(allDialects(), mlir::MLIRContext::Threading::DISABLED),
         verifies(!options.verify.empty()),
-        onlyVerifies(verifies && !options.run && options.emit.empty()) {
+        onlyVerifies(verifies && !options.run && options.emit.empty() &&
+                     options.predict.empty()) {
     context.loadAllAvailableDialects();
   }
 
@@ -144,6 +146,7 @@ private:
   int checkSchedule(mlir::OwningOpRef<mlir::ModuleOp> &applied);
   int verifySchedule();
   int emitCode();
+  int writePrediction();
   int writeResult();
 
   void setOptions();
@@ -187,7 +190,7 @@ void Compilation::setOptions() {
 Phase Compilation::lastPhase() const {
   if (!options.stopAfter.empty())
     return *phaseByName(options.stopAfter);
-  if (options.emit == "plan" || options.emitsCode())
+  if (options.emit == "plan" || options.emitsCode() || !options.predict.empty())
     return Phase::Plan;
   if (options.emit == "layouts")
     return Phase::Parse;
@@ -316,6 +319,22 @@ int Compilation::emitCode() {
              : 2;
 }
 
+int Compilation::writePrediction() {
+  std::optional<std::string> program =
+      chooseProgram(*module, options, diagnostics);
+  if (!program)
+    return 2;
+  std::optional<std::string> text = predictProgram(
+      *module, *program, options, compileOptions.machine, diagnostics);
+  if (!text)
+    return 1;
+  return writeOutput([&](llvm::raw_ostream &os) {
+    if (options.predict == "table")
+      printReport(os, "");
+    os << *text;
+  });
+}
+
 int Compilation::writeResult() {
   if (onlyVerifies)
     return writeOutput([&](llvm::raw_ostream &os) { printReport(os, ""); });
@@ -329,6 +348,8 @@ int Compilation::writeResult() {
   }
   if (options.emitsCode())
     return emitCode();
+  if (!options.predict.empty())
+    return writePrediction();
   if (options.emit == "layouts") {
     if (isMlir(source)) {
       diagnostics.error("--emit layouts: expected .ccn text, found IR");

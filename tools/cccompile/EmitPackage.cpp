@@ -57,12 +57,11 @@ static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
   return ranks == expected;
 }
 
-/// The only program, which is the one that `options` name if they do; if there
-/// are several or none, says why.
-static std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
-                                                const Options &options,
-                                                Diagnostics &diagnostics) {
-  std::string what = options.emitsKernels()     ? "kernels"
+std::optional<std::string> ccn::chooseProgram(mlir::ModuleOp plans,
+                                              const Options &options,
+                                              Diagnostics &diagnostics) {
+  std::string what = !options.predict.empty()   ? "a prediction"
+                     : options.emitsKernels()   ? "kernels"
                      : options.emit == "header" ? "a header"
                      : options.emit == "lib"    ? "a library"
                                                 : "a package";

@@ -34,6 +34,12 @@ struct PackageParts {
   std::vector<codegen::VariantOptions> variants;
 };
 
+/// The program that something is made of: the one that `options` name, or the
+/// only one; its plans are there and finished. If not, it has been reported.
+std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
+                                         const Options &options,
+                                         Diagnostics &diagnostics);
+
 /// What --emit package, lib or header writes of one of the programs in
 /// `parts.plans`: the one that `options` names, or the only one. Kernels are
 /// chosen by the figures of `machine`, or of the target if it has none; what

@@ -7,6 +7,7 @@
 
 #include "tools/cccompile/Options.h"
 
+#include "lib/Target/Machine.h"
 #include "tools/common/CommandLine.h"
 
 using namespace ccn;
@@ -104,6 +105,7 @@ private:
   void checkPhases();
   void checkPrefix();
   void checkMachine();
+  void checkPredict();
   void checkTopology();
   void checkRun();
 
@@ -283,6 +285,18 @@ void CommandLine::addPhases() {
   app.add_flag("--explain", options.explain,
                "say what each primitive of the schedule did, and what others "
                "could still do or why not");
+  app.add_flag(
+         "--predict", options.predict,
+         "predict how long a run takes, on each rank of a machine that need "
+         "not "
+         "be there: GPUs, unless --target or --machine says otherwise. Prints "
+         "a "
+         "line for each launch, with its time, what bounds it, and the bytes "
+         "that it moves. --predict=json writes all launches of all ranks; "
+         "--predict=trace, a timeline for Perfetto, as does -o FILE.json")
+      ->transform(
+          [](std::string text) { return text == "true" ? "table" : text; }, "")
+      ->check(expectOneOf({"table", "json", "trace"}));
   app.add_flag("--round-trip", options.roundTrip,
                "write and read back the IR after each phase, as text and as "
                "bytecode (for tests)");
@@ -359,11 +373,12 @@ void CommandLine::checkOutput() {
 void CommandLine::checkTarget() {
   bool isGiven = !target.empty();
   bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
-                   options.stopAfter == "plan";
+                   options.stopAfter == "plan" || !options.predict.empty();
   if (isGiven && !options.emitsCode() && !isPlanned)
     throw CLI::ValidationError(
-        "--target", "expected --stop-after select or plan, or --emit plan, "
-                    "package, lib, kernels, cuda, ptx or cubin, beside it");
+        "--target", "expected --predict, --stop-after select or plan, or "
+                    "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
+                    "beside it");
   options.target = isGiven ? *parseTarget(target) : Target();
   if (options.emitsKernels() && isGiven && !options.target.isGpu())
     throw CLI::ValidationError("--target", "expected GPUs with --emit " +
@@ -376,6 +391,14 @@ void CommandLine::checkTarget() {
                                                ", found none");
   if (isText && !isGiven)
     options.target = Target::anyGpu();
+  if (!options.predict.empty() && !isGiven) {
+    // Mistakes in the machine's file are reported when it is read again.
+    Result<Machine> machine =
+        options.machine ? loadMachine(*options.machine) : Machine();
+    options.target = options.machine && machine && !machine->gpu
+                         ? Target()
+                         : Target::anyGpu();
+  }
   options.target.cpu = *parseCpu(cpu);
 }
 
@@ -416,11 +439,25 @@ void CommandLine::checkPrefix() {
 void CommandLine::checkMachine() {
   if (options.machine && !options.explain && options.stopAfter != "select" &&
       options.stopAfter != "plan" && options.emit != "plan" &&
-      !options.emitsCode())
+      !options.emitsCode() && options.predict.empty())
     throw CLI::ValidationError(
-        "--machine", "expected --explain, --stop-after select or plan, or "
-                     "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
-                     "beside it");
+        "--machine", "expected --explain, --predict, --stop-after select or "
+                     "plan, or --emit plan, package, lib, kernels, cuda, ptx "
+                     "or cubin, beside it");
+}
+
+void CommandLine::checkPredict() {
+  if (options.predict.empty())
+    return;
+  auto needsNone = [&](bool given, const char *option) {
+    if (given)
+      throw CLI::ValidationError(option, "expected without --predict");
+  };
+  needsNone(!options.emit.empty(), "--emit");
+  needsNone(options.run, "--run");
+  needsNone(!options.stopAfter.empty(), "--stop-after");
+  if (options.predict == "table" && options.output.ends_with(".json"))
+    options.predict = "trace";
 }
 
 void CommandLine::checkTopology() {
@@ -434,11 +471,11 @@ void CommandLine::checkTopology() {
                                "expected --topology beside it");
   if (*topology && options.stopAfter != "select" &&
       options.stopAfter != "plan" && options.emit != "plan" &&
-      !options.emitsCode() && options.verify.empty())
+      !options.emitsCode() && options.verify.empty() && options.predict.empty())
     throw CLI::ValidationError(
-        "--topology", "expected --verify, --stop-after select or plan, or "
-                      "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
-                      "beside it");
+        "--topology", "expected --predict, --verify, --stop-after select or "
+                      "plan, or --emit plan, package, lib, kernels, cuda, ptx "
+                      "or cubin, beside it");
 }
 
 void CommandLine::checkRun() {
@@ -463,6 +500,7 @@ std::optional<int> CommandLine::parse(int argc, char **argv,
     checkPhases();
     checkPrefix();
     checkMachine();
+    checkPredict();
     checkTopology();
     checkRun();
   };

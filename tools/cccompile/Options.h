@@ -58,6 +58,9 @@ struct Options {
   bool jsonDiagnostics = false;
   bool roundTrip = false;
   bool explain = false;
+  /// What is written of the predicted times: "table", "json" or "trace"; not
+  /// predicted if empty.
+  std::string predict;
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
 

@@ -1,0 +1,366 @@
+//===- LaunchSteps.cpp - Launches as steps of a simulation ----------------===//
+
+#include "codegen/predict/LaunchSteps.h"
+
+#include "runtime/plan/GpuAbi.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace ccn;
+using namespace ccn::codegen;
+using namespace ccn::runtime;
+
+namespace {
+
+enum ResourceKind { MemoryOf, CacheOf, LinkOut, LinkIn, CoresOf, Kinds };
+
+double toDouble(int64_t number) { return static_cast<double>(number); }
+
+/// Microseconds of bytes at GB/s, and of operations at Gop/s.
+double usOf(double amount, double perNanosecond) {
+  return amount / perNanosecond / 1000;
+}
+
+/// The tiles of results that products are divided into; the best is taken.
+struct TileSize {
+  int64_t m, n;
+};
+constexpr TileSize libraryTiles[] = {{128, 256}, {256, 128}, {128, 128},
+                                     {64, 256},  {64, 128},  {64, 64}};
+constexpr TileSize largeTile = {128, 128}, smallTile = {64, 64};
+
+double tilesOf(TileSize tile, int64_t m, int64_t n, double batches) {
+  return batches * toDouble(llvm::divideCeilSigned(m, tile.m)) *
+         toDouble(llvm::divideCeilSigned(n, tile.n));
+}
+
+} // namespace
+
+int LaunchSteps::resource(int kind, int of) const {
+  return (rates.isShared ? 0 : of) * Kinds + kind;
+}
+
+void LaunchSteps::demand(Step &step, const Cost &cost) const {
+  auto add = [&](int number, double us, Bound bound) {
+    if (us > 0)
+      step.demands.push_back({number, us, bound});
+  };
+  auto atLeast = [&](double us, Bound bound) {
+    if (us > step.leastUs) {
+      step.leastUs = us;
+      step.leastBound = bound;
+    }
+  };
+  double part = std::min(1.0, cores / toDouble(rates.cores));
+  add(resource(MemoryOf, rank),
+      usOf(cost.readBytes, rates.readGBps) +
+          usOf(cost.writeBytes, rates.writeGBps),
+      Bound::Memory);
+  add(resource(CacheOf, rank), usOf(cost.cacheBytes, rates.cacheGBps),
+      Bound::Cache);
+  double arithmetic = usOf(cost.operations, rates.otherGops) +
+                      usOf(cost.f64Operations, rates.f64Gops);
+  add(resource(CoresOf, rank), arithmetic, Bound::Arithmetic);
+  atLeast(arithmetic / part, Bound::Arithmetic);
+  atLeast(usOf(cost.memoryBytes() + cost.cacheBytes, rates.coreGBps * cores),
+          cost.cacheBytes > cost.memoryBytes() ? Bound::Cache : Bound::Memory);
+  if (rates.isShared)
+    return;
+  double loads = rates.linkGBps / rates.loadGBps, sent = 0, received = 0;
+  auto link = [&](int from, int to, double bytes) {
+    add(resource(LinkOut, from), usOf(bytes, rates.linkGBps), Bound::Link);
+    add(resource(LinkIn, to), usOf(bytes, rates.linkGBps), Bound::Link);
+  };
+  for (auto [to, bytes] : cost.storedBytes) {
+    link(rank, to, bytes);
+    sent += bytes;
+  }
+  for (auto [from, bytes] : cost.loadedBytes) {
+    link(from, rank, bytes * loads);
+    received += bytes * loads;
+  }
+  atLeast(usOf(sent + received, rates.coreLinkGBps * cores), Bound::Link);
+}
+
+void LaunchSteps::addMembers(Step &step, int group, bool signals) {
+  if (signals) {
+    step.signals.push_back(events.arrival(launch, meeting, rank));
+    return;
+  }
+  for (int member : plan.groups[static_cast<size_t>(group)])
+    if (member != rank)
+      step.awaits.push_back(events.arrival(launch, meeting, member));
+}
+
+void LaunchSteps::addBarrier(const BarrierPart &part, bool isAtEdge) {
+  // In the middle, all blocks of a rank wait for each other first.
+  Step arrive{.us = isAtEdge ? 0 : rates.gridUs, .bound = Bound::Flags};
+  addMembers(arrive, part.group, /*signals=*/true);
+  steps.push_back(std::move(arrive));
+  bool isAlone = plan.groups[static_cast<size_t>(part.group)].size() < 2;
+  Step leave{.us = isAlone ? 0 : rates.barrierUs, .bound = Bound::Flags};
+  addMembers(leave, part.group, /*signals=*/false);
+  steps.push_back(std::move(leave));
+  ++meeting;
+}
+
+double LaunchSteps::productTflops(const View &view, bool isLibrary) const {
+  const auto &tflops = isLibrary ? rates.libraryTflops : rates.kernelTflops;
+  auto found = tflops.find(name(typeOf(view)));
+  return found == tflops.end() ? tflops.find("f32")->second : found->second;
+}
+
+/// By waves: all cores compute a tile each at a time. The last wave may leave
+/// some without.
+void LaunchSteps::addProduct(const MatmulPart &p, bool isLibrary, Step &step) {
+  double batches = 1, best = 0;
+  for (int64_t size : p.batch)
+    batches *= toDouble(size);
+  double tflops = productTflops(p.c, isLibrary);
+  double each = tflops * 1e3 / toDouble(rates.cores);
+  auto consider = [&](TileSize tile) {
+    double waves =
+        std::ceil(tilesOf(tile, p.m, p.n, batches) / toDouble(rates.cores));
+    double us =
+        usOf(waves * 2 * toDouble(tile.m * tile.n) * toDouble(p.k), each);
+    best = best == 0 ? us : std::min(best, us);
+  };
+  double size = sizeInBytes(typeOf(p.c));
+  double alone =
+      usOf(2 * batches * toDouble(p.m) * toDouble(p.n) * toDouble(p.k),
+           productTflops(p.c, /*isLibrary=*/false) * 1e3);
+  if (!kernels)
+    return compute(step, alone);
+  if (!isLibrary) {
+    consider(tilesOf(largeTile, p.m, p.n, batches) >= toDouble(rates.cores)
+                 ? largeTile
+                 : smallTile);
+    return compute(step, best);
+  }
+  for (TileSize tile : libraryTiles)
+    consider(tile);
+  // Rows that are not aligned are copied, or the library is as slow as we are.
+  auto isAligned = [&](int64_t length) {
+    constexpr int64_t alignment = 16;
+    return length * static_cast<int64_t>(size) % alignment == 0;
+  };
+  if (p.m > 1 && !(isAligned(p.n) && isAligned(p.k) && isAligned(p.m))) {
+    double elements = toDouble(p.m * p.k + p.k * p.n + p.m * p.n);
+    best += usOf(batches * elements * size, rates.paddedGBps);
+    best = std::min(best, alone);
+  }
+  compute(step, best);
+}
+
+/// Adds what all cores compute in `us`. A GPU's are all there.
+void LaunchSteps::compute(Step &step, double us) const {
+  step.demands.push_back({resource(CoresOf, rank), us, Bound::Tensor});
+  if (kernels)
+    return;
+  double alone = us * toDouble(rates.cores) / cores;
+  if (alone > step.leastUs) {
+    step.leastUs = alone;
+    step.leastBound = Bound::Tensor;
+  }
+}
+
+/// Of loops over the rows of teams: threads of a team wait for each other
+/// before they use what they have summed.
+double LaunchSteps::rowsLatency(const RowsPart &rows) const {
+  double us = 0;
+  if (!kernels)
+    return us;
+  Team team = teamFor(rows, threads, *machine.gpu);
+  bool hasClusters =
+      kernels->kernels[static_cast<size_t>(rank)][launch].properties.clusters;
+  for (const Loop &loop : rows.loops)
+    if (loop.reducedDims > 0)
+      us += hasClusters                ? rates.clusterUs
+            : team.kind != Team::Lanes ? rates.blockUs
+                                       : 0;
+  return us;
+}
+
+/// If a thread has rows to itself that are shorter than the vectors that it
+/// loads otherwise, it has so much less in flight.
+void LaunchSteps::limitNarrowRows(const RowsPart &rows, const Cost &cost,
+                                  Step &step) const {
+  constexpr double vectorBytes = 16;
+  if (isElementwise(rows) ||
+      teamFor(rows, threads, *machine.gpu).kind != Team::Lanes)
+    return;
+  double bytes = vectorBytes;
+  for (const Loop &loop : rows.loops)
+    for (const LoopOperand &operand : loop.inputs)
+      bytes = std::min(bytes,
+                       toDouble(longestRow(rows) * sizeInBytes(operand.type)));
+  double us = usOf(cost.memoryBytes() + cost.cacheBytes,
+                   rates.coreGBps * cores * bytes / vectorBytes);
+  if (us > step.leastUs) {
+    step.leastUs = us;
+    step.leastBound = Bound::Latency;
+  }
+}
+
+/// The work of parts that run at once, after what `step` waits for.
+void LaunchSteps::addWork(llvm::ArrayRef<Part> parts, Step &step) {
+  Cost cost;
+  CostCounter counter(plan, rank, bodies, cache);
+  double latency = 0;
+  bool loadsLinks = false;
+  for (const Part &each : parts) {
+    const auto *rows = std::get_if<RowsPart>(&each);
+    // All threads divide each loop, so no row stays with a team.
+    bool isOfGrid = rows && kernels && !isElementwise(*rows) &&
+                    teamFor(*rows, threads, *machine.gpu).kind == Team::Grid;
+    Cost own = counter.of(each, numberOfPart(), isOfGrid);
+    loadsLinks |= !own.loadedBytes.empty();
+    cost += own;
+    if (rows) {
+      latency += rowsLatency(*rows);
+      if (kernels)
+        limitNarrowRows(*rows, own, step);
+    }
+  }
+  total += cost;
+  step.us += rates.memoryUs + latency + cost.chain * rates.operationUs +
+             (loadsLinks ? rates.linkUs : 0);
+  demand(step, cost);
+  for (const Part &each : parts)
+    if (const auto *product = std::get_if<MatmulPart>(&each)) {
+      addProduct(*product, /*isLibrary=*/false, step);
+    } else if (std::holds_alternative<Conv2dPart>(each)) {
+      compute(step, usOf(cost.flops, rates.convolutionTflops * 1e3));
+    }
+}
+
+/// What is sent arrives while the rest is sent.
+void LaunchSteps::addExchange(const ExchangePart &exchange,
+                              llvm::ArrayRef<Part> parts) {
+  Step send{.us = rates.memoryUs};
+  addMembers(send, exchange.group, /*signals=*/true);
+  steps.push_back(std::move(send));
+  double hops = 1;
+  if (exchange.exchange == Exchange::Schedule)
+    hops = static_cast<double>(
+        plan.schedules[static_cast<size_t>(exchange.schedule)].steps.size());
+  if (plan.groups[static_cast<size_t>(exchange.group)].size() < 2)
+    hops = 0;
+  Step arrive{.us = hops * rates.linkUs, .bound = Bound::Flags};
+  addMembers(arrive, exchange.group, /*signals=*/false);
+  steps.push_back(std::move(arrive));
+  ++meeting;
+  Step work;
+  addWork(parts, work);
+  // The first load was waited for before the exchange.
+  work.us = std::max(0.0, work.us - rates.memoryUs);
+  steps.push_back(std::move(work));
+}
+
+/// The phases of a pipeline run at once, one chunk apart.
+void LaunchSteps::addPipeline(llvm::ArrayRef<Part> parts) {
+  double barriers = 0;
+  const BarrierPart *first = nullptr;
+  for (const Part &each : parts)
+    if (const auto *barrier = std::get_if<BarrierPart>(&each)) {
+      first = first ? first : barrier;
+      ++barriers;
+    }
+  if (first) {
+    Step arrive;
+    addMembers(arrive, first->group, /*signals=*/true);
+    steps.push_back(std::move(arrive));
+    Step leave{.us = barriers * rates.barrierUs, .bound = Bound::Flags};
+    addMembers(leave, first->group, /*signals=*/false);
+    steps.push_back(std::move(leave));
+    meeting += static_cast<size_t>(barriers);
+  }
+  Step work;
+  addWork(parts, work);
+  steps.push_back(std::move(work));
+}
+
+void LaunchSteps::addParts(llvm::ArrayRef<Part> parts, bool isAtEdge) {
+  const Part &first = parts.front();
+  const auto *barrier = std::get_if<BarrierPart>(&first);
+  if (barrier && parts.size() == 1)
+    addBarrier(*barrier, isAtEdge);
+  else if (const auto *signal = std::get_if<SignalPart>(&first))
+    steps.push_back(
+        {.signals = {events.flag(rank, signal->rank, signal->flag)}});
+  else if (const auto *await = std::get_if<AwaitPart>(&first))
+    steps.push_back({.awaits = {events.flag(await->rank, rank, await->flag)},
+                     .us = rates.linkUs,
+                     .bound = Bound::Flags});
+  else if (const auto *exchange = std::get_if<ExchangePart>(&first))
+    addExchange(*exchange, parts);
+  else
+    addPipeline(parts);
+}
+
+/// The product with which a launch begins, if a library may compute it: this
+/// has a kernel of its own.
+void LaunchSteps::addFirstProduct(const GpuProduct &product) {
+  Step step{.us = rates.memoryUs};
+  Cost cost =
+      CostCounter(plan, rank, bodies, cache).of(product.part, numberOfPart());
+  total += cost;
+  // A library takes the types that it accumulates as the plan says.
+  ElementType type = typeOf(product.part.c);
+  bool isLibrary = type == ElementType::BF16 || type == ElementType::F16 ||
+                   type == ElementType::F64;
+  double own = std::exchange(cores, toDouble(rates.cores));
+  demand(step, cost);
+  cores = own;
+  addProduct(product.part, isLibrary, step);
+  steps.push_back(std::move(step));
+  if (!product.isAll && isLibrary)
+    steps.push_back({.us = rates.graphLaunchUs, .bound = Bound::Launch});
+}
+
+void LaunchSteps::addKernel(const KernelPlan &kernel) {
+  threads = kernel.properties.threads;
+  double all =
+      toDouble(kernel.launch.blocks) *
+      toDouble(kernel.properties.clusters ? CCN_CLUSTER_THREADS : threads);
+  cores =
+      std::clamp(all / toDouble(threadsPerBlock), 1.0, toDouble(rates.cores));
+  if (kernel.launch.product)
+    addFirstProduct(*kernel.launch.product);
+  for (size_t i = kernel.launch.product ? 1 : 0; i < kernel.parts.size(); ++i) {
+    const PartPlan &each = kernel.parts[i];
+    if (each.finishesBefore || each.wait == Wait::Grid)
+      wait(rates.gridUs);
+    if (each.wait == Wait::Cluster || each.opensCluster)
+      wait(rates.clusterUs);
+    if (each.wait == Wait::Block)
+      wait(rates.blockUs);
+    addParts(each.parts, i == 0 || i + 1 == kernel.parts.size());
+  }
+  if (kernel.finishesAfter)
+    wait(rates.gridUs);
+}
+
+std::vector<Step> LaunchSteps::of(size_t number, Cost &cost) {
+  launch = number;
+  meeting = 0;
+  part = 0;
+  steps.clear();
+  total = {};
+  const Launch &own = plan.ranks[static_cast<size_t>(rank)].launches[number];
+  steps.push_back(
+      {.us = rates.graphLaunchUs + (own.waits.empty() ? 0 : rates.eventUs),
+       .bound = Bound::Launch});
+  if (kernels) {
+    addKernel(kernels->kernels[static_cast<size_t>(rank)][number]);
+  } else {
+    // A thread executes all launches of a stream.
+    cores = 1;
+    for (const Part &each : own.parts)
+      addParts(each, /*isAtEdge=*/true);
+  }
+  cost = total;
+  return steps;
+}

@@ -1,0 +1,106 @@
+//===- LaunchSteps.h - Launches as steps of a simulation --------*- C++ -*-===//
+//
+// From the costs of a launch's parts, and the plan of its kernel, to the steps
+// that a machine takes for them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_PREDICT_LAUNCHSTEPS_H
+#define CCN_CODEGEN_PREDICT_LAUNCHSTEPS_H
+
+#include "codegen/gpu/map/MapKernels.h"
+#include "codegen/predict/PartCost.h"
+#include "codegen/predict/Simulation.h"
+
+namespace ccn::codegen {
+
+/// Numbers the events by which ranks wait for each other.
+class Events {
+public:
+  /// Signalled by one rank: its arrival at a barrier or exchange of a launch
+  /// (by number), or its setting of a flag for another rank.
+  int arrival(size_t launch, size_t number, int rank) {
+    return numberOf({0, static_cast<int64_t>(launch),
+                     static_cast<int64_t>(number), rank, 0});
+  }
+  int flag(int from, int to, int64_t flag) {
+    return numberOf({1, from, to, flag, 0});
+  }
+
+private:
+  int numberOf(const std::array<int64_t, 5> &key) {
+    return numbers.try_emplace(key, static_cast<int>(numbers.size()))
+        .first->second;
+  }
+  std::map<std::array<int64_t, 5>, int> numbers;
+};
+
+/// Makes the steps of a rank's launches.
+class LaunchSteps {
+public:
+  /// `kernels` are those of the plan; null if CPUs execute it.
+  LaunchSteps(const runtime::Plan &plan, const KernelPlans *kernels,
+              const LoopKernels &bodies, const Machine &machine,
+              const MachineRates &rates, int rank, Events &events)
+      : plan(plan), kernels(kernels), bodies(bodies), machine(machine),
+        rates(rates), rank(rank), events(events), cache(rates.cacheBytes) {}
+
+  /// To be called for the launches in their order; once more for the first
+  /// after the last, as the cache then holds what the run before has left.
+  /// `cost` gets what the launch costs in all.
+  std::vector<Step> of(size_t launch, Cost &cost);
+
+private:
+  void addKernel(const KernelPlan &kernel);
+  void addFirstProduct(const runtime::GpuProduct &product);
+  void addParts(llvm::ArrayRef<runtime::Part> parts, bool isAtEdge);
+  void addExchange(const runtime::ExchangePart &exchange,
+                   llvm::ArrayRef<runtime::Part> parts);
+  void addPipeline(llvm::ArrayRef<runtime::Part> parts);
+  void addBarrier(const runtime::BarrierPart &part, bool isAtEdge);
+  void addMembers(Step &step, int group, bool signals);
+  void addWork(llvm::ArrayRef<runtime::Part> parts, Step &step);
+  void addProduct(const runtime::MatmulPart &part, bool isLibrary, Step &step);
+  void compute(Step &step, double us) const;
+  void limitNarrowRows(const runtime::RowsPart &rows, const Cost &cost,
+                       Step &step) const;
+  runtime::ElementType typeOf(const runtime::View &view) const {
+    return plan.ranks[static_cast<size_t>(rank)]
+        .buffers[static_cast<size_t>(view.buffer)]
+        .type;
+  }
+  /// A number that no other part of the rank has.
+  int64_t numberOfPart() {
+    return (static_cast<int64_t>(launch) << 16) + part++;
+  }
+  double rowsLatency(const runtime::RowsPart &rows) const;
+  void demand(Step &step, const Cost &cost) const;
+  void wait(double us) {
+    if (us > 0)
+      steps.push_back({.us = us, .bound = Bound::Flags});
+  }
+  int resource(int kind, int of) const;
+  double productTflops(const runtime::View &view, bool isLibrary) const;
+
+  const runtime::Plan &plan;
+  const KernelPlans *kernels;
+  const LoopKernels &bodies;
+  const Machine &machine;
+  const MachineRates &rates;
+  int rank;
+  Events &events;
+  CacheModel cache;
+
+  // Of the launch that is being made.
+  std::vector<Step> steps;
+  Cost total;
+  size_t launch = 0, meeting = 0;
+  int64_t part = 0;
+  /// How many cores have something to do; how many threads a block has.
+  double cores = 1;
+  int64_t threads = 512;
+};
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_PREDICT_LAUNCHSTEPS_H

@@ -1,0 +1,31 @@
+//===- MachineJson.h - Fields of machines' files ----------------*- C++ -*-===//
+//
+// What the readers of a machine's file share. Readers throw synth::JsonError.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_TARGET_MACHINEJSON_H
+#define CCN_LIB_TARGET_MACHINEJSON_H
+
+#include "lib/Target/MachineRates.h"
+#include "synth/Json.h"
+
+namespace ccn {
+
+/// Reads a text that is not empty.
+std::string readFilled(const synth::JsonAt &at);
+/// Reads a measured time or speed.
+double readPositive(const synth::JsonAt &at);
+/// Reads the field "rates".
+MachineRates readRates(const synth::JsonAt &at);
+
+/// The text of a machine's file, and what errors call the file: of one of the
+/// compiler's by name, or of a file.
+struct MachineText {
+  std::string text, where;
+};
+Result<MachineText> machineText(std::string_view nameOrFile);
+
+} // namespace ccn
+
+#endif // CCN_LIB_TARGET_MACHINEJSON_H

@@ -1,0 +1,104 @@
+//===- MachineRates.cpp - How fast a machine is ---------------------------===//
+
+#include "lib/Target/MachineRates.h"
+
+#include "lib/Target/MachineJson.h"
+#include "runtime/tensor/ElementType.h"
+
+using namespace ccn;
+using synth::JsonAt;
+
+static std::map<std::string, double, std::less<>> readByType(const JsonAt &at) {
+  std::map<std::string, double, std::less<>> rates;
+  if (!at.json().is_object())
+    at.fail("expected an object with a number for each type, found " +
+            synth::shortJson(at.json()));
+  for (const auto &field : at.json().items()) {
+    if (!runtime::parseElementType(field.key()))
+      at.fail("expected names of element types, found '" + field.key() + "'");
+    rates[field.key()] = readPositive(at.at(field.key().c_str()));
+  }
+  if (!rates.contains("f32"))
+    at.fail("expected a field 'f32', found none");
+  return rates;
+}
+
+MachineRates ccn::readRates(const JsonAt &at) {
+  MachineRates rates;
+  const std::pair<const char *, double MachineRates::*> numbers[] = {
+      {"memory_read_gbps", &MachineRates::readGBps},
+      {"memory_write_gbps", &MachineRates::writeGBps},
+      {"memory_us", &MachineRates::memoryUs},
+      {"core_gbps", &MachineRates::coreGBps},
+      {"cache_gbps", &MachineRates::cacheGBps},
+      {"link_store_gbps", &MachineRates::linkGBps},
+      {"link_load_gbps", &MachineRates::loadGBps},
+      {"link_us", &MachineRates::linkUs},
+      {"core_link_gbps", &MachineRates::coreLinkGBps},
+      {"run_us", &MachineRates::runUs},
+      {"graph_launch_us", &MachineRates::graphLaunchUs},
+      {"stream_launch_us", &MachineRates::streamLaunchUs},
+      {"barrier_us", &MachineRates::barrierUs},
+      {"grid_us", &MachineRates::gridUs},
+      {"cluster_us", &MachineRates::clusterUs},
+      {"block_us", &MachineRates::blockUs},
+      {"event_us", &MachineRates::eventUs},
+      {"f64_gops", &MachineRates::f64Gops},
+      {"other_gops", &MachineRates::otherGops},
+      {"operation_us", &MachineRates::operationUs},
+      {"convolution_tflops", &MachineRates::convolutionTflops},
+      {"padded_gbps", &MachineRates::paddedGBps}};
+  at.onlyKeys({"on",
+               "shared",
+               "cores",
+               "memory_read_gbps",
+               "memory_write_gbps",
+               "memory_us",
+               "core_gbps",
+               "cache_bytes",
+               "cache_gbps",
+               "link_store_gbps",
+               "link_load_gbps",
+               "link_us",
+               "core_link_gbps",
+               "run_us",
+               "graph_launch_us",
+               "stream_launch_us",
+               "barrier_us",
+               "grid_us",
+               "cluster_us",
+               "block_us",
+               "event_us",
+               "f64_gops",
+               "other_gops",
+               "operation_us",
+               "library_tflops",
+               "kernel_tflops",
+               "convolution_tflops",
+               "padded_gbps"});
+  rates.on = readFilled(at.at("on"));
+  rates.isShared = at.has("shared") && at.at("shared").boolean();
+  rates.cores = at.at("cores").integer(1, 65536);
+  constexpr int64_t most = int64_t(1) << 40;
+  rates.cacheBytes = static_cast<double>(at.at("cache_bytes").integer(1, most));
+  for (auto [name, number] : numbers)
+    rates.*number = readPositive(at.at(name));
+  rates.libraryTflops = readByType(at.at("library_tflops"));
+  rates.kernelTflops = readByType(at.at("kernel_tflops"));
+  return rates;
+}
+
+Result<std::optional<MachineRates>>
+ccn::loadRates(std::string_view nameOrFile) {
+  Result<MachineText> file = machineText(nameOrFile);
+  if (!file)
+    return file.status();
+  try {
+    nlohmann::json json = synth::parseJson(file->text, file->where);
+    JsonAt at(json, file->where, "");
+    return at.has("rates") ? std::optional(readRates(at.at("rates")))
+                           : std::nullopt;
+  } catch (const synth::JsonError &wrong) {
+    return Status::failure(wrong.what());
+  }
+}
