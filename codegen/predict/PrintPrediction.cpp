@@ -38,6 +38,8 @@ std::vector<const PredictedLaunch *> slowest(const Prediction &prediction) {
 }
 
 std::string describeFlops(double flops) {
+  if (flops < 1)
+    return "-";
   constexpr const char *units[] = {"", "k", "M", "G", "T", "P"};
   size_t unit = 0;
   for (; flops >= 999.5 && unit + 1 < std::size(units); ++unit)

@@ -113,8 +113,9 @@ Machine readMachine(const JsonAt &at) {
   return machine;
 }
 
-/// Those in the compiler.
-constexpr std::string_view ofCpu = "cpu", ofGpus = "h200";
+/// Those in the compiler, and which of them targets have by default.
+constexpr std::string_view ofCpu = "cpu", ofGpus = "h200",
+                           machineNames[] = {ofCpu, ofGpus, "h100", "a100"};
 
 Machine builtin(std::string_view name) {
   std::string file = std::string(name) + ".json";
@@ -168,15 +169,17 @@ bool ccn::isMachineFile(std::string_view nameOrFile) {
 }
 
 Result<MachineText> ccn::machineText(std::string_view nameOrFile) {
-  for (std::string_view name : {ofCpu, ofGpus}) {
+  std::string known;
+  for (std::string_view name : machineNames) {
     std::string file = std::string(name) + ".json";
     if (nameOrFile == name)
       return MachineText{std::string(machineFile(file)), file};
+    known += (known.empty() ? "'" : ", '") + std::string(name) + "'";
   }
   std::string path(nameOrFile);
   if (!isMachineFile(nameOrFile))
-    return error("expected '", ofCpu, "', '", ofGpus,
-                 "' or a file that ends in .json, found '", path, "'");
+    return error("expected ", known, " or a file that ends in .json, found '",
+                 path, "'");
   constexpr int64_t most = 1 << 20;
   Result<std::optional<std::string>> text = readText(path, most);
   if (!text)

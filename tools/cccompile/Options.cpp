@@ -218,8 +218,9 @@ void CommandLine::addSchedule() {
   app.add_option(
          "--machine", options.machine,
          "the measured figures that choices are made by, such as the "
-         "sizes at which all_reduces change how they run: cpu, h200, or "
-         "a file (.json) of a machine of your own (lib/Target/README.md "
+         "sizes at which all_reduces change how they run: cpu, h200, h100, "
+         "a100, or a file (.json) of a machine of your own "
+         "(lib/Target/README.md "
          "has its fields). By default those of the target; --explain "
          "takes those of GPUs, and says whose they are")
       ->type_name("NAME|FILE");

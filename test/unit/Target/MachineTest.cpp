@@ -1,6 +1,7 @@
 //===- MachineTest.cpp - Figures that were measured on a machine ----------===//
 
 #include "lib/Target/Machine.h"
+#include "lib/Target/MachineRates.h"
 #include "gtest/gtest.h"
 
 #include <filesystem>
@@ -73,11 +74,12 @@ TEST(Machine, HasFiguresOfGpusOrNot) {
 
 TEST(Machine, IsFoundByNameOrFile) {
   EXPECT_EQ(loadMachine("cpu")->name, "cpu");
-  EXPECT_EQ(
-      loadMachine("h100").message(),
-      "expected 'cpu', 'h200' or a file that ends in .json, found 'h100'");
+  EXPECT_EQ(loadMachine("h300").message(),
+            "expected 'cpu', 'h200', 'h100', 'a100' or a file that ends in "
+            ".json, found 'h300'");
   EXPECT_EQ(loadMachine("").message(),
-            "expected 'cpu', 'h200' or a file that ends in .json, found ''");
+            "expected 'cpu', 'h200', 'h100', 'a100' or a file that ends in "
+            ".json, found ''");
   EXPECT_EQ(loadMachine("no/such.json").message(),
             "cannot read 'no/such.json': No such file or directory");
   std::string folder = testing::TempDir() + "machine.json";
@@ -119,10 +121,10 @@ TEST(Machine, WithAWrongFieldIsRefused) {
                                  "integer from 1 to 65536, found 0");
   EXPECT_EQ(errorOf("128", "1.5"), "x.json: /gpu/multiprocessors: expected an "
                                    "integer from 1 to 65536, found 1.5");
-  EXPECT_EQ(errorOf("365", "-365"),
+  EXPECT_EQ(errorOf("\"link_gbps\": 365", "\"link_gbps\": -365"),
             "x.json: /gpu/link_gbps: expected a number from 0.001 to 1000000, "
             "found -365");
-  EXPECT_EQ(errorOf("365", "\"fast\""),
+  EXPECT_EQ(errorOf("\"link_gbps\": 365", "\"link_gbps\": \"fast\""),
             "x.json: /gpu/link_gbps: expected a number, found \"fast\"");
 }
 
@@ -150,6 +152,26 @@ TEST(Machine, HasLimitsInBytesOrNone) {
   };
   EXPECT_EQ(pushOf("\"never\""), Machine::always);
   EXPECT_EQ(pushOf("\"always\""), 0);
+}
+
+TEST(Machine, HasRatesByWhichTimesArePredicted) {
+  for (const char *name : {"cpu", "h200", "h100", "a100"}) {
+    Result<std::optional<MachineRates>> rates = loadRates(name);
+    ASSERT_TRUE(rates) << rates.message();
+    ASSERT_TRUE(*rates) << name;
+    EXPECT_EQ((*rates)->isShared, std::string(name) == "cpu");
+    EXPECT_TRUE((*rates)->libraryTflops.contains("f32"));
+  }
+  EXPECT_EQ((*loadRates("h200"))->cores, 132);
+  EXPECT_EQ(errorOf("\"cluster_us\": 0.87", "\"cluster_us\": 0"),
+            "x.json: /rates/cluster_us: expected a number from 0.001 to "
+            "1000000, found 0");
+  EXPECT_EQ(
+      errorOf("\"kernel_tflops\": {\"bf16\"", "\"kernel_tflops\": {\"bf61\""),
+      "x.json: /rates/kernel_tflops: expected names of element types, "
+      "found 'bf61'");
+  EXPECT_EQ(errorOf("\"f16\": 165, \"f32\": 28", "\"f16\": 165"),
+            "x.json: /rates/kernel_tflops: expected a field 'f32', found none");
 }
 
 TEST(Machine, ThatIsNoJsonSaysWhere) {
