@@ -96,7 +96,7 @@ void LaunchSteps::addMembers(Step &step, int group, bool signals) {
 
 void LaunchSteps::addBarrier(const BarrierPart &part, bool isAtEdge) {
   // In the middle, all blocks of a rank wait for each other first.
-  Step arrive{.us = isAtEdge ? 0 : rates.gridUs, .bound = Bound::Flags};
+  Step arrive{.us = isAtEdge ? 0 : gridUs(), .bound = Bound::Flags};
   addMembers(arrive, part.group, /*signals=*/true);
   steps.push_back(std::move(arrive));
   bool isAlone = plan.groups[static_cast<size_t>(part.group)].size() < 2;
@@ -322,8 +322,9 @@ void LaunchSteps::addFirstProduct(const GpuProduct &product) {
 
 void LaunchSteps::addKernel(const KernelPlan &kernel) {
   threads = kernel.properties.threads;
+  blocks = toDouble(kernel.launch.blocks);
   double all =
-      toDouble(kernel.launch.blocks) *
+      blocks *
       toDouble(kernel.properties.clusters ? CCN_CLUSTER_THREADS : threads);
   cores =
       std::clamp(all / toDouble(threadsPerBlock), 1.0, toDouble(rates.cores));
@@ -332,7 +333,7 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
   for (size_t i = kernel.launch.product ? 1 : 0; i < kernel.parts.size(); ++i) {
     const PartPlan &each = kernel.parts[i];
     if (each.finishesBefore || each.wait == Wait::Grid)
-      wait(rates.gridUs);
+      wait(gridUs());
     if (each.wait == Wait::Cluster || each.opensCluster)
       wait(rates.clusterUs);
     if (each.wait == Wait::Block)
@@ -340,7 +341,7 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
     addParts(each.parts, i == 0 || i + 1 == kernel.parts.size());
   }
   if (kernel.finishesAfter)
-    wait(rates.gridUs);
+    wait(gridUs());
 }
 
 std::vector<Step> LaunchSteps::of(size_t number, Cost &cost) {

@@ -75,6 +75,9 @@ private:
   }
   double rowsLatency(const runtime::RowsPart &rows) const;
   void demand(Step &step, const Cost &cost) const;
+  /// How long all blocks wait for each other: a single one does not, and few
+  /// wait less.
+  double gridUs() const { return rates.gridUs * (1 - 1 / blocks); }
   void wait(double us) {
     if (us > 0)
       steps.push_back({.us = us, .bound = Bound::Flags});
@@ -91,13 +94,13 @@ private:
   Events &events;
   CacheModel cache;
 
-  // Of the launch that is being made.
+  // Of the launch whose steps are made.
   std::vector<Step> steps;
   Cost total;
   size_t launch = 0, meeting = 0;
   int64_t part = 0;
   /// How many cores have something to do; how many threads a block has.
-  double cores = 1;
+  double cores = 1, blocks = 1;
   int64_t threads = 512;
 };
 

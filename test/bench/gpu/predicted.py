@@ -3,8 +3,8 @@
 
     predicted.py FACTS.json... [--bin BUILD/bin] [--machine NAME|FILE] [--only REGEX] [--quiet]
 
-A file of facts holds what ccrun --bench measured of the programs of this folder, each way that their packages know, or what
-operations.py measured. Each way is compiled and predicted again. Prints predicted and measured microseconds and their ratio;
+A file of facts holds what ccrun --bench measured of the programs of this folder, each way that their packages know, what
+operations.py measured, or what peers.py did. Each way is compiled and predicted again. Prints predicted and measured microseconds and their ratio;
 then, of each benchmark, the median error and how many pairs of its ways whose measured times differ by 10 % or more are predicted
 in the right order. Rows whose number is odd were left out when the figures of the machine were fitted; they are shown apart.
 """
@@ -74,14 +74,24 @@ def programs_of_operations(facts):
         yield "operations", 0, name, row["ours"], (fused, program), []
 
 
+def programs_of_peers(facts):
+    """Of what peers.py measured, the products alone, as cuBLAS computes ours too."""
+    for row in facts["rows"]:
+        if row["what"] in ("gemm", "column_gemm") and row["peer"] == "cublas":
+            m, n, k = row["M"], row["N"], row["k"]
+            text = (f"mesh m (d = 1)\nprogram f(x: bf16[{m}, {k}], y: bf16[{k}, {n}]) {{\n"
+                    "  let out = matmul(x, y)\n  return out\n}\n")
+            yield "products", 0, f"{m} x {n} x {k}", row["us"], text, []
+
+
 def predict(case, options):
-    name, size, way, measured, texts, arguments = case
+    (name, size, way, measured, texts, arguments), machine = case
     for text in texts if isinstance(texts, tuple) else (texts,):
         with tempfile.NamedTemporaryFile("w", suffix=".ccn") as file:
             file.write(text)
             file.flush()
             done = subprocess.run(
-                [f"{options.bin}/cccompile", file.name, "--predict=json", "--machine", options.machine] + arguments,
+                [f"{options.bin}/cccompile", file.name, "--predict=json", "--machine", options.machine or machine] + arguments,
                 capture_output=True, text=True)
         if "(fuse_c1)" not in done.stderr:
             break
@@ -100,7 +110,7 @@ def judge(title, rows):
     for row in rows:
         sizes.setdefault(row[:2], []).append(row)
     for same in sizes.values():
-        if same[0][0] == "operations":
+        if not same[0][1]:  # These are no ways to do the same.
             continue
         for (_, _, _, a, p, _), (_, _, _, b, q, _) in itertools.combinations(same, 2):
             if max(a, b) >= 1.1 * min(a, b):
@@ -114,7 +124,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("facts", nargs="+")
     parser.add_argument("--bin", default=f"{ROOT}/build/bin", help="where cccompile is")
-    parser.add_argument("--machine", default="h200", help="as of cccompile")
+    parser.add_argument("--machine", help="as of cccompile; that of the facts by default")
     parser.add_argument("--only", default="", help="a regular expression that benchmarks match")
     parser.add_argument("--quiet", action="store_true", help="print the summary alone")
     options = parser.parse_args()
@@ -122,13 +132,15 @@ def main():
     for path in options.facts:
         with open(path) as file:
             facts = json.load(file)
-        of = programs_of_ways if "times_us" in facts["rows"][0] else programs_of_operations
-        cases += [case for case in of(facts) if re.search(options.only, case[0])]
+        first = facts["rows"][0]
+        of = programs_of_ways if "times_us" in first else programs_of_peers if "peer" in first else programs_of_operations
+        machine = "h100" if "H100" in facts.get("machine", facts.get("_about", "")) else "h200"
+        cases += [(case, machine) for case in of(facts) if re.search(options.only, case[0])]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         predictions = list(pool.map(lambda case: predict(case, options), cases))
     rows, failed = [], 0
     for number, (case, (predicted, why)) in enumerate(zip(cases, predictions)):
-        name, size, way, measured = case[:4]
+        name, size, way, measured = case[0][:4]
         if predicted is None:
             failed += 1
             print(f"{name} {size} {way}: {why}")
