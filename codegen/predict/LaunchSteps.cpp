@@ -104,6 +104,7 @@ void LaunchSteps::addBarrier(const BarrierPart &part, bool isAtEdge) {
   addMembers(leave, part.group, /*signals=*/false);
   steps.push_back(std::move(leave));
   ++meeting;
+  ++barriers;
 }
 
 double LaunchSteps::productTflops(const View &view, bool isLibrary) const {
@@ -236,6 +237,22 @@ void LaunchSteps::addWork(llvm::ArrayRef<Part> parts, Step &step) {
     }
 }
 
+/// How many rows a team exchanges and computes one after the other, if each
+/// core has one block or cluster of them.
+double LaunchSteps::turnsOf(const RowsPart &rows) const {
+  const KernelPlan &kernel =
+      kernels->kernels[static_cast<size_t>(rank)][launch];
+  double atOnce = 1;
+  if (kernel.properties.clusters)
+    atOnce = cores * threadsPerBlock / CCN_CLUSTER_THREADS;
+  else
+    atOnce = std::min(blocks, toDouble(rates.cores)) *
+             std::max<double>(
+                 1, toDouble(teamsOfBlock(teamFor(rows, threads, *machine.gpu),
+                                          threads)));
+  return std::max(1.0, std::ceil(toDouble(rows.rows) / atOnce));
+}
+
 /// What is sent arrives while the rest is sent.
 void LaunchSteps::addExchange(const ExchangePart &exchange,
                               llvm::ArrayRef<Part> parts) {
@@ -256,30 +273,72 @@ void LaunchSteps::addExchange(const ExchangePart &exchange,
   addWork(parts, work);
   // The first load was waited for before the exchange.
   work.us = std::max(0.0, work.us - rates.memoryUs);
+  if (const auto *rows = std::get_if<RowsPart>(&parts.back()))
+    work.us += (turnsOf(*rows) - 1) * (rates.memoryUs + hops * rates.linkUs);
   steps.push_back(std::move(work));
 }
 
-/// The phases of a pipeline run at once, one chunk apart.
-void LaunchSteps::addPipeline(llvm::ArrayRef<Part> parts) {
-  double barriers = 0;
-  const BarrierPart *first = nullptr;
-  for (const Part &each : parts)
-    if (const auto *barrier = std::get_if<BarrierPart>(&each)) {
-      first = first ? first : barrier;
-      ++barriers;
-    }
-  if (first) {
-    Step arrive;
-    addMembers(arrive, first->group, /*signals=*/true);
-    steps.push_back(std::move(arrive));
-    Step leave{.us = barriers * rates.barrierUs, .bound = Bound::Flags};
-    addMembers(leave, first->group, /*signals=*/false);
-    steps.push_back(std::move(leave));
-    meeting += static_cast<size_t>(barriers);
+/// How many chunks the blocks of a pipeline make of its phases, as Chunks of
+/// device/barriers.cuh does.
+static int64_t chunksOf(const LaunchPipeline &pipeline, int64_t blocks) {
+  constexpr int64_t most = 32;
+  int64_t chunks =
+      std::min(most, llvm::divideCeilSigned(pipeline.units,
+                                            pipeline.leastUnits * blocks));
+  int64_t share = llvm::divideCeilSigned(pipeline.units,
+                                         std::max<int64_t>(chunks, 1) * blocks);
+  return std::max<int64_t>(
+      llvm::divideCeilSigned(pipeline.units,
+                             std::max<int64_t>(share, 1) * blocks),
+      1);
+}
+
+/// In each of its steps, a pipeline executes those phases at once whose chunk
+/// has come: not all of them in the first and last steps.
+void LaunchSteps::addPipeline(llvm::ArrayRef<Part> parts,
+                              const BarrierPart &barrier,
+                              const LaunchPipeline &pipeline) {
+  std::vector<Step> phases;
+  while (true) {
+    auto own = parts.take_until(isBarrier);
+    addWork(own, phases.emplace_back());
+    if (own.size() == parts.size())
+      break;
+    parts = parts.drop_front(own.size() + 1);
   }
-  Step work;
-  addWork(parts, work);
-  steps.push_back(std::move(work));
+  auto count = static_cast<int64_t>(phases.size());
+  int64_t chunks =
+      chunksOf(pipeline, std::min(static_cast<int64_t>(blocks), rates.cores));
+  Step arrive;
+  addMembers(arrive, barrier.group, /*signals=*/true);
+  steps.push_back(std::move(arrive));
+  Step leave{.us = toDouble(count - 1) * rates.barrierUs,
+             .bound = Bound::Flags};
+  addMembers(leave, barrier.group, /*signals=*/false);
+  steps.push_back(std::move(leave));
+  meeting += phases.size() - 1;
+  for (int64_t i = 0; i < chunks + count - 1; ++i) {
+    // Steps with all phases are alike.
+    int64_t alike =
+        i == count - 1 ? std::max<int64_t>(chunks - count + 1, 1) : 1;
+    Step step;
+    for (int64_t phase = 0; phase < count; ++phase) {
+      if (i < phase || i - phase >= chunks)
+        continue;
+      const Step &whole = phases[static_cast<size_t>(phase)];
+      double part = toDouble(alike) / toDouble(chunks);
+      if (i == phase)
+        step.us += whole.us;
+      for (Demand demand : whole.demands) {
+        demand.us *= part;
+        step.demands.push_back(demand);
+      }
+      step.leastUs += whole.leastUs * part;
+      step.leastBound = whole.leastBound;
+    }
+    steps.push_back(std::move(step));
+    i += alike - 1;
+  }
 }
 
 void LaunchSteps::addParts(llvm::ArrayRef<Part> parts, bool isAtEdge) {
@@ -296,8 +355,19 @@ void LaunchSteps::addParts(llvm::ArrayRef<Part> parts, bool isAtEdge) {
                      .bound = Bound::Flags});
   else if (const auto *exchange = std::get_if<ExchangePart>(&first))
     addExchange(*exchange, parts);
-  else
-    addPipeline(parts);
+  else if (const auto *found = llvm::find_if(parts, isBarrier);
+           found != parts.end()) {
+    // A kernel has few pipelines: the next one begins at the next barrier.
+    for (const LaunchPipeline &pipeline :
+         findPipelines(plan, launch, *machine.gpu))
+      if (pipeline.firstPhase == barriers)
+        addPipeline(parts, std::get<BarrierPart>(*found), pipeline);
+    barriers += static_cast<size_t>(llvm::count_if(parts, isBarrier));
+  } else {
+    Step work;
+    addWork(parts, work);
+    steps.push_back(std::move(work));
+  }
 }
 
 /// The product with which a launch begins, if a library may compute it: this
@@ -346,7 +416,7 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
 
 std::vector<Step> LaunchSteps::of(size_t number, Cost &cost) {
   launch = number;
-  meeting = 0;
+  meeting = barriers = 0;
   part = 0;
   steps.clear();
   total = {};

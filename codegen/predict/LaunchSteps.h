@@ -8,6 +8,7 @@
 #ifndef CCN_CODEGEN_PREDICT_LAUNCHSTEPS_H
 #define CCN_CODEGEN_PREDICT_LAUNCHSTEPS_H
 
+#include "codegen/gpu/map/LaunchPipelines.h"
 #include "codegen/gpu/map/MapKernels.h"
 #include "codegen/predict/PartCost.h"
 #include "codegen/predict/Simulation.h"
@@ -56,7 +57,9 @@ private:
   void addParts(llvm::ArrayRef<runtime::Part> parts, bool isAtEdge);
   void addExchange(const runtime::ExchangePart &exchange,
                    llvm::ArrayRef<runtime::Part> parts);
-  void addPipeline(llvm::ArrayRef<runtime::Part> parts);
+  void addPipeline(llvm::ArrayRef<runtime::Part> parts,
+                   const runtime::BarrierPart &barrier,
+                   const LaunchPipeline &pipeline);
   void addBarrier(const runtime::BarrierPart &part, bool isAtEdge);
   void addMembers(Step &step, int group, bool signals);
   void addWork(llvm::ArrayRef<runtime::Part> parts, Step &step);
@@ -73,6 +76,7 @@ private:
   int64_t numberOfPart() {
     return (static_cast<int64_t>(launch) << 16) + part++;
   }
+  double turnsOf(const runtime::RowsPart &rows) const;
   double rowsLatency(const runtime::RowsPart &rows) const;
   void demand(Step &step, const Cost &cost) const;
   /// How long all blocks wait for each other: a single one does not, and few
@@ -97,7 +101,7 @@ private:
   // Of the launch whose steps are made.
   std::vector<Step> steps;
   Cost total;
-  size_t launch = 0, meeting = 0;
+  size_t launch = 0, meeting = 0, barriers = 0;
   int64_t part = 0;
   /// How many cores have something to do; how many threads a block has.
   double cores = 1, blocks = 1;

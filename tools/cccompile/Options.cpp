@@ -46,6 +46,7 @@ static void takeEnding(Options &options) {
     return;
   // A report, or what an early phase leaves, is neither.
   if (options.emit.empty() && options.verify.empty() &&
+      options.predict.empty() &&
       (options.stopAfter.empty() || options.stopAfter == "emit"))
     options.emit = kind;
   if (options.emit != kind)

@@ -163,7 +163,7 @@ TEST(Machine, HasRatesByWhichTimesArePredicted) {
     EXPECT_TRUE((*rates)->libraryTflops.contains("f32"));
   }
   EXPECT_EQ((*loadRates("h200"))->cores, 132);
-  EXPECT_EQ(errorOf("\"cluster_us\": 0.87", "\"cluster_us\": 0"),
+  EXPECT_EQ(errorOf("\"cluster_us\": 0.92", "\"cluster_us\": 0"),
             "x.json: /rates/cluster_us: expected a number from 0.001 to "
             "1000000, found 0");
   EXPECT_EQ(
