@@ -339,9 +339,10 @@ int runConvert(const ConvertCommand &c) {
     return emit(c.output, writeSchedule(*schedule, &*fabric));
   }
   if (!c.problem.topology.empty())
-    return fail("--topology: expected with --to schedule only, as files of other "
-                "formats name no links",
-                Usage);
+    return fail(
+        "--topology: expected with --to schedule only, as files of other "
+        "formats name no links",
+        Usage);
   bool toPlan = c.to.starts_with("mscclpp");
   if (toPlan && isPlan(*text)) {
     Result<Plan> plan = parsePlan(*text, where);
