@@ -258,9 +258,9 @@ Topology circulant(int n, const std::vector<int> &offsets) {
   for (int a : offsets)
     for (int i = 0; i < n; ++i) {
       int to = (i + a) % n;
-      addArc(t, i, to);
+      t.addLink(i, to, brickGBps, brickUs);
       if (2 * a != n)
-        addArc(t, to, i);
+        t.addLink(to, i, brickGBps, brickUs);
     }
   return t;
 }

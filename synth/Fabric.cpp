@@ -170,7 +170,8 @@ static void roundTo(Measured &measured, const std::vector<double> &gbps,
   measured.unitGBps = unit;
   for (size_t i = 0; i < gbps.size(); ++i) {
     // A multiple that the division misses by a hair is one.
-    auto units = static_cast<int64_t>(gbps[i] / unit * (1 + 1e-12));
+    auto units =
+        static_cast<int64_t>(std::min(gbps[i] / unit * (1 + 1e-12), 9e18));
     measured.units.push_back(units);
     double lost = 1 - static_cast<double>(units) * unit / gbps[i];
     if (lost > measured.lost && lost > 1e-9) {

@@ -242,7 +242,7 @@ Result<FindResult> ccn::synth::findSchedule(
   }
   Result<FindResult> result = search->result();
   for (std::thread &worker : workers)
-    if (result && result->stillRunning)
+    if (!search->allDone())
       worker.detach();
     else
       worker.join();

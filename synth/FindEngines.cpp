@@ -101,21 +101,28 @@ void boundLatency(FindSearch &search) {
                               fabric.hostName(dst));
 }
 
+/// The least latency of any send: of the last link of its way at least.
+double leastLatency(const Topology &t) {
+  double least = -1;
+  for (const Link &link : t.links)
+    if (t.nodes[link.dst].isHost() && (least < 0 || link.us < least))
+      least = link.us;
+  return std::max(least, 0.0);
+}
+
 /// What rounds for one chunk a node take, and the least latency of any send.
 double timeOf(const FindSearch &search, double roundsPerChunk) {
   const Fabric &fabric = *search.fabric;
   const Topology &t = fabric.topology;
-  double latency = fabric.edges.empty() ? 0 : fabric.edges.front().us;
-  for (const FabricEdge &edge : fabric.edges)
-    latency = std::min(latency, edge.us);
   // Capacities are rounded to whole units, and a link may carry more.
   double rounding = 1;
   for (size_t l = 0; l < t.links.size(); ++l)
     rounding = std::min(rounding,
                         fabric.linkCap[l] * fabric.unitGBps / t.links[l].gbps);
-  return latency + rounding * roundsPerChunk * search.collective.chunksPerNode *
-                       search.bytes / search.collective.bufferChunks /
-                       (fabric.unitGBps * 1000);
+  return leastLatency(t) + rounding * roundsPerChunk *
+                               search.collective.chunksPerNode * search.bytes /
+                               search.collective.bufferChunks /
+                               (fabric.unitGBps * 1000);
 }
 
 /// A sum that all ranks need takes 2 (ranks - 1) sends of each byte, and every
@@ -127,6 +134,8 @@ void boundSends(FindSearch &search) {
   for (const Link &link : t.links)
     into += t.nodes[link.dst].isHost() ? link.gbps : 0;
   int sends = 2 * (fabric.ranks - 1);
+  if (sends == 0)
+    return;
   search.raiseBound(timeOf(search, 0) + sends * search.bytes / (into * 1000),
                     std::to_string(sends) +
                         " sends of the buffer over all links");
@@ -141,7 +150,7 @@ void bounds(FindSearch &search) {
   constexpr int many = 512, some = 16;
   RoundBound bound = roundBound(fabric, search.collective,
                                 fabric.ranks > many ? some : fabric.ranks);
-  if (bound.roundsPerChunk.den > 0)
+  if (bound.roundsPerChunk.den > 0 && bound.roundsPerChunk.num > 0)
     search.raiseBound(timeOf(search, bound.roundsPerChunk.value()),
                       describe(bound, fabric));
 }
@@ -210,6 +219,28 @@ void direct(FindSearch &search) {
   }
 }
 
+/// A sum that goes to one rank as a whole and from there to all: for buffers
+/// that are too small to be cut.
+void toOneAndBack(FindSearch &search) {
+  using enum CollectiveKind;
+  const int ranks = search.collective.ranks;
+  auto tree = [&](const Fabric &machine, CollectiveKind) -> Result<Schedule> {
+    MatchingOptions options;
+    options.bytes = search.bytes;
+    options.seed = search.seed;
+    options.limits = search.limits;
+    double us = 0;
+    return matchingSchedule(machine, *makeCollective(Broadcast, ranks, 1),
+                            options, us);
+  };
+  Result<Schedule> up = scheduleByCopies(*search.fabric, Reduce, 0, tree);
+  Result<Schedule> down = tree(*search.fabric, Broadcast);
+  if (up && down)
+    search.offer("textbook", "a tree to one rank and back",
+                 concatenate(*up, *down, *makeCollective(AllReduce, ranks, 1)),
+                 search.fabric);
+}
+
 void textbook(FindSearch &search) {
   const Collective &coll = search.collective;
   using enum CollectiveKind;
@@ -239,6 +270,8 @@ void textbook(FindSearch &search) {
   bool copied = coll.kind == AllGather || coll.kind == ReduceScatter ||
                 coll.kind == AllReduce;
   bool isPower = ranks > 1 && (ranks & (ranks - 1)) == 0;
+  if (coll.kind == AllReduce)
+    toOneAndBack(search);
   if (coll.kind == AllReduce && isPower)
     offer("doubling of whole buffers", doublingAllReduce(ranks));
   if (!copied || expectedSends(*search.fabric, coll.kind, 1) > mostTextbook)

@@ -245,7 +245,10 @@ std::string Builder::optimize(FlowScheduleResult &result) {
   for (const auto &row : demand)
     for (int d : row)
       most += d;
-  cost[roundsColumn] = std::max<int64_t>(1 << 10, most * 4);
+  // In fine units the optimum has far less than one round.
+  double weight = std::max(1024.0, 4.0 * static_cast<double>(most)) /
+                  std::clamp(result.optimum, 1e-9, 1.0);
+  cost[roundsColumn] = static_cast<int64_t>(weight);
   answer = lp.minimizeAlike(cost, limits, values, duals);
   return answer == Answer::Yes ? "" : failed(answer);
 }

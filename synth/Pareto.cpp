@@ -278,6 +278,7 @@ private:
 
 std::string Frontier::prepare() {
   // The smallest C there is tells the granule (all_to_all: the ranks).
+  granule = std::max(1, options.granule);
   Result<Collective> least = collective(granule);
   if (!least) {
     granule = fabric.ranks;

@@ -56,6 +56,7 @@ struct ParetoOptions {
   int maxChunks = 0; ///< 0: 8 a rank's share, 48 of a buffer, where few ranks
                      ///< add as many as there are ranks
   int minSteps = 0;  ///< fewer are not searched
+  int granule = 0;   ///< chunks in multiples of it; 0: of what they need
   int maxSteps = 0;  ///< 0: until bandwidth-optimal, at most 12 more than least
   double secondsPerTry = 20;
   /// Called for each point found, and with a text when work moves on.

@@ -62,7 +62,8 @@ struct Limits {
   static Limits seconds(double s, const std::atomic<bool> *flag = nullptr) {
     Limits limits;
     limits.interrupt = flag;
-    if (s > 0)
+    // Longer than years is no limit, and a clock does not count so far.
+    if (s > 0 && s < 1e9)
       limits.deadline =
           Clock::now() + std::chrono::duration_cast<Clock::duration>(
                              std::chrono::duration<double>(s));

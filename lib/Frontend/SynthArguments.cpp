@@ -65,7 +65,10 @@ FileLowering::readSynthArgs(const ast::AlgorithmClause &algorithm) {
         report(arg.range,
                "expected objective 'latency' or 'bandwidth', found '" + text +
                    "'");
-      if (key == "topology" && StringRef(text).ends_with(".json"))
+      bool isFile = llvm::any_of(
+          ArrayRef<StringRef>{".json", ".xml", ".txt"},
+          [&](StringRef end) { return StringRef(text).ends_with(end); });
+      if (key == "topology" && isFile)
         text = resolvePath(text);
       attrs.set(key, builder.getStringAttr(text));
       continue;

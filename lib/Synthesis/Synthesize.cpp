@@ -7,6 +7,7 @@
 #include "lib/Synthesis/Synthesize.h"
 
 #include "lib/Synthesis/DiskCache.h"
+#include "runtime/base/File.h"
 #include "synth/FlowSchedule.h"
 #include "synth/Forest.h"
 #include "synth/Hierarchy.h"
@@ -16,6 +17,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -409,11 +411,21 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
   return Synthesized{text, note};
 }
 
+/// What a topology's file says; empty for a name.
+static std::string contentOf(const std::string &topology) {
+  constexpr int64_t most = 1 << 26;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(topology, none))
+    return "";
+  Result<std::optional<std::string>> text = readText(topology, most);
+  return text && *text ? **text : "";
+}
+
 Result<Synthesized> ccn::synthesizeOnce(const SynthRequest &request) {
   auto key = std::make_tuple(request.kind, request.ranks, request.root,
-                             request.topology, request.objective,
-                             request.chunks, request.steps, request.rounds,
-                             request.ordered, request.seconds);
+                             request.topology, contentOf(request.topology),
+                             request.objective, request.chunks, request.steps,
+                             request.rounds, request.ordered, request.seconds);
   static std::mutex mutex;
   static std::map<decltype(key), Result<Synthesized>> known;
   std::lock_guard lock(mutex);

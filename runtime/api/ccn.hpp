@@ -406,7 +406,8 @@ public:
 #if CCN_EXCEPTIONS
     try {
       body(rank);
-      rank.leave();
+      if (rank.team) // The body has not moved it.
+        rank.leave();
     } catch (const Error &error) {
       take(rank, std::current_exception(), error.status(), error.what());
     } catch (const std::exception &error) {
@@ -416,7 +417,7 @@ public:
     }
 #else
     Expected<void> done = body(rank);
-    if (done)
+    if (done && rank.team) // The body has not moved it.
       done = rank.leave();
     if (!done)
       take(rank, done.error(), done.error().status(), done.error().what());
@@ -510,7 +511,8 @@ public:
   /// end, so this is called once.
   ///
   /// body fails as all here does, by an exception or an Expected<void>. Then
-  /// the team fails with that text, and so does this. A body that returns an
+  /// this fails with that text, and so does the team unless an executor that
+  /// ended before has failed it. A body that returns an
   /// error calls Rank::fail before its executors end, which may wait for other
   /// ranks.
   template <typename Body> Returned<void> run(Body body) {

@@ -149,7 +149,9 @@ constexpr unsigned ofSize(size_t bytes) {
 template <typename T> constexpr unsigned heldBy() {
   unsigned sized = ofSize(sizeof(T));
   unsigned integers = bit(CCN_I8) | bit(CCN_I16) | bit(CCN_I32) | bit(CCN_I64);
-  if constexpr (std::is_same_v<T, bool>)
+  if constexpr (std::is_pointer_v<T>)
+    return 0;
+  else if constexpr (std::is_same_v<T, bool>)
     return bit(CCN_BOOL);
   else if constexpr (std::is_floating_point_v<T>)
     return sized & (bit(CCN_F32) | bit(CCN_F64));
@@ -163,6 +165,8 @@ template <typename T> constexpr unsigned heldBy() {
 
 /// "f16, bf16 or u16".
 inline std::string describe(unsigned types) {
+  if (types == 0)
+    return "buffers of different types";
   std::string text;
   for (unsigned type = CCN_F64; type <= CCN_BOOL; ++type)
     if (unsigned one = 1u << type; types & one) {

@@ -62,7 +62,8 @@ bool readOptions(llvm::ArrayRef<const char *> words, Options &options,
     return false;
   }
   status = 2;
-  if (options.output != "-" || !options.header.empty())
+  if (options.output != "-" || !options.header.empty() ||
+      !options.dumpFolder.empty())
     diagnostics.error(
         "expected no file to write, since the result is returned");
   else if (!options.mlirArgs.empty())

@@ -82,11 +82,15 @@ int main(int argc, char **argv) {
   FormatOptions options;
   if (std::optional<int> code = parseOptions(argc, argv, options))
     return *code;
-  Diagnostics diagnostics;
   int code = 0;
-  for (const std::string &path : options.files)
+  for (const std::string &path : options.files) {
+    // So many errors are shown of each file.
+    Diagnostics diagnostics;
     code = std::max(code, formatFile(path, options, diagnostics));
-  llvm::outs().flush();
+    llvm::outs().flush();
+    diagnostics.renderText(llvm::errs(), llvm::errs().has_colors());
+  }
+  Diagnostics diagnostics;
   if (llvm::outs().has_error()) {
     llvm::outs().clear_error();
     diagnostics.error("cannot write standard output: " + systemError());

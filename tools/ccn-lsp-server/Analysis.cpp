@@ -87,11 +87,19 @@ Types typesOf(mlir::ModuleOp module) {
   return types;
 }
 
+/// Whether a schedule asks for a search, which may take minutes: the server
+/// answers nothing meanwhile.
+bool searches(const ast::ScheduleItem &schedule) {
+  return llvm::any_of(schedule.directives, [](const ast::Directive *directive) {
+    return directive->algorithm && !directive->algorithm->synthArgs.empty();
+  });
+}
+
 void applySchedules(Analysis &analysis) {
   llvm::StringSet<> done;
   for (const ast::Item *item : analysis.file->items) {
     auto *schedule = llvm::dyn_cast<ast::ScheduleItem>(item);
-    if (!schedule || done.size() == maxApplied ||
+    if (!schedule || searches(*schedule) || done.size() == maxApplied ||
         !done.insert(schedule->name.text).second)
       continue;
     Context context;

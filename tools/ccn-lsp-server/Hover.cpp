@@ -24,15 +24,20 @@ const ValueType *lsp::getType(const Document &document, const Symbol &symbol) {
 
 /// A text's part on one line, and not long.
 static std::string onOneLine(llvm::StringRef text) {
+  // No character of UTF-8 is cut.
+  size_t most = std::min<size_t>(text.size(), 200);
+  while (most < text.size() && (text[most] & 0xC0) == 0x80)
+    --most;
   std::string line;
-  for (char c : text.take_front(200)) {
+  for (char c : text.take_front(most)) {
     bool isBlank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
     if (!isBlank)
       line += c;
     else if (!line.empty() && line.back() != ' ')
       line += ' ';
   }
-  return llvm::StringRef(line).rtrim().str() + (text.size() > 200 ? "..." : "");
+  return llvm::StringRef(line).rtrim().str() +
+         (most < text.size() ? "..." : "");
 }
 
 std::string lsp::describe(const Document &document, const Symbol &symbol) {

@@ -192,6 +192,8 @@ static Result<Trees> bestTrees(const Fabric &fabric, CollectiveKind kind,
              (fabric.ranks <= veryManyRanks || !*best)) {
     packed();
   }
+  if (!*best && limits.expired())
+    return error(interrupted ? "interrupted" : "out of time");
   return std::move(*best);
 }
 
@@ -226,8 +228,10 @@ int runTrees(const TreesCommand &c) {
     trees = bestTrees(*fabric, *kind, *groups, c, limits, size);
   }
   if (!trees)
-    return fail(trees.status(),
-                trees.message() == "out of time" ? NoneFound : InputWrong);
+    return fail(trees.status(), trees.message() == "out of time" ||
+                                        trees.message() == "interrupted"
+                                    ? NoneFound
+                                    : InputWrong);
   const Schedule &schedule = trees->schedule;
   std::string wrong = check(schedule, &trees->fabric);
   if (!wrong.empty())
@@ -269,11 +273,7 @@ struct Flows {
 static Result<Flows> findFlows(Fabric &fabric, const FlowsCommand &c) {
   int granule = c.problem.granule(fabric.ranks);
   auto collectiveOf = [&](int k) -> Result<Collective> {
-    Result<Collective> loaded = c.problem.load(fabric, k * granule);
-    if (loaded && loaded->kind == CollectiveKind::Custom &&
-        c.problem.groupTexts.empty())
-      return repeated(*loaded, k);
-    return loaded;
+    return c.problem.loadTimes(fabric, k * granule);
   };
   FlowOptions options;
   options.multiplier = c.multiplier;
@@ -335,7 +335,8 @@ int runFlows(const FlowsCommand &c) {
       schedule.collective.chunksPerNode, schedule.steps.size(),
       schedule.totalRounds(), schedule.totalSends(), took.count(),
       flows->bound.str().c_str(), flows->multiplier, flows->proof.c_str(),
-      100 * least / roundsOfSteps(*fabric, schedule), flows->remark.c_str());
+      least > 0 ? 100 * least / roundsOfSteps(*fabric, schedule) : 100.0,
+      flows->remark.c_str());
   if (!bytes->empty()) {
     if (int code = printTimes(schedule, *fabric, *bytes))
       return code;
@@ -346,7 +347,7 @@ int runFlows(const FlowsCommand &c) {
     double ideal = least * buffer / schedule.collective.bufferChunks /
                    (fabric->unitGBps * 1000);
     std::printf("at %.0f bytes: %.2f %% of the optimal throughput\n", buffer,
-                100 * ideal / *us);
+                *us > 0 ? 100 * ideal / *us : 100.0);
   }
   if (int code = drawGantt(c.gantt, schedule, *fabric, *bytes))
     return code;

@@ -17,6 +17,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -59,18 +61,27 @@ Result<Groups> Problem::parseGroups(int ranks) const {
   Groups groups;
   for (const std::string &text : groupTexts) {
     std::vector<int> &group = groups.emplace_back();
-    std::istringstream items(text);
-    std::string item;
-    while (std::getline(items, item, ',')) {
-      int first = 0, last = 0, used = 0;
-      int read =
-          std::sscanf(item.c_str(), "%d%n-%d%n", &first, &used, &last, &used);
-      if (read < 1 || used != static_cast<int>(item.size()) || first < 0 ||
-          (read == 2 && (last < first || last >= ranks)))
+    // One more item than there are commas.
+    for (size_t at = 0; at <= text.size();) {
+      size_t end = std::min(text.find(',', at), text.size());
+      int first = 0, last = 0;
+      const char *item = text.data() + at, *past = text.data() + end;
+      auto [dash, wrong] = std::from_chars(item, past, first);
+      bool isRange = wrong == std::errc() && dash != past && *dash == '-';
+      bool isRight = wrong == std::errc() && first >= 0;
+      if (isRange) {
+        auto [rest, wrongLast] = std::from_chars(dash + 1, past, last);
+        isRight &= wrongLast == std::errc() && rest == past && last >= first &&
+                   last < ranks;
+      } else {
+        isRight &= dash == past;
+      }
+      if (!isRight)
         return error("--group: expected ranks like 0,1,4-7, found \"" + text +
                      "\"");
-      for (int rank = first; rank <= (read == 2 ? last : first); ++rank)
+      for (int rank = first; rank <= (isRange ? last : first); ++rank)
         group.push_back(rank);
+      at = end + 1;
     }
   }
   if (std::string wrong = wrongGroups(groups, ranks); !wrong.empty())
@@ -86,7 +97,7 @@ int Problem::granule(int ranks) const {
     return ranks;
   size_t common = 1;
   for (const std::vector<int> &group : *groups)
-    common = std::lcm(common, group.size());
+    common = std::min<size_t>(std::lcm(common, group.size()), 1 << 24);
   return static_cast<int>(common);
 }
 
@@ -119,6 +130,13 @@ Result<Collective> Problem::load(const Fabric &fabric, int chunkCount) const {
   return makeGrouped(*kind, fabric.ranks, *groups, chunkCount, root);
 }
 
+Result<Collective> Problem::loadTimes(const Fabric &fabric, int times) const {
+  Result<Collective> loaded = load(fabric, times);
+  if (loaded && loaded->kind == CollectiveKind::Custom && groupTexts.empty())
+    return repeated(*loaded, times);
+  return loaded;
+}
+
 Result<Topology> Problem::machine() const {
   Result<Topology> loaded = loadTopology(topology);
   if (!loaded || without.empty())
@@ -127,6 +145,8 @@ Result<Topology> Problem::machine() const {
 }
 
 Result<Fabric> Problem::fabric(bool countsChunks) const {
+  if (!std::isfinite(unit))
+    return error("--unit: expected GB/s, found ", unit);
   Result<Topology> loaded = machine();
   if (!loaded)
     return loaded.status();
@@ -269,6 +289,8 @@ struct Loaded {
 static Result<Loaded> loadSchedule(const Problem &problem,
                                    const std::string &file) {
   Loaded loaded;
+  if (problem.topology.empty() && !problem.without.empty())
+    return error("--without: expected a topology (-t), found none");
   if (!problem.topology.empty()) {
     Result<Fabric> fabric = problem.fabric();
     if (!fabric)
@@ -445,7 +467,9 @@ static double parseSize(const std::string &text) {
       {"GB", 1e9}, {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.},
   };
   auto it = units.find(text.substr(end));
-  return it == units.end() || !(value > 0) ? -1 : value * it->second;
+  if (it == units.end() || !(value > 0) || !std::isfinite(value * it->second))
+    return -1;
+  return value * it->second;
 }
 
 Result<std::vector<double>> parseSizes(const std::vector<std::string> &sizes) {
@@ -508,6 +532,8 @@ int runPareto(ParetoCommand &c) {
   ParetoOptions &options = c.options;
   options.solve.engine = *parseEngine(c.engine);
   options.solve.limits = Limits::seconds(c.timeLimit, &interrupted);
+  if (!c.problem.groupTexts.empty())
+    options.granule = c.problem.granule(fabric->ranks);
   if (!c.resume.empty()) {
     Result<std::string> text = readFile(c.resume);
     if (!text)
@@ -524,7 +550,7 @@ int runPareto(ParetoCommand &c) {
       std::cerr << "\r\033[K" << text << std::flush;
     };
   Result<ParetoResult> result = paretoFrontier(
-      *fabric, [&](int chunks) { return c.problem.load(*fabric, chunks); },
+      *fabric, [&](int chunks) { return c.problem.loadTimes(*fabric, chunks); },
       options);
   if (terminal)
     std::cerr << "\r\033[K" << std::flush;

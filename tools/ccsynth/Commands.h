@@ -110,6 +110,8 @@ struct Problem {
   int granule(int ranks) const;
   /// The collective with `chunkCount` chunks a node.
   Result<Collective> load(const Fabric &fabric, int chunkCount) const;
+  /// The same, but of a file with that many times the chunks that it lists.
+  Result<Collective> loadTimes(const Fabric &fabric, int times) const;
   /// The machine without what is lost.
   Result<Topology> machine() const;
   /// The machine in units. Where chunks are searched for one by one, capacities

@@ -117,15 +117,22 @@ int runFind(const FindCommand &c) {
   Problem problem = c.problem;
   auto shared = std::make_shared<const Fabric>(*fabric);
   Result<FindResult> result = findSchedule(
-      *fabric, [problem, shared](int k) { return problem.load(*shared, k); },
+      *fabric,
+      [problem, shared](int k) { return problem.loadTimes(*shared, k); },
       options);
   if (!c.quiet)
     line.clear();
+  // Engines that have not ended must not lose what they use.
+  auto leave = [](int code) {
+    std::cout << std::flush;
+    std::cerr << std::flush;
+    std::_Exit(code);
+  };
   if (!result)
-    return fail(result.message(),
-                result.message().find("(a bug)") == std::string::npos
-                    ? InputWrong
-                    : Failed);
+    leave(fail(result.message(),
+               result.message().find("(a bug)") == std::string::npos
+                   ? InputWrong
+                   : Failed));
   int code = NoneFound;
   if (result->found.empty()) {
     std::cerr << c.problem.collective << " on " << fabric->topology.name
@@ -139,11 +146,9 @@ int runFind(const FindCommand &c) {
     const FoundSchedule &best = result->found.front();
     code = emit(c.output, writeSchedule(best.schedule, best.fabric.get()));
   }
-  if (!result->stillRunning)
-    return code;
-  std::cout << std::flush;
-  std::cerr << std::flush;
-  std::_Exit(code);
+  if (result->stillRunning)
+    leave(code);
+  return code;
 }
 
 } // namespace ccn::synth

@@ -92,7 +92,7 @@ static void addFind(CLI::App &app, int &code) {
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--threads", options->threads,
-                   "engines that run at once (default: one a core)")
+                   "engines that run at once (default: all)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--seed", options->seed, "the seed of the searches");
   command->add_option("-o,--output", options->output,

@@ -11,6 +11,7 @@ import numbers
 import operator
 import os
 import platform
+import re
 import threading
 import warnings
 from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_void_p
@@ -157,13 +158,29 @@ def _content(path):
         return None
 
 
+def _named_files(source, options, files):
+    """The files that options, the text, and files of schedules name."""
+    named = list(files) + [word.split("=", 1)[-1] for word in options]
+    texts = [(source.name, source.content)]
+    for file in files:
+        if os.path.isfile(file):
+            with open(file, "rb") as opened:
+                texts.append((os.fspath(file), opened.read()))
+    # Any string of a program may be a path, below the text's folder or the working one.
+    for name, content in texts:
+        for word in re.findall(rb'"([^"\n\0]+)"', content):
+            word = os.fsdecode(word)
+            named += [word, os.path.join(os.path.dirname(name), word)]
+    return [file for file in named if "\0" not in os.fspath(file) and os.path.isfile(file)]
+
+
 def run_kept(source, options, files=()) -> Tuple[bytes, str]:
     """As run, or what the same gave before, on this kind of machine, with this build of the compiler. `files` are those
-    that the options name."""
+    that the options name; what files say counts, too."""
     if _cache.folder() is None:
         return run(source, options)
     question = [_build(), _cpu(), os.environ.get("CCN_VERIFY"), source.name, source.text, list(options),
-                [_content(file) for file in files]]
+                [_content(file) for file in _named_files(source, options, files)]]
     key = hashlib.sha256(json.dumps(question).encode()).hexdigest()
     kept = _cache.find(key)
     if kept is not None:
@@ -219,6 +236,8 @@ def param_options(params):
 def _word(what, value):
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{what}: expected a str or a path, found {type(value).__name__}")
+    if not os.fspath(value):
+        raise ValueError(f"{what}: expected a name or a path, found ''")
     return os.fspath(value)
 
 
@@ -226,7 +245,7 @@ class Request:
     """What compile() is asked, but for the program: options of the command line, and the files that these name."""
 
     def __init__(self, mesh=None, params=None, schedule=None, target="cpu", program=None, cpu=None, topology=None,
-                 search_time=None, options=()):
+                 search_time=None, machine=None, options=()):
         self.shared = mesh_options(mesh) + param_options(params)
         self.files = []
         if schedule is not None:
@@ -238,12 +257,16 @@ class Request:
         if topology is not None:
             self.machine.append("--topology=" + _word("topology", topology))
             self.files.append(_word("topology", topology))
+        if machine is not None:
+            self.machine.append("--machine=" + _word("machine", machine))
+            self.files.append(_word("machine", machine))
         if search_time is not None:
             self.machine.append(f"--search-time={float(search_time)}")
         if isinstance(options, str) or not all(isinstance(option, str) for option in options):
             raise TypeError(f"options: expected a sequence of str, found {options!r}")
         self.target = ["--target=" + _word("target", target)]
-        self.package = ["--emit=package"] + ([] if cpu is None else ["--cpu=" + _word("cpu", cpu)]) + list(options)
+        self.cpu = [] if cpu is None else ["--cpu=" + _word("cpu", cpu)]
+        self.package = ["--emit=package"] + self.cpu + list(options)
 
 
 class CompiledProgram(Program):
@@ -289,8 +312,12 @@ class CompiledProgram(Program):
     def emit(self, kind: str) -> Union[str, bytes]:
         """What `cccompile --emit KIND` writes: "mlir", "scheduled", "plan", "kernels", "cuda", "header", ...; bytes for
         "package", "lib" and "cubin", else text."""
+        if kind == "package":
+            return self.package
         request = self._request
         options = list(request.shared)
+        if kind == "lib":
+            options += request.cpu
         if kind in ("plan", "package", "lib", "kernels", "cuda", "ptx", "cubin"):
             # Text for GPUs may also be asked of what was compiled for CPUs.
             text_of_gpu = kind in ("kernels", "cuda") and request.target == ["--target=cpu"]
@@ -314,7 +341,8 @@ def compile(source: Union[str, os.PathLike], mesh: Optional[Mapping[str, int]] =
             params: Optional[Mapping[str, Any]] = None, schedule: Union[str, os.PathLike, None] = None,
             target: str = "cpu", *, program: Optional[str] = None, run_on: Optional[str] = None,
             cpu: Optional[str] = None, topology: Union[str, os.PathLike, None] = None,
-            search_time: Optional[float] = None, options: Sequence[str] = ()) -> CompiledProgram:
+            search_time: Optional[float] = None, machine: Union[str, os.PathLike, None] = None,
+            options: Sequence[str] = ()) -> CompiledProgram:
     """Compiles a program in this process, and loads it. What it gives is called as what ccn.load gives.
 
     source       the text of a program, or a path: a str that ends with .ccn, .mlir or .mlirbc, or a pathlib.Path
@@ -326,12 +354,12 @@ def compile(source: Union[str, os.PathLike], mesh: Optional[Mapping[str, int]] =
     program      which one, if there are several
     run_on       "cpu" or "gpu": what executes it here, as ccn.load's target
     cpu          the CPU, by default as good as this machine's: "x86-64", "x86-64-v3", "x86-64-v4"
-    topology, search_time, options
-                 as cccompile's; options are others of its command line, ["--autotune"]
+    topology, search_time, machine, options
+                 as cccompile's; options are others of its command line for packages, ["--autotune"]
 
     What is wrong with the program or does not fit it is a CompileError, whose text shows the lines. What the compiler
     warns of is a CompileWarning. What is compiled is kept on disk (see ccn.clear_cache), so the next process that
     compiles the same need not load the compiler. Threads may compile at once.
     """
-    request = Request(mesh, params, schedule, target, program, cpu, topology, search_time, options)
+    request = Request(mesh, params, schedule, target, program, cpu, topology, search_time, machine, options)
     return CompiledProgram(read_source(source), request, run_on)

@@ -84,9 +84,14 @@ class _Signature:
 
 def _shape(parameter, value):
     """The shape of what is passed, None if that has none."""
-    if isinstance(value, list) and parameter.is_scattered:
-        return (sum(math.prod(_shape(None, part) or ()) for part in value),)
-    if isinstance(value, tuple) and all(hasattr(size, "__index__") for size in value):
+    # NumPy's arrays have __index__ too.
+    is_shape = isinstance(value, tuple) and all(hasattr(size, "__index__") and getattr(size, "shape", ()) == ()
+                                                for size in value)
+    if parameter.is_scattered and not is_shape:
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        shapes = [getattr(part, "shape", None) for part in parts]
+        return None if None in shapes else (sum(math.prod(map(int, shape)) for shape in shapes),)
+    if is_shape:
         return value
     shape = getattr(value, "shape", None)
     return None if shape is None else tuple(int(size) for size in shape)
@@ -181,7 +186,7 @@ class ProgramFunction:
         return {name: value for name, (value, _) in found.items()}
 
     def _program(self, text, params):
-        key = text, tuple(sorted(params.items()))
+        key = text, tuple(sorted(_compiler.param_options(params)))
         with self._lock:
             made = self._programs.get(key)
         if made is None:

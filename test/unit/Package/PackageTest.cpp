@@ -91,11 +91,12 @@ struct Counter {
   template <typename T> void shared(const char *, const T &) { ++number; }
   template <typename T> void sharedEach(const char *, const T &) { ++number; }
 };
-template <typename T> void expectAllFields() {
+/// `leftOut`: how many are only for the compiler.
+template <typename T> void expectAllFields(size_t leftOut = 0) {
   Counter counter;
   const T value{};
   fields(counter, value);
-  EXPECT_EQ(counter.number, fieldCount<T>()) << typeid(T).name();
+  EXPECT_EQ(counter.number + leftOut, fieldCount<T>()) << typeid(T).name();
 }
 
 } // namespace
@@ -119,7 +120,8 @@ TEST(Package, EveryFieldIsStored) {
   expectAllFields<GatherRowsPart>();
   expectAllFields<ScatterRowsPart>();
   expectAllFields<ExchangePart>();
-  expectAllFields<Launch>();
+  // Not the program's lines.
+  expectAllFields<Launch>(/*leftOut=*/1);
   expectAllFields<Placement>();
   expectAllFields<RankPlan>();
   expectAllFields<Transfer>();

@@ -85,13 +85,13 @@ TEST(Find, TheSizeDecides) {
 }
 
 TEST(Find, BoundsAllowForRoundedCapacities) {
-  // 53.6870912 GB/s count as 53.687.
+  // 53.6870912 GB/s count as 53.687 in this unit.
   Topology topology;
   for (int i = 0; i < 4; ++i)
     topology.addNode("gpu" + std::to_string(i), NodeKind::Gpu);
   for (int i = 0; i < 4; ++i)
     topology.addDuplex(i, (i + 1) % 4, 53.6870912, 0.5);
-  Result<Fabric> fabric = makeFabric(topology);
+  Result<Fabric> fabric = makeFabric(topology, 0.001);
   ASSERT_TRUE(bool(fabric));
   Result<FindResult> result =
       found(*fabric, CollectiveKind::AllGather, 1e9, 10);

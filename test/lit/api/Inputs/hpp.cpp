@@ -168,6 +168,14 @@ Done runAll(const char *path) {
   RUN(team.run([&](ccn::Rank &rank) { return runRank(rank, program); }));
   RUN(team.check());
 
+  // A body may move its rank, which leaves with what it moved to.
+  team = take(ccn::Team::create({program}, 20));
+  RUN(team.run([](ccn::Rank &rank) -> Done {
+    ccn::Rank own = std::move(rank);
+    RETURN_DONE;
+  }));
+  RUN(team.check());
+
   // A rank fails while the other waits for it: nobody waits for long.
   team =
       take(ccn::Team::create(ccn::Span<const ccn::Program>(&program, 1), 20));

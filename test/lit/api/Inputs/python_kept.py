@@ -74,11 +74,27 @@ version, _compiler._build = _compiler._build, lambda: "another build"
 compiled()
 _compiler._build = version
 compiled(0)
+# What is named by options, by the text and by a file of schedules counts, too, wherever it lies.
+shutil.copy(os.path.join(source, "lib", "Target", "machines", "cpu.json"), "cpu.json")
+NAMED = TEXT + 'schedule s for p {\n  // "named.txt"\n}\n'
+os.makedirs("below")
+for path, options in (("cpu.json", dict(machine="cpu.json")), ("cpu.json", dict(options=["--machine=cpu.json"])),
+                      ("named.txt", dict(source=NAMED)), ("named.txt", dict(schedule="below/s.ccn")),
+                      ("below/named.txt", dict(schedule="below/s.ccn"))):
+    with open("below/s.ccn", "w") as file:
+        file.write('schedule s for p {\n  // "named.txt"\n}\n')
+    rest = dict(options)
+    ccn.compile(rest.pop("source", TEXT), **rest)
+    compiled(0, **dict(options))
+    with open(path, "a") as file:
+        file.write("\n")
+    compiled(**dict(options)), compiled(0, **dict(options))
 # Wrong programs are not kept.
+before = len(runs)
 for _ in range(2):
     with refused(ccn.CompileError, "unmatched"):
         ccn.compile(TEXT + "}")
-assert len(runs) == 14, len(runs)
+assert len(runs) - before == 2, runs[before:]
 # Another process neither compiles nor loads the compiler.
 SCRIPT = """
 import sys, ccn

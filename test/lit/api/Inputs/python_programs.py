@@ -135,7 +135,12 @@ with refused(ValueError, "program 'cut': expected specialize(N=...), since the p
 scattered = ccn.program(lambda x=None: "mesh m (r = 1)\nparam N = 1\nprogram s(inout x: f32[N] scattered) { x <- x + x }")
 parts = [np.ones((2, 3), F32), np.ones(5, F32)]
 scattered(parts)
-assert all((part == 2).all() for part in parts) and scattered.specialize(N=11) is scattered.specialize_for((11,))
+scattered((parts[1], parts[0])), scattered(parts[0])
+assert (parts[0] == 8).all() and (parts[1] == 4).all() and scattered.specialize(N=11) is scattered.specialize_for((11,))
+
+# Params that Python calls equal are not the same.
+inverse = ccn.program(lambda: "mesh m (r = 1)\nparam s = 1.0\nprogram i(x: f32[1]) { let y = x / s\n return y }")
+assert inverse.specialize(s=0.0)(np.ones(1, F32)) == np.inf and inverse.specialize(s=-0.0)(np.ones(1, F32)) == -np.inf
 
 # Threads at once have the same program.
 with concurrent.futures.ThreadPoolExecutor(4) as pool:
