@@ -164,7 +164,9 @@ std::optional<Fabric> ccn::synth::fabricOfGroup(const Fabric &fabric,
     node[v] = part.addNode(t.nodes[v].name, t.nodes[v].kind);
   }
   auto share = [&](int units, int among) {
-    return units / std::max(1, among) * fabric.unitGBps;
+    // In whole units.
+    int whole = units / std::max(1, among);
+    return whole * fabric.unitGBps;
   };
   std::map<std::vector<int>, int> edgeAlong;
   for (size_t e = 0; e < fabric.edges.size(); ++e) {
