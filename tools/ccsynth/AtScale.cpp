@@ -63,6 +63,16 @@ static std::string treeLine(int64_t trees, const std::string &how, double algbw,
   return text + describe(bound, fabric);
 }
 
+/// The trees with their schedule, and its predicted time.
+static Result<Trees> timed(Trees trees, Schedule schedule, double bytes) {
+  trees.schedule = std::move(schedule);
+  Result<double> us = predict(trees.schedule, trees.fabric, bytes);
+  if (!us)
+    return us.status();
+  trees.us = *us;
+  return trees;
+}
+
 static Result<Trees> packedTrees(const Fabric &machine, CollectiveKind kind,
                                  const TreesCommand &c, const Limits &limits,
                                  double bytes) {
@@ -80,12 +90,7 @@ static Result<Trees> packedTrees(const Fabric &machine, CollectiveKind kind,
                                    forest.algbwGBps, forest.bound, machine));
     trees.idealUs += 1 / (forest.algbwGBps * 1000);
   }
-  trees.schedule = std::move(*schedule);
-  Result<double> us = predict(trees.schedule, trees.fabric, bytes);
-  if (!us)
-    return us.status();
-  trees.us = *us;
-  return trees;
+  return timed(std::move(trees), std::move(*schedule), bytes);
 }
 
 static Result<Trees> evenTrees(const Fabric &machine, CollectiveKind kind,
@@ -114,12 +119,7 @@ static Result<Trees> evenTrees(const Fabric &machine, CollectiveKind kind,
         treeLine(made->treesPerRank, how, algbw, made->bounds[i], machine));
     trees.idealUs += 1 / (algbw * 1000);
   }
-  trees.schedule = std::move(made->schedule);
-  Result<double> us = predict(trees.schedule, trees.fabric, bytes);
-  if (!us)
-    return us.status();
-  trees.us = *us;
-  return trees;
+  return timed(std::move(trees), std::move(made->schedule), bytes);
 }
 
 /// Trees in the nodes of a machine and between them, with as many pieces as
