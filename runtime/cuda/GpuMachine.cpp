@@ -59,9 +59,9 @@ Result<std::string> gpuMachine() {
   return text;
 }
 
-HeldGpus holdGpus(int ranks) {
+HeldGpus holdGpus(int first, int count) {
   auto devices = std::make_shared<std::vector<std::unique_ptr<GpuDevice>>>();
-  for (int rank = 0; rank < ranks; ++rank)
+  for (int rank = first; rank < first + count; ++rank)
     if (auto device = GpuDevice::openForRank(rank))
       devices->push_back(*std::move(device));
   return devices;

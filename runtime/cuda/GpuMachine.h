@@ -28,11 +28,11 @@ Result<std::string> gpuArchitecture(int number);
 /// others after a comma.
 Result<std::string> gpuMachine();
 
-/// Keeps the devices that so many ranks would use set up until the result is
-/// destroyed, for executors that come and go, as that takes long. Errors are
-/// left for the executors to report.
+/// Keeps the devices of `count` ranks, those from `first` on of this host, set
+/// up until the result is destroyed, for executors that come and go, as that
+/// takes long. Errors are left for the executors to report.
 using HeldGpus = std::shared_ptr<const std::vector<std::unique_ptr<GpuDevice>>>;
-HeldGpus holdGpus(int ranks);
+HeldGpus holdGpus(int first, int count);
 
 /// Whether the GPUs still work: after some failures a GPU's context refuses
 /// every call.

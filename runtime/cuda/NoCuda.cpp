@@ -31,7 +31,7 @@ Result<std::string> gpuArchitecture(int) { return missing(); }
 
 Result<std::string> gpuMachine() { return missing(); }
 void compileAhead(std::span<const GpuProgram *const>) {}
-HeldGpus holdGpus(int) { return nullptr; }
+HeldGpus holdGpus(int, int) { return nullptr; }
 bool areUsable(const HeldGpus &) { return false; }
 int64_t gpuTransportBytes(const Plan &) { return 0; }
 

@@ -20,6 +20,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -52,15 +53,33 @@ def call(folder, command, timeout, **variables):
     return code, texts[0], texts[1] + late, time.monotonic() - begin
 
 
-def check(folder, cases, target, seed, deadline):
-    """Checks cases in one process, as setting devices up takes longer than a check, until the deadline. What a process
-    that ends early has not come to goes to another."""
+def call_ranks(folder, command, ranks, timeout):
+    """Starts a process for each rank, as torchrun does. What call() gives for rank 0, with what all have said of errors."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        # Not a port that the system gives to others meanwhile.
+        port = 10000 + taken.getsockname()[1] % 20000
+    shared = {"CCN_LAUNCHER": "torchrun", "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
+              "MASTER_PORT": str(port)}
+    with concurrent.futures.ThreadPoolExecutor(ranks) as pool:
+        results = list(pool.map(lambda rank: call(folder, command, timeout, **shared, RANK=str(rank), LOCAL_RANK=str(rank)),
+                                range(ranks)))
+    code, out, _, seconds = results[0]
+    return code, out, "\n".join(err for _, _, err, _ in results if err), seconds
+
+
+def check(folder, cases, target, seed, deadline, processes):
+    """Checks cases in one process, or with a process for each of their ranks (all have as many), as setting devices up takes longer than a
+    check, until the deadline. What a process that ends early has not come to goes to another."""
     results = []
     while cases and time.monotonic() < deadline:
-        how = ["--nproc", str(cases[0]["ranks"])] if cases[0].get("processes") else []
         packages = [f"{folder}/{case['name']}.ccnpkg" for case in cases]
-        code, out, err, seconds = call(folder, [f"{folder}/ccrun", *packages, "--target", target, "--check", "--seed", str(seed),
-                                                "--timeout", "60", *how], deadline - time.monotonic())
+        command = [f"{folder}/ccrun", *packages, "--target", target, "--check", "--seed", str(seed), "--timeout", "60"]
+        left = deadline - time.monotonic()
+        if processes:
+            code, out, err, seconds = call_ranks(folder, command, cases[0]["ranks"], left)
+        else:
+            code, out, err, seconds = call(folder, command, left)
         if len(cases) == 1:
             ended = [(packages[0], code)]
         else:
@@ -69,7 +88,7 @@ def check(folder, cases, target, seed, deadline):
         if len(ended) < len(cases):
             ended.append((packages[len(ended)], code))
         for case, (package, code) in zip(cases, ended):
-            results.append({"name": case["name"] + (" in processes" if how else ""), "code": code, "seconds": round(seconds / len(ended), 2),
+            results.append({"name": case["name"] + (" in processes" if processes else ""), "code": code, "seconds": round(seconds / len(ended), 2),
                             "error": err.strip()[-600:] if code else ""})
         cases = [] if late else cases[len(ended):]
     return results
@@ -183,7 +202,7 @@ def main():
     parser.add_argument("--transport", choices=["auto", "peer", "nccl"], help="CCN_GPU_TRANSPORT of all that is run")
     parser.add_argument("--products", choices=["auto", "kernels", "cublaslt"], help="CCN_PRODUCTS of all that is run")
     parser.add_argument("--repeat", type=int, default=1, help="how often each case is checked")
-    parser.add_argument("--processes", action="store_true", help="checks every case with a process for each rank too")
+    parser.add_argument("--processes", action="store_true", help="checks with a process for each rank instead, many cases in each")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
     begin = time.monotonic()
@@ -205,12 +224,16 @@ def main():
     wanted = [c for c in cases if c["kind"] == "check" and re.search(options.check, c["name"])]
     wanted *= options.repeat
     if options.processes:
-        wanted += [{**case, "processes": True} for case in wanted if not case.get("processes")]
-    # Those that start processes have as many ranks.
-    batches = [[case for case in wanted if not case.get("processes")][i::options.jobs] for i in range(options.jobs)]
-    batches += [[case] for case in wanted if case.get("processes")]
+        batches = []
+        # A device has memory for the contexts of some dozens of processes only.
+        for ranks in sorted({case["ranks"] for case in wanted}, reverse=True):
+            like = [case for case in wanted if case["ranks"] == ranks]
+            at_once = max(options.jobs // ranks, 1)
+            batches += [like[i::at_once] for i in range(at_once)]
+    else:
+        batches = [wanted[i::options.jobs] for i in range(options.jobs)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for results in pool.map(lambda batch: check(folder, batch, options.target, options.seed, begin + options.seconds), batches):
+        for results in pool.map(lambda batch: check(folder, batch, options.target, options.seed, begin + options.seconds, options.processes), batches):
             for result in results:
                 checked.append(result)
                 if result["code"]:

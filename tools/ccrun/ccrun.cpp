@@ -136,8 +136,9 @@ int runPackage(RunnerOptions options, Result<Package> read,
                                 "' has a mesh of " + std::to_string(ranks) +
                                 " ranks, found " +
                                 std::to_string(*options.processes));
-  if (onGpus && !options.processes && !launch)
-    gpus = holdGpus(static_cast<int>(package.plan.ranks.size()));
+  if (onGpus && !options.processes)
+    gpus = launch ? holdGpus(launch->localRank.value_or(launch->rank), 1)
+                  : holdGpus(0, static_cast<int>(package.plan.ranks.size()));
   if (options.tuneRuns)
     return tune(options, package, environment, onGpus);
   if (options.variant || !launch)
@@ -149,7 +150,8 @@ int runPackage(RunnerOptions options, Result<Package> read,
   return Runner(options, package, environment, onGpus).run();
 }
 
-/// Checks packages one after the other, and says how each has ended.
+/// Checks packages one after the other, and says how each has ended; of ranks
+/// that were launched, rank 0 says it.
 int checkAll(RunnerOptions options, const Environment &environment,
              HeldGpus &gpus) {
   std::vector<Result<Package>> packages;
@@ -159,13 +161,16 @@ int checkAll(RunnerOptions options, const Environment &environment,
   for (const Result<Package> &package : packages)
     if (package && package->gpu && options.target != "cpu")
       programs.push_back(&*package->gpu);
-  if (!programs.empty())
+  const std::optional<RankLaunch> &launch = *ownLaunch();
+  // That compiles the kernels of all ranks.
+  if (!programs.empty() && !launch)
     compileAhead(programs);
   int worst = Done;
   for (size_t i = 0; i < packages.size(); ++i) {
     options.package = options.packages[i];
     int code = runPackage(options, std::move(packages[i]), environment, gpus);
-    std::cout << options.package << ": exit code " << code << std::endl;
+    if (!launch || launch->rank == 0)
+      std::cout << options.package << ": exit code " << code << std::endl;
     worst = std::max(worst, code);
     if (code == RunFailed && gpus && !areUsable(gpus))
       break;
@@ -201,7 +206,8 @@ int main(int argc, char **argv) {
   if (options.packages.size() == 1)
     return runPackage(options, readPackage(options.package), *environment,
                       gpus);
-  if (launch)
+  // MPI can be ended once only.
+  if (launch && launch->launcher == Launcher::Mpi)
     return fail(WrongUsage, "expected one package with " +
                                 describe(launch->launcher) +
                                 ", which has started the ranks, found " +
