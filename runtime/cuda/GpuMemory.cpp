@@ -31,8 +31,9 @@ bool isSame(const Record &a, const Record &b) {
 
 int64_t memoryRecordBytes() { return sizeof(Record); }
 
-Status checkDeviceMemory(const GpuDevice &device, HostExchange &exchange,
-                         const MemoryNeeds &needs) {
+Result<int64_t> checkDeviceMemory(const GpuDevice &device,
+                                  HostExchange &exchange,
+                                  const MemoryNeeds &needs) {
   Record own{};
   own.device = device.uuid;
   own.bytes = needs.total();
@@ -46,6 +47,7 @@ Status checkDeviceMemory(const GpuDevice &device, HostExchange &exchange,
   Result<std::vector<Record>> all = exchange.gather(own);
   if (!all)
     return all.status();
+  int64_t spare = 0;
   // Report the first device that has too little.
   for (const Record &first : *all) {
     std::vector<int> ranks;
@@ -62,8 +64,10 @@ Status checkDeviceMemory(const GpuDevice &device, HostExchange &exchange,
       return error("there is not enough memory on the GPU of ", rankList(ranks),
                    ": expected ", wanted, " bytes (rank ", ranks.front(), ": ",
                    first.text, "); found ", found, ", which it has free");
+    if (isSame(first, own))
+      spare = (found - wanted) / static_cast<int64_t>(ranks.size());
   }
-  return Status();
+  return spare;
 }
 
 } // namespace ccn::runtime

@@ -18,11 +18,13 @@ namespace ccn::runtime {
 /// The size of the records that are exchanged.
 int64_t memoryRecordBytes();
 
-/// An error, the same on all ranks, if those of a device need more memory of it
-/// together than it has free. All ranks call this at the same point. `needs` is
-/// what this one is about to take; the device's context is current.
-Status checkDeviceMemory(const GpuDevice &device, HostExchange &exchange,
-                         const MemoryNeeds &needs);
+/// How many bytes this rank may take beyond `needs`, which is what it is about
+/// to take. An error, the same on all ranks, if those of a device need more
+/// memory of it together than it has free. All ranks call this at the same
+/// point; the device's context is current.
+Result<int64_t> checkDeviceMemory(const GpuDevice &device,
+                                  HostExchange &exchange,
+                                  const MemoryNeeds &needs);
 
 } // namespace ccn::runtime
 

@@ -20,29 +20,10 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Of what each launch has in device memory.
-constexpr int64_t controlBytes = (sizeof(CcnControl) + 255) / 256 * 256;
-
 int64_t recordBytes(size_t launches) {
   return std::max({GpuTeam::recordBytes(), GpuMessages::recordBytes(),
                    memoryRecordBytes(),
                    static_cast<int64_t>(launches * sizeof(LaunchNeeds))});
-}
-
-/// The elements between the first and the last that a matrix of a product has.
-int64_t extentOf(const MatmulPart &part) {
-  int64_t most = 0;
-  for (auto [view, rows, columns] : {std::tuple(&part.a, part.m, part.k),
-                                     std::tuple(&part.b, part.k, part.n),
-                                     std::tuple(&part.c, part.m, part.n)}) {
-    size_t dims = part.batch.size();
-    int64_t extent = 1 + (rows - 1) * view->strides[dims] +
-                     (columns - 1) * view->strides[dims + 1];
-    for (size_t i = 0; i < dims; ++i)
-      extent += (part.batch[i] - 1) * view->strides[i];
-    most = std::max(most, extent);
-  }
-  return most;
 }
 
 } // namespace
@@ -106,8 +87,11 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   int64_t flagBytes =
       program.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));
   int64_t end = placeShared(whole, program, flags + flagBytes);
-  if (Status status =
-          checkDeviceMemory(*device, *exchange, memoryNeeds(program, end));
+  // All of it, as far as it is known yet.
+  MemoryNeeds needs;
+  needs.add("symmetric memory", 1, GpuTeam::takenBytes(end));
+  needs.add(ownNeeds(program));
+  if (Status status = checkDeviceMemory(*device, *exchange, needs).status();
       !status)
     return status;
   Result<std::unique_ptr<GpuTeam>> joined = GpuTeam::create(
@@ -125,7 +109,14 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     launch.context.flags = static_cast<unsigned long long>(flags);
   if (Status status = agreeOnBlocks(program); !status)
     return status;
-  if (Status status = prepareProducts(program); !status)
+  if (Status status = agreeOnLibrary(program); !status)
+    return status;
+  // What is left to take: grids are known now.
+  Result<int64_t> spare =
+      checkDeviceMemory(*device, *exchange, ownNeeds(program));
+  if (!spare)
+    return spare.status();
+  if (Status status = prepareProducts(program, *spare); !status)
     return status;
   if (Status status = prepareMemory(program); !status)
     return status;
@@ -191,42 +182,6 @@ int64_t GpuExecutor::State::placeShared(const Plan &whole,
     offset += (most * made.size + 255) / 256 * 256;
   }
   return offset;
-}
-
-/// What this rank is about to take of its device, the workspaces as large as
-/// they are without clusters and with a stream for each of the plan's.
-/// Messages' copies and those of matrices that the library needs filled up, of
-/// which little is known yet, are not in it.
-MemoryNeeds GpuExecutor::State::memoryNeeds(const GpuProgram &program,
-                                            int64_t symmetricBytes) const {
-  const std::vector<GpuLaunch> &own =
-      program.launches[static_cast<size_t>(rank)];
-  std::vector<int64_t> workspaces(static_cast<size_t>(plan.streams));
-  for (size_t i = 0; i < own.size(); ++i) {
-    if (own[i].kernel < 0)
-      continue;
-    auto index = static_cast<size_t>(own[i].kernel);
-    int64_t most =
-        std::min(own[i].blocks, kernels.multiprocessors() *
-                                    kernels.kernel(own[i].kernel).blocksEach);
-    if (program.kernels[index].waits)
-      most = std::min<int64_t>(most, CCN_MAX_BLOCKS);
-    int64_t &bytes = workspaces[static_cast<size_t>(plan.launches[i].stream)];
-    bytes = std::max(
-        bytes, addSaturating(own[i].workspaceBytes,
-                             multiplySaturating(
-                                 program.kernels[index].blockBytes, most)));
-    if (own[i].product && options.products != ProductChoice::Kernels)
-      bytes = std::max(bytes, LibraryProduct::workspaceBytes);
-  }
-  MemoryNeeds needs;
-  needs.add("symmetric memory", 1, GpuTeam::takenBytes(symmetricBytes));
-  needs.add("private memory", 1, plan.privateBytes);
-  needs.add("private memory", static_cast<int64_t>(own.size()), controlBytes);
-  for (int64_t bytes : workspaces)
-    needs.add("workspaces", 1, bytes);
-  needs.add("arguments and results", 1, options.callerBytes);
-  return needs;
 }
 
 /// Finds those places, which are where the ranks' memory is.
@@ -329,37 +284,38 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   return Status();
 }
 
-/// Whether the library does products, for all ranks alike: they must not differ
-/// in what is the same on all.
-Result<bool> GpuExecutor::State::agreeOnLibrary(const GpuProgram &program) {
+/// Decides whether the library does products, for all ranks alike: they must
+/// not differ in what is the same on all.
+Status GpuExecutor::State::agreeOnLibrary(const GpuProgram &program) {
   bool hasProducts = false;
   for (const std::vector<GpuLaunch> &ofRank : program.launches)
     for (const GpuLaunch &launch : ofRank)
       hasProducts |= launch.product.has_value();
+  usesLibrary = false;
   if (!hasProducts || options.products == ProductChoice::Kernels)
-    return false;
+    return Status();
   bool isThere = BlasLt::get().ok();
   if (!isThere && options.products == ProductChoice::CublasLt)
     return BlasLt::get().status();
   Result<std::vector<int>> all = exchange->gather(static_cast<int>(isThere));
   if (!all)
     return all.status();
-  return std::find(all->begin(), all->end(), 0) == all->end();
+  usesLibrary = std::find(all->begin(), all->end(), 0) == all->end();
+  return Status();
 }
 
-Status GpuExecutor::State::prepareProducts(const GpuProgram &program) {
-  Result<bool> usesLibrary = agreeOnLibrary(program);
-  if (!usesLibrary)
-    return usesLibrary.status();
-  int64_t scratch = 0;
-  for (size_t i = 0; i < launches.size() && *usesLibrary; ++i) {
+/// The products that the library does. Copies of matrices take at most `spare`
+/// bytes.
+Status GpuExecutor::State::prepareProducts(const GpuProgram &program,
+                                           int64_t spare) {
+  for (size_t i = 0; i < launches.size() && usesLibrary; ++i) {
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
     if (!launch.product || launch.kernel < 0)
       continue;
     const MatmulPart &part = launch.product->part;
     ElementType type = plan.buffers[static_cast<size_t>(part.c.buffer)].type;
     Result<std::unique_ptr<LibraryProduct>> product =
-        LibraryProduct::create(*device, part, type);
+        LibraryProduct::create(*device, part, type, spare);
     if (!product)
       return error("launch '", launchNames[i], "': ", product.message());
     launches[i].product = *std::move(product);
@@ -367,10 +323,12 @@ Status GpuExecutor::State::prepareProducts(const GpuProgram &program) {
     launches[i].a = part.a;
     launches[i].b = part.b;
     launches[i].c = part.c;
-    if (launches[i].product)
-      scratch = std::max(scratch, extentOf(part) * sizeInBytes(type));
   }
-  return scratch ? warmUpProducts((scratch + 255) / 256 * 256) : Status();
+  bool hasProducts = std::any_of(launches.begin(), launches.end(),
+                                 [](const PreparedGpuLaunch &launch) {
+                                   return launch.product != nullptr;
+                                 });
+  return hasProducts ? warmUpProducts(matrixBytes(program)) : Status();
 }
 
 /// The library loads what it launches when it is first launched, which may wait
@@ -412,20 +370,7 @@ Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
       !status)
     return status;
 
-  // Launches of one stream run one after the other, so they share.
-  std::vector<int64_t> bytes(static_cast<size_t>(plan.streams));
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
-    if (launch.kernel < 0)
-      continue;
-    const GpuKernel &kernel =
-        program.kernels[static_cast<size_t>(launch.kernel)];
-    int64_t &most = bytes[static_cast<size_t>(plan.launches[i].stream)];
-    most = std::max(most, launch.workspaceBytes +
-                              kernel.blockBytes * launches[i].blocks);
-    if (launches[i].product)
-      most = std::max(most, LibraryProduct::workspaceBytes);
-  }
+  const std::vector<int64_t> bytes = workspaceBytes(program);
   workspaces.resize(bytes.size());
   for (size_t stream = 0; stream < bytes.size(); ++stream)
     if (bytes[stream] > 0)

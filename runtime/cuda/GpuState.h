@@ -32,6 +32,9 @@ template <typename T> void keepForever(std::unique_ptr<T> object) {
   kept.push_back(std::move(object));
 }
 
+/// Of what each launch has in device memory.
+constexpr int64_t controlBytes = (sizeof(CcnControl) + 255) / 256 * 256;
+
 /// A launch that is ready to run.
 struct PreparedGpuLaunch {
   CUfunction function = nullptr;
@@ -181,6 +184,8 @@ struct GpuExecutor::State {
   std::vector<CUdeviceptr> sentFrom;
   std::vector<OwnScattered> scattered;
   std::vector<ValueArgument> values;
+  /// Whether the library does products, as far as is known.
+  bool usesLibrary = options.products != ProductChoice::Kernels;
   std::vector<PreparedGpuLaunch> launches;
   /// By stream; null for stream 0, which is the caller's, and for those without
   /// launches.
@@ -193,9 +198,9 @@ struct GpuExecutor::State {
   Event fork, last, traceZero;
 
 private:
-  Result<bool> agreeOnLibrary(const GpuProgram &program);
+  Status agreeOnLibrary(const GpuProgram &program);
   Status prepareMessages(const Plan &plan, const GpuProgram &program);
-  Status prepareProducts(const GpuProgram &program);
+  Status prepareProducts(const GpuProgram &program, int64_t spare);
   Status warmUpProducts(int64_t bytes);
   Status prepareMemory(const GpuProgram &program);
   Status agreeOnStreams(const GpuProgram &program);
@@ -206,8 +211,12 @@ private:
 
   int64_t placeShared(const Plan &plan, const GpuProgram &program,
                       int64_t offset);
-  MemoryNeeds memoryNeeds(const GpuProgram &program,
-                          int64_t symmetricBytes) const;
+
+  // GpuNeeds.cpp.
+  std::vector<int64_t> workspaceBytes(const GpuProgram &program) const;
+  int64_t matrixBytes(const GpuProgram &program) const;
+  MemoryNeeds ownNeeds(const GpuProgram &program) const;
+
   Status prepareShared();
   CUdeviceptr ownPlace(const SharedArgument &argument) const {
     return argument.places().addresses[static_cast<size_t>(rank)];

@@ -146,7 +146,7 @@ std::optional<cudaDataType> libraryType(ElementType type) {
 
 Result<std::unique_ptr<LibraryProduct>>
 LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
-                       ElementType type) {
+                       ElementType type, int64_t &spare) {
   std::unique_ptr<LibraryProduct> none;
   std::optional<LibraryForm> form = libraryForm(part);
   std::optional<cudaDataType> data = libraryType(type);
@@ -163,7 +163,7 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
   if (int64_t size = sizeInBytes(type);
       std::optional<LibraryForm> padded = paddedForm(*form, size, alignment))
     // Without memory for the copies the product takes longer.
-    if (made->addCopies(*form, *padded, size))
+    if (made->addCopies(*form, *padded, size, spare))
       form = padded;
   made->handle = *handle;
   made->isSwapped = form->isSwapped;
@@ -177,7 +177,13 @@ LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
 }
 
 bool LibraryProduct::addCopies(const LibraryForm &form,
-                               const LibraryForm &padded, int64_t size) {
+                               const LibraryForm &padded, int64_t size,
+                               int64_t &spare) {
+  int64_t bytes = 0;
+  for (const LibraryMatrix *copy : {&padded.left, &padded.right, &padded.out})
+    bytes += copy->leading * copy->columns * size;
+  if (bytes > spare)
+    return false;
   for (auto [matrix, copy] : {std::pair(&form.left, &padded.left),
                               std::pair(&form.right, &padded.right),
                               std::pair(&form.out, &padded.out)})
@@ -185,6 +191,7 @@ bool LibraryProduct::addCopies(const LibraryForm &form,
       copies.clear();
       return false;
     }
+  spare -= bytes;
   return true;
 }
 

@@ -54,9 +54,13 @@ public:
   static constexpr int64_t alignment = 16;
 
   /// Prepares a product of matrices of `type`; nothing if the library has none
-  /// that accumulates as the plan says. The device's context is current.
-  static Result<std::unique_ptr<LibraryProduct>>
-  create(const GpuDevice &device, const MatmulPart &part, ElementType type);
+  /// that accumulates as the plan says. What copies of matrices take, if that
+  /// is at most `spare` bytes, is taken off `spare`. The device's context is
+  /// current.
+  static Result<std::unique_ptr<LibraryProduct>> create(const GpuDevice &device,
+                                                        const MatmulPart &part,
+                                                        ElementType type,
+                                                        int64_t &spare);
 
   /// Whether addresses must be aligned.
   bool mustAlign() const { return copies.empty(); }
@@ -75,9 +79,9 @@ private:
     size_t width, pitch, ownPitch, columns;
   };
   /// Copies of all matrices for the padded form, of `size` bytes an element;
-  /// whether there was memory for them.
+  /// whether there was memory for them, of which they take at most `spare`.
   bool addCopies(const LibraryForm &form, const LibraryForm &padded,
-                 int64_t size);
+                 int64_t size, int64_t &spare);
   /// Tells the library of the product, and of its matrices.
   Status describe(const LibraryForm &form, cudaDataType type);
   /// Whether the library has an algorithm for what it was told.

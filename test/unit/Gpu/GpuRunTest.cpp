@@ -197,6 +197,34 @@ TEST_F(GpuRun, RanksThatDoNotFitADeviceTakeNothing) {
   EXPECT_NE(run(16 << 20, 12 << 20), "");
 }
 
+// Clusters have more blocks than the plan says, each with a workspace.
+TEST_F(GpuRun, MemoryIsCheckedOnceMoreWhenGridsAreKnown) {
+  auto *setFree = fakeFunction<void(size_t)>("ccnFakeFree");
+  if (!setFree)
+    GTEST_SKIP() << "only a fake driver has as much free as it is told";
+  auto run = [&](bool clusters, size_t free) {
+    Package package = averageOfClusters(2, 1);
+    for (GpuKernel &kernel : package.gpu->kernels) {
+      kernel.clusters = clusters;
+      kernel.blockBytes = 1 << 20;
+    }
+    setFree(free);
+    Status status =
+        onGpus(package, {}, [](int, GpuExecutor &, GpuRuns &) -> Status {
+          return Status();
+        });
+    setFree(size_t(1) << 50);
+    return status.message();
+  };
+  size_t free = 1 << 10;
+  while (!run(false, free).empty() && free < (size_t(1) << 40))
+    free *= 2;
+  EXPECT_EQ(run(false, free), "");
+  EXPECT_NE(run(true, free).find(" for workspaces"), std::string::npos)
+      << run(true, free);
+  EXPECT_EQ(run(true, free * 16), "");
+}
+
 TEST_F(GpuRun, RanksTakeTurnsByTheirNumberOnTheHost) {
   if (!fail)
     GTEST_SKIP() << "of the fake devices it is known how many they are";

@@ -328,6 +328,25 @@ TEST(LibraryProduct, RowsOfOddLengthsAreFilledUp) {
   expectProduct(487, 482, 483, 1);
 }
 
+TEST(LibraryProduct, CopiesTakeWhatOthersLeave) {
+  if (Status status = checkGpus(); !status)
+    GTEST_SKIP() << status.message();
+  auto device = GpuDevice::open(0);
+  ASSERT_EQ(device.message(), "");
+  CurrentContext current((*device)->driver, (*device)->context);
+  MatmulPart odd = part({}, 481, 483, 485, {485, 1}, {483, 1}, {483, 1});
+  // Rows and columns of f64 in pairs.
+  const int64_t bytes = 8 * (482 * 486 + 486 * 484 + 482 * 484);
+  for (int64_t before : {bytes + 5, bytes, bytes - 1, int64_t{0}}) {
+    int64_t spare = before;
+    auto made = LibraryProduct::create(**device, odd, ElementType::F64, spare);
+    ASSERT_EQ(made.message(), "");
+    ASSERT_TRUE(*made);
+    EXPECT_EQ((*made)->mustAlign(), before < bytes);
+    EXPECT_EQ(spare, before < bytes ? before : before - bytes);
+  }
+}
+
 TEST(LibraryForm, IsPaddedWhereThatPays) {
   auto pad = [](const MatmulPart &p, int64_t size) {
     return paddedForm(*libraryForm(p), size, LibraryProduct::alignment);
