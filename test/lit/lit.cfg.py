@@ -1,12 +1,11 @@
-# How lit runs the tests of ccn. With --param roundtrip=1 every tool writes its IR
-# as text and as bytecode and reads it back at each step.
+# How lit runs the tests of ccn.
 import os
 import shutil
 import subprocess
 
 import lit.formats
 
-config.name = "ccn-roundtrip" if lit_config.params.get("roundtrip") else "ccn"
+config.name = "ccn"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".ccn", ".mlir", ".test"]
 config.excludes = ["Inputs"]
@@ -25,16 +24,11 @@ if config.sanitizer:
     # sanitizer, and partly in its library, which is not.
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
-roundtrip = lit_config.params.get("roundtrip")
-if roundtrip:
-    config.available_features.add("roundtrip")
-    # Both runs may go on at once.
-    config.test_exec_root += "-roundtrip"
 config.environment["CCN_CACHE_DIR"] = config.test_exec_root + "/cache"
 tools = config.ccn_tools_dir
 config.substitutions += [
-    (r"\bccn-opt\b", tools + "/ccn-opt" + (" --verify-roundtrip" if roundtrip else "")),
-    (r"\bcccompile\b", tools + "/cccompile" + (" --round-trip" if roundtrip else "")),
+    (r"\bccn-opt\b", tools + "/ccn-opt"),
+    (r"\bcccompile\b", tools + "/cccompile"),
     ("%ccsynth", tools + "/ccsynth"),
     ("%ccn-format", tools + "/ccn-format"),
     ("%ccn-lsp-server", tools + "/ccn-lsp-server"),
@@ -45,6 +39,10 @@ config.substitutions += [
     ("%source", config.ccn_source_dir),
     ("%build", config.ccn_binary_dir),
 ]
+# For folders whose tests have every tool write its IR as text and as bytecode,
+# and read it back, at each step.
+read_back = {r"\bccn-opt\b": " --verify-roundtrip", r"\bcccompile\b": " --round-trip"}
+config.read_back_substitutions = [(name, text + read_back.get(name, "")) for name, text in config.substitutions]
 if os.path.exists(config.ccn_binary_dir + "/lib/fake-cuda/libcuda.so.1"):
     config.available_features.add("fake-cuda")
 # What it makes is loaded into tools without the sanitizer's library.

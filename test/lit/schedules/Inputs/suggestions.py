@@ -1,6 +1,6 @@
 """Does what --explain suggests, which must then be accepted.
 
-    suggestions.py FOLDER COMMAND FILE...
+    suggestions.py FOLDER FILE...
 
 Of each program and each of its schedules, and without one, every suggestion that is a
 line of a schedule is added to that schedule alone, which is applied.
@@ -15,13 +15,13 @@ import sys
 LINE = re.compile(r"; ((?:let \(|overlap |fuse |slice_state |bucket ).*)$")
 
 
-def compile_file(command, path, *arguments):
-    return subprocess.run([command, path, *arguments, "-o", "/dev/null"], capture_output=True,
+def compile_file(path, *arguments):
+    return subprocess.run(["cccompile", path, *arguments, "-o", "/dev/null"], capture_output=True,
                           text=True, timeout=120, check=False)
 
 
-def suggestions(command, path, *arguments):
-    done = compile_file(command, path, *arguments, "--explain", "--diagnostics", "json")
+def suggestions(path, *arguments):
+    done = compile_file(path, *arguments, "--explain", "--diagnostics", "json")
     if done.returncode:
         return []  # a schedule that is wrong
     found = [LINE.search(remark["message"]) for remark in json.loads(done.stderr or "[]")
@@ -30,7 +30,7 @@ def suggestions(command, path, *arguments):
 
 
 def main():
-    folder, command, *files = sys.argv[1:]
+    folder, *files = sys.argv[1:]
     path = pathlib.Path(folder) / "suggested.ccn"
     tried, wrong = 0, []
     for file in files:
@@ -41,9 +41,9 @@ def main():
             of = [(name, body) for (other, name), body in schedules.items() if other == program]
             for name, body in [("", "")] + of:
                 chosen = ["--program", program] + (["--schedule", name] if name else [])
-                for line in suggestions(command, file, *chosen):
+                for line in suggestions(file, *chosen):
                     path.write_text(f"schedule s for {program} {{{body}\n{line}\n}}\n", encoding="utf-8")
-                    done = compile_file(command, file, "--program", program, "--schedule", path)
+                    done = compile_file(file, "--program", program, "--schedule", path)
                     tried += 1
                     if done.returncode:
                         wrong.append(f"{file}, schedule {name or 'of none'}: {line}: {done.stderr}")
