@@ -67,6 +67,7 @@ namespace ccn::runtime {
   X(streamIsCapturing, cuStreamIsCapturing)                                    \
   X(streamBeginCapture, cuStreamBeginCapture)                                  \
   X(streamEndCapture, cuStreamEndCapture)                                      \
+  X(exchangeCaptureMode, cuThreadExchangeStreamCaptureMode)                    \
   X(eventCreate, cuEventCreate)                                                \
   X(eventDestroy, cuEventDestroy)                                              \
   X(eventRecord, cuEventRecord)                                                \
@@ -106,12 +107,16 @@ struct Driver {
   Status check(CUresult result, const char *call) const;
 };
 
-/// Makes a context current while it exists.
+/// Makes a context current while it exists. What this thread does then, such as
+/// giving memory back, does not spoil graphs that others capture meanwhile.
 class CurrentContext {
 public:
   CurrentContext(const Driver &driver, CUcontext context)
-      : driver(driver), pushed(driver.ctxPushCurrent(context)) {}
+      : driver(driver), pushed(driver.ctxPushCurrent(context)),
+        exchanged(driver.exchangeCaptureMode(&mode)) {}
   ~CurrentContext() {
+    if (exchanged == CUDA_SUCCESS)
+      (void)driver.exchangeCaptureMode(&mode);
     CUcontext popped;
     if (pushed == CUDA_SUCCESS)
       (void)driver.ctxPopCurrent(&popped);
@@ -124,6 +129,9 @@ public:
 private:
   const Driver &driver;
   CUresult pushed;
+  /// What this thread's is not meanwhile.
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  CUresult exchanged;
 };
 
 } // namespace ccn::runtime

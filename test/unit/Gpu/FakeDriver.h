@@ -39,7 +39,7 @@ void awaitDevice();
 #define CCN_CALL(function)                                                     \
   if (fake::isFailing(#function))                                              \
     return CUDA_ERROR_UNKNOWN;
-/// What needs a context, and what a capture forbids.
+/// What needs a context, and what captures of this thread or another forbid.
 #define CCN_CONTEXT(function)                                                  \
   CCN_CALL(function)                                                           \
   if (fake::currentDevice() < 0)                                               \

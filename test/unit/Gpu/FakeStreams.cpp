@@ -21,6 +21,11 @@ namespace {
 
 /// The stream that this thread captures.
 thread_local CUstream capturing = nullptr;
+/// Forbids this thread what would spoil others' captures, or not.
+thread_local CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+/// Whether another thread captures, which was spoiled if the count is not 0.
+std::atomic<bool> captureElsewhere{false};
+std::atomic<int> spoiled{0};
 
 std::atomic<int> sharedQueues{0};
 
@@ -35,7 +40,13 @@ void fake::awaitDevice() {
   context->changed.wait(lock, [&] { return context->pending == 0; });
 }
 
-bool fake::isCapturing() { return capturing != nullptr; }
+bool fake::isCapturing() {
+  if (captureElsewhere && captureMode == CU_STREAM_CAPTURE_MODE_GLOBAL) {
+    ++spoiled;
+    return true;
+  }
+  return capturing != nullptr;
+}
 
 unsigned fake::countQueues() {
   static const unsigned count = [] {
@@ -115,6 +126,16 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
   *status = stream->graph ? CU_STREAM_CAPTURE_STATUS_ACTIVE
                           : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
+}
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+  CCN_CALL(cuThreadExchangeStreamCaptureMode)
+  std::swap(*mode, captureMode);
+  return CUDA_SUCCESS;
+}
+/// Has another thread capture a graph, or not; how many calls have spoiled it.
+int ccnFakeCaptureElsewhere(bool is) {
+  captureElsewhere = is;
+  return spoiled.exchange(0);
 }
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   CCN_UNCAPTURED(cuStreamBeginCapture)

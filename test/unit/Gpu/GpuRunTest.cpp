@@ -264,6 +264,19 @@ TEST_F(GpuRun, RanksAgreeOnGrids) {
   expectResults(package, arrays, 2);
 }
 
+TEST_F(GpuRun, NothingSpoilsWhatOthersCapture) {
+  auto *captureElsewhere = fakeFunction<int(bool)>("ccnFakeCaptureElsewhere");
+  if (!captureElsewhere)
+    GTEST_SKIP() << "of a fake driver it is known who captures";
+  (void)captureElsewhere(true);
+  // Made, run, and given back.
+  Status status =
+      onGpus(averageOnGpus(2, 1000), {},
+             [](int, GpuExecutor &, GpuRuns &runs) { return runs.run(); });
+  EXPECT_EQ(status.message(), "");
+  EXPECT_EQ(captureElsewhere(false), 0);
+}
+
 TEST_F(GpuRun, StreamsThatWaitForNothingAreCapturedToo) {
   Package package = averageOnGpus(2, 1000);
   for (RankPlan &rank : package.plan.ranks)
