@@ -26,7 +26,7 @@ using namespace ccn::runtime;
 class KernelWriter {
 public:
   KernelWriter(const KernelPlan &plan, CudaBodies &bodies,
-               std::vector<int64_t> &tables)
+               ScheduleTables &tables)
       : plan(plan), places(plan.places), kernel{&plan},
         out{kernel, places, bodies, tables} {}
 
@@ -53,7 +53,8 @@ void KernelWriter::enter(std::optional<int> segment) {
   if (within)
     kernel.body << "}\n";
   if (segment)
-    kernel.body << "if (isIn(c, " << static_cast<int64_t>(*segment) << ")) {\n";
+    kernel.body << "if (c.segment == " << static_cast<int64_t>(*segment)
+                << ") {\n";
   within = segment;
 }
 
@@ -95,7 +96,7 @@ void KernelWriter::addFrame() {
   std::swap(body, kernel.body);
   if (plan.opensClusters)
     kernel.body << "beginCluster(c);\n";
-  if (plan.usesEpoch)
+  if (plan.meetsRanks && !plan.isByMessages())
     kernel.body << "const u64 epoch = beginRun(c);\n";
   if (plan.properties.sharedBytes > 0)
     kernel.body << "extern __shared__ __align__(16) Byte sharedMemory[];\n";
@@ -104,7 +105,7 @@ void KernelWriter::addFrame() {
                 << plan.launch.workspaceBytes << " + i64(blockIdx.x) * "
                 << plan.properties.blockBytes << ";\n";
   kernel.body << body;
-  if (plan.usesEpoch)
+  if (plan.meetsRanks)
     kernel.body << "endRun(c);\n";
 }
 
@@ -136,8 +137,7 @@ private:
   CudaBodies bodies;
   CudaKernels kernels;
   GpuProgram program;
-  /// The numbers of all schedules' tables.
-  std::vector<int64_t> tables;
+  ScheduleTables tables;
 };
 
 /// Adds the kernel that writes the tables of lists of buffers. Its numbers are
@@ -159,12 +159,16 @@ void Emitter::addTableKernel() {
   program.kernels.push_back(std::move(kernel));
 }
 
-/// The files for the device that kernels need.
-DeviceFiles filesOf(const KernelPlans &plans) {
-  DeviceFiles files;
-  for (const std::vector<KernelPlan> &own : plans.kernels)
-    for (const KernelPlan &kernel : own) {
-      if (kernel.properties.waits || kernel.properties.clusters || kernel.isCut)
+/// The files for the device that the kernels of a transport need.
+DeviceFiles filesOf(const KernelPlans &plans, KernelTransport transport) {
+  DeviceFiles files(transport);
+  for (size_t rank = 0; rank < plans.kernels.size(); ++rank)
+    for (size_t launch = 0; launch < plans.kernels[rank].size(); ++launch) {
+      const KernelPlan *messages = plans.messageKernels[rank][launch].get();
+      const KernelPlan &kernel = files.areForMessages() && messages
+                                     ? *messages
+                                     : plans.kernels[rank][launch];
+      if (kernel.properties.waits || kernel.properties.clusters)
         files.add({"barriers.cuh"});
       for (const PartPlan &part : kernel.parts)
         part.plan->skeleton.require(*part.plan, files);
@@ -174,12 +178,20 @@ DeviceFiles filesOf(const KernelPlans &plans) {
 
 llvm::Expected<GpuProgram> Emitter::run() {
   for (auto [rank, own] : llvm::enumerate(plans.kernels))
-    for (const KernelPlan &plan : own) {
+    for (auto [plan, other] : llvm::zip(own, plans.messageKernels[rank])) {
       llvm::Expected<CudaKernel> kernel =
           KernelWriter(plan, bodies, tables).write();
       if (!kernel)
         return kernel.takeError();
-      kernels.add(rank, *std::move(kernel));
+      std::optional<CudaKernel> byMessages;
+      if (other) {
+        llvm::Expected<CudaKernel> made =
+            KernelWriter(*other, bodies, tables).write();
+        if (!made)
+          return made.takeError();
+        byMessages = *std::move(made);
+      }
+      kernels.add(rank, *std::move(kernel), std::move(byMessages));
     }
   program.fills = plans.fills;
   program.symmetricBytes = plans.symmetricBytes;
@@ -192,14 +204,20 @@ llvm::Expected<GpuProgram> Emitter::run() {
   for (llvm::StringRef file :
        {"GpuAbi.h", "ProtocolRules.h", "kernel.cuh", "scalars.cuh"})
     program.source += cudaSource(file);
-  DeviceFiles files = filesOf(plans);
-  for (llvm::StringRef file : files.list())
-    program.source += cudaSource(file);
+  // What only one transport needs follows, as nothing in common uses it.
+  DeviceFiles ofPeers = filesOf(plans, KernelTransport::Peers),
+              ofMessages = filesOf(plans, KernelTransport::Messages);
+  for (llvm::StringRef file : ofPeers.list())
+    (ofMessages.has(file) ? program.source : program.peerSource) +=
+        cudaSource(file);
+  for (llvm::StringRef file : ofMessages.list())
+    if (!ofPeers.has(file))
+      program.messageSource += cudaSource(file);
   if (hasLists)
     program.source += cudaSource("pieces.cuh");
-  if (!tables.empty()) {
+  if (!tables.numbers().empty()) {
     program.source += "__device__ const i64 scheduleTables[] = {";
-    for (int64_t number : tables)
+    for (int64_t number : tables.numbers())
       program.source += std::to_string(number) + ",";
     program.source += "};\n";
   }

@@ -55,9 +55,11 @@ struct GpuExecutorOptions {
   TraceSink *trace = nullptr;
 };
 
-/// Compiles the kernels of programs that executors will run, several at once.
-/// Errors are left for the executors to report.
-void compileAhead(std::span<const GpuProgram *const> programs);
+/// Compiles the kernels of programs that executors will run, several at once:
+/// those of messages if the transport is NCCL's, else those of peers. Errors
+/// are left for the executors to report.
+void compileAhead(std::span<const GpuProgram *const> programs,
+                  GpuTransport transport);
 
 /// The bytes of the transport's memory, per rank, that the executors of a plan
 /// allocate in all: it carries addresses, never the program's data.

@@ -156,7 +156,11 @@ CUlaunchConfig launchConfig(unsigned blocks, unsigned threads,
   return config;
 }
 
-void compileAhead(std::span<const GpuProgram *const> programs) {
+void compileAhead(std::span<const GpuProgram *const> programs,
+                  GpuTransport by) {
+  const KernelTransport transport = by == GpuTransport::Nccl
+                                        ? KernelTransport::Messages
+                                        : KernelTransport::Peers;
   // Devices of one machine are of one architecture; others compile their own.
   Result<std::string> architecture = gpuArchitecture(0);
   if (!architecture)
@@ -165,12 +169,14 @@ void compileAhead(std::span<const GpuProgram *const> programs) {
       static_cast<int64_t>(programs.size()), 1, [&](int64_t number, int64_t) {
         const GpuProgram &program = *programs[static_cast<size_t>(number)];
         if (!program.kernels.empty())
-          (void)KernelCache::shared().get(program.source, *architecture);
+          (void)KernelCache::shared().get(program.textFor(transport),
+                                          *architecture);
       });
 }
 
 Result<GpuKernels> GpuKernels::load(const GpuDevice &device,
                                     const GpuProgram &program,
+                                    KernelTransport transport,
                                     size_t arguments) {
   GpuKernels loaded;
   Result<int> processors =
@@ -184,7 +190,7 @@ Result<GpuKernels> GpuKernels::load(const GpuDevice &device,
   if (!architecture)
     return architecture.status();
   Result<CompiledKernels> compiled =
-      KernelCache::shared().get(program.source, *architecture);
+      KernelCache::shared().get(program.textFor(transport), *architecture);
   if (!compiled)
     return compiled.status();
   CUmodule module = nullptr;

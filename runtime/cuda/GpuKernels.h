@@ -32,11 +32,13 @@ public:
     ClusterCounts clusters{};
   };
 
-  /// Loads the kernels of `program`, for a plan of `arguments` arguments. The
+  /// Loads the kernels of `program` for a transport, and a plan of `arguments`
+  /// arguments. The
   /// device's context is current. An error if one does not compile, has other
   /// parameters than GpuAbi.h says, or needs more than the device has.
   static Result<GpuKernels> load(const GpuDevice &device,
-                                 const GpuProgram &program, size_t arguments);
+                                 const GpuProgram &program,
+                                 KernelTransport transport, size_t arguments);
 
   const Kernel &kernel(int index) const {
     return kernels[static_cast<size_t>(index)];

@@ -28,8 +28,7 @@ int64_t extentOf(const MatmulPart &part) {
 } // namespace
 
 /// The workspace of each stream, whose launches run one after the other and
-/// share it. Until grids are agreed on, they are as the plan wants them,
-/// without clusters.
+/// share it. Grids are agreed on.
 std::vector<int64_t>
 GpuExecutor::State::workspaceBytes(const GpuProgram &program) const {
   const std::vector<GpuLaunch> &own =
@@ -38,20 +37,12 @@ GpuExecutor::State::workspaceBytes(const GpuProgram &program) const {
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].kernel < 0)
       continue;
-    const GpuKernel &kernel =
-        program.kernels[static_cast<size_t>(own[i].kernel)];
-    int64_t blocks = i < launches.size() ? launches[i].blocks : 0;
-    if (blocks == 0) {
-      blocks =
-          std::min(own[i].blocks, kernels.multiprocessors() *
-                                      kernels.kernel(own[i].kernel).blocksEach);
-      if (kernel.waits)
-        blocks = std::min<int64_t>(blocks, CCN_MAX_BLOCKS);
-    }
+    int64_t blockBytes =
+        program.kernels[static_cast<size_t>(own[i].kernel)].blockBytes;
     int64_t &most = bytes[static_cast<size_t>(plan.launches[i].stream)];
     most = std::max(
         most, addSaturating(own[i].workspaceBytes,
-                            multiplySaturating(kernel.blockBytes, blocks)));
+                            multiplySaturating(blockBytes, launches[i].blocks)));
     if (own[i].product && usesLibrary)
       most = std::max(most, LibraryProduct::workspaceBytes);
   }
@@ -72,16 +63,22 @@ int64_t GpuExecutor::State::matrixBytes(const GpuProgram &program) const {
   return (most + 255) / 256 * 256;
 }
 
-/// What this rank is about to take of its device besides symmetric memory.
-/// Messages' copies, of which little is known at first, are not in it.
-MemoryNeeds GpuExecutor::State::ownNeeds(const GpuProgram &program) const {
+/// What this rank takes of its device in any case, besides symmetric memory.
+MemoryNeeds GpuExecutor::State::ownNeeds() const {
   MemoryNeeds needs;
   needs.add("private memory", 1, plan.privateBytes);
   needs.add("private memory", static_cast<int64_t>(plan.launches.size()),
             controlBytes);
+  needs.add("arguments and results", 1, options.callerBytes);
+  return needs;
+}
+
+/// Likewise with workspaces, and what products take. Messages' copies are not
+/// in it.
+MemoryNeeds GpuExecutor::State::ownNeeds(const GpuProgram &program) const {
+  MemoryNeeds needs = ownNeeds();
   for (int64_t bytes : workspaceBytes(program))
     needs.add("workspaces", 1, bytes);
-  needs.add("arguments and results", 1, options.callerBytes);
   // Products are tried, and what that takes given back, before the rest is
   // taken.
   MemoryNeeds tried;

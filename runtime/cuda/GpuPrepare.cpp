@@ -77,20 +77,14 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   CurrentContext current(device->driver, device->context);
   if (Status status = current.status(); !status)
     return status;
-  Result<GpuKernels> loaded =
-      GpuKernels::load(*device, program, arguments.size());
-  if (!loaded)
-    return loaded.status();
-  kernels = *std::move(loaded);
-
   int64_t flags = (program.symmetricBytes + 255) / 256 * 256;
   int64_t flagBytes =
       program.flags * CCN_MAX_BLOCKS * static_cast<int64_t>(sizeof(unsigned));
   int64_t end = placeShared(whole, program, flags + flagBytes);
-  // All of it, as far as it is known yet.
+  // What is known before the kernels are.
   MemoryNeeds needs;
   needs.add("symmetric memory", 1, GpuTeam::takenBytes(end));
-  needs.add(ownNeeds(program));
+  needs.add(ownNeeds());
   if (Status status = checkDeviceMemory(*device, *exchange, needs).status();
       !status)
     return status;
@@ -99,6 +93,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
   if (!joined)
     return joined.status();
   team = *std::move(joined);
+  if (Status status = loadKernels(program); !status)
+    return status;
   if (Status status = team->sendsMessages() ? prepareMessages(whole, program)
                                             : agreeOnStreams(program);
       !status)
@@ -182,6 +178,19 @@ int64_t GpuExecutor::State::placeShared(const Plan &whole,
     offset += (most * made.size + 255) / 256 * 256;
   }
   return offset;
+}
+
+/// Loads the kernels for how ranks get at each other's data, which is known
+/// once they have met.
+Status GpuExecutor::State::loadKernels(const GpuProgram &program) {
+  Result<GpuKernels> loaded =
+      GpuKernels::load(*device, program,
+                       team->sendsMessages() ? KernelTransport::Messages
+                                             : KernelTransport::Peers,
+                       arguments.size());
+  if (loaded)
+    kernels = *std::move(loaded);
+  return loaded.status();
 }
 
 /// Finds those places, which are where the ranks' memory is.

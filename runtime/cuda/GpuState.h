@@ -184,8 +184,8 @@ struct GpuExecutor::State {
   std::vector<CUdeviceptr> sentFrom;
   std::vector<OwnScattered> scattered;
   std::vector<ValueArgument> values;
-  /// Whether the library does products, as far as is known.
-  bool usesLibrary = options.products != ProductChoice::Kernels;
+  /// Whether the library does products, on which ranks agree.
+  bool usesLibrary = false;
   std::vector<PreparedGpuLaunch> launches;
   /// By stream; null for stream 0, which is the caller's, and for those without
   /// launches.
@@ -211,10 +211,12 @@ private:
 
   int64_t placeShared(const Plan &plan, const GpuProgram &program,
                       int64_t offset);
+  Status loadKernels(const GpuProgram &program);
 
   // GpuNeeds.cpp.
   std::vector<int64_t> workspaceBytes(const GpuProgram &program) const;
   int64_t matrixBytes(const GpuProgram &program) const;
+  MemoryNeeds ownNeeds() const;
   MemoryNeeds ownNeeds(const GpuProgram &program) const;
 
   Status prepareShared();

@@ -30,7 +30,7 @@ Status checkGpus() { return missing(); }
 Result<std::string> gpuArchitecture(int) { return missing(); }
 
 Result<std::string> gpuMachine() { return missing(); }
-void compileAhead(std::span<const GpuProgram *const>) {}
+void compileAhead(std::span<const GpuProgram *const>, GpuTransport) {}
 HeldGpus holdGpus(int, int) { return nullptr; }
 bool areUsable(const HeldGpus &) { return false; }
 int64_t gpuTransportBytes(const Plan &) { return 0; }

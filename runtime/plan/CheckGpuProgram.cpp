@@ -222,8 +222,10 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
   if (ranks > CCN_MAX_RANKS)
     return error("expected at most ", CCN_MAX_RANKS,
                  " ranks, whose memory a kernel can address, found ", ranks);
-  if (program.source.find('\0') != std::string::npos)
-    return error("the source of the kernels is not text");
+  for (const std::string *source :
+       {&program.source, &program.peerSource, &program.messageSource})
+    if (source->find('\0') != std::string::npos)
+      return error("the source of the kernels is not text");
   std::set<int> shared;
   for (int argument : program.sharedArguments)
     if (argument < 0 || argument >= static_cast<int>(plan.arguments.size()) ||

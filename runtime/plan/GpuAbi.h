@@ -43,7 +43,7 @@ enum CcnFaultKind {
   CCN_STOPPED = 3,
 };
 
-/// What an action of a schedule does; exchange.cuh says what its other numbers
+/// What an action of a schedule does; schedules.cuh says what its other numbers
 /// are.
 enum CcnScheduleAction {
   /// Waits for a slot of the own.
@@ -118,9 +118,9 @@ struct CcnContext {
   int launch;
   /// 2 to the power of it blocks, one after the other, are a cluster.
   int clusterBits;
-  /// The one of GpuProgram::segments to do: then what is another rank's in
-  /// `symmetric` is a copy in the own memory, and nothing waits for other
-  /// ranks. -1: everything.
+  /// For kernels of messages (GpuProgram.h), the one of GpuProgram::segments to
+  /// do: what is another rank's in `symmetric` is a copy in the own memory, and
+  /// nothing waits for other ranks. -1 for others, which do everything.
   int segment;
   /// Not zero: the launch's first part is a product of matrices, and done.
   int hasProduct;

@@ -104,13 +104,25 @@ struct GpuSegments {
   std::vector<int> waits;
 };
 
+/// How the kernels of a rank get at the data of others: in their memory, where
+/// ranks wait for each other by flags; or in messages that are exchanged before
+/// and after each segment of a launch (GpuSegments).
+enum class KernelTransport { Peers, Messages };
+
 struct GpuProgram {
   /// The numbers of the arguments that ranks access in each other's memory. A
   /// kernel gets the addresses of all arguments, then, for each of these, the
   /// addresses on all ranks.
   std::vector<int> sharedArguments;
-  /// The CUDA C++ of all kernels: one translation unit without includes.
-  std::string source;
+  /// CUDA C++: what kernels of both transports have in common, and the kernels
+  /// that are the same for both; and what follows for either transport, in
+  /// which the other kernels have the same names.
+  std::string source, peerSource, messageSource;
+  /// The kernels for a transport: one translation unit without includes.
+  std::string textFor(KernelTransport transport) const {
+    return source +
+           (transport == KernelTransport::Peers ? peerSource : messageSource);
+  }
   std::vector<GpuKernel> kernels;
   /// An index into `kernels`: the kernel that writes the tables of scattered
   /// arguments (GpuAbi.h); -1 if no argument is scattered.

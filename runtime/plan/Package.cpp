@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93"
                                    "CCNPKG\n";
-constexpr uint32_t formatVersion = 9;
+constexpr uint32_t formatVersion = 10;
 constexpr size_t headerSize = 64;
 constexpr size_t hashOffset = 32, hashSize = 32;
 /// A limit, so that a damaged header cannot make a reader allocate huge memory.

@@ -288,6 +288,8 @@ void fields(auto &a, Is<GpuSegments> auto &v) {
 void fields(auto &a, Is<GpuProgram> auto &v) {
   a("sharedArguments", v.sharedArguments);
   a("source", v.source);
+  a("peerSource", v.peerSource);
+  a("messageSource", v.messageSource);
   a("kernels", v.kernels);
   a("tableKernel", v.tableKernel);
   a("launches", v.launches);

@@ -221,13 +221,15 @@ ccn::makeKernels(mlir::ModuleOp plans, const codegen::ProgramText &file,
       plans, *program, options.target, machine, file, description);
   if (!kernels)
     return written(kernels.status());
+  std::string source = kernels->textFor(options.transport == "messages"
+                                            ? runtime::KernelTransport::Messages
+                                            : runtime::KernelTransport::Peers);
   if (options.emit == "cuda")
-    return written(std::move(kernels->source));
+    return written(std::move(source));
   if (options.emit == "ptx")
-    return written(
-        runtime::compileToPtx(kernels->source, options.target.name()));
+    return written(runtime::compileToPtx(source, options.target.name()));
   Result<runtime::CompiledKernels> compiled =
-      runtime::compileKernels(kernels->source, options.target.name());
+      runtime::compileKernels(source, options.target.name());
   return written(compiled ? Result<std::string>(std::move(compiled->cubin))
                           : compiled.status());
 }

@@ -274,6 +274,13 @@ void CommandLine::addPhases() {
                      "or --stop-after select or plan, what to plan for")
       ->type_name("TARGET")
       ->check(expectParsed(parseTarget));
+  app.add_option("--transport", options.transport,
+                 "with --emit cuda, ptx or cubin, the kernels of which "
+                 "transport: peers (the default), which access the memory of "
+                 "other ranks; messages, between which NCCL moves what other "
+                 "ranks access")
+      ->type_name("TRANSPORT")
+      ->check(expectOneOf({"peers", "messages"}));
   app.add_flag("--autotune", options.autotune,
                "with --emit package, compile other ways to run the program "
                "too, for `ccrun --tune` to choose from by measurement: its "
@@ -393,6 +400,10 @@ void CommandLine::checkTarget() {
                                                ", found none");
   if (isText && !isGiven)
     options.target = Target::anyGpu();
+  if (!options.transport.empty() &&
+      (!options.emitsKernels() || options.emit == "kernels"))
+    throw CLI::ValidationError("--transport",
+                               "expected --emit cuda, ptx or cubin beside it");
   if (!options.predict.empty() && !isGiven) {
     // Mistakes in the machine's file are reported when it is read again.
     Result<Machine> machine =

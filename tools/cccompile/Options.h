@@ -38,6 +38,9 @@ struct Options {
   /// Whether a package gets variants for measurement to choose from.
   bool autotune = false;
   Target target;
+  /// How the kernels that are written get at the data of other ranks: "peers"
+  /// or "messages"; by default the former.
+  std::string transport;
   std::string dumpFolder;
   std::string schedule;
   /// The figures that choices are made by, by name or file; the target's own if

@@ -22,19 +22,25 @@ using namespace ccn::runtime;
 /// compiled them.
 static void printKernels(std::ostream &os, const GpuProgram &gpu) {
   std::vector<KernelResources> resources;
-  std::string architecture;
-  for (const GpuArch &known : gpuArchs | std::views::reverse) {
-    architecture = known.name;
-    Result<std::optional<CompiledKernels>> kept =
-        KernelCache::shared().find(gpu.source, architecture);
-    if (kept && *kept)
-      resources = kernelResources(**kept);
-    if (!resources.empty())
-      break;
-  }
+  std::string compiled;
+  auto find = [&](KernelTransport transport) {
+    for (const GpuArch &known : gpuArchs | std::views::reverse) {
+      Result<std::optional<CompiledKernels>> kept =
+          KernelCache::shared().find(gpu.textFor(transport), known.name);
+      if (kept && *kept)
+        resources = kernelResources(**kept);
+      if (resources.empty())
+        continue;
+      compiled = ", as compiled for " + std::string(known.name);
+      if (transport == KernelTransport::Messages)
+        compiled += " and messages";
+      return true;
+    }
+    return false;
+  };
   os << "kernels";
-  if (!resources.empty())
-    os << ", as compiled for " << architecture;
+  if (find(KernelTransport::Peers) || find(KernelTransport::Messages))
+    os << compiled;
   os << "\n";
   for (const GpuKernel &kernel : gpu.kernels) {
     os << "  " << kernel.name << ": " << kernel.threads << " threads, "

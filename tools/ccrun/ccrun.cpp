@@ -48,7 +48,7 @@ int tune(const RunnerOptions &options, Package &package,
     for (const PackageVariant &variant : package.variants)
       if (variant.gpu)
         programs.push_back(&*variant.gpu);
-    compileAhead(programs);
+    compileAhead(programs, environment.gpuTransport);
   }
   std::vector<double> seconds;
   size_t best = 0;
@@ -164,7 +164,7 @@ int checkAll(RunnerOptions options, const Environment &environment,
   const std::optional<RankLaunch> &launch = *ownLaunch();
   // That compiles the kernels of all ranks.
   if (!programs.empty() && !launch)
-    compileAhead(programs);
+    compileAhead(programs, environment.gpuTransport);
   int worst = Done;
   for (size_t i = 0; i < packages.size(); ++i) {
     options.package = options.packages[i];

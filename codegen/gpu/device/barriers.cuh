@@ -48,11 +48,6 @@ template <int count> struct Group {
   int position;
 };
 
-/// Whether what is in a segment is to be done.
-__device__ inline bool isIn(const CcnContext &c, i64 segment) {
-  return c.segment < 0 || c.segment == segment;
-}
-
 //===----------------------------------------------------------------------===//
 // Clusters
 //===----------------------------------------------------------------------===//
@@ -152,8 +147,6 @@ template <int count>
 __device__ inline void edgeBarrier(const CcnContext &c,
                                    const Group<count> &group, u32 flags,
                                    u64 epoch) {
-  if (c.segment >= 0)
-    return;
   __syncthreads();
   meet(c, group, flags, blockIdx.x, u32(epoch));
   __syncthreads();
@@ -210,19 +203,16 @@ __device__ inline void groupBarrier(const CcnContext &c,
                                     u64 epoch) {
   if (gridDim.x == 1)
     return edgeBarrier(c, group, flags, epoch);
-  if (c.segment < 0)
-    gatherBlocks(c, flags, u32(epoch),
-                 [&] { meet(c, group, flags, 0, u32(epoch)); });
+  gatherBlocks(c, flags, u32(epoch),
+               [&] { meet(c, group, flags, 0, u32(epoch)); });
 }
-/// Before ranks meet the first block of each does `last()`, at the end of
-/// `segment`.
+/// Before ranks meet the first block of each does `last()`.
 template <int count, class Last>
 __device__ inline void groupBarrier(const CcnContext &c,
                                     const Group<count> &group, u32 flags,
-                                    u64 epoch, i64 segment, const Last &last) {
-  if (c.segment >= 0 || gridDim.x == 1) {
-    if (isIn(c, segment))
-      gridBarrier(c, last);
+                                    u64 epoch, const Last &last) {
+  if (gridDim.x == 1) {
+    gridBarrier(c, last);
     return edgeBarrier(c, group, flags, epoch);
   }
   gatherBlocks(c, flags, u32(epoch), [&] {
@@ -265,15 +255,13 @@ template <int count>
 __device__ inline void tellStep(const CcnContext &c, const Group<count> &group,
                                 u32 flags, u32 number) {
   __syncthreads();
-  if (c.segment < 0)
-    tellMembers(c, group, flags, blockIdx.x, number);
+  tellMembers(c, group, flags, blockIdx.x, number);
 }
 /// Waits until their blocks of the same number have done it.
 template <int count>
 __device__ inline void awaitStep(const CcnContext &c, const Group<count> &group,
                                  u32 flags, u32 number) {
-  if (c.segment < 0)
-    awaitMembers(c, group, flags, blockIdx.x, number);
+  awaitMembers(c, group, flags, blockIdx.x, number);
   __syncthreads();
 }
 
@@ -285,8 +273,6 @@ __device__ inline void awaitStep(const CcnContext &c, const Group<count> &group,
 /// the signal's in the kernel.
 __device__ inline void signal(const CcnContext &c, int number, int rank,
                               u32 flag, u64 epoch) {
-  if (c.segment >= 0)
-    return;
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence_system();
@@ -301,8 +287,6 @@ __device__ inline void signal(const CcnContext &c, int number, int rank,
 /// Waits for a signal of `rank`, each block for itself.
 __device__ inline void await(const CcnContext &c, int rank, u32 flag,
                              u64 epoch) {
-  if (c.segment >= 0)
-    return;
   if (threadIdx.x == 0)
     awaitFlag(c, rank, flag, 0, u32(epoch));
   __syncthreads();

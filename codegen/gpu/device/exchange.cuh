@@ -5,6 +5,8 @@
 // Lamport 16 bytes whose words are not the sentinel, all ones. LL has two
 // buffers that runs take in turns, Lamport three.
 //
+// Follows exchange_packets.cuh and vectors.cuh.
+//
 //===----------------------------------------------------------------------===//
 
 #ifdef __CUDA_ARCH__
@@ -103,28 +105,10 @@ __device__ inline int rankAfter(const Group<members> &group, int i) {
   return rank;
 }
 
-/// What a block has of the packets that its cluster takes in turn `turn`, of
-/// which each has `share`.
-template <class P> struct PacketsOfBlock {
-  i64 first, end;
-
-  __device__ PacketsOfBlock(const CcnContext &c, i64 turn, i64 share,
-                            i64 packets) {
-    const i64 own = elementsOfBlock(c, share * P::count) / P::count;
-    const i64 next =
-        (turn + 1) * share < packets ? (turn + 1) * share : packets;
-    first = turn * share + blockInCluster(c) * own;
-    end = first + own < next ? first + own : next;
-  }
-};
-
 /// The packets of an exchange, each of which goes to all other members for
 /// itself. `slots` is where in symmetric memory they are, in each buffer
-/// `count` from each member.
-///
-/// By messages each member puts what it has where the others get it from, at
-/// `slots`, in the exchange's first segment, and combines what all have in the
-/// next one. `ofClusters` says whether the kernel's blocks may be in clusters.
+/// `count` from each member. `ofClusters` says whether the kernel's blocks may
+/// be in clusters.
 template <template <class> class Protocol, class T, Kind kind, int members,
           bool ofClusters>
 class Packets {
@@ -201,25 +185,10 @@ public:
     return result;
   }
 
-  __device__ void putMessage(const Payload &own, i64 packet) const {
-    storeSome<T, P::count>(message(c.rank), packet * P::count, elements, own);
-  }
-  __device__ Payload combineMessages(i64 packet) const {
-    Payload parts[members];
-    unrolled<0, members>([&](auto member) {
-      parts[member.value] = loadSome<T, P::count>(
-          message(group.ranks[member.value]), packet * P::count, elements);
-    });
-    return ::combineAll<kind>(parts);
-  }
-
 private:
   __device__ uint4 *place(int rank, int buffer, int member, i64 packet) const {
     return reinterpret_cast<uint4 *>(c.symmetric[rank] + slots) +
            (buffer * members + member) * count + packet;
-  }
-  __device__ T *message(int rank) const {
-    return reinterpret_cast<T *>(c.symmetric[rank] + slots);
   }
 
   const CcnContext &c;
@@ -230,48 +199,23 @@ private:
   const int buffer;
 };
 
-/// Calls body(packet) for those of a thread.
-template <class P, class Body>
-__device__ inline void forPackets(const CcnContext &c, i64 packets, i64 share,
-                                  int batch, const Body &body) {
-  for (i64 turn = clusterInGrid(c); turn * share < packets;
-       turn += clustersInGrid(c)) {
-    const PacketsOfBlock<P> own(c, turn, share, packets);
-    for (i64 packet = own.first + threadIdx.x; packet < own.end;
-         packet += i64(batch) * blockDim.x)
-      body(packet, own.end);
-  }
-}
-
 /// All that a member has goes to the others at once.
 ///
 /// Clusters of blocks take `share` of `packets` packets at a time, in turns; of
 /// these a thread has up to `batch` on their way at once, since each takes as
-/// long as a way to another GPU. The exchange's first segment is `segment`.
+/// long as a way to another GPU.
 template <template <class> class Protocol, int batch, bool ofClusters, class T,
           Kind kind, int members, class From, class To>
-__device__ inline void
-exchange(const CcnContext &c, const Group<members> &group, i64 slots,
-         i64 packets, i64 share, const From &from, const To &to, i64 elements,
-         u64 epoch, i64 segment) {
+__device__ inline void exchange(const CcnContext &c,
+                                const Group<members> &group, i64 slots,
+                                i64 packets, i64 share, const From &from,
+                                const To &to, i64 elements, u64 epoch) {
   using P = Protocol<T>;
-  if (!isIn(c, segment) && !isIn(c, segment + 1))
-    return;
   const Packets<Protocol, T, kind, members, ofClusters> own(
       c, group, slots, packets, elements, epoch);
-  if (c.segment >= 0) {
-    forPackets<P>(c, packets, share, 1, [&](i64 packet, i64) {
-      if (c.segment == segment)
-        own.putMessage(own.take(from, packet), packet);
-      else
-        storeSome<T, P::count>(to, packet * P::count, elements,
-                               own.combineMessages(packet));
-    });
-    return;
-  }
   // How many a thread looks for at once, as far as there are registers.
   constexpr int awaited = members > 2 ? 1 : batch < 4 ? batch : 4;
-  forPackets<P>(c, packets, share, batch, [&](i64 first, i64 end) {
+  forPackets<P::count>(c, packets, share, batch, [&](i64 first, i64 end) {
     typename P::Payload sent[batch];
     unrolled<0, batch>([&](auto b) {
       i64 packet = first + i64(b.value) * blockDim.x;
@@ -301,7 +245,7 @@ exchange(const CcnContext &c, const Group<members> &group, i64 slots,
 
 /// The exchange of rows by threads of clusters: of each a thread exchanges the
 /// vectors of `width` elements that it needs itself, up to `turns`, and has
-/// them in registers. In the exchange's first segment they are only sent.
+/// them in registers.
 template <template <class> class Protocol, class T, Kind kind, int members,
           int width, int turns>
 class ExchangedRow {
@@ -311,49 +255,35 @@ public:
   static_assert(packetsEach * P::count == width, "of whole packets");
 
   __device__ ExchangedRow(const CcnContext &c, const Group<members> &group,
-                          i64 slots, i64 packets, i64 elements, u64 epoch,
-                          i64 segment)
-      : c(c), packets(c, group, slots, packets, elements, epoch),
-        segment(segment) {}
+                          i64 slots, i64 packets, i64 elements, u64 epoch)
+      : packets(c, group, slots, packets, elements, epoch) {}
 
   /// Of vector number `vector` of all rows.
   template <int turn, class From>
   __device__ void send(const From &from, i64 vector) {
-    if (c.segment > segment)
-      return;
     unrolled<0, packetsEach>([&](auto p) {
       const i64 packet = vector * packetsEach + p.value;
       typename P::Payload &own = sent[turn * packetsEach + p.value];
       own = packets.take(from, packet);
-      if (c.segment < 0)
-        packets.send(own, packet);
-      else
-        packets.putMessage(own, packet);
+      packets.send(own, packet);
     });
   }
   template <int turn> __device__ Vector<T, width> receive(i64 vector) {
     typename P::Payload parts[packetsEach];
     // All are looked for at once, as far as there are registers.
     constexpr int awaited = members > 2 ? 1 : packetsEach;
-    if (c.segment < 0) {
-      unrolled<0, packetsEach / awaited>([&](auto first) {
-        constexpr int p = first.value * awaited;
-        uint4 come[awaited][members];
-        unrolled<0, awaited>([&](auto a) {
-          packets.look(come[a.value], vector * packetsEach + p + a.value);
-        });
-        unrolled<0, awaited>([&](auto a) {
-          parts[p + a.value] = packets.combineAll(
-              sent[turn * packetsEach + p + a.value], come[a.value],
-              vector * packetsEach + p + a.value);
-        });
+    unrolled<0, packetsEach / awaited>([&](auto first) {
+      constexpr int p = first.value * awaited;
+      uint4 come[awaited][members];
+      unrolled<0, awaited>([&](auto a) {
+        packets.look(come[a.value], vector * packetsEach + p + a.value);
       });
-    } else {
-      unrolled<0, packetsEach>([&](auto p) {
-        parts[p.value] =
-            packets.combineMessages(vector * packetsEach + p.value);
+      unrolled<0, awaited>([&](auto a) {
+        parts[p + a.value] = packets.combineAll(
+            sent[turn * packetsEach + p + a.value], come[a.value],
+            vector * packetsEach + p + a.value);
       });
-    }
+    });
     Vector<T, width> values;
 #pragma unroll
     for (int i = 0; i < width; ++i)
@@ -362,8 +292,6 @@ public:
   }
 
 private:
-  const CcnContext &c;
   const Packets<Protocol, T, kind, members, true> packets;
-  const i64 segment;
   typename P::Payload sent[turns * packetsEach];
 };

@@ -56,13 +56,31 @@ public:
   CudaText group(int group) const;
 };
 
+/// The actions of all synthesized schedules (schedule_sums.cuh), each list of
+/// them once.
+class ScheduleTables {
+public:
+  /// Adds a list; returns where it is.
+  int64_t add(const std::vector<int64_t> &list) {
+    auto [it, isNew] =
+        known.try_emplace(list, static_cast<int64_t>(all.size()));
+    if (isNew)
+      all.insert(all.end(), list.begin(), list.end());
+    return it->second;
+  }
+  llvm::ArrayRef<int64_t> numbers() const { return all; }
+
+private:
+  std::map<std::vector<int64_t>, int64_t> known;
+  std::vector<int64_t> all;
+};
+
 /// A kernel while its parts are written.
 struct CudaPart {
   CudaKernel &kernel;
   const CudaPlaces &places;
   CudaBodies &bodies;
-  /// The actions of all synthesized schedules (exchange.cuh).
-  std::vector<int64_t> &tables;
+  ScheduleTables &tables;
   /// For names of its own.
   int number = 0;
   /// How many signals it has so far.
@@ -70,6 +88,8 @@ struct CudaPart {
   /// What the first block has to do when all blocks have come to the next
   /// barrier, before any goes on.
   CudaText last = {};
+
+  bool isByMessages() const { return kernel.plan->isByMessages(); }
 
   /// Lets the blocks wait for each other.
   void gridBarrier() {

@@ -11,7 +11,15 @@
 using namespace ccn;
 using namespace ccn::codegen;
 
-void CudaKernels::add(size_t rank, CudaKernel kernel) {
+/// The numbers of a kernel, in the order of its text.
+static std::vector<int64_t> numbersOf(const CudaKernel &kernel) {
+  std::vector<int64_t> numbers = kernel.declarations.numbers;
+  llvm::append_range(numbers, kernel.body.numbers);
+  return numbers;
+}
+
+void CudaKernels::add(size_t rank, CudaKernel kernel,
+                      std::optional<CudaKernel> byMessages) {
   launches.resize(std::max(launches.size(), rank + 1));
   if (kernel.body.text.empty()) {
     launches[rank].push_back({-1, 1, 0, {}});
@@ -19,6 +27,11 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
   }
   const runtime::GpuKernel &properties = kernel.plan->properties;
   std::string key = kernel.declarations.text + kernel.body.text;
+  std::vector<int64_t> numbers = numbersOf(kernel);
+  if (byMessages) {
+    key += "/" + byMessages->declarations.text + byMessages->body.text;
+    llvm::append_range(numbers, numbersOf(*byMessages));
+  }
   for (int64_t property :
        {properties.threads, properties.sharedBytes, properties.blockBytes,
         static_cast<int64_t>(properties.waits),
@@ -30,12 +43,9 @@ void CudaKernels::add(size_t rank, CudaKernel kernel) {
   std::vector<runtime::GpuLaunch> &own = launches[rank];
   own.push_back(kernel.plan->launch);
   own.back().kernel = static_cast<int>(it->second);
-  std::vector<int64_t> numbers = kernel.declarations.numbers;
-  numbers.insert(numbers.end(), kernel.body.numbers.begin(),
-                 kernel.body.numbers.end());
   const std::vector<int> &lines = kernel.plan->lines;
   if (isNew)
-    kernels.push_back({std::move(kernel), {}, {}});
+    kernels.push_back({std::move(kernel), std::move(byMessages), {}, {}});
   kernels[it->second].lines.insert(lines.begin(), lines.end());
   kernels[it->second].uses.push_back(
       {rank, own.size() - 1, std::move(numbers)});
@@ -89,7 +99,8 @@ static std::string commentLine(llvm::StringRef line) {
 
 /// Which launches of which ranks a kernel is of, what the program says that it
 /// computes, and its plan, as a comment.
-std::string CudaKernels::describe(const Shared &shared) const {
+std::string CudaKernels::describe(const Shared &shared,
+                                  const KernelPlan &plan) const {
   std::map<size_t, std::vector<size_t>> ranks;
   for (const Use &use : shared.uses)
     ranks[use.index].push_back(use.rank);
@@ -114,8 +125,7 @@ std::string CudaKernels::describe(const Shared &shared) const {
     os << "    " << line << ": " << lines[static_cast<size_t>(line - 1)].trim()
        << '\n';
   }
-  printKernel(os << '"' << shared.kernel.plan->name << "\":",
-              *shared.kernel.plan);
+  printKernel(os << '"' << plan.name << "\":", plan);
   std::string comment;
   for (llvm::StringRef rest = text; !rest.empty();) {
     auto [line, more] = rest.split('\n');
@@ -123,6 +133,41 @@ std::string CudaKernels::describe(const Shared &shared) const {
     rest = more;
   }
   return comment;
+}
+
+std::string CudaKernels::textOf(const Shared &shared, const CudaKernel &kernel,
+                                const runtime::GpuKernel &properties,
+                                llvm::ArrayRef<std::string> spelled) const {
+  std::string text;
+  auto append = [&](const CudaText &more) {
+    for (char c : more.text) {
+      if (c == CudaText::numberMark) {
+        text += spelled.front();
+        spelled = spelled.drop_front();
+      } else if (c == CudaText::nameMark) {
+        text += properties.name;
+      } else {
+        text += c;
+      }
+    }
+  };
+  const std::string &name = properties.name;
+  text += "\nusing A_" + name + " = Pointers<" + std::to_string(addresses) +
+          ">;\nusing N_" + name + " = Numbers<" +
+          std::to_string(properties.numbers) + ">;\n";
+  append(kernel.declarations);
+  text += describe(shared, *kernel.plan);
+  text += "extern \"C\" __global__ void __launch_bounds__(" +
+          std::to_string(properties.threads) +
+          (kernel.plan->takesRegisters      ? ", 1) "
+           : kernel.plan->takesFewRegisters ? ", 2) "
+                                            : ") ") +
+          name + "(const __grid_constant__ CcnContext c, const " +
+          "__grid_constant__ A_" + name + " a, const __grid_constant__ N_" +
+          name + " n) {\n";
+  append(kernel.body);
+  text += "}\n";
+  return indented(text);
 }
 
 void CudaKernels::finish(runtime::GpuProgram &program) {
@@ -153,37 +198,17 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
       launches[use.rank][use.index].numbers.resize(
           static_cast<size_t>(properties.numbers));
 
-    size_t next = 0;
-    std::string own;
-    auto append = [&](const CudaText &text) {
-      for (char c : text.text) {
-        if (c == CudaText::numberMark)
-          own += spelled[next++];
-        else if (c == CudaText::nameMark)
-          own += properties.name;
-        else
-          own += c;
-      }
-    };
-    std::string types = "Pointers<" + std::to_string(addresses) + ">";
-    std::string numberType =
-        "Numbers<" + std::to_string(properties.numbers) + ">";
-    own += "\nusing A_" + properties.name + " = " + types + ";\nusing N_" +
-           properties.name + " = " + numberType + ";\n";
-    append(shared.kernel.declarations);
-    own += describe(shared);
-    own += "extern \"C\" __global__ void __launch_bounds__(" +
-           std::to_string(properties.threads) +
-           (shared.kernel.plan->takesRegisters      ? ", 1) "
-            : shared.kernel.plan->takesFewRegisters ? ", 2) "
-                                                    : ") ") +
-           properties.name +
-           "(const __grid_constant__ CcnContext c, const __grid_constant__ A_" +
-           properties.name + " a, const __grid_constant__ N_" +
-           properties.name + " n) {\n";
-    append(shared.kernel.body);
-    own += "}\n";
-    program.source += indented(own);
+    // The numbers of messages come after the others.
+    size_t count = numbersOf(shared.kernel).size();
+    llvm::ArrayRef<std::string> all = spelled;
+    std::string own = textOf(shared, shared.kernel, properties, all);
+    if (shared.byMessages) {
+      program.peerSource += own;
+      program.messageSource +=
+          textOf(shared, *shared.byMessages, properties, all.drop_front(count));
+    } else {
+      program.source += own;
+    }
     program.kernels.push_back(std::move(properties));
   }
   program.launches = std::move(launches);

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -72,9 +73,12 @@ public:
 
   size_t addressCount() const { return addresses; }
 
-  /// Adds the kernel of the next launch of a rank.
-  void add(size_t rank, CudaKernel kernel);
-  /// Puts the merged kernels' text behind `source`, and the rest in `program`.
+  /// Adds the kernel of the next launch of a rank. If it is another one by
+  /// messages, that has the same properties.
+  void add(size_t rank, CudaKernel kernel,
+           std::optional<CudaKernel> byMessages = std::nullopt);
+  /// Puts the merged kernels' text behind the program's, for both transports or
+  /// each, and the rest in `program`.
   void finish(runtime::GpuProgram &program);
 
 private:
@@ -84,12 +88,17 @@ private:
   };
   struct Shared {
     CudaKernel kernel;
+    std::optional<CudaKernel> byMessages;
     std::vector<Use> uses;
     /// Of the program's file.
     std::set<int> lines;
   };
 
-  std::string describe(const Shared &shared) const;
+  std::string describe(const Shared &shared, const KernelPlan &plan) const;
+  /// The text of one of its kernels, whose numbers are spelled so.
+  std::string textOf(const Shared &shared, const CudaKernel &kernel,
+                     const runtime::GpuKernel &properties,
+                     llvm::ArrayRef<std::string> spelled) const;
 
   size_t addresses;
   llvm::SmallVector<llvm::StringRef> lines;

@@ -49,13 +49,24 @@ struct PartPlan {
 };
 
 struct KernelPlan {
-  explicit KernelPlan(const PartPlaces &places) : places(places) {}
+  KernelPlan(const PartPlaces &places, runtime::KernelTransport transport)
+      : places(places), transport(transport) {}
+
+  /// Whether the kernel is another one for each transport: ranks wait for each
+  /// other in it, or its launch has several segments.
+  bool dependsOnTransport() const { return meetsRanks || isCut; }
+  /// Whether it executes only one segment at a time, between messages.
+  bool isByMessages() const {
+    return transport == runtime::KernelTransport::Messages;
+  }
 
   std::string name;
   /// Lines of the program's file (see runtime::Launch).
   std::vector<int> lines = {};
   /// Includes the buffers in the launch's workspace.
   PartPlaces places;
+  /// How the kernel gets at the data of other ranks.
+  runtime::KernelTransport transport;
   /// Without the fields that follow from the kernel's text: its name and
   /// numbers, and its number in `launch`.
   runtime::GpuKernel properties;
@@ -69,8 +80,9 @@ struct KernelPlan {
   /// Whether all parts need so few registers that two blocks fit a
   /// multiprocessor (for `__launch_bounds__`).
   bool takesFewRegisters = false;
-  /// Whether ranks wait for each other in the kernel.
-  bool usesEpoch = false;
+  /// Whether ranks wait for each other: in the kernel, or by messages between
+  /// its segments.
+  bool meetsRanks = false;
   /// Whether the launch has several segments.
   bool isCut = false;
   /// Whether the blocks of clusters access each other's memory. They then wait

@@ -82,7 +82,7 @@ bool LaunchMapper::mustFinish(const Part &part, Wait wait,
     return false;
   return isFlagPart(part) || std::holds_alternative<ExchangePart>(part) ||
          (readsLast && wait != Wait::Grid) ||
-         (kernel.isCut && within != facts.cut.segmentOf(rank, number));
+         (hasSegments() && within != facts.cut.segmentOf(rank, number));
 }
 
 /// Decides what a part waits for, and in which segment it runs.
@@ -99,7 +99,7 @@ void LaunchMapper::mapWaits(PartPlan &own, size_t number) {
       (own.wait == Wait::Cluster || (rows && !isElementwise(*rows)));
   kernel.opensClusters |= own.opensCluster;
   // An exchange decides itself what it does in which of its segments.
-  if (kernel.isCut && !isFlagPart(part) &&
+  if (hasSegments() && !isFlagPart(part) &&
       !(isExchange && own.wait == Wait::None))
     own.segment = isExchange ? facts.cut.exchangeOf(rank, exchange).first
                              : facts.cut.segmentOf(rank, number);

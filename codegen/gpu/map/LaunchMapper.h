@@ -74,7 +74,9 @@ public:
     endLast();
   }
   /// Records that ranks wait for each other.
-  void meetRanks() { kernel.usesEpoch = kernel.properties.waits = true; }
+  void meetRanks() { kernel.meetsRanks = kernel.properties.waits = true; }
+  /// Whether parts are in segments.
+  bool hasSegments() const { return kernel.isCut && kernel.isByMessages(); }
   /// Ends the choices for a loop.
   void settle(LoopPlan &loop) {
     loop.settle();
@@ -110,7 +112,7 @@ private:
     return wasLeft;
   }
   void enter(std::optional<int> segment) {
-    if (kernel.isCut)
+    if (hasSegments())
       within = segment;
   }
   std::pair<const KernelSkeleton *, size_t> findSkeleton(size_t part) const;

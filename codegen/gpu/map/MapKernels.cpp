@@ -129,10 +129,12 @@ llvm::Error Mapper::run() {
   for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
     std::vector<KernelPlan> &own = plans.kernels.emplace_back();
     own.reserve(plan.ranks[rank].launches.size());
+    std::vector<std::unique_ptr<KernelPlan>> &byMessages =
+        plans.messageKernels.emplace_back(plan.ranks[rank].launches.size());
+    PartPlaces places(plan, plans.shared, static_cast<int>(rank));
     for (size_t launch = 0; launch < plan.ranks[rank].launches.size();
          ++launch) {
-      KernelPlan &kernel = own.emplace_back(
-          PartPlaces(plan, plans.shared, static_cast<int>(rank)));
+      KernelPlan &kernel = own.emplace_back(places, KernelTransport::Peers);
       LaunchFacts facts{barriers[launch],
                         plans.segments[launch],
                         pipelines[launch],
@@ -142,6 +144,13 @@ llvm::Error Mapper::run() {
                         arch,
                         machine};
       if (llvm::Error error = LaunchMapper(facts, kernel, launch).map())
+        return error;
+      if (!kernel.dependsOnTransport())
+        continue;
+      byMessages[launch] =
+          std::make_unique<KernelPlan>(places, KernelTransport::Messages);
+      if (llvm::Error error =
+              LaunchMapper(facts, *byMessages[launch], launch).map())
         return error;
     }
   }

@@ -23,8 +23,10 @@ struct KernelPlans {
   std::unique_ptr<const runtime::Plan> plan;
   /// The arguments that ranks access in each other's memory.
   std::vector<int> shared;
-  /// By rank and launch.
+  /// By rank and launch. `messageKernels` are those of messages where they are
+  /// others, and null elsewhere.
   std::vector<std::vector<KernelPlan>> kernels;
+  std::vector<std::vector<std::unique_ptr<KernelPlan>>> messageKernels;
   /// By launch.
   std::vector<LaunchSegments> segments;
   /// Symmetric memory of exchanges that is filled with a value before the first

@@ -116,7 +116,10 @@ void codegen::printKernel(llvm::raw_ostream &os, const KernelPlan &kernel) {
     printNumber(os, "blocks_of_multiprocessor", kernel.takesRegisters ? 1 : 2);
   printWord(os, "clusters", kernel.properties.clusters);
   printWord(os, "blocks_wait", kernel.properties.waits);
-  printWord(os, "ranks_wait", kernel.usesEpoch);
+  printWord(os, "ranks_wait", kernel.meetsRanks && !kernel.isByMessages());
+  if (kernel.dependsOnTransport())
+    os << " transport(" << (kernel.isByMessages() ? "messages" : "peers")
+       << ')';
   if (kernel.launch.product)
     os << (kernel.launch.product->isAll ? " library(all)" : " library(first)");
   os << '\n';
@@ -149,19 +152,24 @@ std::string codegen::printKernels(const KernelPlans &plans) {
       os << llvm::formatv(" segments({0})", cut.segments().count);
     os << '\n';
     // Groups of ranks with equal kernels, in the order of each group's first
-    // rank.
+    // rank; those of messages after the others.
     std::vector<std::pair<std::string, std::vector<size_t>>> alike;
-    for (auto [rank, kernels] : llvm::enumerate(plans.kernels)) {
+    auto add = [&](size_t rank, const KernelPlan &kernel) {
       std::string own;
       llvm::raw_string_ostream ownOs(own);
-      printKernel(ownOs, kernels[l]);
+      printKernel(ownOs, kernel);
       auto found = llvm::find_if(
           alike, [&](const auto &other) { return other.first == own; });
       if (found == alike.end())
         alike.push_back({own, {rank}});
       else
         found->second.push_back(rank);
-    }
+    };
+    for (auto [rank, kernels] : llvm::enumerate(plans.kernels))
+      add(rank, kernels[l]);
+    for (auto [rank, kernels] : llvm::enumerate(plans.messageKernels))
+      if (kernels[l])
+        add(rank, *kernels[l]);
     for (const auto &[own, ranks] : alike)
       os << "  kernel ranks(" << rangesOf(ranks) << ')' << own;
   }

@@ -14,6 +14,8 @@
 #ifndef CCN_CODEGEN_GPU_MAP_SKELETON_H
 #define CCN_CODEGEN_GPU_MAP_SKELETON_H
 
+#include "runtime/plan/GpuProgram.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -40,17 +42,25 @@ struct SkeletonPlan {
   const KernelSkeleton &skeleton;
 };
 
-/// The device files (codegen/gpu/device) of a kernel, besides those with which
-/// all kernels begin. A file comes after those that it uses.
+/// The device files (codegen/gpu/device) of kernels for one transport, besides
+/// those with which all kernels begin. A file comes after those that it uses.
 class DeviceFiles {
 public:
+  explicit DeviceFiles(runtime::KernelTransport transport)
+      : transport(transport) {}
+
+  bool areForMessages() const {
+    return transport == runtime::KernelTransport::Messages;
+  }
   void add(std::initializer_list<llvm::StringRef> more) {
     for (llvm::StringRef file : more)
       files.insert(file);
   }
+  bool has(llvm::StringRef file) const { return files.contains(file); }
   llvm::ArrayRef<llvm::StringRef> list() const { return files.getArrayRef(); }
 
 private:
+  runtime::KernelTransport transport;
   llvm::SetVector<llvm::StringRef> files;
 };
 

@@ -1,10 +1,12 @@
 //===- CudaExchanges.cpp - Exchanges as CUDA C++ --------------------------===//
 //
 // Writes calls of the functions in device/exchange.cuh and
-// device/schedules.cuh. A synthesized schedule is a table of actions.
+// device/schedules.cuh, or of those for messages beside them. A synthesized
+// schedule is a table of actions.
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/map/ExchangePackets.h"
 #include "codegen/gpu/skeletons/Exchanges.h"
 
 #include "runtime/plan/GpuAbi.h"
@@ -20,11 +22,9 @@ using llvm::Twine;
 
 namespace {
 
-/// Appends the actions of a schedule (schedules.cuh) to `tables` and returns
-/// where they begin.
-llvm::Expected<int64_t> addTable(const CudaPlaces &places,
-                                 const ExchangePlan &exchange,
-                                 std::vector<int64_t> &tables) {
+/// The actions of a schedule (schedule_sums.cuh).
+llvm::Expected<std::vector<int64_t>> actionsOf(const CudaPlaces &places,
+                                               const ExchangePlan &exchange) {
   const ExchangePart &part = *exchange.part;
   const ExchangeMemory &memory = exchange.memory;
   const ExchangeSegments &segments = *exchange.segments;
@@ -33,10 +33,10 @@ llvm::Expected<int64_t> addTable(const CudaPlaces &places,
   const std::vector<int> &ranks = places.members(part.group);
   int position = places.position(part.group);
   const MemberActions &planned = segments.schedule;
-  auto begin = static_cast<int64_t>(tables.size());
+  std::vector<int64_t> table;
   auto add = [&](int64_t kind, int64_t peer, int64_t flag, int64_t place,
                  int64_t count) {
-    tables.insert(tables.end(), {kind, peer, flag, place, count, 0, 0});
+    table.insert(table.end(), {kind, peer, flag, place, count, 0, 0});
   };
   auto rankOf = [&](int member) { return ranks[static_cast<size_t>(member)]; };
   auto slot = [&](int member, int index) -> const ScheduleSlot & {
@@ -69,38 +69,46 @@ llvm::Expected<int64_t> addTable(const CudaPlaces &places,
       add(CCN_STORE_SUM, peer, 0, chunk.outputFirst, chunk.count);
       break;
     }
-    tables.back() = segment;
-    tables[tables.size() - 2] = static_cast<int64_t>(action.parts.size());
+    table.back() = segment;
+    table[table.size() - 2] = static_cast<int64_t>(action.parts.size());
     for (const SumPart &sum : action.parts) {
       if (sum.where == SumPart::Input) {
-        tables.insert(tables.end(), {CCN_INPUT_PART, chunk.inputFirst});
+        table.insert(table.end(), {CCN_INPUT_PART, chunk.inputFirst});
         continue;
       }
       const ScheduleSlot &from = slot(position, sum.index);
-      tables.push_back(from.type == type ? CCN_SLOT_PART : CCN_PARTIAL_PART);
-      tables.push_back(memory.slots + from.offset);
+      table.push_back(from.type == type ? CCN_SLOT_PART : CCN_PARTIAL_PART);
+      table.push_back(memory.slots + from.offset);
     }
   }
   add(CCN_END_OF_SCHEDULE, 0, 0, 0, 0);
-  return begin;
+  return table;
 }
 
 void emitPackets(CudaPart &out, const ExchangePlan &plan) {
   const ExchangePart &part = *plan.part;
   const CudaPlaces &places = out.places;
   ElementType type = places.type(part.from);
-  out.kernel.body
-      << ("exchange<" +
-          Twine(part.exchange == Exchange::LL ? "LowLatency" : "Lamport") +
-          ", " + Twine(plan.batch) + ", " +
-          (out.kernel.plan->properties.clusters ? "true" : "false") + ", " +
-          cudaStorage(type) + ", " + cudaKind(part.reduction) + ", " +
-          Twine(places.members(part.group).size()) + ">(c, ")
-      << places.group(part.group) << ", " << plan.memory.slots << ", "
-      << plan.packets << ", " << plan.ofBlock << ", "
-      << places.elements(part.from, "const ") << ", "
-      << places.elements(part.to) << ", " << part.inputCount << ", epoch, "
-      << static_cast<int64_t>(plan.segments->first) << ");\n";
+  CudaText &text = out.kernel.body;
+  if (out.isByMessages())
+    text << ("exchangeByMessages<" +
+             Twine(payloadOf(part.exchange) / sizeInBytes(type)) + ", ");
+  else
+    text << ("exchange<" +
+             Twine(part.exchange == Exchange::LL ? "LowLatency" : "Lamport") +
+             ", " + Twine(plan.batch) + ", " +
+             (out.kernel.plan->properties.clusters ? "true" : "false") + ", ");
+  text << (cudaStorage(type) + ", " + cudaKind(part.reduction) + ", " +
+           Twine(places.members(part.group).size()) + ">(c, ")
+       << places.group(part.group) << ", " << plan.memory.slots << ", "
+       << plan.packets << ", " << plan.ofBlock << ", "
+       << places.elements(part.from, "const ") << ", "
+       << places.elements(part.to) << ", " << part.inputCount << ", ";
+  if (out.isByMessages())
+    text << static_cast<int64_t>(plan.segments->first);
+  else
+    text << "epoch";
+  text << ");\n";
 }
 
 } // namespace
@@ -115,24 +123,32 @@ llvm::Error codegen::emitExchange(CudaPart &out, const ExchangePlan &plan) {
   std::string element(cudaStorage(places.type(part.from)));
   CudaText &text = out.kernel.body;
   CudaText from = places.elements(part.from, "const ");
-  llvm::Expected<int64_t> table = addTable(places, plan, out.tables);
-  if (!table)
-    return table.takeError();
+  llvm::Expected<std::vector<int64_t>> actions = actionsOf(places, plan);
+  if (!actions)
+    return actions.takeError();
+  int64_t table = out.tables.add(*actions);
   if (plan.kept) {
     CudaText place;
     place << "c.workspace + " << *plan.kept;
     CudaText kept = cudaPointer(element, place);
-    text << "if (isIn(c, " << static_cast<int64_t>(plan.segments->first)
-         << ")) {\nfor (i64 i = threadInGrid(); i < " << part.inputCount
+    if (out.isByMessages())
+      text << "if (c.segment == " << static_cast<int64_t>(plan.segments->first)
+           << ") {\n";
+    text << "for (i64 i = threadInGrid(); i < " << part.inputCount
          << "; i += threadsInGrid())\n  (" << kept << ")[i] = (" << from
          << ")[i];\n";
     out.gridBarrier();
-    text << "}\n";
+    if (out.isByMessages())
+      text << "}\n";
     from = kept;
   }
-  text << ("executeSchedule<" + element + ", " + cudaKind(part.reduction) +
-           ">(c, scheduleTables + ")
-       << *table << ", " << plan.memory.bufferBytes << ", " << from << ", "
-       << places.elements(part.to) << ", epoch);\n";
+  std::string types = element + ", " + cudaKind(part.reduction);
+  if (out.isByMessages())
+    text << ("executeScheduleByMessages<" + types + ">(c, scheduleTables + ")
+         << table << ", " << from << ", " << places.elements(part.to) << ");\n";
+  else
+    text << ("executeSchedule<" + types + ">(c, scheduleTables + ") << table
+         << ", " << plan.memory.bufferBytes << ", " << from << ", "
+         << places.elements(part.to) << ", epoch);\n";
   return llvm::Error::success();
 }

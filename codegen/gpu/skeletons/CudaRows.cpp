@@ -111,20 +111,28 @@ CudaText RowsWriter::exchanged(const ShareWriter &writer,
   runtime::ElementType type = part.places.type(own.from);
   int64_t size = runtime::sizeInBytes(type);
   bool isLL = own.exchange == runtime::Exchange::LL;
+  std::string types =
+      (cudaStorage(type) + ", " + cudaKind(own.reduction) + ", " +
+       Twine(part.places.members(own.group).size()) + ", " + Twine(loop.width))
+          .str();
   CudaText text;
-  text << (Twine("ExchangedRow<") + (isLL ? "LowLatency" : "Lamport") + ", " +
-           cudaStorage(type) + ", " + cudaKind(own.reduction) + ", " +
-           Twine(part.places.members(own.group).size()) + ", " +
-           Twine(loop.width) + ", " + Twine(turns) + "> exchanged(c, ")
-       << part.places.group(own.group) << ", " << plan.exchange->slots << ", "
-       << own.inputCount * size / payloadOf(own.exchange) << ", "
-       << own.inputCount << ", epoch, " << plan.exchange->segment << ");\n";
+  if (part.isByMessages())
+    text << ("MessagesOfRow<" + types + "> exchanged(c, ")
+         << part.places.group(own.group) << ", " << plan.exchange->slots << ", "
+         << own.inputCount << ", " << plan.exchange->segment << ");\n";
+  else
+    text << (Twine("ExchangedRow<") + (isLL ? "LowLatency" : "Lamport") + ", " +
+             types + ", " + Twine(turns) + "> exchanged(c, ")
+         << part.places.group(own.group) << ", " << plan.exchange->slots << ", "
+         << own.inputCount * size / payloadOf(own.exchange) << ", "
+         << own.inputCount << ", epoch);\n";
   CudaText send;
   send << "exchanged.template send<turn.value>("
        << part.places.elements(own.from, "const ") << ", r * "
        << product(loop.kept) / loop.width << " + i);\n";
-  text << writer.eachTurn(send) << "if (c.segment == " << plan.exchange->segment
-       << ")\n  continue;\n";
+  text << writer.eachTurn(send);
+  if (part.isByMessages())
+    text << "if (c.segment == " << plan.exchange->segment << ")\n  continue;\n";
   return text;
 }
 

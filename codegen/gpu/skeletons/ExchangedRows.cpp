@@ -76,13 +76,17 @@ public:
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
     requireOfRows(*static_cast<const PartOfRows &>(any).rows, files);
-    files.add({"barriers.cuh", "vectors.cuh", "exchange.cuh"});
+    files.add(
+        {"barriers.cuh", "vectors.cuh", "exchange_packets.cuh",
+         files.areForMessages() ? "exchange_messages.cuh" : "exchange.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     const RowsPlan &rows = *static_cast<const PartOfRows &>(any).rows;
+    if (!part.isByMessages())
+      return emitRows(part, rows);
     CudaText &text = part.kernel.body;
-    text << "if (isIn(c, " << rows.exchange->segment << ") || isIn(c, "
-         << rows.exchange->segment + 1 << ")) {\n";
+    text << "if (c.segment == " << rows.exchange->segment
+         << " || c.segment == " << rows.exchange->segment + 1 << ") {\n";
     if (llvm::Error error = emitRows(part, rows))
       return error;
     // In other segments the cluster must be open too for the parts that follow.

@@ -25,7 +25,12 @@ public:
     const auto &plan = static_cast<const ExchangePlan &>(any);
     bool isSchedule = plan.part->exchange == Exchange::Schedule;
     files.add({"barriers.cuh", "vectors.cuh",
-               isSchedule ? "schedules.cuh" : "exchange.cuh"});
+               isSchedule ? "schedule_sums.cuh" : "exchange_packets.cuh"});
+    if (files.areForMessages())
+      files.add(
+          {isSchedule ? "schedule_messages.cuh" : "exchange_messages.cuh"});
+    else
+      files.add({isSchedule ? "schedules.cuh" : "exchange.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     return emitExchange(part, static_cast<const ExchangePlan &>(any));

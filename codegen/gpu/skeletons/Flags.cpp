@@ -18,11 +18,21 @@ struct FlagPlan : SkeletonPlan {
   using SkeletonPlan::SkeletonPlan;
 
   const Part *part = nullptr;
-  /// For a barrier: whether all blocks of all ranks synchronize in it, and the
-  /// segment of the work that is deferred to it.
+  /// For a barrier: whether all blocks of all ranks synchronize in it, and, for
+  /// messages, the segment of the work that is deferred to it.
   bool isMeeting = false;
   int lastSegment = 0;
 };
+
+/// Between messages nothing waits for other ranks.
+void emitForMessages(CudaPart &out, const FlagPlan &plan) {
+  if (out.last.text.empty())
+    return;
+  out.kernel.body << "if (c.segment == "
+                  << static_cast<int64_t>(plan.lastSegment) << ") {\n";
+  out.gridBarrier();
+  out.kernel.body << "}\n";
+}
 
 void emitBarrier(CudaPart &out, const FlagPlan &plan,
                  const BarrierPart &barrier) {
@@ -31,8 +41,7 @@ void emitBarrier(CudaPart &out, const FlagPlan &plan,
        << out.places.group(barrier.group) << ", u32(" << barrier.flags
        << "), epoch";
   if (!out.last.text.empty())
-    text << ", " << static_cast<int64_t>(plan.lastSegment) << ", [&] {\n"
-         << out.last << "}";
+    text << ", [&] {\n" << out.last << "}";
   out.last = {};
   text << ");\n";
 }
@@ -63,7 +72,9 @@ public:
   llvm::Error emit(CudaPart &out, const SkeletonPlan &any) const override {
     const auto &plan = static_cast<const FlagPlan &>(any);
     CudaText &text = out.kernel.body;
-    if (const auto *barrier = std::get_if<BarrierPart>(plan.part))
+    if (out.isByMessages())
+      emitForMessages(out, plan);
+    else if (const auto *barrier = std::get_if<BarrierPart>(plan.part))
       emitBarrier(out, plan, *barrier);
     else if (const auto *signal = std::get_if<SignalPart>(plan.part))
       text << ("signal(c, " + Twine(out.signals++) + ", int(")

@@ -24,7 +24,7 @@ struct PhasePart {
   std::unique_ptr<SkeletonPlan> plan;
   /// Whether a block's threads wait for each other before the part.
   bool waits = false;
-  /// The part's segment, if the launch has several.
+  /// The part's segment, for messages.
   std::optional<int> segment = {};
 };
 
@@ -60,24 +60,49 @@ size_t forEachPart(const std::vector<Part> &parts, size_t phases, size_t part,
   return part;
 }
 
-llvm::Error emitPhase(CudaPart &out, llvm::ArrayRef<PhasePart> parts,
-                      size_t phase) {
+/// What a block does of a chunk in a phase.
+llvm::Error emitChunk(CudaPart &out, llvm::ArrayRef<PhasePart> parts) {
   CudaText &text = out.kernel.body;
-  text << ("if (const i64 chunk = step - " + Twine(phase) +
-           "; chunk >= 0 && chunk < chunks.count) {\n"
-           "const i64 first = chunks.first(chunk), "
-           "last = chunks.last(chunk);\n");
   for (const PhasePart &part : parts) {
     if (part.waits)
       text << "__syncthreads();\n";
     if (part.segment)
-      text << "if (isIn(c, " << static_cast<int64_t>(*part.segment) << ")) {\n";
+      text << "if (c.segment == " << static_cast<int64_t>(*part.segment)
+           << ") {\n";
     if (llvm::Error error = part.plan->skeleton.emit(out, *part.plan))
       return error;
     if (part.segment)
       text << "}\n";
   }
-  text << "}\n";
+  return llvm::Error::success();
+}
+
+constexpr const char *unitsOfChunk = "const i64 first = chunks.first(chunk), "
+                                     "last = chunks.last(chunk);\n";
+
+llvm::Error emitPhase(CudaPart &out, llvm::ArrayRef<PhasePart> parts,
+                      size_t phase) {
+  out.kernel.body << ("if (const i64 chunk = step - " + Twine(phase) +
+                      "; chunk >= 0 && chunk < chunks.count) {\n" +
+                      unitsOfChunk);
+  if (llvm::Error error = emitChunk(out, parts))
+    return error;
+  out.kernel.body << "}\n";
+  return llvm::Error::success();
+}
+
+/// The phases are in different segments, so nothing waits for other ranks. But
+/// the threads of a block may be in one chunk only, as in a pipeline's step.
+llvm::Error emitForMessages(CudaPart &out, const PipelinePlan &plan) {
+  CudaText &text = out.kernel.body;
+  text << "{\nconst Chunks chunks(" << plan.pipeline.units << ", "
+       << plan.pipeline.leastUnits
+       << (Twine(");\nfor (i64 chunk = 0; chunk < chunks.count; ++chunk) {\n") +
+           unitsOfChunk);
+  for (llvm::ArrayRef<PhasePart> phase : plan.phases)
+    if (llvm::Error error = emitChunk(out, phase))
+      return error;
+  text << "__syncthreads();\n}\n}\n";
   return llvm::Error::success();
 }
 
@@ -150,7 +175,9 @@ public:
         part.plan->skeleton.require(*part.plan, files);
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
-    return emitSteps(part, static_cast<const PipelinePlan &>(any));
+    const auto &plan = static_cast<const PipelinePlan &>(any);
+    return part.isByMessages() ? emitForMessages(part, plan)
+                               : emitSteps(part, plan);
   }
   void print(llvm::raw_ostream &os, const SkeletonPlan &any,
              unsigned depth) const override {
@@ -182,7 +209,7 @@ private:
     own.waits = launch.facts.barriers.before(number, launch.parts.size()) !=
                     Wait::None ||
                 takesSharedMemory(part);
-    if (launch.kernel.isCut)
+    if (launch.hasSegments())
       own.segment = launch.facts.cut.segmentOf(launch.rank, number);
     llvm::Expected<std::unique_ptr<SkeletonPlan>> inner = launch.mapInner(
         number, {.units = plan.pipeline.units, .unit = plan.pipeline.unit});

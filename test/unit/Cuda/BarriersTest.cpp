@@ -270,8 +270,8 @@ public:
     std::string body = bodyOf(emit(plan.plan));
     std::smatch found;
     std::regex_search(body, found,
-                      std::regex("epoch, 0LL\\);\n(?:openCluster\\(c\\);\n)?if "
-                                 "\\(isIn\\(c, 1LL\\)\\) \\{\n(.*)\n\\{\n"));
+                      std::regex("epoch\\);\n(?:openCluster\\(c\\);\n)?"
+                                 "(.*)\n\\{\n"));
     return found.empty() ? body : found[1].str();
   }
   int64_t blocks() { return emit(plan.plan).launches[0][0].blocks; }

@@ -85,9 +85,7 @@ TEST_F(EmulatedKernels, ClustersTakePartsOfWhatTheyExchange) {
           "schedule fused for f {\n"
           "  fuse total, half, top, y\n"
           "  protocol total = ll\n}\n",
-          "openCluster\\(c\\);\nif \\(isIn\\(c, 1LL\\)\\) \\{\n"
-          "clusterBarrier\\(c\\);",
-          2, std::nullopt, bits);
+          "openCluster\\(c\\);\nclusterBarrier\\(c\\);", 2, std::nullopt, bits);
 }
 
 // Blocks of clusters have fewer threads than others.

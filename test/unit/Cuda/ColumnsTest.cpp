@@ -59,7 +59,7 @@ void check(const std::string &text, int blocks, int64_t loops, int64_t shared,
   // each other's.
   for (uint64_t seed : {1, 2, 3}) {
     if (seed == 3)
-      (*team)->sendMessages();
+      ASSERT_TRUE((*team)->sendMessages().ok());
     auto inputs =
         verify::drawInputs(program, values, verify::Integers::Any, seed);
     ASSERT_TRUE(mlir::succeeded(inputs));

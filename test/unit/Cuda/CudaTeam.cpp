@@ -42,12 +42,14 @@ Result<std::unique_ptr<CudaTeam>> CudaTeam::create(mlir::ModuleOp plans,
 }
 
 Status CudaTeam::compile() {
-  Result<std::string> object = emulator::compileKernels(program.source);
+  Result<std::string> object = emulator::compileKernels(program.textFor(
+      sends ? KernelTransport::Messages : KernelTransport::Peers));
   if (!object)
     return object.status();
   Result<std::unique_ptr<ObjectCode>> loaded = ObjectCode::load(*object);
   if (!loaded)
     return loaded.status();
+  kernels.clear();
   code = *std::move(loaded);
   for (const GpuKernel &kernel : program.kernels) {
     std::optional<emulator::Kernel> found =
@@ -75,7 +77,7 @@ void CudaTeam::allocate() {
     ofRanks.resize(plan.ranks.size());
 }
 
-void CudaTeam::sendMessages() {
+Status CudaTeam::sendMessages() {
   sends = true;
   int ranks = static_cast<int>(plan.ranks.size());
   for (int owner = 0; owner < ranks; ++owner)
@@ -91,6 +93,7 @@ void CudaTeam::sendMessages() {
             static_cast<size_t>(count + 8));
       }
     }
+  return compile();
 }
 
 std::byte *CudaTeam::memoryOf(int owner, int argument, int rank) {

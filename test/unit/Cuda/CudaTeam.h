@@ -47,10 +47,14 @@ public:
   void makeLate(int rank) { lateRank = rank; }
 
   /// From now on ranks do not access each other's memory, but send each other
-  /// what is accessed between the segments of launches.
-  void sendMessages();
+  /// what is accessed between the segments of launches. Their kernels are
+  /// compiled now.
+  Status sendMessages();
 
-  const std::string &source() const { return program.source; }
+  /// The kernels of ranks that access each other's memory.
+  std::string source() const {
+    return program.textFor(runtime::KernelTransport::Peers);
+  }
   const std::vector<runtime::GpuKernel> &kernelsOf() const {
     return program.kernels;
   }

@@ -15,7 +15,8 @@ namespace {
 KernelPlan &newPlan(int64_t threads = 128) {
   static const Plan none;
   static std::deque<KernelPlan> plans;
-  KernelPlan &plan = plans.emplace_back(PartPlaces(none, {}, 0));
+  KernelPlan &plan =
+      plans.emplace_back(PartPlaces(none, {}, 0), KernelTransport::Peers);
   plan.properties.threads = threads;
   return plan;
 }
@@ -78,6 +79,35 @@ TEST(CudaText, NumbersThatAgreeAreLiteralsAndOthersParameters) {
   EXPECT_EQ(program.launches[0][0].numbers, (std::vector<int64_t>{10, 1}));
   EXPECT_EQ(program.launches[1][0].numbers, (std::vector<int64_t>{20, 1}));
   EXPECT_EQ(program.launches[2][0].numbers, (std::vector<int64_t>{30, 9}));
+}
+
+TEST(CudaText, KernelsForMessagesHaveTheSameNamesAndNumbers) {
+  CudaKernels kernels(1);
+  for (size_t rank : {0, 1}) {
+    auto number = static_cast<int64_t>(10 * rank);
+    kernels.add(rank, call("f", {5, number}), call("g", {number + 1, number}));
+    kernels.add(rank, call("h", {number}));
+  }
+  // Who has no other kernel for messages does not share one with who has.
+  kernels.add(0, call("f", {5, 0}));
+  GpuProgram program = finish(kernels);
+  ASSERT_EQ(program.kernels.size(), 3u);
+  EXPECT_EQ(program.kernels[0].numbers, 2);
+  EXPECT_EQ(program.launches[1][0].numbers, (std::vector<int64_t>{10, 11}));
+  auto has = [](const std::string &text, const char *part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has(program.peerSource, "f( 5LL; n.at[0];)\n"))
+      << program.peerSource;
+  EXPECT_TRUE(has(program.messageSource, "g( n.at[1]; n.at[0];)\n"))
+      << program.messageSource;
+  for (const std::string &text : {program.peerSource, program.messageSource}) {
+    EXPECT_TRUE(has(text, " kernel0(")) << text;
+    EXPECT_FALSE(has(text, "kernel1")) << text;
+  }
+  // What is the same for both is there once.
+  EXPECT_TRUE(has(program.source, " kernel1(")) << program.source;
+  EXPECT_FALSE(has(program.source, "kernel0")) << program.source;
 }
 
 TEST(CudaText, DeclarationsCountTheirNumbersFirst) {

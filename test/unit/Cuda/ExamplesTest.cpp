@@ -44,10 +44,11 @@ protected:
 
 void check(const GpuProgram &program, const std::string &schedule,
            const GpuArch &architecture,
-           int64_t mostRegisters = registersOfMultiprocessor) {
+           int64_t mostRegisters = registersOfMultiprocessor,
+           KernelTransport transport = KernelTransport::Peers) {
   std::string ptx;
   Result<CompiledKernels> compiled =
-      compileKernels(program.source, architecture.name, &ptx);
+      compileKernels(program.textFor(transport), architecture.name, &ptx);
   ASSERT_TRUE(compiled) << compiled.message();
   EXPECT_EQ(compiled->log.find("warning"), std::string::npos) << compiled->log;
   std::vector<KernelResources> all = kernelResources(*compiled);
@@ -107,6 +108,27 @@ protected:
       GTEST_SKIP() << version.message();
   }
 };
+
+// The same by messages: an exchange by packets and one by rows, a pipeline, and
+// a synthesized schedule.
+TEST_P(KernelsOfNorms, ByMessagesFitTheGpu) {
+  PlanCompiler compiler;
+  struct Choice {
+    const char *rows, *choice;
+  };
+  for (const Choice &c : {Choice{"64", "protocol total = ll"},
+                          Choice{"2", "protocol total = lamport"},
+                          Choice{"8192", "protocol total = push"},
+                          Choice{"64", "algorithm total = ring"}}) {
+    SCOPED_TRACE(c.choice);
+    check(emitFor(compiler,
+                  fusedNorm("4", c.rows, "8192",
+                            std::string("  ") + c.choice + "\n"),
+                  {.phase = Phase::Plan, .schedule = "fused"}),
+          c.choice, GetParam(), registersOfMultiprocessor,
+          KernelTransport::Messages);
+  }
+}
 
 // All_reduces by packets, and what follows them in the same kernel.
 TEST_P(KernelsOfNorms, FitTheGpu) {
@@ -186,7 +208,8 @@ TEST_P(KernelsOfNorms, InChunksFitTheGpu) {
           compiler,
           fusedNorm(ranks, "8192", columns, "  protocol total = push\n"),
           {.phase = Phase::Plan, .schedule = "fused"});
-      EXPECT_NE(program.source.find("chunks.count + 2;"), std::string::npos);
+      EXPECT_NE(program.peerSource.find("chunks.count + 2;"),
+                std::string::npos);
       check(program, what, GetParam());
     }
     SCOPED_TRACE(ranks);
@@ -208,7 +231,7 @@ TEST_P(KernelsOfNorms, InChunksFitTheGpu) {
                     "  fuse rs, part, whole\n"
                     "  protocol rs = push\n}\n",
                 {.phase = Phase::Plan, .schedule = "fused"});
-    EXPECT_NE(program.source.find("chunks.count + 1;"), std::string::npos);
+    EXPECT_NE(program.peerSource.find("chunks.count + 1;"), std::string::npos);
     check(program, ranks, GetParam());
   }
 }

@@ -139,13 +139,12 @@ const std::vector<Mutation> signals = {
      "awaitFlag(c, rank, flag, 0, u32(epoch));",
      "awaitFlag(c, rank, flag, 0, u32(epoch - 1));"},
     {"pipeline: told before all threads have stored", "pipeline-of-3", Both,
-     "u32 flags, u32 number) {\n  __syncthreads();\n  if (c.segment < 0)\n"
-     "    tellMembers",
-     "u32 flags, u32 number) {\n  if (c.segment < 0)\n    tellMembers"},
+     "u32 flags, u32 number) {\n  __syncthreads();\n  tellMembers",
+     "u32 flags, u32 number) {\n  tellMembers"},
     {"pipeline: other threads go on", "pipeline-of-2", Running,
-     "    awaitMembers(c, group, flags, blockIdx.x, number);\n"
+     "  awaitMembers(c, group, flags, blockIdx.x, number);\n"
      "  __syncthreads();",
-     "    awaitMembers(c, group, flags, blockIdx.x, number);"},
+     "  awaitMembers(c, group, flags, blockIdx.x, number);"},
     {"pipeline: a step less", "pipeline-of-2", Running,
      "u32(epoch * steps + step - 1));", "u32(epoch * steps + step - 2));",
      true},
@@ -244,14 +243,14 @@ const std::vector<Mutation> schedules = {
      "ccnEpochBefore(epoch, CCN_SCHEDULE_BUFFERS));"},
     {"schedule: sent before all threads have stored", "scheduled-broadcast",
      Both,
-     "if (sends && c.segment < 0) {\n"
+     "if (sends) {\n"
      "      __syncthreads();",
-     "if (sends && c.segment < 0) {"},
+     "if (sends) {"},
     {"schedule: the flag before the data", "scheduled-sum", Both,
-     "    for (i64 i = begin + i64(threadIdx.x) * width; i < end;",
+     "    formSum<T, kind>(c, action, buffer, from, to);",
      "    if (action[0] == CCN_SEND_SUM && threadIdx.x == 0)\n"
      "      storeRelease(flagOf(c, peer, flag, blockIdx.x), u32(epoch));\n"
-     "    for (i64 i = begin + i64(threadIdx.x) * width; i < end;"},
+     "    formSum<T, kind>(c, action, buffer, from, to);"},
     {"copies: no instruction waits", "asynchronous-copies", Both,
      "\"cp.async.wait_all;\"", "\"\""},
     {"copies: nobody waits", "asynchronous-copies", Both,

@@ -111,7 +111,7 @@ protected:
     ASSERT_TRUE(kernels) << kernels.message();
     for (bool sendsMessages : {false, true}) {
       if (sendsMessages)
-        (*kernels)->sendMessages();
+        ASSERT_TRUE((*kernels)->sendMessages().ok());
       auto found = (*kernels)->run(inputs);
       ASSERT_TRUE(found) << found.message();
       EXPECT_TRUE(haveSameBits(expected, *found)) << text;

@@ -69,7 +69,7 @@ TEST(Pipelines, PhasesTakeSharedMemoryInTurns) {
   // Which phase a block has done before the rows is not the same for all.
   SentRows plan(1024);
   EXPECT_NE(bodyOf(emit(plan.plan.plan))
-                .find("last = chunks.last(chunk);\n__syncthreads();\nif (isIn"),
+                .find("last = chunks.last(chunk);\n__syncthreads();\n{\n"),
             std::string::npos);
 }
 

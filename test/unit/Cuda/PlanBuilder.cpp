@@ -150,12 +150,13 @@ std::string unindented(const std::string &text) {
   return std::regex_replace(text, indentation, "\n");
 }
 
-std::string bodyOf(const GpuProgram &program, size_t kernel) {
+std::string bodyOf(const GpuProgram &program, size_t kernel,
+                   KernelTransport transport) {
   if (kernel >= program.kernels.size()) {
     ADD_FAILURE() << "no kernel " << kernel;
     return "";
   }
-  const std::string &source = program.source;
+  const std::string source = program.textFor(transport);
   size_t begin = source.find(" " + program.kernels[kernel].name + "(const");
   size_t end = source.find("\nusing A_", begin);
   if (begin == source.npos) {

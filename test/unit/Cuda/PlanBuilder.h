@@ -87,7 +87,9 @@ std::string errorOf(const runtime::Plan &plan);
 std::string unindented(const std::string &text);
 
 /// The body of a kernel, without what it declares before, and not indented.
-std::string bodyOf(const runtime::GpuProgram &program, size_t kernel = 0);
+std::string
+bodyOf(const runtime::GpuProgram &program, size_t kernel = 0,
+       runtime::KernelTransport transport = runtime::KernelTransport::Peers);
 
 /// The calls in a body that wait, in their order: "grid edge".
 std::string barriersOf(const std::string &body);

@@ -41,10 +41,14 @@ std::string messagesOf(const GpuProgram &program, size_t launch = 0) {
   return text.str();
 }
 
-/// How often a segment is asked for in a kernel.
-size_t questionsIn(const std::string &body) {
+/// How often a kernel asks for the segment, by messages; without them it never
+/// does.
+size_t questionsIn(const GpuProgram &program, size_t kernel = 0) {
+  EXPECT_EQ(bodyOf(program, kernel).find("segment"), std::string::npos)
+      << bodyOf(program, kernel);
+  std::string body = bodyOf(program, kernel, KernelTransport::Messages);
   size_t count = 0;
-  for (size_t at = 0; (at = body.find("if (isIn(c, ", at)) != body.npos; ++at)
+  for (size_t at = 0; (at = body.find("c.segment == ", at)) != body.npos; ++at)
     ++count;
   return count;
 }
@@ -61,7 +65,7 @@ TEST(Segments, BarriersAtEdgesCutNothing) {
   GpuProgram program = emit(plan.plan);
   EXPECT_EQ(program.segments.at(0).count, 1);
   EXPECT_EQ(messagesOf(program), "before 0: 1>0 40+40, 0>1 40+40, ");
-  EXPECT_EQ(questionsIn(bodyOf(program)), 0u);
+  EXPECT_EQ(questionsIn(program), 0u);
 }
 
 TEST(Segments, ABarrierCutsItsLaunch) {
@@ -76,7 +80,7 @@ TEST(Segments, ABarrierCutsItsLaunch) {
   EXPECT_EQ(program.segments.at(0).count, 2);
   EXPECT_EQ(messagesOf(program),
             "after 0: 1>0 40+36, 2>0 80+32, before 1: 0>1 80+40, ");
-  EXPECT_EQ(questionsIn(bodyOf(program, 1)), 2u) << bodyOf(program, 1);
+  EXPECT_EQ(questionsIn(program, 1), 2u);
 }
 
 TEST(Segments, MessagesAreWhatIsAccessed) {

@@ -93,8 +93,9 @@ TEST(Skeletons, MayBeAWholeKernel) {
 // What kernels need of the device's files is what their skeletons say.
 TEST(Skeletons, BringTheFilesThatTheyNeed) {
   auto has = [](const PlanBuilder &plan, const char *file) {
-    return emit(plan.plan).source.find(std::string("//===- ") + file) !=
-           std::string::npos;
+    return emit(plan.plan)
+               .textFor(KernelTransport::Peers)
+               .find(std::string("//===- ") + file) != std::string::npos;
   };
   PlanBuilder plain(1);
   int in = plain.argument({64}), out = plain.argument({64});

@@ -15,6 +15,8 @@ using emulator::WeakMachine;
 
 GpuProgram test::programOf(const ProtocolCase &protocol) {
   GpuProgram program = emit(protocol.plan);
+  program.source = program.textFor(KernelTransport::Peers);
+  program.peerSource.clear();
   if (protocol.adapt)
     protocol.adapt(program.source);
   return program;

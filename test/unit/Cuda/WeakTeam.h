@@ -44,7 +44,7 @@ struct ProtocolCase {
   std::function<void(std::string &source)> adapt = {};
 };
 
-/// The kernels of a case, with its text as it runs.
+/// The kernels of a case, with all their text as it runs in `source`.
 runtime::GpuProgram programOf(const ProtocolCase &protocol);
 
 class WeakTeam {

@@ -100,6 +100,29 @@ TEST_F(GpuMessagesRun, GiveTheBitsOfTheHost) {
     }
 }
 
+TEST_F(GpuMessagesRun, NeedNoKernelsForPeers) {
+  for (bool isCutOff : {false, true}) {
+    if (isCutOff && !fail)
+      continue;
+    if (isCutOff)
+      setenv("CCN_FAKE_NO_PEERS", "1", 1);
+    GpuExecutorOptions own = options;
+    own.transport = isCutOff ? GpuTransport::Auto : GpuTransport::Nccl;
+    Package package = averageOnGpus(2, 1000);
+    package.gpu->peerSource = "\nmistake\n";
+    Arrays arrays(2, 1000);
+    auto run = [&] {
+      return onGpus(package, own, [&](int rank, GpuExecutor &, GpuRuns &runs) {
+        return runSome(runs, arrays, rank, 1);
+      });
+    };
+    Status status = run();
+    EXPECT_TRUE(status.ok()) << status.message();
+    package.gpu->messageSource = "\nmistake\n";
+    EXPECT_TRUE(contains(run().message(), "the kernels do not compile:\n"));
+  }
+}
+
 TEST_F(GpuMessagesRun, AreAllThatMoves) {
   // Without them ranks have nothing of each other's.
   Package package = averageOnGpus(2, 1000);

@@ -370,6 +370,19 @@ TEST_F(GpuRun, KernelsThatDoNotCompileAreShown) {
       << status.message();
 }
 
+TEST_F(GpuRun, KernelsForMessagesAreNotCompiled) {
+  Package package = averageOnGpus(2, 1000);
+  package.gpu->messageSource = "\nmistake\n";
+  auto run = [&] {
+    return onGpus(package, {},
+                  [](int, GpuExecutor &, GpuRuns &) { return Status(); })
+        .message();
+  };
+  EXPECT_EQ(run(), "");
+  package.gpu->peerSource = "\nmistake\n";
+  EXPECT_NE(run().find("the kernels do not compile:\n"), std::string::npos);
+}
+
 TEST_F(GpuRun, DevicesThatCannotReachEachOtherAreNamed) {
   if (!fail)
     GTEST_SKIP() << "a fake device can be cut off";

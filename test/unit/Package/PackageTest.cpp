@@ -259,13 +259,14 @@ TEST(Package, EveryTruncationIsNoticed) {
 
 TEST(Package, OtherVersionsAreNamed) {
   std::string bytes = encode(everything());
-  bytes[8] = 10;
-  EXPECT_EQ(whyNot(seal(bytes)), "expected version 9 of the package format, "
-                                 "found 10, which a newer ccn has made");
+  bytes[8] = 11;
+  EXPECT_EQ(whyNot(seal(bytes)), "expected version 10 of the package format, "
+                                 "found 11, which a newer ccn has made");
   bytes[8] = 1;
-  EXPECT_EQ(whyNot(seal(bytes)),
-            "expected version 9 of the package format, found 1, which an older "
-            "ccn has made; compile again");
+  EXPECT_EQ(
+      whyNot(seal(bytes)),
+      "expected version 10 of the package format, found 1, which an older "
+      "ccn has made; compile again");
 }
 
 TEST(Package, RandomBytesAreRefused) {
