@@ -7,6 +7,7 @@
 #include "codegen/gpu/EmitCuda.h"
 
 #include "codegen/gpu/device/CudaSource.h"
+#include "codegen/gpu/device/DeviceLibrary.h"
 #include "codegen/gpu/map/MapKernels.h"
 #include "codegen/gpu/skeletons/CudaRows.h"
 #include "codegen/gpu/skeletons/Skeletons.h"
@@ -120,6 +121,13 @@ llvm::Expected<CudaKernel> KernelWriter::write() {
   return std::move(kernel);
 }
 
+/// Whether arguments are lists of buffers.
+bool hasLists(const Plan &plan) {
+  return llvm::any_of(plan.arguments, [](const Argument &argument) {
+    return argument.scattered;
+  });
+}
+
 class Emitter {
 public:
   Emitter(const KernelPlans &plans, llvm::StringRef text)
@@ -132,6 +140,7 @@ public:
 
 private:
   void addTableKernel();
+  void addDeviceText();
 
   const KernelPlans &plans;
   CudaBodies bodies;
@@ -159,7 +168,7 @@ void Emitter::addTableKernel() {
   program.kernels.push_back(std::move(kernel));
 }
 
-/// The files for the device that the kernels of a transport need.
+/// The device files that the skeletons of a transport's kernels require.
 DeviceFiles filesOf(const KernelPlans &plans, KernelTransport transport) {
   DeviceFiles files(transport);
   for (size_t rank = 0; rank < plans.kernels.size(); ++rank)
@@ -168,12 +177,43 @@ DeviceFiles filesOf(const KernelPlans &plans, KernelTransport transport) {
       const KernelPlan &kernel = files.areForMessages() && messages
                                      ? *messages
                                      : plans.kernels[rank][launch];
-      if (kernel.properties.waits || kernel.properties.clusters)
-        files.add({"barriers.cuh"});
       for (const PartPlan &part : kernel.parts)
         part.plan->skeleton.require(*part.plan, files);
     }
+  if (hasLists(*plans.plan))
+    files.add({"pieces.cuh"});
   return files;
+}
+
+/// Puts what the kernels need before them.
+void Emitter::addDeviceText() {
+  std::string common = bodies.text() + program.source;
+  auto filesFor = [&](KernelTransport transport, const std::string &own) {
+    return deviceFilesFor(common + own, filesOf(plans, transport).list());
+  };
+  std::vector<llvm::StringRef> ofPeers = filesFor(KernelTransport::Peers,
+                                                  program.peerSource),
+                               ofMessages = filesFor(KernelTransport::Messages,
+                                                     program.messageSource);
+  // What only one transport needs comes later, as nothing in common uses it.
+  std::string source, peerSource, messageSource;
+  for (llvm::StringRef file : {"GpuAbi.h", "kernel.cuh"})
+    source += cudaSource(file);
+  for (llvm::StringRef file : ofPeers)
+    (llvm::is_contained(ofMessages, file) ? source : peerSource) +=
+        cudaSource(file);
+  for (llvm::StringRef file : ofMessages)
+    if (!llvm::is_contained(ofPeers, file))
+      messageSource += cudaSource(file);
+  if (!tables.numbers().empty()) {
+    source += "__device__ const i64 scheduleTables[] = {";
+    for (int64_t number : tables.numbers())
+      source += std::to_string(number) + ",";
+    source += "};\n";
+  }
+  program.source = source + common;
+  program.peerSource.insert(0, peerSource);
+  program.messageSource.insert(0, messageSource);
 }
 
 llvm::Expected<GpuProgram> Emitter::run() {
@@ -198,34 +238,11 @@ llvm::Expected<GpuProgram> Emitter::run() {
   program.flags = plans.flags;
   for (const LaunchSegments &cut : plans.segments)
     program.segments.push_back(cut.segments());
-  bool hasLists =
-      llvm::any_of(plans.plan->arguments,
-                   [](const Argument &argument) { return argument.scattered; });
-  for (llvm::StringRef file :
-       {"GpuAbi.h", "ProtocolRules.h", "kernel.cuh", "scalars.cuh"})
-    program.source += cudaSource(file);
-  // What only one transport needs follows, as nothing in common uses it.
-  DeviceFiles ofPeers = filesOf(plans, KernelTransport::Peers),
-              ofMessages = filesOf(plans, KernelTransport::Messages);
-  for (llvm::StringRef file : ofPeers.list())
-    (ofMessages.has(file) ? program.source : program.peerSource) +=
-        cudaSource(file);
-  for (llvm::StringRef file : ofMessages.list())
-    if (!ofPeers.has(file))
-      program.messageSource += cudaSource(file);
-  if (hasLists)
-    program.source += cudaSource("pieces.cuh");
-  if (!tables.numbers().empty()) {
-    program.source += "__device__ const i64 scheduleTables[] = {";
-    for (int64_t number : tables.numbers())
-      program.source += std::to_string(number) + ",";
-    program.source += "};\n";
-  }
-  program.source += bodies.text();
   program.sharedArguments = plans.shared;
   kernels.finish(program);
-  if (hasLists)
+  if (hasLists(*plans.plan))
     addTableKernel();
+  addDeviceText();
   if (program.launches.empty())
     program.launches.resize(plans.plan->ranks.size());
   return std::move(program);

@@ -13,7 +13,7 @@
 
 namespace ccn::codegen {
 
-/// The text of a file by its name without the folder ("scalars.cuh"), or an
+/// The text of a file by its name without the folder ("rows.cuh"), or an
 /// empty one if there is none.
 llvm::StringRef cudaSource(llvm::StringRef fileName);
 

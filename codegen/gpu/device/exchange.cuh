@@ -5,7 +5,7 @@
 // Lamport 16 bytes whose words are not the sentinel, all ones. LL has two
 // buffers that runs take in turns, Lamport three.
 //
-// Follows exchange_packets.cuh and vectors.cuh.
+// Follows exchange_packets.cuh.
 //
 //===----------------------------------------------------------------------===//
 

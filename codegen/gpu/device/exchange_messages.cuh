@@ -4,7 +4,7 @@
 // exchange's first segment each member puts what it has where the others get it
 // from, in the next one it combines what all have.
 //
-// Follows exchange_packets.cuh and vectors.cuh.
+// Follows exchange_packets.cuh.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,8 +3,6 @@
 // What an exchange sends, and what it receives, is shared out in packets of a
 // few elements.
 //
-// Follows barriers.cuh.
-//
 //===----------------------------------------------------------------------===//
 
 /// What a block has of the packets, of `elements` elements each, that its

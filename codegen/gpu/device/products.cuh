@@ -10,10 +10,10 @@
 //   matmul<T, threads>(batch, m, n, k, a, b, c)
 //   conv2d<T, threads>(shape, x, w, y)
 //
-// T is the elements' type: double, float, the narrow floats of scalars.cuh, or
-// an integer type of C (wrapping, so that signs do not matter). Sizes and
-// strides are in elements, of 64 bits; where they are literals, what they rule
-// out is not compiled.
+// T is the elements' type: double, float, the narrow floats of f16.cuh and
+// f8.cuh, or an integer type of C (wrapping, so that signs do not matter).
+// Sizes and strides are in elements, of 64 bits; where they are literals, what
+// they rule out is not compiled.
 //
 // Products of f16 and bf16 are those of tensor cores, accumulated in f32; f32
 // accumulates over up to 256 products in f32 and from there in f64, f8 in f32,

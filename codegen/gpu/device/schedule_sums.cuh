@@ -8,8 +8,6 @@
 // CcnSchedulePart, and the first element in the input or the place in
 // symmetric memory; of slots that of the first buffer.
 //
-// Follows vectors.cuh.
-//
 //===----------------------------------------------------------------------===//
 
 /// What an action's parts are, a vector of elements of

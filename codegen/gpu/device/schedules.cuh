@@ -1,6 +1,6 @@
 //===- schedules.cuh - Synthesized collectives ----------------------------===//
 //
-// Follows barriers.cuh and schedule_sums.cuh, which says what the tables of
+// Follows schedule_sums.cuh, which says what the tables of
 // actions are.
 //
 //===----------------------------------------------------------------------===//

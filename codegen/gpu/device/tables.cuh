@@ -9,7 +9,7 @@
 //                              indices, rows, to, memory)
 //
 // I is the indices' type, an integer type of C with the sign it has. An index
-// outside of the table is reported by kernel.cuh's `fail`.
+// outside of the table is reported by faults.cuh's `fail`.
 //
 // Follows kernel.cuh and tiles.cuh.
 //

@@ -6,8 +6,6 @@
 // matrices in memory are brought to shared memory by asynchronous copies if
 // they can.
 //
-// Follows scalars.cuh.
-//
 //===----------------------------------------------------------------------===//
 
 /// A matrix in memory: element (0, 0), and the steps between rows and between

@@ -1,7 +1,8 @@
 //===- CudaActivations.h - Activations in the bodies of loops ---*- C++ -*-===//
 //
 // The operations of a body that make up one of the functions of neural networks
-// (lib/Plan/ScalarBodies.cpp), which scalars.cuh has for results of 16 bits.
+// (lib/Plan/ScalarBodies.cpp), which activations.cuh has for results of 16
+// bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@
 namespace ccn::codegen {
 
 struct Activation {
-  /// The function's name in scalars.cuh; null if there is none.
+  /// The function's name in activations.cuh; null if there is none.
   const char *name = nullptr;
   mlir::Value operand;
 };

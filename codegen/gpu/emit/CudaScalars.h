@@ -1,9 +1,9 @@
 //===- CudaScalars.h - Bodies of loops as CUDA C++ --------------*- C++ -*-===//
 //
 // From the scalar function that a loop applies to each element to a functor in
-// CUDA C++, for a translation unit that begins with scalars.cuh. Results are
-// those of compiled loops on the CPU (CpuLoops.h), but for the functions of
-// libm, which are CUDA's, and for the patterns of NaN.
+// CUDA C++, which uses the library of device files (device/DeviceLibrary.h).
+// Results are those of compiled loops on the CPU (CpuLoops.h), but for the
+// functions of libm, which are CUDA's, and for the patterns of NaN.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 namespace ccn::codegen {
 
 /// The CUDA C++ type of a scalar or of an element in memory: double, float, the
-/// structures of scalars.cuh, bool, and the unsigned type of an integer's
-/// width. Empty for all other types.
+/// structures of f16.cuh and f8.cuh, bool, and the unsigned type of an
+/// integer's width. Empty for all other types.
 llvm::StringRef cudaType(mlir::Type type);
 
 /// A functor that does what `body` (LoopKernel::body) does of one element:

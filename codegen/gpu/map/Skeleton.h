@@ -42,8 +42,8 @@ struct SkeletonPlan {
   const KernelSkeleton &skeleton;
 };
 
-/// The device files (codegen/gpu/device) of kernels for one transport, besides
-/// those with which all kernels begin. A file comes after those that it uses.
+/// The device files (codegen/gpu/device) that skeletons require for the kernels
+/// of one transport. A file comes after those that it uses.
 class DeviceFiles {
 public:
   explicit DeviceFiles(runtime::KernelTransport transport)
@@ -76,8 +76,9 @@ public:
   /// Decides how to execute these parts.
   virtual llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const = 0;
-  /// Adds the device files that its code needs.
-  virtual void require(const SkeletonPlan &plan, DeviceFiles &files) const = 0;
+  /// Adds the device files of its own that its code needs. Those of the library
+  /// (device/DeviceLibrary.h) are found by the names that the code uses.
+  virtual void require(const SkeletonPlan &plan, DeviceFiles &files) const {}
   /// Writes the code.
   virtual llvm::Error emit(CudaPart &part, const SkeletonPlan &plan) const = 0;
   /// Prints a line for the plan, and one for each loop or part in it. The

@@ -23,9 +23,7 @@ public:
     return plan;
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
-    for (const ColumnLoopPlan &of : static_cast<const ColumnsPlan &>(any).loops)
-      requireOfLoop(of.loop, files);
-    files.add({"barriers.cuh", "rows.cuh", "columns.cuh"});
+    files.add({"columns.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     return emitColumns(part, static_cast<const ColumnsPlan &>(any));

@@ -284,16 +284,7 @@ llvm::Error RowsWriter::write() {
 
 } // namespace
 
-void codegen::requireOfLoop(const LoopPlan &loop, DeviceFiles &files) {
-  if (loop.combinesRanks())
-    files.add({"vectors.cuh"});
-}
-
 void codegen::requireOfRows(const RowsPlan &plan, DeviceFiles &files) {
-  for (const RowLoopPlan &of : plan.loops)
-    requireOfLoop(of.loop, files);
-  if (plan.kind != RowsPlan::Elements)
-    files.add({"barriers.cuh", "rows.cuh"});
   if (plan.tiles)
     files.add({"transposes.cuh"});
 }

@@ -24,8 +24,7 @@ struct PartOfRows : SkeletonPlan {
 /// Adds loops over rows to a kernel.
 llvm::Error emitRows(CudaPart &part, const RowsPlan &rows);
 
-/// Adds the device files that a loop needs, or rows with all their loops.
-void requireOfLoop(const LoopPlan &loop, DeviceFiles &files);
+/// Adds the device files that rows require.
 void requireOfRows(const RowsPlan &rows, DeviceFiles &files);
 
 /// Adds the prefetch of rows.

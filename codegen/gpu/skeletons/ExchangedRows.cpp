@@ -76,9 +76,9 @@ public:
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
     requireOfRows(*static_cast<const PartOfRows &>(any).rows, files);
-    files.add(
-        {"barriers.cuh", "vectors.cuh", "exchange_packets.cuh",
-         files.areForMessages() ? "exchange_messages.cuh" : "exchange.cuh"});
+    files.add({"exchange_packets.cuh", files.areForMessages()
+                                           ? "exchange_messages.cuh"
+                                           : "exchange.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     const RowsPlan &rows = *static_cast<const PartOfRows &>(any).rows;

@@ -24,8 +24,7 @@ public:
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
     const auto &plan = static_cast<const ExchangePlan &>(any);
     bool isSchedule = plan.part->exchange == Exchange::Schedule;
-    files.add({"barriers.cuh", "vectors.cuh",
-               isSchedule ? "schedule_sums.cuh" : "exchange_packets.cuh"});
+    files.add({isSchedule ? "schedule_sums.cuh" : "exchange_packets.cuh"});
     if (files.areForMessages())
       files.add(
           {isSchedule ? "schedule_messages.cuh" : "exchange_messages.cuh"});

@@ -66,9 +66,6 @@ public:
                                      "' has more signals than a kernel takes");
     return plan;
   }
-  void require(const SkeletonPlan &any, DeviceFiles &files) const override {
-    files.add({"barriers.cuh"});
-  }
   llvm::Error emit(CudaPart &out, const SkeletonPlan &any) const override {
     const auto &plan = static_cast<const FlagPlan &>(any);
     CudaText &text = out.kernel.body;

@@ -169,7 +169,6 @@ public:
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
     const auto &plan = static_cast<const PipelinePlan &>(any);
-    files.add({"barriers.cuh"});
     for (const std::vector<PhasePart> &phase : plan.phases)
       for (const PhasePart &part : phase)
         part.plan->skeleton.require(*part.plan, files);

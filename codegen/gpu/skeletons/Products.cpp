@@ -39,8 +39,7 @@ public:
       requireOfRows(*plan.table, files);
     bool isTable = std::holds_alternative<GatherRowsPart>(plan.part) ||
                    std::holds_alternative<ScatterRowsPart>(plan.part);
-    files.add(
-        {"barriers.cuh", "tiles.cuh", isTable ? "tables.cuh" : "products.cuh"});
+    files.add({"tiles.cuh", isTable ? "tables.cuh" : "products.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
     const auto &plan = static_cast<const ProductPlan &>(any);

@@ -91,7 +91,42 @@ inline unsigned atomicCAS(unsigned *to, unsigned expected, unsigned value) {
 void __threadfence();
 void __threadfence_system();
 
-// What kernel.cuh and exchange.cuh have as PTX. Who loads lets others go on.
+// What f16.cuh has as PTX, as runtime/NarrowFloat.h does it.
+inline float decodeF16(unsigned short bits) {
+  unsigned magnitude = bits & 0x7fffu;
+  // Exact, of subnormals too.
+  unsigned value = __float_as_uint(__uint_as_float(magnitude << 13) * 0x1p112f);
+  if (magnitude >= 0x7c00u)
+    value = magnitude == 0x7c00u ? 0x7f800000u : 0x7fc00000u;
+  return __uint_as_float(value | (bits & 0x8000u) << 16);
+}
+/// Nearest, ties to even, in a format of so many bits of mantissa whose
+/// exponents are less by `rebias`.
+inline unsigned short encodeHalf(float x, unsigned mantissa, unsigned rebias) {
+  unsigned bits = __float_as_uint(x), magnitude = bits & 0x7fffffffu,
+           dropped = 23 - mantissa,
+           infinity = ((1u << (15 - mantissa)) - 1) << mantissa;
+  unsigned odd = magnitude >> dropped & 1;
+  unsigned result =
+      ((magnitude + ((1u << (dropped - 1)) - 1) + odd) >> dropped) -
+      (rebias << mantissa);
+  // Subnormal results: the sum has their last place.
+  if (rebias > 0 && magnitude < (rebias + 1) << 23) {
+    unsigned magic = (rebias + dropped + 1) << 23;
+    result =
+        __float_as_uint(__uint_as_float(magnitude) + __uint_as_float(magic)) -
+        magic;
+  }
+  result = result > infinity ? infinity : result;
+  if (magnitude > 0x7f800000u)
+    result = infinity | 1u << (mantissa - 1);
+  return static_cast<unsigned short>((bits >> 16 & 0x8000u) | result);
+}
+inline unsigned short encodeF16(float x) { return encodeHalf(x, 10, 112); }
+inline unsigned short encodeBF16(float x) { return encodeHalf(x, 7, 0); }
+
+// What files of flags, faults and exchanges have as PTX. Who loads lets others
+// go on.
 unsigned loadAcquire(const unsigned *from);
 unsigned loadAcquireOwn(const unsigned *from);
 void storeRelease(unsigned *to, unsigned value);
@@ -117,7 +152,7 @@ void loadMatrices(unsigned (&to)[4], const void *row);
 void loadTransposed(unsigned (&to)[4], const void *row);
 void multiplyTiles(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
                    float (*decode)(unsigned short));
-/// `T` is f16 or bf16 of scalars.cuh, wherever that is included.
+/// `T` is f16 or bf16 of f16.cuh, wherever that is included.
 template <typename T>
 void multiplyAdd(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
                  T) {

@@ -79,7 +79,7 @@ emulator::readInstructions(const std::string &source) {
     const char *function;
     MemoryInstruction *to;
   };
-  // Kernels that exchange no packets have no text for them.
+  // Kernels have no text for what they do not use.
   auto isThere = [&](const char *function) {
     return source.find(std::string(" ") + function + "(") != source.npos;
   };
@@ -88,7 +88,7 @@ emulator::readInstructions(const std::string &source) {
                               Access{"storeRelease", &result.flagStore},
                               Access{"loadPacket", &result.packetLoad},
                               Access{"storePacket", &result.packetStore}}) {
-    if (std::string_view(function).ends_with("Packet") && !isThere(function))
+    if (!isThere(function))
       continue;
     Result<std::vector<std::string>> found = instructionsOf(source, function);
     if (!found)
@@ -104,13 +104,14 @@ emulator::readInstructions(const std::string &source) {
   for (auto [function, to] :
        {Barrier{"arriveInCluster", &result.arriveInCluster},
         Barrier{"awaitCluster", &result.awaitCluster}}) {
+    if (!isThere(function))
+      continue;
     Result<std::vector<std::string>> found = instructionsOf(source, function);
     if (!found)
       return found.status();
     if (found->empty() || found->front().find("relaxed") != std::string::npos)
       *to = Order::Relaxed;
   }
-  // Nor have those without products for asynchronous copies.
   if (!isThere("awaitCopies"))
     return result;
   Result<std::vector<std::string>> copies =

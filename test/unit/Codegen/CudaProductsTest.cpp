@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/device/CudaSource.h"
+#include "codegen/gpu/device/DeviceLibrary.h"
 #include "runtime/plan/GpuAbi.h"
 #include "runtime/tensor/Convolution.h"
 #include "runtime/tensor/MatrixProduct.h"
@@ -23,7 +24,7 @@
 #include <random>
 
 namespace cuda {
-#include "codegen/gpu/device/scalars.cuh"
+#include "test/unit/Codegen/DeviceScalars.h"
 
 /// How often a kernel failed, and with which code last.
 static int failures, lastCode;
@@ -428,11 +429,11 @@ TEST(CudaProducts, CompileForGpus) {
   if (!hasNvrtc())
     GTEST_SKIP() << "no NVRTC";
   std::string source =
-      cudaSource("GpuAbi.h").str() + cudaSource("scalars.cuh").str() +
-      "__device__ void fail(const CcnContext &context, int "
-      "code) { context.fault->code = code; }\n" +
-      cudaSource("tiles.cuh").str() + cudaSource("products.cuh").str() +
-      cudaSource("tables.cuh").str() + R"(
+      cudaSource("GpuAbi.h").str() + cudaSource("kernel.cuh").str();
+  for (llvm::StringRef file : deviceFilesFor(
+           "f16 f8e4m3", {"tiles.cuh", "products.cuh", "tables.cuh"}))
+    source += cudaSource(file);
+  source += R"(
 template <class T, int threads>
 __device__ void product(const void *a, const void *b, void *c) {
   matmul<T, threads>(Batch<1>{{3}, {6400}, {0}, {9600}}, 80, 120, 40,

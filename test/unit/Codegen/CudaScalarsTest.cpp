@@ -1,9 +1,9 @@
 //===- CudaScalarsTest.cpp - Scalars in CUDA C++ --------------------------===//
 //
-// The conversions of scalars.cuh, compiled for the CPU, against the runtime's,
-// for all patterns and all neighbours of ties; and bodies as functors: what is
-// computed when and in which type, and the operations that ScalarBodiesTest
-// does not have, against compiled loops.
+// The conversions of codegen/gpu/device, compiled for the CPU, against the
+// runtime's, for all patterns and all neighbours of ties; and bodies as
+// functors: what is computed when and in which type, and the operations that
+// ScalarBodiesTest does not have, against compiled loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +23,14 @@
 #include <random>
 
 namespace cuda {
-#include "codegen/gpu/device/scalars.cuh"
+#include "test/unit/Codegen/DeviceScalars.h"
 } // namespace cuda
 
 namespace ccn::codegen {
 namespace {
 
 //===----------------------------------------------------------------------===//
-// scalars.cuh
+// Device files
 //===----------------------------------------------------------------------===//
 
 template <typename T> struct Narrow {};
@@ -139,7 +139,7 @@ template <typename T> void expectActivations() {
 TEST(CudaActivations, RoundToF16) { expectActivations<cuda::f16>(); }
 TEST(CudaActivations, RoundToBF16) { expectActivations<cuda::bf16>(); }
 
-/// Elements of three ranks through scalars.cuh and runtime::combine.
+/// Elements of three ranks through combine.cuh and runtime::combine.
 template <typename T, cuda::Kind kind>
 void combines(runtime::ElementType type, runtime::ReduceKind reduction) {
   constexpr size_t count = 1 << 12;

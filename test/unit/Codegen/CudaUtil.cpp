@@ -3,6 +3,7 @@
 #include "test/unit/Codegen/CudaUtil.h"
 
 #include "codegen/gpu/device/CudaSource.h"
+#include "codegen/gpu/device/DeviceLibrary.h"
 #include "codegen/gpu/emit/CudaScalars.h"
 #include "runtime/cuda/Compiler.h"
 #include "test/common/emulator/Kernels.h"
@@ -74,7 +75,7 @@ std::string compileCuda(const std::string &source, const std::string &target) {
 }
 
 llvm::Expected<std::string> emitFunctors(llvm::ArrayRef<LoopKernel> kernels) {
-  std::string text = cudaSource("scalars.cuh").str();
+  std::string text;
   for (const LoopKernel &kernel : kernels) {
     llvm::SmallVector<bool> isUniform;
     for (const LoopInput &input : kernel.inputs)
@@ -85,7 +86,10 @@ llvm::Expected<std::string> emitFunctors(llvm::ArrayRef<LoopKernel> kernels) {
       return functor.takeError();
     text += *functor;
   }
-  return text;
+  std::string files;
+  for (llvm::StringRef file : deviceFilesFor(text, {}))
+    files += cudaSource(file);
+  return files + text;
 }
 
 llvm::Expected<std::string>

@@ -21,7 +21,8 @@ bool hasNvrtc();
 /// returns what NVRTC says against it, which is nothing if all is well.
 std::string compileCuda(const std::string &source, const std::string &target);
 
-/// The functors of kernels without reductions, after scalars.cuh.
+/// The functors of kernels without reductions, after the device files
+/// that they need.
 llvm::Expected<std::string> emitFunctors(llvm::ArrayRef<LoopKernel> kernels);
 
 /// A shared object for the CPU with a runtime::LoopFunction, of one dimension,

@@ -1,12 +1,17 @@
 //===- SkeletonsTest.cpp - Which skeletons do which parts -----------------===//
 
 #include "codegen/gpu/skeletons/Skeletons.h"
+#include "codegen/gpu/device/CudaSource.h"
+#include "codegen/gpu/device/DeviceLibrary.h"
 #include "codegen/gpu/map/LaunchMapper.h"
 #include "codegen/gpu/map/MapKernels.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
+
+#include <regex>
+#include <set>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -30,7 +35,7 @@ public:
     return std::make_unique<SkeletonPlan>(*this);
   }
   void require(const SkeletonPlan &, DeviceFiles &files) const override {
-    files.add({"barriers.cuh"});
+    files.add({"columns.cuh"});
   }
   llvm::Error emit(CudaPart &, const SkeletonPlan &) const override {
     return llvm::Error::success();
@@ -94,20 +99,57 @@ TEST(Skeletons, MayBeAWholeKernel) {
 TEST(Skeletons, BringTheFilesThatTheyNeed) {
   auto has = [](const PlanBuilder &plan, const char *file) {
     return emit(plan.plan)
-               .textFor(KernelTransport::Peers)
+               .textFor(runtime::KernelTransport::Peers)
                .find(std::string("//===- ") + file) != std::string::npos;
   };
   PlanBuilder plain(1);
   int in = plain.argument({64}), out = plain.argument({64});
   plain.add(0, copy(64, view(in), view(out)));
   EXPECT_TRUE(has(plain, "kernel.cuh"));
-  for (const char *file : {"barriers.cuh", "exchange.cuh", "rows.cuh",
-                           "products.cuh", "schedules.cuh"})
+  for (const char *file :
+       {"barriers.cuh", "combine.cuh", "exchange.cuh", "f16.cuh", "faults.cuh",
+        "rows.cuh", "products.cuh", "schedules.cuh"})
     EXPECT_FALSE(has(plain, file)) << file;
-  EXPECT_TRUE(has(twoLaunches(), "barriers.cuh"));
+  EXPECT_TRUE(has(twoLaunches(), "edges.cuh"));
+  EXPECT_FALSE(has(twoLaunches(), "barriers.cuh"));
   PlanBuilder rows(1);
   in = rows.argument({99999 * 8}), out = rows.argument({99999 * 8});
   rows.add(0, throughScratch(99999, 8, {in, 0, {8, 1}}, {out, 0, {8, 1}}));
   EXPECT_TRUE(has(rows, "rows.cuh"));
   EXPECT_FALSE(has(rows, "exchange.cuh"));
+}
+
+// What a file of the library defines is known to be there, so that the file
+// comes with it; and what it uses comes before.
+TEST(Skeletons, TheLibraryKnowsItsFiles) {
+  const std::regex definition(
+      "^(?:template <.*> )?(?:__device__ inline [\\w<>, ]* \\**(\\w+)\\(|"
+      "constexpr \\w+ (\\w+)\\(|(?:struct|class|enum class) (\\w+) [:{])");
+  std::set<std::string> before;
+  for (const LibraryFile &file : deviceLibrary()) {
+    SCOPED_TRACE(file.file.str());
+    llvm::SmallVector<llvm::StringRef> names, lines;
+    file.names.split(names, ' ');
+    llvm::StringRef text = cudaSource(file.file);
+    ASSERT_FALSE(text.empty());
+    text.split(lines, '\n');
+    std::set<std::string> defined;
+    for (llvm::StringRef line : lines) {
+      std::string text = line.str();
+      std::smatch found;
+      if (std::regex_search(text, found, definition))
+        for (size_t group : {1, 2, 3})
+          if (found[group].matched)
+            defined.insert(found[group]);
+    }
+    for (const std::string &name : defined) {
+      // Overloads of a name may be in several files.
+      bool isKnown = llvm::is_contained(names, name) || before.count(name);
+      EXPECT_TRUE(isKnown || name == "toFloat") << name;
+    }
+    std::vector<llvm::StringRef> needed = deviceFilesFor(text, {});
+    EXPECT_EQ(needed.back(), file.file);
+    for (llvm::StringRef name : names)
+      before.insert(name.str());
+  }
 }

@@ -103,6 +103,8 @@ Package everything() {
   package.gpu =
       GpuProgram{{3, 1},
                  "// \xc3\xa9\n",
+                 "// peers\n",
+                 "// messages\n",
                  {{"f", 1, 2, 3, true, 4}, {"g", 5, 6, 7, false, 8, true}},
                  1,
                  {{{1, 2, 3, {4, 5}}}, {}},
