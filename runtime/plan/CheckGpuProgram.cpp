@@ -9,6 +9,7 @@
 #include "runtime/plan/CheckGpuProgram.h"
 
 #include "runtime/plan/CheckParts.h"
+#include "runtime/plan/CheckTensorMaps.h"
 #include "runtime/plan/GpuAbi.h"
 #include "runtime/plan/SymmetricMemory.h"
 
@@ -62,8 +63,17 @@ Status checkKernel(const Plan &plan, const GpuProgram &program,
                  " bytes of shared memory, found ", kernel.sharedBytes);
   if (Status status = checkWorkspace(kernel.blockBytes, maxBlockBytes); !status)
     return status;
+  // The maps are the last parameter, and aligned.
+  constexpr int64_t mapBytes = sizeof(CcnTensorMap);
   auto others = static_cast<int64_t>(sizeof(CcnContext) +
                                      8 * addressCount(plan, program));
+  int64_t mostMaps = (maxParameterBytes - others - 8) / mapBytes - 1;
+  if (kernel.tensorMaps < 0 ||
+      kernel.tensorMaps > std::max(mostMaps, int64_t(0)))
+    return error("expected 0 to ", std::max(mostMaps, int64_t(0)),
+                 " tensor maps, found ", kernel.tensorMaps);
+  if (kernel.tensorMaps > 0)
+    others += (kernel.tensorMaps + 1) * mapBytes;
   if (kernel.numbers < 1 || kernel.numbers > (maxParameterBytes - others) / 8)
     return error("expected 1 to ",
                  std::max<int64_t>((maxParameterBytes - others) / 8, 1),
@@ -109,6 +119,14 @@ Status checkLaunch(const Plan &plan, const GpuProgram &program, int rank,
   if (static_cast<int64_t>(launch.numbers.size()) != kernel.numbers)
     return error("expected the ", kernel.numbers, " numbers of kernel '",
                  kernel.name, "', found ", launch.numbers.size());
+  if (static_cast<int64_t>(launch.tensorMaps.size()) != kernel.tensorMaps)
+    return error("expected the ", kernel.tensorMaps, " tensor maps of kernel '",
+                 kernel.name, "', found ", launch.tensorMaps.size());
+  for (size_t i = 0; i < launch.tensorMaps.size(); ++i)
+    if (Status status =
+            checkTensorMap(plan, program, rank, launch, launch.tensorMaps[i]);
+        !status)
+      return error("tensor map ", i, ": ", status.message());
   return Status();
 }
 
@@ -253,10 +271,10 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
     const GpuKernel &kernel =
         program.kernels[static_cast<size_t>(program.tableKernel)];
     if (kernel.waits || kernel.numbers < 3 || kernel.sharedBytes != 0 ||
-        kernel.blockBytes != 0)
+        kernel.blockBytes != 0 || kernel.tensorMaps != 0)
       return error("kernel '", kernel.name,
                    "' for tables: expected one that does not wait, with 3 "
-                   "numbers or more and no memory");
+                   "numbers or more, no memory and no tensor maps");
   }
   if (program.launches.size() != ranks)
     return error("expected the launches of ", ranks, " ranks, found ",

@@ -3,11 +3,24 @@
 // Shared by the executor and by the generated CUDA C++, in which this file is
 // pasted: plain structures, no includes.
 //
-// A kernel has three parameters by value: a CcnContext; an array of the
+// A kernel has three or four parameters by value: a CcnContext; an array of the
 // addresses of the plan's arguments and then, for each argument that ranks
 // access of each other, of every rank's, as this device sees it; and an array
 // of its numbers (what differs between the launches that share the kernel). The
-// arrays have at least one element.
+// arrays have at least one element. A kernel that accesses tensors by
+// asynchronous copies of boxes gets their tensor maps as a fourth parameter, an
+// array of CcnTensorMap:
+//
+//   extern "C" __global__ void kernel0(
+//       const __grid_constant__ CcnContext c,
+//       const __grid_constant__ Pointers<3> a,
+//       const __grid_constant__ Numbers<1> n,
+//       const __grid_constant__ TensorMaps<2> t)
+//
+// `&t.at[i]` is the generic address that instructions get. Each launch gets the
+// maps of its arguments' addresses in its parameters, which the host has
+// written before, so that no fence is needed; a captured graph keeps them as it
+// keeps the addresses.
 //
 // The address of a scattered argument is that of a table of 64-bit words: how
 // many pieces there are; of each two words, its first element and its address;
@@ -95,6 +108,12 @@ struct CcnControl {
   unsigned signals[CCN_MAX_SIGNALS];
   /// The number of the last run, by block.
   unsigned long long epochs[CCN_MAX_BLOCKS];
+};
+
+/// What the driver makes of a GpuTensorMap (GpuProgram.h): its CUtensorMap. The
+/// map of a tensor without elements is zeros, and must not be used.
+struct alignas(128) CcnTensorMap {
+  unsigned long long words[16];
 };
 
 struct CcnContext {

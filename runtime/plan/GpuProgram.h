@@ -38,6 +38,10 @@ struct GpuKernel {
   /// Whether the kernel can run with clusters, which then do the work of single
   /// blocks. A cluster has CCN_CLUSTER_THREADS threads in all.
   bool clusters = false;
+  /// How many tensor maps the kernel gets, as GpuLaunch::tensorMaps; 0 if it
+  /// has no such parameter. A kernel with some needs a GPU of compute
+  /// capability 9.0 or later.
+  int64_t tensorMaps = 0;
 };
 
 /// A matrix product in the rank's own memory with which a launch begins; a
@@ -48,6 +52,44 @@ struct GpuProduct {
   MatmulPart part;
   /// Whether the product is all that the launch does.
   bool isAll = false;
+};
+
+/// The memory that a tensor map describes.
+enum class TensorMemory : uint8_t {
+  Buffer,    ///< a buffer of the plan, unless it is a scattered argument
+  Symmetric, ///< all of the symmetric memory, that of exchanges included
+  Workspace, ///< what all blocks of the launch share
+};
+
+/// A tensor that a kernel accesses by asynchronous copies of boxes (TMA): the
+/// arguments of cuTensorMapEncodeTiled. Boxes may reach beyond the tensor: what
+/// is loaded there is 0, and nothing is stored there.
+///
+/// A tensor without elements has no map: the kernel gets zeros for it.
+struct GpuTensorMap {
+  TensorMemory memory = TensorMemory::Buffer;
+  /// For TensorMemory::Buffer, an index into RankPlan::buffers.
+  int buffer = 0;
+  /// The rank whose memory it is; -1 is this rank. It may be another rank for
+  /// symmetric memory and for shared arguments.
+  int rank = -1;
+  /// Where the tensor begins in that memory, in bytes; a multiple of 16.
+  int64_t offset = 0;
+  ElementType type = ElementType::F32;
+  /// One to five dimensions; the innermost one is the last, as in views.
+  /// Kernels give coordinates in the reverse order, as PTX has them.
+  std::vector<int64_t> sizes = {};
+  /// In elements. The last is 1; each other one is a multiple of 16 bytes.
+  std::vector<int64_t> strides = {};
+  /// The elements of a box, 1 to 256 in each dimension; the last dimension is a
+  /// multiple of 16 bytes.
+  std::vector<int64_t> box = {};
+  /// 0, or 32, 64 or 128: within so many bytes the 16-byte units of a box are
+  /// exchanged in shared memory, so that columns of units are in different
+  /// banks. A box is as wide as that at most.
+  int swizzle = 0;
+
+  bool operator==(const GpuTensorMap &) const = default;
 };
 
 /// How GPUs run a launch of the plan.
@@ -62,6 +104,8 @@ struct GpuLaunch {
   int64_t workspaceBytes = 0;
   std::vector<int64_t> numbers;
   std::optional<GpuProduct> product = std::nullopt;
+  /// As many as the kernel gets.
+  std::vector<GpuTensorMap> tensorMaps = {};
 };
 
 /// Symmetric memory that must be filled with a value other than 0 before the

@@ -42,6 +42,9 @@ template <>
 inline constexpr std::array<std::string_view, 3> names<TransferOp>{
     "copy", "reduce", "stash"};
 template <>
+inline constexpr std::array<std::string_view, 3> names<TensorMemory>{
+    "buffer", "symmetric", "workspace"};
+template <>
 inline constexpr std::array<std::string_view, 5> names<ReduceKind>{
     "sum", "prod", "max", "min", "mean"};
 template <>
@@ -247,11 +250,24 @@ void fields(auto &a, Is<GpuKernel> auto &v) {
   a("waits", v.waits);
   a("numbers", v.numbers);
   a("clusters", v.clusters);
+  a("tensorMaps", v.tensorMaps);
 }
 
 void fields(auto &a, Is<GpuProduct> auto &v) {
   a("part", v.part);
   a("isAll", v.isAll);
+}
+
+void fields(auto &a, Is<GpuTensorMap> auto &v) {
+  a("memory", v.memory);
+  a("buffer", v.buffer);
+  a("rank", v.rank);
+  a("offset", v.offset);
+  a("type", v.type);
+  a("sizes", v.sizes);
+  a("strides", v.strides);
+  a("box", v.box);
+  a("swizzle", v.swizzle);
 }
 
 void fields(auto &a, Is<GpuLaunch> auto &v) {
@@ -260,6 +276,7 @@ void fields(auto &a, Is<GpuLaunch> auto &v) {
   a("workspaceBytes", v.workspaceBytes);
   a("numbers", v.numbers);
   a("product", v.product);
+  a("tensorMaps", v.tensorMaps);
 }
 
 void fields(auto &a, Is<GpuFill> auto &v) {

@@ -15,6 +15,9 @@ template <int count> struct Pointers {
 template <int count> struct Numbers {
   i64 at[count];
 };
+template <int count> struct TensorMaps {
+  CcnTensorMap at[count];
+};
 
 /// This thread among all of the grid.
 __device__ inline i64 threadInGrid() {

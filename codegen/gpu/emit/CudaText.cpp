@@ -36,6 +36,7 @@ void CudaKernels::add(size_t rank, CudaKernel kernel,
        {properties.threads, properties.sharedBytes, properties.blockBytes,
         static_cast<int64_t>(properties.waits),
         static_cast<int64_t>(properties.clusters),
+        static_cast<int64_t>(kernel.plan->launch.tensorMaps.size()),
         static_cast<int64_t>(kernel.plan->takesRegisters),
         static_cast<int64_t>(kernel.plan->takesFewRegisters)})
     key += "/" + std::to_string(property);
@@ -164,7 +165,11 @@ std::string CudaKernels::textOf(const Shared &shared, const CudaKernel &kernel,
                                             : ") ") +
           name + "(const __grid_constant__ CcnContext c, const " +
           "__grid_constant__ A_" + name + " a, const __grid_constant__ N_" +
-          name + " n) {\n";
+          name + " n";
+  if (properties.tensorMaps > 0)
+    text += ", const __grid_constant__ TensorMaps<" +
+            std::to_string(properties.tensorMaps) + "> t";
+  text += ") {\n";
   append(kernel.body);
   text += "}\n";
   return indented(text);
@@ -173,6 +178,8 @@ std::string CudaKernels::textOf(const Shared &shared, const CudaKernel &kernel,
 void CudaKernels::finish(runtime::GpuProgram &program) {
   for (auto [k, shared] : llvm::enumerate(kernels)) {
     runtime::GpuKernel properties = shared.kernel.plan->properties;
+    properties.tensorMaps =
+        static_cast<int64_t>(shared.kernel.plan->launch.tensorMaps.size());
     properties.name = "kernel" + std::to_string(k);
     // What each number is in the text. Numbers that are always the same as
     // others share their place.

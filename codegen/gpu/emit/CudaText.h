@@ -57,7 +57,8 @@ public:
 /// A kernel of one launch of one rank.
 struct CudaKernel {
   const KernelPlan *plan;
-  /// What is declared before it, and its body; in both `n` are the numbers.
+  /// What is declared before it, and its body; in both `n` are the numbers. In
+  /// the body `t` are the tensor maps of the plan's launch, if it has some.
   CudaText declarations = {}, body = {};
 };
 

@@ -114,6 +114,8 @@ void codegen::printKernel(llvm::raw_ostream &os, const KernelPlan &kernel) {
   printNumber(os, "workspace", kernel.launch.workspaceBytes);
   if (kernel.takesRegisters || kernel.takesFewRegisters)
     printNumber(os, "blocks_of_multiprocessor", kernel.takesRegisters ? 1 : 2);
+  printNumber(os, "tensor_maps",
+              static_cast<int64_t>(kernel.launch.tensorMaps.size()));
   printWord(os, "clusters", kernel.properties.clusters);
   printWord(os, "blocks_wait", kernel.properties.waits);
   printWord(os, "ranks_wait", kernel.meetsRanks && !kernel.isByMessages());
