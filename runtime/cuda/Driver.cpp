@@ -58,6 +58,7 @@ Result<Driver> load() {
     return error("the driver of CUDA is too old: it lacks", missing);
   find(driver.funcLoad, "cuFuncLoad");
   find(driver.funcGetParamInfo, "cuFuncGetParamInfo");
+  find(driver.tensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   driver.queues = askForQueues(driver);
   if (Status status = driver.check(driver.init(0), "cuInit"); !status)
     return status;

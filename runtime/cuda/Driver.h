@@ -102,6 +102,7 @@ struct Driver {
   // Null in older drivers.
   decltype(&::cuFuncLoad) funcLoad = nullptr;
   decltype(&::cuFuncGetParamInfo) funcGetParamInfo = nullptr;
+  decltype(&::cuTensorMapEncodeTiled) tensorMapEncodeTiled = nullptr;
 
   /// Success, or an error with the call's name and CUDA's text.
   Status check(CUresult result, const char *call) const;

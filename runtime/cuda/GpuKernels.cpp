@@ -28,6 +28,8 @@ public:
         kernel(kernel) {}
 
   Status load() {
+    if (Status status = checkDevice(); !status)
+      return status;
     // Otherwise the kernel would be loaded at its first launch.
     if (driver.funcLoad)
       if (Status status = device.check(driver.funcLoad(function), "cuFuncLoad");
@@ -57,9 +59,10 @@ public:
   Status checkParameters(size_t arguments) {
     const size_t expected[] = {
         sizeof(CcnContext), sizeof(void *) * std::max<size_t>(arguments, 1),
-        sizeof(int64_t) * static_cast<size_t>(kernel.numbers)};
-    for (size_t i = 0; driver.funcGetParamInfo && i < std::size(expected);
-         ++i) {
+        sizeof(int64_t) * static_cast<size_t>(kernel.numbers),
+        sizeof(CcnTensorMap) * static_cast<size_t>(kernel.tensorMaps)};
+    size_t count = kernel.tensorMaps > 0 ? 4 : 3;
+    for (size_t i = 0; driver.funcGetParamInfo && i < count; ++i) {
       size_t offset = 0, size = 0;
       if (Status status =
               device.check(driver.funcGetParamInfo(function, i, &offset, &size),
@@ -113,6 +116,18 @@ public:
   int stackBytes = 0;
 
 private:
+  /// Whether the device can copy boxes of tensors, if the kernel does.
+  Status checkDevice() {
+    if (kernel.tensorMaps == 0)
+      return Status();
+    Result<int> major =
+        device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    if (major && *major < 9)
+      return error("it copies boxes of tensors: expected a GPU of compute "
+                   "capability 9.0 or later, found ",
+                   *major, ".x");
+    return major.status();
+  }
   Status get(CUfunction_attribute which, int &value) {
     return device.check(driver.funcGetAttribute(&value, which, function),
                         "cuFuncGetAttribute");

@@ -50,8 +50,11 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
   }
   if (!launch.function)
     return Status();
+  if (Status status = encodeTensorMaps(launch); !status)
+    return status;
+  // A kernel without maps has three parameters.
   void *parameters[] = {&launch.context, arguments.data(),
-                        launch.numbers.data()};
+                        launch.numbers.data(), launch.tensorMaps.data()};
   CUlaunchAttribute attribute;
   CUlaunchConfig config =
       launchConfig(launch.blocks, launch.threads, launch.sharedBytes,

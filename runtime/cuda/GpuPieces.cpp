@@ -183,6 +183,8 @@ Status GpuExecutor::State::checkRun(std::span<void *const> addresses) const {
         !status)
       return status;
   }
+  if (Status status = checkTensorAddresses(addresses); !status)
+    return status;
   // A run that is given something else than was bound copies it there.
   for (const SharedArgument &argument : shared) {
     Piece whole = wholeOf(argument.number);
@@ -263,6 +265,11 @@ GpuExecutor::State::shareIfPossible(const SharedArgument &argument,
            piece.count});
     places->memory.push_back(**std::move(memory));
   }
+  // All ranks see the same: pages are mapped as a whole.
+  if (argument.isInTensorMaps)
+    for (const std::vector<Piece> &pieces : reached)
+      if (!isTensorAligned(pieces.front().data))
+        return std::optional<SharedPlaces>();
   for (const std::vector<Piece> &pieces : reached) {
     if (!argument.isScattered) {
       places->addresses.push_back(

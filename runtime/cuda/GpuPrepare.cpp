@@ -124,6 +124,8 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return status;
   if (Status status = prepareLaunches(program); !status)
     return status;
+  if (Status status = prepareTensorMaps(whole, program); !status)
+    return status;
   if (Status status = prepareStreams(); !status)
     return status;
   mayBeUsed = true;

@@ -35,6 +35,12 @@ template <typename T> void keepForever(std::unique_ptr<T> object) {
 /// Of what each launch has in device memory.
 constexpr int64_t controlBytes = (sizeof(CcnControl) + 255) / 256 * 256;
 
+/// The driver makes tensor maps for multiples of that many bytes.
+inline constexpr uintptr_t tensorAlignment = 16;
+inline bool isTensorAligned(const void *address) {
+  return reinterpret_cast<uintptr_t>(address) % tensorAlignment == 0;
+}
+
 /// A launch that is ready to run.
 struct PreparedGpuLaunch {
   CUfunction function = nullptr;
@@ -42,6 +48,11 @@ struct PreparedGpuLaunch {
   int stream = 0;
   CcnContext context{};
   std::vector<int64_t> numbers;
+  /// Its tensors, the driver's maps of them, and for which addresses these are;
+  /// null for what is not encoded yet.
+  std::vector<GpuTensorMap> tensors;
+  std::vector<CcnTensorMap> tensorMaps;
+  std::vector<void *> tensorAddresses;
   /// The library's product that replaces the first part if the addresses allow,
   /// and whether the launch has no other part.
   std::unique_ptr<LibraryProduct> product;
@@ -96,6 +107,9 @@ struct SharedArgument {
   int64_t count;
   /// Whether runs read it from the caller, and write it back.
   bool isInput, isOutput, isScattered;
+  /// Whether some rank accesses it by tensor maps, which need aligned
+  /// addresses.
+  bool isInTensorMaps = false;
   /// `staged` is in symmetric memory, and `bound` where the callers have bound
   /// it, if all ranks can access that. Where ranks send messages, `staged` has
   /// the copies of the other ranks' parts, and this rank's part where the run's
@@ -259,6 +273,19 @@ private:
   /// All of a launch, with its messages.
   Status launchSegments(PreparedGpuLaunch &launch, CUstream stream);
   Status launchKernel(PreparedGpuLaunch &launch, CUstream stream);
+
+  // Tensor maps (GpuTensorMaps.cpp).
+  Status prepareTensorMaps(const Plan &plan, const GpuProgram &program);
+  /// Null if no other rank accesses the argument.
+  const SharedArgument *sharedArgument(size_t number) const;
+  /// Where a tensor of a launch begins in this run.
+  void *addressOf(const PreparedGpuLaunch &launch,
+                  const GpuTensorMap &tensor) const;
+  /// Encodes the launch's maps for the addresses of this run.
+  Status encodeTensorMaps(PreparedGpuLaunch &launch);
+  /// An error if an argument of a run at these addresses cannot have its maps.
+  Status checkTensorAddresses(std::span<void *const> addresses) const;
+
   /// Where a view of own memory begins in this run.
   void *addressOf(const View &view) const;
   /// Waits for the runs that this rank has started.

@@ -59,16 +59,21 @@ Result<std::string> emulator::compile(const std::string &text, bool isWatched) {
 /// can have, and what is made of each.
 static const char prelude[] = R"(
 extern "C" {
-alignas(16) thread_local unsigned char sharedMemory[227 * 1024];
+alignas(1024) thread_local unsigned char sharedMemory[227 * 1024];
 }
 namespace emulated {
 template <class... T> unsigned long bytesOf(void (*)(T...), int parameter) {
   const unsigned long bytes[] = {sizeof(T)...};
-  return bytes[parameter];
+  return parameter < int(sizeof...(T)) ? bytes[parameter] : 0;
 }
 template <class C, class A, class N>
 void call(void (*kernel)(C, A, N), const void *const *p) {
   kernel(*(const C *)p[0], *(const A *)p[1], *(const N *)p[2]);
+}
+template <class C, class A, class N, class T>
+void call(void (*kernel)(C, A, N, T), const void *const *p) {
+  kernel(*(const C *)p[0], *(const A *)p[1], *(const N *)p[2],
+         *(const T *)p[3]);
 }
 }
 )";
@@ -126,5 +131,5 @@ std::optional<Kernel> emulator::findKernel(const runtime::ObjectCode &code,
   auto call = reinterpret_cast<decltype(Kernel::call)>(find("_call"));
   if (!bytes || !call)
     return std::nullopt;
-  return Kernel{{bytes(0), bytes(1), bytes(2)}, call};
+  return Kernel{{bytes(0), bytes(1), bytes(2), bytes(3)}, call};
 }

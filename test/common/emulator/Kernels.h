@@ -57,8 +57,9 @@ struct Launch {
 };
 
 struct Kernel {
-  /// Of the context, the addresses and the numbers.
-  std::array<size_t, 3> parameterBytes;
+  /// Of the context, the addresses, the numbers and the tensor maps, of which
+  /// there may be none.
+  std::array<size_t, 4> parameterBytes;
   /// A thread of it.
   void (*call)(const void *const *parameters);
 

@@ -10,6 +10,7 @@
 #include "FakeKernels.h"
 #include "FakeStreams.h"
 #include "test/common/emulator/Kernels.h"
+#include "test/common/emulator/TensorMap.h"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,8 @@ struct CUfunc_st {
   std::function<void(unsigned blocks, unsigned threads, unsigned cluster,
                      ccn::emulator::Room &room, const void *const *parameters)>
       run;
-  std::array<size_t, 3> parameterBytes{};
+  /// 0 where there is no such parameter.
+  std::array<size_t, 4> parameterBytes{};
 };
 struct CUmod_st {
   /// Of kernels that FakeNvrtc.cpp has compiled.
@@ -137,10 +139,12 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice) {
 }
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice) {
   CCN_CALL(cuDeviceGetAttribute)
+  const char *major = std::getenv("CCN_FAKE_CAPABILITY");
   *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? multiprocessors
-           : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
-           : which == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH           ? 1
-                                                                   : 0;
+           : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+               ? major ? std::atoi(major) : 9
+           : which == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH ? 1
+                                                         : 0;
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
@@ -317,10 +321,11 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
                       ccn::emulator::Room &room,
                       const void *const *parameters) {
     ccn::emulator::Room::Place place(room);
-    kernel->run(blocks, threads, parameters[0], parameters[1], parameters[2]);
+    kernel->run(blocks, threads, parameters[0], parameters[1], parameters[2],
+                parameters[3]);
   };
-  std::copy(std::begin(fakeParameterBytes), std::end(fakeParameterBytes),
-            made.parameterBytes.begin());
+  std::copy(std::begin(kernel->parameterBytes),
+            std::end(kernel->parameterBytes), made.parameterBytes.begin());
   return CUDA_SUCCESS;
 }
 CUresult cuFuncLoad(CUfunction) {
@@ -330,6 +335,9 @@ CUresult cuFuncLoad(CUfunction) {
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset,
                             size_t *size) {
   CCN_CONTEXT(cuFuncGetParamInfo)
+  if (index >= function->parameterBytes.size() ||
+      function->parameterBytes[index] == 0)
+    return CUDA_ERROR_INVALID_VALUE;
   *offset = 0;
   *size = function->parameterBytes[index];
   return CUDA_SUCCESS;
@@ -347,7 +355,9 @@ CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,
                                                      int, size_t shared) {
   CCN_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-  *blocks = shared > 100000 ? 0 : blocksEach;
+  constexpr size_t all = 228 * 1024, ofBlock = 227 * 1024, reserved = 1024;
+  auto fitting = static_cast<int>(all / (shared + reserved));
+  *blocks = shared > ofBlock ? 0 : std::min(fitting, blocksEach);
   return CUDA_SUCCESS;
 }
 /// The blocks of a cluster; 0 if there cannot be such ones.
@@ -386,9 +396,17 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   CUstream stream = config->hStream;
   std::vector<std::string> copies;
+  std::vector<CcnTensorMap> maps(function->parameterBytes[3] /
+                                 sizeof(CcnTensorMap));
   for (size_t i = 0; i < 3; ++i)
     copies.emplace_back(static_cast<char *>(parameters[i]),
                         function->parameterBytes[i]);
+  if (!maps.empty())
+    std::memcpy(maps.data(), parameters[3], function->parameterBytes[3]);
+  for (const CcnTensorMap &map : maps)
+    if (!fake::isAccessible(
+            reinterpret_cast<CUdeviceptr>(ccn::emulator::decode(&map).address)))
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
   auto *addresses = static_cast<const CUdeviceptr *>(parameters[1]);
   for (size_t i = 0; i < function->parameterBytes[1] / sizeof *addresses; ++i)
     if (!fake::isAccessible(addresses[i]))
@@ -396,7 +414,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   ccn::emulator::Room &room = stack.back()->room;
   stream->add([=, &room] {
     const void *places[] = {copies[0].data(), copies[1].data(),
-                            copies[2].data()};
+                            copies[2].data(), maps.data()};
     function->run(blocks, threads, cluster, room, places);
   });
   return CUDA_SUCCESS;

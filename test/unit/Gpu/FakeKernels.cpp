@@ -7,6 +7,8 @@
 
 #include "FakeKernels.h"
 
+#include "test/common/emulator/TensorMap.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -19,6 +21,7 @@ struct Block {
   unsigned index, blocks, threads;
   const long long *numbers;
   void *const *arguments;
+  const CcnTensorMap *tensorMaps;
 
   unsigned nextEpoch() {
     return static_cast<unsigned>(++c.control->epochs[index]);
@@ -130,25 +133,38 @@ void count(Block &block) {
     static_cast<float *>(block.arguments[1])[block.numbers[0]] += 1;
 }
 
+void box(Block &block) {
+  alignas(1024) char tile[1024];
+  int at[] = {static_cast<int>(block.numbers[0]),
+              static_cast<int>(block.numbers[1])};
+  ccn::emulator::decode(&block.tensorMaps[0]).load(tile, at);
+  ccn::emulator::decode(&block.tensorMaps[1]).store(tile, at);
+}
+
 template <void (*body)(Block &)>
 void run(unsigned blocks, unsigned threads, const void *context,
-         const void *arguments, const void *numbers) {
+         const void *arguments, const void *numbers, const void *tensorMaps) {
   for (unsigned i = 0; i < blocks; ++i) {
     Block block{*static_cast<const CcnContext *>(context),
                 i,
                 blocks,
                 threads,
                 static_cast<const long long *>(numbers),
-                static_cast<void *const *>(arguments)};
+                static_cast<void *const *>(arguments),
+                static_cast<const CcnTensorMap *>(tensorMaps)};
     body(block);
   }
 }
 
-const FakeKernel kernels[] = {{"publish", run<publish>},
-                              {"update", run<update>},
-                              {"slice", run<slice>},
-                              {"neighbour", run<neighbour>},
-                              {"count", run<count>}};
+#define CCN_BYTES(maps)                                                        \
+  {sizeof(CcnContext), 32, 24, maps * sizeof(CcnTensorMap)}
+const FakeKernel kernels[] = {{"publish", run<publish>, CCN_BYTES(0)},
+                              {"update", run<update>, CCN_BYTES(0)},
+                              {"slice", run<slice>, CCN_BYTES(0)},
+                              {"neighbour", run<neighbour>, CCN_BYTES(0)},
+                              {"count", run<count>, CCN_BYTES(0)},
+                              {"box", run<box>, CCN_BYTES(2)}};
+#undef CCN_BYTES
 
 } // namespace
 

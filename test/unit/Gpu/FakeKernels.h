@@ -1,6 +1,6 @@
 //===- FakeKernels.h - Kernels on the host ----------------------*- C++ -*-===//
 //
-// Those of SampleKernels.cu, block after block.
+// Those of SampleKernels.cu and SampleBoxes.cu, block after block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +14,10 @@
 struct FakeKernel {
   const char *name;
   void (*run)(unsigned blocks, unsigned threads, const void *context,
-              const void *arguments, const void *numbers);
+              const void *arguments, const void *numbers,
+              const void *tensorMaps);
+  size_t parameterBytes[4];
 };
-
-constexpr size_t fakeParameterBytes[] = {sizeof(CcnContext), 32, 24};
 
 /// Null if there is none.
 const FakeKernel *findFakeKernel(const char *name);

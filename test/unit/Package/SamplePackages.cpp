@@ -313,6 +313,55 @@ Package neighbourOnGpus(int64_t count) {
   return package;
 }
 
+Package boxesOnGpus(int64_t rows, int64_t columns, int64_t row,
+                    int64_t column) {
+  Package package = empty("boxes", 1);
+  package.target = "cuda";
+  Plan &plan = package.plan;
+  GpuProgram &gpu = package.gpu.emplace();
+  for (const char *path : {CCN_GPU_ABI, CCN_SAMPLE_BOXES}) {
+    std::ifstream file(path);
+    gpu.source += std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  constexpr int64_t boxRows = 8, boxColumns = 32, boxBytes = 1024;
+  gpu.kernels = {{"box", 32, boxBytes, 0, false, 3}};
+  gpu.kernels.front().tensorMaps = 2;
+  gpu.segments = {{1, {{}, {}}, {}}, {1, {{}, {}}, {}}};
+  gpu.launches.resize(1);
+  RankPlan own;
+  for (const char *name : {"x", "y", "u", "v"}) {
+    auto number = static_cast<int64_t>(own.buffers.size());
+    plan.arguments.push_back({name,
+                              ArgumentKind::InOut,
+                              ElementType::F32,
+                              {rows, columns},
+                              0,
+                              true,
+                              "f32",
+                              false});
+    own.buffers.push_back(
+        {Memory::Argument, ElementType::F32, rows * columns, number});
+    own.placements.push_back({{0, 0}, {rows, columns}});
+  }
+  for (int from : {0, 2}) {
+    own.launches.push_back({from == 0 ? "first" : "second", 0, {}, {}});
+    GpuLaunch &launch = gpu.launches[0].emplace_back();
+    launch.numbers = {column, row, boxBytes};
+    for (int buffer : {from, from + 1})
+      launch.tensorMaps.push_back({TensorMemory::Buffer,
+                                   buffer,
+                                   -1,
+                                   0,
+                                   ElementType::F32,
+                                   {rows, columns},
+                                   {columns, 1},
+                                   {boxRows, boxColumns},
+                                   128});
+  }
+  plan.ranks = {own};
+  return package;
+}
+
 Package sleeper(int ranks) {
   Package package = empty("sleeper", ranks);
   Plan &plan = package.plan;

@@ -48,6 +48,12 @@ Package pipelineOnGpus(int ranks, int stages, int chunks, int group = 0);
 /// access of each other.
 Package neighbourOnGpus(int64_t count);
 
+/// One rank: y = x and v = u, as much of them as a box has, on GPUs that copy
+/// boxes of tensors. All are f32[rows, columns]; a box has 8 rows of 32, and
+/// its first element is at `row` and `column`. In two launches, "first" and
+/// "second".
+Package boxesOnGpus(int64_t rows, int64_t columns, int64_t row, int64_t column);
+
 /// Likewise to `average`, but the last rank adds 1 to y.
 Package diverging(int ranks, int64_t count);
 
