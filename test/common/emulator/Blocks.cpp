@@ -2,6 +2,7 @@
 
 #include "test/common/emulator/Blocks.h"
 
+#include "test/common/emulator/Hopper.h"
 // Its names are of no namespace, as CUDA has them.
 #include "test/common/emulator/Intrinsics.h"
 #include "test/common/emulator/WeakMachine.h"
@@ -61,6 +62,7 @@ void awaitWarp() { awaitLanes(~0u); }
 
 void threadMain() {
   ownBlock->kernel();
+  ownBlock->endThread();
   if (ownBlock->cluster)
     ownBlock->cluster->leave(blockIdx.x);
   current().state = Thread::Done;
@@ -92,7 +94,9 @@ void loadFour(unsigned (&to)[4], const void *row, bool isTransposed) {
 Block *emulator::currentBlock() { return ownBlock; }
 unsigned emulator::currentThread() { return threadIdx.x; }
 void emulator::seedOrder(unsigned seed) { random32.seed(seed); }
+unsigned emulator::drawNumber() { return static_cast<unsigned>(random32()); }
 void emulator::letOthersRun() { await(Thread::Runs); }
+void emulator::waitAsleep() { await(Thread::Sleeps); }
 
 Block::Block(int number, int blocks, int threadCount,
              const std::function<void()> &kernel, bool mayEnd, Cluster *cluster)
@@ -119,12 +123,16 @@ Block::~Block() {
     spareStacks.push_back(std::move(thread.stack));
 }
 
-void Block::resume(unsigned thread) {
+void Block::enter(unsigned thread) {
   ownBlock = this;
   threadIdx.x = thread;
   blockIdx.x = number;
   blockDim.x = static_cast<unsigned>(threads.size());
   gridDim.x = blocks;
+}
+
+void Block::resume(unsigned thread) {
+  enter(thread);
   swapcontext(&scheduler, &threads[thread].context);
 }
 
@@ -132,6 +140,29 @@ bool Block::isDone() const {
   return std::all_of(threads.begin(), threads.end(), [](const Thread &thread) {
     return thread.state == Thread::Done;
   });
+}
+
+BlockUnits &Block::units() {
+  if (!ownUnits)
+    ownUnits = std::make_unique<BlockUnits>(*this);
+  return *ownUnits;
+}
+
+bool Block::goOn(bool wakes) {
+  if (!ownUnits || isDone())
+    return false;
+  enter(0);
+  return ownUnits->goOn(wakes);
+}
+
+void Block::seeFlag() {
+  if (ownUnits)
+    ownUnits->seeFlag();
+}
+
+void Block::endThread() {
+  if (ownUnits)
+    ownUnits->endThread();
 }
 
 bool Block::releaseBlock() {
@@ -204,6 +235,10 @@ void Block::run() {
     for (size_t warp : warps)
       hasRun |= runWarp(warp);
     releaseBlock();
+    if (ownUnits)
+      hasRun |= ownUnits->progress();
+    if (!hasRun)
+      hasRun = goOn(/*wakes=*/true);
   }
   if (!isDone()) {
     std::fputs("a thread of a block waits for ever\n", stderr);
@@ -252,17 +287,21 @@ static void delayFlag() {
     std::this_thread::sleep_for(std::chrono::microseconds(emulator::flagDelay));
 }
 
-unsigned loadAcquire(const unsigned *from) {
-  if (WeakMachine *machine = WeakMachine::current())
-    return machine->loadWord(machine->instructions.flagLoad, from);
+static unsigned awaitWord(const unsigned *from) {
   delayFlag();
   yieldThread();
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
+unsigned loadAcquire(const unsigned *from) {
+  ownBlock->seeFlag();
+  if (WeakMachine *machine = WeakMachine::current())
+    return machine->loadWord(machine->instructions.flagLoad, from);
+  return awaitWord(from);
+}
 unsigned loadAcquireOwn(const unsigned *from) {
   if (WeakMachine *machine = WeakMachine::current())
     return machine->loadWord(machine->instructions.ownLoad, from);
-  return loadAcquire(from);
+  return awaitWord(from);
 }
 void storeRelease(unsigned *to, unsigned value) {
   if (WeakMachine *machine = WeakMachine::current())
@@ -411,6 +450,17 @@ unsigned __ballot_sync(unsigned, int predicate) {
     bits |= unsigned(lane(i).predicate) << i;
   awaitWarp();
   return bits;
+}
+
+void storeMatrices(void *row, const unsigned (&from)[4]) {
+  current().pointer = row;
+  awaitWarp();
+  for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    auto *to = static_cast<char *>(
+        const_cast<void *>(lane(8 * matrix + ownLane() / 4).pointer));
+    std::memcpy(to + ownLane() % 4 * 4, &from[matrix], 4);
+  }
+  awaitWarp();
 }
 
 void loadMatrices(unsigned (&to)[4], const void *row) {

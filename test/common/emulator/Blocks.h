@@ -20,6 +20,8 @@
 
 namespace ccn::emulator {
 
+class BlockUnits;
+
 /// What the blocks of a cluster share, each of which runs on a thread of its
 /// own.
 class Cluster {
@@ -51,7 +53,8 @@ private:
 
 /// A thread of a block.
 struct Thread {
-  enum State { Runs, AwaitsWarp, AwaitsBlock, Done };
+  /// Who sleeps goes on when somebody sets it to Runs.
+  enum State { Runs, AwaitsWarp, AwaitsBlock, Sleeps, Done };
   struct Copy {
     void *to;
     const void *from;
@@ -66,6 +69,8 @@ struct Thread {
   /// What it shows to the other threads of its warp or block.
   const void *pointer = nullptr;
   unsigned registers[6] = {};
+  /// Of one that sleeps: whether it goes on when nobody else can.
+  bool mayWakeUp = false;
   /// The lanes of its warp that it waits for.
   unsigned awaited = 0;
   /// Whether it has ended before its kernel does.
@@ -103,6 +108,15 @@ public:
   void run();
 
   bool isDone() const;
+  /// What it has of sm_90a, made when it is first needed.
+  BlockUnits &units();
+  /// As no thread can run: lets something that threads have begun happen, or,
+  /// if `wakes`, those go on that look again and again; false if there is
+  /// nothing.
+  bool goOn(bool wakes);
+  /// The current thread has come to the end of the kernel, or sees a flag.
+  void endThread();
+  void seeFlag();
   std::vector<Thread> threads;
   /// How often its threads have waited for each other.
   unsigned barriers = 0;
@@ -113,7 +127,10 @@ public:
   ucontext_t scheduler;
 
 private:
+  void enter(unsigned thread);
   bool runWarp(size_t begin);
+
+  std::unique_ptr<BlockUnits> ownUnits;
 };
 
 /// The block of the thread that runs, and the numbers that the order of threads
@@ -121,8 +138,11 @@ private:
 Block *currentBlock();
 unsigned currentThread();
 void seedOrder(unsigned seed);
+unsigned drawNumber();
 /// Lets other threads of the block go on.
 void letOthersRun();
+/// Likewise, until somebody wakes this one.
+void waitAsleep();
 
 /// Runs `blocks` blocks of `threads` threads, a multiple of 32; ends the
 /// program if threads wait for ones that do not come. Where `mayEnd`, threads

@@ -162,4 +162,63 @@ void multiplyAdd(float (&sums)[4], const unsigned (&a)[4], const unsigned *b,
 void copyAsync(void *to, const void *from, int bytes);
 void awaitCopies();
 
+// What hopper.cuh has as PTX (Hopper.h).
+void useSharedMemory(void *memory, unsigned long bytes);
+void beginBarrier(unsigned long long *barrier, unsigned arrivals);
+void publishBarriers();
+void arrive(unsigned long long *barrier);
+void arriveExpecting(unsigned long long *barrier, unsigned bytes);
+bool isPhaseOver(unsigned long long *barrier, unsigned parity);
+void syncThreads(int number, int threads);
+void arriveThreads(int number, int threads);
+
+void fenceForCopies();
+void fenceAllForCopies();
+void prefetchMap(const void *map);
+void loadBox(void *to, const void *map, const int *at, int dims,
+             unsigned long long *barrier);
+template <int dims>
+void loadTile(void *to, const void *map, const int (&at)[dims],
+              unsigned long long *barrier) {
+  loadBox(to, map, at, dims, barrier);
+}
+void storeBox(const void *map, const int *at, int dims, const void *from);
+template <int dims>
+void storeTile(const void *map, const int (&at)[dims], const void *from) {
+  storeBox(map, at, dims, from);
+}
+void commitStores();
+void awaitStores(int left, bool areWritten);
+template <int left> void awaitStoresRead() { awaitStores(left, false); }
+template <int left> void awaitStores() { awaitStores(left, true); }
+
+template <int count> void takeFewerRegisters() {
+  static_assert(count >= 24 && count <= 240 && count % 8 == 0);
+}
+template <int count> void takeMoreRegisters() { takeFewerRegisters<count>(); }
+
+void storeMatrices(void *row, const unsigned (&from)[4]);
+template <class T> T toHalf(float x);
+template <class T> unsigned packHalves(float first, float second, T) {
+  return toHalf<T>(first).bits | unsigned(toHalf<T>(second).bits) << 16;
+}
+
+unsigned long long describeTile(const void *at, unsigned leadingBytes,
+                                unsigned strideBytes);
+void beginProducts();
+void commitProducts();
+void awaitProducts(int left);
+template <int left> void awaitProducts() { awaitProducts(left); }
+void multiplyShared(float *sums, int columns, bool isATransposed,
+                    bool isBTransposed, unsigned long long a,
+                    unsigned long long b, int adds, int bytes,
+                    float (*decode)(unsigned));
+template <int n, int isATransposed, int isBTransposed, class T>
+void multiplyShared(float (&sums)[n / 2], unsigned long long a,
+                    unsigned long long b, int adds, T) {
+  multiplyShared(
+      sums, n, isATransposed, isBTransposed, a, b, adds, sizeof(T),
+      [](unsigned bits) { return toFloat(T{decltype(T::bits)(bits)}); });
+}
+
 #endif // CCN_TEST_COMMON_EMULATOR_INTRINSICS_H

@@ -72,6 +72,7 @@ void call(void (*kernel)(C, A, N), const void *const *p) {
 }
 template <class C, class A, class N, class T>
 void call(void (*kernel)(C, A, N, T), const void *const *p) {
+  useSharedMemory(sharedMemory, sizeof sharedMemory);
   kernel(*(const C *)p[0], *(const A *)p[1], *(const N *)p[2],
          *(const T *)p[3]);
 }
@@ -107,6 +108,8 @@ void Kernel::run(const Launch &launch, const void *const *parameters) const {
     running.emplace_back([&, first, delay = flagDelay,
                           cluster = hasClusters ? &clusters.back() : nullptr] {
       flagDelay = delay;
+      if (launch.seed != 0)
+        seedOrder(launch.seed + static_cast<unsigned>(first));
       for (int block = first; block < launch.blocks; block += count) {
         std::optional<Room::Place> place;
         if (launch.room)

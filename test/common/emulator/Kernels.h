@@ -54,6 +54,9 @@ struct Launch {
   int clusterBlocks = 1;
   /// Null is room for all.
   Room *room = nullptr;
+  /// What the order of threads is drawn from, and when asynchronous things
+  /// happen; 0 is the same for all blocks.
+  unsigned seed = 0;
 };
 
 struct Kernel {

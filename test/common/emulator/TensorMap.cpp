@@ -3,6 +3,7 @@
 #include "test/common/emulator/TensorMap.h"
 
 #include "runtime/tensor/ElementType.h"
+#include "test/common/emulator/WeakMachine.h"
 
 #include <algorithm>
 #include <cstring>
@@ -79,16 +80,21 @@ void TensorMap::load(char *to, const int *at) const {
     char *unit = unitAt(to, byte, swizzle);
     if (last - first < unitBytes)
       std::memset(unit, 0, unitBytes);
-    if (first < last)
-      std::memcpy(unit + first, from + first, last - first);
+    if (first >= last)
+      return;
+    if (WeakMachine *machine = WeakMachine::current())
+      machine->beforeLoad(from + first, last - first);
+    std::memcpy(unit + first, from + first, last - first);
   });
 }
 
 void TensorMap::store(const char *from, const int *at) const {
   forEachUnit(at, [&](size_t byte, char *to, size_t first, size_t last) {
-    if (first < last)
-      std::memcpy(to + first, unitAt(from, byte, swizzle) + first,
-                  last - first);
+    if (first >= last)
+      return;
+    if (WeakMachine *machine = WeakMachine::current())
+      machine->beforeStore(to + first, last - first);
+    std::memcpy(to + first, unitAt(from, byte, swizzle) + first, last - first);
   });
 }
 

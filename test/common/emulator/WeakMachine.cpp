@@ -350,6 +350,9 @@ void WeakMachine::resume(const Pick &pick) {
     thread.lookedAt = nullptr;
     pick.block->releaseBlock();
     return;
+  case Thread::Sleeps:
+    thread.lookedAt = nullptr;
+    return;
   case Thread::Done:
     // Others need not wait for it any more.
     pick.block->releaseWarp(pick.thread);
@@ -391,8 +394,13 @@ bool WeakMachine::step() {
     if (doHostsPart(*rank))
       return true;
     Pick pick;
-    if (!findThread(*rank, pick))
+    if (!findThread(*rank, pick)) {
+      // Nobody's time is up here, so nobody need look again.
+      if (std::any_of(rank->blocks.begin(), rank->blocks.end(),
+                      [](auto &block) { return block->goOn(false); }))
+        return true;
       continue;
+    }
     rank->last = pick;
     resume(pick);
     if (pick.block->threads[pick.thread].state == Thread::Done &&
@@ -413,8 +421,7 @@ std::string WeakMachine::whoWaits() const {
       int looking = 0, waiting = 0;
       for (const Thread &thread : block->threads) {
         looking += thread.state == Thread::Runs;
-        waiting += thread.state == Thread::AwaitsBlock ||
-                   thread.state == Thread::AwaitsWarp;
+        waiting += thread.state != Thread::Runs && thread.state != Thread::Done;
       }
       text += "; rank " + std::to_string(rank) + ", block " +
               std::to_string(block->number) + ": " + std::to_string(looking) +
