@@ -122,6 +122,49 @@ CcnTensorMap emulator::encode(const runtime::GpuTensorMap &tensor,
   return result;
 }
 
+/// Where a tensor begins.
+static unsigned char *beginOf(const runtime::Plan &plan,
+                              const runtime::GpuProgram &program,
+                              const runtime::GpuTensorMap &tensor,
+                              const CcnContext &context,
+                              std::span<void *const> addresses) {
+  bool isOwn = tensor.rank < 0 || tensor.rank == context.rank;
+  auto owner = static_cast<size_t>(isOwn ? context.rank : tensor.rank);
+  if (tensor.memory == runtime::TensorMemory::Workspace)
+    return context.workspace;
+  if (tensor.memory == runtime::TensorMemory::Symmetric)
+    return context.symmetric[owner];
+  const runtime::Buffer &buffer =
+      plan.ranks[static_cast<size_t>(context.rank)]
+          .buffers[static_cast<size_t>(tensor.buffer)];
+  if (buffer.memory == runtime::Memory::Private)
+    return context.privateMemory + buffer.offset;
+  if (buffer.memory == runtime::Memory::Symmetric)
+    return context.symmetric[owner] + buffer.offset;
+  auto place = static_cast<size_t>(buffer.offset);
+  const std::vector<int> &shared = program.sharedArguments;
+  if (!isOwn) {
+    auto found = std::find(shared.begin(), shared.end(), buffer.offset);
+    place = plan.arguments.size() +
+            static_cast<size_t>(found - shared.begin()) * plan.ranks.size() +
+            owner;
+  }
+  return static_cast<unsigned char *>(addresses[place]);
+}
+
+std::vector<CcnTensorMap>
+emulator::encodeAll(const runtime::Plan &plan,
+                    const runtime::GpuProgram &program,
+                    const runtime::GpuLaunch &launch, const CcnContext &context,
+                    std::span<void *const> addresses) {
+  std::vector<CcnTensorMap> maps;
+  for (const runtime::GpuTensorMap &tensor : launch.tensorMaps)
+    maps.push_back(
+        encode(tensor, beginOf(plan, program, tensor, context, addresses) +
+                           tensor.offset));
+  return maps;
+}
+
 TensorMap emulator::decode(const void *map) {
   TensorMap result;
   std::memcpy(&result, map, sizeof result);

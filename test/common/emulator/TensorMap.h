@@ -13,6 +13,7 @@
 #include "runtime/plan/GpuProgram.h"
 
 #include <cstdint>
+#include <span>
 
 namespace ccn::emulator {
 
@@ -46,6 +47,13 @@ static_assert(sizeof(TensorMap) <= sizeof(CcnTensorMap));
 /// The map of a tensor of a program, at an address; zeros if it has no
 /// elements.
 CcnTensorMap encode(const runtime::GpuTensorMap &tensor, void *address);
+/// The maps of a launch, for a kernel that gets these addresses and this
+/// context.
+std::vector<CcnTensorMap> encodeAll(const runtime::Plan &plan,
+                                    const runtime::GpuProgram &program,
+                                    const runtime::GpuLaunch &launch,
+                                    const CcnContext &context,
+                                    std::span<void *const> addresses);
 /// What a map says that was encoded here; its `magic` may be wrong.
 TensorMap decode(const void *map);
 

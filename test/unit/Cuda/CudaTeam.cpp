@@ -6,6 +6,7 @@
 #include "codegen/plan/ExportPlan.h"
 #include "runtime/tensor/Strided.h"
 #include "test/common/emulator/Blocks.h"
+#include "test/common/emulator/TensorMap.h"
 
 #include <algorithm>
 #include <cstring>
@@ -164,6 +165,8 @@ Status CudaTeam::launch(size_t number, int segment, std::optional<int> only) {
   }
   int clusters = static_cast<int>(std::min(wanted, mostBlocks)),
       blocks = clusters << bits;
+  const unsigned seed = nextSeed;
+  nextSeed += 1000;
   std::vector<std::vector<void *>> places;
   std::vector<std::vector<uint64_t>> workspaces;
   std::vector<CcnFault> faults(ranks);
@@ -210,12 +213,16 @@ Status CudaTeam::launch(size_t number, int segment, std::optional<int> only) {
                         : static_cast<int>(program.kernels[kernel].threads);
     threads.emplace_back([&, rank, kernel, each] {
       emulator::flagDelay = static_cast<int>(rank) == lateRank ? 200 : 0;
-      const void *parameters[] = {
-          &contexts[rank], places[rank].data(),
-          program.launches[rank][number].numbers.data()};
-      kernels[kernel].run(
-          {.blocks = blocks, .threads = each, .clusterBlocks = 1 << bits},
-          parameters);
+      const GpuLaunch &launch = program.launches[rank][number];
+      std::vector<CcnTensorMap> maps = emulator::encodeAll(
+          plan, program, launch, contexts[rank], places[rank]);
+      const void *parameters[] = {&contexts[rank], places[rank].data(),
+                                  launch.numbers.data(), maps.data()};
+      kernels[kernel].run({.blocks = blocks,
+                           .threads = each,
+                           .clusterBlocks = 1 << bits,
+                           .seed = seed},
+                          parameters);
     });
   }
   for (std::thread &thread : threads)

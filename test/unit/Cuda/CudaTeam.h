@@ -42,6 +42,9 @@ public:
   /// Of a rank only, whose kernels wait a tenth of a second for the others.
   Status runAlone(int rank);
 
+  /// What the order of things is drawn from, from now on.
+  void seed(unsigned number) { nextSeed = number; }
+
   /// From now on a rank takes its time before it sees what others tell it, and
   /// before it tells them something.
   void makeLate(int rank) { lateRank = rank; }
@@ -77,6 +80,8 @@ private:
   runtime::GpuProgram program;
   int64_t mostBlocks = 1;
   int lateRank = -1;
+  /// Of the order of things in the next launch.
+  unsigned nextSeed = 1;
   int clusterBits = 0;
   std::unique_ptr<runtime::ObjectCode> code;
   std::vector<emulator::Kernel> kernels;

@@ -3,6 +3,7 @@
 #include "test/unit/Cuda/WeakTeam.h"
 
 #include "runtime/plan/GpuAbi.h"
+#include "test/common/emulator/TensorMap.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 
 #include <algorithm>
@@ -115,7 +116,8 @@ struct WeakTeam::Call {
   CcnFault fault = {};
   unsigned stop = 0;
   std::vector<void *> addresses;
-  const void *parameters[3];
+  std::vector<CcnTensorMap> maps;
+  const void *parameters[4];
 };
 
 std::function<void()> WeakTeam::threadOf(WeakMachine &machine, int rank,
@@ -151,6 +153,9 @@ std::function<void()> WeakTeam::threadOf(WeakMachine &machine, int rank,
   call->parameters[0] = &context;
   call->parameters[1] = call->addresses.data();
   call->parameters[2] = what.numbers.data();
+  call->maps = emulator::encodeAll(protocol.plan, program, what, context,
+                                   call->addresses);
+  call->parameters[3] = call->maps.data();
   auto function =
       kernels[static_cast<size_t>(rank)][static_cast<size_t>(block)][kernel]
           .call;
