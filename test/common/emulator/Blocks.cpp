@@ -453,14 +453,15 @@ unsigned __ballot_sync(unsigned, int predicate) {
 }
 
 void storeMatrices(void *row, const unsigned (&from)[4]) {
-  current().pointer = row;
+  // No lane sees what the others store without a wait of its own. One may be at
+  // the next of these before others have looked at this one's address.
+  unsigned turn = current().stores++ % 2;
+  current().rows[turn] = row;
   awaitWarp();
   for (unsigned matrix = 0; matrix < 4; ++matrix) {
-    auto *to = static_cast<char *>(
-        const_cast<void *>(lane(8 * matrix + ownLane() / 4).pointer));
+    auto *to = static_cast<char *>(lane(8 * matrix + ownLane() / 4).rows[turn]);
     std::memcpy(to + ownLane() % 4 * 4, &from[matrix], 4);
   }
-  awaitWarp();
 }
 
 void loadMatrices(unsigned (&to)[4], const void *row) {

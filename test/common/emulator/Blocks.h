@@ -69,6 +69,10 @@ struct Thread {
   /// What it shows to the other threads of its warp or block.
   const void *pointer = nullptr;
   unsigned registers[6] = {};
+  /// The rows that it gave to its last two storeMatrices, and how many it has
+  /// done.
+  void *rows[2] = {};
+  unsigned stores = 0;
   /// Of one that sleeps: whether it goes on when nobody else can.
   bool mayWakeUp = false;
   /// The lanes of its warp that it waits for.

@@ -32,11 +32,14 @@ using fake::multiprocessors;
 
 // The driver's opaque types.
 struct CUfunc_st {
+  /// `number` counts its launches, each of which is in another order.
   std::function<void(unsigned blocks, unsigned threads, unsigned cluster,
-                     ccn::emulator::Room &room, const void *const *parameters)>
+                     unsigned number, ccn::emulator::Room &room,
+                     const void *const *parameters)>
       run;
   /// 0 where there is no such parameter.
   std::array<size_t, 4> parameterBytes{};
+  unsigned launches = 0;
 };
 struct CUmod_st {
   /// Of kernels that FakeNvrtc.cpp has compiled.
@@ -303,12 +306,14 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
       return CUDA_ERROR_NOT_FOUND;
     made.parameterBytes = kernel->parameterBytes;
     made.run = [kernel = *kernel](unsigned blocks, unsigned threads,
-                                  unsigned cluster, ccn::emulator::Room &room,
+                                  unsigned cluster, unsigned number,
+                                  ccn::emulator::Room &room,
                                   const void *const *parameters) {
       kernel.run({.blocks = static_cast<int>(blocks),
                   .threads = static_cast<int>(threads),
                   .clusterBlocks = static_cast<int>(cluster),
-                  .room = &room},
+                  .room = &room,
+                  .seed = number * 1000},
                  parameters);
     };
     return CUDA_SUCCESS;
@@ -317,7 +322,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   if (!kernel)
     return CUDA_ERROR_NOT_FOUND;
   // Its blocks follow each other.
-  made.run = [kernel](unsigned blocks, unsigned threads, unsigned,
+  made.run = [kernel](unsigned blocks, unsigned threads, unsigned, unsigned,
                       ccn::emulator::Room &room,
                       const void *const *parameters) {
     ccn::emulator::Room::Place place(room);
@@ -412,10 +417,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
     if (!fake::isAccessible(addresses[i]))
       return CUDA_ERROR_ILLEGAL_ADDRESS;
   ccn::emulator::Room &room = stack.back()->room;
+  unsigned number = ++function->launches;
   stream->add([=, &room] {
     const void *places[] = {copies[0].data(), copies[1].data(),
                             copies[2].data(), maps.data()};
-    function->run(blocks, threads, cluster, room, places);
+    function->run(blocks, threads, cluster, number, room, places);
   });
   return CUDA_SUCCESS;
 }
