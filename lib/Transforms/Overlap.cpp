@@ -35,6 +35,15 @@ private:
   LogicalResult findChain();
   LogicalResult chooseChunking(int64_t chunks);
   StringAttr findRing();
+  /// The operations that run in chunks. What is the same in every chunk is made
+  /// before.
+  OpSet inChunks(const Chunking &how) const {
+    OpSet left = ops;
+    llvm::erase_if(left, [&](Operation *op) {
+      return llvm::is_contained(how.whole, op);
+    });
+    return left;
+  }
 
   RewriterBase &rewriter;
   EmitRefusal emit;
@@ -122,8 +131,7 @@ LogicalResult Overlapping::findChain() {
 }
 
 LogicalResult Overlapping::chooseChunking(int64_t chunks) {
-  RegionBuilder region(ops);
-  ops = OpSet(region.getOps());
+  ops = OpSet(RegionBuilder(ops).getOps());
   MeshOp mesh = getMesh(ops.front());
   NotChunkable why{};
   // The best has chunks for every rank, and then the outermost dimension, of
@@ -132,15 +140,6 @@ LogicalResult Overlapping::chooseChunking(int64_t chunks) {
   for (ChunkSeed seed : findChunkSeeds(ops)) {
     NotChunkable here{};
     std::optional<Chunking> found = inferChunking(ops, seed, here);
-    if (found) {
-      for (Value output : region.findOutputs())
-        if (!found->dims.contains(output) &&
-            !llvm::is_contained(found->whole, output.getDefiningOp())) {
-          here = {output.getDefiningOp(), "this is not made in chunks"};
-          found.reset();
-          break;
-        }
-    }
     if (found)
       // A stage of which nothing runs in chunks would not overlap.
       for (const OpSet &stage : stages)
@@ -148,6 +147,13 @@ LogicalResult Overlapping::chooseChunking(int64_t chunks) {
               return llvm::is_contained(found->whole, op);
             })) {
           here = {stage.back(), "this takes nothing in chunks"};
+          found.reset();
+          break;
+        }
+    if (found)
+      for (Value output : RegionBuilder(inChunks(*found)).findOutputs())
+        if (!found->dims.contains(output)) {
+          here = {output.getDefiningOp(), "this is not made in chunks"};
           found.reset();
           break;
         }
@@ -188,10 +194,7 @@ LogicalResult Overlapping::chooseChunking(int64_t chunks) {
           << "in the program, this operation: " << why.why;
     return diagnostic;
   }
-  // What is the same in every chunk is made before.
-  llvm::erase_if(ops, [&](Operation *op) {
-    return llvm::is_contained(chunking.whole, op);
-  });
+  ops = inChunks(chunking);
   return success();
 }
 
