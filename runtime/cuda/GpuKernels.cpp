@@ -139,6 +139,19 @@ private:
   const GpuKernel &kernel;
 };
 
+/// Whether no launch has only this kernel.
+bool isOnlyPreferred(const GpuProgram &program, int kernel) {
+  bool isPreferred = false;
+  for (const std::vector<GpuLaunch> &ofRank : program.launches)
+    for (const GpuLaunch &launch : ofRank) {
+      if (launch.kernel == kernel)
+        return false;
+      for (const GpuLaunch &other : launch.preferred)
+        isPreferred |= other.kernel == kernel;
+    }
+  return isPreferred;
+}
+
 /// Makes room for the stacks of all threads.
 Status reserveStacks(const GpuDevice &device, size_t bytes) {
   size_t now = 0;
@@ -219,6 +232,11 @@ Result<GpuKernels> GpuKernels::load(const GpuDevice &device,
   int stackBytes = 0;
   for (const GpuKernel &kernel : program.kernels) {
     Kernel &made = loaded.kernels.emplace_back();
+    bool isForDevice =
+        *architecture == "sm_90a" && device.driver.tensorMapEncodeTiled;
+    if (!isForDevice &&
+        isOnlyPreferred(program, static_cast<int>(loaded.kernels.size()) - 1))
+      continue;
     Status status =
         device.check(device.driver.moduleGetFunction(&made.function, module,
                                                      kernel.name.c_str()),

@@ -24,6 +24,7 @@ CUlaunchConfig launchConfig(unsigned blocks, unsigned threads,
 class GpuKernels {
 public:
   struct Kernel {
+    /// Null if it was left out.
     CUfunction function = nullptr;
     /// How many blocks a multiprocessor can hold, at least 1.
     int blocksEach = 0;
@@ -35,7 +36,8 @@ public:
   /// Loads the kernels of `program` for a transport, and a plan of `arguments`
   /// arguments. The
   /// device's context is current. An error if one does not compile, has other
-  /// parameters than GpuAbi.h says, or needs more than the device has.
+  /// parameters than GpuAbi.h says, or needs more than the device has. Kernels
+  /// that launches only prefer are left out unless the device is for them.
   static Result<GpuKernels> load(const GpuDevice &device,
                                  const GpuProgram &program,
                                  KernelTransport transport, size_t arguments);

@@ -48,6 +48,9 @@ Status GpuExecutor::State::launchKernel(PreparedGpuLaunch &launch,
     if (does && launch.isProduct)
       return Status();
   }
+  if (launch.preferred && !launch.context.hasProduct &&
+      areTensorsAligned(*launch.preferred))
+    return launchKernel(*launch.preferred, stream);
   if (!launch.function)
     return Status();
   if (Status status = encodeTensorMaps(launch); !status)

@@ -122,9 +122,7 @@ Status GpuExecutor::State::prepare(const Plan &whole,
     return status;
   if (Status status = prepareShared(); !status)
     return status;
-  if (Status status = prepareLaunches(program); !status)
-    return status;
-  if (Status status = prepareTensorMaps(whole, program); !status)
+  if (Status status = prepareLaunches(whole, program); !status)
     return status;
   if (Status status = prepareStreams(); !status)
     return status;
@@ -323,6 +321,10 @@ Status GpuExecutor::State::prepareProducts(const GpuProgram &program,
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
     if (!launch.product || launch.kernel < 0)
       continue;
+    // The library would leave the rest of the launch to a second kernel.
+    if (!launch.product->isAll && options.products == ProductChoice::Auto &&
+        preferredKernel(launch))
+      continue;
     const MatmulPart &part = launch.product->part;
     ElementType type = plan.buffers[static_cast<size_t>(part.c.buffer)].type;
     Result<std::unique_ptr<LibraryProduct>> product =
@@ -405,7 +407,8 @@ Status GpuExecutor::State::prepareMemory(const GpuProgram &program) {
       "cuMemHostGetDevicePointer");
 }
 
-Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
+Status GpuExecutor::State::prepareLaunches(const Plan &whole,
+                                           const GpuProgram &program) {
   for (size_t i = 0; i < launches.size(); ++i) {
     PreparedGpuLaunch &made = launches[i];
     const Launch &planned = plan.launches[i];
@@ -467,7 +470,7 @@ Status GpuExecutor::State::prepareLaunches(const GpuProgram &program) {
       *event = *std::move(timed);
     }
   }
-  return Status();
+  return prepareTensorMaps(whole, program);
 }
 
 Status GpuExecutor::State::prepareStreams() {

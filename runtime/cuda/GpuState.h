@@ -53,6 +53,9 @@ struct PreparedGpuLaunch {
   std::vector<GpuTensorMap> tensors;
   std::vector<CcnTensorMap> tensorMaps;
   std::vector<void *> tensorAddresses;
+  /// What runs instead if addresses are aligned for its tensors' maps; null if
+  /// there is no such kernel on this device.
+  std::unique_ptr<PreparedGpuLaunch> preferred;
   /// The library's product that replaces the first part if the addresses allow,
   /// and whether the launch has no other part.
   std::unique_ptr<LibraryProduct> product;
@@ -219,7 +222,7 @@ private:
   Status prepareMemory(const GpuProgram &program);
   Status agreeOnStreams(const GpuProgram &program);
   Status agreeOnBlocks(const GpuProgram &program);
-  Status prepareLaunches(const GpuProgram &program);
+  Status prepareLaunches(const Plan &whole, const GpuProgram &program);
   Status prepareStreams();
   Status prepareValues(const Plan &plan);
 
@@ -276,6 +279,11 @@ private:
 
   // Tensor maps (GpuTensorMaps.cpp).
   Status prepareTensorMaps(const Plan &plan, const GpuProgram &program);
+  void preparePreferred(const GpuProgram &program);
+  /// The kernel that a launch prefers; null if there is none on this device.
+  const GpuKernels::Kernel *preferredKernel(const GpuLaunch &launch) const;
+  /// Whether the maps of a launch can be made for the addresses of this run.
+  bool areTensorsAligned(const PreparedGpuLaunch &launch) const;
   /// Null if no other rank accesses the argument.
   const SharedArgument *sharedArgument(size_t number) const;
   /// Where a tensor of a launch begins in this run.

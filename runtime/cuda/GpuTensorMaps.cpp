@@ -117,7 +117,52 @@ Status GpuExecutor::State::prepareTensorMaps(const Plan &whole,
     launches[i].tensorMaps.resize(launch.tensorMaps.size());
     launches[i].tensorAddresses.resize(launch.tensorMaps.size());
   }
+  preparePreferred(program);
   return Status();
+}
+
+const GpuKernels::Kernel *
+GpuExecutor::State::preferredKernel(const GpuLaunch &launch) const {
+  if (launch.preferred.empty())
+    return nullptr;
+  const GpuKernels::Kernel &kernel =
+      kernels.kernel(launch.preferred.front().kernel);
+  return kernel.function ? &kernel : nullptr;
+}
+
+/// After the launches to which others are preferred are ready.
+void GpuExecutor::State::preparePreferred(const GpuProgram &program) {
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
+    const GpuKernels::Kernel *made = preferredKernel(launch);
+    if (!made)
+      continue;
+    const GpuLaunch &other = launch.preferred.front();
+    const GpuKernel &kernel =
+        program.kernels[static_cast<size_t>(other.kernel)];
+    auto own = std::make_unique<PreparedGpuLaunch>();
+    own->function = made->function;
+    // Blocks take their work in turns, on a multiprocessor each.
+    own->blocks = static_cast<unsigned>(std::clamp<int64_t>(
+        other.blocks, 1, kernels.multiprocessors() * made->blocksEach));
+    own->threads = static_cast<unsigned>(kernel.threads);
+    own->sharedBytes = static_cast<unsigned>(kernel.sharedBytes);
+    own->context = launches[i].context;
+    own->context.clusterBits = 0;
+    own->numbers = other.numbers;
+    own->tensors = other.tensorMaps;
+    own->tensorMaps.resize(other.tensorMaps.size());
+    own->tensorAddresses.resize(other.tensorMaps.size());
+    launches[i].preferred = std::move(own);
+  }
+}
+
+bool GpuExecutor::State::areTensorsAligned(
+    const PreparedGpuLaunch &launch) const {
+  return std::all_of(launch.tensors.begin(), launch.tensors.end(),
+                     [&](const GpuTensorMap &tensor) {
+                       return isTensorAligned(addressOf(launch, tensor));
+                     });
 }
 
 const SharedArgument *GpuExecutor::State::sharedArgument(size_t number) const {

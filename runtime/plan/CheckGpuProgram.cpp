@@ -130,6 +130,30 @@ Status checkLaunch(const Plan &plan, const GpuProgram &program, int rank,
   return Status();
 }
 
+/// What is preferred to a launch.
+Status checkPreferred(const Plan &plan, const GpuProgram &program, int rank,
+                      const GpuLaunch &launch) {
+  if (launch.preferred.empty())
+    return Status();
+  if (launch.preferred.size() > 1 || launch.kernel < 0)
+    return error("expected at most one launch that is preferred to a kernel, "
+                 "found ",
+                 launch.preferred.size());
+  const GpuLaunch &other = launch.preferred.front();
+  if (Status status = checkLaunch(plan, program, rank, other); !status)
+    return error("preferred: ", status.message());
+  const GpuKernel *kernel =
+      other.kernel < 0 ? nullptr
+                       : &program.kernels[static_cast<size_t>(other.kernel)];
+  if (!kernel || kernel->tensorMaps == 0 || kernel->waits || kernel->clusters ||
+      kernel->blockBytes > 0 || other.workspaceBytes > 0 || other.product ||
+      !other.preferred.empty())
+    return error("preferred: expected a kernel with tensor maps that does not "
+                 "wait, without clusters, workspace, product or another one "
+                 "that is preferred");
+  return Status();
+}
+
 Status checkFill(const GpuProgram &program, const GpuFill &fill) {
   if (fill.offset < 0 || fill.bytes < 0 ||
       fill.offset > program.symmetricBytes ||
@@ -285,12 +309,15 @@ Status checkGpuProgram(const Plan &plan, const GpuProgram &program) {
     if (launches.size() != planned.size())
       return error("rank ", rank, ": expected the plan's ", planned.size(),
                    " launches, found ", launches.size());
-    for (size_t i = 0; i < launches.size(); ++i)
-      if (Status status =
-              checkLaunch(plan, program, static_cast<int>(rank), launches[i]);
-          !status)
+    for (size_t i = 0; i < launches.size(); ++i) {
+      auto own = static_cast<int>(rank);
+      Status status = checkLaunch(plan, program, own, launches[i]);
+      if (status)
+        status = checkPreferred(plan, program, own, launches[i]);
+      if (!status)
         return error("rank ", rank, ": launch ", i, " ('", planned[i].name,
                      "'): ", status.message());
+    }
   }
   if (Status status = checkMemory(plan, program); !status)
     return status;

@@ -277,6 +277,7 @@ void fields(auto &a, Is<GpuLaunch> auto &v) {
   a("numbers", v.numbers);
   a("product", v.product);
   a("tensorMaps", v.tensorMaps);
+  a("preferred", v.preferred);
 }
 
 void fields(auto &a, Is<GpuFill> auto &v) {

@@ -268,3 +268,65 @@ TEST_F(TensorMapRun, TheDriverRefusesWhatItDocuments) {
   EXPECT_FALSE(isRefused(
       [](Call &c) { c.box[0] = 16, c.swizzle = CU_TENSOR_MAP_SWIZZLE_64B; }));
 }
+
+// A launch that prefers a kernel with maps runs another one where maps cannot
+// be made, or on other GPUs.
+TEST_F(TensorMapRun, KernelsWithMapsArePreferred) {
+  if (!fail)
+    GTEST_SKIP() << "the other kernel is only the fake driver's";
+  constexpr int64_t few = 10;
+  Package package = boxesOnGpus(rows, columns, row, column);
+  package.gpu->kernels.push_back({"slice", 32, 0, 0, false, 3});
+  for (GpuLaunch &launch : package.gpu->launches[0]) {
+    GpuLaunch other;
+    other.kernel = 1;
+    other.numbers = {0, few, 0};
+    other.preferred = {std::move(launch)};
+    launch = std::move(other);
+  }
+  // Of y, what the other kernel copies to v.
+  auto copyFew = [](std::vector<float> &memory) {
+    std::copy_n(memory.begin() + count, few, memory.begin() + 3 * count);
+  };
+  auto runs = [&](int64_t x,
+                  const std::function<void(std::vector<float> &)> &change) {
+    return withMemory(package, 4 * count,
+                      [&](GpuExecutor &executor, const GpuDevice &device,
+                          CUstream stream, CUdeviceptr memory) {
+                        std::vector<void *> arguments =
+                            at(memory, {x, count, 2 * count, 3 * count});
+                        EXPECT_EQ(executor.checkRun(arguments).message(), "");
+                        Status status = executor.run(arguments, stream);
+                        if (status)
+                          status = executor.synchronize(stream);
+                        std::vector<float> expected = numbers(4 * count);
+                        change(expected);
+                        EXPECT_EQ(read(device, stream, memory, 4 * count),
+                                  expected);
+                        return status;
+                      })
+        .message();
+  };
+  EXPECT_EQ(runs(0,
+                 [](std::vector<float> &memory) {
+                   copyBox(memory, 0, count);
+                   copyBox(memory, 2 * count, 3 * count);
+                 }),
+            "");
+  // Only the first launch has maps of x.
+  EXPECT_EQ(runs(1,
+                 [&](std::vector<float> &memory) {
+                   copyFew(memory);
+                   copyBox(memory, 2 * count, 3 * count);
+                 }),
+            "");
+  setenv("CCN_FAKE_CAPABILITY", "8", 1);
+  EXPECT_EQ(runs(0, copyFew), "");
+  unsetenv("CCN_FAKE_CAPABILITY");
+  // What is preferred must not wait.
+  package.gpu->kernels[0].waits = true;
+  EXPECT_EQ(runs(0, copyFew),
+            "rank 0: program for GPUs: rank 0: launch 0 ('first'): preferred: "
+            "expected a kernel with tensor maps that does not wait, without "
+            "clusters, workspace, product or another one that is preferred");
+}
