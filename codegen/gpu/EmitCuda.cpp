@@ -18,6 +18,7 @@
 using namespace ccn;
 using namespace ccn::codegen;
 using llvm::ArrayRef;
+using llvm::Twine;
 
 namespace {
 
@@ -99,8 +100,11 @@ void KernelWriter::addFrame() {
     kernel.body << "beginCluster(c);\n";
   if (plan.meetsRanks && !plan.isByMessages())
     kernel.body << "const u64 epoch = beginRun(c);\n";
+  // Boxes of tensors are copied to tiles of 1024 bytes.
   if (plan.properties.sharedBytes > 0)
-    kernel.body << "extern __shared__ __align__(16) Byte sharedMemory[];\n";
+    kernel.body << ("extern __shared__ __align__(" +
+                    Twine(plan.launch.tensorMaps.empty() ? 16 : 1024) +
+                    ") Byte sharedMemory[];\n");
   if (plan.properties.blockBytes > 0)
     kernel.body << "Byte *const blockMemory = c.workspace + "
                 << plan.launch.workspaceBytes << " + i64(blockIdx.x) * "
@@ -179,6 +183,9 @@ DeviceFiles filesOf(const KernelPlans &plans, KernelTransport transport) {
                                      : plans.kernels[rank][launch];
       for (const PartPlan &part : kernel.parts)
         part.plan->skeleton.require(*part.plan, files);
+      if (kernel.preferred)
+        for (const PartPlan &part : kernel.preferred->parts)
+          part.plan->skeleton.require(*part.plan, files);
     }
   if (hasLists(*plans.plan))
     files.add({"pieces.cuh"});
@@ -232,6 +239,12 @@ llvm::Expected<GpuProgram> Emitter::run() {
         byMessages = *std::move(made);
       }
       kernels.add(rank, *std::move(kernel), std::move(byMessages));
+      if (!plan.preferred)
+        continue;
+      kernel = KernelWriter(*plan.preferred, bodies, tables).write();
+      if (!kernel)
+        return kernel.takeError();
+      kernels.addPreferred(rank, *std::move(kernel));
     }
   program.fills = plans.fills;
   program.symmetricBytes = plans.symmetricBytes;

@@ -25,6 +25,25 @@ void CudaKernels::add(size_t rank, CudaKernel kernel,
     launches[rank].push_back({-1, 1, 0, {}});
     return;
   }
+  launches[rank].push_back(kernel.plan->launch);
+  addUse(rank, std::move(kernel), std::move(byMessages),
+         /*isPreferred=*/false);
+}
+
+void CudaKernels::addPreferred(size_t rank, CudaKernel kernel) {
+  launches[rank].back().preferred = {kernel.plan->launch};
+  addUse(rank, std::move(kernel), std::nullopt, /*isPreferred=*/true);
+}
+
+runtime::GpuLaunch &CudaKernels::launchOf(const Use &use) {
+  runtime::GpuLaunch &launch = launches[use.rank][use.index];
+  return use.isPreferred ? launch.preferred.front() : launch;
+}
+
+/// Has the last launch of a rank use a kernel.
+void CudaKernels::addUse(size_t rank, CudaKernel kernel,
+                         std::optional<CudaKernel> byMessages,
+                         bool isPreferred) {
   const runtime::GpuKernel &properties = kernel.plan->properties;
   std::string key = kernel.declarations.text + kernel.body.text;
   std::vector<int64_t> numbers = numbersOf(kernel);
@@ -41,15 +60,13 @@ void CudaKernels::add(size_t rank, CudaKernel kernel,
         static_cast<int64_t>(kernel.plan->takesFewRegisters)})
     key += "/" + std::to_string(property);
   auto [it, isNew] = known.try_emplace(std::move(key), kernels.size());
-  std::vector<runtime::GpuLaunch> &own = launches[rank];
-  own.push_back(kernel.plan->launch);
-  own.back().kernel = static_cast<int>(it->second);
   const std::vector<int> &lines = kernel.plan->lines;
   if (isNew)
     kernels.push_back({std::move(kernel), std::move(byMessages), {}, {}});
   kernels[it->second].lines.insert(lines.begin(), lines.end());
-  kernels[it->second].uses.push_back(
-      {rank, own.size() - 1, std::move(numbers)});
+  Use use{rank, launches[rank].size() - 1, std::move(numbers), isPreferred};
+  launchOf(use).kernel = static_cast<int>(it->second);
+  kernels[it->second].uses.push_back(std::move(use));
 }
 
 /// A literal of type i64.
@@ -196,14 +213,13 @@ void CudaKernels::finish(runtime::GpuProgram &program) {
       auto [place, isNew] = places.try_emplace(values, places.size());
       if (isNew)
         for (const Use &use : shared.uses)
-          launches[use.rank][use.index].numbers.push_back(use.numbers[i]);
+          launchOf(use).numbers.push_back(use.numbers[i]);
       spelled.push_back("n.at[" + std::to_string(place->second) + "]");
     }
     properties.numbers =
         std::max<int64_t>(1, static_cast<int64_t>(places.size()));
     for (const Use &use : shared.uses)
-      launches[use.rank][use.index].numbers.resize(
-          static_cast<size_t>(properties.numbers));
+      launchOf(use).numbers.resize(static_cast<size_t>(properties.numbers));
 
     // The numbers of messages come after the others.
     size_t count = numbersOf(shared.kernel).size();

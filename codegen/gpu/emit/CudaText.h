@@ -78,6 +78,8 @@ public:
   /// messages, that has the same properties.
   void add(size_t rank, CudaKernel kernel,
            std::optional<CudaKernel> byMessages = std::nullopt);
+  /// Adds the preferred kernel of the launch that was added last to a rank.
+  void addPreferred(size_t rank, CudaKernel kernel);
   /// Puts the merged kernels' text behind the program's, for both transports or
   /// each, and the rest in `program`.
   void finish(runtime::GpuProgram &program);
@@ -86,6 +88,7 @@ private:
   struct Use {
     size_t rank, index;
     std::vector<int64_t> numbers;
+    bool isPreferred;
   };
   struct Shared {
     CudaKernel kernel;
@@ -95,6 +98,9 @@ private:
     std::set<int> lines;
   };
 
+  void addUse(size_t rank, CudaKernel kernel,
+              std::optional<CudaKernel> byMessages, bool isPreferred);
+  runtime::GpuLaunch &launchOf(const Use &use);
   std::string describe(const Shared &shared, const KernelPlan &plan) const;
   /// The text of one of its kernels, whose numbers are spelled so.
   std::string textOf(const Shared &shared, const CudaKernel &kernel,

@@ -91,6 +91,9 @@ struct KernelPlan {
   std::vector<PartPlan> parts;
   /// Whether deferred work remains at the end.
   bool finishesAfter = false;
+  /// The same launch by a skeleton that needs tensor maps, if one takes it
+  /// (runtime::GpuLaunch::preferred).
+  std::unique_ptr<KernelPlan> preferred = {};
 };
 
 } // namespace ccn::codegen

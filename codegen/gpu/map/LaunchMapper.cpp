@@ -55,7 +55,8 @@ void LaunchMapper::end() {
 std::pair<const KernelSkeleton *, size_t>
 LaunchMapper::findSkeleton(size_t part) const {
   for (const KernelSkeleton *skeleton : facts.skeletons)
-    if (size_t count = skeleton->match(*this, part))
+    if (size_t count =
+            skeleton->needsTensorMaps() ? 0 : skeleton->match(*this, part))
       return {skeleton, count};
   llvm_unreachable("every part has a skeleton");
 }
@@ -157,4 +158,23 @@ llvm::Error LaunchMapper::map() {
   }
   end();
   return llvm::Error::success();
+}
+
+llvm::Expected<bool> LaunchMapper::mapPreferred() {
+  for (const KernelSkeleton *skeleton : facts.skeletons) {
+    if (!skeleton->needsTensorMaps() || parts.empty() ||
+        skeleton->match(*this, 0) == 0)
+      continue;
+    begin();
+    kernel.launch.product.reset();
+    llvm::Expected<std::unique_ptr<SkeletonPlan>> plan =
+        skeleton->map(*this, 0);
+    if (!plan)
+      return plan.takeError();
+    PartPlan own{llvm::ArrayRef(parts)};
+    own.plan = std::move(*plan);
+    kernel.parts.push_back(std::move(own));
+    return true;
+  }
+  return false;
 }

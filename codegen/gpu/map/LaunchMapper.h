@@ -33,6 +33,8 @@ struct LaunchFacts {
   Skeletons skeletons;
   const GpuArch &arch;
   const Machine::Gpu &machine;
+  /// By buffer of the rank: how many launches access it.
+  llvm::ArrayRef<int> uses;
 };
 
 class LaunchMapper {
@@ -44,6 +46,9 @@ public:
 
   /// Maps the whole launch.
   llvm::Error map();
+  /// Maps it by a skeleton that needs tensor maps. Returns false if none takes
+  /// it.
+  llvm::Expected<bool> mapPreferred();
   /// Maps one of several parts that a skeleton executes together: asks the
   /// skeleton that would execute this part alone.
   llvm::Expected<std::unique_ptr<SkeletonPlan>> mapInner(size_t part,

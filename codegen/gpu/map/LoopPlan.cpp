@@ -92,6 +92,14 @@ std::string LoopPlan::give(int buffer) {
   return "v" + std::to_string(found->index);
 }
 
+std::string LoopPlan::giveInput(size_t input) {
+  Operand &operand = operands[input];
+  if (operand.info->access != Access::Load || !operand.isPointer())
+    return "";
+  operand.given = true;
+  return "v" + std::to_string(input);
+}
+
 int64_t LoopPlan::fetchedBytes() const {
   int64_t bytes = 0;
   for (const Operand &operand : operands)

@@ -99,6 +99,9 @@ public:
   /// "v1". Empty if the loop does not have exactly one such operand, or not one
   /// element for each of its own.
   std::string give(int buffer);
+  /// The same of an input by its number, also if the loop computes no vectors.
+  /// Empty if the input is not loaded for each element.
+  std::string giveInput(size_t input);
   /// Chooses a tile if operands are contiguous along different dimensions.
   /// Elements must be independent.
   void chooseTile();

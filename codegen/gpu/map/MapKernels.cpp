@@ -13,11 +13,13 @@
 #include "codegen/gpu/map/ShareArguments.h"
 #include "runtime/plan/ExchangeMemory.h"
 #include "runtime/plan/GpuAbi.h"
+#include "runtime/plan/PartAccesses.h"
 #include "runtime/plan/ProtocolRules.h"
 
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace ccn;
 using namespace ccn::codegen;
@@ -102,6 +104,20 @@ llvm::Error Mapper::placeExchanges() {
   return llvm::Error::success();
 }
 
+/// By buffer of a rank: how many of its launches access it.
+std::vector<int> usesOfBuffers(const Plan &plan, const RankPlan &rank) {
+  std::vector<int> uses(rank.buffers.size());
+  std::vector<const Launch *> last(uses.size());
+  for (const Launch &launch : rank.launches)
+    for (const Part &part : launch.parts)
+      forEachAccess(
+          part, plan.groups, [&](const PartAccess<const View> &access) {
+            auto buffer = static_cast<size_t>(access.view.buffer);
+            uses[buffer] += std::exchange(last[buffer], &launch) != &launch;
+          });
+  return uses;
+}
+
 llvm::Error Mapper::run() {
   if (plan.ranks.size() > CCN_MAX_RANKS)
     return llvm::createStringError("kernels address the memory of at most " +
@@ -132,6 +148,7 @@ llvm::Error Mapper::run() {
     std::vector<std::unique_ptr<KernelPlan>> &byMessages =
         plans.messageKernels.emplace_back(plan.ranks[rank].launches.size());
     PartPlaces places(plan, plans.shared, static_cast<int>(rank));
+    std::vector<int> uses = usesOfBuffers(plan, plan.ranks[rank]);
     for (size_t launch = 0; launch < plan.ranks[rank].launches.size();
          ++launch) {
       KernelPlan &kernel = own.emplace_back(places, KernelTransport::Peers);
@@ -142,9 +159,18 @@ llvm::Error Mapper::run() {
                         bodies,
                         skeletons,
                         arch,
-                        machine};
+                        machine,
+                        uses};
       if (llvm::Error error = LaunchMapper(facts, kernel, launch).map())
         return error;
+      auto preferred =
+          std::make_unique<KernelPlan>(places, KernelTransport::Peers);
+      llvm::Expected<bool> found =
+          LaunchMapper(facts, *preferred, launch).mapPreferred();
+      if (!found)
+        return found.takeError();
+      if (*found)
+        kernel.preferred = std::move(preferred);
       if (!kernel.dependsOnTransport())
         continue;
       byMessages[launch] =

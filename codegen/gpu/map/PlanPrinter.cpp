@@ -160,6 +160,8 @@ std::string codegen::printKernels(const KernelPlans &plans) {
       std::string own;
       llvm::raw_string_ostream ownOs(own);
       printKernel(ownOs, kernel);
+      if (kernel.preferred)
+        printKernel(ownOs << "  preferred", *kernel.preferred);
       auto found = llvm::find_if(
           alike, [&](const auto &other) { return other.first == own; });
       if (found == alike.end())

@@ -73,6 +73,10 @@ public:
   /// contains the waits between them; deferred work (LaunchMapper.h) is done
   /// before.
   virtual size_t match(const LaunchMapper &launch, size_t part) const = 0;
+  /// Whether its kernels need tensor maps, which not all GPUs have, and not of
+  /// all addresses. If so it takes all parts of a launch or none, and other
+  /// skeletons map the launch, too.
+  virtual bool needsTensorMaps() const { return false; }
   /// Decides how to execute these parts.
   virtual llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const = 0;

@@ -10,7 +10,7 @@ Skeletons codegen::allSkeletons() {
       // Skeletons that execute several parts together come first.
       &pipelinesSkeleton(), &exchangedRowsSkeleton(), &flagsSkeleton(),
       &exchangesSkeleton(), &columnsSkeleton(),       &productsSkeleton(),
-      &rowsSkeleton(),
+      &rowsSkeleton(),      &wholeProductsSkeleton(),
   };
   return all;
 }

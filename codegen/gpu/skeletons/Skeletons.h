@@ -27,6 +27,8 @@ const KernelSkeleton &exchangesSkeleton();
 const KernelSkeleton &columnsSkeleton();
 /// Matrix products, convolutions, and rows of tables.
 const KernelSkeleton &productsSkeleton();
+/// Products whose warps have roles, and the loops after them.
+const KernelSkeleton &wholeProductsSkeleton();
 /// Loops over rows, and copies.
 const KernelSkeleton &rowsSkeleton();
 

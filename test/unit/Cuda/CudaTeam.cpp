@@ -42,6 +42,17 @@ Result<std::unique_ptr<CudaTeam>> CudaTeam::create(mlir::ModuleOp plans,
   return team;
 }
 
+int CudaTeam::prefer() {
+  int count = 0;
+  for (std::vector<GpuLaunch> &ofRank : program.launches)
+    for (GpuLaunch &launch : ofRank)
+      if (!launch.preferred.empty()) {
+        launch = GpuLaunch(launch.preferred.front());
+        ++count;
+      }
+  return count;
+}
+
 Status CudaTeam::compile() {
   Result<std::string> object = emulator::compileKernels(program.textFor(
       sends ? KernelTransport::Messages : KernelTransport::Peers));

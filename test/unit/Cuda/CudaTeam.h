@@ -42,6 +42,8 @@ public:
   /// Of a rank only, whose kernels wait a tenth of a second for the others.
   Status runAlone(int rank);
 
+  /// From now on launches run the kernels that they prefer; how many have one.
+  int prefer();
   /// What the order of things is drawn from, from now on.
   void seed(unsigned number) { nextSeed = number; }
 

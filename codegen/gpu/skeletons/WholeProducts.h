@@ -1,0 +1,88 @@
+//===- WholeProducts.h - Products whose warps have roles --------*- C++ -*-===//
+//
+// The skeleton of launches that are one product of matrices on the tensor cores
+// of sm_90a, and loops that use each element of its result: a warp copies parts
+// of the operands, others multiply them and pass the results to the loops
+// (device/hopper_products.cuh).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_CODEGEN_GPU_SKELETONS_WHOLEPRODUCTS_H
+#define CCN_CODEGEN_GPU_SKELETONS_WHOLEPRODUCTS_H
+
+#include "codegen/gpu/emit/CudaParts.h"
+#include "codegen/gpu/map/LaunchMapper.h"
+
+namespace ccn::codegen {
+
+/// How a block computes a tile of m x n elements: WarpTile of
+/// device/hopper_products.cuh.
+struct WarpTile {
+  int64_t m, n;
+  int stages, consumers;
+  /// Whether the consumers have tiles of their own.
+  bool takeTurns;
+
+  int64_t threads() const { return 128 * (consumers + 1); }
+  int64_t sharedBytes(runtime::ElementType type) const;
+};
+
+/// An operand of a product as a matrix of lines: rows of the left, columns of
+/// the right one.
+struct WholeOperand {
+  runtime::View view;
+  int64_t lines = 0, lineStride = 0, kStride = 0;
+  /// How many matrices there are, one for all products or one for each, and the
+  /// elements from one to the next.
+  int64_t batches = 1, batchStride = 0;
+  /// Whether neighbours in memory are neighbours in a line, or else of lines.
+  bool isTransposed = false;
+};
+
+/// A loop that uses each element of the result.
+struct EpilogueLoop {
+  LoopPlan loop;
+  const runtime::Loop *info;
+  /// The value that is the result's element: "v1".
+  std::string given;
+  /// For each index of the loop, the dimensions of the result that it goes
+  /// through, from the first to before the last; these are 0, the product's
+  /// number, 1, the row, and 2, the column.
+  std::vector<std::pair<int, int>> indices;
+};
+
+struct WholeProductPlan : SkeletonPlan {
+  using SkeletonPlan::SkeletonPlan;
+
+  runtime::MatmulPart part;
+  runtime::ElementType type = runtime::ElementType::BF16;
+  int64_t batches = 1;
+  WholeOperand a, b;
+  WarpTile tile = {};
+  /// The rows of tiles that blocks take one after the other, so that what they
+  /// have in common is in the cache.
+  int64_t group = 8;
+  /// The loop that stores the product itself, if that is needed.
+  std::unique_ptr<runtime::Loop> copy;
+  Scratch scratch;
+  std::vector<EpilogueLoop> loops;
+  /// Whether 8 elements of a row at once are passed to the loops, if addresses
+  /// are aligned.
+  bool takesVectors = false;
+
+  /// The sizes of the result: products, rows, columns.
+  std::array<int64_t, 3> sizes() const { return {batches, part.m, part.n}; }
+};
+
+/// The plan of a launch, without its tile; null if the skeleton does not take
+/// it.
+std::unique_ptr<WholeProductPlan>
+matchWholeProduct(const LaunchMapper &launch, const KernelSkeleton &skeleton);
+/// Chooses the tile, and how the kernel runs.
+void mapWholeProduct(LaunchMapper &launch, WholeProductPlan &plan);
+
+llvm::Error emitWholeProduct(CudaPart &part, const WholeProductPlan &plan);
+
+} // namespace ccn::codegen
+
+#endif // CCN_CODEGEN_GPU_SKELETONS_WHOLEPRODUCTS_H
