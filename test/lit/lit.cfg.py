@@ -54,6 +54,10 @@ if shutil.which("node"):
 find = "import importlib.util, sys; found = importlib.util.find_spec('torch'); sys.exit(not (found and found.origin))"
 if subprocess.run([config.python, "-c", find], check=False).returncode == 0:
     config.available_features.add("torch")
+# Where the tests' Python can make virtual environments and build wheels, which need Python 3.11.
+find = "import ensurepip, pip, tomllib, venv"
+if subprocess.run([config.python, "-c", find], capture_output=True, check=False).returncode == 0:
+    config.available_features.add("venv")
 if shutil.which("pkg-config"):
     config.available_features.add("pkg-config")
 # Only the compiler knows whether it finds CUDA's.

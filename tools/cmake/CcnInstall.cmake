@@ -3,6 +3,11 @@
 include(CMakePackageConfigHelpers)
 
 set(ccn_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/ccn)
+# What they need that is installed with them, as in a wheel, is found where the
+# tree is; else it is where it was when this was built.
+set_target_properties(
+  cccompile ccn-format ccn-lsp-server ccn-opt ccn_compiler ccrun ccsynth
+  PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS ccn cccompile ccrun EXPORT ccnTargets)
 # The compiler as a library: Python loads it from beside libccn.
 install(TARGETS ccn-format ccn-lsp-server ccn-opt ccn_compiler ccsynth)

@@ -29,6 +29,7 @@ from ._library import ArgumentError, Error, MachineError, PackageError, TeamErro
 from ._program import Argument, Part, Program
 from ._specialize import ProgramFunction, program
 from ._team import Team, join
+from ._tools import prefix
 
 # Of libccn, and so of all of ccn.
 __version__: str = text(lib.ccn_version())
@@ -45,7 +46,7 @@ def load(source: Union[str, os.PathLike, bytes], target: Optional[str] = None) -
 
 __all__ = ["Argument", "ArgumentError", "CompileError", "CompileWarning", "CompiledProgram", "Error", "Executor",
            "MachineError", "PackageError", "Part", "Program", "ProgramFunction", "Team", "TeamError", "clear_cache",
-           "compile", "join", "load", "program"]
+           "compile", "join", "load", "prefix", "program"]
 
 # As which they are imported.
 for _name in __all__:

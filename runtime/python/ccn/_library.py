@@ -114,9 +114,10 @@ def places(soname, variable):
     chosen = os.environ.get(variable)
     if chosen:
         return [chosen]
-    # Installed and in a build it is in a folder above this one, as lib is above
-    # lib/python/ccn and lib/python3.11/dist-packages/ccn. Else the linker may know.
-    folders = pathlib.Path(os.path.abspath(__file__)).parents
+    # A wheel has it in a folder below this one. Installed otherwise and in a build it is in a folder above, as lib is
+    # above lib/python/ccn and lib/python3.11/dist-packages/ccn. Else the linker may know.
+    own = pathlib.Path(os.path.abspath(__file__)).parent
+    folders = [own / "_native" / "lib", own, *own.parents]
     return [str(folder / soname) for folder in folders if (folder / soname).exists()] + [soname]
 
 
