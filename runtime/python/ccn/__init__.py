@@ -25,6 +25,7 @@ from typing import Optional, Union
 from ._cache import clear_cache
 from ._compiler import CompiledProgram, CompileError, CompileWarning, compile
 from ._executor import Executor
+from ._layouts import AxisState
 from ._library import ArgumentError, Error, MachineError, PackageError, TeamError, lib, text
 from ._program import Argument, Part, Program
 from ._specialize import ProgramFunction, program
@@ -44,9 +45,9 @@ def load(source: Union[str, os.PathLike, bytes], target: Optional[str] = None) -
     return Program(source, target)
 
 
-__all__ = ["Argument", "ArgumentError", "CompileError", "CompileWarning", "CompiledProgram", "Error", "Executor",
-           "MachineError", "PackageError", "Part", "Program", "ProgramFunction", "Team", "TeamError", "clear_cache",
-           "compile", "join", "load", "prefix", "program"]
+__all__ = ["Argument", "ArgumentError", "AxisState", "CompileError", "CompileWarning", "CompiledProgram", "Error",
+           "Executor", "MachineError", "PackageError", "Part", "Program", "ProgramFunction", "Team", "TeamError",
+           "clear_cache", "compile", "join", "load", "prefix", "program"]
 
 # As which they are imported.
 for _name in __all__:

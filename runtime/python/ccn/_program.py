@@ -11,6 +11,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 from . import _html
 from ._elements import TYPES, ElementType
 from ._executor import Executor
+from ._layouts import AxisState, layout_of
 from ._library import ArgumentError, ArgumentInfo, PartInfo, ProgramHandle, ProgramInfo, int32, lib, text
 from ._team import Team, joined_team
 
@@ -33,6 +34,8 @@ class Argument:
     type_name       with shape and layout: "f32[1003] sliced(0, dp)"
     kind            "input", which is read; "inout", which is read and written; "result"
     shape           of the whole tensor; () is a scalar
+    layout          its state on each axis of the mesh: {"dp": AxisState("sliced", dim=0)}
+    axes            the axes of the mesh, in order
     is_replicated   whether some ranks hold the same part, which must have the same values
     is_scattered    whether it is passed as a list of tensors, of any shapes, whose elements are its own in their order
     """
@@ -42,16 +45,20 @@ class Argument:
     kind: str
     element: ElementType
     shape: Tuple[int, ...]
+    layout: Dict[str, AxisState]
+    axes: Tuple[str, ...]
     is_replicated: bool
     is_scattered: bool
 
-    def __init__(self, handle: ProgramHandle, index: int, info: ArgumentInfo) -> None:
+    def __init__(self, handle: ProgramHandle, index: int, info: ArgumentInfo, mesh: Dict[str, int]) -> None:
         self._handle, self._index = handle, index
         self.name = text(info.name)
         self.type_name = text(info.type_name)
         self.kind = _KINDS[info.kind]
         self.element = TYPES[info.type]
         self.shape = tuple(info.shape[i] for i in range(info.dims))
+        self.layout = layout_of(self.type_name, mesh)
+        self.axes = tuple(mesh)
         self.is_replicated = bool(info.is_replicated)
         self.is_scattered = bool(info.is_scattered)
 
@@ -131,7 +138,7 @@ class Program:
     def _argument(self, pointer, index):
         info = ArgumentInfo()
         lib.ccn_program_argument(pointer, index, ctypes.byref(info))
-        return Argument(self.handle, index, info)
+        return Argument(self.handle, index, info, self.mesh)
 
     def argument(self, name: str) -> Argument:
         """The argument or result of that name."""

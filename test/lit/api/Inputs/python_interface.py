@@ -60,20 +60,32 @@ def check(name, node):
 
 
 package_folder = os.path.dirname(ccn.__file__)
-for file_name in sorted(os.listdir(package_folder)):
-    if not file_name.endswith(".py"):
-        continue
+# Of ccn.torch, which needs PyTorch.
+with open(os.path.join(package_folder, "torch", "__init__.py")) as file:
+    listed = next(ast.literal_eval(node.value) for node in ast.parse(file.read()).body
+                  if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
+assert "register" in listed and "FusedAdamW" in listed, listed
+files = [path for path in sorted(os.listdir(package_folder)) if path.endswith(".py")]
+files += [os.path.join("torch", path) for path in sorted(os.listdir(os.path.join(package_folder, "torch")))
+          if path.endswith(".py")]
+seen = set()
+for file_name in files:
     with open(os.path.join(package_folder, file_name)) as file:
         body = ast.parse(file.read()).body
     for node in body:
-        is_public = node.name in ccn.__all__ if hasattr(node, "name") else False
-        if isinstance(node, ast.FunctionDef) and (is_public or file_name == "torch.py" and node.name[0] != "_"):
+        names = listed if file_name.startswith("torch") else ccn.__all__
+        is_public = node.name in names if hasattr(node, "name") else False
+        if is_public and file_name.startswith("torch"):
+            seen.add(node.name)
+            assert ast.get_docstring(node), f"{file_name}: {node.name} has no description"
+        if isinstance(node, ast.FunctionDef) and is_public:
             check(f"{file_name}: {node.name}", node)
         if isinstance(node, ast.ClassDef) and is_public:
             for own in node.body:
                 if isinstance(own, ast.FunctionDef) and (own.name[0] != "_" or own.name in SPECIAL):
                     check(f"{file_name}: {node.name}.{own.name}", own)
-assert checked > 30, checked
+assert checked > 40, checked
+assert seen == set(listed), seen ^ set(listed)
 
 # Annotations name what there is, and public attributes are among them.
 for name in ccn.__all__:

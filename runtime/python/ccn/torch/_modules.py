@@ -1,0 +1,195 @@
+"""Modules whose forward and backward are programs. Where a program does not fit, they compute the same by PyTorch's own
+operations and torch.distributed's collectives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, List, Optional, Sequence, Union
+
+import torch
+import torch.distributed
+
+from .._compiler import compile as compile_program
+from .._program import Program
+from . import texts
+from ._operators import register
+from ._shared import element_of, program_for, rank_and_size, target_of
+
+
+def _all_reduce(value, group):
+    total = value.detach().clone(memory_format=torch.contiguous_format)
+    if rank_and_size(group)[1] > 1:
+        torch.distributed.all_reduce(total, group=group)
+    return total
+
+
+class _Sum(torch.autograd.Function):
+    """The sum of what ranks have, which all get; so each has the sum's gradient."""
+
+    @staticmethod
+    def forward(ctx, value, group):
+        return _all_reduce(value, group)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
+class _Gather(torch.autograd.Function):
+    """The rows of all ranks, of which each may have another number; and the sum of gradients' own rows."""
+
+    @staticmethod
+    def forward(ctx, rows, counts, group):
+        rank = rank_and_size(group)[0]
+        ctx.begin, ctx.count, ctx.group = sum(counts[:rank]), counts[rank], group
+        whole = rows.new_zeros((sum(counts), *rows.shape[1:]))
+        whole[ctx.begin:ctx.begin + ctx.count] = rows.detach()
+        return _all_reduce(whole, group)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return _all_reduce(gradient, ctx.group)[ctx.begin:ctx.begin + ctx.count], None, None
+
+
+class _Scatter(torch.autograd.Function):
+    """The own rows of the sum of what ranks have; and the gradients of all rows."""
+
+    @staticmethod
+    def forward(ctx, whole, counts, group):
+        rank = rank_and_size(group)[0]
+        ctx.begin, ctx.counts, ctx.group = sum(counts[:rank]), counts, group
+        return _all_reduce(whole, group)[ctx.begin:ctx.begin + counts[rank]].contiguous()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        whole = gradient.new_zeros((sum(ctx.counts), *gradient.shape[1:]))
+        whole[ctx.begin:ctx.begin + gradient.shape[0]] = gradient
+        return _all_reduce(whole, ctx.group), None, None
+
+
+def _counts(rows, group):
+    """How many rows each rank has."""
+    rank, size = rank_and_size(group)
+    counts = torch.zeros(size, dtype=torch.int64, device=rows.device)
+    counts[rank] = rows.shape[0]
+    return _all_reduce(counts, group).tolist()
+
+
+class _Module(torch.nn.Module):
+    """A module that has a pair of programs for each of some sizes, the forward one and the backward one."""
+
+    def __init__(self, group):
+        super().__init__()
+        self.group = group
+        self.rank, self.size = rank_and_size(group)
+        self._pairs, self._operators = {}, {}
+
+    @property
+    def programs(self) -> List[Program]:
+        """The programs, for ccn.torch.join."""
+        return [program for pair in self._pairs.values() for program in pair]
+
+    def _compile(self, compile, text, name, sizes, params, target, schedule):
+        for tokens in sizes if target is not None else ():
+            options = {"mesh": {"tp": self.size}, "params": {"T": tokens, **params}, "target": target}
+            self._pairs[tokens] = (
+                program_for(compile, text, program=name, schedule=schedule, **options),
+                program_for(compile, text, program=name + "_backward", schedule=None, **options))
+
+    def _operator(self, tokens):
+        """The operator for so many tokens, which is registered when it is first needed, after join."""
+        if tokens not in self._operators:
+            forward, backward = self._pairs[tokens]
+            name = f"ccn_torch::{forward.name}_{forward.hash[:16]}_{self.rank}"
+            self._operators[tokens] = register(forward, name, backward=backward)
+        return self._operators[tokens]
+
+    def _sizes_of(self, name, shape):
+        """For how many tokens there is a program in which this rank's part of an argument has this shape."""
+        for tokens, (forward, _) in self._pairs.items():
+            if forward.argument(name).part(self.rank).shape == tuple(shape):
+                return tokens
+        return None
+
+
+class TensorParallelMLP(_Module):
+    """gelu(x w1) w2, as a transformer's feed-forward layer, under tensor and sequence parallelism: each rank of a process
+    group has its own tokens, and a slice of the weights, and gets its tokens' results. Collectives are part of the
+    programs that compute it.
+
+    hidden, ffn  the sizes of a token and of what is between the products
+    tokens       how many tokens all ranks have together, of which each has ceil(tokens / ranks), the last ones fewer; or
+                 several such numbers
+    group        of torch.distributed; by default all ranks. The mesh has one axis, "tp"
+    compile      what compiles the programs, as ccn.compile does
+
+    Before its first call, ccn.torch.join(module, ...) makes the ranks' team. x and the result have the shape [own tokens,
+    hidden]. w1 is [hidden, own columns], w2 is [own columns, hidden]; load_whole() sets them from whole matrices. For
+    other numbers of tokens, and on GPUs older than sm_80, PyTorch's operations compute the same.
+    """
+
+    def __init__(self, hidden: int, ffn: int, tokens: Union[int, Sequence[int]], group: Any = None, *,
+                 dtype: torch.dtype = torch.float32, device: Any = None, schedule: Optional[str] = None,
+                 compile: Callable[..., Program] = compile_program) -> None:
+        super().__init__(group)
+        width = math.ceil(ffn / self.size)
+        self._columns = slice(min(width * self.rank, ffn), min(width * (self.rank + 1), ffn))
+        own = self._columns.stop - self._columns.start
+        self.w1 = torch.nn.Parameter(torch.empty(hidden, own, dtype=dtype, device=device))
+        self.w2 = torch.nn.Parameter(torch.empty(own, hidden, dtype=dtype, device=device))
+        # As torch.nn.Linear.
+        with torch.no_grad():
+            self.w1.uniform_(-1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
+            self.w2.uniform_(-1 / math.sqrt(ffn), 1 / math.sqrt(ffn))
+        sizes = [tokens] if isinstance(tokens, int) else list(tokens)
+        self._compile(compile, texts.tensor_parallel_mlp(element_of(dtype)), "mlp", sizes, {"H": hidden, "F": ffn},
+                      target_of(device), schedule)
+
+    @torch.no_grad()
+    def load_whole(self, w1: torch.Tensor, w2: torch.Tensor) -> None:
+        """Takes this rank's slices of whole matrices, [hidden, ffn] and [ffn, hidden]."""
+        self.w1.copy_(w1[:, self._columns])
+        self.w2.copy_(w2[self._columns])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        tokens = self._sizes_of("x", x.shape)
+        if tokens is not None:
+            return self._operator(tokens)(x.contiguous(), self.w1, self.w2)[0]
+        counts = _counts(x, self.group)
+        rows = _Gather.apply(x, counts, self.group)
+        part = torch.nn.functional.gelu(rows @ self.w1) @ self.w2
+        return _Scatter.apply(part, counts, self.group)
+
+
+class AllReduceRMSNorm(_Module):
+    """What follows a product whose sum is pending, in a transformer under tensor parallelism: x is summed over the ranks and
+    added to the residual stream, whose rows are normalized. One kernel does all of it.
+
+    hidden   the size of a token
+    tokens   how many tokens there are; or several such numbers
+    eps      is added to the mean of the squares
+    group    of torch.distributed; by default all ranks. The mesh has one axis, "tp"
+    compile  what compiles the programs, as ccn.compile does
+
+    Before its first call, ccn.torch.join(module, ...) makes the ranks' team. module(x, residual) returns the normalized rows
+    and the new residual stream, both [tokens, hidden], the same on all ranks. For other numbers of tokens, and on GPUs
+    older than sm_80, PyTorch's operations compute the same.
+    """
+
+    def __init__(self, hidden: int, tokens: Union[int, Sequence[int]], group: Any = None, *, eps: float = 1e-6,
+                 dtype: torch.dtype = torch.float32, device: Any = None, schedule: Optional[str] = "oneshot",
+                 compile: Callable[..., Program] = compile_program) -> None:
+        super().__init__(group)
+        self.eps = float(eps)
+        self.weight = torch.nn.Parameter(torch.ones(hidden, dtype=dtype, device=device))
+        sizes = [tokens] if isinstance(tokens, int) else list(tokens)
+        self._compile(compile, texts.all_reduce_rms_norm(element_of(dtype), self.eps), "all_reduce_rms_norm", sizes,
+                      {"H": hidden}, target_of(device), schedule)
+
+    def forward(self, x: torch.Tensor, residual: torch.Tensor) -> Any:
+        tokens = self._sizes_of("x", x.shape)
+        if tokens is not None:
+            y, stream = self._operator(tokens)(x.contiguous(), residual.contiguous(), self.weight)
+            return y, stream
+        stream = residual + _Sum.apply(x, self.group)
+        return torch.nn.functional.rms_norm(stream, (stream.shape[-1],), self.weight, self.eps), stream

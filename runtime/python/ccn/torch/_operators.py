@@ -1,0 +1,133 @@
+"""Programs as operators of PyTorch, with gradients that other programs compute."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Any, Optional, Union
+
+import torch
+
+from .._executor import Executor
+from .._program import Program
+from ._gradients import Gradients
+
+# What each name was registered for.
+_registered = {}
+
+
+def _number_type(element):
+    return "bool" if element.name == "bool" else "float" if element.packing or element.narrow else "int"
+
+
+def _schema(parameters, results):
+    """The operator's type, as PyTorch writes it: "(Tensor g, Tensor(a0!) p, float lr) -> Tensor"."""
+    texts = []
+    for argument, name in parameters:
+        if argument.is_value:
+            kind = _number_type(argument.element)
+        else:
+            kind = f"Tensor(a{len(texts)}!)" if argument.kind == "inout" else "Tensor"
+            kind += "[]" if argument.is_scattered else ""
+        texts.append(f"{kind} {name}")
+    returned = "Tensor" if len(results) == 1 else "(" + ", ".join(["Tensor"] * len(results)) + ")"
+    return f"({', '.join(texts)}) -> {returned}"
+
+
+class Registration:
+    """An operator, what it runs, what that is, and what its gradients are; None if it has none."""
+
+    def __init__(self, runner, program, rank, gradients):
+        self.runner, self.program, self.operator, self.gradients = runner, program, None, gradients
+        of_gradients = gradients and gradients.program.hash
+        self.identity = program.hash, program.target, rank, of_gradients
+
+    def __call__(self, *values):
+        return self.runner(*values)
+
+
+def registration_of(operator):
+    """What an operator that register has returned was registered for."""
+    for made in _registered.values():
+        if made.operator is operator:
+            return made
+    raise TypeError(f"expected an operator that ccn.torch.register has returned, found {operator!r}")
+
+
+def _check_name(name):
+    if not isinstance(name, str):
+        raise TypeError(f"expected a name 'namespace::name', found {type(name).__name__}")
+    if not re.fullmatch(r"[A-Za-z_]\w*::[A-Za-z_]\w*", name, re.ASCII):
+        raise ValueError(f"expected a name 'namespace::name', found {name!r}")
+    namespace, _, own = name.partition("::")
+    if name not in _registered and hasattr(getattr(torch.ops, namespace), own):
+        raise ValueError(f"expected a name that is no operator's yet, found {name!r}")
+
+
+def _executor_of(runner):
+    if not isinstance(runner, (Program, Executor)):
+        raise TypeError(f"expected a ccn.Program or a ccn.Executor, found {type(runner).__name__}")
+    return runner.executor() if isinstance(runner, Program) else runner
+
+
+def register(runner: Union[Program, Executor], name: str, backward: Optional[Union[Program, Executor]] = None) -> Any:
+    """Registers a program under a name, "namespace::name", and returns the operator.
+
+    The operator takes the program's arguments in their order, tensors, lists of them for scattered ones, and numbers,
+    writes its inouts and returns its results. torch.compile and CUDA graphs take it as they take PyTorch's own.
+
+    A name is one package's, for one rank: registering another one under it is a ValueError, as is the name of an
+    operator that others have made. What is registered again, such as a package that was loaded anew, is what the
+    operator runs from then on.
+
+    runner is a Program, which then runs as its own calls do: it has one rank, or ccn.join has made a team with it. Or
+    an Executor, for the rank that it is on; ranks that are threads need an operator each. Tensors are checked as the
+    runner's call checks them. Numbers are part of what torch.compile compiles for, and of captured graphs.
+
+    backward is the program that computes gradients, on the same mesh; without it the operator is not differentiable. Of
+    the forward program, which then has no inouts, it takes what it needs by name: its arguments, its results, and for
+    each result `y` the gradient `grad_y`. It returns `grad_x` for each argument `x` that has a gradient. Types are
+    checked here:
+
+        what it takes by the name of an argument or result has that one's type and layout,
+        a gradient has the type of what it is the gradient of, and its layout, with two exceptions: the gradient of a
+        value that is partial(sum) is replicated, and grad_x of a replicated argument may be partial(sum): each rank then
+        has a summand, and the caller adds them, as data parallelism does anyway,
+        a result of floats whose gradient it does not take is one that it takes itself: it was saved for it, and is not
+        differentiable.
+    """
+    executor = _executor_of(runner)
+    program = executor.program
+    _check_name(name)
+    gradients = None
+    if backward is not None:
+        of_backward = _executor_of(backward)
+        if of_backward.rank != executor.rank:
+            raise ValueError(f"program '{of_backward.program.name}': expected rank {executor.rank}, as of program "
+                             f"'{program.name}', found {of_backward.rank}")
+        gradients = Gradients(program, of_backward.program)
+    made = Registration(runner, program, executor.rank, gradients)
+    before = _registered.get(name)
+    if before is not None:
+        if before.identity != made.identity:
+            raise ValueError(f"{name!r} is registered for another program, or another rank; expected another name")
+        if backward is not None:
+            register(backward, name + "_backward")
+        before.runner, before.program = runner, program
+        return before.operator
+    if gradients is not None:
+        gradients.operator = register(backward, name + "_backward")
+    arguments = [argument for argument in program.arguments if argument.kind != "result"]
+    results = [argument for argument in program.arguments if argument.kind == "result"]
+    # Python's keywords cannot be names in a schema.
+    names = [argument.name + "_" * keyword.iskeyword(argument.name) for argument in arguments]
+    written = [name for argument, name in zip(arguments, names) if argument.kind == "inout"]
+
+    schema = _schema(list(zip(arguments, names)), results)
+    # What it calls has to be a function.
+    made.operator = torch.library.custom_op(name, lambda *values: made(*values), mutates_args=written, schema=schema)
+    made.operator.register_fake(executor.shapes_of_call)
+    if gradients is not None:
+        made.operator.register_autograd(gradients.compute, setup_context=gradients.save)
+    _registered[name] = made
+    return made.operator

@@ -1,0 +1,111 @@
+"""Optimizers whose step is one program: the sum of the gradients over the ranks, the update of slices of the parameters, and
+the gathering of what was updated."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Iterable, List, Optional, Tuple
+
+import torch
+
+from .._compiler import compile as compile_program
+from .._program import Program
+from . import texts
+from ._shared import element_of, program_for, rank_and_size, target_of
+
+
+class FusedAdamW(torch.optim.Optimizer):
+    """AdamW with data parallelism: all ranks of a process group have the parameters, each has gradients of its own, whose
+    mean counts, and a slice of the two moments (ZeRO-1). A step is one program, which reads and writes gradients and
+    parameters where they are.
+
+    params, lr, betas, eps, weight_decay
+             as torch.optim.AdamW's. Of a group, all parameters have one dtype (f32, f16 or bf16) and are on one device
+    max_norm the gradients' mean is scaled so that its norm is at most this; None leaves it. `grad_norms` has the norms that
+             it had in the last step, one for each group of parameters
+    group    of torch.distributed; by default all ranks. The mesh has one axis, "dp"
+    compile  what compiles the programs, as ccn.compile does
+
+    Before the first step, ccn.torch.join(optimizer, ...) makes the ranks' team. Every parameter needs a gradient in every
+    step. Moments are f32, and of a rank only: state_dict() is that of a rank. Results are those of torch.optim.AdamW on the
+    gradients' mean, but for rounding.
+    """
+
+    def __init__(self, params: Iterable[Any], lr: float = 1e-3, betas: Tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-8, weight_decay: float = 1e-2, *, max_norm: Optional[float] = None, group: Any = None,
+                 schedule: Optional[str] = "fused", compile: Callable[..., Program] = compile_program) -> None:
+        if not (lr >= 0 and eps >= 0 and weight_decay >= 0 and all(0 <= beta < 1 for beta in betas)):
+            raise ValueError(f"expected lr, eps and weight_decay from 0 and betas from 0 below 1, found {lr}, {eps}, "
+                             f"{weight_decay}, {tuple(betas)}")
+        if max_norm is not None and not max_norm > 0:
+            raise ValueError(f"expected max_norm above 0, or None, found {max_norm}")
+        self._rank, self._size = rank_and_size(group)
+        self._schedule, self._compile, self._max_norm = schedule, compile, max_norm
+        self._programs, self.grad_norms = [], []
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+
+    @property
+    def programs(self) -> List[Program]:
+        """The programs, one for each group of parameters, for ccn.torch.join."""
+        return list(self._programs)
+
+    def add_param_group(self, param_group: Any) -> None:
+        super().add_param_group(param_group)
+        group = self.param_groups[-1]
+        parameters = group["params"]
+        kinds = {(p.dtype, p.device) for p in parameters}
+        if len(kinds) > 1:
+            raise ValueError("expected parameters of one dtype on one device in each group, found " +
+                             ", ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds)))
+        (dtype, device), = kinds
+        element, target = element_of(dtype, ("f32", "f16", "bf16")), target_of(device)
+        if target is None:
+            raise ValueError(f"expected parameters on the CPU or a GPU from sm_80 on, found {device}")
+        count = sum(p.numel() for p in parameters)
+        text = texts.fused_adamw(element, element, self._max_norm is not None)
+        program = program_for(self._compile, text, program="adamw", schedule=self._schedule, target=target,
+                              mesh={"dp": self._size}, params={"N": count})
+        self._programs.append(program)
+        shape = program.argument("exp_avg").part(self._rank).shape
+        group["step"] = 0
+        for name in ("exp_avg", "exp_avg_sq"):
+            group[name] = torch.zeros(shape, dtype=torch.float32, device=device)
+
+    def _tensors_of(self, group):
+        gradients = [p.grad for p in group["params"]]
+        missing = [i for i, gradient in enumerate(gradients) if gradient is None]
+        if missing:
+            raise ValueError(f"expected a gradient of every parameter, found none of parameter {missing[0]} of a group of "
+                             f"{len(gradients)}")
+        return gradients, list(group["params"]), group["exp_avg"], group["exp_avg_sq"]
+
+    @torch.no_grad()
+    def bind(self) -> None:
+        """On GPUs, lets the other ranks access gradients and parameters where they are, rather than copies that each step
+        makes. All ranks call this, after a backward; from then on gradients stay where they are:
+        zero_grad(set_to_none=False). Groups of one number of parameters cannot be bound, as they share a program."""
+        for program, group in zip(self._programs, self.param_groups):
+            if self._programs.count(program) > 1:
+                raise ValueError("expected groups with different numbers of parameters, found two with the same")
+            program.executor().bind(*self._tensors_of(group))
+
+    @torch.no_grad()
+    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
+        """One step; all ranks make it."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        # Before any is updated.
+        tensors = [self._tensors_of(group) for group in self.param_groups]
+        norms = []
+        for program, group, own in zip(self._programs, self.param_groups, tensors):
+            step, lr, (beta1, beta2) = group["step"] + 1, float(group["lr"]), group["betas"]
+            numbers = [lr / (1 - beta1 ** step), 1 - lr * group["weight_decay"], beta1, 1 - beta1, beta2, 1 - beta2,
+                       math.sqrt(1 - beta2 ** step), group["eps"]]
+            if self._max_norm is not None:
+                numbers.append(self._max_norm)
+            norms.append(program(*own, *numbers))
+            group["step"] = step
+        self.grad_norms = norms if self._max_norm is not None else []
+        return loss

@@ -1,0 +1,106 @@
+"""The programs of ccn.torch's modules and optimizers, as texts. They need no PyTorch."""
+
+# The slope of gelu, whose normal distribution is gelu(x) / x.
+_GELU_SLOPE = "fn gelu_slope(x) = select(x == 0, 0.5, gelu(x) / x) + x * exp(x * x * -0.5) * 0.3989422804014327"
+
+
+def tensor_parallel_mlp(element):
+    """gelu(x w1) w2 under tensor and sequence parallelism, and its gradients. Products and the slope of gelu are computed
+    in the element type and in f32 at least."""
+    narrow = element not in ("f32", "f64")
+    wide = (lambda value: f"cast({value}, f32)") if narrow else (lambda value: value)
+    back = (lambda value: f"cast({value}, {element})") if narrow else (lambda value: value)
+    slope = f"{wide('matmul(rows, transpose(w2))')} * gelu_slope({wide('pre')})"
+    return f"""
+mesh m (tp = 1)
+param T = 1
+param H = 1
+param F = 1
+
+{_GELU_SLOPE}
+
+program mlp(x: {element}[T, H] sliced(0), w1: {element}[H, F] sliced(1), w2: {element}[F, H] sliced(0)) {{
+  let tokens = all_gather(x)
+  let pre = matmul(tokens, w1)
+  let part = matmul(gelu(pre), w2)
+  let y = reduce_scatter(sum, part, 0)
+  return y, pre
+}}
+
+program mlp_backward(x: {element}[T, H] sliced(0), w1: {element}[H, F] sliced(1), w2: {element}[F, H] sliced(0),
+                     pre: {element}[T, F] sliced(1), grad_y: {element}[T, H] sliced(0)) {{
+  let tokens = all_gather(x)
+  let rows = all_gather(grad_y)
+  let grad_w2 = matmul(transpose(gelu(pre)), rows)
+  let grad_pre = {back(slope)}
+  let grad_w1 = matmul(transpose(tokens), grad_pre)
+  let grad_x = reduce_scatter(sum, matmul(grad_pre, transpose(w1)), 0)
+  return grad_x, grad_w1, grad_w2
+}}
+"""
+
+
+def all_reduce_rms_norm(element, eps):
+    """Adds what ranks have of x to the residual stream and normalizes its rows, and the gradients of that."""
+    wide = "f64" if element == "f64" else "f32"
+    return f"""
+mesh m (tp = 1)
+param T = 1
+param H = 1
+
+program all_reduce_rms_norm(x: {element}[T, H] partial(sum), residual: {element}[T, H], weight: {element}[H]) {{
+  let total = all_reduce(sum, x)
+  let stream = residual + total
+  let y = rms_norm(stream, weight, {eps!r})
+  return y, stream
+}}
+
+schedule oneshot for all_reduce_rms_norm {{
+  fuse total, stream, y
+}}
+
+program all_reduce_rms_norm_backward(stream: {element}[T, H], weight: {element}[H], grad_y: {element}[T, H],
+                                     grad_stream: {element}[T, H]) {{
+  let rows = cast(stream, {wide})
+  let grad = cast(grad_y, {wide})
+  let inverse = reshape(rsqrt(mean(rows * rows, 1) + {eps!r}), [T, 1])
+  let normed = rows * inverse
+  let scaled = grad * cast(weight, {wide})
+  let along = reshape(mean(scaled * normed, 1), [T, 1])
+  let grad_x = cast(cast(grad_stream, {wide}) + inverse * (scaled - normed * along), {element})
+  let grad_residual = grad_x
+  let grad_weight = cast(sum(grad * normed, 0), {element})
+  return grad_x, grad_residual, grad_weight
+}}
+"""
+
+
+def fused_adamw(gradients, parameters, clips):
+    """A step of AdamW, as torch.optim.AdamW takes it, on gradients and parameters in lists of tensors; ranks keep slices of
+    the two moments. With `clips`, gradients are scaled so that their norm is max_norm at most."""
+    # Rests are 1 - beta, which f32 would round; `kept` is 1 - lr * decay, and `root` that of the second moment's correction.
+    grad = "let length = norm(raw)\n  let grad = raw * min(max_norm / (length + 1e-6), 1)" if clips else "let grad = raw"
+    old, new = ("p", "next") if parameters == "f32" else ("cast(p, f32)", f"cast(next, {parameters})")
+    return f"""
+mesh m (dp = 1)
+param N = 1
+
+program adamw(g: {gradients}[N] local scattered, inout p: {parameters}[N] scattered, inout exp_avg: f32[N] sliced(0),
+              inout exp_avg_sq: f32[N] sliced(0), step_size: f32, kept: f32, beta1: f32, rest1: f32, beta2: f32, rest2: f32,
+              root: f32, eps: f32{", max_norm: f32" if clips else ""}) {{
+  let avg = all_reduce(sum, g) / dp
+  let raw = cast(avg, f32)
+  {grad}
+  exp_avg <- beta1 * exp_avg + rest1 * grad
+  exp_avg_sq <- beta2 * exp_avg_sq + rest2 * grad * grad
+  let next = {old} * kept - step_size * exp_avg / (sqrt(exp_avg_sq) / root + eps)
+  p <- {new}
+{"  return length" if clips else ""}
+}}
+
+schedule fused for adamw {{
+  let (rs, ag) = split avg
+  let (part, agp) = reorder ag after p
+  fuse rs, part, agp
+}}
+"""

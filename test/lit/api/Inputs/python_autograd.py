@@ -1,0 +1,320 @@
+"""Gradients by backward programs, DTensors, modules and the optimizer, on a stand-in for PyTorch.
+
+    python_autograd.py FOLDER
+"""
+
+import os
+import subprocess
+import sys
+
+from python_util import fresh, np, refused
+
+import torch
+from torch.distributed.tensor import DeviceMesh, DTensor, Partial, Replicate, Shard
+
+import ccn
+import ccn.torch
+from ccn.torch import texts
+
+RANKS, T, H, F = 2, 5, 3, 7
+numbers = np.random.default_rng(1)
+
+
+def gelu_mlp(x, w1, w2):
+    from math import erf
+    pre = x @ w1
+    return (pre * (1 + np.vectorize(erf)(pre / np.sqrt(2))) / 2) @ w2
+
+
+def rms_norm(x, residual, weight, eps):
+    stream = residual + x
+    return stream / np.sqrt((stream * stream).mean(1, keepdims=True) + eps) * weight, stream
+
+
+def slopes(function, values, weights, step=1e-6):
+    """The gradients of the sum of results, each with its weights, by differences."""
+    found = []
+    for value in values:
+        slope = np.zeros_like(value)
+        for at in np.ndindex(*value.shape):
+            kept, ends = value[at], []
+            for sign in (1, -1):
+                value[at] = kept + sign * step
+                results = function(*values)
+                results = results if isinstance(results, tuple) else (results,)
+                ends.append(sum((result * weight).sum() for result, weight in zip(results, weights)))
+            value[at], slope[at] = kept, (ends[0] - ends[1]) / (2 * step)
+        found.append(slope)
+    return found
+
+
+def close(found, wanted, tolerance=1e-6):
+    found = found.array if isinstance(found, torch.Tensor) else found
+    assert found.shape == wanted.shape and np.abs(found - wanted).max() <= tolerance, (found, wanted)
+
+
+def part(program, name, rank, whole):
+    offset, shape = program.argument(name).part(rank)
+    return torch.Tensor(whole[tuple(slice(o, o + s) for o, s in zip(offset, shape))].copy(), torch.float64)
+
+
+def check_gradients():
+    """Of the programs of the modules, in f64, on ranks that are threads; against differences."""
+    sizes = {"T": T, "H": H, "F": F}
+    mlp, mlp_backward = (ccn.compile(texts.tensor_parallel_mlp("f64"), program=name, mesh={"tp": RANKS}, params=sizes)
+                         for name in ("mlp", "mlp_backward"))
+    x, w1, w2, grad_y = (numbers.standard_normal(shape) for shape in ((T, H), (H, F), (F, H), (T, H)))
+    x[0] = 0
+    wanted = slopes(gelu_mlp, [x, w1, w2], [grad_y])
+    with ccn.Team(mlp, mlp_backward) as team:
+        operators = [ccn.torch.register(mlp.on(team, rank), f"tests::mlp{rank}", backward=mlp_backward.on(team, rank))
+                     for rank in range(RANKS)]
+
+        def run(rank):
+            values = [part(mlp, name, rank, whole) for name, whole in (("x", x), ("w1", w1), ("w2", w2))]
+            grads = [part(mlp, "y", rank, grad_y), part(mlp, "pre", rank, np.ones((T, F)))]
+            y, pre = operators[rank](*values)
+            close(y, part(mlp, "y", rank, gelu_mlp(x, w1, w2)).array)
+            found, constant = operators[rank].differentiate(values, grads)
+            for gradient, name, whole in zip(found, ("x", "w1", "w2"), wanted):
+                close(gradient, part(mlp, name, rank, whole).array)
+            # Only y has a gradient.
+            assert len(constant) == 1 and constant[0].shape == pre.shape
+
+        team.run(run)
+        check_dtensors(team, mlp, operators, x, w1, w2)
+
+    norm, norm_backward = (ccn.compile(texts.all_reduce_rms_norm("f64", 1e-3), program="all_reduce_rms_norm" + end,
+                                       mesh={"tp": RANKS}, params={"T": T, "H": H}) for end in ("", "_backward"))
+    x, residual, weight = (numbers.standard_normal(shape) for shape in ((T, H), (T, H), H))
+    weights = [numbers.standard_normal((T, H)) for _ in range(2)]
+    wanted = slopes(lambda *values: rms_norm(*values, 1e-3), [x, residual, weight], weights)
+    with ccn.Team(norm, norm_backward) as team:
+        def run(rank):
+            operator = ccn.torch.register(norm.on(team, rank), f"tests::norm{rank}",
+                                          backward=norm_backward.on(team, rank))
+            # Of x each rank has a summand.
+            values = [torch.Tensor(value, torch.float64) for value in ((1 / 4 + rank / 2) * x, residual, weight)]
+            # What is not contiguous is made so.
+            grads = [torch.Tensor(np.asfortranarray(value), torch.float64) for value in weights]
+            for found, want in zip(operator.differentiate(values, grads)[0], wanted):
+                close(found, want)
+
+        team.run(run)
+
+
+def check_dtensors(team, mlp, operators, x, w1, w2):
+    meshes = [DeviceMesh((RANKS,), ("tp",), rank) for rank in range(RANKS)]
+    assert ccn.torch.mesh(meshes[0]) == {"tp": RANKS}
+
+    def run(rank):
+        call = ccn.torch.with_dtensors(operators[rank], meshes[rank])
+        values = [DTensor(part(mlp, name, rank, whole), meshes[rank], placements, whole.shape) for name, whole, placements
+                  in (("x", x, [Shard(0)]), ("w1", w1, [Shard(1)]), ("w2", w2, [Shard(0)]))]
+        y, pre = call(*values)
+        assert y.placements == (Shard(0),) and y.shape == (T, H) and pre.placements == (Shard(1),), y.placements
+        close(y.local, part(mlp, "y", rank, gelu_mlp(x, w1, w2)).array)
+        assert all(value.grad_placements == value.placements for value in values)
+        team.meet(rank)
+        # What is wrong is said before anything runs, so ranks need not agree.
+        if rank == 1:
+            where = "program 'mlp': argument 'x': "
+            with refused(TypeError, where + "expected a DTensor, found Tensor"):
+                call(values[0].local, *values[1:])
+            values[0].placements = (Replicate(),)
+            with refused(ValueError, where + "expected placements [Shard(dim=0)], as of f64[5, 3] sliced(0, tp), found "
+                         "[Replicate()]; expected redistribute() before"):
+                call(*values)
+            values[0].placements, values[0].whole = (Shard(0),), (T + 1, H)
+            with refused(ValueError, where + "expected shape [5, 3], found [6, 3]"):
+                call(*values)
+            values[0].device_mesh = meshes[0]
+            with refused(ValueError, where + "expected a DTensor on"):
+                call(*values)
+            with refused(TypeError, "program 'mlp': expected 3 arguments, found 2"):
+                call(*values[1:])
+
+    team.run(run)
+    with refused(ValueError, "expected a DeviceMesh of {'tp': 2}, found {'dp': 2}"):
+        ccn.torch.with_dtensors(operators[0], DeviceMesh((2,), ("dp",), 0))
+    with refused(ValueError, "expected rank 0 of the team at its row-major place in the DeviceMesh, found rank 1"):
+        ccn.torch.with_dtensors(operators[0], meshes[1])
+    with refused(TypeError, "expected an operator that ccn.torch.register has returned"):
+        ccn.torch.with_dtensors(mlp, meshes[0])
+    with refused(ValueError, "expected a DeviceMesh with mesh_dim_names"):
+        ccn.torch.mesh(DeviceMesh((2,), None, 0))
+    layouts = ccn.compile("mesh m (dp = 2, tp = 2)\nprogram p(x: f32[4] partial(max, tp), y: f32[4, 4] sliced(1, dp) "
+                          "sliced(0, tp), z: f32[8] sliced(0, dp) sliced(0, tp), u: f32[8] sliced(0, tp) sliced(0, dp),"
+                          " v: f32 local(dp)) {\n  let r = 2 * y\n  return r\n}\n")
+    assert [ccn.torch.placements_of(layouts.argument(name)) for name in "xyz"] == [
+        (Replicate(), Partial("max")), (Shard(1), Shard(0)), (Shard(0), Shard(0))]
+    with refused(ValueError, "argument 'u': expected a dimension that is cut by axes in the mesh's order"):
+        ccn.torch.placements_of(layouts.argument("u"))
+    with refused(ValueError, "argument 'v': f32 local(dp) is no DTensor, as ranks hold different values"):
+        ccn.torch.placements_of(layouts.argument("v"))
+
+
+# What the forward one is, the backward one, and what is said of that.
+WRONG = [
+    ("x: f32[4] sliced(0)", "let y = 2 * x", "y", "grad_y: f32[4] sliced(0)", "let grad_x = 2 * grad_y", "grad_x", None),
+    ("x: f32[4]", "let y = 2 * x", "y", "grad_y: f32[4] sliced(0)", "let grad_x = 2 * grad_y", "grad_x",
+     "'grad_y': expected the layout replicated on dp, as 'y' is f32[4], found sliced(0) on dp"),
+    ("x: f32[4]", "let y = slice(x, 0, dp)", "y", "grad_y: f32[4] sliced(0)", "let grad_x = all_gather(grad_y)", "grad_x",
+     None),
+    ("x: f32[4]", "let y = 2 * x", "y", "grad_y: f32[4], x: f64[4]", "let grad_x = 2 * grad_y", "grad_x",
+     "'x': expected the elements and shape of 'x', f32[4], found f64[4]"),
+    ("x: f32[4]", "let y = 2 * x", "y", "grad_y: f32[4], z: f32[4]", "let grad_x = z * grad_y", "grad_x",
+     "argument 'z': expected the name of an argument or result of 'forward', or 'grad_' and that of a result"),
+    ("x: f32[4]", "let y = 2 * x", "y", "grad_y: f32[4]", "let slope = 2 * grad_y", "slope",
+     "result 'slope': expected 'grad_' and the name of an argument of 'forward'"),
+    ("x: i32[4]", "let y = cast(x, f32)", "y", "grad_y: f32[4]", "let grad_x = grad_y * 2", "grad_x",
+     "result 'grad_x': 'x' is i32[4], which has no gradient"),
+    ("x: f32[4]", "let y = 2 * x", "y", "x: f32[4]", "let grad_x = 2 * x", "grad_x",
+     "expected an argument 'grad_y', or 'y' if that is only saved, found neither"),
+    ("inout x: f32[4]", "x <- 2 * x", "", "x: f32[4]", "let grad_x = 2 * x", "grad_x",
+     "argument 'x' of 'forward' is written; expected programs without such arguments"),
+    ("x: f32[4] partial(sum)", "let y = all_reduce(sum, x)", "y", "grad_y: f32[4]", "let grad_x = 2 * grad_y", "grad_x", None),
+    ("x: f32[4] partial(max)", "let y = all_reduce(max, x)", "y", "grad_y: f32[4]", "let grad_x = 2 * grad_y", "grad_x",
+     "'x' is f32[4] partial(max, dp), which has no gradient"),
+    # Summands of the gradient of a replicated argument.
+    ("x: f32[4], w: f32[2, 4] sliced(0)", "let y = x * sum(all_gather(w), 0)", "y",
+     "grad_y: f32[4], w: f32[2, 4] sliced(0)", "let grad_x = sum(grad_y * w, 0)", "grad_x", None),
+]
+
+
+def check_refusals():
+    def program(name, arguments, line, returned):
+        end = f"  return {returned}\n" if returned else ""
+        return ccn.compile(f"mesh m (dp = 2)\nprogram {name}({arguments}) {{\n  {line}\n{end}}}\n")
+
+    for number, (arguments, line, result, taken, back, returned, text) in enumerate(WRONG):
+        forward, backward = program("forward", arguments, line, result), program("backward", taken, back, returned)
+        with ccn.Team(forward, backward) as team:
+            def register():
+                return ccn.torch.register(forward.on(team, 0), f"tests::wrong{number}", backward=backward.on(team, 0))
+
+            if text is None:
+                register()
+                continue
+            with refused(ValueError, "program 'backward', as the backward of 'forward'", text):
+                register()
+            # Nothing was registered.
+            assert not hasattr(torch.ops.tests, f"wrong{number}") and not hasattr(torch.ops.tests, f"wrong{number}_backward")
+    with refused(TypeError, "expected a ccn.Program or a ccn.Executor, found str"):
+        ccn.torch.register("program", "tests::text")
+    one = ccn.compile("mesh m (dp = 1)\nprogram backward(grad_y: f32[4]) {\n  let grad_x = 2 * grad_y\n  return grad_x\n}\n")
+    two = program("forward", "x: f32[4]", "let y = 2 * x", "y")
+    with ccn.Team(two) as team:
+        with refused(ValueError, "expected mesh {'dp': 2}, found {'dp': 1}"):
+            ccn.torch.register(two.on(team, 0), "tests::meshes", backward=one)
+
+
+def adamw(parameters, gradients, steps, lr, betas, eps, decay, max_norm):
+    """torch.optim.AdamW, in f64, after torch.nn.utils.clip_grad_norm_."""
+    first, second, norms = [0] * len(parameters), [0] * len(parameters), []
+    for step in range(1, steps + 1):
+        norm = np.sqrt(sum((gradient * gradient).sum() for gradient in gradients))
+        norms.append(norm)
+        scale = 1 if max_norm is None else min(max_norm / (norm + 1e-6), 1)
+        for i, gradient in enumerate(gradients):
+            gradient = gradient * scale
+            first[i] = betas[0] * first[i] + (1 - betas[0]) * gradient
+            second[i] = betas[1] * second[i] + (1 - betas[1]) * gradient * gradient
+            root = np.sqrt(second[i] / (1 - betas[1] ** step)) + eps
+            parameters[i] = parameters[i] * (1 - lr * decay) - lr / (1 - betas[0] ** step) * first[i] / root
+    return parameters, norms
+
+
+def check_ranks():
+    """A process of a group: join, modules and the optimizer."""
+    rank, size = int(os.environ["FAKE_RANK"]), int(os.environ["FAKE_SIZE"])
+    before = dict(os.environ)
+    rng = np.random.default_rng(2)
+    shapes = [(3, 2), (), (7,)]
+    starts = [rng.standard_normal(shape) for shape in shapes]
+    slopes_of = [[rng.standard_normal(shape) for shape in shapes] for _ in range(size)]
+    parameters = [torch.nn.Parameter(torch.Tensor(start.copy())) for start in starts]
+    plain, clipped = (ccn.torch.FusedAdamW([{"params": parameters}], lr=0.1, weight_decay=0.3, betas=(0.8, 0.95),
+                                           max_norm=max_norm) for max_norm in (None, 1.5))
+    mlp, twin = (ccn.torch.TensorParallelMLP(H, F, [T, 2 * T], dtype=torch.float64) for _ in range(2))
+    norm = ccn.torch.AllReduceRMSNorm(H, T, eps=1e-3, dtype=torch.float64)
+    # Modules that are alike share programs.
+    assert len(mlp.programs) == 4 and all(a is b for a, b in zip(mlp.programs, twin.programs))
+    wrong = ccn.compile("mesh m (dp = 4)\nprogram p(x: f32[4]) {\n  let y = 2 * x\n  return y\n}\n")
+    with refused(ccn.ArgumentError, f"program 'p' has 4 ranks; expected {size}, as the process group has"):
+        ccn.torch.join(mlp, wrong)
+    with refused(TypeError, "expected a ccn.Program, or what has `programs`, found int"):
+        ccn.torch.join(1)
+    team = ccn.torch.join(mlp, twin, norm, plain, clipped, time_limit=60)
+    assert (team.rank, team.size) == (rank, size) and dict(os.environ) == before
+
+    x, w1, w2 = (rng.standard_normal(shape) for shape in ((T, H), (H, F), (F, H)))
+    for module in (mlp, twin):
+        module.load_whole(*(torch.Tensor(value, torch.float64) for value in (w1, w2)))
+    for tokens, module in ((T, mlp), (2 * T, mlp), (T, twin)):
+        whole = np.resize(x, (tokens, H))
+        forward = module.programs[0 if tokens == T else 2]
+        y = module(part(forward, "x", rank, whole))
+        close(y, part(forward, "y", rank, gelu_mlp(whole, w1, w2)).array)
+    residual = rng.standard_normal((T, H))
+    for found, want in zip(norm(torch.Tensor(x / size, torch.float64), torch.Tensor(residual, torch.float64)),
+                           rms_norm(x, residual, np.ones(H), 1e-3)):
+        close(found, want)
+
+    mean = [sum(of_rank[i] for of_rank in slopes_of) / size for i in range(len(shapes))]
+    for optimizer, max_norm in ((plain, None), (clipped, 1.5)):
+        for parameter, start, slope in zip(parameters, starts, slopes_of[rank]):
+            parameter.array[...], parameter.grad = start, torch.Tensor(slope)
+        want, norms = adamw(list(starts), mean, 3, 0.1, (0.8, 0.95), 1e-8, 0.3, max_norm)
+        optimizer.bind()
+        assert optimizer.step(lambda: "loss") == "loss"
+        optimizer.step()
+        assert optimizer.step() is None
+        for parameter, value in zip(parameters, want):
+            close(parameter, value, 1e-5)
+        assert optimizer.param_groups[0]["step"] == 3
+        if max_norm is None:
+            assert optimizer.grad_norms == []
+        else:
+            close(optimizer.grad_norms[0], np.array(norms[-1]), 1e-5)
+    kept, parameters[1].grad = parameters[1].grad, None
+    with refused(ValueError, "expected a gradient of every parameter, found none of parameter 1 of a group of 3"):
+        plain.step()
+    parameters[1].grad = torch.Tensor(np.zeros(()), torch.float64)
+    with refused(TypeError, "argument 'g': expected elements of f32, found f64"):
+        plain.step()
+    assert plain.param_groups[0]["step"] == 3
+    for options, text in (({"lr": -1}, "expected lr, eps and weight_decay from 0"),
+                          ({"max_norm": 0}, "expected max_norm above 0")):
+        with refused(ValueError, text):
+            ccn.torch.FusedAdamW(parameters, **options)
+    with refused(ValueError, "expected parameters of one dtype on one device in each group, found torch.float32 on cpu, "
+                 "torch.float64 on cpu"):
+        ccn.torch.FusedAdamW([parameters[0], torch.Tensor([1], torch.float64)])
+    with refused(ValueError, "expected a dtype that is f32, f16, bf16 in ccn, found torch.float64"):
+        ccn.torch.FusedAdamW([torch.Tensor([1], torch.float64)])
+    team.close()
+    print(f"rank {rank} is right")
+
+
+def main():
+    folder, = sys.argv[1:]
+    if "FAKE_RANK" in os.environ:
+        check_ranks()
+        return
+    fresh(folder)
+    check_refusals()
+    check_gradients()
+    for size in (1, 2, 3):
+        os.makedirs(f"group{size}")
+        ranks = [subprocess.Popen([sys.executable, os.path.abspath(__file__), folder], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True,
+                                  env={**os.environ, "FAKE_GROUP": os.path.abspath(f"group{size}"), "FAKE_RANK": str(rank),
+                                       "FAKE_SIZE": str(size)}) for rank in range(size)]
+        for rank, process in enumerate(ranks):
+            said = process.communicate(timeout=200)[0]
+            assert process.returncode == 0 and said == f"rank {rank} is right\n", said
+    print("right")
+
+
+main()
