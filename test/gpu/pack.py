@@ -10,6 +10,7 @@ tests of GPUs in `tests`, and the example's application.
 
 import argparse
 import concurrent.futures
+import importlib.util
 import json
 import math
 import os
@@ -159,6 +160,35 @@ def synthesized(topology, ranks):
                       "schedule chosen for synthesized {", *choices, "}", ""])
 
 
+def of_modules(folder):
+    """The programs of ccn.torch's modules and optimizer, which training.py asks for by these names."""
+    spec = importlib.util.spec_from_file_location("texts", f"{ROOT}/runtime/python/ccn/torch/texts.py")
+    texts = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(texts)
+
+    def write(name, text):
+        with open(f"{folder}/torch-{name}.ccn", "w") as out:
+            out.write(text)
+        return f"{folder}/torch-{name}.ccn"
+
+    for element in ("f64", "f32", "bf16"):
+        mlp = write(f"mlp-{element}", texts.tensor_parallel_mlp(element))
+        norm = write(f"norm-{element}", texts.all_reduce_rms_norm(element, 1e-6))
+        for ranks in (1, 2, 4):
+            for tokens, hidden, ffn in ((5, 3, 7), (128, 64, 192)):
+                for end in ("", "_backward"):
+                    schedule = [] if end else ["--schedule", "oneshot"]
+                    yield (f"mlp{end}-{element}-{tokens}-{ranks}", mlp, {"tp": ranks},
+                           [f"-DT={tokens}", f"-DH={hidden}", f"-DF={ffn}", "--program", f"mlp{end}"])
+                    yield (f"all_reduce_rms_norm{end}-{element}-{tokens}-{ranks}", norm, {"tp": ranks},
+                           [f"-DT={tokens}", f"-DH={hidden}", "--program", f"all_reduce_rms_norm{end}", *schedule])
+    for element in ("f32", "bf16"):
+        for kind, clips in (("adamw", False), ("adamw-clips", True)):
+            file = write(f"{kind}-{element}", texts.fused_adamw(element, element, clips))
+            for ranks in (1, 2, 4):
+                yield (f"{kind}-{element}-2540-{ranks}", file, {"dp": ranks}, ["-DN=2540", "--schedule", "fused"])
+
+
 def cases(folder):
     """Every case: name, file, options, kind, and number of ranks."""
     def case(name, file, options, mesh, kind="check", **more):
@@ -242,6 +272,8 @@ def cases(folder):
             yield tuned("adam", f"{bench}/adam.ccn", f"-DN={2 ** lg}", 2 ** lg)
             yield tuned("lamb", f"{bench}/lamb.ccn", f"-DN={2 ** lg}", 2 ** lg)
     # What the scripts in Python run.
+    for name, file, mesh, options in of_modules(folder):
+        yield case(f"torch-{name}", file, options, mesh, "python")
     yield case("bound", f"{HERE}/step.ccn", ["-DN=20000003", "--schedule", "fused"], {"dp": 2}, "python")
     for ranks in (1, 2, 4):
         yield case(f"step-{ranks}", f"{HERE}/step.ccn", [], {"dp": ranks}, "python")
@@ -294,7 +326,7 @@ def pack(folder, packages, options):
         for case in packed:
             archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
-    for script in ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "prepare.py", "replays.py", "killed.py",
+    for script in ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "training.py", "prepare.py", "replays.py", "killed.py",
                    "device.py", "shared.py"):
         shutil.copy(f"{HERE}/{script}", folder)
     built = os.path.dirname(os.path.abspath(options.bin))

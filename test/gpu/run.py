@@ -110,6 +110,7 @@ def run_tests(folder, ranks, replays):
         packages = [f"{folder}/replay-{name}-{number}.ccnpkg" for name in ("ll", "two_shot", "norm", "adam")]
         launch = ["-m", "torch.distributed.run", "--nproc-per-node", str(number)]
         if number <= ranks:
+            commands.append([*python, *launch, f"{folder}/training.py", folder, "cuda"])
             commands.append([*python, *launch, f"{folder}/replays.py", *packages, "--replays", str(replays)])
     failed = 0
     for command in commands:

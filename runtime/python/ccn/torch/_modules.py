@@ -82,7 +82,8 @@ class _Module(torch.nn.Module):
         super().__init__()
         self.group = group
         self.rank, self.size = rank_and_size(group)
-        self._pairs, self._operators = {}, {}
+        # By the number of tokens; and that, by the shape of x on this rank.
+        self._pairs, self._operators, self._tokens = {}, {}, {}
 
     @property
     def programs(self) -> List[Program]:
@@ -95,6 +96,14 @@ class _Module(torch.nn.Module):
             self._pairs[tokens] = (
                 program_for(compile, text, program=name, schedule=schedule, **options),
                 program_for(compile, text, program=name + "_backward", schedule=None, **options))
+            self._tokens[self._pairs[tokens][0].argument("x").part(self.rank).shape] = tokens
+
+    def _tokens_of(self, x):
+        """For how many tokens this is the rank's part; None for numbers without a program."""
+        for shape, tokens in self._tokens.items():
+            if tuple(x.shape) == shape:
+                return tokens
+        return None
 
     def _operator(self, tokens):
         """The operator for so many tokens, which is registered when it is first needed, after join."""
@@ -103,13 +112,6 @@ class _Module(torch.nn.Module):
             name = f"ccn_torch::{forward.name}_{forward.hash[:16]}_{self.rank}"
             self._operators[tokens] = register(forward, name, backward=backward)
         return self._operators[tokens]
-
-    def _sizes_of(self, name, shape):
-        """For how many tokens there is a program in which this rank's part of an argument has this shape."""
-        for tokens, (forward, _) in self._pairs.items():
-            if forward.argument(name).part(self.rank).shape == tuple(shape):
-                return tokens
-        return None
 
 
 class TensorParallelMLP(_Module):
@@ -152,7 +154,7 @@ class TensorParallelMLP(_Module):
         self.w2.copy_(w2[self._columns])
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        tokens = self._sizes_of("x", x.shape)
+        tokens = self._tokens_of(x)
         if tokens is not None:
             return self._operator(tokens)(x.contiguous(), self.w1, self.w2)[0]
         counts = _counts(x, self.group)
@@ -187,9 +189,8 @@ class AllReduceRMSNorm(_Module):
                       {"H": hidden}, target_of(device), schedule)
 
     def forward(self, x: torch.Tensor, residual: torch.Tensor) -> Any:
-        tokens = self._sizes_of("x", x.shape)
+        tokens = self._tokens_of(x)
         if tokens is not None:
-            y, stream = self._operator(tokens)(x.contiguous(), residual.contiguous(), self.weight)
-            return y, stream
+            return self._operator(tokens)(x.contiguous(), residual.contiguous(), self.weight)
         stream = residual + _Sum.apply(x, self.group)
         return torch.nn.functional.rms_norm(stream, (stream.shape[-1],), self.weight, self.eps), stream

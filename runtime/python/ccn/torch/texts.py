@@ -4,13 +4,18 @@
 _GELU_SLOPE = "fn gelu_slope(x) = select(x == 0, 0.5, gelu(x) / x) + x * exp(x * x * -0.5) * 0.3989422804014327"
 
 
+def _casts(element):
+    """What makes an expression one of at least 32 bits, and what makes it one of the element type again."""
+    if element in ("f32", "f64"):
+        return str, str
+    return (lambda value: f"cast({value}, f32)"), (lambda value: f"cast({value}, {element})")
+
+
 def tensor_parallel_mlp(element):
     """gelu(x w1) w2 under tensor and sequence parallelism, and its gradients. Products and the slope of gelu are computed
     in the element type and in f32 at least."""
-    narrow = element not in ("f32", "f64")
-    wide = (lambda value: f"cast({value}, f32)") if narrow else (lambda value: value)
-    back = (lambda value: f"cast({value}, {element})") if narrow else (lambda value: value)
-    slope = f"{wide('matmul(rows, transpose(w2))')} * gelu_slope({wide('pre')})"
+    wide, back = _casts(element)
+    slope = f"{wide('grad_hidden')} * gelu_slope({wide('pre')})"
     return f"""
 mesh m (tp = 1)
 param T = 1
@@ -32,17 +37,23 @@ program mlp_backward(x: {element}[T, H] sliced(0), w1: {element}[H, F] sliced(1)
   let tokens = all_gather(x)
   let rows = all_gather(grad_y)
   let grad_w2 = matmul(transpose(gelu(pre)), rows)
+  let grad_hidden = matmul(rows, transpose(w2))
   let grad_pre = {back(slope)}
   let grad_w1 = matmul(transpose(tokens), grad_pre)
   let grad_x = reduce_scatter(sum, matmul(grad_pre, transpose(w1)), 0)
   return grad_x, grad_w1, grad_w2
+}}
+
+schedule default for mlp_backward {{
+  fuse grad_pre
 }}
 """
 
 
 def all_reduce_rms_norm(element, eps):
     """Adds what ranks have of x to the residual stream and normalizes its rows, and the gradients of that."""
-    wide = "f64" if element == "f64" else "f32"
+    wide, back = _casts(element)
+    rows, grad = wide("stream"), wide("grad_y")
     return f"""
 mesh m (tp = 1)
 param T = 1
@@ -61,16 +72,18 @@ schedule oneshot for all_reduce_rms_norm {{
 
 program all_reduce_rms_norm_backward(stream: {element}[T, H], weight: {element}[H], grad_y: {element}[T, H],
                                      grad_stream: {element}[T, H]) {{
-  let rows = cast(stream, {wide})
-  let grad = cast(grad_y, {wide})
-  let inverse = reshape(rsqrt(mean(rows * rows, 1) + {eps!r}), [T, 1])
-  let normed = rows * inverse
-  let scaled = grad * cast(weight, {wide})
+  let inverse = reshape(rsqrt(mean({rows} * {rows}, 1) + {eps!r}), [T, 1])
+  let normed = {rows} * inverse
+  let scaled = {grad} * {wide("weight")}
   let along = reshape(mean(scaled * normed, 1), [T, 1])
-  let grad_x = cast(cast(grad_stream, {wide}) + inverse * (scaled - normed * along), {element})
+  let grad_x = {back(f"{wide('grad_stream')} + inverse * (scaled - normed * along)")}
   let grad_residual = grad_x
-  let grad_weight = cast(sum(grad * normed, 0), {element})
+  let grad_weight = {back(f"sum({grad} * normed, 0)")}
   return grad_x, grad_residual, grad_weight
+}}
+
+schedule default for all_reduce_rms_norm_backward {{
+  fuse inverse, normed, scaled, along, grad_x
 }}
 """
 

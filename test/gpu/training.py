@@ -1,0 +1,246 @@
+"""Compares ccn.torch's gradients, DTensors, modules and optimizer with PyTorch's own, on ranks that torchrun starts.
+
+    python3 -m torch.distributed.run --nproc-per-node N training.py FOLDER [cuda|cpu]
+
+FOLDER has the packages torch-... that pack.py makes, for N ranks; `-` compiles them, where the compiler is. N is 1, 2
+or 4. It needs PyTorch, the package ccn on PYTHONPATH, and its libccn.
+"""
+
+import os
+import re
+import sys
+
+import torch
+import torch.distributed as dist
+
+import ccn
+import ccn.torch
+
+folder, kind = sys.argv[1], (sys.argv[2:] or ["cuda"])[0]
+SMALL, LARGE = (5, 3, 7), (128, 64, 192)
+# What is checked in each element type.
+CASES = (("f64", SMALL), ("f32", SMALL), ("f32", LARGE), ("bf16", LARGE))
+TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16}
+TOLERANCES = {"f64": 1e-10, "f32": 2e-4, "bf16": 4e-2}
+
+
+def load(text, *, program, mesh, params, target, schedule):
+    """What ccn.compile gives, from the folder."""
+    if folder == "-":
+        return ccn.compile(text, program=program, mesh=mesh, params=params, target=target, schedule=schedule)
+    ranks, = mesh.values()
+    element = re.search(rf"^program {program.replace('_backward', '')}\(\w+: (\w+)\[", text, re.M)[1]
+    kept = program + "-clips" * ("max_norm" in text)
+    size = params.get("T", params.get("N"))
+    return ccn.load(f"{folder}/torch-{kept}-{element}-{size}-{ranks}.ccnpkg", "gpu" if kind == "cuda" else "cpu")
+
+
+class Ranks:
+    """This process, and numbers that all ranks draw alike."""
+
+    def __init__(self):
+        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+        self.device = torch.device("cpu")
+        if kind == "cuda":
+            self.device = torch.device("cuda", int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+            torch.cuda.set_device(self.device)
+        self.generator = torch.Generator().manual_seed(5)
+
+    def draw(self, *shape, dtype=torch.float32):
+        return torch.randn(*shape, generator=self.generator, dtype=torch.float64).to(dtype).to(self.device)
+
+    def own(self, whole, dim):
+        """This rank's slice, as sliced(dim) has it."""
+        width = -(-whole.shape[dim] // self.size)
+        begin = min(width * self.rank, whole.shape[dim])
+        return whole.narrow(dim, begin, min(width, whole.shape[dim] - begin)).contiguous()
+
+
+def same(found, wanted, element, what):
+    scale = max(1.0, wanted.abs().max().item()) if wanted.numel() else 1.0
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape, (what, found.dtype, found.shape, wanted.shape)
+    assert not wanted.numel() or (found - wanted).abs().max().item() <= TOLERANCES[element] * scale, (what, found, wanted)
+
+
+def reference_mlp(x, w1, w2):
+    return torch.nn.functional.gelu(x @ w1) @ w2
+
+
+def of_reference(function, values, weights):
+    """What PyTorch computes of whole values in f64, and the gradients of the results' weighted sum."""
+    values = [value.double().requires_grad_() for value in values]
+    results = function(*values)
+    results = results if isinstance(results, tuple) else (results,)
+    sum((result * weight.double()).sum() for result, weight in zip(results, weights)).backward()
+    return [result.detach() for result in results], [value.grad for value in values]
+
+
+def check_mlp(ranks, module, element, sizes, call=None):
+    tokens, hidden, ffn = sizes
+    dtype = TYPES[element]
+    x, w1, w2, weight = (ranks.draw(*shape, dtype=dtype) for shape in
+                         ((tokens, hidden), (hidden, ffn), (ffn, hidden), (tokens, hidden)))
+    w1, w2 = (value / value.shape[0] ** 0.5 for value in (w1, w2))
+    (want,), slopes = of_reference(reference_mlp, (x, w1, w2), (weight,))
+    module.load_whole(w1, w2)
+    module.zero_grad()
+    own = ranks.own(x, 0).requires_grad_()
+    y = (call or module)(own)
+    (y * ranks.own(weight, 0)).sum().backward()
+    same(y.detach(), ranks.own(want, 0).to(dtype), element, "y")
+    for found, slope, dim, what in zip((own.grad, module.w1.grad, module.w2.grad), slopes, (0, 1, 0), ("x", "w1", "w2")):
+        same(found, ranks.own(slope, dim).to(dtype), element, f"the gradient of {what}")
+    with torch.no_grad():
+        same(module(own), ranks.own(want, 0).to(dtype), element, "y without gradients")
+
+
+def check_norm(ranks, module, element, tokens, hidden):
+    dtype = TYPES[element]
+    summands = [ranks.draw(tokens, hidden, dtype=dtype) for _ in range(ranks.size)]
+    residual, weight = ranks.draw(tokens, hidden, dtype=dtype), ranks.draw(hidden, dtype=dtype)
+    weights = [ranks.draw(tokens, hidden, dtype=dtype) for _ in range(2)]
+
+    def reference(x, residual, weight):
+        stream = residual + x
+        return torch.nn.functional.rms_norm(stream, (hidden,), weight, module.eps), stream
+
+    wants, slopes = of_reference(reference, (sum(part.double() for part in summands), residual, weight), weights)
+    with torch.no_grad():
+        module.weight.copy_(weight)
+    module.zero_grad()
+    own, residual = summands[ranks.rank].clone().requires_grad_(), residual.requires_grad_()
+    results = module(own, residual)
+    sum((result * one).sum() for result, one in zip(results, weights)).backward()
+    for found, want, what in zip(results, wants, ("y", "the stream")):
+        same(found.detach(), want.to(dtype), element, what)
+    for found, slope, what in zip((own.grad, residual.grad, module.weight.grad), slopes, ("x", "residual", "weight")):
+        same(found, slope.to(dtype), element, f"the gradient of {what}")
+
+
+def model_for(ranks, dtype):
+    torch.manual_seed(7)
+    return torch.nn.Sequential(torch.nn.Linear(33, 65), torch.nn.ReLU(), torch.nn.Linear(65, 5)).to(ranks.device, dtype)
+
+
+def check_adamw(ranks, optimizer, model, element, max_norm, bind):
+    dtype = TYPES[element]
+    other = model_for(ranks, torch.float64)
+    theirs = torch.optim.AdamW(other.parameters(), lr=1e-2, weight_decay=0.1)
+    for parameter, twin in zip(model.parameters(), other.parameters()):
+        twin.data.copy_(parameter.data.double())
+    for step in range(4):
+        parts = [[ranks.draw(*p.shape, dtype=dtype) for p in model.parameters()] for _ in range(ranks.size)]
+        for i, (parameter, twin) in enumerate(zip(model.parameters(), other.parameters())):
+            if parameter.grad is None:
+                parameter.grad = torch.empty_like(parameter)
+            parameter.grad.copy_(parts[ranks.rank][i])
+            twin.grad = sum(part[i].double() for part in parts) / ranks.size
+        norm = torch.nn.utils.clip_grad_norm_(other.parameters(), max_norm or 1e9)
+        if bind and step == 1:
+            optimizer.bind()
+        optimizer.step()
+        theirs.step()
+        if max_norm:
+            same(optimizer.grad_norms[0], norm.float(), "bf16" if element == "bf16" else "f32", "the norm")
+    for parameter, twin in zip(model.parameters(), other.parameters()):
+        same(parameter.detach(), twin.detach().to(dtype), element, "a parameter")
+    # What is kept is taken up again.
+    state = optimizer.state_dict()
+    assert state["param_groups"][0]["step"] >= 4
+    optimizer.load_state_dict(state)
+    optimizer.step()
+
+
+def check_dtensors(ranks, module, element):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+
+    tokens, hidden, ffn = SMALL
+    dtype = TYPES[element]
+    device_mesh = init_device_mesh(ranks.device.type, (ranks.size,), mesh_dim_names=("tp",))
+    assert ccn.torch.mesh(device_mesh) == {"tp": ranks.size}
+    x, w1, w2, weight = (ranks.draw(*shape, dtype=dtype) for shape in
+                         ((tokens, hidden), (hidden, ffn), (ffn, hidden), (tokens, hidden)))
+    (want,), slopes = of_reference(reference_mlp, (x, w1, w2), (weight,))
+    values = [distribute_tensor(value, device_mesh, [Shard(dim)]).requires_grad_()
+              for value, dim in ((x, 0), (w1, 1), (w2, 0))]
+    call = ccn.torch.with_dtensors(module._operator(tokens), device_mesh)
+    y, _ = call(*values)
+    assert isinstance(y, DTensor) and y.placements == (Shard(0),) and y.shape == (tokens, hidden)
+    same(y.full_tensor().detach(), want.to(dtype), element, "y as a DTensor")
+    (y * distribute_tensor(weight, device_mesh, [Shard(0)])).sum().full_tensor().backward()
+    for value, slope in zip(values, slopes):
+        same(value.grad.full_tensor(), slope.to(dtype), element, "a gradient as a DTensor")
+    try:
+        call(distribute_tensor(x, device_mesh, [Replicate()]), *values[1:])
+        raise AssertionError("another placement is taken")
+    except ValueError as error:
+        assert "argument 'x': expected placements" in str(error), error
+
+
+def check_alone(ranks, mlp, norm):
+    """What PyTorch's own tests of operators say, of one rank, in f64."""
+    tokens, hidden, ffn = SMALL
+    values = [ranks.draw(*shape, dtype=torch.float64).requires_grad_() for shape in
+              ((tokens, hidden), (hidden, ffn), (ffn, hidden))]
+    operator = mlp._operator(tokens)
+    assert torch.autograd.gradcheck(lambda *given: operator(*given)[0], values)
+    torch.library.opcheck(operator, values)
+    values = [ranks.draw(*shape, dtype=torch.float64).requires_grad_() for shape in
+              ((tokens, hidden), (tokens, hidden), (hidden,))]
+    operator = norm._operator(tokens)
+    assert torch.autograd.gradcheck(operator, values)
+    torch.library.opcheck(operator, values)
+
+
+def main():
+    dist.init_process_group("nccl" if kind == "cuda" else "gloo")
+    ranks = Ranks()
+    options = {"device": ranks.device, "compile": load}
+    mlps = {(element, sizes): ccn.torch.TensorParallelMLP(sizes[1], sizes[2], sizes[0], dtype=TYPES[element], **options)
+            for element, sizes in CASES}
+    norms = {(element, sizes): ccn.torch.AllReduceRMSNorm(sizes[1], sizes[0], dtype=TYPES[element], **options)
+             for element, sizes in CASES}
+    adams = []
+    for element in ("f32", "bf16"):
+        for max_norm in (None, 1.0):
+            model = model_for(ranks, TYPES[element])
+            optimizer = ccn.torch.FusedAdamW(model.parameters(), lr=1e-2, weight_decay=0.1, max_norm=max_norm, compile=load)
+            adams.append((optimizer, model, element, max_norm))
+    team = ccn.torch.join(*mlps.values(), *norms.values(), *(adam[0] for adam in adams))
+    assert (team.rank, team.size) == (ranks.rank, ranks.size)
+
+    for (element, sizes), module in mlps.items():
+        check_mlp(ranks, module, element, sizes)
+        torch._dynamo.reset()
+        compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+        check_mlp(ranks, module, element, sizes, compiled)
+        # PyTorch's own operations, for what there is no program for.
+        kept, module._tokens = module._tokens, {}
+        check_mlp(ranks, module, element, sizes)
+        module._tokens = kept
+    print("the MLP is right", flush=True)
+    for (element, (tokens, hidden, _)), module in norms.items():
+        check_norm(ranks, module, element, tokens, hidden)
+        kept, module._tokens = module._tokens, {}
+        check_norm(ranks, module, element, tokens, hidden)
+        module._tokens = kept
+    print("the norm is right", flush=True)
+    for optimizer, model, element, max_norm in adams:
+        check_adamw(ranks, optimizer, model, element, max_norm, bind=kind == "cuda")
+    print("AdamW is right", flush=True)
+    check_dtensors(ranks, mlps["f32", SMALL], "f32")
+    print("DTensors are right", flush=True)
+    if ranks.size == 1:
+        check_alone(ranks, mlps["f64", SMALL], norms["f64", SMALL])
+        print("gradcheck and opcheck are right", flush=True)
+    if kind == "cuda":
+        torch.cuda.synchronize()
+    team.check()
+    dist.barrier()
+    print(f"rank {ranks.rank} of {ranks.size} is right on {kind}", flush=True)
+    team.close()
+    dist.destroy_process_group()
+
+
+main()
