@@ -272,6 +272,9 @@ def cases(folder):
             yield tuned("adam", f"{bench}/adam.ccn", f"-DN={2 ** lg}", 2 ** lg)
             yield tuned("lamb", f"{bench}/lamb.ccn", f"-DN={2 ** lg}", 2 ** lg)
     # What the scripts in Python run.
+    with open(f"{ROOT}/test/bench/calls.py") as script, open(f"{folder}/calls.ccn", "w") as out:
+        out.write(re.search(r'TEXT = """(.*?)"""', script.read(), re.S)[1])
+    yield case("calls", f"{folder}/calls.ccn", [], {"r": 1}, "python")
     for name, file, mesh, options in of_modules(folder):
         yield case(f"torch-{name}", file, options, mesh, "python")
     yield case("bound", f"{HERE}/step.ccn", ["-DN=20000003", "--schedule", "fused"], {"dp": 2}, "python")
@@ -329,6 +332,7 @@ def pack(folder, packages, options):
     for script in ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "training.py", "prepare.py", "replays.py", "killed.py",
                    "device.py", "shared.py"):
         shutil.copy(f"{HERE}/{script}", folder)
+    shutil.copy(f"{ROOT}/test/bench/calls.py", folder)
     built = os.path.dirname(os.path.abspath(options.bin))
     shutil.copytree(f"{built}/lib/python", f"{folder}/python", dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("__pycache__"))

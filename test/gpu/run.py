@@ -102,7 +102,8 @@ def run_tests(folder, ranks, replays):
     ready = [f"{folder}/{name}-1.ccnpkg" for name in ("step", "replay-ll", "replay-two_shot", "replay-norm", "replay-adam")]
     commands = [[*python, f"{folder}/prepare.py", *ready],
                 [f"{folder}/tests/CcnGpuRunTests", "--gtest_brief=1"], [f"{folder}/tests/CcnApiGpuTests", "--gtest_brief=1"],
-                [f"{folder}/adam-example", "--gpu"], [*python, f"{folder}/operators.py", folder, "cuda"]]
+                [f"{folder}/adam-example", "--gpu"], [*python, f"{folder}/operators.py", folder, "cuda"],
+                [*python, f"{folder}/calls.py", "cuda", "--package", f"{folder}/calls.ccnpkg"]]
     if ranks > 1:
         commands.append([*python, f"{folder}/bound.py", folder, "cuda"])
         commands.append([*python, f"{folder}/killed.py", f"{folder}/replay-adam-{ranks}.ccnpkg"])

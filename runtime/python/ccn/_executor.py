@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional
 from . import _tensors
 from ._elements import encode
 from ._library import Buffer, Buffers, int32, lib
+from ._quick import UNUSUAL, QuickCalls
 
 if TYPE_CHECKING:
     from ._program import Part, Program
@@ -92,6 +93,8 @@ class Executor:
         self._on_gpu = program.target == "gpu"
         self._pointer = None
         self._bound = None
+        # After the first call.
+        self._quick = self._likes = None
 
     @property
     def device(self) -> Optional[int]:
@@ -120,6 +123,10 @@ class Executor:
             self._pointer = pointer.value
 
     def __call__(self, *arguments: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
+        if self._quick is not None and out is None and stream is None:
+            made = self._quick.run(arguments, named)
+            if made is not UNUSUAL:
+                return made
         call = self._collect(arguments, named, stream, values=True)
         results = self._collect_results(call, out)
         self.prepare(call.device)
@@ -130,6 +137,8 @@ class Executor:
             run(self._pointer, call.addresses, len(call.addresses), call.stream)
         for value in call.written:
             _tensors.mark_written(value)
+        if self._quick is None or self._likes is not type(call.like):
+            self._quick, self._likes = QuickCalls.of(self, self._parameters, self._results, call.like), type(call.like)
         return self._returned(results)
 
     def bind(self, *arguments: Any, out: Any = None, **named: Any) -> Any:

@@ -134,6 +134,7 @@ class Program:
         self.arguments = tuple(self._argument(pointer, i) for i in range(info.arguments))
         self._lock = threading.Lock()
         self._own_team = None
+        self._last = None, None
 
     def _argument(self, pointer, index):
         info = ArgumentInfo()
@@ -163,13 +164,20 @@ class Program:
     def executor(self) -> Executor:
         """The Executor that calls of the program use."""
         team = joined_team()
+        # The team whose executor it was last, and that.
+        known, executor = self._last
+        if known is not None and not known.is_closed and (known is team or team is None):
+            return executor
         if team is not None and self in team.programs:
-            return team.executor(self)
+            self._last = team, team.executor(self)
+            return self._last[1]
         if self.ranks == 1:
             with self._lock:
                 if self._own_team is None or self._own_team.is_closed:
                     self._own_team = Team(self)
-                return self._own_team.executor(self, 0)
+                executor = self._own_team.executor(self, 0)
+                self._last = (self._own_team, executor) if team is None else (None, None)
+                return executor
         raise ArgumentError(f"program '{self.name}' has {self.ranks} ranks; expected program.on(team, rank) with a "
                             "ccn.Team, or ccn.join in processes that a launcher started")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
@@ -110,12 +111,22 @@ class ProgramFunction:
         self._function, self._options = function, options
         self._text = inspect.getdoc(function) if _is_program(function.__doc__) else None
         self._lock = threading.Lock()
-        self._signatures, self._programs = {}, {}
+        self._signatures, self._programs, self._by_shapes = {}, {}, {}
         # Says what is wrong with them now, and not at the first call.
         _compiler.Request(**{name: value for name, value in options.items() if name != "run_on"})
 
     def __call__(self, *arguments: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
-        program = self._specialized(arguments, named, is_whole=False)
+        # Of a text that is always the same, the shapes say which program it is. What lists hold has them, too.
+        key = program = None
+        if self._text is not None and not named:
+            key = tuple([getattr(value, "shape", None) or type(value) for value in arguments])
+            with contextlib.suppress(TypeError):
+                program = self._by_shapes.get(key)
+        if program is None:
+            program = self._specialized(arguments, named, is_whole=False)
+            if key is not None and not {list, tuple} & set(map(type, arguments)):
+                with self._lock, contextlib.suppress(TypeError):
+                    self._by_shapes[key] = program
         return program(*arguments, out=out, stream=stream, **named)
 
     def specialize(self, **params: Any) -> CompiledProgram:
@@ -130,6 +141,7 @@ class ProgramFunction:
         """Forgets the programs that were compiled in this process; those that are in use stay as they are."""
         with self._lock:
             self._programs.clear()
+            self._by_shapes.clear()
 
     def _text_for(self, arguments, named):
         if self._text is not None:

@@ -160,6 +160,18 @@ def torch_rank(rank):
     with refused(ValueError, "expected no stream besides PyTorch's current one"):
         executor(own_x, own_y, 0.25, stream=stream())
     assert executor(own_x, own_y, 0.25, stream=streams[rank], out=s) is s
+    # Later calls are checked in another way.
+    assert executor._quick is not None
+    run, ran = executor._quick.run, []
+    executor._quick.run = lambda *values: ran.append(run(*values)) or ran[0]
+    executor.synchronize()
+    own_y.memory.host[...] = y
+    again = executor(own_x, own_y, 0.25)
+    executor.synchronize()
+    part = expected[offset[0]:offset[0] + shape[0]]
+    assert type(again) is TorchTensor and np.array_equal(again.memory.host, part), (again, part)
+    assert again is ran[0] and again is not s and np.array_equal(own_y.memory.host, expected)
+    executor._quick.run = run
     # Tensors of others go by this stream as well.
     mixed = on_gpu(y, rank)
     executor(own_x, mixed, 0.25, out=s)
@@ -173,7 +185,7 @@ def torch_rank(rank):
 
 streams = {}
 sys.modules["torch"] = types.SimpleNamespace(
-    Tensor=TorchTensor, strided="strided", float32="torch.float32", is_grad_enabled=lambda: True,
+    Tensor=TorchTensor, nn=types.SimpleNamespace(Parameter=TorchTensor), _C=None, strided="strided", float32="torch.float32", is_grad_enabled=lambda: True,
     empty=lambda shape, dtype, device: TorchTensor(np.zeros(shape), device.index),
     cuda=types.SimpleNamespace(is_initialized=lambda: True, current_stream=lambda device: types.SimpleNamespace(
         cuda_stream=streams[device])))
