@@ -37,7 +37,7 @@ def microseconds(function, calls, wait, rounds=50):
     return min(times) / calls * 1e6
 
 
-def rows_of(program, tensors, calls):
+def rows_of(program, tensors, calls, compiles):
     """What is called, and what it takes."""
     x, y = tensors
     executor = program.executor()
@@ -55,7 +55,7 @@ def rows_of(program, tensors, calls):
     yield "executor(a, x, y)", microseconds(lambda: executor(2.0, x, y), calls, executor.synchronize)
     yield "executor(a, x=x, y=y)", microseconds(lambda: executor(2.0, x=x, y=y), calls, executor.synchronize)
     yield "program(a, x, y)", microseconds(lambda: program(2.0, x, y), calls, executor.synchronize)
-    if program.target == "cpu":
+    if compiles:
         def axpy(a, x, y):
             pass
 
@@ -80,7 +80,7 @@ def main():
     if not on_gpu and importlib.util.find_spec("numpy"):
         import numpy as np
 
-        for what, time_of in rows_of(program, [np.ones(4, np.float32) for _ in range(2)], options.calls):
+        for what, time_of in rows_of(program, [np.ones(4, np.float32) for _ in range(2)], options.calls, not options.package):
             print(f"NumPy: {what}: {time_of:.1f} us", flush=True)
     spec = importlib.util.find_spec("torch")
     if spec is not None and spec.origin:
@@ -89,7 +89,7 @@ def main():
         from ccn.torch import register
 
         tensors = [torch.ones(4, device=options.kind) for _ in range(2)]
-        for what, time_of in rows_of(program, tensors, options.calls):
+        for what, time_of in rows_of(program, tensors, options.calls, compiles=False):
             print(f"PyTorch: {what}: {time_of:.1f} us", flush=True)
         operator = register(program, "ccn_bench::axpy")
         wait = torch.cuda.synchronize if on_gpu else lambda: None
