@@ -17,7 +17,7 @@ import warnings
 from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_void_p
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
-from . import _cache, _html
+from . import _cache, _cuda, _html
 from ._library import Error, lib, open_library, places, text
 from ._program import Program
 
@@ -325,6 +325,8 @@ class CompiledProgram(Program):
         options.append("--emit=" + _word("kind", kind))
         # These are CUDA's compiler's, which is not part of what kept things are found by.
         is_kept = kind not in ("ptx", "cubin")
+        if not is_kept:
+            _cuda.load()
         output = (run_kept(self._source, options, request.files) if is_kept else run(self._source, options))[0]
         return output if kind in ("package", "lib", "cubin") else text(output)
 

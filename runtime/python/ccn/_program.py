@@ -8,7 +8,7 @@ import threading
 import weakref
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
-from . import _html
+from . import _cuda, _html
 from ._elements import TYPES, ElementType
 from ._executor import Executor
 from ._layouts import AxisState, layout_of
@@ -109,6 +109,8 @@ class Program:
         if target not in _TARGETS:
             raise ValueError(f"expected target 'cpu', 'gpu' or None, found {target!r}")
         pointer = ctypes.c_void_p()
+        if target != "cpu":
+            _cuda.load()
         if isinstance(source, (bytes, bytearray, memoryview)):
             package = bytes(source)
             lib.ccn_program_load_memory(package, len(package), _TARGETS[target], ctypes.byref(pointer))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from ._cuda import library_folders
 from ._library import lib
 
 
@@ -20,8 +21,11 @@ def main() -> int:
     """Becomes the tool that this process was started as."""
     name = os.path.basename(sys.argv[0])
     path = os.path.join(prefix(), "bin", name)
+    # CUDA's libraries that pip has installed come after those that the user names.
+    folders = [*filter(None, [os.environ.get("LD_LIBRARY_PATH")]), *library_folders()]
+    environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(folders)} if folders else os.environ
     try:
-        os.execv(path, [path, *sys.argv[1:]])
+        os.execve(path, [path, *sys.argv[1:]], environment)
     except OSError as error:
         print(f"{name}: cannot start '{path}': {error.strerror}", file=sys.stderr)
     return 1

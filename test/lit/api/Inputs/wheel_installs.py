@@ -97,6 +97,29 @@ for tool in os.listdir(f"{native}/bin"):
         name, _, place = (word.strip() for word in line.partition("=>"))
         assert SYSTEM.fullmatch(name.split()[0]) or f"{native}/lib/" in os.path.normpath(place), (tool, line)
 
+# NVRTC, where pip puts it: from Python and from the tools. (The tests' own writes no PTX that CUDA could read.)
+fake = f"{build}/lib/fake-nvrtc/libnvrtc.so.13"
+GPU = """
+import ccn
+program = ccn.compile("mesh m (r = 1)\\nprogram p(inout x: f32[2]) { x <- x + x }\\n", target="sm_80", run_on="cpu")
+try:
+    print(len(program.emit("ptx")) > 0)
+except ccn.CompileError as error:
+    print(error)
+"""
+if os.path.exists(fake):
+    with open("gpu.ccn", "w") as file:
+        file.write("mesh m (r = 1)\nprogram p(inout x: f32[2]) { x <- x + x }\n")
+    tool = ["venv/bin/cccompile", "gpu.ccn", "--target", "sm_80", "--emit", "ptx"]
+    found = subprocess.run([*hide, *tool], env=CLEAN, capture_output=True, text=True, check=False)
+    without = call(*hide, "venv/bin/python", "-c", GPU)
+    if found.returncode != 0:
+        assert "NVRTC" in found.stderr and "NVRTC" in without, (found, without)
+        os.makedirs(f"{os.path.dirname(os.path.dirname(native))}/nvidia/cu13/lib")
+        shutil.copy(fake, f"{os.path.dirname(os.path.dirname(native))}/nvidia/cu13/lib")
+        assert call(*hide, "venv/bin/python", "-c", GPU) == "True\n"
+        assert call(*hide, *tool)
+
 # The first page of the tutorial.
 call(*hide, sys.executable, f"{source}/test/lit/docs/run_page.py", f"{source}/examples/tutorials/01-layouts.md",
      f"{folder}/page", f"{folder}/venv")
