@@ -11,8 +11,8 @@ import os
 import sys
 from typing import List
 
-# Of which libccn and the compiler open those that they need.
-_NAMES = ("libnvrtc.so.*", "libcublasLt.so.*", "libnccl.so.*")
+# Of which libccn and the compiler open those that they need; NVRTC opens its builtins.
+_NAMES = ("libnvrtc-builtins.so.*", "libnvrtc.so.*", "libcublasLt.so.*", "libnccl.so.*")
 
 
 def library_folders() -> List[str]:

@@ -52,8 +52,14 @@ call(sys.executable, "-m", "venv", "--system-site-packages", "venv")
 call("venv/bin/python", "-m", "pip", "install", f"wheels/{wheel}")
 assert "Version: " + wheel.split("-")[1] in call("venv/bin/python", "-m", "pip", "show", "ccn")
 
-# LLVM is hidden, where this may be done.
-hide = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /usr/lib/llvm-22 && exec "$@"', "sh"]
+# LLVM is hidden, where this may be done, and so is CUDA.
+HIDE = """
+for folder in /usr/lib/llvm-22 /usr/local/cuda*/; do
+  if [ -d "$folder" ]; then mount -t tmpfs none "$(readlink -f "$folder")" || exit 1; fi
+done
+exec "$@"
+"""
+hide = ["unshare", "-rm", "sh", "-c", HIDE, "sh"]
 can_hide = subprocess.run([*hide, "true"], capture_output=True, check=False).returncode == 0
 hide = hide if can_hide else []
 print("LLVM is hidden" if can_hide else "LLVM cannot be hidden here")
@@ -97,28 +103,29 @@ for tool in os.listdir(f"{native}/bin"):
         name, _, place = (word.strip() for word in line.partition("=>"))
         assert SYSTEM.fullmatch(name.split()[0]) or f"{native}/lib/" in os.path.normpath(place), (tool, line)
 
-# NVRTC, where pip puts it: from Python and from the tools. (The tests' own writes no PTX that CUDA could read.)
-fake = f"{build}/lib/fake-nvrtc/libnvrtc.so.13"
+# NVRTC, where pip puts it: from Python and from the tools.
 GPU = """
 import ccn
 program = ccn.compile("mesh m (r = 1)\\nprogram p(inout x: f32[2]) { x <- x + x }\\n", target="sm_80", run_on="cpu")
 try:
-    print(len(program.emit("ptx")) > 0)
+    print("PTX" if ".entry" in program.emit("ptx") else "none")
 except ccn.CompileError as error:
     print(error)
 """
-if os.path.exists(fake):
+nvrtc = glob.glob("/usr/local/cuda/lib64/libnvrtc.so.1[0-9]") + glob.glob("/usr/local/cuda/lib64/libnvrtc-builtins.so.1*")
+if can_hide and len(nvrtc) == 2:
     with open("gpu.ccn", "w") as file:
         file.write("mesh m (r = 1)\nprogram p(inout x: f32[2]) { x <- x + x }\n")
-    tool = ["venv/bin/cccompile", "gpu.ccn", "--target", "sm_80", "--emit", "ptx"]
-    found = subprocess.run([*hide, *tool], env=CLEAN, capture_output=True, text=True, check=False)
-    without = call(*hide, "venv/bin/python", "-c", GPU)
-    if found.returncode != 0:
-        assert "NVRTC" in found.stderr and "NVRTC" in without, (found, without)
-        os.makedirs(f"{os.path.dirname(os.path.dirname(native))}/nvidia/cu13/lib")
-        shutil.copy(fake, f"{os.path.dirname(os.path.dirname(native))}/nvidia/cu13/lib")
-        assert call(*hide, "venv/bin/python", "-c", GPU) == "True\n"
-        assert call(*hide, *tool)
+    tool = [*hide, "venv/bin/cccompile", "gpu.ccn", "--target", "sm_80", "--emit", "ptx"]
+    call(*tool, code=1)
+    assert "cannot open NVRTC" in call(*hide, "venv/bin/python", "-c", GPU)
+    place = f"{os.path.dirname(os.path.dirname(native))}/nvidia/cu13/lib"
+    os.makedirs(place)
+    for library in nvrtc:
+        shutil.copy(library, place)
+    assert call(*hide, "venv/bin/python", "-c", GPU) == "PTX\n"
+    assert ".entry" in call(*tool)
+    print("with NVRTC")
 
 # The first page of the tutorial.
 call(*hide, sys.executable, f"{source}/test/lit/docs/run_page.py", f"{source}/examples/tutorials/01-layouts.md",
