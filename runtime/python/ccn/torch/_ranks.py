@@ -81,7 +81,7 @@ def join(*things: Any, group: Any = None, time_limit: float = 0, runs_at_once: i
     Otherwise it is ccn.join.
     """
     programs = _programs_of(things)
-    if not torch.distributed.is_initialized():
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         several = [program for program in programs if program.ranks > 1]
         if several:
             raise ArgumentError(f"program '{several[0].name}' has {several[0].ranks} ranks; expected "

@@ -1,9 +1,10 @@
 """Gradients by backward programs, DTensors, modules and the optimizer, on a stand-in for PyTorch.
 
-    python_autograd.py FOLDER
+    python_autograd.py FOLDER SOURCE
 """
 
 import os
+import re
 import subprocess
 import sys
 
@@ -297,17 +298,36 @@ def check_ranks():
     print(f"rank {rank} is right")
 
 
+def check_texts(source):
+    """What the guide and the tutorial show, of one rank."""
+    with open(os.path.join(source, "runtime", "python", "README.md")) as file:
+        guide = re.search(r"```\n(program square\(.*?)```", file.read(), re.S)[1]
+    with open(os.path.join(source, "examples", "tutorials", "train.py")) as file:
+        tutorial = re.search(r'SQUARED_RELU = """(.*?)"""', file.read(), re.S)[1]
+    x, weight = numbers.standard_normal((4, 3)), numbers.standard_normal((4, 3))
+    for name, text, params, function in (
+            ("square", "mesh m (r = 1)\nparam N = 1\n" + guide, {"N": 12}, np.square),
+            ("squared_relu", tutorial, {"T": 4, "F": 3}, lambda value: np.maximum(value, 0) ** 2)):
+        forward, backward = (ccn.compile(text, program=name + end, params=params) for end in ("", "_backward"))
+        operator = ccn.torch.register(forward, f"tests::{name}", backward=backward)
+        value, weights = (one.reshape(forward.argument("x").shape) for one in (x, weight))
+        close(operator(torch.Tensor(value)), function(value), 1e-5)
+        found, _ = operator.differentiate([torch.Tensor(value)], [torch.Tensor(weights)])
+        close(found[0], slopes(function, [value], [weights])[0], 1e-4)
+
+
 def main():
-    folder, = sys.argv[1:]
+    folder, source = sys.argv[1:]
     if "FAKE_RANK" in os.environ:
         check_ranks()
         return
     fresh(folder)
     check_refusals()
     check_gradients()
+    check_texts(source)
     for size in (1, 2, 3):
         os.makedirs(f"group{size}")
-        ranks = [subprocess.Popen([sys.executable, os.path.abspath(__file__), folder], stdout=subprocess.PIPE,
+        ranks = [subprocess.Popen([sys.executable, os.path.abspath(__file__), folder, source], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True,
                                   env={**os.environ, "FAKE_GROUP": os.path.abspath(f"group{size}"), "FAKE_RANK": str(rank),
                                        "FAKE_SIZE": str(size)}) for rank in range(size)]
