@@ -8,11 +8,12 @@ is unusual about it, or wrong.
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 import sys
 from typing import Any, NamedTuple, Optional
 
-from ._library import lib
+from ._library import Buffer, Buffers, lib
 
 _byte_of, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 # What a call is that goes the other way.
@@ -28,11 +29,13 @@ class _Number(NamedTuple):
 
 
 class _Tensor(NamedTuple):
-    """A rank's part: its dtype in the library whose tensors are passed, and whether the program writes it."""
+    """A rank's part: its dtype in the library whose tensors are passed, and whether the program writes it. Of a scattered
+    argument it is one of the tensors, whose shape may be any, and `count` is how many elements all have together."""
 
     dtype: Any
-    shape: tuple
+    shape: Optional[tuple]
     is_written: bool
+    count: Optional[int] = None
 
 
 class _Numpy:
@@ -43,7 +46,9 @@ class _Numpy:
         self.dtype_of = lambda element: None if element.numpy[0] == "V" else numpy.dtype(element.numpy)
 
     def address(self, value, expected):
-        if type(value) is not self._array or value.dtype is not expected.dtype or value.shape != expected.shape:
+        if type(value) is not self._array or value.dtype is not expected.dtype:
+            return None
+        if expected.shape is not None and value.shape != expected.shape:
             return None
         if not value.flags.c_contiguous:
             return None
@@ -55,6 +60,10 @@ class _Numpy:
 
     def begin(self):
         return None
+
+    @staticmethod
+    def count(value):
+        return value.size
 
     def allocate(self, expected):
         return self._empty(expected.shape, expected.dtype)
@@ -81,8 +90,14 @@ class _Torch:
             return self._raw_stream(self._device.index)
         return self._torch.cuda.current_stream(self._device.index).cuda_stream
 
+    @staticmethod
+    def count(value):
+        return value.numel()
+
     def address(self, value, expected):
-        if type(value) not in self._types or value.dtype is not expected.dtype or value.shape != expected.shape:
+        if type(value) not in self._types or value.dtype is not expected.dtype:
+            return None
+        if expected.shape is not None and value.shape != expected.shape:
             return None
         if value.device != self._device or value.layout is not self._strided or not value.is_contiguous():
             return None
@@ -127,7 +142,7 @@ class QuickCalls:
     def of(executor, parameters, results, like) -> Optional[QuickCalls]:
         """Calls with tensors like this one; None if all go the other way."""
         library = _library_of(like)
-        if library is None or any(slot.argument.is_scattered for slot in parameters):
+        if library is None:
             return None
         expected, numbers = [], 0
         for slot in parameters:
@@ -140,12 +155,30 @@ class QuickCalls:
                 types = (float, int) if element.packing else (int,)
                 expected.append(_Number(struct.Struct(code).pack_into, 8 * numbers, types))
                 numbers += 1
+            elif slot.argument.is_scattered:
+                count = math.prod(slot.shape)
+                expected.append(_Tensor(library.dtype_of(element), None if count else (0,), slot.is_written, count))
             else:
                 expected.append(_Tensor(library.dtype_of(element), slot.shape, slot.is_written))
         made = [_Tensor(library.dtype_of(slot.argument.element), slot.shape, True) for slot in results]
-        if any(isinstance(one, _Tensor) and (one.dtype is None or 0 in one.shape) for one in expected + made):
+        if any(isinstance(one, _Tensor) and (one.dtype is None or 0 in (one.shape or ())) for one in expected + made):
             return None
         return QuickCalls(executor, library, expected, made, [slot.argument.name for slot in parameters])
+
+    def _list(self, values, expected):
+        """What is passed for a scattered argument; None if something is unusual."""
+        library, found, total = self._library, [], 0
+        if type(values) is not list and type(values) is not tuple:
+            return None
+        for value in values:
+            address = library.address(value, expected)
+            if address is None:
+                return None
+            count = library.count(value)
+            total += count
+            found.append((address, count))
+        # The structure keeps the array that it points to.
+        return Buffers((Buffer * len(found))(*found), len(found)) if total == expected.count else None
 
     def run(self, arguments, named):
         """Runs the program, and returns what a call does; UNUSUAL if nothing was done."""
@@ -159,10 +192,19 @@ class QuickCalls:
                 return UNUSUAL
         if len(arguments) != len(self._parameters):
             return UNUSUAL
-        library, addresses, written = self._library, [], []
+        library, addresses, written, lists = self._library, [], [], []
         stream, numbers = library.begin(), self._numbers()
         base = ctypes.addressof(numbers)
         for value, expected in zip(arguments, self._parameters):
+            if type(expected) is _Tensor and expected.count is not None:
+                listed = self._list(value, expected)
+                if listed is None:
+                    return UNUSUAL
+                lists.append(listed)
+                addresses.append(_address_of(listed))
+                if expected.is_written:
+                    written += value
+                continue
             if type(expected) is _Tensor:
                 address = library.address(value, expected)
                 if address is None:

@@ -54,17 +54,22 @@ def check(a=2, k=-3, u=2**63, **named):
 
 check()
 assert executor._quick is not None
-ran = []
-quick = executor._quick.run
 
 
-def counted(*values):
-    made = quick(*values)
-    ran.append(made is not ccn._quick.UNUSUAL)
-    return made
+def count_quick(executor):
+    """A list that gets whether each call to come is one of the quick ones."""
+    quick, ran = executor._quick.run, []
+
+    def counted(*values):
+        made = quick(*values)
+        ran.append(made is not ccn._quick.UNUSUAL)
+        return made
+
+    executor._quick.run = counted
+    return ran
 
 
-executor._quick.run = counted
+ran = count_quick(executor)
 check()
 check(a=2.5)
 check(h=0.5)
@@ -119,6 +124,52 @@ for arguments, named in (((2,), {}), ((2,) * 7, {}), (tuple(good.values()), {"a"
                          ((), {**good, "b": 1})):
     with refused(TypeError, "program 'every'"):
         executor(*arguments, **named)
+
+# Lists of tensors.
+LISTS = """
+mesh m (r = 1)
+
+program step(g: f32[7] scattered, inout p: f32[7] scattered, lr: f32) {
+  p <- p - lr * g
+}
+"""
+step = ccn.compile(LISTS).executor()
+
+
+def lists():
+    return [tensor((2, 2)), tensor((3,))], [tensor((3,), value=4), tensor(()), tensor((3, 1))]
+
+
+def check_lists(p):
+    g, kept = lists()[0], [values_of(one).copy() for one in p]
+    step(g, p, 0.5)
+    for found, before in zip(p, kept):
+        assert np.array_equal(values_of(found), before - 0.5)
+        assert kind == "numpy" or found.version == 1
+
+
+check_lists(lists()[1])
+ran = count_quick(step)
+check_lists(lists()[1])
+check_lists(tuple(lists()[1]))
+assert ran == [True] * 2, ran
+strided = np.ones(6, "float32")[::2]
+strided = strided if kind == "numpy" else torch.Tensor(strided)
+for name, value in ((0, tensor((7,))), (0, 1.0), (0, [tensor((6,))]), (0, [tensor((7,)), tensor((1,))]), (0, []), (1, [1.0]),
+                    (1, [tensor((4,)), tensor((3,), "float64")]), (0, [tensor((4,)), tensor((3,), "float16")]),
+                    (0, [tensor((4,)), strided])):
+    said = []
+    for is_quick in (True, False):
+        given, kept = [*lists(), 0.5], step._quick
+        given[name] = value
+        step._quick = kept if is_quick else None
+        try:
+            step(*given)
+            said.append([values_of(one).tolist() for one in given[1]])
+        except (TypeError, ValueError) as error:
+            said.append((type(error), str(error)))
+        step._quick = kept
+    assert said[0] == said[1], said
 
 # A program's calls follow the team: after it is closed there is another.
 assert program(2, -3, 2**63, tensor(value=3), tensor(), 0.5)[0].shape == (3, 2)
