@@ -109,8 +109,6 @@ class Program:
         if target not in _TARGETS:
             raise ValueError(f"expected target 'cpu', 'gpu' or None, found {target!r}")
         pointer = ctypes.c_void_p()
-        if target != "cpu":
-            _cuda.load()
         if isinstance(source, (bytes, bytearray, memoryview)):
             package = bytes(source)
             lib.ccn_program_load_memory(package, len(package), _TARGETS[target], ctypes.byref(pointer))
@@ -127,6 +125,8 @@ class Program:
         self.signature = text(info.signature)
         self.hash = text(info.hash)
         self.target = "cpu" if info.target == _TARGETS["cpu"] else "gpu"
+        if self.target == "gpu":
+            _cuda.load()
         self.mesh = {text(info.mesh[i].name): info.mesh[i].size for i in range(info.mesh_axes)}
         self.ranks = info.ranks
         self.handle = ProgramHandle(pointer.value, f"program '{self.name}'")

@@ -70,8 +70,9 @@ files += [os.path.join("torch", path) for path in sorted(os.listdir(os.path.join
           if path.endswith(".py")]
 seen = set()
 for file_name in files:
+    # In the language of the oldest Python that is served.
     with open(os.path.join(package_folder, file_name)) as file:
-        body = ast.parse(file.read()).body
+        body = ast.parse(file.read(), feature_version=(3, 8)).body
     for node in body:
         names = listed if file_name.startswith("torch") else ccn.__all__
         is_public = node.name in names if hasattr(node, "name") else False
