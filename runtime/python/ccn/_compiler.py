@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -332,11 +333,14 @@ class CompiledProgram(Program):
 
     def _repr_html_(self) -> str:
         # What shows a program raises nothing: a file of schedules may be gone, and IR has no such text.
-        try:
-            shown, schedule = self.emit("layouts"), self.explain() if self.schedule else None
-        except Error:
-            shown, schedule = self.text, None
-        return _html.of_program(self, shown, schedule)
+        shown = {"text": self.text, "schedule": None, "kernels": None}
+        with contextlib.suppress(Error):
+            shown["text"] = self.emit("layouts")
+        with contextlib.suppress(Error):
+            shown["schedule"] = self.explain() if self.schedule else None
+        with contextlib.suppress(Error):
+            shown["kernels"] = self.emit("kernels")
+        return _html.of_program(self, **shown)
 
 
 def compile(source: Union[str, os.PathLike], mesh: Optional[Mapping[str, int]] = None,

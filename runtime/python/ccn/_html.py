@@ -13,9 +13,13 @@ def _table(program):
     return "<table>" + "".join(rows) + "</table>"
 
 
-def of_program(program, text=None, schedule=None):
-    """A heading and what the arguments are; and, if they are known, the text with its layouts and what the schedule
-    did."""
+def _folded(summary, text):
+    return f"<details><summary>{summary}</summary><pre>{html.escape(text)}</pre></details>"
+
+
+def of_program(program, text=None, schedule=None, kernels=None):
+    """A heading and what the arguments are; and, if they are known, the text with its layouts, what the schedule did, and
+    the kernels for GPUs."""
     mesh = ", ".join(f"{axis} = {size}" for axis, size in program.mesh.items())
     heading = f"program <b>{html.escape(program.name)}</b>"
     if program.schedule:
@@ -25,5 +29,7 @@ def of_program(program, text=None, schedule=None):
     if text is not None:
         parts.append(f"<pre>{html.escape(text)}</pre>")
     if schedule:
-        parts.append(f"<details><summary>what the schedule did</summary><pre>{html.escape(schedule)}</pre></details>")
+        parts.append(_folded("what the schedule did", schedule))
+    if kernels:
+        parts.append(_folded("the kernels on GPUs", kernels))
     return "<div>" + "\n".join(parts) + "</div>"

@@ -56,10 +56,11 @@ shown = tp._repr_html_()
 for expected in ("<b>mlp_tp</b>, schedule <b>fused</b>, mesh (tp = 2), on the CPU",
                  "<tr><td>x</td><td>input</td><td>f16[5, 3] sliced(0, tp)</td><td>3 × 3</td></tr>",
                  "  let tokens = all_gather(x)             // f16[5, 3]\n", "sliced(0, tp)\n  return y",
-                 "<details><summary>what the schedule did</summary>", "applied fuse"):
+                 "<details><summary>what the schedule did</summary>", "applied fuse",
+                 "<details><summary>the kernels on GPUs</summary><pre>launch 0 "):
     assert expected in shown, (expected, shown)
 shown = ccn.load(tp.package)._repr_html_()
-assert "<b>mlp_tp</b>" in shown and "let tokens" not in shown and "<td>f16[5, 3] sliced(0, tp)</td>" in shown
+assert "<b>mlp_tp</b>" in shown and "let tokens" not in shown and "the kernels" not in shown and "<td>f16[5, 3] sliced(0, tp)</td>" in shown
 shown = ccn.compile("mesh m (r = 1)\nprogram p(a: f32) {\n  // a < 1 & b\n  let y = a\n  return y\n}\n")._repr_html_()
 assert "// a &lt; 1 &amp; b" in shown and "<td>a</td><td>input</td><td>f32</td><td>scalar</td>" in shown, shown
 
