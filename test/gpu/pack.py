@@ -161,7 +161,7 @@ def synthesized(topology, ranks):
 
 
 def of_modules(folder):
-    """The programs of ccn.torch's modules and optimizer, which training.py asks for by these names."""
+    """The programs of ccn.torch's modules and optimizers, which training.py asks for by these names."""
     spec = importlib.util.spec_from_file_location("texts", f"{ROOT}/runtime/python/ccn/torch/texts.py")
     texts = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(texts)
@@ -183,8 +183,9 @@ def of_modules(folder):
                     yield (f"all_reduce_rms_norm{end}-{element}-{tokens}-{ranks}", norm, {"tp": ranks},
                            [f"-DT={tokens}", f"-DH={hidden}", "--program", f"all_reduce_rms_norm{end}", *schedule])
     for element in ("f32", "bf16"):
-        for kind, clips in (("adamw", False), ("adamw-clips", True)):
-            file = write(f"{kind}-{element}", texts.fused_adamw(element, element, clips))
+        for kind, step, clips in (("adamw", texts.fused_adamw, False), ("adamw-clips", texts.fused_adamw, True),
+                                  ("lamb-clips", texts.fused_lamb, True)):
+            file = write(f"{kind}-{element}", step(element, element, clips))
             for ranks in (1, 2, 4):
                 yield (f"{kind}-{element}-2540-{ranks}", file, {"dp": ranks}, ["-DN=2540", "--schedule", "fused"])
 

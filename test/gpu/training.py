@@ -1,4 +1,4 @@
-"""Compares ccn.torch's gradients, DTensors, modules and optimizer with PyTorch's own, on ranks that torchrun starts.
+"""Compares ccn.torch's gradients, DTensors, modules and optimizers with PyTorch's own, on ranks that torchrun starts.
 
     python3 -m torch.distributed.run --nproc-per-node N training.py FOLDER [cuda|cpu]
 
@@ -122,10 +122,32 @@ def model_for(ranks, dtype):
     return torch.nn.Sequential(torch.nn.Linear(33, 65), torch.nn.ReLU(), torch.nn.Linear(65, 5)).to(ranks.device, dtype)
 
 
-def check_adamw(ranks, optimizer, model, element, max_norm, bind):
+class Lamb:
+    """LAMB in f64, of all parameters as one layer."""
+
+    def __init__(self, parameters, lr, weight_decay):
+        self.parameters, self.lr, self.decay, self.steps = list(parameters), lr, weight_decay, 0
+        self.first, self.second = ([torch.zeros_like(p) for p in self.parameters] for _ in range(2))
+
+    @torch.no_grad()
+    def step(self):
+        self.steps += 1
+        updates = []
+        for p, first, second in zip(self.parameters, self.first, self.second):
+            first.mul_(0.9).add_(0.1 * p.grad)
+            second.mul_(0.999).add_(0.001 * p.grad ** 2)
+            root = (second / (1 - 0.999 ** self.steps)).sqrt() + 1e-6
+            updates.append(first / (1 - 0.9 ** self.steps) / root + self.decay * p)
+        lengths = [torch.cat([value.flatten() for value in values]).norm() for values in (self.parameters, updates)]
+        for p, update in zip(self.parameters, updates):
+            p.sub_(self.lr * lengths[0] / lengths[1] * update)
+
+
+def check_optimizer(ranks, optimizer, model, element, max_norm, bind):
     dtype = TYPES[element]
     other = model_for(ranks, torch.float64)
-    theirs = torch.optim.AdamW(other.parameters(), lr=1e-2, weight_decay=0.1)
+    reference = torch.optim.AdamW if isinstance(optimizer, ccn.torch.FusedAdamW) else Lamb
+    theirs = reference(other.parameters(), lr=1e-2, weight_decay=0.1)
     for parameter, twin in zip(model.parameters(), other.parameters()):
         twin.data.copy_(parameter.data.double())
     for step in range(4):
@@ -203,9 +225,9 @@ def main():
              for element, sizes in CASES}
     adams = []
     for element in ("f32", "bf16"):
-        for max_norm in (None, 1.0):
+        for optimizer_of, max_norm in ((ccn.torch.FusedAdamW, None), (ccn.torch.FusedAdamW, 1.0), (ccn.torch.FusedLAMB, 1.0)):
             model = model_for(ranks, TYPES[element])
-            optimizer = ccn.torch.FusedAdamW(model.parameters(), lr=1e-2, weight_decay=0.1, max_norm=max_norm, compile=load)
+            optimizer = optimizer_of(model.parameters(), lr=1e-2, weight_decay=0.1, max_norm=max_norm, compile=load)
             adams.append((optimizer, model, element, max_norm))
     team = ccn.torch.join(*mlps.values(), *norms.values(), *(adam[0] for adam in adams))
     assert (team.rank, team.size) == (ranks.rank, ranks.size)
@@ -227,8 +249,8 @@ def main():
         module._tokens = kept
     print("the norm is right", flush=True)
     for optimizer, model, element, max_norm in adams:
-        check_adamw(ranks, optimizer, model, element, max_norm, bind=kind == "cuda")
-    print("AdamW is right", flush=True)
+        check_optimizer(ranks, optimizer, model, element, max_norm, bind=kind == "cuda")
+    print("AdamW and LAMB are right", flush=True)
     check_dtensors(ranks, mlps["f32", SMALL], "f32")
     print("DTensors are right", flush=True)
     if ranks.size == 1:

@@ -1,4 +1,4 @@
-"""Programs in PyTorch: as operators with gradients, on DTensors, and modules and an optimizer that are made of them.
+"""Programs in PyTorch: as operators with gradients, on DTensors, and modules and optimizers that are made of them.
 
     import ccn.torch
 
@@ -13,11 +13,11 @@
 from ._dtensors import placements_of, with_dtensors
 from ._modules import AllReduceRMSNorm, TensorParallelMLP
 from ._operators import register
-from ._optimizers import FusedAdamW
+from ._optimizers import FusedAdamW, FusedLAMB
 from ._ranks import join, mesh
 
-__all__ = ["AllReduceRMSNorm", "FusedAdamW", "TensorParallelMLP", "join", "mesh", "placements_of", "register",
-           "with_dtensors"]
+__all__ = ["AllReduceRMSNorm", "FusedAdamW", "FusedLAMB", "TensorParallelMLP", "join", "mesh", "placements_of",
+           "register", "with_dtensors"]
 
 # As which they are imported.
 for _name in __all__:

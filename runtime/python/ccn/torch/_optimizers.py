@@ -14,26 +14,10 @@ from . import texts
 from ._shared import element_of, program_for, rank_and_size, target_of
 
 
-class FusedAdamW(torch.optim.Optimizer):
-    """AdamW with data parallelism: all ranks of a process group have the parameters, each has gradients of its own, whose
-    mean counts, and a slice of the two moments (ZeRO-1). A step is one program, which reads and writes gradients and
-    parameters where they are.
+class _FusedOptimizer(torch.optim.Optimizer):
+    """What the optimizers share; each has the name of its program, the text, and what its step passes beside that of all."""
 
-    params, lr, betas, eps, weight_decay
-             as torch.optim.AdamW's. Of a group, all parameters have one dtype (f32, f16 or bf16) and are on one device
-    max_norm the gradients' mean is scaled so that its norm is at most this; None leaves it. `grad_norms` has the norms that
-             it had in the last step, one for each group of parameters
-    group    of torch.distributed; by default all ranks. The mesh has one axis, "dp"
-    compile  what compiles the programs, as ccn.compile does
-
-    Before the first step, ccn.torch.join(optimizer, ...) makes the ranks' team. Every parameter needs a gradient in every
-    step. Moments are f32, and of a rank only: state_dict() is that of a rank. Results are those of torch.optim.AdamW on the
-    gradients' mean, but for rounding.
-    """
-
-    def __init__(self, params: Iterable[Any], lr: float = 1e-3, betas: Tuple[float, float] = (0.9, 0.999),
-                 eps: float = 1e-8, weight_decay: float = 1e-2, *, max_norm: Optional[float] = None, group: Any = None,
-                 schedule: Optional[str] = "fused", compile: Callable[..., Program] = compile_program) -> None:
+    def __init__(self, params, lr, betas, eps, weight_decay, max_norm, group, schedule, compile):
         if not (lr >= 0 and eps >= 0 and weight_decay >= 0 and all(0 <= beta < 1 for beta in betas)):
             raise ValueError(f"expected lr, eps and weight_decay from 0 and betas from 0 below 1, found {lr}, {eps}, "
                              f"{weight_decay}, {tuple(betas)}")
@@ -62,8 +46,8 @@ class FusedAdamW(torch.optim.Optimizer):
         if target is None:
             raise ValueError(f"expected parameters on the CPU or a GPU from sm_80 on, found {device}")
         count = sum(p.numel() for p in parameters)
-        text = texts.fused_adamw(element, element, self._max_norm is not None)
-        program = program_for(self._compile, text, program="adamw", schedule=self._schedule, target=target,
+        text = self._text(element, element, self._max_norm is not None)
+        program = program_for(self._compile, text, program=self._name, schedule=self._schedule, target=target,
                               mesh={"dp": self._size}, params={"N": count})
         self._programs.append(program)
         shape = program.argument("exp_avg").part(self._rank).shape
@@ -100,12 +84,55 @@ class FusedAdamW(torch.optim.Optimizer):
         tensors = [self._tensors_of(group) for group in self.param_groups]
         norms = []
         for program, group, own in zip(self._programs, self.param_groups, tensors):
-            step, lr, (beta1, beta2) = group["step"] + 1, float(group["lr"]), group["betas"]
-            numbers = [lr / (1 - beta1 ** step), 1 - lr * group["weight_decay"], beta1, 1 - beta1, beta2, 1 - beta2,
-                       math.sqrt(1 - beta2 ** step), group["eps"]]
+            step, (beta1, beta2) = group["step"] + 1, group["betas"]
+            numbers = [beta1, 1 - beta1, beta2, 1 - beta2, math.sqrt(1 - beta2 ** step), group["eps"]]
+            numbers += self._numbers(float(group["lr"]), group["weight_decay"], 1 / (1 - beta1 ** step))
             if self._max_norm is not None:
                 numbers.append(self._max_norm)
             norms.append(program(*own, *numbers))
             group["step"] = step
         self.grad_norms = norms if self._max_norm is not None else []
         return loss
+
+
+class FusedAdamW(_FusedOptimizer):
+    """AdamW with data parallelism: all ranks of a process group have the parameters, each has gradients of its own, whose
+    mean counts, and a slice of the two moments (ZeRO-1). A step is one program for each group of parameters, which reads
+    and writes gradients and parameters where they are.
+
+    params, lr, betas, eps, weight_decay
+             as torch.optim.AdamW's. Of a group, all parameters have one dtype (f32, f16 or bf16) and are on one device
+    max_norm the gradients' mean is scaled so that its norm is at most this, of each group by itself; None leaves it.
+             `grad_norms` has the norms that it had in the last step, one for each group
+    group    of torch.distributed; by default all ranks. The mesh has one axis, "dp"
+    compile  what compiles the programs, as ccn.compile does
+
+    Before the first step, ccn.torch.join(optimizer, ...) makes the ranks' team. Every parameter needs a gradient in every
+    step. Moments are f32, and of a rank only: state_dict() is that of a rank. Results are those of torch.optim.AdamW on the
+    gradients' mean, but for rounding.
+    """
+
+    _name, _text = "adamw", staticmethod(texts.fused_adamw)
+
+    def __init__(self, params: Iterable[Any], lr: float = 1e-3, betas: Tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-8, weight_decay: float = 1e-2, *, max_norm: Optional[float] = None, group: Any = None,
+                 schedule: Optional[str] = "fused", compile: Callable[..., Program] = compile_program) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, max_norm, group, schedule, compile)
+
+    def _numbers(self, lr, decay, unbiased):
+        return [lr * unbiased, 1 - lr * decay]
+
+
+class FusedLAMB(_FusedOptimizer):
+    """LAMB (You et al., 2020) with data parallelism, in the same way: Adam's step with weight decay, scaled by the ratio of
+    the norms of a group's parameters and of the group's step. A group is a layer: pass each layer's parameters as one."""
+
+    _name, _text = "lamb", staticmethod(texts.fused_lamb)
+
+    def __init__(self, params: Iterable[Any], lr: float = 1e-3, betas: Tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-6, weight_decay: float = 1e-2, *, max_norm: Optional[float] = None, group: Any = None,
+                 schedule: Optional[str] = "fused", compile: Callable[..., Program] = compile_program) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, max_norm, group, schedule, compile)
+
+    def _numbers(self, lr, decay, unbiased):
+        return [lr, decay, unbiased]

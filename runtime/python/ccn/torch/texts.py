@@ -88,32 +88,50 @@ schedule default for all_reduce_rms_norm_backward {{
 """
 
 
-def fused_adamw(gradients, parameters, clips):
-    """A step of AdamW, as torch.optim.AdamW takes it, on gradients and parameters in lists of tensors; ranks keep slices of
-    the two moments. With `clips`, gradients are scaled so that their norm is max_norm at most."""
-    # Rests are 1 - beta, which f32 would round; `kept` is 1 - lr * decay, and `root` that of the second moment's correction.
+def _fused_step(name, gradients, parameters, clips, arguments, lines):
+    """A program that takes a step of an optimizer. `lines` make `next`, in f32, of `old`, of `grad` and of the moments."""
     grad = "let length = norm(raw)\n  let grad = raw * min(max_norm / (length + 1e-6), 1)" if clips else "let grad = raw"
     old, new = ("p", "next") if parameters == "f32" else ("cast(p, f32)", f"cast(next, {parameters})")
+    # Rests are 1 - beta, which f32 would round; `root` is that of the second moment's correction.
     return f"""
 mesh m (dp = 1)
 param N = 1
 
-program adamw(g: {gradients}[N] local scattered, inout p: {parameters}[N] scattered, inout exp_avg: f32[N] sliced(0),
-              inout exp_avg_sq: f32[N] sliced(0), step_size: f32, kept: f32, beta1: f32, rest1: f32, beta2: f32, rest2: f32,
-              root: f32, eps: f32{", max_norm: f32" if clips else ""}) {{
+program {name}(g: {gradients}[N] local scattered, inout p: {parameters}[N] scattered, inout exp_avg: f32[N] sliced(0),
+              inout exp_avg_sq: f32[N] sliced(0), beta1: f32, rest1: f32, beta2: f32, rest2: f32, root: f32, eps: f32,
+              {arguments}{", max_norm: f32" if clips else ""}) {{
   let avg = all_reduce(sum, g) / dp
   let raw = cast(avg, f32)
   {grad}
   exp_avg <- beta1 * exp_avg + rest1 * grad
   exp_avg_sq <- beta2 * exp_avg_sq + rest2 * grad * grad
-  let next = {old} * kept - step_size * exp_avg / (sqrt(exp_avg_sq) / root + eps)
+{lines.replace("old", old)}
   p <- {new}
 {"  return length" if clips else ""}
 }}
 
-schedule fused for adamw {{
+schedule fused for {name} {{
   let (rs, ag) = split avg
   let (part, agp) = reorder ag after p
   fuse rs, part, agp
 }}
 """
+
+
+def fused_adamw(gradients, parameters, clips):
+    """A step of AdamW, as torch.optim.AdamW takes it, on gradients and parameters in lists of tensors; ranks keep slices of
+    the two moments. With `clips`, gradients are scaled so that their norm is max_norm at most. `kept` is
+    1 - lr * decay, and step_size lr with the first moment's correction."""
+    return _fused_step("adamw", gradients, parameters, clips, "step_size: f32, kept: f32",
+                       "  let next = old * kept - step_size * exp_avg / (sqrt(exp_avg_sq) / root + eps)")
+
+
+def fused_lamb(gradients, parameters, clips):
+    """The same of LAMB (You et al., 2020): Adam's step, scaled by the ratio of the norms of the parameters and of the step,
+    of all that it is given together. A norm of zero gives ratio 1. `unbiased` is the first moment's correction."""
+    return _fused_step("lamb", gradients, parameters, clips, "lr: f32, decay: f32, unbiased: f32",
+                       "  let step = unbiased * exp_avg / (sqrt(exp_avg_sq) / root + eps) + decay * old\n"
+                       "  let of_parameters = norm(old)\n"
+                       "  let of_step = norm(step)\n"
+                       "  let ratio = select(of_parameters > 0, select(of_step > 0, of_parameters / of_step, 1), 1)\n"
+                       "  let next = old - lr * ratio * step")

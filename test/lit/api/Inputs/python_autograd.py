@@ -1,4 +1,4 @@
-"""Gradients by backward programs, DTensors, modules and the optimizer, on a stand-in for PyTorch.
+"""Gradients by backward programs, DTensors, modules and the optimizers, on a stand-in for PyTorch.
 
     python_autograd.py FOLDER SOURCE
 """
@@ -210,19 +210,23 @@ def check_refusals():
             ccn.torch.register(two.on(team, 0), "tests::meshes", backward=one)
 
 
-def adamw(parameters, gradients, steps, lr, betas, eps, decay, max_norm):
-    """torch.optim.AdamW, in f64, after torch.nn.utils.clip_grad_norm_."""
+def adam(parameters, gradients, steps, lr, betas, eps, decay, max_norm, is_lamb):
+    """torch.optim.AdamW, in f64, after torch.nn.utils.clip_grad_norm_; or LAMB, of all parameters as one layer."""
     first, second, norms = [0] * len(parameters), [0] * len(parameters), []
     for step in range(1, steps + 1):
         norm = np.sqrt(sum((gradient * gradient).sum() for gradient in gradients))
         norms.append(norm)
         scale = 1 if max_norm is None else min(max_norm / (norm + 1e-6), 1)
+        updates = []
         for i, gradient in enumerate(gradients):
             gradient = gradient * scale
             first[i] = betas[0] * first[i] + (1 - betas[0]) * gradient
             second[i] = betas[1] * second[i] + (1 - betas[1]) * gradient * gradient
             root = np.sqrt(second[i] / (1 - betas[1] ** step)) + eps
-            parameters[i] = parameters[i] * (1 - lr * decay) - lr / (1 - betas[0] ** step) * first[i] / root
+            updates.append(first[i] / (1 - betas[0] ** step) / root + decay * parameters[i])
+        lengths = [np.sqrt(sum((value * value).sum() for value in values)) for values in (parameters, updates)]
+        ratio = lengths[0] / lengths[1] if is_lamb else 1
+        parameters = [value - lr * ratio * update for value, update in zip(parameters, updates)]
     return parameters, norms
 
 
@@ -235,8 +239,9 @@ def check_ranks():
     starts = [rng.standard_normal(shape) for shape in shapes]
     slopes_of = [[rng.standard_normal(shape) for shape in shapes] for _ in range(size)]
     parameters = [torch.nn.Parameter(torch.Tensor(start.copy())) for start in starts]
-    plain, clipped = (ccn.torch.FusedAdamW([{"params": parameters}], lr=0.1, weight_decay=0.3, betas=(0.8, 0.95),
-                                           max_norm=max_norm) for max_norm in (None, 1.5))
+    optimizers = [kind([{"params": parameters}], lr=0.1, weight_decay=0.3, betas=(0.8, 0.95), eps=1e-8, max_norm=max_norm)
+                  for kind in (ccn.torch.FusedAdamW, ccn.torch.FusedLAMB) for max_norm in (None, 1.5)]
+    plain = optimizers[0]
     mlp, twin = (ccn.torch.TensorParallelMLP(H, F, [T, 2 * T], dtype=torch.float64) for _ in range(2))
     norm = ccn.torch.AllReduceRMSNorm(H, T, eps=1e-3, dtype=torch.float64)
     # Modules that are alike share programs.
@@ -246,7 +251,7 @@ def check_ranks():
         ccn.torch.join(mlp, wrong)
     with refused(TypeError, "expected a ccn.Program, or what has `programs`, found int"):
         ccn.torch.join(1)
-    team = ccn.torch.join(mlp, twin, norm, plain, clipped, time_limit=60)
+    team = ccn.torch.join(mlp, twin, norm, *optimizers, time_limit=60)
     assert (team.rank, team.size) == (rank, size) and dict(os.environ) == before
 
     x, w1, w2 = (rng.standard_normal(shape) for shape in ((T, H), (H, F), (F, H)))
@@ -263,10 +268,11 @@ def check_ranks():
         close(found, want)
 
     mean = [sum(of_rank[i] for of_rank in slopes_of) / size for i in range(len(shapes))]
-    for optimizer, max_norm in ((plain, None), (clipped, 1.5)):
+    for number, optimizer in enumerate(optimizers):
+        max_norm = 1.5 if number % 2 else None
         for parameter, start, slope in zip(parameters, starts, slopes_of[rank]):
             parameter.array[...], parameter.grad = start, torch.Tensor(slope)
-        want, norms = adamw(list(starts), mean, 3, 0.1, (0.8, 0.95), 1e-8, 0.3, max_norm)
+        want, norms = adam(list(starts), mean, 3, 0.1, (0.8, 0.95), 1e-8, 0.3, max_norm, number > 1)
         optimizer.bind()
         assert optimizer.step(lambda: "loss") == "loss"
         optimizer.step()
