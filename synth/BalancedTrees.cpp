@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/BalancedTrees.h"
+#include "synth/StepPrices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,17 +65,13 @@ private:
   bool mayHold(int host, int group) const {
     return groupOf[host] == group || (relays && host < fabric.ranks);
   }
-  void change(const Branch &branch, int by);
-  void setPrice(size_t at, int set) {
-    double now = std::exp(std::min(300.0, steep * (load[at] / room[set] - 1))) /
-                 room[set];
-    priceSum += now - price[at];
-    price[at] = now;
+  void change(const Branch &branch, int by) {
+    prices.add(branch.edge, branch.step, by);
   }
-  size_t slot(int set, int step) const {
-    return static_cast<size_t>(step) * fabric.sets.size() + set;
+  double shareNow() const {
+    double total = prices.rounds();
+    return total > 0 ? rate * treesPerRank / total : 1;
   }
-  double shareNow() const;
   const std::vector<int> &distances(int root);
 
   const Fabric &fabric;
@@ -85,10 +82,7 @@ private:
   double rate;
   std::vector<std::vector<int>> setsOf;
   std::vector<int> groupOf;
-  /// What a set carries in a step, and by step and set its load and price.
-  std::vector<double> room, price;
-  std::vector<int> load;
-  double steep = steepness, priceSum = 0;
+  StepPrices prices;
   std::vector<Tree> trees, best;
   double bestShare = 0;
   mutable int64_t looks = 0;
@@ -107,10 +101,8 @@ Balancer::Balancer(const Fabric &fabric, const Groups &groups, bool relays,
     : fabric(fabric), groups(groups), options(options), relays(relays),
       steps(steps), treesPerRank(treesPerRank), rate(rate),
       setsOf(setsOfEdges(fabric)), groupOf(fabric.hosts, -1),
-      price(fabric.sets.size() * steps), load(price.size()),
-      distance(fabric.hosts), reach(fabric.hosts) {
-  for (const FabricSet &set : fabric.sets)
-    room.push_back(set.cap * rate * treesPerRank / steps);
+      prices(fabric, setsOf, rate, treesPerRank, steps), distance(fabric.hosts),
+      reach(fabric.hosts) {
   for (size_t g = 0; g < groups.size(); ++g)
     for (int rank : groups[g]) {
       groupOf[rank] = static_cast<int>(g);
@@ -139,14 +131,6 @@ const std::vector<int> &Balancer::distances(int root) {
   return found;
 }
 
-void Balancer::change(const Branch &branch, int by) {
-  for (int s : setsOf[branch.edge]) {
-    size_t at = slot(s, branch.step);
-    load[at] += by;
-    setPrice(at, s);
-  }
-}
-
 /// The cheapest way on from a host that has the data from a step on. A rank
 /// gets it while those behind it can still be reached.
 Balancer::Choice Balancer::cheapest(const Tree &tree, int host,
@@ -154,8 +138,7 @@ Balancer::Choice Balancer::cheapest(const Tree &tree, int host,
   Choice choice;
   const std::vector<int> &far = distance[tree.root];
   // A relay is of use only while there are steps left.
-  double delay =
-      relays ? relayDelay * priceSum / static_cast<double>(price.size()) : 0;
+  double delay = relays ? relayDelay * prices.averagePrice() : 0;
   for (int e : fabric.out[host]) {
     int y = fabric.edges[e].dst;
     if (in[y] || !mayHold(y, tree.group))
@@ -165,8 +148,7 @@ Balancer::Choice Balancer::cheapest(const Tree &tree, int host,
     int last = steps - 1 - left;
     for (int step = from; step <= last; ++step) {
       double cost = groupOf[y] == tree.group ? 0 : delay * step;
-      for (int s : setsOf[e])
-        cost += price[slot(s, step)];
+      cost = prices.plusPrice(cost, e, step);
       if (choice.edge < 0 || cost < choice.cost)
         choice = {cost, e, step};
     }
@@ -244,27 +226,14 @@ void Balancer::prune(Tree &tree) {
   tree.branches = std::move(kept);
 }
 
-double Balancer::shareNow() const {
-  double total = 0;
-  for (int step = 0; step < steps; ++step) {
-    double most = 0;
-    for (size_t s = 0; s < fabric.sets.size(); ++s)
-      most = std::max(most, load[slot(static_cast<int>(s), step)] /
-                                static_cast<double>(fabric.sets[s].cap));
-    total += most;
-  }
-  return total > 0 ? rate * treesPerRank / total : 1;
-}
-
 bool Balancer::run(double enough) {
   std::mt19937_64 random(options.seed);
   std::vector<size_t> order(trees.size());
   std::iota(order.begin(), order.end(), 0);
   int inVain = 0;
+  double steep = steepness;
   for (int pass = 0; pass < mostPasses && inVain < passesInVain; ++pass) {
-    for (int step = 0; step < steps; ++step)
-      for (size_t s = 0; s < fabric.sets.size(); ++s)
-        setPrice(slot(static_cast<int>(s), step), static_cast<int>(s));
+    prices.reprice(steep);
     for (size_t i = order.size(); i-- > 1;)
       std::swap(order[i], order[random() % (i + 1)]);
     for (size_t i : order) {

@@ -96,7 +96,7 @@ double Search::offer(const std::string &engine, const std::string &method,
     stop = true;
     return -1;
   }
-  double us = std::min(timing->eventUs, timing->stepwiseUs);
+  double us = timing->us();
   FoundSchedule &entry = found[engine];
   if (entry.fabric && isBetter(entry.us, entry.schedule.totalSends(), us,
                                schedule.totalSends()))

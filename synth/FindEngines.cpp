@@ -498,7 +498,7 @@ std::optional<Schedule> ccn::synth::fasterOrder(const Schedule &schedule,
   Result<Timing> before = simulate(schedule, fabric, bytes);
   if (!before)
     return std::nullopt;
-  double us = std::min(before->eventUs, before->stepwiseUs);
+  double us = before->us();
   std::mt19937_64 random(seed);
   for (int i = 0; i < tries && !limits.expired(); ++i) {
     Schedule other = schedule;

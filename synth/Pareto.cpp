@@ -252,12 +252,18 @@ public:
 
 private:
   std::string prepare();
-  /// One number of steps after the other, each with few tries.
-  std::string sweepBounded();
-  /// First the points that meet the bound of their number of steps, which often
-  /// are found at once where those before take long; then all others.
+  /// One number of steps after the other. If conflicts are bounded, few tries
+  /// are made for each. Else the first tries of all come first, which find the
+  /// points that meet the bound of their number of steps: these are often found
+  /// at once where points of fewer steps take long.
   std::string sweep();
+  /// The tries for a point that meets the bound.
+  std::string quickly(int steps, StepSweep &search);
+  /// Everything that may be tried for a number of steps.
   std::string finish(int steps, StepSweep &search);
+  /// Accepts what a search has found.
+  void take(StepSweep &search);
+  bool isBounded() const { return options.solve.maxConflicts > 0; }
   void accept(const ParetoPoint &point);
   /// The best rate of the points with fewer steps, or null.
   const Fraction *bestBefore(int steps);
@@ -341,37 +347,30 @@ void Frontier::accept(const ParetoPoint &point) {
     options.onPoint(point);
 }
 
-/// Everything that may be tried for a number of steps.
+void Frontier::take(StepSweep &search) {
+  if (!search.found)
+    return;
+  search.found->proof = search.proof();
+  accept(*search.found);
+}
+
 std::string Frontier::finish(int steps, StepSweep &search) {
   std::string wrong =
-      options.solve.maxConflicts > 0
+      isBounded()
           ? search.findSome(granule, maxChunks)
           : search.takeFirst(candidates(steps, granule, maxChunks,
                                         search.bound(), bestBefore(steps)));
-  if (wrong.empty() && search.found) {
-    search.found->proof = search.proof();
-    accept(*search.found);
-  }
+  if (wrong.empty())
+    take(search);
   return wrong;
 }
 
-std::string Frontier::sweepBounded() {
-  for (int steps = first; steps <= maxSteps && !reachesBound(); ++steps) {
-    if (const ParetoPoint *known = knownAt(steps)) {
-      accept(*known);
-      continue;
-    }
-    if (limits.expired()) {
-      result.outOfTime = true;
-      break;
-    }
-    RateBound bound = rateBound(fabric, *smallest, steps, limits);
-    StepSweep search(fabric, collective, options, steps, bound.rate);
-    if (std::string wrong = finish(steps, search); !wrong.empty())
-      return wrong;
-  }
-  result.outOfTime |= limits.expired() && !reachesBound();
-  return "";
+std::string Frontier::quickly(int steps, StepSweep &search) {
+  std::string wrong = search.takeBound(
+      candidates(steps, granule, maxChunks, search.bound(), bestBefore(steps)));
+  if (wrong.empty())
+    take(search);
+  return wrong;
 }
 
 std::string Frontier::sweep() {
@@ -387,36 +386,31 @@ std::string Frontier::sweep() {
     }
     RateBound bound = rateBound(fabric, *smallest, steps, limits);
     StepSweep search(fabric, collective, options, steps, bound.rate);
-    const Fraction *before = bestBefore(steps);
-    std::string wrong = search.takeBound(
-        candidates(steps, granule, maxChunks, bound.rate, before));
+    std::string wrong =
+        isBounded() ? finish(steps, search) : quickly(steps, search);
     if (!wrong.empty())
       return wrong;
-    if (search.found) {
-      search.found->proof = search.proof();
-      accept(*search.found);
-    } else if (!before || bound.rate < *before) {
+    if (!isBounded() && !search.found)
       open.emplace_back(steps, std::move(search));
-    }
   }
   for (auto &[steps, search] : open) {
     const Fraction *before = bestBefore(steps);
     if (before && !(search.bound() < *before))
       continue;
-    std::string wrong = finish(steps, search);
-    if (!wrong.empty())
+    if (std::string wrong = finish(steps, search); !wrong.empty())
       return wrong;
     if (limits.expired() && !search.found)
       result.open.push_back(steps);
   }
-  result.outOfTime |= !result.open.empty();
+  result.outOfTime |=
+      isBounded() ? limits.expired() && !reachesBound() : !result.open.empty();
   return "";
 }
 
 std::string Frontier::run() {
   std::string wrong = prepare();
   if (wrong.empty())
-    wrong = options.solve.maxConflicts > 0 ? sweepBounded() : sweep();
+    wrong = sweep();
   result.reachesBandwidthBound = reachesBound();
   return wrong;
 }

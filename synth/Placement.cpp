@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/Placement.h"
+#include "synth/StepPrices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,26 +31,14 @@ public:
   const std::vector<int> &steps() const { return bestSteps; }
 
 private:
-  size_t slot(int set, int step) const {
-    return static_cast<size_t>(step) * fabric.sets.size() + set;
-  }
-  void setPrice(size_t at, int set) {
-    price[at] = std::exp(std::min(300.0, steep * (load[at] / room[set] - 1))) /
-                room[set];
-  }
-  void change(size_t hop, int by);
   /// Takes the cheapest steps for the hops of one chunk, [first, last).
   void choose(size_t first, size_t last);
-  double roundsNow() const;
 
-  const Fabric &fabric;
   const std::vector<Hop> &hops;
-  const std::vector<std::vector<int>> &setsOf;
   int count;
-  double steep = steepness, best = 1e300;
-  /// By set, what it carries in a step; by step and set, load and price.
-  std::vector<double> room, price;
-  std::vector<int> load, stepOf, bestSteps;
+  double best = 1e300;
+  StepPrices prices;
+  std::vector<int> stepOf, bestSteps;
   /// Hops before each, and on the longest way after it.
   std::vector<int> depth, after;
   /// Of the chunk whose steps are chosen: by hop and step, the cost of it and
@@ -59,14 +48,6 @@ private:
 };
 
 } // namespace
-
-std::vector<std::vector<int>> ccn::synth::setsOfEdges(const Fabric &fabric) {
-  std::vector<std::vector<int>> setsOf(fabric.edges.size());
-  for (size_t s = 0; s < fabric.sets.size(); ++s)
-    for (int e : fabric.sets[s].edges)
-      setsOf[e].push_back(static_cast<int>(s));
-  return setsOf;
-}
 
 static double busiestOf(const Fabric &fabric,
                         const std::vector<int64_t> &loadOfEdge) {
@@ -103,25 +84,14 @@ double ccn::synth::roundsOfSteps(const Fabric &fabric,
 Timer::Timer(const Fabric &fabric, const std::vector<Hop> &hops,
              const std::vector<std::vector<int>> &setsOf, double busiest,
              int steps)
-    : fabric(fabric), hops(hops), setsOf(setsOf), count(steps),
-      price(fabric.sets.size() * steps), load(price.size()),
+    : hops(hops), count(steps), prices(fabric, setsOf, busiest, 1, steps),
       stepOf(hops.size(), -1), depth(hops.size()), after(hops.size()) {
-  for (const FabricSet &set : fabric.sets)
-    room.push_back(set.cap * busiest / steps);
   for (size_t i = 0; i < hops.size(); ++i)
     if (int parent = hops[i].parent; parent >= 0)
       depth[i] = depth[parent] + 1;
   for (size_t i = hops.size(); i-- > 0;)
     if (int parent = hops[i].parent; parent >= 0)
       after[parent] = std::max(after[parent], after[i] + 1);
-}
-
-void Timer::change(size_t hop, int by) {
-  for (int s : setsOf[hops[hop].edge]) {
-    size_t at = slot(s, stepOf[hop]);
-    load[at] += by;
-    setPrice(at, s);
-  }
 }
 
 void Timer::choose(size_t first, size_t last) {
@@ -134,8 +104,7 @@ void Timer::choose(size_t first, size_t last) {
     int *pick = &choice[(i - first) * steps];
     int cheapest = -1;
     for (int step = count - 1 - after[i]; step >= depth[i]; --step) {
-      for (int s : setsOf[hops[i].edge])
-        own[step] += price[slot(s, step)];
+      own[step] = prices.plusPrice(own[step], hops[i].edge, step);
       if (cheapest < 0 || own[step] < own[cheapest])
         cheapest = step;
       pick[step] = cheapest;
@@ -149,21 +118,8 @@ void Timer::choose(size_t first, size_t last) {
   for (size_t i = first; i < last; ++i) {
     int from = hops[i].parent < 0 ? 0 : stepOf[hops[i].parent] + 1;
     stepOf[i] = choice[(i - first) * steps + std::max(from, depth[i])];
-    change(i, 1);
+    prices.add(hops[i].edge, stepOf[i], 1);
   }
-}
-
-double Timer::roundsNow() const {
-  double total = 0;
-  for (int step = 0; step < count; ++step) {
-    double most = 0;
-    for (size_t s = 0; s < fabric.sets.size(); ++s)
-      most = std::max(
-          most, static_cast<double>(load[slot(static_cast<int>(s), step)]) /
-                    fabric.sets[s].cap);
-    total += most;
-  }
-  return total;
 }
 
 void Timer::run(double goal) {
@@ -179,17 +135,17 @@ void Timer::run(double goal) {
   while (std::gcd(stride, chunks.size()) != 1)
     ++stride;
   int inVain = 0;
+  double steep = steepness;
   for (int pass = 0; pass < mostPasses && inVain < passesInVain; ++pass) {
-    for (size_t at = 0; at < price.size(); ++at)
-      setPrice(at, static_cast<int>(at % fabric.sets.size()));
+    prices.reprice(steep);
     for (size_t k = 0, at = 0; k < chunks.size();
          ++k, at = (at + stride) % chunks.size()) {
       auto [first, last] = chunks[at];
       for (size_t i = first; i < last && pass > 0; ++i)
-        change(i, -1);
+        prices.add(hops[i].edge, stepOf[i], -1);
       choose(first, last);
     }
-    double now = roundsNow();
+    double now = prices.rounds();
     inVain = now < best - 1e-9 ? 0 : inVain + 1;
     if (now < best) {
       best = now;

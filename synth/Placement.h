@@ -36,9 +36,6 @@ double busiestSet(const Fabric &fabric, const std::vector<Hop> &hops);
 /// The rounds, in fractions, of the busiest edge sets of all steps together.
 double roundsOfSteps(const Fabric &fabric, const Schedule &schedule);
 
-/// The edge sets of each edge.
-std::vector<std::vector<int>> setsOfEdges(const Fabric &fabric);
-
 /// The schedule that sends each hop in its step (from 0). Sends are listed as
 /// links could serve them, so that few wait for each other.
 Schedule listHops(const Fabric &fabric, const Collective &collective,

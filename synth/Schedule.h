@@ -12,6 +12,7 @@
 #include "synth/Collective.h"
 #include "synth/Fabric.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,10 @@ struct Timing {
   /// receiver comes after the sender, whichever takes less time in all. A sum
   /// waits for all that arrives in earlier steps.
   double eventUs = 0;
+
+  /// The time of the better way to run the schedule. Both are right: ranks may
+  /// wait for each other after each step, or not.
+  double us() const { return std::min(stepwiseUs, eventUs); }
 };
 
 /// Alpha-beta prediction: a transfer of b bytes takes the latencies along its

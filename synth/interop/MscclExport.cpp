@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "synth/interop/Msccl.h"
-#include "synth/interop/Transfers.h"
+#include "synth/interop/Places.h"
 
 #include <algorithm>
 #include <map>
@@ -38,13 +38,12 @@ class Exporter {
 public:
   Exporter(const Schedule &schedule, std::string name, int perChannel)
       : s(schedule), coll(schedule.collective), ranks(coll.ranks),
-        perChannel(perChannel) {
+        perChannel(perChannel), places(schedule) {
     program.name = std::move(name);
   }
   Result<MscclProgram> run();
 
 private:
-  using Place = std::pair<char, int>;
   struct Uses {
     std::pair<int, int> writer{-1, -1};
     std::vector<std::pair<int, int>> readers;
@@ -55,12 +54,6 @@ private:
     bool reads = false, writes = false;
   };
 
-  std::string supported() const;
-  Place placeOf(int chunk, int rank);
-  Place newScratch(int rank) {
-    return {'s', program.gpus[rank].scratchChunks++};
-  }
-  Place &pieceOf(int chunk, int rank, size_t piece);
   int blockFor(int rank, int peer, bool sending, int channel);
   void add(int rank, int block, MscclStep step,
            const std::vector<Access> &accesses);
@@ -75,64 +68,13 @@ private:
   const Collective &coll;
   int ranks, perChannel;
   MscclProgram program;
-  /// What the combining collective's hosts hold at the end, where each piece
-  /// is, and whose own contribution is needed after its place was written.
-  HeldMap held;
-  std::map<std::pair<int, int>, std::vector<Place>> pieces;
-  std::map<std::pair<int, int>, bool> ownNeeded;
+  Places places;
   std::vector<std::map<std::tuple<int, bool, int>, int>> blockIds;
   std::vector<std::map<Place, Uses>> uses;
   /// What each block of a rank knows to be done, by block.
   std::vector<std::vector<std::map<int, int>>> clocks;
   std::vector<std::vector<std::vector<std::map<int, int>>>> ends;
-  std::vector<std::map<int, int>> scratch;
 };
-
-std::string Exporter::supported() const {
-  switch (coll.kind) {
-  case CollectiveKind::AllGather:
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::AllToAll:
-    break;
-  default:
-    return "MSCCL XML has no " + coll.name;
-  }
-  for (const Step &step : s.steps)
-    for (const Send &send : step.sends)
-      if (send.src >= ranks || send.dst >= ranks)
-        return "MSCCL XML knows only GPUs, and a CPU takes part in the "
-               "schedule";
-  return "";
-}
-
-Exporter::Place Exporter::placeOf(int chunk, int rank) {
-  if (coll.kind == CollectiveKind::AllGather)
-    return {'o', chunk};
-  if (coll.kind != CollectiveKind::AllToAll)
-    return {'i', chunk};
-  int perRank = coll.chunksPerNode, share = perRank / ranks;
-  int source = chunk / perRank, index = chunk % perRank;
-  if (rank == source)
-    return {'i', index};
-  if (rank == index / share)
-    return {'o', source * share + index % share};
-  auto it = scratch[rank].find(chunk);
-  if (it == scratch[rank].end())
-    it = scratch[rank].emplace(chunk, newScratch(rank).second).first;
-  return {'s', it->second};
-}
-
-/// Where a host has a piece of a chunk: 0 its running sum, 1 its own
-/// contribution, then the sums it keeps apart.
-Exporter::Place &Exporter::pieceOf(int chunk, int rank, size_t piece) {
-  std::vector<Place> &places = pieces[{chunk, rank}];
-  if (places.empty())
-    places.assign(2, placeOf(chunk, rank));
-  if (piece >= places.size())
-    places.push_back(newScratch(rank));
-  return places[piece];
-}
 
 int Exporter::blockFor(int rank, int peer, bool sending, int channel) {
   auto key = std::tuple(peer, sending, channel);
@@ -207,10 +149,10 @@ void Exporter::addLocal(int rank, int block, const char *type, Place from,
                         Place to) {
   MscclStep step;
   step.type = type;
-  step.srcBuffer = from.first;
-  step.srcOffset = from.second;
-  step.dstBuffer = to.first;
-  step.dstOffset = to.second;
+  step.srcBuffer = from.buffer;
+  step.srcOffset = from.index;
+  step.dstBuffer = to.buffer;
+  step.dstOffset = to.index;
   step.count = 1;
   add(rank, block, step, {{from, true, false}, {to, false, true}});
 }
@@ -227,46 +169,45 @@ void Exporter::copyOwn() {
 void Exporter::addSend(const Send &send, const Transfer &transfer,
                        int channel) {
   int block = blockFor(send.src, send.dst, true, channel);
-  Place from = placeOf(send.chunk, send.src);
+  Place from = places.home(send.chunk, send.src);
   const std::vector<size_t> &parts = transfer.pieces;
   if (coll.combining) {
-    from = pieceOf(send.chunk, send.src, parts[0]);
+    from = places.piece(send.chunk, send.src, parts[0]);
     if (parts.size() > 1) {
-      Place sum = newScratch(send.src);
+      Place sum = places.newScratch(send.src);
       addLocal(send.src, block, "cpy", from, sum);
       for (size_t k = 1; k < parts.size(); ++k)
-        addLocal(send.src, block, "re", pieceOf(send.chunk, send.src, parts[k]),
-                 sum);
+        addLocal(send.src, block, "re",
+                 places.piece(send.chunk, send.src, parts[k]), sum);
       from = sum;
     }
   }
   MscclStep step;
   step.type = "s";
-  step.srcBuffer = step.dstBuffer = from.first;
-  step.srcOffset = step.dstOffset = from.second;
+  step.srcBuffer = step.dstBuffer = from.buffer;
+  step.srcOffset = step.dstOffset = from.index;
   step.count = 1;
   add(send.src, block, step, {{from, true, false}});
 }
 
 void Exporter::addReceive(const Send &send, int channel) {
   int rank = send.dst, block = blockFor(rank, send.src, false, channel);
-  Place to = placeOf(send.chunk, rank);
+  Place to = places.home(send.chunk, rank);
   if (coll.combining) {
     if (send.op == SendOp::Stash) {
-      pieceOf(send.chunk, rank, 0);
-      to = pieceOf(send.chunk, rank, pieces[{send.chunk, rank}].size());
-    } else if (ownNeeded[{send.chunk, rank}]) {
+      to = places.newScratch(rank);
+      places.addPiece(send.chunk, rank, to);
+    } else if (places.takeOwnNeeded(send.chunk, rank)) {
       // The place of the running sum holds the contribution until now.
-      ownNeeded[{send.chunk, rank}] = false;
-      Place kept = newScratch(rank);
+      Place kept = places.newScratch(rank);
       addLocal(rank, block, "cpy", to, kept);
-      pieceOf(send.chunk, rank, 1) = kept;
+      places.piece(send.chunk, rank, 1) = kept;
     }
   }
   MscclStep step;
   step.type = send.op == SendOp::Reduce ? "rrc" : "r";
-  step.srcBuffer = step.dstBuffer = to.first;
-  step.srcOffset = step.dstOffset = to.second;
+  step.srcBuffer = step.dstBuffer = to.buffer;
+  step.srcOffset = step.dstOffset = to.index;
   step.count = 1;
   add(rank, block, step, {{to, send.op == SendOp::Reduce, true}});
 }
@@ -274,23 +215,17 @@ void Exporter::addReceive(const Send &send, int channel) {
 /// Adds up, where it is needed, what a host still keeps apart.
 void Exporter::addFinalSums() {
   int next = 0;
-  for (size_t c = 0; c < coll.chunks.size(); ++c)
-    for (int rank : coll.chunks[c].post) {
-      int chunk = static_cast<int>(c);
-      std::optional<std::vector<size_t>> parts =
-          piecesOf(coll.chunks[c].pre, held[{chunk, rank}].sets);
-      if (*parts == std::vector<size_t>{0})
-        continue;
-      int block = blockFor(rank, -1, true, next++ % program.channels);
-      Place to = placeOf(chunk, rank);
-      // The running sum is already where the whole one belongs.
-      std::stable_partition(parts->begin(), parts->end(),
-                            [](size_t p) { return p == 0; });
-      for (size_t k = 0; k < parts->size(); ++k)
-        if ((*parts)[k] != 0)
-          addLocal(rank, block, k == 0 ? "cpy" : "re",
-                   pieceOf(chunk, rank, (*parts)[k]), to);
-    }
+  places.forEachFinalSum([&](int chunk, int rank, std::vector<size_t> parts) {
+    int block = blockFor(rank, -1, true, next++ % program.channels);
+    Place to = places.home(chunk, rank);
+    // The running sum is already where the whole one belongs.
+    std::stable_partition(parts.begin(), parts.end(),
+                          [](size_t p) { return p == 0; });
+    for (size_t k = 0; k < parts.size(); ++k)
+      if (parts[k] != 0)
+        addLocal(rank, block, k == 0 ? "cpy" : "re",
+                 places.piece(chunk, rank, parts[k]), to);
+  });
 }
 
 void Exporter::setUp() {
@@ -299,39 +234,17 @@ void Exporter::setUp() {
   program.outOfPlace = !program.inPlace;
   program.chunksPerLoop = coll.bufferChunks;
   MscclGpu empty;
-  int perRank = coll.chunksPerNode;
-  empty.inputChunks =
-      coll.kind == CollectiveKind::ReduceScatter ? perRank * ranks : perRank;
-  empty.outputChunks =
-      coll.kind == CollectiveKind::AllGather ? perRank * ranks : perRank;
+  empty.inputChunks = places.inputChunks();
+  empty.outputChunks = places.outputChunks();
   program.gpus.assign(ranks, empty);
   blockIds.resize(ranks);
   uses.resize(ranks);
   clocks.resize(ranks);
   ends.resize(ranks);
-  scratch.resize(ranks);
 }
 
 Result<MscclProgram> Exporter::run() {
-  std::string reason = supported();
-  if (reason.empty())
-    reason = check(s);
-  if (!reason.empty())
-    return error(reason);
   setUp();
-  std::vector<Transfer> transfers = transfersOf(s, &held);
-  for (const Transfer &t : transfers)
-    for (size_t piece : t.pieces)
-      ownNeeded[{t.chunk, t.src}] |= piece == 1;
-  if (coll.combining)
-    for (size_t c = 0; c < coll.chunks.size(); ++c)
-      for (int rank : coll.chunks[c].post) {
-        std::pair<int, int> key(static_cast<int>(c), rank);
-        std::optional<std::vector<size_t>> parts =
-            piecesOf(coll.chunks[c].pre, held[key].sets);
-        for (size_t piece : *parts)
-          ownNeeded[key] |= piece == 1;
-      }
   std::map<std::pair<int, int>, int> messages;
   for (const Step &step : s.steps)
     for (const Send &send : step.sends)
@@ -350,13 +263,14 @@ Result<MscclProgram> Exporter::run() {
     std::vector<int> channels;
     for (const Send &send : step.sends) {
       channels.push_back(messages[{send.src, send.dst}]++ % program.channels);
-      addSend(send, transfers[next++], channels.back());
+      addSend(send, places.transfers()[next++], channels.back());
     }
     for (size_t i = 0; i < step.sends.size(); ++i)
       addReceive(step.sends[i], channels[i]);
   }
-  if (coll.combining)
-    addFinalSums();
+  addFinalSums();
+  for (int r = 0; r < ranks; ++r)
+    program.gpus[r].scratchChunks = places.scratchChunks(r);
   if (tooLong(program))
     return std::move(program);
   std::string problem = checkMsccl(program);
@@ -369,6 +283,13 @@ Result<MscclProgram> Exporter::run() {
 
 Result<MscclProgram> ccn::synth::exportMsccl(const Schedule &schedule,
                                              const std::string &name) {
+  if (!hasBuffers(schedule.collective))
+    return error("MSCCL XML has no " + schedule.collective.name);
+  if (usesCpus(schedule))
+    return error("MSCCL XML knows only GPUs, and a CPU takes part in the "
+                 "schedule");
+  if (std::string wrong = check(schedule); !wrong.empty())
+    return error(wrong);
   for (int perChannel = messagesPerChannel; perChannel > 0; perChannel /= 2) {
     Exporter exporter(schedule, name, perChannel);
     Result<MscclProgram> program = exporter.run();

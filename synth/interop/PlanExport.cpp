@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "synth/interop/Places.h"
 #include "synth/interop/Plan.h"
-#include "synth/interop/Transfers.h"
 
 #include <algorithm>
 #include <map>
@@ -23,19 +23,13 @@ namespace {
 
 constexpr int maxLanes = 64;
 
-/// A place in a rank's memory.
-struct Place {
-  char buffer = 'i';
-  int index = 0;
-  bool packet = false;
-};
-
 class Exporter {
 public:
   Exporter(const Schedule &schedule, PlanProtocol protocol, int lanes,
            bool direct)
       : s(schedule), coll(schedule.collective), ranks(coll.ranks),
-        packets(protocol == PlanProtocol::LL), lanes(lanes), direct(direct) {}
+        packets(protocol == PlanProtocol::LL), lanes(lanes), direct(direct),
+        places(schedule) {}
   Plan run(const std::string &name);
 
 private:
@@ -61,11 +55,6 @@ private:
   Writer &writer(int rank, int chunk) {
     return writers[rank * lanes + laneOf(chunk)];
   }
-  Place homeOf(int chunk, int rank);
-  Place newScratch(int rank, bool packet = false) {
-    return {'s', plan.gpus[rank].scratchChunks++, packet};
-  }
-  Place &pieceOf(int chunk, int rank, size_t piece);
   static PlanBuffer near(const Place &place) {
     PlanBuffer b;
     b.buffer = place.buffer;
@@ -94,43 +83,12 @@ private:
   bool packets;
   int lanes;
   bool direct;
+  Places places;
   Plan plan;
-  HeldMap held;
-  std::vector<Transfer> transfers;
   std::vector<Writer> writers;
-  std::map<std::pair<int, int>, std::vector<Place>> pieces;
-  std::map<std::pair<int, int>, bool> ownNeeded;
-  /// Where a copying collective's chunk is relayed, or came as a packet.
-  std::map<std::pair<int, int>, Place> relays;
+  /// By chunk and rank, where a copying collective's chunk came as packets.
+  std::map<std::pair<int, int>, Place> arrived;
 };
-
-/// Where a chunk is at first, and belongs at the end.
-Place Exporter::homeOf(int chunk, int rank) {
-  if (coll.kind == CollectiveKind::AllGather)
-    return {'o', chunk};
-  if (coll.kind != CollectiveKind::AllToAll)
-    return {'i', chunk};
-  int perRank = coll.chunksPerNode, share = perRank / ranks;
-  int source = chunk / perRank, index = chunk % perRank;
-  if (rank == source)
-    return {'i', index};
-  if (rank == index / share)
-    return {'o', source * share + index % share};
-  auto it = relays.find({chunk, rank});
-  if (it == relays.end())
-    it = relays.emplace(std::pair(chunk, rank), newScratch(rank)).first;
-  return it->second;
-}
-
-/// A host's running sum (0), its own contribution (1), what it keeps apart.
-Place &Exporter::pieceOf(int chunk, int rank, size_t piece) {
-  std::vector<Place> &places = pieces[{chunk, rank}];
-  if (places.empty())
-    places.assign(2, homeOf(chunk, rank));
-  if (piece >= places.size())
-    places.resize(piece + 1);
-  return places[piece];
-}
 
 int Exporter::channel(Writer &w, int peer) {
   auto [it, isNew] =
@@ -201,7 +159,7 @@ void Exporter::local(Writer &w, const char *op, const std::vector<Place> &from,
   auto key = [](const Place &p) { return std::pair(p.buffer, p.index); };
   bool conflict = w.read.count(key(to)) || w.written.count(key(to));
   for (const Place &p : from)
-    conflict |= !p.packet && w.written.count(key(p));
+    conflict |= !p.isPacket && w.written.count(key(p));
   if (conflict)
     sync(w);
   PlanOp out;
@@ -221,7 +179,7 @@ void Exporter::local(Writer &w, const char *op, const std::vector<Place> &from,
 
 void Exporter::put(Writer &w, const char *op, const Place &from, int rank,
                    const Place &to) {
-  if (w.written.count({from.buffer, from.index}) && !from.packet)
+  if (w.written.count({from.buffer, from.index}) && !from.isPacket)
     sync(w);
   PlanOp out;
   out.name = op;
@@ -256,7 +214,7 @@ void Exporter::addUp(Writer &w, const std::vector<Place> &parts,
                      const Place &to) {
   std::vector<Place> plain, packet;
   for (const Place &p : parts)
-    (p.packet ? packet : plain).push_back(p);
+    (p.isPacket ? packet : plain).push_back(p);
   auto same = [&](const Place &p) {
     return p.buffer == to.buffer && p.index == to.index;
   };
@@ -289,13 +247,13 @@ void Exporter::addUp(Writer &w, const std::vector<Place> &parts,
 /// Where the sum of some pieces of a chunk is, made if need be.
 Place Exporter::sumOf(Writer &w, int chunk, int rank,
                       const std::vector<size_t> &parts) {
-  std::vector<Place> places;
+  std::vector<Place> terms;
   for (size_t p : parts)
-    places.push_back(pieceOf(chunk, rank, p));
-  if (places.size() == 1)
-    return places[0];
-  Place sum = newScratch(rank);
-  addUp(w, places, sum);
+    terms.push_back(places.piece(chunk, rank, p));
+  if (terms.size() == 1)
+    return terms[0];
+  Place sum = places.newScratch(rank);
+  addUp(w, terms, sum);
   return sum;
 }
 
@@ -314,22 +272,22 @@ void Exporter::doStep(const Step &step, size_t first) {
     const Send &send = step.sends[i];
     bool home =
         send.op == SendOp::Copy && !packets && (direct || !coll.combining);
-    landing[i] =
-        home ? homeOf(send.chunk, send.dst) : newScratch(send.dst, packets);
+    landing[i] = home ? places.home(send.chunk, send.dst)
+                      : places.newScratch(send.dst, packets);
   }
   std::map<std::pair<int, int>, std::set<int>> tells, waits;
   for (size_t i : order) {
     const Send &send = step.sends[i];
     Writer &w = writer(send.src, send.chunk);
-    auto relay = relays.find({send.chunk, send.src});
-    Place from = coll.combining          ? sumOf(w, send.chunk, send.src,
-                                                 transfers[first + i].pieces)
-                 : relay != relays.end() ? relay->second
-                                         : homeOf(send.chunk, send.src);
+    auto came = arrived.find({send.chunk, send.src});
+    Place from = coll.combining ? sumOf(w, send.chunk, send.src,
+                                        places.transfers()[first + i].pieces)
+                 : came != arrived.end() ? came->second
+                                         : places.home(send.chunk, send.src);
     put(w,
-        !packets      ? "put"
-        : from.packet ? "rppkt"
-                      : "ppkt",
+        !packets        ? "put"
+        : from.isPacket ? "rppkt"
+                        : "ppkt",
         from, send.dst, landing[i]);
     tells[{send.src, laneOf(send.chunk)}].insert(send.dst);
     waits[{send.dst, laneOf(send.chunk)}].insert(send.src);
@@ -356,8 +314,7 @@ void Exporter::doStep(const Step &step, size_t first) {
     for (size_t i = 0; i < step.sends.size(); ++i)
       if (step.sends[i].op == SendOp::Stash) {
         const Send &send = step.sends[i];
-        pieceOf(send.chunk, send.dst, 0);
-        pieces[{send.chunk, send.dst}].push_back(landing[i]);
+        places.addPiece(send.chunk, send.dst, landing[i]);
       }
   for (const auto &[rank, list] : arrivals)
     arrive(rank, list);
@@ -368,32 +325,31 @@ void Exporter::arrive(int rank, const std::vector<Arrival> &arrivals) {
   for (const Arrival &a : arrivals) {
     Writer &w = writer(rank, a.chunk);
     if (!coll.combining) {
-      if (!a.place.packet)
+      if (!a.place.isPacket)
         continue;
       const std::vector<int> &post = coll.chunks[a.chunk].post;
       if (std::binary_search(post.begin(), post.end(), rank))
-        local(w, "upkt", {a.place}, homeOf(a.chunk, rank));
-      relays[{a.chunk, rank}] = a.place;
+        local(w, "upkt", {a.place}, places.home(a.chunk, rank));
+      arrived[{a.chunk, rank}] = a.place;
       continue;
     }
     if (a.op == SendOp::Stash)
       continue;
-    if (ownNeeded[{a.chunk, rank}]) {
-      ownNeeded[{a.chunk, rank}] = false;
-      Place kept = newScratch(rank);
-      local(w, "copy", {homeOf(a.chunk, rank)}, kept);
-      pieceOf(a.chunk, rank, 1) = kept;
+    Place home = places.home(a.chunk, rank);
+    if (places.takeOwnNeeded(a.chunk, rank)) {
+      Place kept = places.newScratch(rank);
+      local(w, "copy", {home}, kept);
+      places.piece(a.chunk, rank, 1) = kept;
     }
-    Place home = homeOf(a.chunk, rank);
     if (a.op == SendOp::Reduce)
       reduced[a.chunk].push_back(a.place);
-    else if (a.place.packet || a.place.buffer == 's')
-      local(w, a.place.packet ? "upkt" : "copy", {a.place}, home);
+    else if (a.place.isPacket || a.place.buffer == 's')
+      local(w, a.place.isPacket ? "upkt" : "copy", {a.place}, home);
   }
-  for (auto &[chunk, places] : reduced) {
-    Place home = homeOf(chunk, rank);
-    places.insert(places.begin(), home);
-    addUp(writer(rank, chunk), places, home);
+  for (auto &[chunk, terms] : reduced) {
+    Place home = places.home(chunk, rank);
+    terms.insert(terms.begin(), home);
+    addUp(writer(rank, chunk), terms, home);
   }
 }
 
@@ -426,20 +382,13 @@ void Exporter::begin() {
 
 /// Adds up what a host still keeps apart.
 void Exporter::finish() {
-  if (!coll.combining)
-    return;
-  for (size_t c = 0; c < coll.chunks.size(); ++c)
-    for (int rank : coll.chunks[c].post) {
-      int chunk = static_cast<int>(c);
-      std::optional<std::vector<size_t>> parts =
-          piecesOf(coll.chunks[c].pre, held[{chunk, rank}].sets);
-      if (*parts == std::vector<size_t>{0})
-        continue;
-      std::vector<Place> places;
-      for (size_t p : *parts)
-        places.push_back(pieceOf(chunk, rank, p));
-      addUp(writer(rank, chunk), places, homeOf(chunk, rank));
-    }
+  places.forEachFinalSum(
+      [&](int chunk, int rank, const std::vector<size_t> &parts) {
+        std::vector<Place> terms;
+        for (size_t p : parts)
+          terms.push_back(places.piece(chunk, rank, p));
+        addUp(writer(rank, chunk), terms, places.home(chunk, rank));
+      });
 }
 
 Plan Exporter::run(const std::string &name) {
@@ -449,27 +398,10 @@ Plan Exporter::run(const std::string &name) {
   plan.inPlace = coll.kind != CollectiveKind::AllToAll;
   plan.doubleScratch = packets;
   PlanGpu empty;
-  int perRank = coll.chunksPerNode;
-  empty.inputChunks =
-      coll.kind == CollectiveKind::ReduceScatter ? perRank * ranks : perRank;
-  empty.outputChunks =
-      coll.kind == CollectiveKind::AllGather ? perRank * ranks : perRank;
+  empty.inputChunks = places.inputChunks();
+  empty.outputChunks = places.outputChunks();
   plan.gpus.assign(ranks, empty);
   writers.resize(static_cast<size_t>(ranks) * lanes);
-  transfers = transfersOf(s, &held);
-  if (coll.combining) {
-    for (const Transfer &t : transfers)
-      for (size_t piece : t.pieces)
-        ownNeeded[{t.chunk, t.src}] |= piece == 1;
-    for (size_t c = 0; c < coll.chunks.size(); ++c)
-      for (int rank : coll.chunks[c].post) {
-        std::pair<int, int> key(static_cast<int>(c), rank);
-        std::optional<std::vector<size_t>> parts =
-            piecesOf(coll.chunks[c].pre, held[key].sets);
-        for (size_t piece : *parts)
-          ownNeeded[key] |= piece == 1;
-      }
-  }
   begin();
   size_t first = 0;
   for (const Step &step : s.steps) {
@@ -484,6 +416,7 @@ Plan Exporter::run(const std::string &name) {
         channel(writers[peer * lanes + lane], r);
   for (int r = 0; r < ranks; ++r) {
     PlanGpu &gpu = plan.gpus[r];
+    gpu.scratchChunks = places.scratchChunks(r);
     PlanChannel connections;
     for (int lane = 0; lane < lanes; ++lane) {
       Writer &w = writers[r * lanes + lane];
@@ -519,33 +452,18 @@ Plan Exporter::run(const std::string &name) {
   return std::move(plan);
 }
 
-std::string supported(const Schedule &s) {
-  switch (s.collective.kind) {
-  case CollectiveKind::AllGather:
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::AllToAll:
-    break;
-  default:
-    return "no layout of the buffers is known for " + s.collective.name +
-           " in MSCCL++ plans";
-  }
-  for (const Step &step : s.steps)
-    for (const Send &send : step.sends)
-      if (send.src >= s.collective.ranks || send.dst >= s.collective.ranks)
-        return "MSCCL++ plans know only GPUs, and a CPU takes part in the "
-               "schedule";
-  return "";
-}
-
 } // namespace
 
 Result<Plan> ccn::synth::exportPlan(const Schedule &schedule,
                                     const std::string &name,
                                     PlanProtocol protocol) {
-  std::string reason = supported(schedule);
-  if (reason.empty())
-    reason = check(schedule);
+  if (!hasBuffers(schedule.collective))
+    return error("no layout of the buffers is known for " +
+                 schedule.collective.name + " in MSCCL++ plans");
+  if (usesCpus(schedule))
+    return error("MSCCL++ plans know only GPUs, and a CPU takes part in the "
+                 "schedule");
+  std::string reason = check(schedule);
   if (!reason.empty())
     return error(reason);
   // More lanes leave fewer operations for each block. Copies are put where

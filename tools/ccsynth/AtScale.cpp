@@ -45,15 +45,6 @@ struct Trees {
 
 } // namespace
 
-/// The better of the two predictions.
-static Result<double> predict(const Schedule &schedule, const Fabric &fabric,
-                              double bytes) {
-  Result<Timing> timing = simulate(schedule, fabric, bytes);
-  if (!timing)
-    return timing.status();
-  return std::min(timing->eventUs, timing->stepwiseUs);
-}
-
 static std::string treeLine(int64_t trees, const std::string &how, double algbw,
                             const RoundBound &bound, const Fabric &fabric) {
   char text[128];
@@ -66,10 +57,10 @@ static std::string treeLine(int64_t trees, const std::string &how, double algbw,
 /// The trees with their schedule, and its predicted time.
 static Result<Trees> timed(Trees trees, Schedule schedule, double bytes) {
   trees.schedule = std::move(schedule);
-  Result<double> us = predict(trees.schedule, trees.fabric, bytes);
-  if (!us)
-    return us.status();
-  trees.us = *us;
+  Result<Timing> timing = simulate(trees.schedule, trees.fabric, bytes);
+  if (!timing)
+    return timing.status();
+  trees.us = timing->us();
   return trees;
 }
 
@@ -137,9 +128,9 @@ static Result<Trees> nodeTrees(const Fabric &machine, CollectiveKind kind,
         hierarchicalSchedule(machine, kind, c.pieces * more, limits);
     if (!schedule)
       return schedule.status();
-    Result<double> us = predict(*schedule, machine, bytes);
-    if (!us)
-      return us.status();
+    Result<Timing> timing = simulate(*schedule, machine, bytes);
+    if (!timing)
+      return timing.status();
     if (more == 1)
       for (bool reduce : {false, true}) {
         if (kind == (reduce ? CollectiveKind::AllGather
@@ -158,9 +149,9 @@ static Result<Trees> nodeTrees(const Fabric &machine, CollectiveKind kind,
         trees.lines.push_back(text + describe(bound, machine));
         trees.idealUs += 1 / (algbw * 1000);
       }
-    if (more > 1 && *us >= trees.us)
+    if (more > 1 && timing->us() >= trees.us)
       break;
-    trees.us = *us;
+    trees.us = timing->us();
     trees.schedule = std::move(*schedule);
   }
   return trees;
@@ -341,13 +332,14 @@ int runFlows(const FlowsCommand &c) {
     if (int code = printTimes(schedule, *fabric, *bytes))
       return code;
     double buffer = bytes->back();
-    Result<double> us = predict(schedule, *fabric, buffer);
-    if (!us)
-      return fail(us.status());
+    Result<Timing> timing = simulate(schedule, *fabric, buffer);
+    if (!timing)
+      return fail(timing.status());
+    double us = timing->us();
     double ideal = least * buffer / schedule.collective.bufferChunks /
                    (fabric->unitGBps * 1000);
     std::printf("at %.0f bytes: %.2f %% of the optimal throughput\n", buffer,
-                *us > 0 ? 100 * ideal / *us : 100.0);
+                us > 0 ? 100 * ideal / us : 100.0);
   }
   if (int code = drawGantt(c.gantt, schedule, *fabric, *bytes))
     return code;

@@ -1,0 +1,102 @@
+//===- Places.cpp - Where programs keep chunks ----------------------------===//
+//
+// See Places.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "synth/interop/Places.h"
+
+#include <utility>
+
+using namespace ccn;
+using namespace ccn::synth;
+
+bool ccn::synth::hasBuffers(const Collective &collective) {
+  using enum CollectiveKind;
+  return collective.kind == AllGather || collective.kind == ReduceScatter ||
+         collective.kind == AllReduce || collective.kind == AllToAll;
+}
+
+bool ccn::synth::usesCpus(const Schedule &schedule) {
+  int ranks = schedule.collective.ranks;
+  for (const Step &step : schedule.steps)
+    for (const Send &send : step.sends)
+      if (send.src >= ranks || send.dst >= ranks)
+        return true;
+  return false;
+}
+
+Places::Places(const Schedule &schedule)
+    : coll(schedule.collective), ranks(coll.ranks), scratch(ranks),
+      sent(transfersOf(schedule, &held)) {
+  if (!coll.combining)
+    return;
+  for (const Transfer &t : sent)
+    for (size_t piece : t.pieces)
+      ownNeeded[{t.chunk, t.src}] |= piece == 1;
+  forEachFinalSum([&](int chunk, int rank, const std::vector<size_t> &parts) {
+    for (size_t piece : parts)
+      ownNeeded[{chunk, rank}] |= piece == 1;
+  });
+}
+
+int Places::inputChunks() const {
+  return coll.kind == CollectiveKind::ReduceScatter ? coll.chunksPerNode * ranks
+                                                    : coll.chunksPerNode;
+}
+
+int Places::outputChunks() const {
+  return coll.kind == CollectiveKind::AllGather ? coll.chunksPerNode * ranks
+                                                : coll.chunksPerNode;
+}
+
+Place Places::home(int chunk, int rank) {
+  if (coll.kind == CollectiveKind::AllGather)
+    return {'o', chunk};
+  if (coll.kind != CollectiveKind::AllToAll)
+    return {'i', chunk};
+  int perRank = coll.chunksPerNode, share = perRank / ranks;
+  int source = chunk / perRank, index = chunk % perRank;
+  if (rank == source)
+    return {'i', index};
+  if (rank == index / share)
+    return {'o', source * share + index % share};
+  auto it = relays.find({chunk, rank});
+  if (it == relays.end())
+    it = relays.emplace(std::pair(chunk, rank), newScratch(rank)).first;
+  return it->second;
+}
+
+Place &Places::piece(int chunk, int rank, size_t index) {
+  std::vector<Place> &places = pieces[{chunk, rank}];
+  if (places.empty())
+    places.assign(2, home(chunk, rank));
+  return places[index];
+}
+
+void Places::addPiece(int chunk, int rank, const Place &place) {
+  piece(chunk, rank, 0);
+  pieces[{chunk, rank}].push_back(place);
+}
+
+bool Places::takeOwnNeeded(int chunk, int rank) {
+  return std::exchange(ownNeeded[{chunk, rank}], false);
+}
+
+void Places::forEachFinalSum(
+    const std::function<void(int, int, const std::vector<size_t> &)> &body)
+    const {
+  if (!coll.combining)
+    return;
+  const HeldPieces nothing;
+  for (size_t c = 0; c < coll.chunks.size(); ++c)
+    for (int rank : coll.chunks[c].post) {
+      int chunk = static_cast<int>(c);
+      auto has = held.find({chunk, rank});
+      std::optional<std::vector<size_t>> parts =
+          piecesOf(coll.chunks[c].pre,
+                   has == held.end() ? nothing.sets : has->second.sets);
+      if (*parts != std::vector<size_t>{0})
+        body(chunk, rank, *parts);
+    }
+}
