@@ -209,8 +209,8 @@ static OwningOpRef<ModuleOp> roundTrip(OwningOpRef<ModuleOp> module,
   return module;
 }
 
-/// Drops all programs but the one that is asked for; if there is none of the
-/// name, says so.
+/// Drops all programs except the one that the options name. Reports it if there
+/// is no such program.
 static bool keepProgram(ModuleOp module, const CompileOptions &options,
                         Diagnostics &diagnostics) {
   if (options.program.empty())
@@ -240,8 +240,8 @@ static bool keepProgram(ModuleOp module, const CompileOptions &options,
   return true;
 }
 
-/// The same of schedules, which are null if none is left; says so if one was
-/// asked for.
+/// Drops the schedules of other programs likewise. `schedules` is null if none
+/// is left; that is reported if the options ask for one.
 static bool keepSchedules(OwningOpRef<ModuleOp> &schedules,
                           const CompileOptions &options,
                           Diagnostics &diagnostics) {
@@ -281,8 +281,8 @@ static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
   return dump(*module, phase, options, diagnostics);
 }
 
-/// Whether the module's mesh has the rank that was asked for, and what is
-/// localized is so for it; if not, says so.
+/// Checks that the module's mesh has the rank that the options name, and that
+/// programs which are localized already are localized for it.
 static bool checkRank(ModuleOp module, const CompileOptions &options,
                       Diagnostics &diagnostics) {
   if (!options.rank)
@@ -386,7 +386,7 @@ static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
   MeshOp mesh = getMesh(*first);
   int64_t count = scheduled && !options.rank && mesh ? mesh.getNumRanks() : 1;
   for (int64_t rank = 1; rank < count; ++rank) {
-    // What the first has said is so for all.
+    // The remarks for the first rank hold for all ranks.
     CompileOptions silent = options;
     silent.explain = false;
     others.push_back(selectFor(rank, scheduled, silent));
@@ -412,8 +412,8 @@ OwningOpRef<ModuleOp> ccn::planScheduled(ModuleOp scheduled,
   return plans;
 }
 
-/// Parses a `.ccn` file, and one of schedules if the options name one. Done
-/// means that `module` is there.
+/// Parses a `.ccn` file, and a file of schedules if the options name one. If
+/// the result is Done, `module` is not null.
 static CompileStatus parseText(const SourceFile &source, MLIRContext *context,
                                const CompileOptions &options,
                                Diagnostics &diagnostics,
@@ -510,8 +510,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
     diagnostics.error("remarks cannot be enabled");
     return CompileStatus::WrongUsage;
   }
-  // What is done in the context afterwards explains nothing, to diagnostics
-  // that may be gone.
+  // Later work in the context must not send remarks to diagnostics that may no
+  // longer exist.
   auto forget = llvm::scope_exit([&] {
     if (options.explain)
       context->setRemarkEngine(nullptr);

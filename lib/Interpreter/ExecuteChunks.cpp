@@ -1,8 +1,8 @@
 //===- ExecuteChunks.cpp - Overlapped regions chunk by chunk --------------===//
 //
 // Executes the stages of an overlapped region once for each chunk, with
-// everything outside of the chunk spoiled. What is put together from the chunks
-// is right only if no stage needs elements of another chunk.
+// everything outside of the chunk spoiled. So the results of the chunks
+// together are right only if no stage needs elements of another chunk.
 //
 //===----------------------------------------------------------------------===//
 

@@ -141,8 +141,8 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
   mlir::RankedTensorType type = op.getInput().getType();
   Layout from = Layout::of(type), to = Layout::of(op.getType());
   HostTensor value = get(op.getInput());
-  // What is pending and must not stay so is reduced along one axis after the
-  // other, and rounded at the end.
+  // Pending reductions that must be done are done along one axis after the
+  // other, and the result is rounded at the end.
   llvm::SmallVector<PartialAxis> reduced;
   ElementType element = elementTypeOf(type.getElementType()), sums = element;
   for (PartialAxis partial : from.getPartials()) {

@@ -94,8 +94,9 @@ public:
   int64_t ofWhole(mlir::RankedTensorType type) {
     return bytes(type, mesh.externalShape(type));
   }
-  /// The most that values take at once: arguments are there from the begin, and
-  /// what a collective makes may be there twice while it is made.
+  /// The most memory that values take at one time. Arguments exist from the
+  /// beginning, and the result of a collective may exist twice while it is
+  /// made.
   int64_t mostAtOnce() {
     int64_t held = 0, most = 0;
     llvm::DenseMap<mlir::Value, int64_t> sizes;
@@ -187,7 +188,8 @@ private:
     return programs[programs.size() == 1 ? 0 : rank];
   }
 
-  /// The first program, which says for all what is taken and left.
+  /// The first rank's program, which gives the arguments and results of all
+  /// ranks.
   ProgramOp program;
   RankMesh mesh;
   int64_t ranks;

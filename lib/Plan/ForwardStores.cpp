@@ -35,8 +35,8 @@ public:
   explicit Forwarder(PlanOp plan);
 
   size_t countStores() const { return stores.size(); }
-  /// Whether store `i` needs no copy: what it copies is there, or can be made
-  /// there.
+  /// Whether store `i` needs no copy: the value that it copies is in the
+  /// argument's memory already, or can be made there.
   bool canDrop(size_t i) { return isThere(i) || canForward(i); }
   void drop(size_t i);
   /// Removes the copies that were dropped, and the marks of the others.
@@ -97,8 +97,7 @@ void Forwarder::add(PartOpInterface op, Position position) {
     accesses[bufferOf(access.getView())].push_back({access, position});
 }
 
-/// Whether what is accessed at a position is over when the part, at `first`,
-/// begins that makes a value.
+/// Whether the access at `position` is over when the part at `first` begins.
 bool Forwarder::isDoneBefore(Position position, Position first) {
   LaunchOp launch = launches[position.launch], maker = launches[first.launch];
   // Within a part, loops go row by row.
@@ -117,7 +116,7 @@ bool Forwarder::isSafe(Store &store) {
   Position at = store.position;
   std::optional<Position> first;
   for (const PlacedAccess &access : source) {
-    // What is made after the store is another value.
+    // A write after the store makes another value.
     if (access.all || rankOf(access.getView()) ||
         (access.isWrite && access.position > at))
       return false;
@@ -209,7 +208,8 @@ void removeEmpty(ArrayRef<PlanOp> ranks) {
                 !launch.getDone().use_empty();
     }
   for (PlanOp plan : ranks) {
-    // What those that go wait for, by stream: what follows there waits for it.
+    // By stream, what the erased launches wait for. The next launch of the
+    // stream waits for it instead.
     std::map<uint64_t, SmallVector<Value>> inherited;
     for (auto [i, launch] : launchesOf(plan)) {
       SmallVector<Value> &waits = inherited[launch.getStream()];

@@ -67,7 +67,8 @@ bool hasOwnRows(const LoopForm::Operand &operand) {
          extent.last < rowSize;
 }
 
-/// Joins dimensions of a loop, from `first` on, apart those that are reduced.
+/// Joins neighbouring dimensions of a loop, from `first` on. Reduced dimensions
+/// are joined only with each other.
 void collapseLoop(LoopForm &loop, size_t first) {
   SmallVector<Strided> positions;
   SmallVector<Strided *> views;
@@ -101,8 +102,9 @@ bool fits(ArrayRef<LoopForm> before, const LoopForm &loop) {
       for (const LoopForm::Operand &b : loop.operands) {
         if (a.buffer != b.buffer || !(a.isWrite || b.isWrite))
           continue;
-        // What is stored in all memories is in the own one at once; what is
-        // taken from all is not there yet, or may not be overwritten yet.
+        // A value that is stored in all memories is in the own memory at once.
+        // Values taken from all memories may not have arrived yet, and may not
+        // be overwritten yet.
         bool takes = (a.all && !a.isWrite) || (b.all && !b.isWrite);
         if (takes || !a.rows().meetsOnlySameRowOf(b.rows()))
           return false;

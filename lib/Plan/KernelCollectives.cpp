@@ -1,8 +1,8 @@
 //===- KernelCollectives.cpp - Operations along axes of the mesh ----------===//
 //
-// Where others read it, a rank's input is in symmetric memory. Between barriers
-// a rank reads what it needs of others' (or combines what all have), or stores
-// what it makes in the memory of all.
+// A rank's input is in symmetric memory if other ranks read it. Between
+// barriers, a rank reads what it needs from the others (or combines what all
+// have), or stores its result in the memory of all.
 //
 // All ranks make the same barriers, exchanges and symmetric buffers, even where
 // one of them has nothing to give or take.
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
 
-/// After so many of whatever type vectors begin again.
+/// A slice of this many elements, of any type, ends where a vector ends.
 constexpr int64_t alignedElements = 64;
 
 Sizes plan::boxSizes(const TensorPart &part) {
@@ -159,8 +159,8 @@ bool plan::hasElements(ArrayRef<TensorPart> boxes) {
 FailureOr<Strided> Kernel::storeWhole(Value value) {
   if (!chunkedDim(value))
     return store(value, 0);
-  // What was made before lies in one place. A copy of it could be made by
-  // several stages at once.
+  // What was made before lies in one place. It is not copied here, since
+  // several stages could make the copy at once.
   const Strided *made = planner.findStorage(value);
   if (made && !pieces.contains(value))
     return *made;
@@ -340,8 +340,8 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
     Strided source = pieceOf(*from, result, i);
     Strided target = pieceOf(to, result, i);
     addView(result, target);
-    // The same on all ranks, of which some may have what they give in another
-    // order.
+    // Decided by facts that are the same on all ranks; the sources of some
+    // ranks may be in another order.
     if (target.isRowMajor()) {
       if (!source.isRowMajor())
         source = copyOf(source, Planner::elementOf(result));
@@ -422,7 +422,7 @@ LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   }
   if (failed(flush(domainOf(input))))
     return failure();
-  // What is made from the own part alone need not wait for the others.
+  // Loops that use only the own part need not wait for the other ranks.
   pushed[result] = {geometry.group, parts.size()};
   for (size_t i = 0; i < countPieces(result); ++i)
     addView(result, pieceOf(whole, result, i));

@@ -1,10 +1,11 @@
 //===- KernelProducts.cpp - Matrix products, and collectives around them --===//
 //
-// A product alone is one part. In a kernel with the collective that gathers its
-// rows, it takes each shard when it is there, the own one first; with the one
-// that scatters it, it makes what others wait for first, and tells each owner.
-// (Both as in Wang et al., "Overlap Communication with Dependent Computation
-// via Decomposition in Large Deep Learning Models", ASPLOS 2023.)
+// A product alone is one part. In a kernel with the all_gather of its rows, the
+// product starts with the own shard and takes each other shard when it arrives.
+// In a kernel with the reduce_scatter of its result, it first makes the slices
+// that other ranks wait for, and tells each owner. (Both as in Wang et al.,
+// "Overlap Communication with Dependent Computation via Decomposition in Large
+// Deep Learning Models", ASPLOS 2023.)
 //
 //===----------------------------------------------------------------------===//
 

@@ -137,7 +137,7 @@ LaunchOp Planner::addLaunch(StringRef name, Location loc) {
   return launches.back();
 }
 
-/// The operations of a stage: those of a kernel, or the one.
+/// The operations of a stage, which is a kernel or a single operation.
 static SmallVector<Operation *> operationsOf(Operation *op) {
   if (auto kernel = dyn_cast<FusedOp>(op))
     return llvm::map_to_vector(kernel.getBody().front().without_terminator(),
@@ -217,7 +217,7 @@ void Planner::planKernel(Operation *op) {
       operationsOf(op), llvm::IsaPred<TransposeOp, ExtractOp, BroadcastToOp>);
   if (!hasParts && isViews) {
     launch.erase();
-    // A kernel's region takes what it takes without naming it as an operand.
+    // Values that a kernel's region uses are not operands of the kernel.
     for (Operation *inner : operationsOf(op))
       for (Value operand : inner->getOperands())
         if (auto it = ahead.find(operand); it != ahead.end()) {
@@ -280,10 +280,10 @@ CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
              : CommunicateOp();
 }
 
-/// On how many streams the stages of a region run at most. Chunks that follow
-/// each other through the stages are in as many stages at once as there are
-/// chunks: with no more than this the stages that they are in have streams of
-/// their own, however many there are in all.
+/// On how many streams the stages of a region run at most. While chunks follow
+/// each other through the stages, at most as many stages run at once as there
+/// are chunks. So up to this number of chunks, each running stage has a stream
+/// of its own, however many stages there are.
 constexpr uint64_t overlapStreams = 16;
 
 void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
@@ -427,7 +427,7 @@ void Planner::storeIn(Value value, const Strided &target,
   if (it == makers.end() || it->second != launches.back() ||
       !isInSegment(launches.back()) || launches.back().getStream() != 0 ||
       (argument && isReadAhead(argument))) {
-    // What has left may still read what is stored to.
+    // Launches that run ahead may still read the memory that is stored to.
     awaitAllAhead(addLaunch("store", loc));
   }
   PartBuilder(builder, launches.back()).copy(source, target, /*isStore=*/true);

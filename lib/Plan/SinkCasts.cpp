@@ -1,9 +1,9 @@
 //===- SinkCasts.cpp - Casts beside what repeats --------------------------===//
 //
-// A cast of what is then repeated, or cut, would need a loop of its own, for
-// which all others wait. To cast what is repeated costs next to nothing in the
-// loop that uses it. Where none does, all that is cast is stored: that should
-// not be what is repeated.
+// A cast before a broadcast or a cut would need a loop of its own, for which
+// all others would wait. After the broadcast, the cast costs next to nothing in
+// the loop that uses the value. If no loop uses it, the cast's result is
+// stored, and should then be the value before the broadcast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,9 @@
 using namespace mlir;
 using namespace ccn;
 
-/// Swaps an operation and the one that takes what it gives: a cast, and the
-/// movement of elements. Returns what comes first then.
+/// Swaps two operations of which the second uses the first one's result: a
+/// cast, and a movement of elements, in either order. Returns the one that
+/// comes first afterwards.
 static Operation *swapOps(Operation *first, Operation *second) {
   auto type = cast<RankedTensorType>(second->getResult(0).getType());
   auto source = cast<RankedTensorType>(first->getOperand(0).getType());
@@ -43,12 +44,12 @@ static bool isInLoop(CastOp op) {
   auto kernel = dyn_cast<FusedOp>(op->getParentOp());
   if (!kernel)
     return false;
-  // What is the same for all chunks is stored by the first.
+  // Values that are the same for all chunks are stored with the first.
   auto overlapped = dyn_cast<OverlappedOp>(kernel->getParentOp());
   return !overlapped || getChunking(overlapped).dims.contains(op.getResult());
 }
 
-/// Whether a value is repeated, or a part of what is.
+/// Whether a value is a broadcast, or a part of one.
 static bool isRepeated(Value value) {
   Operation *op = value.getDefiningOp();
   return isa_and_nonnull<BroadcastToOp>(op) ||
@@ -60,7 +61,7 @@ void plan::sinkCasts(ProgramOp program) {
     if (isInLoop(castOp))
       return;
     Operation *op = castOp;
-    // Of an overlapped region what is taken in chunks comes first.
+    // In an overlapped region, the extraction of a chunk comes first.
     while (isRepeated(op->getOperand(0)) &&
            op->getOperand(0).getParentBlock() == op->getBlock())
       op = swapOps(op->getOperand(0).getDefiningOp(), op);

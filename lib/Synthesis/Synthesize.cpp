@@ -144,10 +144,11 @@ Result<Schedule> Searching::solvePoint() {
   return error("no schedule was found in time");
 }
 
-/// The whole fabric, and those of only the links on ways of at most so many
-/// links, ever fewer. Packed trees and flows use every way there is, so that
-/// on a machine with NVLinks and PCIe they take detours, and have many parts in
-/// odd proportions: then they are looked for on its better links alone.
+/// The whole fabric, then fabrics with fewer and fewer links: each has only the
+/// ways of at most so many links. Packed trees and flows use every way there
+/// is, so that on a machine with NVLinks and PCIe they take detours, and have
+/// many parts in odd proportions: then they are looked for on its better links
+/// alone.
 std::vector<Fabric> Searching::narrowed() const {
   const std::vector<Link> &links = fabric.topology.links;
   std::set<size_t, std::greater<>> lengths;

@@ -55,8 +55,8 @@ bool implements(Algorithm algorithm, Operation *op) {
   llvm_unreachable("all algorithms are handled");
 }
 
-/// The algorithm of a collective that a protocol is for; none if it is for
-/// none, or goes with whatever the algorithm is.
+/// The only algorithm of a collective that a protocol works with; none if there
+/// is no such algorithm, or if the protocol works with all.
 std::optional<Algorithm> algorithmOf(Protocol protocol, Operation *op) {
   Collective what = cast<CollectiveOpInterface>(op).getCollective();
   if (protocol == Protocol::push && what == Collective::reduce_scatter)
@@ -78,7 +78,7 @@ LogicalResult checkProtocol(Operation *op, Attribute protocol,
   // choose_c11
   if (!expected || (name && name == stringifyAlgorithm(*expected)))
     return success();
-  // What is not an all_reduce runs alike by both.
+  // Collectives other than all_reduce run in the same way by both.
   if (*expected == Algorithm::direct && name &&
       name == stringifyAlgorithm(Algorithm::two_shot))
     return success();
@@ -156,8 +156,9 @@ LogicalResult checkSchedule(const Chosen &chosen, EmitRefusal emit) {
   return success();
 }
 
-/// The schedule in a file, for those of the collectives that it implements; if
-/// it implements none, for the first, which it then does not fit.
+/// Reads a schedule's file, for those of the collectives that it implements. If
+/// it implements none, it is checked against the first, which reports why it
+/// does not fit.
 FailureOr<SmallVector<Chosen>> loadSchedule(ArrayRef<Operation *> collectives,
                                             StringRef path, EmitRefusal emit) {
   // choose_c4

@@ -68,7 +68,7 @@ Value cutFor(Operation *op, Value value, const Cut &cut) {
                            cut.end);
 }
 
-/// Moves cuts to the operands of what they cut.
+/// Moves cuts from the results of operations to their operands.
 class CutSinker {
 public:
   explicit CutSinker(ProgramOp program) : program(program) {}
@@ -83,7 +83,7 @@ private:
   /// The bytes for each element that are stored only if a value of a kernel is
   /// cut for a user.
   int64_t addedBytes(Value value, Operation *user);
-  /// The same of all that an operation takes.
+  /// The sum over all operands of an operation.
   int64_t addedBytes(Operation *op);
   /// The operation for a part of its result.
   Operation *makePart(Operation *op, const Cut &cut);
@@ -105,7 +105,7 @@ std::optional<Cut> operandCut(OpOperand &operand, Cut cut) {
 
 /// Whether a part of the result can be made of parts of the operands.
 bool isMadeInParts(Operation *op, ArrayRef<Cut> cuts) {
-  // What is repeated is not cut along an axis.
+  // A broadcast dimension cannot be cut along an axis of the mesh.
   if (isa<BroadcastToOp>(op))
     return llvm::all_of(cuts, [&](const Cut &cut) {
       return !cut.axes || operandCut(op->getOpOperand(0), cut);
@@ -120,8 +120,8 @@ bool isMadeInParts(Operation *op, ArrayRef<Cut> cuts) {
 
 } // namespace
 
-/// Whether a kernel only communicates but for what it cuts: without that it
-/// would be no kernel.
+/// Whether a kernel consists of communication and cuts alone. Without the cuts
+/// it would be no kernel.
 static bool computesOnlyCuts(Operation *parent) {
   auto kernel = dyn_cast<FusedOp>(parent);
   return kernel && llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -209,7 +209,7 @@ Operation *CutSinker::makePart(Operation *op, const Cut &cut) {
   if (auto broadcast = dyn_cast<BroadcastToOp>(part)) {
     broadcast.setShape(shape);
   } else if (auto dropout = dyn_cast<DropoutOp>(part)) {
-    // Its bits are those of the place in the whole.
+    // The random bits depend on the element's place in the whole tensor.
     SmallVector<int64_t> offsets(type.getRank());
     if (dropout.getOffsets())
       offsets.assign(dropout.getOffsets()->begin(),
@@ -251,7 +251,7 @@ void CutSinker::run() {
     if (isElementwise(op) || isa<BroadcastToOp>(op))
       ops.push_back(op);
   });
-  // Those that use something come before what makes it.
+  // Users come before the operations that make their operands.
   for (Operation *op : llvm::reverse(ops))
     sink(op);
 }

@@ -166,8 +166,7 @@ void Explainer::missed(Operation *at, StringRef name, const Twine &what,
   remark << remark::detail::Remark::Arg("Suggestion", suggestion.str());
 }
 
-/// What depends on `op`, as far as the last of it that computes: the values
-/// below which a gather could move.
+/// The last computations that depend on `op`: a gather could move below these.
 SmallVector<Operation *> lastDependents(Operation *op) {
   llvm::SetVector<Operation *> below;
   below.insert(op);
@@ -357,7 +356,7 @@ struct ExplainPass : ccn::impl::ExplainBase<ExplainPass> {
   using ExplainBase::ExplainBase;
 
   void runOnOperation() override {
-    // Schedules are for GPUs: CPUs are there to try them.
+    // Schedules are explained for GPUs; CPUs only serve to try them.
     const Machine &figures = machine.orOf(Target::anyGpu());
     if (!figures.gpu) {
       getOperation()->emitError()

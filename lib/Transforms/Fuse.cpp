@@ -24,8 +24,8 @@ static Operation *topLevel(Operation *op, Block *block) {
   return block->findAncestorOpInBlock(*op);
 }
 
-/// Whether the operations hang together by what they make and use, constants
-/// and other common inputs not counted.
+/// Whether the operations are connected by results that they use of each other.
+/// Constants and other common inputs do not count.
 static bool isConnected(ArrayRef<Operation *> ops) {
   llvm::EquivalenceClasses<Operation *> parts;
   for (Operation *op : ops)

@@ -145,8 +145,8 @@ void Search::expand(const Layout &layout, Reach reach) {
 }
 
 void Search::expandPartials(const Layout &layout, Reach reach) {
-  // Along several axes at once, which takes fewer bytes than one by one. All
-  // other steps along several axes are as many bytes as one by one.
+  // Reduces along several axes at once, which moves fewer bytes than one axis
+  // after the other. All other steps move as many bytes either way.
   Move move;
   move.kind = Move::AllReduce;
   Layout whole = layout;

@@ -79,7 +79,8 @@ private:
   /// In program order, stores included, the gather not.
   llvm::SetVector<Operation *> between;
   llvm::DenseMap<Value, RankedTensorType> sliced;
-  /// Of which ranks would hold other parts, if all together the same.
+  /// Values of which ranks would hold other parts than before, though all
+  /// together the same elements.
   llvm::DenseSet<Value> regrouped;
 };
 
@@ -128,9 +129,9 @@ LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
   return success();
 }
 
-/// Whether what ranks hold of a result, without an order, would be made of
-/// other slices than before: those of the gather would be cut, rather than
-/// those that there were.
+/// Whether the unordered values that ranks hold of a result would be made of
+/// other slices than before: the gather's dimension would be cut instead of the
+/// one that was.
 bool Reordering::isRegrouped(Operation *op) {
   Layout result = Layout::of(slicedType(op->getResult(0)));
   if (!result.hasPartial() && !result.hasLocal())
@@ -191,7 +192,7 @@ LogicalResult Reordering::inferOne(Operation *op) {
                   "'" + op->getName().stripDialect() +
                       "' cannot run on slices: " + why,
                   op);
-  // A reduction across the cut is finished at once.
+  // A reduction across the cut gets its all_reduce at once.
   Layout layout = Layout::of(*type),
          before = Layout::of(typeOf(op->getResult(0)));
   for (StringAttr axis : gather.getAxes().getNames())
@@ -210,7 +211,7 @@ LogicalResult Reordering::infer() {
   for (Operation *op : between)
     if (failed(inferOne(op)))
       return failure();
-  // What is needed whole must be what a gather makes.
+  // Values that are needed whole must be results that a gather can make.
   auto canGather = [&](Value value, Type whole) {
     return gatheredAxes(Layout::of(slicedType(value)),
                         Layout::of(cast<RankedTensorType>(whole)))

@@ -52,7 +52,7 @@ Cost costOf(ModuleOp module) {
       for (Value result : op->getResults()) {
         double elements = elementsOf(result);
         cost.elements += elements;
-        // Products take as many steps as there are terms to each element.
+        // A product takes one step for each term of each element.
         double terms = 1;
         if (isa<MatmulOp, Conv2dOp>(op)) {
           auto type = cast<RankedTensorType>(

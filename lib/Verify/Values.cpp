@@ -1,7 +1,7 @@
 //===- Values.cpp - Values to run programs on -----------------------------===//
 //
-// Every element has one block of Philox bits, of which each kind of value takes
-// what it needs.
+// Every element has its own block of random bits (Philox); each kind of value
+// uses as many of them as it needs.
 //
 //===----------------------------------------------------------------------===//
 

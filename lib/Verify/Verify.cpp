@@ -255,7 +255,7 @@ std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
     if (!now.sameBits) {
       if (!wideInputs)
         return "there is no memory for the error bounds";
-      // What has been compared in f64 counts as compared.
+      // Values that were compared in f64 count as compared.
       std::map<std::string, Agreement::Counts> covered;
       if (auto error = compareBounded(native, *wideInputs, Arithmetic::Native,
                                       now, wide ? covered : now.outputs))
