@@ -1,7 +1,7 @@
 //===- BlasLt.cpp - CUDA's library of matrix products ---------------------===//
 //
-// Opened by the name of the version whose header this was compiled with: types
-// differ between them.
+// Opened by the name of the version whose header this was compiled with, since
+// types differ between versions.
 //
 //===----------------------------------------------------------------------===//
 

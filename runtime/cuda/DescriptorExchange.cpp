@@ -1,13 +1,14 @@
 //===- DescriptorExchange.cpp - Files that processes pass to each other ---===//
 //
-// By datagrams over sockets of the host, which need no permission: taking them
-// from the other process (pidfd_getfd) needs that of a debugger. The sockets
-// have names, not files, as containers that share a network need not share
-// folders. A name is known to all on the host, so every message has a word that
-// the ranks have told each other.
+// Descriptors are sent in datagrams over Unix sockets, which needs no
+// permission. Taking them from the other process instead (pidfd_getfd) would
+// need that of a debugger. The sockets have abstract names rather than files,
+// since containers that share a network need not share folders. Everybody on
+// the host can see such a name, so every message contains a secret word that
+// the ranks have told each other before.
 //
-// Only so many descriptors are on their way at once, and none is kept: a
-// process may not have many.
+// Few descriptors are under way at a time, and none is kept, since a process
+// may not have many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,8 @@ namespace ccn::runtime {
 
 namespace {
 
-/// Where a rank gets its messages.
+/// The name of the socket at which a rank receives messages, and the word that
+/// messages to it must contain.
 struct Mailbox {
   uint64_t name = 0, secret = 0;
 };
@@ -40,7 +42,7 @@ struct Message {
   int hasDescriptor = 0;
 };
 
-/// Room for one descriptor, no more.
+/// Control data with room for exactly one descriptor.
 union Control {
   cmsghdr header;
   char bytes[CMSG_SPACE(sizeof(int))];

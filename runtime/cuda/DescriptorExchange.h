@@ -1,5 +1,4 @@
-//===- DescriptorExchange.h - Files that processes pass to each other -*- C++
-//-*-===//
+//===- DescriptorExchange.h - Files passed between processes ----*- C++ -*-===//
 //
 // Descriptors of open files that ranks pass to ranks in other processes of the
 // host, when they set up.
@@ -16,7 +15,7 @@
 
 namespace ccn::runtime {
 
-/// A descriptor and what its receiver must know of it.
+/// A descriptor, and what its receiver must know about it.
 struct PassedDescriptor {
   FileDescriptor file;
   uint64_t about = 0;
@@ -35,9 +34,10 @@ struct DescriptorTraffic {
   std::function<Status(int rank, PassedDescriptor)> take;
 };
 
-/// All ranks call this at the same point. An error if not all that this rank
-/// gives and gets has been passed and taken, or if the team has failed: in half
-/// of the exchange's time limit, so that nobody is waited for longer than that.
+/// All ranks call this at the same point. An error if something that this rank
+/// gives or expects was not received, or if the team has failed. It comes after
+/// half of the exchange's time limit, so that no rank waits for another longer
+/// than that limit.
 Status passDescriptors(HostExchange &exchange,
                        const DescriptorTraffic &traffic);
 

@@ -20,9 +20,9 @@ namespace {
 /// The name of the version that cuda.h declares.
 #define CCN_VERSIONED_NAME(function) CCN_NAME(function)
 
-/// Asks the driver, before it starts, for as many queues a device as there can
-/// be, unless somebody else has asked or has started it. Returns how many there
-/// are.
+/// Asks the driver for the largest possible number of queues per device. This
+/// works only before the driver starts, and leaves a number alone that somebody
+/// else has asked for. Returns how many queues there are.
 int askForQueues(const Driver &driver) {
   constexpr const char *name = "CUDA_DEVICE_MAX_CONNECTIONS";
   constexpr int most = 32, byDefault = 8;

@@ -1,6 +1,7 @@
 //===- GpuDevice.cpp - A device and what is taken from it -----------------===//
 //
-// Waits are loops that look, since the driver's own cannot be interrupted.
+// Waits are loops that poll, since the driver's own waits cannot be
+// interrupted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@
 
 namespace ccn::runtime {
 
-/// What streams are begun with.
+/// The bytes that each new stream sets as its first work.
 static constexpr size_t wordBytes = 8;
 
 Result<int> gpuDeviceCount(const Driver &driver) {

@@ -1,8 +1,9 @@
 //===- GpuDevice.h - A device and what is taken from it ---------*- C++ -*-===//
 //
-// A device with its primary context, which is the one that CUDA's runtime and
-// so PyTorch use; and memory, streams and events that are given back when they
-// go. Everything is made for one device and used with its context current.
+// A device with its primary context, which is also that of CUDA's runtime and
+// so of PyTorch; and memory, streams and events that are freed when their
+// objects are destroyed. Each belongs to one device and is used while that
+// device's context is current.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,7 +79,7 @@ private:
 /// How many devices this process sees, at least one.
 Result<int> gpuDeviceCount(const Driver &driver);
 
-/// Something of a device, given back by a function of the driver. Move-only.
+/// A resource of a device, which a function of the driver frees. Move-only.
 template <typename Handle> class DeviceObject {
 public:
   using Free = CUresult (*)(Handle);
@@ -111,8 +112,8 @@ using DeviceMemory = DeviceObject<CUdeviceptr>;
 using Stream = DeviceObject<CUstream>;
 using Event = DeviceObject<CUevent>;
 
-/// Memory of the device; of no bytes too, so that it has an address. `what` is
-/// for the error.
+/// Allocates memory of the device. Even no bytes have an address. `what` names
+/// the memory in errors.
 Result<DeviceMemory> allocateMemory(const GpuDevice &device, int64_t bytes,
                                     const char *what);
 

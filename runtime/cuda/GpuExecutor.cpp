@@ -1,10 +1,10 @@
 //===- GpuExecutor.cpp - Executes plans on GPUs ---------------------------===//
 //
 // A run forks the caller's stream into the plan's, by events, and joins them
-// again, which a stream that captures a graph records as it is. Whoever waits
-// for the device looks at it, at what kernels report and at the team in turn,
-// so that no failure makes it hang; kernels that wait for ranks that will never
-// come are stopped by a word in host memory.
+// again, which a stream that captures a graph records as it is. A thread that
+// waits for the device polls the device, the reports of kernels and the team in
+// turn, so that no failure makes it hang. A word in host memory stops kernels
+// that wait for ranks which will never come.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace ccn::runtime {
 
 namespace {
 
-/// How long kernels have to end after they were told to, in seconds.
+/// How long kernels may take to end after they were told to stop, in seconds.
 constexpr double graceSeconds = 5;
 /// How long an error of CUDA waits for a better explanation.
 constexpr double explanationSeconds = 0.5;
@@ -33,7 +33,8 @@ int64_t now() {
       .count();
 }
 
-/// Calls isTrue() until it is, at most for so many seconds; whether it is.
+/// Calls isTrue() until it returns true, for at most `seconds` seconds. Returns
+/// the last answer.
 template <typename Condition>
 bool becomesTrue(double seconds, Condition isTrue) {
   int64_t start = now();

@@ -1,8 +1,8 @@
 //===- GpuGrid.h - How many blocks kernels get ------------------*- C++ -*-===//
 //
-// Blocks that wait for each other, or for those of other ranks, must all be on
-// the device at once, whatever else runs there: otherwise what they wait for
-// may never begin.
+// Blocks that wait for each other, or for blocks of other ranks, must all be on
+// the device at once, whatever else runs there. Otherwise a block that others
+// wait for might never begin.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace ccn::runtime {
 
-/// What runs at once on a device, and what there is for it.
+/// The runs that share a device at one time, and what the device has for them.
 struct SharedDevice {
   int64_t multiprocessors = 1;
   /// For the streams of this process (Driver::queues).

@@ -1,8 +1,8 @@
 //===- GpuKernels.cpp - The kernels of a program on a device --------------===//
 //
-// Everything that a first launch would otherwise do is done here: loading a
-// kernel, or making room for its stack, may have to wait for kernels that run,
-// which may wait for the one that is to be launched.
+// Does everything in advance that the first launch of a kernel would otherwise
+// do. Loading a kernel, or allocating its stack, may wait for kernels that are
+// running, and these may be waiting for the very kernel that is to be launched.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 //===- GpuKernels.h - The kernels of a program on a device ------*- C++ -*-===//
 //
-// Compiled, loaded, and known by how many of their blocks fit the device.
+// Kernels that are compiled and loaded, with how many of their blocks fit the
+// device.
 //
 //===----------------------------------------------------------------------===//
 

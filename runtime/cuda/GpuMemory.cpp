@@ -1,7 +1,7 @@
 //===- GpuMemory.cpp - Whether devices have the memory they need ----------===//
 //
-// Devices are told apart by their UUIDs, as processes and hosts may number them
-// differently.
+// Devices are identified by their UUIDs, since processes and hosts may number
+// them differently.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,10 +3,9 @@
 // Every rank knows all messages, in the same order, and takes part in those of
 // which it is one end. Messages that are sent at once are one group of NCCL's;
 // those that are not contiguous go through staging memory, row by row.
-// Communicators do not block: a thread that waits for one looks at the other
-// ranks too.
+// Communicators do not block: a thread that waits for one polls the other ranks
+// too.
 //
-// Communicators do not block: whoever waits looks at the other ranks too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +24,7 @@ namespace {
 /// The alignment of copies and staging memory, so that vectors lie where the
 /// other ranks have them.
 constexpr int64_t alignment = 256;
-/// The time between two looks at what is waited for.
+/// The time between two polls.
 constexpr std::chrono::milliseconds lookInterval(20);
 /// How long communicators may take to be given up, in seconds.
 constexpr double graceSeconds = 5;
@@ -50,7 +49,7 @@ int64_t bytesOf(const GpuMessage &message) {
   return bytes;
 }
 
-/// From its first byte to its last.
+/// The bytes of a message in memory, from the first to the last.
 int64_t extentOf(const GpuMessage &message) {
   int64_t extent = message.bytes;
   for (size_t i = 0; i < message.counts.size(); ++i)
@@ -269,7 +268,8 @@ Status GpuMessages::tryConnections() {
   return status;
 }
 
-/// Called after an error in set-up: what was begun still uses the memory.
+/// Called after an error in set-up, because operations that were begun still
+/// use the memory.
 void GpuMessages::giveUp() {
   abort();
   int64_t start = now();

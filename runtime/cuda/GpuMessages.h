@@ -1,5 +1,4 @@
-//===- GpuMessages.h - Ranks whose GPUs cannot access each other -*- C++
-//-*-===//
+//===- GpuMessages.h - Ranks on GPUs without peer access --------*- C++ -*-===//
 //
 // On several hosts, and where GPUs cannot access each other's memory, kernels
 // find copies of the others' memory in their own, and NCCL moves between them
@@ -9,9 +8,8 @@
 // Of another rank's memory only the part from the first byte to the last that
 // this rank reads or writes has a place here.
 //
-// NCCL's kernels wait without a limit. So a thread watches what the streams
-// wait for, and ends it when waiting has become pointless, whether anybody
-// waits for the streams or not.
+// NCCL's kernels wait without a limit. So a thread watches them and ends them
+// when waiting has become pointless, even if nobody waits for the streams.
 //
 //===----------------------------------------------------------------------===//
 

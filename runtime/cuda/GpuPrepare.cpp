@@ -1,7 +1,7 @@
 //===- GpuPrepare.cpp - Makes a plan ready for a GPU ----------------------===//
 //
-// Everything that takes memory, loads or waits is done here, so that runs do
-// none of it.
+// Does everything that allocates memory, loads code or waits, so that runs need
+// not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -155,8 +155,8 @@ Status GpuExecutor::State::prepareMessages(const Plan &whole,
   return Status();
 }
 
-/// Places of shared arguments in symmetric memory, from `offset` on; where they
-/// end.
+/// Reserves places for the shared arguments in symmetric memory, from `offset`
+/// on. Returns where they end.
 int64_t GpuExecutor::State::placeShared(const Plan &whole,
                                         const GpuProgram &program,
                                         int64_t offset) {
@@ -293,8 +293,8 @@ Status GpuExecutor::State::agreeOnBlocks(const GpuProgram &program) {
   return Status();
 }
 
-/// Decides whether the library does products, for all ranks alike: they must
-/// not differ in what is the same on all.
+/// Decides whether the library does products. All ranks decide alike, since
+/// results that are the same on all ranks must have the same bits.
 Status GpuExecutor::State::agreeOnLibrary(const GpuProgram &program) {
   bool hasProducts = false;
   for (const std::vector<GpuLaunch> &ofRank : program.launches)

@@ -1,8 +1,8 @@
 //===- GpuRuns.cpp - Runs a plan on a GPU from host memory ----------------===//
 //
-// Times are those between events on the stream. What is measured is queued in
-// batches behind a run that is not, so that the device never waits for the
-// host.
+// Times are taken between events on the stream. Measured runs are queued in
+// batches behind a run that is not measured, so that the device never waits for
+// the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ constexpr int batch = 64;
 using Graph = DeviceObject<CUgraph>;
 using GraphRunner = DeviceObject<CUgraphExec>;
 
-/// The sizes of the buffers of so many elements, as those of a model's
-/// parameters: round ones that are large, and then small ones of any sizes.
+/// Divides a number of elements into buffers as a model's parameters do: first
+/// large ones of round sizes, then small ones of odd sizes.
 std::vector<int64_t> piecesOf(int64_t count) {
   constexpr int64_t small = 4096, round = 64;
   constexpr int64_t smallSizes[] = {1, 0, 37, 512, 3, 100, 1031};

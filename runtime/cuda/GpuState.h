@@ -23,8 +23,8 @@
 
 namespace ccn::runtime {
 
-/// Keeps what must not be freed until the process ends, where checkers for
-/// leaks find it.
+/// Keeps objects that must not be freed before the process ends, in a place
+/// that leak checkers know.
 template <typename T> void keepForever(std::unique_ptr<T> object) {
   static std::mutex mutex;
   static auto &kept = *new std::vector<std::unique_ptr<T>>;
@@ -85,7 +85,8 @@ struct StreamPace {
   Event last, before;
 };
 
-/// Host memory that the device accesses: what it reports, and what stops it.
+/// Host memory that the device accesses: for its reports, and for the word that
+/// stops kernels.
 struct HostWords {
   CcnFault fault;
   /// In another cache line.

@@ -1,8 +1,8 @@
 //===- GpuTeam.cpp - Memory of GPUs that all ranks can address ------------===//
 //
-// A process is known by a random token, as its number may be that of another in
-// another container; a host by its name and the identity of its boot; a device
-// by its UUID, as processes may number devices differently.
+// A process is identified by a random token, since another container may have a
+// process of the same number; a host by its name and the id of its boot; a
+// device by its UUID, since processes may number devices differently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ bool isSame(const CUuuid &a, const CUuuid &b) {
 
 } // namespace
 
-/// What a rank tells the others.
+/// The record that a rank sends the others.
 struct GpuTeam::Record {
   /// How ranks of other processes and devices get to the memory.
   enum class Access : int {

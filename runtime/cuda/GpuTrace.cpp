@@ -1,6 +1,6 @@
 //===- GpuTrace.cpp - When a GPU began and ended launches -----------------===//
 //
-// By the events around each launch of a traced run.
+// Reads the times of the events around each launch of a traced run.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,9 @@
 //===- GpuValues.cpp - Arguments that are passed by value -----------------===//
 //
-// Values go to the device as what a memset writes: unlike copies from host
-// memory, the stream, or the graph that it captures, keeps them, so the
-// caller's need not stay. They are scalars of at most two words.
+// Memsets write the values to the device. Unlike a copy from host memory, a
+// memset holds its value in the stream, or in the graph that the stream
+// captures, so the caller's value need not outlive the call. They are scalars
+// of at most two words.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,7 @@
 
 namespace ccn::runtime {
 
-/// Of each value; whole words are written.
+/// The bytes reserved for each value; whole words are written.
 static constexpr size_t valueBytes = 8, wordBytes = 4;
 
 Status GpuExecutor::State::prepareValues(const Plan &whole) {

@@ -1,7 +1,7 @@
 //===- HostExchange.cpp - What ranks tell each other first ----------------===//
 //
-// Each rank puts its record into the memory of all, and all meet before they
-// read and again before the memory is used anew.
+// Each rank writes its record to the memory of all ranks. All ranks meet before
+// they read, and once more before the memory is used again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ int64_t HostExchange::bytes(int ranks, int64_t recordBytes) {
          alignedRecord(sizeof(Progress));
 }
 
-/// A word of it at a time, so that words are whole.
+/// Copies word by word, so that no word is torn.
 using ProgressWords = std::array<uint32_t, sizeof(Progress) / sizeof(uint32_t)>;
 
 void HostExchange::show(const Progress &own) {

@@ -17,7 +17,7 @@
 
 namespace ccn::runtime {
 
-/// How far a rank is; other ranks report it when they wait for this one in
+/// How far a rank has come. Other ranks report it if they wait for this one in
 /// vain.
 struct Progress {
   /// The run that it has started last, and how many of its launches its GPU was

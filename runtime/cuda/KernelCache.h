@@ -1,7 +1,8 @@
 //===- KernelCache.h - Compiled kernels, kept on disk -----------*- C++ -*-===//
 //
-// Compiling takes seconds and is done once for a source, an architecture and a
-// version of the compiler. Processes and threads may share a cache.
+// Compiling takes seconds and is done once for a source (but for its comments),
+// an architecture and a version of the compiler. Processes and threads may
+// share a cache.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,7 +14,8 @@ namespace ccn::runtime {
 
 namespace {
 
-/// A matrix of `rows` and `columns` whose elements lie so far apart.
+/// How the library sees a matrix of these sizes and strides; nothing if no
+/// dimension has stride 1.
 std::optional<LibraryMatrix> seen(int64_t rows, int64_t columns,
                                   int64_t rowStride, int64_t columnStride) {
   // Along a dimension of one element nothing is ever stepped.
@@ -30,8 +31,8 @@ std::optional<LibraryMatrix> seen(int64_t rows, int64_t columns,
   return std::nullopt;
 }
 
-/// The stride of a batch of so many dimensions as if it had one; nothing if it
-/// has none.
+/// The single stride of a batch of several dimensions; nothing if the batch has
+/// no single stride.
 std::optional<int64_t> batchStride(const std::vector<int64_t> &sizes,
                                    const std::vector<int64_t> &strides) {
   std::optional<int64_t> stride;
@@ -127,8 +128,8 @@ std::optional<LibraryForm> paddedForm(const LibraryForm &form, int64_t size,
 
 namespace {
 
-/// What the library calls a type whose products it accumulates as the plan
-/// says: f32 is to be accumulated in f64, which it does not.
+/// The library's name of a type. Nothing for types that the library does not
+/// accumulate as plans demand: f32, for example, must be accumulated in f64.
 std::optional<cudaDataType> libraryType(ElementType type) {
   switch (type) {
   case ElementType::F16:
@@ -289,7 +290,8 @@ Result<bool> LibraryProduct::findAlgorithm() {
   return true;
 }
 
-/// The memory is zeroed: what is beyond the product's matrix stays zero.
+/// The memory is zeroed, so that elements beyond the product's matrix stay
+/// zero.
 Status LibraryProduct::addCopy(const LibraryMatrix &matrix,
                                const LibraryMatrix &padded, int64_t size) {
   int64_t bytes = padded.leading * padded.columns * size;

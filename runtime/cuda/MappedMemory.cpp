@@ -1,7 +1,8 @@
 //===- MappedMemory.cpp - Memory that is apart from its addresses ---------===//
 //
-// The driver maps physical memory from its beginning only, and tells for an
-// address which one is mapped there and where that mapping begins and ends.
+// The driver maps physical memory only from its beginning. For an address it
+// tells which physical memory is mapped there, and where the mapping begins and
+// ends.
 //
 //===----------------------------------------------------------------------===//
 

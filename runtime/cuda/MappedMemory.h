@@ -18,7 +18,7 @@
 
 namespace ccn::runtime {
 
-/// Memory without an address, as the driver has it once for all who map it.
+/// Physical memory, which may be mapped at several addresses.
 struct PhysicalMemory {
   DeviceObject<CUmemGenericAllocationHandle> handle;
   size_t bytes = 0;

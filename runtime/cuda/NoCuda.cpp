@@ -1,6 +1,7 @@
 //===- NoCuda.cpp - The runtime for GPUs where CUDA is not ----------------===//
 //
-// Built instead of what needs CUDA's headers when they are not installed.
+// Built if CUDA's headers are not installed, in place of the files that need
+// them.
 //
 //===----------------------------------------------------------------------===//
 
