@@ -74,7 +74,8 @@ StepBound ccn::synth::stepBound(const Fabric &fabric,
 
 namespace {
 
-/// The distance at which at most so many of the ranks are spread evenly.
+/// The distance between neighbours if at most `mostRanks` of the ranks are
+/// picked at equal distances.
 int strideFor(int ranks, int mostRanks) {
   return 1 + (ranks - 1) / std::max(1, mostRanks);
 }

@@ -60,7 +60,7 @@ private:
   std::vector<uint64_t> words;
 };
 
-/// What one host has of one chunk.
+/// The contributions to a chunk that one host has.
 struct Holding {
   RankSet own, running;
   std::vector<RankSet> stash;

@@ -253,7 +253,8 @@ std::string Builder::optimize(FlowScheduleResult &result) {
   return answer == Answer::Yes ? "" : failed(answer);
 }
 
-/// The least multiplier that makes all flows whole, or 0.
+/// The least multiplier with which all flows are whole numbers; 0 if there is
+/// none up to the limit.
 int Builder::wholeMultiplier() const {
   for (int k = 1; k <= most(); ++k) {
     bool whole = true;

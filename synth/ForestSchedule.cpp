@@ -22,8 +22,8 @@ struct Hop {
 
 } // namespace
 
-/// A tree's edges host by host. A CPU on the way to several ranks gets the data
-/// once.
+/// A tree's edges cut into hops between hosts. A CPU on the way to several
+/// ranks receives the data once.
 static std::vector<Hop> hopsOf(const PackedTree &tree, const Fabric &fabric,
                                FabricWays &ways) {
   constexpr size_t never = SIZE_MAX;
@@ -88,7 +88,7 @@ Status ccn::synth::tooManyTrees(int64_t trees, int maxChunks) {
                " trees a rank, found " + std::to_string(trees));
 }
 
-/// Adds the ways that its reverse has got.
+/// Adds the ways that were added to the reversed fabric.
 static void addWaysOf(const Fabric &back, Fabric &fabric) {
   FabricWays ways(fabric);
   for (size_t e = fabric.edges.size(); e < back.edges.size(); ++e) {

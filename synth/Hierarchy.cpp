@@ -17,8 +17,8 @@ using namespace ccn::synth;
 
 namespace {
 
-/// The parts of the topology that links above `threshold` hold together, as
-/// the ranks in each; parts without GPUs are left out.
+/// The parts of the topology that stay connected by links faster than
+/// `threshold`, as lists of their ranks. Parts without GPUs are left out.
 std::vector<std::vector<int>> parts(const Fabric &fabric, int threshold,
                                     std::vector<int> &partOf) {
   const Topology &t = fabric.topology;

@@ -109,9 +109,10 @@ private:
 };
 
 /// The column with the smallest fraction, to be rounded up first; none where
-/// all are whole. Rounded so, flows are gathered on few ways and soon whole; of
-/// the rules tried (the nearest to whole, the farthest from it, the largest
-/// fraction) no other solved all integer programs that were at hand.
+/// all are whole. Rounding by this rule gathers flows on few ways, so that they
+/// soon are whole. We also tried to round the column nearest to a whole number,
+/// the farthest from one, and the largest fraction; none of these rules solved
+/// all of our integer programs.
 std::optional<ClpProgram::Choice> ClpProgram::choose() const {
   constexpr double tiny = 1e-6;
   std::optional<Choice> best;

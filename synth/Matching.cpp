@@ -120,7 +120,8 @@ Matching::Matching(const Fabric &fabric, const Collective &collective,
   schedule.hosts = fabric.hosts;
 }
 
-/// Whether the other links into the receiver bring all that it lacks before.
+/// Whether the receiver's other links could bring everything that it lacks
+/// before this link brings the chunk.
 bool Matching::othersAreFaster(int edge, double arrival) const {
   int dst = fabric.edges[edge].dst;
   double rate = 0, latency = 0;
@@ -177,7 +178,8 @@ void Matching::start(int edge, int chunk) {
   --missing;
 }
 
-/// Fast links choose first, and equally fast ones in a random order.
+/// Fast links choose their chunks first; equally fast links choose in a random
+/// order.
 void Matching::tryTouched() {
   std::shuffle(wake.begin(), wake.end(), random);
   std::stable_sort(wake.begin(), wake.end(),
@@ -193,8 +195,8 @@ void Matching::tryTouched() {
   wake.clear();
 }
 
-/// Where nothing happens any more because slow links were spared, lets them go.
-/// Returns whether some do.
+/// If no send is under way because slow links were left idle, lets slow links
+/// send. Returns whether any of them does.
 bool Matching::wakeSlowLinks() {
   if (!sparing)
     return false;

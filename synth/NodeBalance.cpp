@@ -48,13 +48,13 @@ private:
   std::vector<int> edgeOf;
 };
 
-/// What one side of the GPUs' doors still can take.
+/// How much the NICs of a node's GPUs can still send, or still receive.
 class Side {
 public:
   Side(const std::vector<std::vector<int>> &nodes, int ranks, int64_t quota)
       : nodes(nodes), room(ranks, quota), own(ranks), next(nodes.size()) {}
 
-  /// A GPU's own chunks keep its door as far as it goes.
+  /// A GPU's own chunks use its own NIC, as far as the NIC's quota goes.
   void reserve(int rank, int64_t wanted) {
     own[rank] = std::min(wanted, room[rank]);
     room[rank] -= own[rank];

@@ -29,19 +29,20 @@ std::string_view ccn::synth::proofName(Proof proof) {
 
 namespace {
 
-/// Times the bound beyond which nothing is worth trying.
+/// Candidates whose rate is more than this many times the bound are not tried.
 constexpr double hopeless = 4;
 
-/// Where conflicts are bounded, so many candidates with more chunks are tried
-/// in vain.
+/// If conflicts are bounded, the search ends after this many candidates with
+/// more chunks have failed.
 constexpr int fewInVain = 4;
 
-/// What is spent on each bound's own point before anything else is tried.
+/// The effort of the first tries for a point that meets its bound, before
+/// anything else is tried.
 constexpr int64_t quickConflicts = 30000;
 constexpr double quickSeconds = 3;
 constexpr int quickTries = 3;
 
-/// More are never tried.
+/// Candidates with more rounds are never tried.
 int maxRounds(int chunks) { return 64 * chunks; }
 
 /// Candidates (C, R) of one number of steps, the best rate first.

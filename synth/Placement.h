@@ -1,7 +1,7 @@
 //===- Placement.h - Hops into steps ----------------------------*- C++ -*-===//
 //
-// Which hops chunks make is decided elsewhere (trees, flows); here each gets a
-// step, so that few steps come near the time that the busiest link needs.
+// Trees and flows decide which hops the chunks make. Here each hop gets a step,
+// so that all steps together hardly take longer than the busiest link needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,16 +36,17 @@ double busiestSet(const Fabric &fabric, const std::vector<Hop> &hops);
 /// The rounds, in fractions, of the busiest edge sets of all steps together.
 double roundsOfSteps(const Fabric &fabric, const Schedule &schedule);
 
-/// The schedule that sends each hop in its step (from 0). Sends are listed as
-/// links could serve them, so that few wait for each other.
+/// The schedule that sends each hop in its step (from 0). The sends of a step
+/// are listed in an order in which links can serve them with little waiting.
 Schedule listHops(const Fabric &fabric, const Collective &collective,
                   const std::vector<Hop> &hops, const std::vector<int> &stepOf);
 
-/// A schedule that sends the hops in nearly the rounds of the busiest edge set:
-/// in the fewest of several numbers of steps that lose at most `slack`, or that
-/// lose the least. Every edge set has a price in each step, which rises
-/// exponentially with its load; chunk after chunk takes the cheapest steps,
-/// again and again until the loads are even.
+/// A schedule that sends the hops in nearly the rounds of the busiest edge set.
+/// Of several numbers of steps, it takes the fewest with which at most the
+/// fraction `slack` of the time is lost, or else the one that loses least.
+/// Every edge set has a price in each step, which rises exponentially with its
+/// load; chunk after chunk takes the cheapest steps, again and again until the
+/// loads are even.
 Placed placeHops(const Fabric &fabric, const Collective &collective,
                  const std::vector<Hop> &hops, double slack = 0.015);
 

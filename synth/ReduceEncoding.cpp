@@ -99,8 +99,8 @@ void ReduceEncoding::addCapacities(F literals, bool full) {
     }
 }
 
-/// Whether all of a machine's links are needed in all rounds: every set is one
-/// edge, and 2(P-1) sends a chunk fill them.
+/// Whether every link must be busy in every round: each edge set is one edge,
+/// and the 2(P-1) sends that each chunk needs fill all of them.
 static bool fillsAllLinks(const ReduceProblem &p) {
   int64_t room = 0;
   for (const FabricSet &set : p.fabric.sets) {
@@ -118,8 +118,8 @@ static bool fillsAllLinks(const ReduceProblem &p) {
 // Trees
 //===----------------------------------------------------------------------===//
 
-/// The first chunk of each orbit whose chunks no element fixes, and the first
-/// rank of each orbit; empty chunks where some element fixes one.
+/// The first chunk of each orbit of chunks, and the first rank of each orbit of
+/// ranks. No chunks if some element of the group fixes one.
 static std::pair<std::vector<int>, std::vector<int>>
 regularOrbits(const ReduceProblem &p) {
   std::vector<int> chunkFirst, rankFirst;
@@ -435,8 +435,8 @@ PartsEncoding::PartsEncoding(const ReduceProblem &problem, bool everySlot)
       fillsAllLinks(p));
 }
 
-/// A sum of some of `parts`, no contribution twice; with `needAll`, of every
-/// contribution (and `present` is ignored).
+/// Demands a sum of some of `parts` in which no contribution counts twice. With
+/// `needAll`, every contribution counts once, and `present` is ignored.
 PartsEncoding::Part PartsEncoding::combine(const std::vector<Part> &parts,
                                            int present, bool needAll) {
   int ranks = p.fabric.ranks;

@@ -2,9 +2,9 @@
 //
 // Links that a sketch leaves out are removed, chunks are kept from senders that
 // do not serve their source, and the search is held to the group that the
-// symmetries generate. Where nothing is found, parts of the sketch are dropped
-// one after the other as long as nothing is found without them either: what
-// cannot be dropped is the reason.
+// symmetries generate. If nothing is found, parts of the sketch are dropped one
+// by one, as long as nothing is found without them either. The parts that
+// remain are the reason.
 //
 //===----------------------------------------------------------------------===//
 

@@ -36,8 +36,8 @@ std::optional<Engine> ccn::synth::parseEngine(std::string_view text) {
   return std::nullopt;
 }
 
-/// Gathers become scatters (one commodity instead of many), sums that end in
-/// one place become copies.
+/// Whether the inverse is solved instead: a gather as a scatter, which has one
+/// commodity instead of many, and a sum that ends in one place as a copy.
 static bool betterInverted(const Collective &collective) {
   if (collective.combining)
     return true;
@@ -50,8 +50,9 @@ static Result<SolveResult> solveWithin(const Fabric &fabric,
                                        const Collective &collective, int steps,
                                        int rounds, const SolveOptions &options);
 
-/// The reduce_scatter and the all_gather that make an all_reduce, or several in
-/// groups; nothing where a group's chunks are no multiple of its ranks.
+/// The reduce_scatter and the all_gather that together are an all_reduce (or
+/// one in each group). Nothing if a group's chunks are no multiple of its
+/// ranks.
 static std::optional<std::pair<Collective, Collective>>
 halvesOf(const Collective &collective) {
   int ranks = collective.ranks, chunks = collective.chunksPerNode;
@@ -82,7 +83,8 @@ halvesOf(const Collective &collective) {
   return std::pair(std::move(scatter), std::move(*gather));
 }
 
-/// reduce_scatter, then all_gather, in all ways to share steps and rounds.
+/// Tries a reduce_scatter followed by an all_gather, with every division of the
+/// steps and rounds between them.
 static Result<SolveResult> solveComposed(const Fabric &fabric,
                                          const Collective &collective,
                                          int steps, int rounds,

@@ -38,7 +38,7 @@ bool ccn::synth::forEachRoundVector(
 
 namespace {
 
-/// More round vectors than this are not looked at.
+/// The search looks at no more round vectors than this.
 constexpr size_t maxVectors = 20000;
 
 class CopySearch {
@@ -94,7 +94,7 @@ SolveResult CopySearch::byFlow() {
   return result;
 }
 
-/// Fills `vectors`; true when that settles the question (result says No).
+/// Fills `vectors`. True if there is none to try: then the result is No.
 bool CopySearch::filterVectors(SolveResult &result) {
   // One destination of each orbit is enough.
   std::vector<int> destinations;
@@ -241,8 +241,8 @@ SolveResult CopySearch::run() {
 
 } // namespace
 
-/// A schedule by shortest ways, which is found at once, if there are rounds
-/// enough for one and not more steps than it has rounds.
+/// A breadth-first schedule, which is found at once, if the rounds suffice for
+/// it and can be divided among the steps.
 static bool solveBreadthFirst(const Fabric &fabric,
                               const Collective &collective, int steps,
                               int rounds, const SolveOptions &options,

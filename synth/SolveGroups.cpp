@@ -27,7 +27,7 @@ struct Part {
 
 } // namespace
 
-/// Whether a schedule of one is one of the other.
+/// Whether a schedule of the one group also fits the other.
 static bool alike(const Part &a, const Part &b) {
   auto same = [](const auto &x, const auto &y, auto equal) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);

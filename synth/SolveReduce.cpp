@@ -19,10 +19,11 @@ using namespace ccn::synth;
 
 namespace {
 
-/// Ways to share the rounds among the steps: how many are looked at, and how
-/// many of these are searched.
+/// The most divisions of the rounds among the steps that are looked at, and the
+/// most of them that are searched.
 constexpr size_t maxCandidates = 100000, maxVectors = 5000;
-/// How many schedules with different orders of sums a model may give.
+/// The most schedules that one model may give when ranks add in different
+/// orders.
 constexpr int maxDiffering = 20;
 /// Parts models with more send events than this for a chunk are not built.
 constexpr int maxPartsEvents = 200;
@@ -74,8 +75,8 @@ bool ReduceSearch::sameForAll() const {
       });
 }
 
-/// In one step every rank sends what it contributes to every other, and nothing
-/// else helps. Decides where that leaves no choice of ways.
+/// In one step, every rank must send its contribution to every other rank.
+/// Decides the question if the ranks have no choice of ways for that.
 bool ReduceSearch::solveOneStep(SolveResult &result) const {
   if (steps != 1)
     return false;
@@ -123,7 +124,8 @@ bool ReduceSearch::solveOneStep(SolveResult &result) const {
   return true;
 }
 
-/// What one rank contributes must reach everyone, as in a broadcast.
+/// Keeps the round vectors with which the contribution of each rank can reach
+/// all others, as in a broadcast.
 bool ReduceSearch::filterVectors(SolveResult &result) {
   std::vector<std::vector<int>> candidates;
   allVectors = forEachRoundVector(steps, rounds, [&](const auto &vector) {
@@ -222,8 +224,9 @@ bool ReduceSearch::countSends(SolveResult &result) {
   return true;
 }
 
-/// Forbids the trees by which ranks add a chunk's contributions in different
-/// orders. Returns whether there were any. The schedule is a right one.
+/// Forbids the trees of sums by which ranks add a chunk's contributions in
+/// different orders. Returns whether there were any. The schedule must be
+/// right.
 bool ReduceSearch::forbidDiffering(const Schedule &schedule,
                                    const std::vector<char> &values,
                                    TreeEncoding &trees) {

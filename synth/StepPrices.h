@@ -1,8 +1,8 @@
 //===- StepPrices.h - What a send costs in a step ---------------*- C++ -*-===//
 //
 // Every edge set of a fabric has a price in each step, which rises
-// exponentially with what the set carries there. Whoever gives each send the
-// cheapest steps, again and again, makes the loads even.
+// exponentially with what the set carries there. If each send is moved to the
+// cheapest step, again and again, the loads become even.
 //
 //===----------------------------------------------------------------------===//
 

@@ -22,7 +22,7 @@ struct Part {
   std::vector<int> ranks;
 };
 
-/// What is the sum of some parts.
+/// A sum that is formed of some parts.
 struct Value {
   std::vector<int> ranks;
   std::vector<Part> parts;
@@ -87,7 +87,7 @@ int OrderOfChunk::number(int a, int b) {
   return it->second;
 }
 
-/// The sum of a value's parts in one place.
+/// Adds up the parts of a value in one place.
 Part OrderOfChunk::form(Value value) {
   assert(!value.parts.empty() && "expected a schedule that was checked");
   std::sort(value.parts.begin(), value.parts.end(),

@@ -39,8 +39,8 @@ private:
   MscclProgram program;
 };
 
-/// Refuses what a node has in it but for one kind of element (and <copy>), and
-/// notes its attributes but for these.
+/// Refuses all children of a node except elements of one name (and <copy>), and
+/// adds a note for each attribute that is not `known`.
 void Reader::only(pugi::xml_node node,
                   std::initializer_list<std::string_view> attributes,
                   std::string_view element) {

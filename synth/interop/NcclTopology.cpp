@@ -18,7 +18,7 @@ using namespace ccn::synth;
 
 namespace {
 
-/// Between the parts of one PCIe switch, as NCCL counts.
+/// The bandwidth between the parts of one PCIe switch, as NCCL assumes it.
 constexpr double insideSwitchGBps = 5000;
 
 class Reader : public XmlReader {
@@ -85,7 +85,7 @@ void Reader::noteOthers(pugi::xml_node node,
                       "> is not known and left out");
 }
 
-/// The name, or with a number after it where a node has it already.
+/// The name, with a number appended if a node has the name already.
 std::string Reader::uniqueName(const std::string &name) const {
   std::string result = name;
   for (int number = 2; t.findNode(result) >= 0; ++number)
@@ -128,8 +128,8 @@ void Reader::findGpus(pugi::xml_node node, size_t cpu) {
   }
 }
 
-/// GPUs by rank, of which those that take no part have none; where none has
-/// one, by host and device.
+/// The GPUs in the order of their ranks, without those that have no rank. If
+/// none has a rank: in the order of host and device.
 void Reader::orderGpus() {
   auto hasRank = [](const Gpu &gpu) {
     return bool(gpu.node.attribute("rank"));
@@ -162,8 +162,8 @@ void Reader::orderGpus() {
   }
 }
 
-/// 16 lanes of 8 GT/s carry 12 GB/s, as NCCL counts; what is not known is
-/// taken for that.
+/// 16 lanes of 8 GT/s carry 12 GB/s, as NCCL assumes; unknown speeds count as
+/// these.
 double Reader::pcieGBps(pugi::xml_node pci) {
   if (options.pcieGBps > 0)
     return options.pcieGBps;
@@ -295,7 +295,7 @@ void Reader::addPci(pugi::xml_node node, int above, int host) {
   }
 }
 
-/// What joins the parts that one PCIe switch shows as several.
+/// Joins the parts that belong to one PCIe switch, which shows as several.
 void Reader::addPciLinks() {
   std::set<std::pair<int, int>> seen;
   for (auto [host, node] : bridges)

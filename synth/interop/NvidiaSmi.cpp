@@ -22,7 +22,8 @@ using namespace ccn::synth;
 
 namespace {
 
-/// No GPU has more NVLinks: more are shown only where an NVSwitch is between.
+/// No GPU has more NVLinks than this. A matrix shows more only if the GPUs are
+/// joined by an NVSwitch.
 constexpr int maxNvlinks = 18;
 
 enum Level { Pix, Pxb, Phb, Numa, Sys, Unknown };
