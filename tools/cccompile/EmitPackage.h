@@ -34,8 +34,9 @@ struct PackageParts {
   std::vector<codegen::VariantOptions> variants;
 };
 
-/// The program that something is made of: the one that `options` name, or the
-/// only one; its plans are there and finished. If not, it has been reported.
+/// The program to write: the one that `options` name, or the only one. It has
+/// finished plans. None, after an error was reported, if there is no such
+/// program.
 std::optional<std::string> chooseProgram(mlir::ModuleOp plans,
                                          const Options &options,
                                          Diagnostics &diagnostics);

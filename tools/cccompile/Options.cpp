@@ -13,7 +13,8 @@
 using namespace ccn;
 using namespace ccn::cli;
 
-/// Whether a command line asks for JSON, be it wrong elsewhere.
+/// Whether a command line asks for diagnostics in JSON, even if the rest of it
+/// is wrong.
 static bool asksForJson(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view word = argv[i], next = i + 1 < argc ? argv[i + 1] : "";
@@ -35,8 +36,8 @@ static std::string kindByEnding(const std::string &path) {
   return "";
 }
 
-/// Takes the kind of output from the output's name. Another kind under such a
-/// name is an error.
+/// Sets the kind of output by the ending of the output's name. It is an error
+/// if the options ask for another kind.
 static void takeEnding(Options &options) {
   std::string kind = kindByEnding(options.output);
   if (options.run && options.output != "-")
@@ -55,7 +56,7 @@ static void takeEnding(Options &options) {
                   (options.emit.empty() ? "" : ", found " + options.emit));
 }
 
-/// Whether names in C may begin so, and are none of the C API.
+/// Whether names in C may begin with a prefix without being names of the C API.
 static bool isPrefix(const std::string &text) {
   auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
   return !text.empty() && !isDigit(text[0]) && text != "ccn" &&
@@ -66,7 +67,7 @@ static bool isPrefix(const std::string &text) {
          });
 }
 
-/// The architectures of GPUs, with a text between two.
+/// The architectures of GPUs, separated by a text.
 static std::string gpuNames(const std::string &between) {
   std::string names;
   for (const GpuArch &arch : gpuArchs)
@@ -74,7 +75,7 @@ static std::string gpuNames(const std::string &between) {
   return names;
 }
 
-/// What a function parses that says what it expected.
+/// A CLI11 check by a function that parses a value and says what it expected.
 template <typename T>
 static CLI::Validator expectParsed(Result<T> parse(std::string_view)) {
   return CLI::Validator(
@@ -83,8 +84,8 @@ static CLI::Validator expectParsed(Result<T> parse(std::string_view)) {
 
 namespace {
 
-/// The command line while it is read: CLI11's options, and where texts go
-/// before they are taken apart.
+/// The command line while it is read: CLI11's options, and the texts that are
+/// yet to be parsed.
 class CommandLine {
 public:
   explicit CommandLine(Options &options);

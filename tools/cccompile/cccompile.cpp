@@ -21,13 +21,15 @@ using namespace ccn;
 
 namespace {
 
-/// Whether the user has not asked for text without colours (no-color.org).
+/// Whether colours are allowed: the user has not asked for text without them
+/// (no-color.org).
 bool wantsColours() {
   const char *no = std::getenv("NO_COLOR");
   return !no || !*no;
 }
 
-/// Reports what was collected, once, and passes the exit code on.
+/// Prints the collected diagnostics once, and returns the exit code that it was
+/// given.
 int finish(int code, const Options &options, const Diagnostics &diagnostics) {
   bool colour = llvm::errs().has_colors() && wantsColours();
   renderDiagnostics(options, diagnostics, llvm::errs(), colour);
@@ -57,9 +59,9 @@ std::error_code writeTo(int descriptor,
   return failure;
 }
 
-/// Writes a file as a whole: what was there stays if that fails. A device or
-/// pipe is written to and not replaced; through a link, what it names is
-/// written.
+/// Writes a file at once: if that fails, the old content stays. Devices and
+/// pipes are written to rather than replaced; of a link, the file that it names
+/// is replaced.
 std::error_code writeFile(llvm::StringRef path,
                           llvm::function_ref<void(llvm::raw_ostream &)> print) {
   namespace fs = llvm::sys::fs;
@@ -105,8 +107,8 @@ bool write(llvm::StringRef path, Diagnostics &diagnostics,
   return !failure;
 }
 
-/// Whether standard output is a terminal, and it would get bytes that are no
-/// text; says so.
+/// Whether bytes that are no text would go to a terminal, which is reported as
+/// a mistake.
 bool isBinaryForTerminal(const Options &options, Diagnostics &diagnostics) {
   bool isBinary = options.emit == "package" || options.emit == "cubin";
   if (!isBinary || options.output != "-" || !llvm::outs().is_displayed())

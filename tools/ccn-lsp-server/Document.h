@@ -52,8 +52,8 @@ struct Analysis {
 /// paths in it are relative to.
 std::unique_ptr<Analysis> analyze(std::string path, std::string text);
 
-/// Text that puts things right in place of what a diagnostic is about: its own
-/// suggestion, or the name of its "did you mean".
+/// The text that would repair what a diagnostic points at: its suggestion, or
+/// the name of its "did you mean".
 std::optional<std::string> getRepair(const Diagnostic &diagnostic,
                                      const SourceFile &source);
 

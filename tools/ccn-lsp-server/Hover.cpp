@@ -22,7 +22,7 @@ const ValueType *lsp::getType(const Document &document, const Symbol &symbol) {
   return type == program->second.end() ? nullptr : &type->second;
 }
 
-/// A text's part on one line, and not long.
+/// A part of a text, shortened and on one line.
 static std::string onOneLine(llvm::StringRef text) {
   // No character of UTF-8 is cut.
   size_t most = std::min<size_t>(text.size(), 200);

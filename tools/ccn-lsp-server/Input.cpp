@@ -9,10 +9,10 @@
 using namespace ccn::lsp;
 using llvm::lsp::ErrorCode;
 
-/// More is no program.
+/// The largest message in bytes; no program is as large.
 static constexpr uint64_t maxMessage = uint64_t(1) << 30;
 static constexpr size_t maxHeaderLine = 4096;
-/// LLVM's parser recurses.
+/// How deeply brackets may nest, since LLVM's parser recurses.
 static constexpr unsigned maxNesting = 1000;
 
 /// Whether brackets nest deeper than any message's.

@@ -1,8 +1,8 @@
 //===- Input.h - Messages from an editor ------------------------*- C++ -*-===//
 //
-// LLVM's transport ends at a message that is none, and knows no order of
-// messages. This input, which it reads from, passes on only what it takes and
-// what may come now, and answers the rest with an error.
+// LLVM's transport stops at a malformed message, and does not check the order
+// of messages. It reads from this input, which passes on only messages that are
+// well formed and allowed at that time, and answers all others with an error.
 //
 //===----------------------------------------------------------------------===//
 

@@ -41,7 +41,8 @@ static bool fromJSON(const Value &value, Document::Edit &edit,
 
 namespace {
 
-/// What all requests about a text have; most have one of the others too.
+/// The parameters of a request about a text. Each has the text; most have one
+/// of the others too.
 struct TextParams {
   std::string uri;
   std::optional<int64_t> version;

@@ -17,7 +17,7 @@ using namespace ccn::runtime;
 
 namespace {
 
-/// Of each timed run, in seconds.
+/// The time of each timed run, in seconds.
 std::vector<double> secondsOf(RunMemory &memory) {
   const RunTask &task = memory.task();
   std::vector<double> seconds;
@@ -41,7 +41,8 @@ Summary summarize(const std::vector<double> &seconds) {
   return {median(seconds), *least, *most};
 }
 
-/// On GPUs: that of a run whose kernels are launched, of the slowest rank.
+/// On GPUs: the time of a run that launches its kernels without a graph, on the
+/// slowest rank.
 double launchedSeconds(RunMemory &memory) {
   double most = 0;
   for (int rank = 0; rank < memory.task().ranks; ++rank)

@@ -1,8 +1,8 @@
 //===- Check.cpp - Results against those of the reference plan ------------===//
 //
-// Schedules may add in another order. What that may make of each element, the
-// package's bounds say; where they do not, elements are held to the size of the
-// largest.
+// Schedules may add in another order. The package's bounds say by how much each
+// element may differ then. Elements without a bound may differ by a fraction of
+// the largest element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ using namespace ccn::runtime;
 
 namespace {
 
-/// Of all elements of an array.
+/// Facts about all elements of an array.
 struct Comparison {
   /// The one that is closest to its limit, or furthest beyond it.
   ElementComparison closest;

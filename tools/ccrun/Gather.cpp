@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t chunkBytes = 1 << 18;
 constexpr const char *operation = "gathering results";
 
-/// Goes through pieces.
+/// A position in a list of pieces, which moves forward.
 class Cursor {
 public:
   explicit Cursor(Pieces pieces) : pieces(std::move(pieces)) {

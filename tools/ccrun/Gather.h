@@ -1,8 +1,8 @@
 //===- Gather.h - Brings what ranks leave to rank 0 -------------*- C++ -*-===//
 //
-// Ranks that share no memory of a run, because they may be on different hosts,
-// hand what it leaves to rank 0 through the symmetric memory of their team:
-// whatever carries the program's data carries its results.
+// Ranks on different hosts share no memory of a run. They send its results to
+// rank 0 through the symmetric memory of their team, so results travel as the
+// program's data does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace ccn {
 
-/// Bytes in several places, in an order.
+/// Bytes in several places, taken in order.
 using Pieces = std::vector<std::span<std::byte>>;
 
 class Gather {

@@ -1,8 +1,8 @@
 //===- GpuRank.cpp - What one rank does on a GPU --------------------------===//
 //
-// Arguments go to the device before, and results, if they are wanted, come back
-// after the runs. A GPU's times are those of replays of a graph, as an
-// application that cares would run it, and beside them that of launches.
+// Copies arguments to the device before the runs, and wanted results back after
+// them. A GPU's times are those of replays of a graph, as a careful application
+// runs it. The time of a run with single launches is measured as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,8 @@
 using namespace ccn;
 using namespace ccn::runtime;
 
-/// Leaves the times in `memory`, and something or other in the arguments.
+/// Leaves the times in `memory`. The arguments have unspecified values
+/// afterwards.
 static Status measure(GpuRuns &runs, RunMemory &memory, int rank,
                       const std::function<Status()> &meet) {
   const RunTask &task = memory.task();

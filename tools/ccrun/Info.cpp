@@ -1,6 +1,6 @@
 //===- Info.cpp - What a package is ---------------------------------------===//
 //
-// For people; what programs want to know they read from the package.
+// Prints for people; programs read packages themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ static void printKernels(std::ostream &os, const GpuProgram &gpu) {
      << " bytes symmetric, flags not included\n";
 }
 
-/// All ways to run the program, and which of them is.
+/// Prints all ways to run the program, and which of them is used.
 static void printVariants(std::ostream &os, const Package &package,
                           const std::string &machine) {
   if (package.variants.empty())

@@ -4,9 +4,9 @@
 // and the symmetric heap as open files without names, so nothing stays of them.
 // Then it waits for the ranks and for signals.
 //
-// A rank that ends badly fails the others through the heap; whoever does not
-// see it in time, because it computes or is stopped, is killed. So is every
-// rank when ccrun itself is.
+// If a rank ends badly, the heap tells the others. A rank that does not notice
+// in time, because it computes or is stopped, is killed. If ccrun itself is
+// killed, so is every rank.
 //
 //===----------------------------------------------------------------------===//
 

@@ -28,8 +28,8 @@ int64_t now() {
       .count();
 }
 
-/// The inout arguments of a rank as they were, for runs that all start alike,
-/// and for those that leave nothing.
+/// Copies of a rank's inout arguments, from which they are restored so that all
+/// runs start alike, and so that some leave nothing behind.
 class SavedArguments {
 public:
   SavedArguments(RunMemory &memory, int rank) {
@@ -54,8 +54,8 @@ private:
   std::vector<std::pair<void *, std::string>> saved;
 };
 
-/// Ranks start each run together, so that its time is not that of the wait for
-/// who comes last.
+/// Ranks start each run together, so that its time does not include waiting for
+/// the last rank.
 class Start {
 public:
   explicit Start(RankMemory &memory) : memory(memory) {

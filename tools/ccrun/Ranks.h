@@ -16,9 +16,9 @@
 
 namespace ccn {
 
-/// Runs the task of `memory`, whose arguments are there, with a thread for each
-/// rank. The results are there then. An error is the first failure of a rank.
-/// `trace` takes what ran when if the task says so.
+/// Runs the task of `memory`, which has the arguments and receives the results,
+/// with a thread for each rank. An error is the first failure of a rank. If the
+/// task says so, `trace` receives what ran when.
 Status runThreads(const runtime::Package &package, RunMemory &memory,
                   Trace &trace);
 
@@ -30,8 +30,8 @@ Status runProcesses(const std::string &path, RunMemory &memory, Trace &trace);
 /// The symmetric memory of each rank of a team that runs a plan.
 Result<int64_t> teamBytes(const runtime::Plan &plan, bool onGpus);
 
-/// Likewise with the processes of `team`, as which all of them call this.
-/// `memory` is this rank's; that of rank 0 has the results of all then.
+/// Likewise with the processes of `team`, each of which calls this. `memory` is
+/// this rank's; afterwards, that of rank 0 has the results of all ranks.
 Status runTeamRank(const runtime::Package &package, RunMemory &memory,
                    runtime::Team &team, Trace &trace);
 

@@ -32,7 +32,7 @@ Status writeBench(const std::string &path, const runtime::Package &package,
 /// The median time of the timed runs, in seconds.
 double medianSeconds(RunMemory &memory);
 
-/// Of at least one value.
+/// The median of at least one value.
 double median(std::vector<double> values);
 
 /// Compares an array with that of the reference plan, element by element by the

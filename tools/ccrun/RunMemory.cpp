@@ -1,6 +1,7 @@
 //===- RunMemory.cpp - What the parts of a run share ----------------------===//
 //
-// The task, the reports, the times, then the parts by rank and argument.
+// The memory holds the task, the reports, the times, and then the parts of
+// arguments by rank and argument.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +27,8 @@ namespace {
 
 constexpr int64_t unit = 64;
 
-/// offset, raised to a multiple of the unit and then by `count` times `size`;
-/// false if that overflows.
+/// Raises `offset` to a multiple of the unit, and then by `count` times `size`.
+/// False if that overflows.
 bool advance(int64_t &offset, int64_t count, int64_t size, int64_t &place) {
   int64_t bytes, end;
   place = offset;

@@ -75,8 +75,9 @@ struct RankReport {
   double launchedSeconds;
 };
 
-/// Of one run of one rank, by the host's steady clock, in nanoseconds; from the
-/// run's begin if ranks have clocks of their own, as those on GPUs do.
+/// When one rank began and ended one run, in nanoseconds of the host's steady
+/// clock. If ranks have clocks of their own, as on GPUs, times count from the
+/// run's begin.
 struct RunTime {
   int64_t begin, end;
 };

@@ -1,6 +1,7 @@
 //===- RunNeeds.cpp - The memory that runs take ---------------------------===//
 //
-// What stays is there at once; of what comes and goes, the most.
+// Memory that stays is added up; of memory that comes and goes, the largest
+// amount counts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +51,8 @@ Result<MemoryNeeds> whileRunning(const PlannedRun &run,
   return needs;
 }
 
-/// What is remembered of when launches and their parts ran, as objects and as
-/// text: on GPUs of the last run only.
+/// The records of when launches and their parts ran, as objects and as text. On
+/// GPUs only the last run has records.
 int64_t traceBytes(const PlannedRun &run) {
   constexpr int64_t eventBytes = 2048;
   int64_t events = 0;

@@ -61,8 +61,8 @@ Status ccn::checkHere(const Package &package, bool onCpu) {
   return status && onCpu ? checkMachine(package) : status;
 }
 
-/// How many runs a graph has whose replays are timed: so many that starting it
-/// counts for little, and few enough to be made quickly.
+/// How many runs a timed graph contains: enough that the time of its launch
+/// hardly matters, and few enough that it is made quickly.
 static int runsPerGraph(const Plan &plan) {
   size_t launches = plan.ranks.empty() ? 0 : plan.ranks[0].launches.size();
   return static_cast<int>(

@@ -47,8 +47,9 @@ static std::string wrongCommand(const CLI::App &app, int argc, char **argv) {
          std::string(first) + "'" + ccn::didYouMean(first, known);
 }
 
-/// What is wrong with an argument that the command does not know; empty if that
-/// is not what `error` is about. What lacks may be what it misspells.
+/// What is wrong with an argument that the command does not know; empty if
+/// `error` is about something else. It may be a misspelling of an option that
+/// is missing.
 static std::string wrongArgument(const CLI::App &app,
                                  const CLI::ParseError &error) {
   std::vector<std::string> unknown = app.remaining(/*recurse=*/true);

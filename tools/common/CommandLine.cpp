@@ -16,7 +16,7 @@ using namespace ccn;
 
 namespace {
 
-/// The number that all of a text is.
+/// Parses a text that is a number as a whole.
 template <typename T> std::optional<T> parseAll(const std::string &text) {
   T value;
   const char *end = text.data() + text.size();
@@ -26,7 +26,7 @@ template <typename T> std::optional<T> parseAll(const std::string &text) {
   return value;
 }
 
-/// CLI11's words for an option without or with too many values in ours.
+/// Says in our words what CLI11 says of an option with no or too many values.
 std::string describe(const CLI::ArgumentMismatch &error) {
   std::string text = error.what();
   std::string option = text.substr(0, text.find(':'));
