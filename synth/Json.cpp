@@ -169,7 +169,7 @@ bool JsonAt::boolean() const {
   return value.get<bool>();
 }
 
-void JsonAt::onlyKeys(std::initializer_list<std::string_view> known) const {
+void JsonAt::onlyKeys(std::span<const std::string_view> known) const {
   if (!value.is_object())
     fail("expected an object, found " + shortJson(value));
   for (const auto &item : value.items())

@@ -14,6 +14,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <initializer_list>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -47,7 +49,10 @@ public:
   double number() const;
   bool boolean() const;
   /// Fails on any key of the object that is not in `known`.
-  void onlyKeys(std::initializer_list<std::string_view> known) const;
+  void onlyKeys(std::initializer_list<std::string_view> known) const {
+    onlyKeys(std::span(known.begin(), known.size()));
+  }
+  void onlyKeys(std::span<const std::string_view> known) const;
   const nlohmann::json &json() const { return value; }
 
 private:

@@ -8,6 +8,7 @@
 #include "dialect/ccn/Layout.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -138,51 +139,88 @@ int64_t ccn::elementBytes(Type type) {
   return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
+/// None of types that no tensor of ccn has.
+static std::optional<runtime::ElementType> findElementType(Type type) {
+  using enum runtime::ElementType;
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    if (integer.isSigned() || (isUnsigned && integer.getWidth() == 1))
+      return std::nullopt;
+    switch (integer.getWidth()) {
+    case 1:
+      return Bool;
+    case 8:
+      return isUnsigned ? U8 : I8;
+    case 16:
+      return isUnsigned ? U16 : I16;
+    case 32:
+      return isUnsigned ? U32 : I32;
+    case 64:
+      return isUnsigned ? U64 : I64;
+    default:
+      return std::nullopt;
+    }
+  }
+  return llvm::TypeSwitch<Type, std::optional<runtime::ElementType>>(type)
+      .Case([](Float64Type) { return F64; })
+      .Case([](Float32Type) { return F32; })
+      .Case([](Float16Type) { return F16; })
+      .Case([](BFloat16Type) { return BF16; })
+      .Case([](Float8E4M3FNType) { return F8E4M3; })
+      .Case([](Float8E5M2Type) { return F8E5M2; })
+      .Default([](Type) { return std::nullopt; });
+}
+
 std::string ccn::elementTypeName(Type type) {
-  if (isa<Float8E4M3FNType>(type))
-    return "f8e4m3";
-  if (isa<Float8E5M2Type>(type))
-    return "f8e5m2";
-  if (type.isInteger(1))
-    return "bool";
+  if (std::optional<runtime::ElementType> found = findElementType(type))
+    return std::string(runtime::name(*found));
   std::string text;
-  llvm::raw_string_ostream os(text);
-  if (type.isUnsignedInteger())
-    os << "u" << type.getIntOrFloatBitWidth();
-  else
-    os << type;
+  llvm::raw_string_ostream(text) << type;
   return text;
 }
 
 runtime::ElementType ccn::elementTypeOf(Type type) {
-  std::optional<runtime::ElementType> found =
-      runtime::parseElementType(elementTypeName(type));
+  std::optional<runtime::ElementType> found = findElementType(type);
   assert(found && "not an element type of ccn");
   return *found;
 }
 
 Type ccn::elementTypeByName(MLIRContext *context, StringRef name) {
-  Builder b(context);
-  auto unsignedType = [&](unsigned width) {
-    return IntegerType::get(context, width, IntegerType::Unsigned);
+  using enum runtime::ElementType;
+  std::optional<runtime::ElementType> type = runtime::parseElementType(name);
+  if (!type)
+    return {};
+  auto integer = [&](IntegerType::SignednessSemantics signedness) {
+    return IntegerType::get(context, 8 * runtime::sizeInBytes(*type),
+                            signedness);
   };
-  return llvm::StringSwitch<llvm::function_ref<Type()>>(name)
-      .Case("f64", [&]() -> Type { return b.getF64Type(); })
-      .Case("f32", [&]() -> Type { return b.getF32Type(); })
-      .Case("f16", [&]() -> Type { return b.getF16Type(); })
-      .Case("bf16", [&]() -> Type { return b.getBF16Type(); })
-      .Case("f8e4m3", [&]() -> Type { return Float8E4M3FNType::get(context); })
-      .Case("f8e5m2", [&]() -> Type { return Float8E5M2Type::get(context); })
-      .Case("i8", [&]() -> Type { return b.getI8Type(); })
-      .Case("i16", [&]() -> Type { return b.getI16Type(); })
-      .Case("i32", [&]() -> Type { return b.getI32Type(); })
-      .Case("i64", [&]() -> Type { return b.getI64Type(); })
-      .Case("u8", [&]() -> Type { return unsignedType(8); })
-      .Case("u16", [&]() -> Type { return unsignedType(16); })
-      .Case("u32", [&]() -> Type { return unsignedType(32); })
-      .Case("u64", [&]() -> Type { return unsignedType(64); })
-      .Case("bool", [&]() -> Type { return b.getI1Type(); })
-      .Default([]() -> Type { return {}; })();
+  switch (*type) {
+  case F64:
+    return Float64Type::get(context);
+  case F32:
+    return Float32Type::get(context);
+  case F16:
+    return Float16Type::get(context);
+  case BF16:
+    return BFloat16Type::get(context);
+  case F8E4M3:
+    return Float8E4M3FNType::get(context);
+  case F8E5M2:
+    return Float8E5M2Type::get(context);
+  case I8:
+  case I16:
+  case I32:
+  case I64:
+    return integer(IntegerType::Signless);
+  case U8:
+  case U16:
+  case U32:
+  case U64:
+    return integer(IntegerType::Unsigned);
+  case Bool:
+    return IntegerType::get(context, 1);
+  }
+  llvm_unreachable("all types are handled");
 }
 
 std::string ccn::typeName(RankedTensorType type) {

@@ -79,8 +79,12 @@ static std::string suggestElement(llvm::StringRef word) {
                               .Default("");
   if (!known.empty())
     return ("; did you mean '" + known + "'").str();
-  return didYouMean(word,
-                    {"f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "bool"});
+  // Names of integers are so short that many words are like them.
+  llvm::SmallVector<llvm::StringRef> others;
+  for (runtime::ElementType type : runtime::allElementTypes)
+    if (!runtime::isInteger(type))
+      others.push_back(runtime::name(type));
+  return didYouMean(word, others);
 }
 
 TypeSpec *Parser::parseType() {

@@ -21,7 +21,7 @@ using synth::JsonAt;
 namespace {
 
 /// The largest size, so that it can be multiplied by numbers of ranks.
-constexpr int64_t mostBytes = int64_t(1) << 40;
+constexpr int64_t maxBytes = int64_t(1) << 40;
 
 /// What remarks and diagnostics call the machine.
 std::string readName(const JsonAt &at) {
@@ -44,7 +44,7 @@ int64_t readLimit(const JsonAt &at) {
   if (!at.json().is_number())
     at.fail("expected a number of bytes, \"never\" or \"always\", found " +
             synth::shortJson(at.json()));
-  return at.integer(0, mostBytes);
+  return at.integer(0, maxBytes);
 }
 
 Machine::OneShot readOneShot(const JsonAt &at, bool isInKernel) {
@@ -64,9 +64,9 @@ Machine::Columns readColumns(const JsonAt &at) {
   at.onlyKeys({"piece_bytes", "busy_tiles", "even_tiles", "barrier_bytes"});
   Machine::Columns columns;
   columns.pieceBytes = at.at("piece_bytes").integer(128, 65536);
-  columns.busyTiles = at.at("busy_tiles").integer(1, mostBytes);
-  columns.evenTiles = at.at("even_tiles").integer(1, mostBytes);
-  columns.barrierBytes = at.at("barrier_bytes").integer(0, mostBytes);
+  columns.busyTiles = at.at("busy_tiles").integer(1, maxBytes);
+  columns.evenTiles = at.at("even_tiles").integer(1, maxBytes);
+  columns.barrierBytes = at.at("barrier_bytes").integer(0, maxBytes);
   return columns;
 }
 
@@ -77,14 +77,15 @@ Machine::Gpu readGpu(const JsonAt &at) {
   gpu.multiprocessors = at.at("multiprocessors").integer(1, 65536);
   gpu.launchUs = readPositive(at.at("launch_us"));
   gpu.linkGBps = readPositive(at.at("link_gbps"));
-  gpu.pipelineBytes = at.at("pipeline_bytes").integer(1, mostBytes);
+  gpu.pipelineBytes = at.at("pipeline_bytes").integer(1, maxBytes);
   gpu.columns = readColumns(at.at("columns"));
   return gpu;
 }
 
-Machine readMachine(const JsonAt &at) {
+MachineFile readMachine(const JsonAt &at) {
   at.onlyKeys({"name", "measured", "all_reduce", "push", "gpu", "rates"});
-  Machine machine;
+  MachineFile file;
+  Machine &machine = file.machine;
   machine.name = readName(at.at("name"));
   JsonAt measured = at.at("measured");
   measured.onlyKeys({"on", "date", "how"});
@@ -107,10 +108,25 @@ Machine readMachine(const JsonAt &at) {
                                            : push;
   if (at.has("gpu"))
     machine.gpu = readGpu(at.at("gpu"));
-  // Whoever predicts reads them (MachineRates.h); they are wrong or right here.
   if (at.has("rates"))
-    readRates(at.at("rates"));
-  return machine;
+    file.rates = readRates(at.at("rates"));
+  return file;
+}
+
+/// `where` is what errors call the file.
+Result<MachineFile> parseFile(std::string_view text, std::string_view where) {
+  try {
+    nlohmann::json json = synth::parseJson(text, where);
+    return readMachine(JsonAt(json, std::string(where), ""));
+  } catch (const synth::JsonError &wrong) {
+    return Status::failure(wrong.what());
+  }
+}
+
+Result<Machine> machineOf(Result<MachineFile> file) {
+  if (!file)
+    return file.status();
+  return std::move(file->machine);
 }
 
 /// Those in the compiler, and which of them targets have by default.
@@ -155,12 +171,7 @@ const Machine &Machine::of(const Target &target) {
 
 Result<Machine> ccn::parseMachine(std::string_view text,
                                   std::string_view where) {
-  try {
-    nlohmann::json json = synth::parseJson(text, where);
-    return readMachine(JsonAt(json, std::string(where), ""));
-  } catch (const synth::JsonError &wrong) {
-    return Status::failure(wrong.what());
-  }
+  return machineOf(parseFile(text, where));
 }
 
 bool ccn::isMachineFile(std::string_view nameOrFile) {
@@ -168,12 +179,12 @@ bool ccn::isMachineFile(std::string_view nameOrFile) {
          nameOrFile.ends_with(".json");
 }
 
-Result<MachineText> ccn::machineText(std::string_view nameOrFile) {
+Result<MachineFile> ccn::loadMachineFile(std::string_view nameOrFile) {
   std::string known;
   for (std::string_view name : machineNames) {
     std::string file = std::string(name) + ".json";
     if (nameOrFile == name)
-      return MachineText{std::string(machineFile(file)), file};
+      return parseFile(machineFile(file), file);
     known += (known.empty() ? "'" : ", '") + std::string(name) + "'";
   }
   std::string path(nameOrFile);
@@ -187,14 +198,11 @@ Result<MachineText> ccn::machineText(std::string_view nameOrFile) {
   if (!*text)
     return error("expected at most ", most, " bytes, found more in '", path,
                  "'");
-  return MachineText{**std::move(text), path};
+  return parseFile(**text, path);
 }
 
 Result<Machine> ccn::loadMachine(std::string_view nameOrFile) {
-  Result<MachineText> file = machineText(nameOrFile);
-  if (!file)
-    return file.status();
-  return parseMachine(file->text, file->where);
+  return machineOf(loadMachineFile(nameOrFile));
 }
 
 Status ccn::checkMachine(const Machine &machine, const Target &target) {

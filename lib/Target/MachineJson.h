@@ -19,13 +19,6 @@ double readPositive(const synth::JsonAt &at);
 /// Reads the field "rates".
 MachineRates readRates(const synth::JsonAt &at);
 
-/// The text of a machine's file, and what errors call the file: of one of the
-/// compiler's by name, or of a file.
-struct MachineText {
-  std::string text, where;
-};
-Result<MachineText> machineText(std::string_view nameOrFile);
-
 } // namespace ccn
 
 #endif // CCN_LIB_TARGET_MACHINEJSON_H

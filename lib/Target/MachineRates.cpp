@@ -48,34 +48,12 @@ MachineRates ccn::readRates(const JsonAt &at) {
       {"operation_us", &MachineRates::operationUs},
       {"convolution_tflops", &MachineRates::convolutionTflops},
       {"padded_gbps", &MachineRates::paddedGBps}};
-  at.onlyKeys({"on",
-               "shared",
-               "cores",
-               "memory_read_gbps",
-               "memory_write_gbps",
-               "memory_us",
-               "core_gbps",
-               "cache_bytes",
-               "cache_gbps",
-               "link_store_gbps",
-               "link_load_gbps",
-               "link_us",
-               "core_link_gbps",
-               "run_us",
-               "graph_launch_us",
-               "stream_launch_us",
-               "barrier_us",
-               "grid_us",
-               "cluster_us",
-               "block_us",
-               "event_us",
-               "f64_gops",
-               "other_gops",
-               "operation_us",
-               "library_tflops",
-               "kernel_tflops",
-               "convolution_tflops",
-               "padded_gbps"});
+  std::vector<std::string_view> known = {
+      "on",          "shared",         "cores",
+      "cache_bytes", "library_tflops", "kernel_tflops"};
+  for (auto [name, number] : numbers)
+    known.emplace_back(name);
+  at.onlyKeys(known);
   rates.on = readFilled(at.at("on"));
   rates.isShared = at.has("shared") && at.at("shared").boolean();
   rates.cores = at.at("cores").integer(1, 65536);
@@ -86,19 +64,4 @@ MachineRates ccn::readRates(const JsonAt &at) {
   rates.libraryTflops = readByType(at.at("library_tflops"));
   rates.kernelTflops = readByType(at.at("kernel_tflops"));
   return rates;
-}
-
-Result<std::optional<MachineRates>>
-ccn::loadRates(std::string_view nameOrFile) {
-  Result<MachineText> file = machineText(nameOrFile);
-  if (!file)
-    return file.status();
-  try {
-    nlohmann::json json = synth::parseJson(file->text, file->where);
-    JsonAt at(json, file->where, "");
-    return at.has("rates") ? std::optional(readRates(at.at("rates")))
-                           : std::nullopt;
-  } catch (const synth::JsonError &wrong) {
-    return Status::failure(wrong.what());
-  }
 }

@@ -8,7 +8,7 @@
 #ifndef CCN_LIB_TARGET_MACHINERATES_H
 #define CCN_LIB_TARGET_MACHINERATES_H
 
-#include "lib/Target/Target.h"
+#include "lib/Target/Machine.h"
 
 #include <map>
 #include <optional>
@@ -53,9 +53,14 @@ struct MachineRates {
   double paddedGBps = 0;
 };
 
-/// Those of a machine's file or of one of the compiler's machines, as
-/// loadMachine finds and checks it. None if it has none.
-Result<std::optional<MachineRates>> loadRates(std::string_view nameOrFile);
+/// All that a machine's file says. Files need no rates.
+struct MachineFile {
+  Machine machine;
+  std::optional<MachineRates> rates;
+};
+
+/// As loadMachine (Machine.h), which leaves the rates out.
+Result<MachineFile> loadMachineFile(std::string_view nameOrFile);
 
 } // namespace ccn
 

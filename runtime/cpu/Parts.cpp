@@ -12,6 +12,7 @@
 #include "runtime/cpu/ScheduledCollective.h"
 #include "runtime/plan/CheckParts.h"
 #include "runtime/plan/PartAccesses.h"
+#include "runtime/plan/PlanFields.h"
 #include "runtime/tensor/MatrixProduct.h"
 #include "runtime/tensor/RowTable.h"
 #include "runtime/tensor/Strided.h"
@@ -271,14 +272,6 @@ Result<std::unique_ptr<PartKernel>> makeExchange(const Plan &plan,
   return std::unique_ptr<PartKernel>(std::move(kernel));
 }
 
-std::string_view nameOf(const Part &part) {
-  constexpr std::string_view names[] = {
-      "rows",   "copy",   "barrier",     "signal",       "await",
-      "matmul", "conv2d", "gather_rows", "scatter_rows", "exchange"};
-  static_assert(std::size(names) == std::variant_size_v<Part>);
-  return names[part.index()];
-}
-
 } // namespace
 
 Result<std::unique_ptr<PartKernel>>
@@ -299,7 +292,7 @@ makePart(const Plan &plan, const PlanMemory &memory, StreamContext &context,
   };
   Result<std::unique_ptr<PartKernel>> kernel = std::visit(make, part);
   if (kernel)
-    (*kernel)->name = nameOf(part);
+    (*kernel)->name = names<Part>[part.index()];
   return kernel;
 }
 

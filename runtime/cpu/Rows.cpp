@@ -9,6 +9,7 @@
 
 #include "runtime/cpu/Rows.h"
 
+#include "runtime/base/FreeMemory.h"
 #include "runtime/cpu/CollectiveSupport.h"
 
 #include <algorithm>
@@ -17,11 +18,6 @@
 namespace ccn::runtime {
 
 namespace {
-
-/// The sum, or at most INT64_MAX / 2, a size that no memory has.
-int64_t addSaturating(int64_t a, int64_t b) {
-  return a > INT64_MAX / 2 - b ? INT64_MAX / 2 : a + b;
-}
 
 struct Operand {
   const LoopOperand *info = nullptr;

@@ -26,6 +26,18 @@ concept Is = std::same_as<std::remove_const_t<S>, T>;
 //===----------------------------------------------------------------------===//
 
 template <typename E> inline constexpr std::array<std::string_view, 0> names{};
+
+/// The names that name() gives the enumerators up to `last`.
+template <auto last> auto namesUpTo() {
+  std::array<std::string_view, static_cast<size_t>(last) + 1> found;
+  for (size_t i = 0; i < found.size(); ++i)
+    found[i] = name(static_cast<decltype(last)>(i));
+  return found;
+}
+template <> inline const auto names<ReduceKind> = namesUpTo<ReduceKind::Mean>();
+template <>
+inline const auto names<ElementType> = namesUpTo<ElementType::Bool>();
+
 template <>
 inline constexpr std::array<std::string_view, 3> names<Memory>{
     "argument", "private", "symmetric"};
@@ -44,13 +56,6 @@ inline constexpr std::array<std::string_view, 3> names<TransferOp>{
 template <>
 inline constexpr std::array<std::string_view, 3> names<TensorMemory>{
     "buffer", "symmetric", "workspace"};
-template <>
-inline constexpr std::array<std::string_view, 5> names<ReduceKind>{
-    "sum", "prod", "max", "min", "mean"};
-template <>
-inline constexpr std::array<std::string_view, 15> names<ElementType>{
-    "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "i16",
-    "i32", "i64", "u8",  "u16",  "u32",    "u64",    "bool"};
 /// The kinds of parts.
 template <>
 inline constexpr std::array<std::string_view, std::variant_size_v<Part>>

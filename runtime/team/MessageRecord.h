@@ -35,10 +35,6 @@ struct MessageTransport::Record {
   size_t dataBytes() const { return kind == Read ? 0 : bytes; }
 };
 
-/// How many symmetric allocations a team may make. Each exchange of a plan
-/// takes one or two, in every layer and chunk.
-inline constexpr int maxAllocations = 1 << 16;
-
 } // namespace ccn::runtime
 
 #endif // CCN_RUNTIME_TEAM_MESSAGERECORD_H

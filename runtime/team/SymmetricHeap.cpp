@@ -29,9 +29,6 @@ namespace ccn::runtime {
 namespace {
 
 constexpr int64_t pageSize = 4096;
-/// How many symmetric allocations a team may make. Each exchange of a plan
-/// takes one or two, in every layer and chunk.
-constexpr int maxAllocations = 1 << 16;
 
 int64_t roundUp(int64_t bytes, int64_t unit) {
   return (bytes + unit - 1) / unit * unit;

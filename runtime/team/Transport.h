@@ -56,6 +56,10 @@ public:
                     int64_t bytes) = 0;
 };
 
+/// How many symmetric allocations a team may make. Each exchange of a plan
+/// takes one or two, in every layer and chunk.
+inline constexpr int maxAllocations = 1 << 16;
+
 class Transport {
 public:
   static constexpr int maxRanks = maxTeamRanks;

@@ -13,10 +13,10 @@ static Result<std::string> predicted(mlir::ModuleOp plans,
                                      const Options &options,
                                      const Machine &machine) {
   std::string name = options.machine.value_or(machine.name);
-  Result<std::optional<MachineRates>> rates = loadRates(name);
-  if (!rates)
-    return rates.status();
-  if (!*rates)
+  Result<MachineFile> file = loadMachineFile(name);
+  if (!file)
+    return file.status();
+  if (!file->rates)
     return error("--machine: expected 'rates', by which times are predicted, "
                  "found none in '",
                  name, "'");
@@ -33,7 +33,7 @@ static Result<std::string> predicted(mlir::ModuleOp plans,
     kernels = std::move(*mapped);
   }
   Result<codegen::Prediction> prediction =
-      codegen::predict(plan, kernels.get(), bodies, machine, **rates);
+      codegen::predict(plan, kernels.get(), bodies, machine, *file->rates);
   if (!prediction)
     return prediction.status();
   prediction->program = program;

@@ -156,13 +156,14 @@ TEST(Machine, HasLimitsInBytesOrNone) {
 
 TEST(Machine, HasRatesByWhichTimesArePredicted) {
   for (const char *name : {"cpu", "h200", "h100", "a100"}) {
-    Result<std::optional<MachineRates>> rates = loadRates(name);
-    ASSERT_TRUE(rates) << rates.message();
-    ASSERT_TRUE(*rates) << name;
-    EXPECT_EQ((*rates)->isShared, std::string(name) == "cpu");
-    EXPECT_TRUE((*rates)->libraryTflops.contains("f32"));
+    Result<MachineFile> file = loadMachineFile(name);
+    ASSERT_TRUE(file) << file.message();
+    EXPECT_EQ(file->machine.name, name);
+    ASSERT_TRUE(file->rates) << name;
+    EXPECT_EQ(file->rates->isShared, std::string(name) == "cpu");
+    EXPECT_TRUE(file->rates->libraryTflops.contains("f32"));
   }
-  EXPECT_EQ((*loadRates("h200"))->cores, 132);
+  EXPECT_EQ(loadMachineFile("h200")->rates->cores, 132);
   EXPECT_EQ(errorOf("\"cluster_us\": 0.92", "\"cluster_us\": 0"),
             "x.json: /rates/cluster_us: expected a number from 0.001 to "
             "1000000, found 0");
