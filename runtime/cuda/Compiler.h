@@ -43,6 +43,10 @@ Result<std::string> compilerVersion();
 /// machine code, "compute_80" for PTX.
 std::vector<std::string> compilerOptions(std::string_view architecture);
 
+/// A source without its comments and empty lines, and without blanks at ends
+/// of lines: sources of which this is the same are compiled to the same code.
+std::string withoutComments(std::string_view source);
+
 /// Compiles one translation unit, whose kernels are `extern "C"`. A program
 /// with mistakes gives an error with the compiler's log. Unless null, `ptx`
 /// gets the PTX from which the machine code is made.

@@ -2,7 +2,7 @@
 //
 // An entry is a line with the hash of what follows it, a line with the size of
 // the log, the log, and the machine code. Its name is the hash of what it was
-// made of.
+// made of, comments left out: kernels have the lines of their program in them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +40,8 @@ std::optional<CompiledKernels> parseEntry(std::string_view entry) {
 }
 
 std::optional<CompiledKernels> readEntry(const std::string &path) {
-  constexpr int64_t mostBytes = int64_t(1) << 30;
-  std::optional<std::string> entry = readCached(path, mostBytes);
+  constexpr int64_t maxBytes = int64_t(1) << 30;
+  std::optional<std::string> entry = readCached(path, maxBytes);
   return entry ? parseEntry(*entry) : std::nullopt;
 }
 
@@ -66,7 +66,8 @@ Result<std::string> KernelCache::pathOf(const std::string &source,
   std::string options;
   for (const std::string &option : compilerOptions(architecture))
     options += option + "\n";
-  return folder + "/" + toHex(sha256({*version, "\n", options, source})) +
+  return folder + "/" +
+         toHex(sha256({*version, "\n", options, withoutComments(source)})) +
          ".kernels";
 }
 

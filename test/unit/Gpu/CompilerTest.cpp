@@ -93,6 +93,25 @@ TEST(CompilerText, Architectures) {
   EXPECT_EQ(architectureOf(10, 3), "sm_103");
 }
 
+TEST(CompilerText, CommentsAreLeftOut) {
+  auto expect = [](const char *source, const char *code) {
+    EXPECT_EQ(withoutComments(source), code) << source;
+  };
+  expect("", "");
+  expect("// a\n\n  int x; // b\n/* c\n d */ int y;\t\n\n",
+         "  int x;\n  int y;\n");
+  expect("int x/**/y; /* open", "int x y;  ");
+  expect("// a\\\nb\nc", "c");
+  expect("/ /x", "/ /x");
+  // No comments.
+  for (const char *source :
+       {"f(\"//\");\n", "f(\"\\\"//\");\n", "f('\"', \"/*\");\n",
+        "f(1'000, '/', \"//\");\n", "f('\\'', \"//\");\n", "R\"(//)\"\n",
+        "#define a \\\n\nb\n", "\"//", "'\\"})
+    expect(source, source);
+  expect("f(1'000); // '\ng('//');\n", "f(1'000);\ng('//');\n");
+}
+
 TEST(CompilerText, ResourcesAreReadFromTheLog) {
   CompiledKernels kernels;
   kernels.log =

@@ -71,8 +71,17 @@ TEST_F(Cache, EntriesAreKeptByWhatTheyWereMadeOf) {
   EXPECT_EQ(again->log, first->log);
   EXPECT_EQ(kernelResources(*again).size(), 1u);
   ASSERT_TRUE(get(source, "sm_90a").ok());
-  ASSERT_TRUE(get(source + "\n").ok());
+  ASSERT_TRUE(get(source + "__device__ int more;\n").ok());
   EXPECT_EQ(entries(), 3u);
+}
+
+TEST_F(Cache, CommentsMakeNoOtherEntry) {
+  Result<CompiledKernels> first = get("// x.ccn:3\n" + source);
+  ASSERT_TRUE(first.ok()) << first.message();
+  Result<CompiledKernels> again = get("// x.ccn:4\n\n" + source + "// end\n");
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->log, first->log);
+  EXPECT_EQ(entries(), 1u);
 }
 
 TEST_F(Cache, OnlyFilesAreEntries) {
@@ -136,7 +145,8 @@ TEST_F(Cache, WithoutAFolderNothingIsKept) {
 TEST_F(Cache, ThreadsCompileAtOnce) {
   KernelCache cache(folder);
   // Two of each want the same; what is wrong is so for both.
-  std::vector<std::string> sources = {source, source + "// another\n", "wrong"};
+  std::vector<std::string> sources = {
+      source, source + "__device__ int another;\n", "wrong"};
   std::vector<std::optional<Result<CompiledKernels>>> made(6);
   {
     std::vector<std::jthread> threads;
