@@ -1,6 +1,6 @@
 //===- Format.cpp - .ccn text in its usual form ---------------------------===//
 //
-// Pieces become lines, one after the other. Where a line gets too long, it is
+// Tokens become lines, one after the other. Where a line gets too long, it is
 // broken at the best place so far and the rest is placed anew. Only then are
 // the columns found that lines share. All decisions depend on what the result
 // shows, so formatting it once more changes nothing.
@@ -9,8 +9,10 @@
 
 #include "lib/Editor/Format.h"
 
-#include "lib/Editor/Pieces.h"
+#include "lib/Editor/FormatTokens.h"
 #include "lib/Frontend/Parser.h"
+
+#include <utility>
 
 using namespace ccn;
 using namespace ccn::editor;
@@ -45,6 +47,9 @@ struct Line {
 
 /// An open `(` or `[`.
 struct Bracket {
+  /// How many are around it, and the innermost of them.
+  unsigned level;
+  size_t outer;
   size_t line;
   /// Of what follows it on its line.
   unsigned column;
@@ -56,20 +61,21 @@ struct Bracket {
 
 class Formatter {
 public:
-  explicit Formatter(std::vector<Piece> pieces) : pieces(std::move(pieces)) {}
+  explicit Formatter(std::vector<FormatToken> tokens)
+      : tokens(std::move(tokens)) {}
   std::vector<Line> run();
 
 private:
-  /// What was before a piece was placed, to go back to it.
+  /// What was before a token was placed, to go back to it.
   struct State {
-    size_t piece;
-    std::string code;
-    std::vector<Bracket> brackets;
+    size_t token;
+    /// Of the code of the line: its bytes and its columns.
+    size_t codeSize;
+    unsigned columns;
+    /// How many brackets there were, and the innermost open one.
+    size_t bracketCount, innermost;
     unsigned depth;
     unsigned assign;
-    /// How good it is to break the line here: less is better; none if it cannot
-    /// be broken.
-    std::optional<unsigned> rank;
   };
 
   bool needsBreak(size_t at) const;
@@ -78,83 +84,96 @@ private:
   std::optional<unsigned> getRank(size_t at) const;
   void place(size_t at);
   std::optional<size_t> goBack();
+  bool isOutsideBrackets() const { return innermost == none; }
   void alignAssigns();
   void alignComments();
 
-  std::vector<Piece> pieces;
+  static constexpr size_t none = std::numeric_limits<size_t>::max();
+
+  std::vector<FormatToken> tokens;
+  /// The first token from each on, and the last one before each, that is no
+  /// comment; the number of tokens if there is none.
+  std::vector<size_t> nextCode, codeBefore;
   std::vector<Line> lines;
-  /// Of the pieces of the last line.
-  std::vector<State> states;
+  /// The columns of the last line's code, and the token that it begins with.
+  unsigned columns = 0;
+  size_t firstToken = 0;
+  bool isLineEmpty = true;
+  /// Before the token where it is best to break the last line, and how good
+  /// that is: less is better. None if the line cannot be broken.
+  std::optional<State> bestBreak;
+  unsigned bestRank = 0;
+  /// All that were opened, and the innermost open one.
   std::vector<Bracket> brackets;
-  /// Pieces before which a line was broken because it was too long.
+  size_t innermost = none;
+  /// Tokens before which a line was broken because it was too long.
   std::vector<bool> isBroken;
   unsigned depth = 0;
 };
 
-/// Whether a piece stands on a line of its own or begins one.
+/// Whether a token stands on a line of its own or begins one.
 bool Formatter::needsBreak(size_t at) const {
-  const Piece &piece = pieces[at];
+  const FormatToken &token = tokens[at];
   if (at == 0 || isBroken[at])
     return true;
-  const Piece &before = pieces[at - 1];
-  if (piece.isComment)
-    return !piece.isTrailing();
+  const FormatToken &before = tokens[at - 1];
+  if (token.isComment)
+    return !token.isTrailing();
   if (before.isComment)
     return true;
-  if (piece.is(TokenKind::LBrace))
+  if (token.is(TokenKind::LBrace))
     return false;
   if (before.is(TokenKind::LBrace))
     return !before.isOneLine;
-  if (piece.is(TokenKind::RBrace)) {
+  if (token.is(TokenKind::RBrace)) {
     size_t open = at;
-    while (!pieces[open].is(TokenKind::LBrace))
+    while (!tokens[open].is(TokenKind::LBrace))
       --open;
-    return !pieces[open].isOneLine;
+    return !tokens[open].isOneLine;
   }
-  return piece.isFirst || piece.newlines != 0;
+  return token.isFirst || token.newlines != 0;
 }
 
 /// Where what begins a line stands, and whether a blank line stays before it.
 void Formatter::startLine(size_t at) {
-  const Piece &piece = pieces[at];
+  const FormatToken &token = tokens[at];
   Line line;
-  bool isAfterBrace = at != 0 && pieces[at - 1].is(TokenKind::LBrace);
-  line.isBlankBefore = piece.newlines > 1 && at != 0 && !isAfterBrace &&
-                       !piece.is(TokenKind::RBrace);
+  bool isAfterBrace = at != 0 && tokens[at - 1].is(TokenKind::LBrace);
+  line.isBlankBefore = token.newlines > 1 && at != 0 && !isAfterBrace &&
+                       !token.is(TokenKind::RBrace);
   // A comment stands as what it is about.
-  size_t next = at;
-  while (next < pieces.size() && pieces[next].isComment)
-    ++next;
-  bool beginsStatement = next == pieces.size() || pieces[next].isFirst ||
-                         pieces[next].is(TokenKind::LBrace) ||
-                         pieces[next].is(TokenKind::RBrace);
-  if (piece.is(TokenKind::RBrace)) {
+  size_t next = nextCode[at];
+  bool beginsStatement = next == tokens.size() || tokens[next].isFirst ||
+                         tokens[next].is(TokenKind::LBrace) ||
+                         tokens[next].is(TokenKind::RBrace);
+  if (token.is(TokenKind::RBrace)) {
     line.indent = step * (depth - 1);
   } else if (beginsStatement) {
     line.indent = step * depth;
-  } else if (brackets.empty()) {
+  } else if (isOutsideBrackets()) {
     line.indent = step * depth + furtherLines;
   } else {
-    size_t before = at - 1;
-    while (pieces[before].isComment)
-      --before;
-    Bracket &bracket = brackets.back();
-    bracket.isLast |= pieces[before].is(TokenKind::LParen) ||
-                      pieces[before].is(TokenKind::LSquare);
+    const FormatToken &before = tokens[codeBefore[at]];
+    Bracket &bracket = brackets[innermost];
+    bracket.isLast |=
+        before.is(TokenKind::LParen) || before.is(TokenKind::LSquare);
     bool isClosing =
-        piece.is(TokenKind::RParen) || piece.is(TokenKind::RSquare);
+        token.is(TokenKind::RParen) || token.is(TokenKind::RSquare);
     line.indent = bracket.isLast ? bracket.indent + (isClosing ? 0 : step)
                                  : bracket.column;
     line.bracketLine = bracket.line;
     line.isBehind = !bracket.isLast;
   }
   lines.push_back(line);
-  states.clear();
+  columns = 0;
+  firstToken = at;
+  isLineEmpty = true;
+  bestBreak.reset();
 }
 
 bool Formatter::needsBlank(size_t at) const {
-  const Piece &piece = pieces[at], &before = pieces[at - 1];
-  switch (piece.kind) {
+  const FormatToken &token = tokens[at], &before = tokens[at - 1];
+  switch (token.kind) {
   case TokenKind::RParen:
   case TokenKind::RSquare:
   case TokenKind::Comma:
@@ -163,21 +182,22 @@ bool Formatter::needsBlank(size_t at) const {
   case TokenKind::RBrace:
     return !before.is(TokenKind::LBrace);
   default:
-    return !piece.isTight && !before.isSign && !before.is(TokenKind::LParen) &&
+    return !token.isTight && !before.isSign && !before.is(TokenKind::LParen) &&
            !before.is(TokenKind::LSquare);
   }
 }
 
-/// How good it is to break a line before a piece, from what stands before it.
+/// How good it is to break a line before a token, from what stands before it.
 std::optional<unsigned> Formatter::getRank(size_t at) const {
-  const Piece &before = pieces[at - 1];
+  const FormatToken &before = tokens[at - 1];
   if (before.is(TokenKind::LBrace) && before.isOneLine)
     return 0;
-  unsigned level = 1 + 2 * brackets.size();
+  unsigned level =
+      1 + 2 * (isOutsideBrackets() ? 0 : brackets[innermost].level + 1);
   if (before.is(TokenKind::Comma))
     return level;
   bool isAssign = before.is(TokenKind::Assign) || before.is(TokenKind::Store);
-  if (isAssign && brackets.empty())
+  if (isAssign && isOutsideBrackets())
     return std::numeric_limits<unsigned>::max();
   bool isOperator = before.kind >= TokenKind::Plus &&
                     before.kind <= TokenKind::GreaterEqual && !before.isSign &&
@@ -187,32 +207,43 @@ std::optional<unsigned> Formatter::getRank(size_t at) const {
   return std::nullopt;
 }
 
-/// Adds a piece to the last line.
+/// Adds a token to the last line.
 void Formatter::place(size_t at) {
-  const Piece &piece = pieces[at];
+  const FormatToken &token = tokens[at];
   Line &line = lines.back();
-  bool isFirst = states.empty();
-  states.push_back({at, line.code, brackets, depth, line.assign,
-                    isFirst ? std::nullopt : getRank(at)});
-  if (!isFirst && needsBlank(at))
-    line.code += ' ';
-  bool isAssign = piece.is(TokenKind::Assign) || piece.is(TokenKind::Store);
-  if (isAssign && brackets.empty() && !line.assign && !isFirst &&
-      pieces[states.front().piece].isFirst) {
-    line.assign = line.code.size();
-    line.blanks = piece.newlines ? 1 : std::max(piece.blanks, 1u);
+  bool isFirst = std::exchange(isLineEmpty, false);
+  std::optional<unsigned> rank = isFirst ? std::nullopt : getRank(at);
+  if (rank && (!bestBreak || *rank <= bestRank)) {
+    bestBreak = {at,    line.code.size(), columns, brackets.size(), innermost,
+                 depth, line.assign};
+    bestRank = *rank;
   }
-  line.code += piece.text;
-  if (piece.isComment)
+  if (!isFirst && needsBlank(at)) {
+    line.code += ' ';
+    ++columns;
+  }
+  bool isAssign = token.is(TokenKind::Assign) || token.is(TokenKind::Store);
+  if (isAssign && isOutsideBrackets() && !line.assign && !isFirst &&
+      tokens[firstToken].isFirst) {
+    line.assign = line.code.size();
+    line.blanks = token.newlines ? 1 : std::max(token.blanks, 1u);
+  }
+  line.code += token.text;
+  columns += countColumns(token.text);
+  if (token.isComment)
     return;
-  switch (piece.kind) {
+  switch (token.kind) {
   case TokenKind::LParen:
-  case TokenKind::LSquare:
-    brackets.push_back({lines.size() - 1, line.width(), line.indent});
+  case TokenKind::LSquare: {
+    unsigned level = isOutsideBrackets() ? 0 : brackets[innermost].level + 1;
+    brackets.push_back({level, innermost, lines.size() - 1,
+                        line.indent + columns, line.indent});
+    innermost = brackets.size() - 1;
     break;
+  }
   case TokenKind::RParen:
   case TokenKind::RSquare:
-    brackets.pop_back();
+    innermost = brackets[innermost].outer;
     break;
   case TokenKind::LBrace:
     ++depth;
@@ -226,23 +257,21 @@ void Formatter::place(size_t at) {
 }
 
 /// Breaks the last line, which is too long, at the best place; the result is
-/// the piece that the next one starts with, if there is such a place.
+/// the token that the next one starts with, if there is such a place.
 std::optional<size_t> Formatter::goBack() {
-  const State *best = nullptr;
-  for (const State &state : states)
-    if (state.rank && (!best || *state.rank <= *best->rank))
-      best = &state;
-  if (!best)
+  if (!bestBreak)
     return std::nullopt;
-  State state = *best;
-  if (*state.rank == 0)
-    pieces[state.piece - 1].isOneLine = false;
-  isBroken[state.piece] = true;
-  lines.back().code = state.code;
+  const State &state = *bestBreak;
+  if (bestRank == 0)
+    tokens[state.token - 1].isOneLine = false;
+  isBroken[state.token] = true;
+  lines.back().code.resize(state.codeSize);
   lines.back().assign = state.assign;
-  brackets = state.brackets;
+  columns = state.columns;
+  brackets.resize(state.bracketCount);
+  innermost = state.innermost;
   depth = state.depth;
-  return state.piece;
+  return state.token;
 }
 
 /// Keeps what the user aligned: blanks before an assignment that bring it below
@@ -299,18 +328,24 @@ void Formatter::alignComments() {
 }
 
 std::vector<Line> Formatter::run() {
-  isBroken.resize(pieces.size());
-  for (size_t i = 0; i < pieces.size();) {
+  isBroken.resize(tokens.size());
+  nextCode.assign(tokens.size() + 1, tokens.size());
+  codeBefore.assign(tokens.size() + 1, tokens.size());
+  for (size_t i = tokens.size(); i-- > 0;)
+    nextCode[i] = tokens[i].isComment ? nextCode[i + 1] : i;
+  for (size_t i = 0; i < tokens.size(); ++i)
+    codeBefore[i + 1] = tokens[i].isComment ? codeBefore[i] : i;
+  for (size_t i = 0; i < tokens.size();) {
     if (needsBreak(i)) {
       startLine(i);
-    } else if (pieces[i].isComment) {
-      lines.back().comment = pieces[i].text;
-      lines.back().commentColumn = pieces[i].blanks > 1 ? pieces[i].column : 0;
+    } else if (tokens[i].isComment) {
+      lines.back().comment = tokens[i].text;
+      lines.back().commentColumn = tokens[i].blanks > 1 ? tokens[i].column : 0;
       ++i;
       continue;
     }
     place(i);
-    if (lines.back().width() > maxWidth) {
+    if (lines.back().indent + columns > maxWidth) {
       if (std::optional<size_t> back = goBack()) {
         i = *back;
         continue;
@@ -343,7 +378,7 @@ std::string join(llvm::ArrayRef<Line> lines, llvm::StringRef original) {
 
 /// Whether a formatted text has the tree, the tokens and the comments of the
 /// original.
-bool isSame(const ast::File &file, llvm::ArrayRef<Piece> pieces,
+bool isSame(const ast::File &file, llvm::ArrayRef<FormatToken> tokens,
             const std::string &formatted) {
   SourceFile source(file.source.getName().str(), formatted);
   Diagnostics diagnostics;
@@ -354,11 +389,12 @@ bool isSame(const ast::File &file, llvm::ArrayRef<Piece> pieces,
   llvm::raw_string_ostream beforeStream(before), afterStream(after);
   ast::print(file, beforeStream, /*places=*/false);
   ast::print(*other, afterStream, /*places=*/false);
-  std::vector<Piece> otherPieces = takeApart(*other);
+  std::vector<FormatToken> otherTokens = takeApart(*other);
   return before == after &&
-         llvm::equal(pieces, otherPieces, [](const Piece &a, const Piece &b) {
-           return a.isComment == b.isComment && a.text == b.text;
-         });
+         llvm::equal(tokens, otherTokens,
+                     [](const FormatToken &a, const FormatToken &b) {
+                       return a.isComment == b.isComment && a.text == b.text;
+                     });
 }
 
 } // namespace
@@ -369,10 +405,10 @@ std::optional<std::string> editor::format(const SourceFile &source,
   std::unique_ptr<ast::File> file = parse(source, diagnostics);
   if (diagnostics.getNumErrors() != errorsBefore)
     return std::nullopt;
-  std::vector<Piece> pieces = takeApart(*file);
-  std::vector<Line> lines = Formatter(pieces).run();
+  std::vector<FormatToken> tokens = takeApart(*file);
+  std::vector<Line> lines = Formatter(tokens).run();
   std::string text = join(lines, source.getText());
-  if (isSame(*file, pieces, text))
+  if (isSame(*file, tokens, text))
     return text;
   diagnostics.error("formatting '" + source.getName() +
                     "' would change what it says, so it is left as it is; "

@@ -1,11 +1,13 @@
-//===- Pieces.cpp - Tokens and comments of a text -------------------------===//
+//===- FormatTokens.cpp - Tokens and comments of a text
+//--------------------===//
+//-------------------------===//
 //
 // The lexer gives the tokens, the gaps between them have the comments, and the
 // syntax tree says which tokens begin statements and which are signs.
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Editor/Pieces.h"
+#include "lib/Editor/FormatTokens.h"
 
 #include "lib/Editor/Walk.h"
 
@@ -24,18 +26,21 @@ namespace {
 class Reader {
 public:
   explicit Reader(const ast::File &file);
-  std::vector<Piece> run();
+  std::vector<FormatToken> run();
 
 private:
   void readGap(uint32_t begin, uint32_t end);
-  void add(Piece piece, uint32_t begin);
+  void add(FormatToken token, uint32_t begin);
   void markBlocks();
 
   const SourceFile &source;
   llvm::DenseSet<uint32_t> firsts, signs;
-  std::vector<Piece> pieces;
+  std::vector<FormatToken> tokens;
   unsigned newlines = 0;
   unsigned blanks = 0;
+  /// Of the token before: its first byte, and the column of it.
+  uint32_t lastBegin = 0;
+  unsigned lastColumn = 0;
 };
 
 Reader::Reader(const ast::File &file) : source(file.source) {
@@ -56,17 +61,23 @@ Reader::Reader(const ast::File &file) : source(file.source) {
   }
 }
 
-void Reader::add(Piece piece, uint32_t begin) {
-  LineColumn place = source.getLineColumn(begin);
-  llvm::StringRef before =
-      source.getLine(place.line).take_front(place.column - 1);
-  before.consume_front("\xEF\xBB\xBF");
-  piece.column = countColumns(before);
+void Reader::add(FormatToken token, uint32_t begin) {
+  // From the line's begin or, as lines may be long, from the token before.
+  if (newlines != 0 || tokens.empty()) {
+    LineColumn place = source.getLineColumn(begin);
+    lastBegin = begin - (place.column - 1);
+    lastColumn = 0;
+    if (source.getText().substr(lastBegin).starts_with("\xEF\xBB\xBF"))
+      lastBegin += 3;
+  }
+  lastColumn += countColumns(source.getText().slice(lastBegin, begin));
+  lastBegin = begin;
+  token.column = lastColumn;
   // What stands first in a file is on a line of its own.
-  piece.newlines = pieces.empty() ? 1 : newlines;
-  piece.blanks = blanks;
+  token.newlines = tokens.empty() ? 1 : newlines;
+  token.blanks = blanks;
   newlines = blanks = 0;
-  pieces.push_back(piece);
+  tokens.push_back(token);
 }
 
 /// Between tokens are blanks, comments and line ends.
@@ -79,7 +90,7 @@ void Reader::readGap(uint32_t begin, uint32_t end) {
       ++blanks;
     } else if (text[at] == '/') {
       size_t last = std::min<size_t>(text.find('\n', at), end);
-      Piece comment;
+      FormatToken comment;
       comment.text = text.slice(at, last).rtrim(" \t\r");
       comment.isComment = true;
       add(comment, at);
@@ -93,23 +104,23 @@ void Reader::markBlocks() {
   size_t open = 0;
   unsigned statements = 0;
   bool hasBreak = false, hasComment = false;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    Piece &piece = pieces[i];
-    hasBreak |= piece.newlines != 0;
-    hasComment |= piece.isComment;
-    statements += piece.isFirst;
-    if (piece.is(TokenKind::LBrace)) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    FormatToken &token = tokens[i];
+    hasBreak |= token.newlines != 0;
+    hasComment |= token.isComment;
+    statements += token.isFirst;
+    if (token.is(TokenKind::LBrace)) {
       open = i;
       statements = 0;
       hasBreak = hasComment = false;
-    } else if (piece.is(TokenKind::RBrace)) {
-      pieces[open].isOneLine =
+    } else if (token.is(TokenKind::RBrace)) {
+      tokens[open].isOneLine =
           !hasComment && (statements == 0 || (statements == 1 && !hasBreak));
     }
   }
 }
 
-std::vector<Piece> Reader::run() {
+std::vector<FormatToken> Reader::run() {
   Diagnostics silent;
   Lexer lexer(source, silent);
   uint32_t end = source.getText().starts_with("\xEF\xBB\xBF") ? 3 : 0;
@@ -121,26 +132,26 @@ std::vector<Piece> Reader::run() {
     end = token.range.end;
     if (token.is(TokenKind::Semicolon))
       continue;
-    Piece piece;
-    piece.text = source.getText(token.range);
-    piece.kind = token.kind;
-    piece.isFirst = firsts.contains(token.range.begin);
-    piece.isSign = signs.contains(token.range.begin);
+    FormatToken made;
+    made.text = source.getText(token.range);
+    made.kind = token.kind;
+    made.isFirst = firsts.contains(token.range.begin);
+    made.isSign = signs.contains(token.range.begin);
     // A call's, not that of a mesh's axes.
-    size_t count = pieces.size();
+    size_t count = tokens.size();
     if (token.is(TokenKind::LParen))
-      piece.isTight = count != 0 && pieces.back().is(TokenKind::Name) &&
-                      (count < 2 || !pieces[count - 2].is(TokenKind::KwMesh));
+      made.isTight = count != 0 && tokens.back().is(TokenKind::Name) &&
+                     (count < 2 || !tokens[count - 2].is(TokenKind::KwMesh));
     else if (token.is(TokenKind::LSquare))
-      piece.isTight = count != 0 && pieces.back().is(TokenKind::Element);
-    add(piece, token.range.begin);
+      made.isTight = count != 0 && tokens.back().is(TokenKind::Element);
+    add(made, token.range.begin);
   }
   markBlocks();
-  return std::move(pieces);
+  return std::move(tokens);
 }
 
 } // namespace
 
-std::vector<Piece> editor::takeApart(const ast::File &file) {
+std::vector<FormatToken> editor::takeApart(const ast::File &file) {
   return Reader(file).run();
 }

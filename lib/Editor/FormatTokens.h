@@ -1,11 +1,11 @@
-//===- Pieces.h - Tokens and comments of a text -----------------*- C++ -*-===//
+//===- FormatTokens.h - Tokens and comments of a text -----------*- C++ -*-===//
 //
 // What the formatter arranges: a text without its blanks. Private to it.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CCN_LIB_EDITOR_PIECES_H
-#define CCN_LIB_EDITOR_PIECES_H
+#ifndef CCN_LIB_EDITOR_FORMATTOKENS_H
+#define CCN_LIB_EDITOR_FORMATTOKENS_H
 
 #include "lib/Frontend/AST.h"
 #include "lib/Frontend/Lexer.h"
@@ -15,15 +15,15 @@
 namespace ccn::editor {
 
 /// A token or a comment. `;` is none: statements stand on lines of their own.
-struct Piece {
+struct FormatToken {
   llvm::StringRef text;
   frontend::TokenKind kind = frontend::TokenKind::EndOfFile;
   bool isComment = false;
-  /// Line ends between it and the piece before.
+  /// Line ends between it and the token before.
   unsigned newlines = 0;
   /// Of the first byte, in characters, from 0.
   unsigned column = 0;
-  /// Blanks between it and the piece before, if both are on one line.
+  /// Blanks between it and the token before, if both are on one line.
   unsigned blanks = 0;
   /// A sign rather than an operator between operands.
   bool isSign = false;
@@ -41,12 +41,12 @@ struct Piece {
   bool isTrailing() const { return isComment && newlines == 0; }
 };
 
-/// The pieces of a text that was parsed without errors.
-std::vector<Piece> takeApart(const frontend::ast::File &file);
+/// The tokens of a text that was parsed without errors.
+std::vector<FormatToken> takeApart(const frontend::ast::File &file);
 
 /// How many columns a text takes: one for each character.
 unsigned countColumns(llvm::StringRef text);
 
 } // namespace ccn::editor
 
-#endif // CCN_LIB_EDITOR_PIECES_H
+#endif // CCN_LIB_EDITOR_FORMATTOKENS_H
