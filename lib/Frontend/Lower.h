@@ -14,7 +14,9 @@
 #include "lib/Frontend/Diagnostics.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <set>
 #include <string>
@@ -55,6 +57,8 @@ struct Lowered {
   std::vector<Param> params;
   /// The sizes of more than 1 that stand in the file without a name.
   std::set<int64_t> literalSizes;
+  /// Of each program, the types of its arguments and of what its lets name.
+  llvm::StringMap<llvm::StringMap<mlir::RankedTensorType>> types;
 };
 
 /// Builds the module of a parsed file in `context`, which must have the ccn

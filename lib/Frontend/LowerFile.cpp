@@ -341,7 +341,7 @@ Lowered FileLowering::run(bool &wrongUsage) {
   // The parts were verified as they were made; this is the whole.
   assert(succeeded(verify(*module)) && "what is checked here verifies");
   return {std::move(module), std::move(schedules), std::move(params),
-          std::move(literalSizes)};
+          std::move(literalSizes), std::move(types)};
 }
 
 Lowered frontend::lower(const ast::File &file, MLIRContext *context,

@@ -231,6 +231,9 @@ void ProgramLowering::lower(const ast::ProgramItem &item) {
   ReturnOp::create(builder, file.location(end), results);
   scopes.pop_back();
   file.programScope = nullptr;
+  for (auto &[name, declaration] : scope)
+    if (declaration.isProgramValue && declaration.operand.isTensor())
+      file.types[item.name.text][name] = declaration.operand.getType();
   file.programs[item.name.text] = std::move(scope);
 }
 

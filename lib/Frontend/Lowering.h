@@ -130,6 +130,7 @@ private:
   llvm::StringMap<SourceRange> scheduleRanges;
   std::vector<Param> params;
   std::set<int64_t> literalSizes;
+  llvm::StringMap<llvm::StringMap<mlir::RankedTensorType>> types;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::OwningOpRef<mlir::ModuleOp> schedules;
   MeshOp mesh;

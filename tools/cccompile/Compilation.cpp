@@ -53,9 +53,9 @@ int compileTo(const SourceFile &source, mlir::MLIRContext *context,
   llvm_unreachable("all statuses have an exit code");
 }
 
-/// The package of `plans`, compiled as `compileOptions` say, under `schedules`
-/// if they are not null; of `description` see makePackage. Without it, an error
-/// was reported and `code` is the exit code.
+/// Makes the package of `plans`, which were compiled with `compileOptions` and,
+/// unless it is null, with `schedules`. makePackage explains `description`. If
+/// it returns none, an error was reported, and `code` is the exit code.
 std::optional<EmittedProgram>
 packageOf(mlir::ModuleOp plans, mlir::ModuleOp schedules,
           const SourceFile &source, mlir::MLIRContext *context,
@@ -355,8 +355,9 @@ int Compilation::writeResult() {
       diagnostics.error("--emit layouts: expected .ccn text, found IR");
       return 2;
     }
-    return writeOutput(
-        [&](llvm::raw_ostream &os) { os << textWithLayouts(source, *module); });
+    return writeOutput([&](llvm::raw_ostream &os) {
+      os << textWithLayouts(source, compileOptions.lower, *module);
+    });
   }
   if (options.emit == "schedule") {
     if (!schedules) {

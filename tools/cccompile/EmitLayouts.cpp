@@ -1,7 +1,6 @@
 //===- EmitLayouts.cpp - A program's text with its layouts ----------------===//
 //
-// Operations know the names that the text gives them; the last one of a name
-// makes its value.
+// The frontend says what the names of a program stand for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,8 +9,6 @@
 #include "dialect/ccn/Ccn.h"
 #include "lib/Frontend/Parser.h"
 
-#include "llvm/ADT/StringMap.h"
-
 #include <map>
 
 using namespace ccn;
@@ -19,32 +16,14 @@ using namespace ccn::frontend;
 
 namespace {
 
-/// Lets that end on one line, and what follows them there.
+/// The comment behind the lets that end on one line.
 struct Comment {
   std::string text;
   int lets = 0;
 };
 
-/// The types of what the names of a program stand for.
-llvm::StringMap<std::string> typesOf(ProgramOp program) {
-  llvm::StringMap<std::string> types;
-  program.walk([&](mlir::Operation *op) {
-    if (op->getNumResults() != 1)
-      return;
-    auto type = llvm::dyn_cast<mlir::RankedTensorType>(op->getResultTypes()[0]);
-    if (!type)
-      return;
-    if (auto name = op->getAttrOfType<mlir::StringAttr>(kLetAttr))
-      types[name.getValue()] = typeName(type);
-    if (auto names = op->getAttrOfType<mlir::ArrayAttr>(kTagsAttr))
-      for (auto name : names.getAsRange<mlir::StringAttr>())
-        types[name.getValue()] = typeName(type);
-  });
-  return types;
-}
-
 void addLet(const ast::LetStmt &let, const SourceFile &source,
-            const llvm::StringMap<std::string> &types,
+            const llvm::StringMap<mlir::RankedTensorType> &types,
             std::map<uint32_t, Comment> &comments) {
   std::string text;
   for (const ast::Name &name : let.names) {
@@ -53,7 +32,7 @@ void addLet(const ast::LetStmt &let, const SourceFile &source,
       continue;
     text += (text.empty() ? "" : ", ") +
             (let.names.size() > 1 ? name.text.str() + ": " : "") +
-            found->second;
+            typeName(found->second);
   }
   if (text.empty())
     return;
@@ -64,20 +43,22 @@ void addLet(const ast::LetStmt &let, const SourceFile &source,
 } // namespace
 
 std::string ccn::textWithLayouts(const SourceFile &source,
+                                 const LowerOptions &options,
                                  mlir::ModuleOp module) {
   Diagnostics silent;
+  bool badOption = false;
   std::unique_ptr<ast::File> file = parse(source, silent);
+  Lowered lowered =
+      lower(*file, module.getContext(), options, silent, badOption);
   std::map<uint32_t, Comment> comments;
   for (const ast::Item *item : file->items) {
     auto *program = llvm::dyn_cast<ast::ProgramItem>(item);
-    auto op = program ? module.lookupSymbol<ProgramOp>(program->name.text)
-                      : ProgramOp();
-    if (!op || !program->block)
+    if (!program || !program->block ||
+        !module.lookupSymbol<ProgramOp>(program->name.text))
       continue;
-    llvm::StringMap<std::string> types = typesOf(op);
     for (const ast::Stmt *stmt : program->block->stmts)
       if (auto *let = llvm::dyn_cast<ast::LetStmt>(stmt))
-        addLet(*let, source, types, comments);
+        addLet(*let, source, lowered.types[program->name.text], comments);
   }
   // One column, unless a line is very long.
   constexpr size_t maxColumn = 80;

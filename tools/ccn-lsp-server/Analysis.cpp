@@ -20,8 +20,8 @@ using namespace ccn::frontend;
 
 namespace {
 
-/// A file of very many schedules is checked, but they are not applied as one
-/// types.
+/// Of a file, at most this many schedules are applied while the user types; the
+/// others are only checked.
 constexpr unsigned maxApplied = 32;
 
 mlir::DialectRegistry makeRegistry() {
@@ -30,8 +30,8 @@ mlir::DialectRegistry makeRegistry() {
   return registry;
 }
 
-/// With all dialects. Each use has one of its own, as a context keeps all that
-/// was ever made in it.
+/// A context with all dialects. Each use has its own, since a context keeps
+/// everything that was ever made in it.
 class Context : public mlir::MLIRContext {
 public:
   Context() : MLIRContext(getRegistry(), Threading::DISABLED) {
@@ -60,30 +60,13 @@ ValueType describe(mlir::RankedTensorType type, MeshOp mesh) {
   return {typeName(type), typeName(part) + ", " + describeBytes(bytes)};
 }
 
-Types typesOf(mlir::ModuleOp module) {
+Types typesOf(Lowered &lowered) {
   Types types;
-  for (ProgramOp program : module.getOps<ProgramOp>()) {
-    llvm::StringMap<ValueType> &ofProgram = types[program.getSymName()];
-    MeshOp mesh = program.getMesh();
-    auto set = [&](mlir::StringAttr name, mlir::Type type) {
-      if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-          name && tensor)
-        ofProgram[name.getValue()] = describe(tensor, mesh);
-    };
-    for (mlir::BlockArgument arg : program.getBody().getArguments())
-      set(program.getArgAttrOfType<mlir::StringAttr>(arg.getArgNumber(),
-                                                     kNameAttr),
-          arg.getType());
-    program.walk([&](mlir::Operation *op) {
-      if (op->getNumResults() != 1)
-        return;
-      mlir::Type type = op->getResultTypes()[0];
-      set(op->getAttrOfType<mlir::StringAttr>(kLetAttr), type);
-      if (auto names = op->getAttrOfType<mlir::ArrayAttr>(kTagsAttr))
-        for (auto name : names.getAsRange<mlir::StringAttr>())
-          set(name, type);
-    });
-  }
+  for (ProgramOp program : lowered.module->getOps<ProgramOp>())
+    if (auto named = lowered.types.find(program.getSymName());
+        named != lowered.types.end())
+      for (const auto &[name, type] : named->second)
+        types[program.getSymName()][name] = describe(type, program.getMesh());
   return types;
 }
 
@@ -129,7 +112,7 @@ std::unique_ptr<Analysis> lsp::analyze(std::string path, std::string text) {
   keep(diagnostics, analysis->diagnostics);
   if (!lowered.module)
     return analysis;
-  analysis->types = typesOf(*lowered.module);
+  analysis->types = typesOf(lowered);
   for (const Param &param : lowered.params)
     analysis->params[param.name] = param.value.str();
   applySchedules(*analysis);
