@@ -162,6 +162,41 @@ def ScheduleFuseOp : Ccn_Primitive<"fuse"> {
   }];
 }
 
+def ScheduleRecomputeOp : Ccn_Primitive<"recompute"> {
+  let summary = "Computes a value again where some values are made from it";
+  let description = [{
+    So a value that two kernels need may be part of both, and is not passed from one to
+    the other through memory. Yields the operations that compute it again.
+
+    - `recompute_c1`: the value's operations are in no region, only compute, and do not
+      communicate.
+    - `recompute_c2`: each value after it uses it.
+    - `recompute_c3`: something else uses it too.
+
+    ```mlir
+    %again = transform.ccn.recompute %h at %y : (!transform.any_op, !transform.any_op) -> !transform.any_op
+    ```
+    Before and after:
+    ```mlir
+    %1 = ccn.gelu %0 : ...
+    %2 = ccn.neg %1 : ...
+    %3 = ccn.exp %1 : ...
+    ```
+    ```mlir
+    %1 = ccn.gelu %0 : ...
+    %2 = ccn.neg %1 : ...
+    %again = ccn.gelu %0 : ...
+    %3 = ccn.exp %again : ...
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target,
+                       Variadic<TransformHandleTypeInterface>:$users);
+  let results = (outs TransformHandleTypeInterface:$again);
+  let assemblyFormat = [{
+    $target `at` $users attr-dict `:` functional-type(operands, $again)
+  }];
+}
+
 def ScheduleOverlapOp : Ccn_Primitive<"overlap", [AttrSizedOperandSegments]> {
   let summary = "Runs producers and consumers at once, chunk by chunk";
   let description = [{

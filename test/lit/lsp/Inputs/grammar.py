@@ -27,10 +27,13 @@ def words_of(*names):
 
 for kind, names in {
     "keywords": ["keywords", "constants"], "types": ["types"], "layouts": ["layouts"],
-    "functions": ["functions"], "primitives": ["primitives"], "clauses": ["clauses"],
+    "primitives": ["primitives"], "clauses": ["clauses"],
 }.items():  # fmt: skip
     if words_of(*names) != set(words[kind]):
         problems.append(f"{kind}: {sorted(words_of(*names) ^ set(words[kind]))} are in one list only")
+
+# Functions are what is called, those of the program too.
+problems += [f"{name} is no function" for name in words["functions"] if not re.match(rules["functions"]["match"], name + "(")]
 
 
 def check_patterns(rule):
