@@ -11,9 +11,9 @@
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
 #include "test/unit/Cuda/CudaTeam.h"
+#include "test/unit/Cuda/PrintedPlan.h"
 #include "test/unit/Plan/PlanUtil.h"
 
-#include <regex>
 #include <set>
 
 using namespace ccn;
@@ -50,13 +50,8 @@ std::set<std::string> run(const std::string &text, int blocks) {
   else
     ADD_FAILURE() << found.message();
 
-  std::set<std::string> teams;
-  const std::string &source = (*team)->source();
-  static const std::regex type("\n *(\\w+Team<[\\d, ]+>) team;");
-  for (std::sregex_iterator it(source.begin(), source.end(), type), end;
-       it != end; ++it)
-    teams.insert((*it)[1]);
-  return teams;
+  std::vector<std::string> teams = teamsIn(printedKernels(*plans));
+  return std::set<std::string>(teams.begin(), teams.end());
 }
 
 /// Of rows of each length, from element `first` of memory on, what is less than
@@ -104,7 +99,7 @@ TEST_P(RowsOfTypes, AreThoseOfTeams) {
   // The last block has not enough rows for all teams of its warps.
   std::set<std::string> teams =
       run(programOf(GetParam(), 1111, /*first=*/0, lengths), 2);
-  EXPECT_TRUE(teams.count("LanesTeam<1>"));
+  EXPECT_TRUE(teams.count("lanes(1)"));
   EXPECT_GE(teams.size(), 4u);
   // All have as many rows.
   teams = run(programOf(GetParam(), 96, /*first=*/1, {7, 8, 31, 64, 65}), 1);
@@ -114,7 +109,7 @@ TEST_P(RowsOfTypes, AreThoseOfTeams) {
 TEST_P(RowsOfTypes, AreThoseOfBlocks) {
   std::set<std::string> teams =
       run(programOf(GetParam(), 3, /*first=*/0, {1000, 1024, 1025}), 2);
-  EXPECT_TRUE(teams.count("BlockTeam<512>"));
+  EXPECT_TRUE(teams.count("block(512)"));
   run(programOf(GetParam(), 3, /*first=*/1, {1000, 1024, 2056}), 2);
 }
 
@@ -122,13 +117,13 @@ TEST_P(RowsOfTypes, AreThoseOfBlocks) {
 TEST(Rows, HaveSeveralVectorsOfALane) {
   std::set<std::string> teams =
       run(programOf("bf16", 8203, /*first=*/0, {64, 65, 256}), 3);
-  EXPECT_EQ(teams, (std::set<std::string>{"LanesTeam<4>", "LanesTeam<32>",
-                                          "LanesTeam<8>"}));
+  EXPECT_EQ(teams,
+            (std::set<std::string>{"lanes(4)", "lanes(32)", "lanes(8)"}));
   teams = run(programOf("bf16", 8200, /*first=*/1, {64}), 3);
-  EXPECT_EQ(teams, std::set<std::string>{"LanesTeam<4, 32>"});
+  EXPECT_EQ(teams, std::set<std::string>{"lanes(4)"});
   // A block of two warps.
   teams = run(programOf("bf16", 515, /*first=*/0, {528}), 3);
-  EXPECT_EQ(teams, std::set<std::string>{"BlockTeam<64>"});
+  EXPECT_EQ(teams, std::set<std::string>{"block(64)"});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RowsOfTypes,

@@ -9,8 +9,7 @@
 
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Cuda/PlanBuilder.h"
-
-#include <regex>
+#include "test/unit/Cuda/PrintedPlan.h"
 
 using namespace ccn;
 using namespace ccn::runtime;
@@ -18,27 +17,11 @@ using namespace ccn::test;
 
 namespace {
 
-/// "LanesTeam<4>", where the lanes of a team wait for themselves alone,
-/// "BlockTeam<512>" or "ClusterTeam"; empty is the grid.
-std::string teamOf(const std::string &body) {
-  std::smatch team;
-  std::regex_search(
-      body, team,
-      std::regex("(\\w+Team(<[\\d, ]+>)?) team(\\(c(, false)?\\))?;"));
-  return team.empty() ? "" : team[1].str();
-}
-
-/// How often the threads of a team wait for each other.
-int waitsOf(const std::string &body) {
-  static const std::regex wait("team\\.sync\\(\\)");
-  return static_cast<int>(
-      std::distance(std::sregex_iterator(body.begin(), body.end(), wait), {}));
-}
-
 struct Expected {
   /// Each element of a row is used so many times, by other threads than have
   /// made it if that is more than once.
   int64_t rows, columns, uses;
+  /// Empty: the grid.
   const char *team;
   int64_t threads, blocks;
   /// The memory that scratch takes.
@@ -73,71 +56,71 @@ TEST_P(Teams, TakeRows) {
   ASSERT_EQ(program.kernels.size(), 1u);
   const GpuKernel &kernel = program.kernels[0];
   const GpuLaunch &launch = program.launches[0][0];
-  std::string body = bodyOf(program);
+  std::string kernels = printedKernels(plan.plan);
+  bool isGrid = *expected.team == '\0';
   EXPECT_EQ(kernel.threads, expected.threads);
-  EXPECT_EQ(teamOf(body), expected.team) << body;
+  EXPECT_EQ(teamsIn(kernels), isGrid ? std::vector<std::string>()
+                                     : std::vector<std::string>{expected.team})
+      << kernels;
+  EXPECT_EQ(has(kernels, " grid rows("), isGrid) << kernels;
   EXPECT_EQ(launch.blocks, expected.blocks);
   EXPECT_EQ(kernel.sharedBytes, expected.shared);
   EXPECT_EQ(kernel.blockBytes, expected.ofBlock);
   EXPECT_EQ(launch.workspaceBytes, expected.workspace);
-  auto has = [&](const char *text) { return body.find(text) != body.npos; };
-  EXPECT_EQ(has("extern __shared__"), expected.shared > 0) << body;
-  EXPECT_EQ(has("Byte *const blockMemory = "), expected.ofBlock > 0) << body;
   // The grid's rows go from loop to loop together.
-  bool isGrid = *expected.team == '\0';
-  EXPECT_EQ(barriersOf(body), isGrid ? "grid" : "");
   EXPECT_EQ(kernel.waits, isGrid);
-  // For what is used, and then before it is made of the next row.
-  std::string team = expected.team;
-  bool mayWait = expected.uses > 1 && !isGrid && team.find("<1") == team.npos;
-  EXPECT_EQ(waitsOf(body), !mayWait ? 0 : expected.rows > 1 ? 2 : 1) << body;
-  EXPECT_EQ(has("Byte own["),
+  // Threads wait for what is used, and then before it is made of the next row.
+  bool mayWait = expected.uses > 1 && !isGrid;
+  EXPECT_EQ(has(kernels, " waits_before"), mayWait || isGrid) << kernels;
+  EXPECT_EQ(has(kernels, " waits_after"), mayWait && expected.rows > 1)
+      << kernels;
+  EXPECT_EQ(has(kernels, " own("),
             !isGrid && expected.shared == 0 && expected.ofBlock == 0)
-      << body;
+      << kernels;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, Teams,
     testing::Values(
         // Each thread has what it makes: a vector of 4 floats,
-        Expected{99999, 4, 1, "LanesTeam<1>", 256, 391, 0, 0, 0},
+        Expected{99999, 4, 1, "lanes(1)", 256, 391, 0, 0, 0},
         // as many lanes as there are vectors, up to 64 bytes at once,
-        Expected{99999, 8, 1, "LanesTeam<2>", 256, 782, 0, 0, 0},
-        Expected{99998, 8, 1, "LanesTeam<2>", 256, 782, 0, 0, 0},
-        Expected{99984, 8, 1, "LanesTeam<2, 32>", 256, 782, 0, 0, 0},
-        Expected{99999, 6, 1, "LanesTeam<4>", 256, 1563, 0, 0, 0},
-        Expected{99999, 7, 1, "LanesTeam<8>", 256, 3125, 0, 0, 0},
-        Expected{99999, 9, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
-        Expected{99999, 31, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
-        Expected{99999, 64, 1, "LanesTeam<4>", 256, 1563, 0, 0, 0},
+        Expected{99999, 8, 1, "lanes(2)", 256, 782, 0, 0, 0},
+        Expected{99998, 8, 1, "lanes(2)", 256, 782, 0, 0, 0},
+        Expected{99984, 8, 1, "lanes(2)", 256, 782, 0, 0, 0},
+        Expected{99999, 6, 1, "lanes(4)", 256, 1563, 0, 0, 0},
+        Expected{99999, 7, 1, "lanes(8)", 256, 3125, 0, 0, 0},
+        Expected{99999, 9, 1, "lanes(16)", 256, 6250, 0, 0, 0},
+        Expected{99999, 31, 1, "lanes(16)", 256, 6250, 0, 0, 0},
+        Expected{99999, 64, 1, "lanes(4)", 256, 1563, 0, 0, 0},
         // as many as have 128 bytes each,
-        Expected{99999, 65, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
-        Expected{99999, 68, 1, "LanesTeam<4>", 256, 1563, 0, 0, 0},
-        Expected{99999, 512, 1, "LanesTeam<16>", 256, 6250, 0, 0, 0},
+        Expected{99999, 65, 1, "lanes(16)", 256, 6250, 0, 0, 0},
+        Expected{99999, 68, 1, "lanes(4)", 256, 1563, 0, 0, 0},
+        Expected{99999, 512, 1, "lanes(16)", 256, 6250, 0, 0, 0},
         // and of more than a warp those of a block.
-        Expected{99999, 1024, 1, "LanesTeam<32>", 256, 12500, 0, 0, 0},
-        Expected{99999, 1025, 1, "BlockTeam<64>", 64, 99999, 0, 0, 0},
-        Expected{99999, 2048, 1, "BlockTeam<64>", 64, 99999, 0, 0, 0},
-        Expected{99999, 2052, 1, "BlockTeam<128>", 128, 99999, 0, 0, 0},
-        Expected{100, 512 * 32, 1, "BlockTeam<512>", 512, 100, 0, 0, 0},
+        Expected{99999, 1024, 1, "lanes(32)", 256, 12500, 0, 0, 0},
+        Expected{99999, 1025, 1, "block(64)", 64, 99999, 0, 0, 0},
+        Expected{99999, 2048, 1, "block(64)", 64, 99999, 0, 0, 0},
+        Expected{99999, 2052, 1, "block(128)", 128, 99999, 0, 0, 0},
+        Expected{100, 512 * 32, 1, "block(512)", 512, 100, 0, 0, 0},
         // Of few rows each lane has one vector, or a warp two.
-        Expected{64, 1000, 1, "BlockTeam<256>", 256, 64, 0, 0, 0},
-        Expected{64, 256, 1, "LanesTeam<32>", 256, 8, 0, 0, 0},
-        Expected{64, 64, 1, "LanesTeam<16, 32>", 256, 4, 0, 0, 0},
-        Expected{1, 1, 1, "LanesTeam<1>", 256, 1, 0, 0, 0},
+        Expected{64, 1000, 1, "block(256)", 256, 64, 0, 0, 0},
+        Expected{64, 256, 1, "lanes(32)", 256, 8, 0, 0, 0},
+        Expected{64, 64, 1, "lanes(16)", 256, 4, 0, 0, 0},
+        Expected{1, 1, 1, "lanes(1)", 256, 1, 0, 0, 0},
         // 32 teams with a row of 4 floats each.
-        Expected{99999, 4, 2, "LanesTeam<8>", 256, 3125, 32 * 16, 0, 0},
+        Expected{99999, 4, 2, "lanes(8)", 256, 3125, 32 * 16, 0, 0},
         // A row's memory is a multiple of 16 bytes.
-        Expected{99999, 3, 2, "LanesTeam<8>", 256, 3125, 32 * 16, 0, 0},
-        Expected{1000, 512, 2, "BlockTeam<64>", 64, 1000, 2048, 0, 0},
-        Expected{1, 513, 2, "BlockTeam<512>", 512, 1, 2112, 0, 0},
+        Expected{99999, 3, 2, "lanes(8)", 256, 3125, 32 * 16, 0, 0},
+        Expected{1000, 512, 2, "block(64)", 64, 1000, 2048, 0, 0},
+        Expected{1, 513, 2, "block(512)", 512, 1, 2112, 0, 0},
         // More than registers are for.
-        Expected{100, 512 * 32 + 4, 1, "BlockTeam<512>", 512, 100, 65600, 0, 0},
+        Expected{100, 512 * 32 + 4, 1, "block(512)", 512, 100, 65600, 0, 0},
         // The most that a block gets of shared memory is 96 KiB.
-        Expected{100, 24576, 1, "BlockTeam<512>", 512, 100, 98304, 0, 0},
-        Expected{100, 24577, 1, "BlockTeam<512>", 512, 100, 0, 98368, 0},
-        Expected{33, 32768, 1, "BlockTeam<512>", 512, 33, 0, 131072, 0},
-        Expected{32, 32767, 1, "BlockTeam<512>", 512, 32, 0, 131072, 0},
+        Expected{100, 24576, 1, "block(512)", 512, 100, 98304, 0, 0},
+        Expected{100, 24577, 1, "block(512)", 512, 100, 0, 98368, 0},
+        Expected{33, 32768, 1, "block(512)", 512, 33, 0, 131072, 0},
+        Expected{32, 32767, 1, "block(512)", 512, 32, 0, 131072, 0},
         // All rows at once.
         Expected{32, 32768, 1, "", 512, 16, 0, 0, 32 * 131072},
         Expected{1, 32768, 1, "", 512, 16, 0, 0, 131072}));
@@ -150,10 +133,11 @@ TEST(Rows, ElementsAreForThemselves) {
   runtime::LoopOperand to{Access::Store, view(out), ElementType::F32};
   plan.add(0, loop(4096, from, to));
   GpuProgram program = emit(plan.plan);
-  std::string body = bodyOf(program);
-  EXPECT_EQ(teamOf(body), "");
-  EXPECT_EQ(barriersOf(body), "");
-  EXPECT_EQ(program.launches[0][0].blocks, 2);
+  std::string kernels = printedKernels(plan.plan), body = bodyOf(program);
+  EXPECT_TRUE(has(kernels, "blocks(2)\n    elements\n"
+                           "      copy elements(4096) width(4)"))
+      << kernels;
+  EXPECT_FALSE(program.kernels[0].waits);
   // Four at once where addresses allow, with nothing left over.
   EXPECT_NE(body.find(".template at<4>(x0)"), std::string::npos) << body;
   EXPECT_NE(body.find("i < 1024LL"), std::string::npos) << body;
@@ -167,7 +151,7 @@ TEST(Rows, PartsTakeTheSameSharedMemory) {
                                {out, 0, {columns, 1}}));
   GpuProgram program = emit(plan.plan);
   EXPECT_EQ(program.kernels.at(0).sharedBytes, 80000);
-  EXPECT_EQ(barriersOf(bodyOf(program)), "grid");
+  EXPECT_TRUE(has(printedKernels(plan.plan), "    wait(grid) teams "));
 }
 
 // Of a norm's row the sum is the one thing that threads wait for, and all loops
@@ -175,30 +159,31 @@ TEST(Rows, PartsTakeTheSameSharedMemory) {
 TEST(Rows, ThreadsOfANormWaitOnce) {
   PlanCompiler compiler;
   for (const char *columns : {"1000", "8192", "20000"}) {
-    GpuProgram program =
-        emitFor(compiler,
-                std::string("mesh m (d = 1)\n"
-                            "param H = ") +
-                    columns +
-                    "\n"
-                    "program f(x: bf16[300, H], r: bf16[300, H], "
-                    "g: bf16[H]) {\n"
-                    "  let res = r + x\n"
-                    "  let y = rms_norm(res, g, 1e-5)\n"
-                    "  return y, res\n"
-                    "}\n"
-                    "schedule fused for f {\n"
-                    "  fuse res, y\n"
-                    "}\n",
-                {.phase = Phase::Plan, .schedule = "fused"});
-    ASSERT_EQ(program.kernels.size(), 1u);
-    std::string body = bodyOf(program);
-    EXPECT_EQ(waitsOf(body), 0) << body;
-    EXPECT_NE(body.find("merge(team, sums);"), std::string::npos) << body;
-    // Scalars are those of each thread.
-    EXPECT_EQ(body.find("team.lane() == 0"), std::string::npos) << body;
-    EXPECT_EQ(body.find("<4>"), std::string::npos) << body;
-    EXPECT_NE(body.find("accumulate<8>"), std::string::npos) << body;
+    std::string kernels =
+        printedKernels(compiler,
+                       std::string("mesh m (d = 1)\n"
+                                   "param H = ") +
+                           columns +
+                           "\n"
+                           "program f(x: bf16[300, H], r: bf16[300, H], "
+                           "g: bf16[H]) {\n"
+                           "  let res = r + x\n"
+                           "  let y = rms_norm(res, g, 1e-5)\n"
+                           "  return y, res\n"
+                           "}\n"
+                           "schedule fused for f {\n"
+                           "  fuse res, y\n"
+                           "}\n",
+                       {.phase = Phase::Plan, .schedule = "fused"});
+    EXPECT_FALSE(has(kernels, " waits_")) << kernels;
+    EXPECT_FALSE(has(kernels, " wait(")) << kernels;
+    // Each thread has the sum, and the scalars that are made of it.
+    EXPECT_EQ(findAll(kernels, "loop (\\w+) .* of_every_thread"),
+              (std::vector<std::string>{"loop1", "loop2"}))
+        << kernels;
+    EXPECT_EQ(findAll(kernels, " width\\((\\d+)\\)"),
+              (std::vector<std::string>{"8", "8", "1", "8"}))
+        << kernels;
   }
 }
 
@@ -261,50 +246,47 @@ TEST(Rows, AreOfClustersWhereTheyAreFewAndLong) {
            Norm{"2", "2", "8192", "  algorithm total = two_shot\n", false},
            Norm{"2", "2", "8192", "  algorithm total = ring\n", false},
        }) {
-    GpuProgram program = emitFor(
+    std::string kernels = printedKernels(
         compiler, fusedNorm(norm.ranks, norm.rows, norm.columns, norm.choice),
         {.phase = Phase::Plan, .schedule = "fused"});
-    ASSERT_EQ(program.kernels.size(), 1u);
-    std::string what =
-        std::string(norm.rows) + " x " + norm.columns + norm.choice;
-    EXPECT_EQ(program.kernels[0].clusters, norm.clusters) << what;
-    EXPECT_EQ(program.kernels[0].threads, 512) << what;
+    EXPECT_EQ(has(kernels, " clusters"), norm.clusters) << kernels;
+    EXPECT_TRUE(has(kernels, " threads(512)")) << kernels;
     if (norm.clusters)
-      EXPECT_EQ(program.launches[0][0].blocks, std::stoi(norm.rows)) << what;
-    EXPECT_EQ(teamOf(bodyOf(program)),
-              norm.clusters ? "ClusterTeam" : "BlockTeam<512>")
-        << what;
+      EXPECT_TRUE(has(kernels, std::string(" blocks(") + norm.rows + ")"))
+          << kernels;
+    EXPECT_EQ(
+        teamsIn(kernels),
+        std::vector<std::string>{norm.clusters ? "cluster" : "block(512)"})
+        << kernels;
   }
 }
 
 TEST(Rows, FewLongSumsArePartialSumsOfBlocks) {
   PlanCompiler compiler;
-  GpuProgram program = emitFor(compiler, "mesh m (d = 1)\n"
-                                         "program f(x: f32[3, 40000]) {\n"
-                                         "  let s = sum(x, 1)\n"
-                                         "  return s\n"
-                                         "}\n");
-  ASSERT_EQ(program.kernels.size(), 1u);
-  std::string body = bodyOf(program);
-  EXPECT_EQ(teamOf(body), "BlockTeam<512>");
-  EXPECT_EQ(barriersOf(body), "grid");
+  std::string kernels =
+      printedKernels(compiler, "mesh m (d = 1)\n"
+                               "program f(x: f32[3, 40000]) {\n"
+                               "  let s = sum(x, 1)\n"
+                               "  return s\n"
+                               "}\n");
   // Of each row and block a sum in f64.
-  EXPECT_EQ(program.launches[0][0].workspaceBytes, 3 * 512 * 8);
-  EXPECT_NE(body.find("[blockIdx.x] = sums;"), std::string::npos) << body;
+  EXPECT_TRUE(has(kernels, " workspace(" + std::to_string(3 * 512 * 8) + ")"))
+      << kernels;
+  EXPECT_TRUE(has(kernels, " blocks_wait\n    grid rows(3)\n")) << kernels;
+  EXPECT_TRUE(has(kernels, " few_sums")) << kernels;
 }
 
 TEST(Rows, ManyLongSumsAreThoseOfWarps) {
   PlanCompiler compiler;
-  GpuProgram program = emitFor(compiler, "mesh m (d = 1)\n"
-                                         "program f(x: f32[64, 480, 1000]) {\n"
-                                         "  let s = sum(x, 2)\n"
-                                         "  return s\n"
-                                         "}\n");
-  ASSERT_EQ(program.kernels.size(), 1u);
-  std::string body = bodyOf(program);
-  EXPECT_EQ(teamOf(body), "LanesTeam<32>");
-  EXPECT_EQ(barriersOf(body), "");
-  EXPECT_EQ(program.launches[0][0].workspaceBytes, 0);
+  std::string kernels =
+      printedKernels(compiler, "mesh m (d = 1)\n"
+                               "program f(x: f32[64, 480, 1000]) {\n"
+                               "  let s = sum(x, 2)\n"
+                               "  return s\n"
+                               "}\n");
+  EXPECT_EQ(teamsIn(kernels), std::vector<std::string>{"lanes(32)"}) << kernels;
+  EXPECT_FALSE(has(kernels, " blocks_wait")) << kernels;
+  EXPECT_FALSE(has(kernels, " workspace(")) << kernels;
 }
 
 } // namespace

@@ -8,33 +8,17 @@
 
 #include "lib/Verify/Retype.h"
 #include "lib/Verify/Values.h"
-#include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Cuda/CudaTeam.h"
-#include "test/unit/Cuda/PlanBuilder.h"
-
-#include <regex>
+#include "test/unit/Cuda/PrintedPlan.h"
 
 namespace ccn::test {
 
 namespace {
 
-/// How the tiles of a program's loops are: "8x4", or "8x4 apart" if their
+/// How the tiles of a program's loops are: "8x4", or "8x4, no vectors" if their
 /// elements are not in vectors; in the order of the kernels.
-std::vector<std::string> tilesOf(const std::string &source) {
-  static const std::regex tile("areAligned = (false|l\\d+\\.aligned\\(\\));|"
-                               "\n *elementsOfTile<(\\d+), (\\d+)>");
-  std::vector<std::string> tiles;
-  bool areApart = false;
-  for (std::sregex_iterator it(source.begin(), source.end(), tile), end;
-       it != end; ++it) {
-    const std::smatch &found = *it;
-    if (found[1].matched)
-      areApart = found[1] == "false";
-    else
-      tiles.push_back(found[2].str() + "x" + found[3].str() +
-                      (areApart ? " apart" : ""));
-  }
-  return tiles;
+std::vector<std::string> tilesOf(mlir::ModuleOp plans) {
+  return findAll(printedKernels(plans), " tile\\(([^)]*)\\)");
 }
 
 class Transposes : public testing::Test {
@@ -61,7 +45,7 @@ private:
     ProgramOp program = verify::onlyProgram(*scheduled);
     auto team = CudaTeam::create(*plans, program.getSymName(), 3);
     ASSERT_TRUE(team) << team.message() << text;
-    tiles = tilesOf((*team)->source());
+    tiles = tilesOf(*plans);
     for (uint64_t seed : {1, 2}) {
       auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
                                        verify::Integers::Any, seed);
@@ -108,7 +92,7 @@ TEST_F(Transposes, OfEveryElementType) {
     const char *name;
     Tiles tiles;
   };
-  const std::string longRow = "4x8 apart", row = "4x4 apart";
+  const std::string longRow = "4x8, no vectors", row = "4x4, no vectors";
   const Tiles bytes = {"16x8", "16x8", row, longRow, "8x8", "4x16", longRow},
               halves = {"8x8", "8x8", row, longRow, "8x8", "4x8", longRow},
               words = {"4x4", "4x4", row, longRow, "4x4", "4x4", longRow},

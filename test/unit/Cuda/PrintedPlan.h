@@ -1,0 +1,80 @@
+//===- PrintedPlan.h - What kernels are to be, as text ----------*- C++ -*-===//
+//
+// Kernel plans as `cccompile --emit kernels` prints them. Tests of what `map`
+// decides look there, not in the CUDA text that follows from it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_TEST_UNIT_CUDA_PRINTEDPLAN_H
+#define CCN_TEST_UNIT_CUDA_PRINTEDPLAN_H
+
+#include "codegen/gpu/map/MapKernels.h"
+#include "codegen/gpu/skeletons/Skeletons.h"
+#include "codegen/plan/ExportPlan.h"
+#include "test/unit/Plan/PlanUtil.h"
+
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace ccn::test {
+
+/// The kernels of a plan whose loops have these bodies.
+inline std::string printedKernels(const runtime::Plan &plan,
+                                  const codegen::LoopLibrary &library = {}) {
+  codegen::LoopKernels bodies(library.kernels);
+  auto mapped =
+      codegen::mapKernels(plan, bodies, codegen::allSkeletons(),
+                          Target::anyGpu(), Machine::of(Target::anyGpu()));
+  if (!mapped) {
+    ADD_FAILURE() << llvm::toString(mapped.takeError());
+    return "";
+  }
+  return codegen::printKernels(**mapped);
+}
+
+/// The kernels of a module's one plan.
+inline std::string printedKernels(mlir::ModuleOp plans) {
+  codegen::LoopLibrary library;
+  auto first = *plans.getOps<plan::PlanOp>().begin();
+  runtime::Plan plan = codegen::exportPlan(plans, first.getName(), library);
+  return printedKernels(plan, library);
+}
+
+/// The kernels of a text's one program.
+inline std::string printedKernels(PlanCompiler &compiler,
+                                  const std::string &text,
+                                  const verify::Variant &variant = {}) {
+  std::string messages;
+  mlir::OwningOpRef<mlir::ModuleOp> plans =
+      compiler.compileTo(Phase::Plan, text, variant, messages);
+  if (!plans) {
+    ADD_FAILURE() << messages;
+    return "";
+  }
+  return printedKernels(*plans);
+}
+
+/// Of all that a pattern matches in a text, its first group.
+inline std::vector<std::string> findAll(const std::string &text,
+                                        const char *pattern) {
+  std::regex regex(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end;
+       ++it)
+    found.push_back((*it)[1]);
+  return found;
+}
+
+/// The teams that take rows: "lanes(4)", "block(512)" or "cluster".
+inline std::vector<std::string> teamsIn(const std::string &kernels) {
+  return findAll(kernels, "teams rows\\(\\d+\\) ([a-z]+(?:\\(\\d+\\))?)");
+}
+
+inline bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != text.npos;
+}
+
+} // namespace ccn::test
+
+#endif // CCN_TEST_UNIT_CUDA_PRINTEDPLAN_H
