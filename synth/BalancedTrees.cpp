@@ -18,13 +18,15 @@ using namespace ccn::synth;
 
 namespace {
 
-/// How steeply prices rise with the load.
+/// The exponent of the prices, by the load: what it is at first, and at most.
 constexpr double steepness = 20, steepest = 120;
-/// What a step later costs a relay, in average prices.
+/// What each step of waiting adds to the cost of a send to a relay, in average
+/// prices.
 constexpr double relayDelay = 0.5;
-constexpr int mostPasses = 40, passesInVain = 6;
-/// Prices that are looked at, for one number of trees and steps, and in all.
-constexpr int64_t someWork = 400'000'000, mostWork = 2'500'000'000;
+constexpr int maxPasses = 40, passesInVain = 6;
+/// A limit on the work, counted in prices that are read: for one number of
+/// trees and steps, and in total.
+constexpr int64_t someWork = 400'000'000, maxWork = 2'500'000'000;
 
 /// Trees for all ranks of all groups, in an all_gather of some steps.
 class Balancer {
@@ -131,8 +133,8 @@ const std::vector<int> &Balancer::distances(int root) {
   return found;
 }
 
-/// The cheapest way on from a host that has the data from a step on. A rank
-/// gets it while those behind it can still be reached.
+/// The cheapest send from a host that has the data from step `from` on. It is
+/// early enough that the ranks farther from the root can still be reached.
 Balancer::Choice Balancer::cheapest(const Tree &tree, int host,
                                     int from) const {
   Choice choice;
@@ -157,8 +159,8 @@ Balancer::Choice Balancer::cheapest(const Tree &tree, int host,
   return choice;
 }
 
-/// Grows a tree from its root, always by the cheapest branch; what led to a
-/// relay counts with what goes on from there.
+/// Grows a tree from its root, always by the cheapest branch. A branch from a
+/// relay also bears the cost of the branches that led to the relay.
 bool Balancer::grow(Tree &tree) {
   tree.branches.clear();
   distances(tree.root);
@@ -232,7 +234,7 @@ bool Balancer::run(double enough) {
   std::iota(order.begin(), order.end(), 0);
   int inVain = 0;
   double steep = steepness;
-  for (int pass = 0; pass < mostPasses && inVain < passesInVain; ++pass) {
+  for (int pass = 0; pass < maxPasses && inVain < passesInVain; ++pass) {
     prices.reprice(steep);
     for (size_t i = order.size(); i-- > 1;)
       std::swap(order[i], order[random() % (i + 1)]);
@@ -273,14 +275,16 @@ std::vector<Hop> Balancer::hops(std::vector<int> &stepOf) const {
 
 namespace {
 
-/// One direction: the gathering schedule on a fabric.
+/// The best all_gather on a fabric; on a reversed fabric, it becomes the
+/// reduce_scatter.
 struct Gathered {
   Schedule schedule;
   int treesPerRank = 0, steps = 0;
   double share = 0;
 };
 
-/// The search for one: what is fixed, and the best so far.
+/// Searches for a Gathered; holds what the search is given and the best result
+/// so far.
 class Gathering {
 public:
   Gathering(const Fabric &fabric, const Groups &groups, double rate,
@@ -299,7 +303,7 @@ public:
   std::string grow(bool relays, int count, int steps);
   bool done() const {
     return best.share >= options.enough || options.limits.expired() ||
-           work > mostWork;
+           work > maxWork;
   }
   bool tooMany(int count) const {
     return best.treesPerRank > 0 && count * sendsPerTree > options.maxSends;
@@ -374,7 +378,8 @@ std::string Gathering::grow(bool relays, int count, int steps) {
   return take(count, steps, balancer.share(), hops, stepOf);
 }
 
-/// Numbers of trees to try: multiples of what makes the busiest cut even.
+/// Numbers of trees per rank to try: multiples of the smallest number with
+/// which all links of the busiest cut carry equally much.
 static std::vector<int> treeCounts(const Fraction &rate, int pieces) {
   int64_t base = rate.den <= 64 ? rate.den : 1;
   base = std::lcm<int64_t>(base, pieces);
@@ -417,7 +422,8 @@ static Result<Gathered> gather(const Fabric &fabric, const Groups &groups,
   return std::move(search.best);
 }
 
-/// The collective by its name where there is one group of all ranks.
+/// The named collective if the only group has all ranks; else a relation of the
+/// groups.
 static Result<Collective> named(CollectiveKind kind, const Fabric &fabric,
                                 const Groups &groups, int chunks) {
   if (groups.size() == 1 &&

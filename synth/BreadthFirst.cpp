@@ -53,7 +53,8 @@ BreadthFirst::Arrivals BreadthFirst::arrivals(int rank, int step) const {
 
 namespace {
 
-/// Sources (nodes from 2), then edges, between node 0 and node 1.
+/// A flow from node 0 to node 1: by the sources, which are nodes 2 and up, and
+/// then by the edges that the rank receives from.
 struct Transport {
   MaxFlow flow;
   std::vector<int> waysArcs;
@@ -77,8 +78,9 @@ struct Transport {
 
 } // namespace
 
-/// The least rounds for one chunk a source: the most, over sets of sources, of
-/// their number over the capacity of the edges by which any of them may come.
+/// The least number of rounds if each source has one chunk. It is the largest
+/// ratio, over all sets of sources, of their number to the capacity of the
+/// edges by which any of them can arrive.
 Fraction BreadthFirst::worstRate(int rank, int step) const {
   Arrivals arriving = arrivals(rank, step);
   auto count = static_cast<int64_t>(arriving.sources.size());
@@ -166,7 +168,7 @@ int BreadthFirst::bestChunks(int most) const {
   return best;
 }
 
-/// The step as two, of half of its rounds each.
+/// The step as two steps of half its rounds each.
 std::pair<Step, Step> BreadthFirst::split(const Step &step) const {
   std::pair<Step, Step> parts;
   parts.first.rounds = step.rounds / 2;
@@ -239,9 +241,9 @@ static Result<Schedule> copyingSchedule(const Fabric &fabric,
       BreadthFirst::make(fabric, std::move(sources), limits);
   if (!engine)
     return engine.status();
-  constexpr int mostChunks = 64;
+  constexpr int maxChunks = 64;
   if (chunks == 0)
-    chunks = engine->bestChunks(mostChunks);
+    chunks = engine->bestChunks(maxChunks);
   Result<Collective> collective =
       makeCollective(kind, fabric.ranks, chunks, root);
   if (!collective)

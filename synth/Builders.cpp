@@ -414,7 +414,7 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
                    std::to_string(maxNodes));
     t = grid(spec.args, name == "torus");
   } else if (name == "kautz" || name == "circulant") {
-    constexpr int mostGraph = 1024, mostLinks = 64;
+    constexpr int maxGraph = 1024, maxLinks = 64;
     const std::vector<int> &args = spec.args;
     bool isKautz = name == "kautz";
     if (args.size() < 2 || (isKautz && args.size() > 2))
@@ -423,8 +423,8 @@ Result<Topology> ccn::synth::buildTopology(std::string_view text) {
                             : "GPUs and offsets, as in circulant(8,1,3)"));
     int gpus = args[isKautz ? 1 : 0];
     std::vector<int> offsets(args.begin() + 1, args.end());
-    if (gpus > mostGraph || args.size() > mostLinks ||
-        (isKautz && args[0] > mostLinks))
+    if (gpus > maxGraph || args.size() > maxLinks ||
+        (isKautz && args[0] > maxLinks))
       return error("topology \"" + std::string(text) + "\": too large");
     std::set<int> distinct(offsets.begin(), offsets.end());
     if (!isKautz &&

@@ -96,7 +96,7 @@ namespace {
 
 /// So many units a capacity may have; finer differences are rounded away. More,
 /// where a small capacity beside a large one would have few.
-constexpr int64_t mostUnits = int64_t(1) << 20, mostOfAll = int64_t(1) << 30;
+constexpr int64_t maxUnits = int64_t(1) << 20, maxOfAll = int64_t(1) << 30;
 constexpr double fewUnits = 1024;
 
 /// Capacities as whole numbers of a unit: links first, then edge sets.
@@ -192,8 +192,8 @@ static Measured measure(const std::vector<double> &gbps, double unit) {
   if (gbps.empty())
     return measured;
   auto [low, high] = std::minmax_element(gbps.begin(), gbps.end());
-  bool wide = *high / static_cast<double>(mostUnits) > *low / fewUnits;
-  int64_t most = wide ? mostOfAll : mostUnits;
+  bool wide = *high / static_cast<double>(maxUnits) > *low / fewUnits;
+  int64_t most = wide ? maxOfAll : maxUnits;
   int decimals = 0;
   std::vector<int64_t> exact = wholes(gbps, decimals);
   int64_t divisor = 0, largest = 0;

@@ -19,12 +19,13 @@ using namespace ccn::synth;
 
 namespace {
 
-/// Closer to the bound nothing is searched for; and of schedules so close to
-/// each other the one with the fewest sends is preferred.
+/// The search ends when a schedule is this close to the bound. If two schedules
+/// are this close to each other, the one with fewer sends is kept.
 constexpr double closeEnough = 1.0002;
 
-/// Smaller chunks are not cut: an element may have as many bytes.
-constexpr double leastChunkBytes = 4;
+/// Chunks are not cut smaller than this, since one element may have as many
+/// bytes.
+constexpr double minChunkBytes = 4;
 
 /// Whether the first of two schedules is to be kept.
 bool isBetter(double us, int sends, double otherUs, int otherSends) {
@@ -84,7 +85,7 @@ double Search::offer(const std::string &engine, const std::string &method,
                      const std::shared_ptr<const Fabric> &machine) {
   // One chunk there is always.
   if (schedule.collective.bufferChunks > collective.bufferChunks &&
-      bytes < leastChunkBytes * schedule.collective.bufferChunks)
+      bytes < minChunkBytes * schedule.collective.bufferChunks)
     return -1;
   if (!placeOn(schedule, *machine, /*spread=*/true).empty())
     return -1;

@@ -29,9 +29,9 @@ using namespace ccn::synth;
 namespace {
 
 /// Schedules with more sends are not tried.
-constexpr int64_t mostSends = 4'000'000;
-/// Nor so many of schedules that large machines have better ones than.
-constexpr int64_t mostTextbook = 300'000;
+constexpr int64_t maxSends = 4'000'000;
+/// The limit for textbook schedules, since large machines have better ones.
+constexpr int64_t maxTextbook = 300'000;
 
 std::string counted(int count, const std::string &one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
@@ -47,7 +47,7 @@ int64_t expectedSends(const Fabric &fabric, CollectiveKind kind,
          (kind == CollectiveKind::AllReduce ? 2 : 1);
 }
 
-/// Microseconds from a host to all nodes by the quickest ways, without data.
+/// The latency, in microseconds, from a host to each node by the quickest way.
 std::vector<double> latenciesFrom(const Fabric &fabric, int host) {
   const Topology &t = fabric.topology;
   std::vector<std::vector<int>> out(t.nodes.size());
@@ -69,7 +69,8 @@ std::vector<double> latenciesFrom(const Fabric &fabric, int host) {
   return least;
 }
 
-/// The latency of the longest of the quickest ways that data must take.
+/// Over all pairs of ranks between which data must go: the largest latency of
+/// the quickest way.
 void boundLatency(FindSearch &search) {
   const Fabric &fabric = *search.fabric;
   std::vector<std::vector<double>> from(fabric.ranks);
@@ -101,7 +102,8 @@ void boundLatency(FindSearch &search) {
                               fabric.hostName(dst));
 }
 
-/// The least latency of any send: of the last link of its way at least.
+/// A latency that every send has at least: that of the fastest link into a
+/// host.
 double leastLatency(const Topology &t) {
   double least = -1;
   for (const Link &link : t.links)
@@ -110,7 +112,8 @@ double leastLatency(const Topology &t) {
   return std::max(least, 0.0);
 }
 
-/// What rounds for one chunk a node take, and the least latency of any send.
+/// The time of the rounds for one chunk per node, plus the least latency of a
+/// send.
 double timeOf(const FindSearch &search, double roundsPerChunk) {
   const Fabric &fabric = *search.fabric;
   const Topology &t = fabric.topology;
@@ -155,7 +158,7 @@ void bounds(FindSearch &search) {
                       describe(bound, fabric));
 }
 
-/// Offers schedules of 1, 2, 4, ... pieces until more of them only cost time.
+/// Offers schedules of 1, 2, 4, ... pieces until more pieces make them slower.
 void offerPieces(FindSearch &search, const std::string &engine,
                  const std::string &piece, int most,
                  const std::function<Result<Schedule>(Fabric &, int)> &make) {
@@ -174,12 +177,12 @@ void offerPieces(FindSearch &search, const std::string &engine,
       return;
     inVain = best > 0 && us >= best ? inVain + 1 : 0;
     best = best > 0 ? std::min(best, us) : us;
-    if (2 * sends > mostSends)
+    if (2 * sends > maxSends)
       return;
   }
 }
 
-/// How many ways the ranks with the most have between them.
+/// The largest number of ways from rank 0 to one other host.
 int parallelWays(const Fabric &fabric) {
   int most = 1;
   std::vector<int> ways(fabric.hosts);
@@ -188,8 +191,8 @@ int parallelWays(const Fabric &fabric) {
   return most;
 }
 
-/// Every chunk from where it is to where it is needed: one chunk each, and as
-/// many as there are ways between two ranks.
+/// Sends every chunk directly to where it is needed. Tries one chunk per source
+/// and destination, and as many as there are ways between two ranks.
 void direct(FindSearch &search) {
   const Fabric &fabric = *search.fabric;
   using enum CollectiveKind;
@@ -203,11 +206,11 @@ void direct(FindSearch &search) {
     for (const ChunkRelation &chunk : coll->chunks)
       sends += static_cast<int64_t>(chunk.post.size()) *
                (coll->combining ? static_cast<int64_t>(chunk.pre.size()) : 1);
-    if (sends <= mostTextbook)
+    if (sends <= maxTextbook)
       search.offer("textbook", "direct sends", directSchedule(*coll),
                    search.fabric);
     if (coll->kind != AllReduce ||
-        expectedSends(fabric, coll->kind, chunks) > mostTextbook)
+        expectedSends(fabric, coll->kind, chunks) > maxTextbook)
       continue;
     if (Result<Schedule> schedule = scheduleByCopies(
             fabric, AllReduce, 0, [&](const Fabric &, CollectiveKind) {
@@ -219,8 +222,8 @@ void direct(FindSearch &search) {
   }
 }
 
-/// A sum that goes to one rank as a whole and from there to all: for buffers
-/// that are too small to be cut.
+/// Adds everything up at one rank, which sends the sum to all: for buffers too
+/// small to be cut.
 void toOneAndBack(FindSearch &search) {
   using enum CollectiveKind;
   const int ranks = search.collective.ranks;
@@ -274,7 +277,7 @@ void textbook(FindSearch &search) {
     toOneAndBack(search);
   if (coll.kind == AllReduce && isPower)
     offer("doubling of whole buffers", doublingAllReduce(ranks));
-  if (!copied || expectedSends(*search.fabric, coll.kind, 1) > mostTextbook)
+  if (!copied || expectedSends(*search.fabric, coll.kind, 1) > maxTextbook)
     return;
   offer("ring", ringSchedule(coll.kind, ranks));
   if (isPower)
@@ -283,14 +286,15 @@ void textbook(FindSearch &search) {
     });
 }
 
-/// One chunk, which is found soonest; as many as lose nothing; more, which may
-/// follow each other more closely.
+/// Tries one chunk, which takes the least time to search; then the number of
+/// chunks with the fewest rounds per chunk; then multiples of it, whose sends
+/// overlap better.
 void breadthFirst(FindSearch &search) {
   const Collective &coll = search.collective;
   int best = 1;
   for (int times : {1, 0, 2, 4}) {
     if (search.limits.expired() ||
-        expectedSends(*search.fabric, coll.kind, times * best) > mostSends)
+        expectedSends(*search.fabric, coll.kind, times * best) > maxSends)
       return;
     Result<Schedule> schedule = breadthFirstSchedule(
         *search.fabric, coll.kind, coll.root, times * best, search.limits);
@@ -301,7 +305,7 @@ void breadthFirst(FindSearch &search) {
       chunks /= coll.ranks;
     if (times == 0)
       best = chunks;
-    if (expectedSends(*search.fabric, coll.kind, chunks) > mostSends)
+    if (expectedSends(*search.fabric, coll.kind, chunks) > maxSends)
       return;
     search.offer("breadth-first",
                  "breadth-first flows, " + counted(chunks, "chunk") +
@@ -310,20 +314,20 @@ void breadthFirst(FindSearch &search) {
   }
 }
 
-/// Tries from seed after seed, each of which must beat the one before; then
-/// with twice the chunks, until these only cost time.
+/// Tries one seed after the other, each with the best time so far as its
+/// deadline; then doubles the chunks until that makes the schedules slower.
 void matching(FindSearch &search, uint64_t firstSeed) {
   const Collective &coll = search.collective;
   const Fabric &fabric = *search.fabric;
-  constexpr int mostChunks = 128, triesInVain = 6;
-  constexpr int64_t mostMatched = 1'000'000;
+  constexpr int maxChunks = 128, triesInVain = 6;
+  constexpr int64_t maxMatched = 1'000'000;
   // A rank's share is little where there are many.
   bool rooted = coll.rooted();
   uint64_t seed = search.seed + firstSeed;
   double best = 0;
   int costs = 0;
-  for (int chunks = 1; chunks <= mostChunks * (rooted ? 8 : 1) && costs < 2 &&
-                       expectedSends(fabric, coll.kind, chunks) <= mostMatched;
+  for (int chunks = 1; chunks <= maxChunks * (rooted ? 8 : 1) && costs < 2 &&
+                       expectedSends(fabric, coll.kind, chunks) <= maxMatched;
        chunks *= 2) {
     bool gained = false;
     // By the direction of the fabric and the collective: the best time.
@@ -380,14 +384,13 @@ void matching(FindSearch &search, uint64_t firstSeed) {
   }
 }
 
-/// Trees by the prices of links: of the fewest that come near the bound, and
-/// more, which fill links earlier.
+/// Trees by the prices of links: the fewest trees that come near the bound,
+/// then more trees, which fill the links earlier.
 void growTrees(FindSearch &search) {
-  constexpr int mostPieces = 16, triesInVain = 2;
+  constexpr int maxPieces = 16, triesInVain = 2;
   double best = 0;
   int vain = 0;
-  for (int pieces = 1; pieces <= mostPieces && vain < triesInVain;
-       pieces *= 2) {
+  for (int pieces = 1; pieces <= maxPieces && vain < triesInVain; pieces *= 2) {
     BalancedOptions options;
     options.pieces = pieces;
     options.seed = search.seed;
@@ -519,7 +522,7 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
   CollectiveKind kind = collective.kind;
   bool copied = kind == AllGather || kind == ReduceScatter || kind == AllReduce;
   // Searches over steps are for machines of one or a few nodes.
-  constexpr int mostSearched = 64, mostPacked = 160;
+  constexpr int maxSearched = 64, maxPacked = 160;
   std::vector<FindEngine> engines = {{"textbook", textbook}};
   if (copied || kind == Broadcast || kind == Reduce)
     engines.push_back({"breadth-first", breadthFirst});
@@ -536,7 +539,7 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
                                            search.limits);
                                      });
                        }});
-    if (fabric.ranks <= mostPacked)
+    if (fabric.ranks <= maxPacked)
       engines.push_back({"trees", [kind](FindSearch &search) {
                            offerPieces(search, "trees", "piece", 128,
                                        [&](Fabric &machine, int pieces) {
@@ -548,7 +551,7 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
     engines.push_back({"balanced trees", growTrees});
   }
   engines.push_back({"bounds", bounds});
-  if (fabric.ranks <= mostSearched)
+  if (fabric.ranks <= maxSearched)
     engines.push_back({"frontier", frontier});
   // What depends on chance gains most from more cores.
   if (copied || kind == Broadcast || kind == Reduce)

@@ -19,7 +19,7 @@ using namespace ccn::synth;
 namespace {
 
 /// The largest common denominator of the parts that is looked for.
-constexpr int mostParts = 5040;
+constexpr int maxParts = 5040;
 
 class Program {
 public:
@@ -114,7 +114,7 @@ Result<LinkParts> Program::solve(const Limits &limits) const {
                                              "shared capacities");
   LinkParts parts;
   parts.rounds = values[rounds];
-  for (int scale = 1; scale <= mostParts; ++scale) {
+  for (int scale = 1; scale <= maxParts; ++scale) {
     bool whole = true;
     parts.capacity.clear();
     for (int l = 0; l < links && whole; ++l) {

@@ -18,8 +18,9 @@ using namespace ccn::synth;
 namespace {
 
 constexpr double left = 150, top = 56, width = 900, rowHeight = 14;
-/// More rows a page does not hold, and more sends are not told apart.
-constexpr size_t mostRows = 80, mostBoxes = 6000;
+/// A page holds no more rows than these, and readers cannot tell more sends
+/// apart.
+constexpr size_t maxRows = 80, maxBoxes = 6000;
 
 class Chart {
 public:
@@ -61,7 +62,7 @@ private:
 
 } // namespace
 
-/// What XML takes as it is.
+/// The text with the characters escaped that XML reserves.
 static std::string escaped(const std::string &text) {
   std::string result;
   for (char c : text)
@@ -171,7 +172,7 @@ std::string Chart::draw(double bytes) const {
     return busy[a] > busy[b] + 1e-9;
   });
   size_t all = rows.size();
-  rows.resize(std::min(rows.size(), mostRows));
+  rows.resize(std::min(rows.size(), maxRows));
   size_t boxes = 0;
   for (size_t l : rows)
     for (const auto &step : onLink)
@@ -201,7 +202,7 @@ std::string Chart::draw(double bytes) const {
           << top - 8 << "\" text-anchor=\"middle\">" << i + 1 << "</text>\n";
   for (size_t i = 0; i < rows.size(); ++i)
     drawRow(out, rows[i], top + rowHeight * static_cast<double>(i),
-            boxes <= mostBoxes);
+            boxes <= maxBoxes);
   for (int i = 0; i <= 4; ++i)
     out << "<text x=\"" << left + width * i / 4 << "\" y=\"" << bottom + 16
         << "\" text-anchor=\"middle\">" << total * i / 4 << " us</text>\n";

@@ -44,13 +44,13 @@ Result<Collective> ccn::synth::makeGrouped(CollectiveKind kind, int ranks,
   result.name = std::string(kindName(kind)) + " of " +
                 std::to_string(groups.size()) +
                 (groups.size() == 1 ? " group" : " groups");
-  constexpr size_t mostChunks = 1 << 21;
+  constexpr size_t maxChunks = 1 << 21;
   size_t chunks = 0;
   for (const std::vector<int> &group : groups)
     chunks += group.size() * static_cast<size_t>(std::max(chunksPerNode, 0));
-  if (chunks > mostChunks)
+  if (chunks > maxChunks)
     return error(result.name + ": expected at most " +
-                 std::to_string(mostChunks) + " chunks, found " +
+                 std::to_string(maxChunks) + " chunks, found " +
                  std::to_string(chunks));
   for (const std::vector<int> &group : groups) {
     Result<Collective> part = makeCollective(

@@ -17,9 +17,10 @@ using namespace ccn::synth;
 namespace {
 
 constexpr double steepness = 20, steepest = 150;
-constexpr int mostPasses = 25, passesInVain = 4;
+constexpr int maxPasses = 25, passesInVain = 4;
 
-/// Steps for hops, by the prices of edge sets in them.
+/// Chooses a step for each hop, by the prices of the hop's edge sets in the
+/// steps.
 class Timer {
 public:
   Timer(const Fabric &fabric, const std::vector<Hop> &hops,
@@ -136,7 +137,7 @@ void Timer::run(double goal) {
     ++stride;
   int inVain = 0;
   double steep = steepness;
-  for (int pass = 0; pass < mostPasses && inVain < passesInVain; ++pass) {
+  for (int pass = 0; pass < maxPasses && inVain < passesInVain; ++pass) {
     prices.reprice(steep);
     for (size_t k = 0, at = 0; k < chunks.size();
          ++k, at = (at + stride) % chunks.size()) {
@@ -171,8 +172,8 @@ static void sortByKey(std::vector<int> &list, size_t keys, Key key) {
 
 namespace {
 
-/// The hops of one step, in an order in which links could serve them: in slots
-/// in which each link carries as much.
+/// Orders the hops of one step as links could serve them: slot by slot, where
+/// every link is busy for as long in each slot.
 class Slots {
 public:
   Slots(const Fabric &fabric, const std::vector<Hop> &hops,
@@ -253,17 +254,17 @@ size_t Slots::fill(std::vector<int> ready, std::vector<int> &result) const {
 
 std::vector<int> Slots::order() {
   // What may be spent, in hops times slots.
-  constexpr double mostWork = 2e7;
-  constexpr int mostTries = 200;
+  constexpr double maxWork = 2e7;
+  constexpr int maxTries = 200;
   double work = longest / slot * static_cast<double>(members.size());
-  if (work > mostWork)
+  if (work > maxWork)
     return members;
   std::vector<int> best;
   size_t fewest = fill(members, best);
   auto enough = static_cast<size_t>(std::ceil(longest / slot * 1.02 - 1e-9));
   // Another order may need fewer.
   std::mt19937 random(1);
-  int tries = static_cast<int>(std::min<double>(mostTries, mostWork / work));
+  int tries = static_cast<int>(std::min<double>(maxTries, maxWork / work));
   for (int k = 1; k < tries && fewest > enough; ++k) {
     std::vector<int> shuffled = members, result;
     for (size_t i = shuffled.size(); i-- > 1;)

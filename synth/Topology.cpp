@@ -64,9 +64,9 @@ int Topology::findNode(std::string_view nodeName) const {
   return -1;
 }
 
-/// "" for a capacity that can be, else what is wrong.
+/// What is wrong with a capacity; empty if it is possible.
 static std::string wrongCapacity(double gbps) {
-  if (gbps > 0 && gbps <= mostGBps)
+  if (gbps > 0 && gbps <= maxGBps)
     return "";
   std::ostringstream text;
   text << "expected a capacity above 0 GB/s and at most 1000000, found "
@@ -76,7 +76,7 @@ static std::string wrongCapacity(double gbps) {
 
 /// The same for a latency.
 static std::string wrongLatency(double us) {
-  if (us >= 0 && us <= mostUs)
+  if (us >= 0 && us <= maxUs)
     return "";
   std::ostringstream text;
   text << "expected a latency from 0 to 1000000000 us, found " << us;

@@ -66,7 +66,7 @@ struct Topology {
 
 /// The most that a link's capacity (GB/s) and latency (us) can be: what is
 /// counted in MB/s fits 32 bits.
-constexpr double mostGBps = 1e6, mostUs = 1e9;
+constexpr double maxGBps = 1e6, maxUs = 1e9;
 
 /// Checks names, indices, capacities, latencies, duplicate links and that there
 /// is at least one GPU. Returns an empty text when all is well.

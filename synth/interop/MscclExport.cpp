@@ -170,15 +170,15 @@ void Exporter::addSend(const Send &send, const Transfer &transfer,
                        int channel) {
   int block = blockFor(send.src, send.dst, true, channel);
   Place from = places.home(send.chunk, send.src);
-  const std::vector<size_t> &parts = transfer.pieces;
+  const std::vector<size_t> &parts = transfer.terms;
   if (coll.combining) {
-    from = places.piece(send.chunk, send.src, parts[0]);
+    from = places.sum(send.chunk, send.src, parts[0]);
     if (parts.size() > 1) {
       Place sum = places.newScratch(send.src);
       addLocal(send.src, block, "cpy", from, sum);
       for (size_t k = 1; k < parts.size(); ++k)
         addLocal(send.src, block, "re",
-                 places.piece(send.chunk, send.src, parts[k]), sum);
+                 places.sum(send.chunk, send.src, parts[k]), sum);
       from = sum;
     }
   }
@@ -196,12 +196,12 @@ void Exporter::addReceive(const Send &send, int channel) {
   if (coll.combining) {
     if (send.op == SendOp::Stash) {
       to = places.newScratch(rank);
-      places.addPiece(send.chunk, rank, to);
+      places.addSum(send.chunk, rank, to);
     } else if (places.takeOwnNeeded(send.chunk, rank)) {
       // The place of the running sum holds the contribution until now.
       Place kept = places.newScratch(rank);
       addLocal(rank, block, "cpy", to, kept);
-      places.piece(send.chunk, rank, 1) = kept;
+      places.sum(send.chunk, rank, 1) = kept;
     }
   }
   MscclStep step;
@@ -224,7 +224,7 @@ void Exporter::addFinalSums() {
     for (size_t k = 0; k < parts.size(); ++k)
       if (parts[k] != 0)
         addLocal(rank, block, k == 0 ? "cpy" : "re",
-                 places.piece(chunk, rank, parts[k]), to);
+                 places.sum(chunk, rank, parts[k]), to);
   });
 }
 

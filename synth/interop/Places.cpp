@@ -32,11 +32,11 @@ Places::Places(const Schedule &schedule)
   if (!coll.combining)
     return;
   for (const Transfer &t : sent)
-    for (size_t piece : t.pieces)
-      ownNeeded[{t.chunk, t.src}] |= piece == 1;
-  forEachFinalSum([&](int chunk, int rank, const std::vector<size_t> &parts) {
-    for (size_t piece : parts)
-      ownNeeded[{chunk, rank}] |= piece == 1;
+    for (size_t term : t.terms)
+      ownNeeded[{t.chunk, t.src}] |= term == 1;
+  forEachFinalSum([&](int chunk, int rank, const std::vector<size_t> &terms) {
+    for (size_t term : terms)
+      ownNeeded[{chunk, rank}] |= term == 1;
   });
 }
 
@@ -67,16 +67,16 @@ Place Places::home(int chunk, int rank) {
   return it->second;
 }
 
-Place &Places::piece(int chunk, int rank, size_t index) {
-  std::vector<Place> &places = pieces[{chunk, rank}];
+Place &Places::sum(int chunk, int rank, size_t index) {
+  std::vector<Place> &places = sums[{chunk, rank}];
   if (places.empty())
     places.assign(2, home(chunk, rank));
   return places[index];
 }
 
-void Places::addPiece(int chunk, int rank, const Place &place) {
-  piece(chunk, rank, 0);
-  pieces[{chunk, rank}].push_back(place);
+void Places::addSum(int chunk, int rank, const Place &place) {
+  sum(chunk, rank, 0);
+  sums[{chunk, rank}].push_back(place);
 }
 
 bool Places::takeOwnNeeded(int chunk, int rank) {
@@ -88,15 +88,15 @@ void Places::forEachFinalSum(
     const {
   if (!coll.combining)
     return;
-  const HeldPieces nothing;
+  const HeldSums nothing;
   for (size_t c = 0; c < coll.chunks.size(); ++c)
     for (int rank : coll.chunks[c].post) {
       int chunk = static_cast<int>(c);
       auto has = held.find({chunk, rank});
-      std::optional<std::vector<size_t>> parts =
-          piecesOf(coll.chunks[c].pre,
-                   has == held.end() ? nothing.sets : has->second.sets);
-      if (*parts != std::vector<size_t>{0})
-        body(chunk, rank, *parts);
+      std::optional<std::vector<size_t>> terms =
+          termsOf(coll.chunks[c].pre,
+                  has == held.end() ? nothing.sets : has->second.sets);
+      if (*terms != std::vector<size_t>{0})
+        body(chunk, rank, *terms);
     }
 }

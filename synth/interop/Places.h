@@ -48,20 +48,20 @@ public:
   /// Where a rank has a chunk at first, or gets it: where it stays if the rank
   /// needs it at the end, and else scratch memory.
   Place home(int chunk, int rank);
-  /// Where a rank has a piece of a chunk (see HeldPieces): 0 its running sum, 1
-  /// its own contribution, then the sums it keeps apart.
-  Place &piece(int chunk, int rank, size_t index);
+  /// Where a rank has a sum of a chunk (see HeldSums): 0 its running sum, 1 its
+  /// own contribution, then the sums it keeps apart.
+  Place &sum(int chunk, int rank, size_t index);
   /// The place of the next sum that a rank keeps apart.
-  void addPiece(int chunk, int rank, const Place &place);
+  void addSum(int chunk, int rank, const Place &place);
   /// Whether a rank's own contribution is needed after the first sum has been
   /// written in its place. The first question says so, later ones say no.
   bool takeOwnNeeded(int chunk, int rank);
 
-  /// Calls `body` for each rank that needs a chunk's whole sum, but has parts
-  /// of it in several pieces, or not in its running sum.
+  /// Calls `body` for each rank that needs a chunk's whole sum, unless that is
+  /// its running sum; `terms` are the sums of which it is made.
   void forEachFinalSum(
       const std::function<void(int chunk, int rank,
-                               const std::vector<size_t> &pieces)> &body) const;
+                               const std::vector<size_t> &terms)> &body) const;
 
   /// What the schedule sends.
   const std::vector<Transfer> &transfers() const { return sent; }
@@ -75,7 +75,7 @@ private:
   std::vector<Transfer> sent;
   /// By chunk and rank.
   std::map<std::pair<int, int>, Place> relays;
-  std::map<std::pair<int, int>, std::vector<Place>> pieces;
+  std::map<std::pair<int, int>, std::vector<Place>> sums;
   std::map<std::pair<int, int>, bool> ownNeeded;
 };
 

@@ -244,12 +244,13 @@ void Exporter::addUp(Writer &w, const std::vector<Place> &parts,
   }
 }
 
-/// Where the sum of some pieces of a chunk is, made if need be.
+/// Where the sum of some of the sums that a rank has of a chunk is; makes it if
+/// need be.
 Place Exporter::sumOf(Writer &w, int chunk, int rank,
                       const std::vector<size_t> &parts) {
   std::vector<Place> terms;
   for (size_t p : parts)
-    terms.push_back(places.piece(chunk, rank, p));
+    terms.push_back(places.sum(chunk, rank, p));
   if (terms.size() == 1)
     return terms[0];
   Place sum = places.newScratch(rank);
@@ -281,7 +282,7 @@ void Exporter::doStep(const Step &step, size_t first) {
     Writer &w = writer(send.src, send.chunk);
     auto came = arrived.find({send.chunk, send.src});
     Place from = coll.combining ? sumOf(w, send.chunk, send.src,
-                                        places.transfers()[first + i].pieces)
+                                        places.transfers()[first + i].terms)
                  : came != arrived.end() ? came->second
                                          : places.home(send.chunk, send.src);
     put(w,
@@ -314,7 +315,7 @@ void Exporter::doStep(const Step &step, size_t first) {
     for (size_t i = 0; i < step.sends.size(); ++i)
       if (step.sends[i].op == SendOp::Stash) {
         const Send &send = step.sends[i];
-        places.addPiece(send.chunk, send.dst, landing[i]);
+        places.addSum(send.chunk, send.dst, landing[i]);
       }
   for (const auto &[rank, list] : arrivals)
     arrive(rank, list);
@@ -339,7 +340,7 @@ void Exporter::arrive(int rank, const std::vector<Arrival> &arrivals) {
     if (places.takeOwnNeeded(a.chunk, rank)) {
       Place kept = places.newScratch(rank);
       local(w, "copy", {home}, kept);
-      places.piece(a.chunk, rank, 1) = kept;
+      places.sum(a.chunk, rank, 1) = kept;
     }
     if (a.op == SendOp::Reduce)
       reduced[a.chunk].push_back(a.place);
@@ -386,7 +387,7 @@ void Exporter::finish() {
       [&](int chunk, int rank, const std::vector<size_t> &parts) {
         std::vector<Place> terms;
         for (size_t p : parts)
-          terms.push_back(places.piece(chunk, rank, p));
+          terms.push_back(places.sum(chunk, rank, p));
         addUp(writer(rank, chunk), terms, places.home(chunk, rank));
       });
 }

@@ -11,7 +11,7 @@
 using namespace ccn::synth;
 
 /// More would take gigabytes.
-static constexpr int64_t mostPlaces = 1 << 24;
+static constexpr int64_t maxPlaces = 1 << 24;
 
 int ccn::synth::addTokens(TokenValue &sum, const TokenValue &more) {
   sum.parts.insert(sum.parts.end(), more.parts.begin(), more.parts.end());
@@ -58,9 +58,9 @@ std::string TokenMemory::layOut(CollectiveKind collective,
     scratch += int64_t(size.scratch) * slices;
   auto tooMany = [&](int64_t perRank) -> std::string {
     int64_t places = perRank * ranks * slices + scratch;
-    return places <= mostPlaces
+    return places <= maxPlaces
                ? ""
-               : "expected buffers of at most " + std::to_string(mostPlaces) +
+               : "expected buffers of at most " + std::to_string(maxPlaces) +
                      " places together, found " + std::to_string(places);
   };
   if (std::string problem = tooMany(int64_t(i) + o); !problem.empty())

@@ -34,17 +34,16 @@ Ranks joined(const Ranks &a, const Ranks &b) {
   return all;
 }
 
-bool cover(const Ranks &target, const std::vector<Ranks> &pieces,
+bool cover(const Ranks &target, const std::vector<Ranks> &sums,
            std::vector<size_t> &chosen) {
   if (target.empty())
     return true;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (!std::binary_search(pieces[i].begin(), pieces[i].end(),
-                            target.front()) ||
-        !isSubset(pieces[i], target))
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (!std::binary_search(sums[i].begin(), sums[i].end(), target.front()) ||
+        !isSubset(sums[i], target))
       continue;
     chosen.push_back(i);
-    if (cover(without(target, pieces[i]), pieces, chosen))
+    if (cover(without(target, sums[i]), sums, chosen))
       return true;
     chosen.pop_back();
   }
@@ -54,13 +53,13 @@ bool cover(const Ranks &target, const std::vector<Ranks> &pieces,
 } // namespace
 
 std::optional<std::vector<size_t>>
-ccn::synth::piecesOf(const std::vector<int> &target,
-                     const std::vector<std::vector<int>> &pieces) {
-  for (size_t i = 0; i < pieces.size(); ++i)
-    if (pieces[i] == target)
+ccn::synth::termsOf(const std::vector<int> &target,
+                    const std::vector<std::vector<int>> &sums) {
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (sums[i] == target)
       return std::vector<size_t>{i};
   std::vector<size_t> chosen;
-  if (!cover(target, pieces, chosen))
+  if (!cover(target, sums, chosen))
     return std::nullopt;
   return chosen;
 }
@@ -71,27 +70,27 @@ std::vector<Transfer> ccn::synth::transfersOf(const Schedule &schedule,
   HeldMap state;
   for (size_t c = 0; c < coll.chunks.size(); ++c)
     for (int r : coll.chunks[c].pre) {
-      HeldPieces &pieces = state[{static_cast<int>(c), r}];
-      pieces.sets[0] = pieces.sets[1] = {r};
+      HeldSums &own = state[{static_cast<int>(c), r}];
+      own.sets[0] = own.sets[1] = {r};
     }
   std::vector<Transfer> transfers;
   for (const Step &step : schedule.steps) {
     size_t first = transfers.size();
     for (const Send &send : step.sends) {
-      const HeldPieces &from = state[{send.chunk, send.src}];
+      const HeldSums &from = state[{send.chunk, send.src}];
       Transfer t{send.chunk, send.src, send.dst, from.depths[0] + 1, {}};
       if (coll.combining) {
         t.sums = send.sums.empty() ? from.sets[0] : send.sums;
         t.depth = 1;
-        t.pieces = piecesOf(t.sums, from.sets).value_or(std::vector<size_t>{});
-        for (size_t i : t.pieces)
+        t.terms = termsOf(t.sums, from.sets).value_or(std::vector<size_t>{});
+        for (size_t i : t.terms)
           t.depth = std::max(t.depth, from.depths[i] + 1);
       }
       transfers.push_back(std::move(t));
     }
     for (size_t i = 0; i < step.sends.size(); ++i) {
       const Transfer &t = transfers[first + i];
-      HeldPieces &to = state[{t.chunk, t.dst}];
+      HeldSums &to = state[{t.chunk, t.dst}];
       if (step.sends[i].op == SendOp::Stash) {
         to.sets.push_back(t.sums);
         to.depths.push_back(t.depth);

@@ -26,25 +26,25 @@ struct Transfer {
   int depth = 1;
   /// For a combining collective: whose contributions are in it, sorted.
   std::vector<int> sums;
-  /// Which of the sender's pieces (see HeldPieces) were added up for it.
-  std::vector<size_t> pieces = {};
+  /// Which of the sender's sums (see HeldSums) were added up for it.
+  std::vector<size_t> terms = {};
 };
 
 /// What a host has of a combining collective's chunk: its running sum, its own
 /// contribution, then the sums it keeps apart as they came; with the transfers
 /// on the longest chain to each.
-struct HeldPieces {
+struct HeldSums {
   std::vector<std::vector<int>> sets = {{}, {}};
   std::vector<int> depths = {0, 0};
 };
 /// By chunk and host.
-using HeldMap = std::map<std::pair<int, int>, HeldPieces>;
+using HeldMap = std::map<std::pair<int, int>, HeldSums>;
 
-/// Which of `pieces` (sorted sets) add up to `target` without overlap, or
-/// nothing. A single piece is preferred, then the earlier ones.
+/// Which of `sums` (sorted sets of ranks) add up to `target` without overlap,
+/// or nothing. A single sum is preferred, then the earlier ones.
 std::optional<std::vector<size_t>>
-piecesOf(const std::vector<int> &target,
-         const std::vector<std::vector<int>> &pieces);
+termsOf(const std::vector<int> &target,
+        const std::vector<std::vector<int>> &sums);
 
 /// What a schedule sends, in its order. The schedule must pass its check.
 /// `held` gets what the hosts of a combining collective have at the end.

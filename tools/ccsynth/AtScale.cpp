@@ -1,7 +1,7 @@
 //===- AtScale.cpp - Schedules by trees and flows -------------------------===//
 //
-// The commands trees and flows. Of several methods the one whose schedule is
-// predicted to be the fastest counts.
+// The commands trees and flows. Several methods are tried, and the schedule
+// with the shortest predicted time is kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,14 @@ namespace ccn::synth {
 
 namespace {
 
-/// What part of the optimal throughput is enough not to look for more.
+/// The search ends at this part of the optimal throughput.
 constexpr double enough = 0.97;
-/// On more GPUs packing takes long, and other trees come first; on very many it
-/// is left to where nothing else does.
+/// Packing takes long on more GPUs than the first number, where other trees are
+/// tried first. On more than the second number, trees are packed only if
+/// nothing else works.
 constexpr int manyRanks = 32, veryManyRanks = 64;
 /// Packed trees that make more sends are not scheduled.
-constexpr int64_t mostSends = 4000000;
+constexpr int64_t maxSends = 4000000;
 
 /// A schedule by trees.
 struct Trees {
@@ -73,7 +74,7 @@ static Result<Trees> packedTrees(const Fabric &machine, CollectiveKind kind,
   int64_t pairs = int64_t(machine.ranks) * std::max(1, machine.ranks - 1);
   Result<Schedule> schedule =
       treeSchedule(trees.fabric, kind, c.pieces, limits, &forests,
-                   static_cast<int>(std::max<int64_t>(64, mostSends / pairs)));
+                   static_cast<int>(std::max<int64_t>(64, maxSends / pairs)));
   if (!schedule)
     return schedule.status();
   for (const Forest &forest : forests) {
@@ -122,7 +123,7 @@ static Result<Trees> nodeTrees(const Fabric &machine, CollectiveKind kind,
   trees.fabric = machine;
   for (int more : {1, 8}) {
     if (more > 1 && (trees.share(bytes) >= enough ||
-                     trees.schedule.totalSends() * int64_t(more) > mostSends))
+                     trees.schedule.totalSends() * int64_t(more) > maxSends))
       break;
     Result<Schedule> schedule =
         hierarchicalSchedule(machine, kind, c.pieces * more, limits);
@@ -157,8 +158,9 @@ static Result<Trees> nodeTrees(const Fabric &machine, CollectiveKind kind,
   return trees;
 }
 
-/// The best of packed and balanced trees, and of those in and between nodes;
-/// the next are only tried where the ones before lose more than a little.
+/// The best of packed trees, balanced trees, and trees in and between nodes.
+/// Each kind is tried only if those before it lose more than a little
+/// throughput.
 static Result<Trees> bestTrees(const Fabric &fabric, CollectiveKind kind,
                                const Groups &groups, const TreesCommand &c,
                                const Limits &limits, double bytes) {
