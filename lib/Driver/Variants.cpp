@@ -23,13 +23,13 @@ using namespace ccn;
 
 namespace {
 
-// These bound what is tried, on any machine.
+// Bounds of what is tried, whatever the machine.
 
 /// Beyond these nothing is gained by sending everything to everybody.
-constexpr int64_t mostByLl = 4 << 20, mostByLamport = 256 << 20;
+constexpr int64_t maxByLl = 4 << 20, maxByLamport = 256 << 20;
 
 /// Below these a meeting costs more than it spares to push.
-constexpr int64_t leastByPush = 4 << 20;
+constexpr int64_t minByPush = 4 << 20;
 
 /// Up to these nothing is gained by anything else than packets with flags.
 constexpr int64_t alwaysByLl = 1 << 10;
@@ -45,8 +45,8 @@ bool isOpen(CommunicateOp op, StringRef program) {
          !choiceFor(op, kAlgorithmAttr) && !choiceFor(op, kProtocolAttr);
 }
 
-/// The sizes of what is open: of all all_reduces, of those in kernels, and of
-/// what may be pushed.
+/// The sizes of the collectives whose way to run is not chosen yet: of all
+/// all_reduces, of those in kernels, and of collectives that may push.
 struct Sizes {
   std::set<int64_t> all, inKernels, pushed;
 };
@@ -58,7 +58,7 @@ Sizes sizesOf(ModuleOp localized, StringRef program) {
     if (!isOpen(op, program))
       return;
     int64_t bytes = largestBytes(op.getSourceType(), mesh);
-    if (bytes >= leastByPush && mayPush(op))
+    if (bytes >= minByPush && mayPush(op))
       sizes.pushed.insert(bytes);
     if (op.getCollective() != Collective::all_reduce)
       return;
@@ -108,7 +108,7 @@ std::string shorten(const std::vector<std::string> &texts) {
   return text;
 }
 
-/// `least`, and what is in `sizes` from there up to `most`.
+/// `least`, and the larger ones of `sizes` up to `most`.
 SmallVector<int64_t> limitsUpTo(int64_t most, const std::set<int64_t> &sizes,
                                 int64_t least = 0) {
   SmallVector<int64_t> limits = {least};
@@ -118,8 +118,8 @@ SmallVector<int64_t> limitsUpTo(int64_t most, const std::set<int64_t> &sizes,
   return limits;
 }
 
-/// The first and the last of what is sorted, and then again and again what is
-/// in the middle between two.
+/// The first and the last of a sorted list, then the one in the middle, then
+/// those in the middle of the halves, and so on.
 SmallVector<int64_t> fromExtremes(const SmallVector<int64_t> &sorted) {
   SmallVector<int64_t> limits = {sorted.front()};
   if (sorted.size() > 1)
@@ -180,18 +180,19 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
   std::set<int64_t> pushed = sizes.pushed;
   pushed.insert(std::numeric_limits<int64_t>::max());
   std::array<SmallVector<int64_t>, 4> limits = {
-      fromExtremes(limitsUpTo(mostByLl, sizes.all, alwaysByLl)),
-      fromExtremes(limitsUpTo(mostByLamport, sizes.all)),
-      fromExtremes(limitsUpTo(mostByLamport, sizes.inKernels)),
+      fromExtremes(limitsUpTo(maxByLl, sizes.all, alwaysByLl)),
+      fromExtremes(limitsUpTo(maxByLamport, sizes.all)),
+      fromExtremes(limitsUpTo(maxByLamport, sizes.inKernels)),
       // From the largest on, which is none.
       fromExtremes(SmallVector<int64_t>(pushed.rbegin(), pushed.rend()))};
-  // All of them at once go from extremes to what is between, so that of few
-  // variants some do everything in each way.
+  // All four limits move from the extremes inwards together. So even among few
+  // variants there are some that run everything in the same way.
   std::array<size_t, 4> at{};
   auto tryAll = [&](auto &self, size_t kind, size_t steps) -> void {
     if (kind == limits.size()) {
       int64_t ll = limits[0][at[0]], lamport = limits[1][at[1]];
-      // One of lamport that is not above that of ll is as none.
+      // A limit of lamport that is not above the limit of ll is the same as
+      // none.
       if (steps == 0 && (lamport == 0 || lamport > ll))
         (void)add({ll, lamport, limits[2][at[2]], limits[3][at[3]]});
       return;

@@ -1,7 +1,8 @@
 //===- KernelLoops.cpp - Elementwise operations and reductions ------------===//
 //
-// What waits becomes loops. A loop computes everything of its domain that
-// waits, and stores what others need; a reduction computes what it alone needs.
+// Makes loops of the operations that wait. A loop computes all waiting
+// operations of its domain, and stores the results that others need. A
+// reduction also computes the operations that only it needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,8 @@ void Kernel::findDomains() {
     const void *domain = result.getAsOpaquePointer();
     domains.insert(domain);
     for (Value operand : op->getOperands())
-      // What is whole is made apart from what is made in chunks.
+      // Values that are made whole and values that are made in chunks have
+      // different domains.
       if (!Planner::shapeOf(operand).empty() &&
           chunkedDim(operand).has_value() == chunkedDim(result).has_value())
         domains.unionSets(domain, operand.getAsOpaquePointer());
@@ -55,7 +57,7 @@ bool Kernel::isNeeded(const Node &node, const NodeSet &loop) const {
       // A constant is made again wherever it is used.
       return !isa<ConstantOp>(node.op);
     if (!isElementwise(user))
-      // Those that are done have taken it, or required it.
+      // Users that are done have taken the value, or required it.
       return !lowered.contains(user) && !isScalar;
     if (isScalar)
       return false;
@@ -326,12 +328,12 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
   if (op.getDims().empty() ||
       (llvm::is_contained(op.getDims(), last) && row <= longest))
     return false;
-  constexpr size_t mostSteps = 16, mostExpensive = 1;
+  constexpr size_t maxSteps = 16, maxExpensive = 1;
   size_t expensive = 0;
   uint64_t loaded = 0;
   NodeSet steps;
   steps.insert(root);
-  for (size_t i = 0; i < steps.size() && i < mostSteps; ++i) {
+  for (size_t i = 0; i < steps.size() && i < maxSteps; ++i) {
     Node *node = steps[i];
     if (isa<DropoutOp>(node->op))
       return false;
@@ -350,7 +352,7 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
         loaded += bytesOf(value);
     }
   }
-  return steps.size() <= mostSteps && expensive <= mostExpensive &&
+  return steps.size() <= maxSteps && expensive <= maxExpensive &&
          loaded <= 2 * bytesOf(root->value);
 }
 

@@ -19,7 +19,7 @@ using llvm::StringRef;
 namespace {
 
 /// The size of an entry that is not looked at any more.
-constexpr int64_t mostBytes = int64_t(1) << 30;
+constexpr int64_t maxBytes = int64_t(1) << 30;
 
 std::string hashOf(StringRef text) {
   llvm::BLAKE3 hasher;
@@ -45,7 +45,7 @@ std::string DiskCache::pathOf(StringRef question) const {
 std::optional<std::string> DiskCache::find(StringRef question) const {
   if (folder.empty())
     return std::nullopt;
-  std::optional<std::string> entry = readCached(pathOf(question), mostBytes);
+  std::optional<std::string> entry = readCached(pathOf(question), maxBytes);
   if (!entry)
     return std::nullopt;
   auto [hash, body] = StringRef(*entry).split('\n');
@@ -61,6 +61,6 @@ std::optional<std::string> DiskCache::find(StringRef question) const {
 
 void DiskCache::keep(StringRef question, StringRef answer) const {
   std::string body = bodyOf(question, answer);
-  if (!folder.empty() && static_cast<int64_t>(body.size()) < mostBytes)
+  if (!folder.empty() && static_cast<int64_t>(body.size()) < maxBytes)
     (void)writeCached(pathOf(question), {hashOf(body), "\n", body});
 }

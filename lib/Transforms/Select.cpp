@@ -28,7 +28,7 @@ namespace {
 
 /// The memory of a rank that a program's all_reduces by lamport take at most
 /// where nobody asks for it, on any machine: each has its own.
-constexpr int64_t mostLamportMemory = int64_t(256) << 20;
+constexpr int64_t maxLamportMemory = int64_t(256) << 20;
 
 /// Up to how many bytes, as the largest part that a rank has, an all_reduce is
 /// done in one shot, by what protocol; -1 is none.
@@ -187,7 +187,7 @@ bool Selector::takeLamportMemory(CommunicateOp op) {
   // what is read next, and what is cleared.
   int64_t bytes = 3 * countRanks(op) * bytesTaken(op);
   int64_t &taken = lamportMemory[op->getParentOfType<ProgramOp>()];
-  if (taken + bytes > mostLamportMemory)
+  if (taken + bytes > maxLamportMemory)
     return false;
   taken += bytes;
   return true;

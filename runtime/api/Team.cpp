@@ -28,7 +28,7 @@ static constexpr int64_t recordBytes = sizeof(int32_t);
 
 /// With so many runs, each still gets a multiprocessor on any device in use
 /// today.
-static constexpr int mostRunsAtOnce = 32;
+static constexpr int maxRunsAtOnce = 32;
 
 int64_t TeamState::exchangeBytes(int ranks) {
   return HostExchange::bytes(ranks, recordBytes) + Transport::alignment;
@@ -265,8 +265,8 @@ ccn_status ccn_team_set_runs_at_once(ccn_team *team, int runs) {
   return guarded([&] {
     if (!team)
       return wrong("the team is null");
-    if (runs < 1 || runs > mostRunsAtOnce)
-      return wrong("expected from 1 to ", mostRunsAtOnce,
+    if (runs < 1 || runs > maxRunsAtOnce)
+      return wrong("expected from 1 to ", maxRunsAtOnce,
                    " runs at once, found ", runs);
     team->state->runsAtOnce = runs;
     return CCN_OK;

@@ -1,10 +1,10 @@
 //===- GpuPieces.cpp - Lists of buffers on GPUs ---------------------------===//
 //
 // Kernels find the pieces of a scattered argument by a table in device memory
-// (GpuAbi.h). That of what was bound is written then. A run that is given
-// something else has a table of its own written on its stream, by a kernel that
-// has the words as parameters: so nothing on the host need stay, and a captured
-// graph keeps them.
+// (GpuAbi.h). Binding buffers writes their table. A run with other buffers has
+// its own table, which a kernel on the run's stream writes from its parameters.
+// So nothing on the host must outlive the call, and a captured graph keeps the
+// table's content.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +16,12 @@ namespace ccn::runtime {
 
 namespace {
 
-/// The most pieces of an argument of a run that is given what was not bound.
-constexpr size_t mostUnbound = 4095;
+/// The most pieces of an argument that a run may get without binding them.
+constexpr size_t maxUnbound = 4095;
 
 size_t tableWordsOf(size_t pieces) { return 2 + 2 * pieces; }
 
-/// Without those that are empty.
+/// The list without empty pieces.
 std::vector<Piece> withoutEmpty(PieceSpan pieces) {
   std::vector<Piece> result;
   for (const Piece &piece : pieces)
@@ -73,14 +73,14 @@ Status GpuExecutor::State::prepareScattered(const Plan &whole,
       continue;
     OwnScattered own{i, sizeInBytes(argument.type), {}, 0, {}};
     Result<DeviceMemory> taken = allocateMemory(
-        *device, static_cast<int64_t>(tableWordsOf(mostUnbound) * 8),
+        *device, static_cast<int64_t>(tableWordsOf(maxUnbound) * 8),
         "a table of buffers");
     if (!taken)
       return taken.status();
     own.runTable = *std::move(taken);
     scattered.push_back(std::move(own));
   }
-  tableWords.reserve(tableWordsOf(mostUnbound));
+  tableWords.reserve(tableWordsOf(maxUnbound));
   return Status();
 }
 
@@ -165,10 +165,10 @@ Status GpuExecutor::State::checkUnbound(const OwnScattered &argument,
   auto count =
       std::count_if(pieces.begin(), pieces.end(),
                     [](const Piece &piece) { return piece.count > 0; });
-  if (static_cast<size_t>(count) <= mostUnbound)
+  if (static_cast<size_t>(count) <= maxUnbound)
     return Status();
   return error("argument '", argumentNames[argument.number], "' has ", count,
-               " buffers, expected at most ", mostUnbound,
+               " buffers, expected at most ", maxUnbound,
                " of one that was not bound to them");
 }
 

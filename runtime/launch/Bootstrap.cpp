@@ -70,7 +70,7 @@ struct Greeting {
   int32_t heapFile = -1;
   /// Equal where processes see each other's numbers.
   char host[192] = {};
-  TunedVariants variants[TeamOptions::mostPrograms] = {};
+  TunedVariants variants[TeamOptions::maxPrograms] = {};
 };
 
 /// The boot of the kernel and the space of process numbers, which containers on
@@ -211,7 +211,7 @@ Status Team::State::compare(const TeamOptions &options) {
 
 void Team::State::chooseVariants(size_t programs) {
   variants.resize(programs);
-  for (size_t i = 0; i < std::min(programs, TeamOptions::mostPrograms); ++i) {
+  for (size_t i = 0; i < std::min(programs, TeamOptions::maxPrograms); ++i) {
     auto wantedBy = [&](const Greeting &rank) {
       return oneHost ? rank.variants[i].oneHost : rank.variants[i].severalHosts;
     };

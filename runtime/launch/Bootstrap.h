@@ -42,11 +42,11 @@ struct TeamOptions {
   /// RunIdentity::maxContent characters.
   std::string content;
   /// For each program, the variants that this rank would run; for programs
-  /// after the first mostPrograms, 0 is assumed.
+  /// after the first maxPrograms, 0 is assumed.
   std::vector<TunedVariants> variants;
   Environment environment;
 
-  static constexpr size_t mostPrograms = 64;
+  static constexpr size_t maxPrograms = 64;
 };
 
 class Team {

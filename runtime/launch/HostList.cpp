@@ -14,9 +14,9 @@ namespace ccn::runtime {
 
 namespace {
 
-constexpr size_t mostHosts = 65536;
+constexpr size_t maxHosts = 65536;
 /// So that a number fits 64 bits.
-constexpr size_t mostDigits = 18;
+constexpr size_t maxDigits = 18;
 
 class Parser {
 public:
@@ -34,7 +34,7 @@ public:
       }
       if (at == begin)
         return expected("a host");
-      if (hosts.size() + names.size() > mostHosts)
+      if (hosts.size() + names.size() > maxHosts)
         return tooMany();
       hosts.insert(hosts.end(), names.begin(), names.end());
     } while (take(','));
@@ -54,7 +54,7 @@ private:
                  text[at], "'");
   }
   static Status tooMany() {
-    return error("expected at most ", mostHosts, " hosts");
+    return error("expected at most ", maxHosts, " hosts");
   }
 
   bool take(char c) {
@@ -82,8 +82,8 @@ private:
     if (at == begin)
       return expected("a number");
     Number result{0, at - begin};
-    if (result.digits > mostDigits)
-      return error("expected at most ", mostDigits,
+    if (result.digits > maxDigits)
+      return error("expected at most ", maxDigits,
                    " digits in the number at character ", begin + 1);
     std::from_chars(text.data() + begin, text.data() + at, result.value);
     return result;
@@ -105,7 +105,7 @@ private:
                      text.substr(begin, at - begin), "' at character ",
                      begin + 1);
       uint64_t count = last->value - first->value;
-      if (count >= mostHosts || numbers.size() + count + 1 > mostHosts)
+      if (count >= maxHosts || numbers.size() + count + 1 > maxHosts)
         return tooMany();
       for (uint64_t i = first->value; i <= last->value; ++i) {
         std::string digits = std::to_string(i);
@@ -116,7 +116,7 @@ private:
     } while (take(','));
     if (!take(']'))
       return expected("',', '-' or ']'");
-    if (names.size() * numbers.size() > mostHosts)
+    if (names.size() * numbers.size() > maxHosts)
       return tooMany();
     std::vector<std::string> product;
     for (const std::string &name : names)

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int tag = 1;
 /// Messages that may be on their way to one rank, and that may be arriving.
-constexpr int mostToOne = 4, mostArriving = 256;
+constexpr int maxToOne = 4, maxArriving = 256;
 
 std::string errorText(int code) {
   char text[MPI_MAX_ERROR_STRING] = {};
@@ -54,11 +54,11 @@ public:
 
   Result<bool> send(int to, Message &message) override {
     auto index = static_cast<size_t>(to);
-    if (onTheWay[index] >= mostToOne)
+    if (onTheWay[index] >= maxToOne)
       lookAtSends();
     if (!broken[index].ok())
       return broken[index];
-    if (onTheWay[index] >= mostToOne)
+    if (onTheWay[index] >= maxToOne)
       return false;
     auto sending = std::make_unique<Message>(std::move(message));
     MPI_Request request = MPI_REQUEST_NULL;
@@ -77,7 +77,7 @@ public:
 
   Result<bool> receive(int &from, Message &message) override {
     lookAtSends();
-    while (arriving.size() < mostArriving) {
+    while (arriving.size() < maxArriving) {
       int found = 0;
       MPI_Message handle = MPI_MESSAGE_NULL;
       MPI_Status status;

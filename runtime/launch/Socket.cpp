@@ -247,12 +247,12 @@ Result<FileDescriptor> listenAt(const SocketAddress &address) {
 
 Result<FileDescriptor> listenBeside(const SocketAddress &address,
                                     const std::vector<uint16_t> &taken) {
-  constexpr int mostTries = 64;
+  constexpr int maxTries = 64;
   // Sockets that are kept meanwhile make the system give another port.
   std::vector<FileDescriptor> unwanted;
   for (;;) {
     Result<FileDescriptor> made = listenAt(address);
-    if (!made || static_cast<int>(unwanted.size()) == mostTries)
+    if (!made || static_cast<int>(unwanted.size()) == maxTries)
       return made;
     uint32_t port = SocketAddress::own(made->get()).port;
     if (std::find(taken.begin(), taken.end(), port) == taken.end())

@@ -82,7 +82,7 @@ void TcpLink::send() {
 /// False if the header makes no sense.
 bool TcpLink::beginBody() {
   if (header.kind > static_cast<uint32_t>(Kind::Farewell) ||
-      header.bytes > mostBytes)
+      header.bytes > maxBytes)
     return false;
   body = Message(header.bytes);
   bodyBytes = 0;
@@ -124,9 +124,9 @@ bool TcpLink::take(std::span<const std::byte> bytes) {
 
 void TcpLink::read() {
   constexpr size_t most = size_t(1) << 16;
-  constexpr int mostCalls = 8;
+  constexpr int maxCalls = 8;
   std::byte buffer[most];
-  for (int i = 0; i < mostCalls && !isClosed(); ++i) {
+  for (int i = 0; i < maxCalls && !isClosed(); ++i) {
     bool inBody = headerBytes == sizeof header;
     size_t room = inBody ? body.size() - bodyBytes : 0;
     bool isLarge = room >= most;

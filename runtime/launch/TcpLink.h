@@ -24,7 +24,7 @@ public:
     Farewell, ///< the sender ends, because of the text that the body is, if any
   };
   /// The most bytes of a body.
-  static constexpr uint64_t mostBytes = uint64_t(1) << 24;
+  static constexpr uint64_t maxBytes = uint64_t(1) << 24;
 
   /// A link without a connection, which counts as closed.
   TcpLink() = default;
@@ -43,7 +43,7 @@ public:
 
   /// Frames that have not left this process, or not in whole.
   size_t waiting() const { return outgoing.size(); }
-  /// Adds a frame, whose body has at most mostBytes, to those that wait.
+  /// Adds a frame, whose body has at most maxBytes, to those that wait.
   void append(Kind kind, Message body);
   /// Sends as much as goes now.
   void send();

@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Connections, beside those to ranks, from which nothing has been heard yet.
-constexpr size_t mostStrangers = 128;
+constexpr size_t maxStrangers = 128;
 
 class Meeting {
 public:
@@ -170,7 +170,7 @@ Status Meeting::step() {
     // Visitors that say nothing must not keep ranks out.
     bool isFull = socket.get() < 0 && (errno == EMFILE || errno == ENFILE);
     if (!visitors.empty() &&
-        (isFull || visitors.size() == links.size() + mostStrangers))
+        (isFull || visitors.size() == links.size() + maxStrangers))
       visitors.pop_front();
     if (socket.get() < 0)
       break;
@@ -498,7 +498,7 @@ Result<std::vector<TcpLink>> Meeting::run() {
 void allowFiles(int ranks) {
   rlimit limit{};
   constexpr rlim_t others = 256;
-  rlim_t wanted = 2 * static_cast<rlim_t>(ranks) + mostStrangers + others;
+  rlim_t wanted = 2 * static_cast<rlim_t>(ranks) + maxStrangers + others;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
     return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);

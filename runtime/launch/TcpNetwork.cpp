@@ -16,7 +16,7 @@ namespace {
 
 /// Messages that may be on their way to one rank, and that may have arrived
 /// from one without having been received.
-constexpr size_t mostToOne = 4, mostFromOne = 64;
+constexpr size_t maxToOne = 4, maxFromOne = 64;
 
 class TcpNetwork : public Network {
 public:
@@ -43,8 +43,8 @@ public:
   int ranks() const override { return static_cast<int>(links.size()); }
 
   Result<bool> send(int to, Message &message) override {
-    if (message.size() > TcpLink::mostBytes)
-      return error("expected a message of at most ", TcpLink::mostBytes,
+    if (message.size() > TcpLink::maxBytes)
+      return error("expected a message of at most ", TcpLink::maxBytes,
                    " bytes, found ", message.size());
     if (to == own) {
       toSelf.push_back(std::move(message));
@@ -52,11 +52,11 @@ public:
       return true;
     }
     TcpLink &link = linkTo(to);
-    if (link.waiting() >= mostToOne)
+    if (link.waiting() >= maxToOne)
       link.send();
     if (link.isClosed())
       return fail(to);
-    if (link.waiting() >= mostToOne)
+    if (link.waiting() >= maxToOne)
       return false;
     link.append(TcpLink::Kind::Data, std::move(message));
     message.clear();
@@ -114,7 +114,7 @@ private:
     for (int i = 0; i < count; ++i) {
       TcpLink &link = links[events[static_cast<size_t>(i)].data.u64];
       // Who sends faster than is received has to wait.
-      if (link.frames().size() < mostFromOne)
+      if (link.frames().size() < maxFromOne)
         link.read();
     }
   }

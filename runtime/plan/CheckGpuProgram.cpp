@@ -217,9 +217,9 @@ Status checkMessage(const Plan &plan, const GpuProgram &program,
 
 Status checkSegments(const Plan &plan, const GpuProgram &program, size_t launch,
                      const GpuSegments &segments) {
-  constexpr int mostSegments = 1 << 20;
-  if (segments.count < 0 || segments.count > mostSegments)
-    return error("expected 0 to ", mostSegments, " segments, found ",
+  constexpr int maxSegments = 1 << 20;
+  if (segments.count < 0 || segments.count > maxSegments)
+    return error("expected 0 to ", maxSegments, " segments, found ",
                  segments.count);
   if (segments.messages.size() != 2 * static_cast<size_t>(segments.count))
     return error("expected messages before and after each of ", segments.count,
@@ -240,9 +240,9 @@ Status checkMemory(const Plan &plan, const GpuProgram &program) {
       program.symmetricBytes > maxSymmetricBytes)
     return error("expected ", least, " to ", maxSymmetricBytes,
                  " bytes of symmetric memory, found ", program.symmetricBytes);
-  constexpr int64_t mostFlags = int64_t(1) << 24;
-  if (program.flags < plan.ranks[0].flags || program.flags > mostFlags)
-    return error("expected ", plan.ranks[0].flags, " to ", mostFlags,
+  constexpr int64_t maxFlags = int64_t(1) << 24;
+  if (program.flags < plan.ranks[0].flags || program.flags > maxFlags)
+    return error("expected ", plan.ranks[0].flags, " to ", maxFlags,
                  " flags, found ", program.flags);
   for (size_t i = 0; i < program.fills.size(); ++i)
     if (Status status = checkFill(program, program.fills[i]); !status)

@@ -66,8 +66,8 @@ size_t findTuned(const Package &package, const std::string &machine) {
   std::string path = tunedPath(package, machine);
   if (package.variants.empty() || path.empty())
     return 0;
-  constexpr int64_t mostBytes = int64_t(1) << 24;
-  std::string text = readCached(path, mostBytes).value_or("");
+  constexpr int64_t maxBytes = int64_t(1) << 24;
+  std::string text = readCached(path, maxBytes).value_or("");
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || json.value("hash", Json()) != package.hash)
     return 0;

@@ -52,8 +52,8 @@ struct MessageOptions {
   /// The most bytes that wait to be sent to one rank of a team of `ranks`
   /// ranks; fewer than queueBytes in large teams.
   int64_t queueBytesOf(int ranks) const {
-    constexpr int64_t mostInAll = int64_t(64) << 20;
-    return std::min(queueBytes, std::max(mostInAll / ranks, 2 * messageBytes));
+    constexpr int64_t maxInAll = int64_t(64) << 20;
+    return std::min(queueBytes, std::max(maxInAll / ranks, 2 * messageBytes));
   }
 };
 

@@ -15,7 +15,7 @@
 using namespace ccn;
 
 /// The most ways to run the program under one schedule.
-static constexpr size_t mostPerSchedule = 24;
+static constexpr size_t maxPerSchedule = 24;
 
 /// The names of the file's schedules for the program, or for any if it is
 /// empty.
@@ -51,7 +51,7 @@ ccn::makeVariants(const SourceFile &source, mlir::MLIRContext *context,
         context, [](mlir::Diagnostic &) { return mlir::success(); });
     std::string prefix = name.empty() ? "no schedule" : "schedule " + name;
     for (PlanVariant &plan :
-         planVariants(*module, options.program, chosen, mostPerSchedule)) {
+         planVariants(*module, options.program, chosen, maxPerSchedule)) {
       plan.name = prefix + (plan.name.empty() ? "" : ": " + plan.name);
       variants.push_back({name, std::move(plan)});
     }

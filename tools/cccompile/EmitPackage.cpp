@@ -19,8 +19,9 @@
 
 using namespace ccn;
 
-/// Whether there is a plan for each rank of the mesh, which the passes over
-/// plans have finished; if not, says so. Plans in a file may lack some.
+/// Whether there is a plan for each rank of the mesh, and the passes over plans
+/// have finished them all. Reports it if not: plans that were read from a file
+/// may lack some.
 static bool checkPlans(mlir::ModuleOp plans, llvm::StringRef program,
                        Diagnostics &diagnostics) {
   MeshOp mesh = getMesh(plans);
@@ -91,7 +92,7 @@ std::optional<std::string> ccn::chooseProgram(mlir::ModuleOp plans,
 static void warnOfMemory(const runtime::Package &package,
                          Diagnostics &diagnostics) {
   // The largest GPUs have 288 GB.
-  constexpr int64_t mostOfGpu = int64_t(1) << 40;
+  constexpr int64_t maxOfGpu = int64_t(1) << 40;
   auto ranks = static_cast<int>(package.plan.ranks.size());
   auto warn = [&](const std::string &who, const MemoryNeeds &needs,
                   const std::string &than) {
@@ -106,7 +107,7 @@ static void warnOfMemory(const runtime::Package &package,
     if (!own)
       return;
     all.add(*own);
-    if (package.gpu && own->total() > mostOfGpu)
+    if (package.gpu && own->total() > maxOfGpu)
       return warn("rank " + std::to_string(rank) + " takes", *own,
                   "than a GPU has");
   }
