@@ -106,11 +106,11 @@ struct GpuLaunch {
   std::optional<GpuProduct> product = std::nullopt;
   /// As many as the kernel gets.
   std::vector<GpuTensorMap> tensorMaps = {};
-  /// At most one: the same launch by a kernel with tensor maps, which is faster.
-  /// It runs instead if the device is of compute capability 9.0 and all maps can
-  /// be made, for which addresses are multiples of 16 bytes. It has a kernel that
-  /// neither waits nor has clusters, no workspace, no product, and none that is
-  /// preferred to it.
+  /// At most one: the same launch by a kernel with tensor maps, which is
+  /// faster. It runs instead if the device is of compute capability 9.0 and all
+  /// maps can be made, for which addresses are multiples of 16 bytes. It has a
+  /// kernel that neither waits nor has clusters, no workspace, no product, and
+  /// none that is preferred to it.
   std::vector<GpuLaunch> preferred = {};
 };
 
