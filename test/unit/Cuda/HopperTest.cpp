@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace cuda {
-#include "codegen/gpu/device/scalars.cuh"
+#include "test/unit/Codegen/DeviceScalars.h"
 } // namespace cuda
 
 using namespace ccn;
