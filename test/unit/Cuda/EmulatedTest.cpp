@@ -141,7 +141,7 @@ TEST_F(EmulatedKernels, SumBeforeTheyExchange) {
                                          "  fuse part, total, twice, y\n"
                                          "  protocol total = ll\n"
                                          "}\n",
-          "__syncthreads\\(\\);\n\\}\nexchange<", 3);
+          "__syncthreads\\(\\);\nexchange<", 3);
 }
 
 // Blocks sum up what they have made themselves, and the first adds their sums
@@ -162,7 +162,7 @@ TEST_F(EmulatedKernels, AddSumsWhereTheyMeet) {
   };
   const char *ownElements = "\\}\n *__syncthreads\\(\\);\n *\\{\n *\\{\n *L",
              *whereTheyMeet =
-                 "\n *groupBarrier\\(c, [^\n]*, 0LL, \\[&\\] \\{\n *\\{\n *L";
+                 "\n *groupBarrier\\(c, [^\n]*, epoch, \\[&\\] \\{\n *\\{\n *L";
   check(text(2, 66000), ownElements, 3, 1);
   check(text(2, 65537), whereTheyMeet, 2);
   check(text(2, 66000), whereTheyMeet, 1);
