@@ -86,8 +86,10 @@ TEST(Skeletons, MayBeAWholeKernel) {
   std::vector<const KernelSkeleton *> skeletons = {&whole};
   llvm::append_range(skeletons, allSkeletons());
   std::string text = kernelsOf(twoLaunches(), skeletons);
-  EXPECT_NE(text.find("  kernel ranks(0-1) threads(384) blocks(5) blocks_wait "
-                      "ranks_wait\n    whole\nlaunch 1"),
+  std::string kernel =
+      "  kernel ranks(0-1) threads(384) blocks(5) blocks_wait ";
+  EXPECT_NE(text.find(kernel + "ranks_wait transport(peers)\n    whole\n" +
+                      kernel + "transport(messages)\n    whole\nlaunch 1"),
             text.npos)
       << text;
   // The other launch is not its.
