@@ -71,7 +71,7 @@ TEST_P(Teams, TakeRows) {
   EXPECT_EQ(kernel.waits, isGrid);
   // Threads wait for what is used, and then before it is made of the next row.
   bool mayWait = expected.uses > 1 && !isGrid;
-  EXPECT_EQ(has(kernels, " waits_before"), mayWait || isGrid) << kernels;
+  EXPECT_EQ(has(kernels, " waits_before"), mayWait) << kernels;
   EXPECT_EQ(has(kernels, " waits_after"), mayWait && expected.rows > 1)
       << kernels;
   EXPECT_EQ(has(kernels, " own("),
