@@ -39,9 +39,8 @@ private:
   /// before.
   OpSet inChunks(const Chunking &how) const {
     OpSet left = ops;
-    llvm::erase_if(left, [&](Operation *op) {
-      return llvm::is_contained(how.whole, op);
-    });
+    llvm::erase_if(
+        left, [&](Operation *op) { return llvm::is_contained(how.whole, op); });
     return left;
   }
 

@@ -40,9 +40,9 @@ GpuExecutor::State::workspaceBytes(const GpuProgram &program) const {
     int64_t blockBytes =
         program.kernels[static_cast<size_t>(own[i].kernel)].blockBytes;
     int64_t &most = bytes[static_cast<size_t>(plan.launches[i].stream)];
-    most = std::max(
-        most, addSaturating(own[i].workspaceBytes,
-                            multiplySaturating(blockBytes, launches[i].blocks)));
+    most = std::max(most, addSaturating(own[i].workspaceBytes,
+                                        multiplySaturating(
+                                            blockBytes, launches[i].blocks)));
     if (own[i].product && usesLibrary)
       most = std::max(most, LibraryProduct::workspaceBytes);
   }

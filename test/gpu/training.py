@@ -68,7 +68,8 @@ def reference_mlp(x, w1, w2):
 
 def of_reference(function, values, weights):
     """What PyTorch computes of whole values in f64, and the gradients of the results' weighted sum."""
-    values = [value.double().requires_grad_() for value in values]
+    # Tensors of their own, also of values that are f64 already.
+    values = [value.detach().double().clone().requires_grad_() for value in values]
     results = function(*values)
     results = results if isinstance(results, tuple) else (results,)
     sum((result * weight.double()).sum() for result, weight in zip(results, weights)).backward()
