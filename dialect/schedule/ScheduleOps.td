@@ -172,6 +172,7 @@ def ScheduleRecomputeOp : Ccn_Primitive<"recompute"> {
       communicate.
     - `recompute_c2`: each value after it uses it.
     - `recompute_c3`: something else uses it too.
+    - `recompute_c4`: all that it is made of comes before the values after it.
 
     ```mlir
     %again = transform.ccn.recompute %h at %y : (!transform.any_op, !transform.any_op) -> !transform.any_op

@@ -61,6 +61,15 @@ static FailureOr<OpSet> recompute(RewriterBase &rewriter,
     if (!first || op->isBeforeInBlock(first))
       first = op;
   }
+  // recompute_c4
+  for (Operation *op : value)
+    for (Value operand : op->getOperands())
+      if (Operation *definer = operand.getDefiningOp();
+          definer && !isOfValue(definer) && !definer->isBeforeInBlock(first))
+        return refuse(emit, "recompute_c4",
+                      "expected all that the value is made of to come before "
+                      "those that use it",
+                      definer);
   rewriter.setInsertionPoint(first);
   IRMapping mapping;
   OpSet again;

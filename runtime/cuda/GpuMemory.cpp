@@ -47,7 +47,7 @@ Result<int64_t> checkDeviceMemory(const GpuDevice &device,
   Result<std::vector<Record>> all = exchange.gather(own);
   if (!all)
     return all.status();
-  int64_t spare = 0;
+  int64_t spare = INT64_MAX;
   // Report the first device that has too little.
   for (const Record &first : *all) {
     std::vector<int> ranks;
@@ -64,10 +64,12 @@ Result<int64_t> checkDeviceMemory(const GpuDevice &device,
       return error("there is not enough memory on the GPU of ", rankList(ranks),
                    ": expected ", wanted, " bytes (rank ", ranks.front(), ": ",
                    first.text, "); found ", found, ", which it has free");
-    if (isSame(first, own))
-      spare = (found - wanted) / static_cast<int64_t>(ranks.size());
+    spare =
+        std::min(spare, (found - wanted) / static_cast<int64_t>(ranks.size()));
   }
-  return spare;
+  // For what is small, and in whole pages of the driver.
+  constexpr int64_t reserve = 64 << 20;
+  return std::max<int64_t>(spare - reserve, 0);
 }
 
 } // namespace ccn::runtime

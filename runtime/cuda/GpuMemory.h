@@ -18,10 +18,10 @@ namespace ccn::runtime {
 /// The size of the records that are exchanged.
 int64_t memoryRecordBytes();
 
-/// How many bytes this rank may take beyond `needs`, which is what it is about
-/// to take. An error, the same on all ranks, if those of a device need more
-/// memory of it together than it has free. All ranks call this at the same
-/// point; the device's context is current.
+/// How many bytes each rank may take beyond `needs`, which is what it is about
+/// to take: the same on all ranks. An error, likewise, if those of a device
+/// need more memory of it together than it has free. All ranks call this at the
+/// same point; the device's context is current.
 Result<int64_t> checkDeviceMemory(const GpuDevice &device,
                                   HostExchange &exchange,
                                   const MemoryNeeds &needs);

@@ -43,18 +43,29 @@ GpuExecutor::State::workspaceBytes(const GpuProgram &program) const {
     most = std::max(most, addSaturating(own[i].workspaceBytes,
                                         multiplySaturating(
                                             blockBytes, launches[i].blocks)));
-    if (own[i].product && usesLibrary)
+    if (mayBeLibrary(own[i]))
       most = std::max(most, LibraryProduct::workspaceBytes);
   }
   return bytes;
 }
 
-/// As much as any matrix has that the library is to multiply, a multiple of
-/// 256.
+/// Whether the library may do a launch's product.
+bool GpuExecutor::State::mayBeLibrary(const GpuLaunch &launch) const {
+  if (!usesLibrary || !launch.product || launch.kernel < 0)
+    return false;
+  // The library would leave the rest of the launch to a second kernel.
+  if (!launch.product->isAll && options.products == ProductChoice::Auto &&
+      preferredKernel(launch))
+    return false;
+  auto buffer = static_cast<size_t>(launch.product->part.c.buffer);
+  return LibraryProduct::takes(plan.buffers[buffer].type);
+}
+
+/// As much as any matrix has that the library may multiply, a multiple of 256.
 int64_t GpuExecutor::State::matrixBytes(const GpuProgram &program) const {
   int64_t most = 0;
   for (const GpuLaunch &launch : program.launches[static_cast<size_t>(rank)]) {
-    if (!launch.product || launch.kernel < 0)
+    if (!mayBeLibrary(launch))
       continue;
     const MatmulPart &part = launch.product->part;
     ElementType type = plan.buffers[static_cast<size_t>(part.c.buffer)].type;
@@ -82,7 +93,7 @@ MemoryNeeds GpuExecutor::State::ownNeeds(const GpuProgram &program) const {
   // Products are tried, and what that takes given back, before the rest is
   // taken.
   MemoryNeeds tried;
-  if (int64_t bytes = usesLibrary ? matrixBytes(program) : 0)
+  if (int64_t bytes = matrixBytes(program))
     tried.add("trying products", 1,
               addSaturating(bytes, LibraryProduct::workspaceBytes));
   return tried.total() > needs.total() ? tried : needs;

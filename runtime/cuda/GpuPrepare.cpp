@@ -317,13 +317,9 @@ Status GpuExecutor::State::agreeOnLibrary(const GpuProgram &program) {
 /// bytes.
 Status GpuExecutor::State::prepareProducts(const GpuProgram &program,
                                            int64_t spare) {
-  for (size_t i = 0; i < launches.size() && usesLibrary; ++i) {
+  for (size_t i = 0; i < launches.size(); ++i) {
     const GpuLaunch &launch = program.launches[static_cast<size_t>(rank)][i];
-    if (!launch.product || launch.kernel < 0)
-      continue;
-    // The library would leave the rest of the launch to a second kernel.
-    if (!launch.product->isAll && options.products == ProductChoice::Auto &&
-        preferredKernel(launch))
+    if (!mayBeLibrary(launch))
       continue;
     const MatmulPart &part = launch.product->part;
     ElementType type = plan.buffers[static_cast<size_t>(part.c.buffer)].type;

@@ -233,6 +233,7 @@ private:
 
   // GpuNeeds.cpp.
   std::vector<int64_t> workspaceBytes(const GpuProgram &program) const;
+  bool mayBeLibrary(const GpuLaunch &launch) const;
   int64_t matrixBytes(const GpuProgram &program) const;
   MemoryNeeds ownNeeds() const;
   MemoryNeeds ownNeeds(const GpuProgram &program) const;

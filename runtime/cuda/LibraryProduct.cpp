@@ -145,6 +145,10 @@ std::optional<cudaDataType> libraryType(ElementType type) {
 
 } // namespace
 
+bool LibraryProduct::takes(ElementType type) {
+  return libraryType(type).has_value();
+}
+
 Result<std::unique_ptr<LibraryProduct>>
 LibraryProduct::create(const GpuDevice &device, const MatmulPart &part,
                        ElementType type, int64_t &spare) {

@@ -53,6 +53,9 @@ public:
   /// All matrices' addresses are multiples of this many bytes.
   static constexpr int64_t alignment = 16;
 
+  /// Whether the library accumulates products of this type as plans say.
+  static bool takes(ElementType type);
+
   /// Prepares a product of matrices of `type`; nothing if the library has none
   /// that accumulates as the plan says. What copies of matrices take, if that
   /// is at most `spare` bytes, is taken off `spare`. The device's context is

@@ -113,8 +113,12 @@ Status checkLaunch(const Plan &plan, const GpuProgram &program, int rank,
   if (launch.product)
     if (Status status = checkProduct(plan, rank, launch.product->part); !status)
       return error("its product: ", status.message());
-  if (launch.kernel < 0)
-    return Status();
+  if (launch.kernel < 0) {
+    if (launch.tensorMaps.empty())
+      return Status();
+    return error("expected no tensor maps without a kernel, found ",
+                 launch.tensorMaps.size());
+  }
   const GpuKernel &kernel = program.kernels[static_cast<size_t>(launch.kernel)];
   if (static_cast<int64_t>(launch.numbers.size()) != kernel.numbers)
     return error("expected the ", kernel.numbers, " numbers of kernel '",
@@ -135,7 +139,9 @@ Status checkPreferred(const Plan &plan, const GpuProgram &program, int rank,
                       const GpuLaunch &launch) {
   if (launch.preferred.empty())
     return Status();
-  if (launch.preferred.size() > 1 || launch.kernel < 0)
+  if (launch.kernel < 0)
+    return error("expected nothing that is preferred to no kernel");
+  if (launch.preferred.size() > 1)
     return error("expected at most one launch that is preferred to a kernel, "
                  "found ",
                  launch.preferred.size());

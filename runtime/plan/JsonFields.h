@@ -126,6 +126,10 @@ public:
   template <typename T> void read(const Json &json, T &value) {
     if (!count(1))
       return;
+    // Launches may hold launches, so that a damaged file could end the stack.
+    constexpr size_t maxDepth = 64;
+    if (!expect(way.size() < maxDepth, json, "values that are nested less"))
+      return;
     if constexpr (std::is_enum_v<T>) {
       if (auto index = oneOf(json, names<T>))
         value = static_cast<T>(*index);

@@ -130,8 +130,12 @@ void LoopWriter::writeFetch(CudaText &text) {
   }
   text << ("  };\n  template <int V, bool areAligned = true> __device__ "
            "Fetched<V> fetch(" +
-           parameters(true) + ") const {\n    Fetched<V> f;\n")
-       << loads << combined << "    return f;\n  }\n";
+           parameters(true) + ") const {\n");
+  if (loads.text.empty() && combined.empty())
+    text << "    return {};\n  }\n";
+  else
+    text << "    Fetched<V> f;\n"
+         << loads << combined << "    return f;\n  }\n";
 }
 
 /// Computes one element, of inputs and positions that are these expressions,

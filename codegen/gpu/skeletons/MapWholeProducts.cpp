@@ -247,21 +247,38 @@ bool Matcher::match() {
   plan.takesVectors = product->n % resultsAtOnce == 0;
   if (isResultNeeded() && !addCopy())
     return false;
-  std::vector<runtime::View> written;
+  llvm::SmallVector<int64_t> sizes(product->batch.begin(),
+                                   product->batch.end());
+  sizes.append({product->m, product->n});
+  // Loops see the product in the order of its elements.
+  if (launch.parts.size() > 1 &&
+      !runtime::isRowMajor(sizes, product->c.strides))
+    return false;
+  std::vector<runtime::View> read, written;
+  auto meets = [&](const runtime::LoopOperand &operand,
+                   ArrayRef<runtime::View> views) {
+    return operand.access != Access::Index &&
+           llvm::any_of(views, [&](const runtime::View &view) {
+             return places.overlap(operand.view, view);
+           });
+  };
   for (const runtime::Part &part : llvm::drop_begin(launch.parts)) {
     const auto *rows = std::get_if<runtime::RowsPart>(&part);
     if (!rows || !isElementwise(*rows) || rows->loops.size() != 1)
       return false;
     const runtime::Loop &loop = rows->loops.front();
     // Loops do not wait for each other.
-    for (const auto *list : {&loop.inputs, &loop.outputs})
-      for (const runtime::LoopOperand &operand : *list)
-        for (const runtime::View &view : written)
-          if (operand.access != Access::Index &&
-              places.overlap(operand.view, view))
-            return false;
+    for (const runtime::LoopOperand &input : loop.inputs)
+      if (meets(input, written))
+        return false;
+    for (const runtime::LoopOperand &output : loop.outputs)
+      if (meets(output, written) || meets(output, read))
+        return false;
     if (!match(loop))
       return false;
+    for (const runtime::LoopOperand &input : loop.inputs)
+      if (input.access != Access::Index)
+        read.push_back(input.view);
     for (const runtime::LoopOperand &output : loop.outputs)
       written.push_back(output.view);
   }

@@ -220,8 +220,8 @@ TEST(Rows, ComeWhileThreadsExchange) {
   expectInOrder(
       "2", {"beginCluster(c);\n", "ClusterTeam team(c, false);\n",
             "ExchangedRow<LowLatency, bf16, Kind::Sum, 2, 8, 2> exchanged(",
-            "exchanged.template send<turn.value>(", "continue;\n",
-            "f3[turn.value] = l3.", "auto f = l0.template fetch<8>(",
+            "exchanged.template send<turn.value>(", "f3[turn.value] = l3.",
+            "auto f = l0.template fetch<8>(",
             "f.v1 = exchanged.template receive<turn.value>(",
             "l0.template at<8>(r, x0, e, f);", "merge(", "f3[turn.value]);",
             "team.open();\n"});

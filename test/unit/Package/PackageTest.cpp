@@ -392,6 +392,24 @@ TEST(Package, RepetitionCannotFillTheMemory) {
   EXPECT_NE(why.find("plan.groups[0][0]: expected an integer, found a list"),
             why.npos)
       << why;
+  // Launches may hold launches.
+  json = jsonOf(encode(everything()));
+  json["gpu"]["launches"][0][0]["preferred"] = "deep";
+  Json launch = jsonOf(encode(everything()))["gpu"]["launches"][0][0];
+  launch["preferred"] = "deep";
+  std::string inner = launch.dump();
+  size_t at = inner.find(placeholder);
+  std::string begin = "[" + inner.substr(0, at),
+              end = inner.substr(at + placeholder.size()) + "]", nested = "[]";
+  for (std::string *side : {&begin, &end})
+    for (int doubled = 0; doubled < 14; ++doubled)
+      *side += *side;
+  nested = begin + nested + end;
+  text = json.dump();
+  text.replace(text.find(placeholder), placeholder.size(), nested);
+  why = whyNot(sealJson(text));
+  EXPECT_NE(why.find("expected values that are nested less"), why.npos)
+      << why.substr(0, 500);
 }
 
 TEST(Package, NamesMustBeText) {
