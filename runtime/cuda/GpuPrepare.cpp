@@ -188,9 +188,10 @@ Status GpuExecutor::State::loadKernels(const GpuProgram &program) {
                        team->sendsMessages() ? KernelTransport::Messages
                                              : KernelTransport::Peers,
                        arguments.size());
-  if (loaded)
-    kernels = *std::move(loaded);
-  return loaded.status();
+  if (!loaded)
+    return loaded.status();
+  kernels = *std::move(loaded);
+  return Status();
 }
 
 /// Finds those places, which are where the ranks' memory is.
