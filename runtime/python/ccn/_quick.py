@@ -50,11 +50,11 @@ class _Numpy:
             return None
         if expected.shape is not None and value.shape != expected.shape:
             return None
-        if not value.flags.c_contiguous:
+        if not value.flags.c_contiguous or not value.size:
             return None
         try:
             return _address_of(_byte_of(value))
-        except TypeError:
+        except (TypeError, ValueError):
             # It is read-only, where this quicker way does not go.
             return None if expected.is_written else value.__array_interface__["data"][0]
 

@@ -153,6 +153,9 @@ ran = count_quick(step)
 check_lists(lists()[1])
 check_lists(tuple(lists()[1]))
 assert ran == [True] * 2, ran
+# An empty tensor has no address, and goes the other way.
+check_lists([tensor((2, 2)), tensor((0,)), tensor((3,))])
+assert ran == [True] * 2 + [False], ran
 strided = np.ones(6, "float32")[::2]
 strided = strided if kind == "numpy" else torch.Tensor(strided)
 for name, value in ((0, tensor((7,))), (0, 1.0), (0, [tensor((6,))]), (0, [tensor((7,)), tensor((1,))]), (0, []), (1, [1.0]),

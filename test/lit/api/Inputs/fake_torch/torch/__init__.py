@@ -67,7 +67,7 @@ class Tensor:
         return self.array.shape
 
     def data_ptr(self):
-        return self.array.ctypes.data
+        return self.array.ctypes.data if self.array.size else 0
 
     def numel(self):
         return self.array.size
