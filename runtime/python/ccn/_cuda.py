@@ -8,7 +8,6 @@ import ctypes
 import functools
 import glob
 import os
-import sys
 from typing import List
 
 # Of which libccn and the compiler open those that they need; NVRTC opens its builtins.
@@ -23,10 +22,8 @@ def library_folders() -> List[str]:
 
 @functools.lru_cache(maxsize=None)
 def load() -> None:
-    """Loads them, so that they are found by their names from then on. What the linker finds by itself comes first."""
-    # It has loaded its own.
-    if "torch" in sys.modules:
-        return
+    """Loads them, so that they are found by their names from then on. What is loaded already, by PyTorch for one, and what the
+    linker finds by itself come first."""
     for folder in library_folders():
         for name in _NAMES:
             for path in sorted(glob.glob(os.path.join(glob.escape(folder), name))):
