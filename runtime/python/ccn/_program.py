@@ -59,6 +59,7 @@ class Argument:
         self.shape = tuple(info.shape[i] for i in range(info.dims))
         self.layout = layout_of(self.type_name, mesh)
         self.axes = tuple(mesh)
+        self._mesh = mesh
         self.is_replicated = bool(info.is_replicated)
         self.is_scattered = bool(info.is_scattered)
 

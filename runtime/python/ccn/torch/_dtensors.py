@@ -14,13 +14,16 @@ from ._ranks import mesh
 
 def placements_of(argument: Argument) -> Tuple[Any, ...]:
     """The placements that a DTensor of an argument or result has, one for each axis of the mesh. A ValueError if DTensors
-    have none: where it is local, or cut along one dimension by an inner axis before an outer one."""
-    return _placements(argument.name, argument.type_name, argument.layout, argument.axes)
+    have none: where it is local, or cut along one dimension by an inner axis before an outer one, or unevenly by
+    several."""
+    return _placements(argument, argument.name, argument.layout)
 
 
-def _placements(name, type_name, layout, axes):
+def _placements(argument, name, layout):
+    """Those of an argument or of its gradient, whose name and layout these are."""
     from torch.distributed.tensor import Partial, Replicate, Shard
 
+    type_name, axes = argument.type_name, argument.axes
     cuts = {}
     for axis, state in layout.items():
         if state.kind == "sliced":
@@ -28,6 +31,12 @@ def _placements(name, type_name, layout, axes):
     if any(places != sorted(places) for places in cuts.values()):
         raise ValueError(f"argument '{name}': expected a dimension that is cut by axes in the mesh's order, as DTensors "
                          f"are, found {type_name}")
+    for dim, places in cuts.items():
+        # DTensors cut what an outer axis has left, in other places than ccn unless all parts have one size.
+        sizes = [size for size in (argument._mesh[axes[place]] for place in places) if size > 1]
+        if len(sizes) > 1 and argument.shape[dim] % math.prod(sizes):
+            raise ValueError(f"argument '{name}': expected dimension {dim}, which several axes cut, to be a multiple of "
+                             f"{math.prod(sizes)}, found {type_name}")
     made = []
     for axis in axes:
         state = layout[axis]
@@ -74,7 +83,7 @@ class _OnMesh:
         layout = gradients and gradients.layout_of_result(argument.name)
         if not layout or self.placements[argument.name] is None:
             return None
-        return _placements("grad_" + argument.name, argument.type_name, layout, argument.axes)
+        return _placements(argument, "grad_" + argument.name, layout)
 
     def __call__(self, *values):
         if len(values) != len(self.parameters):

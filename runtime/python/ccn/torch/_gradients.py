@@ -57,6 +57,8 @@ class Gradients:
         found = self._named(argument.name)
         if found is not None:
             kind, place, wanted = found
+            if kind == "output":
+                self._check_is_tensor(argument, wanted)
             self._check(argument, wanted, wanted.layout)
             return kind, place
         own = argument.name[len(_PREFIX):] if argument.name.startswith(_PREFIX) else None
@@ -64,8 +66,16 @@ class Gradients:
         if place is None:
             raise ValueError(f"{self._where}: argument '{argument.name}': expected the name of an argument or result of "
                              f"'{self.forward.name}', or '{_PREFIX}' and that of a result")
+        self._check_is_tensor(argument, self._outputs[place])
         self._check(argument, self._outputs[place], self._layout_of_gradient(self._outputs[place]))
         return "gradient", place
+
+    def _check_is_tensor(self, argument, output):
+        """The operator takes scalars as numbers, but autograd has a tensor of each result and of its gradient."""
+        if argument.is_value:
+            raise ValueError(f"{self._where}: argument '{argument.name}': expected {argument.type}[1], as autograd passes a "
+                             f"tensor, found {argument.type_name}; so result '{output.name}' of '{self.forward.name}' is to "
+                             f"be {argument.type}[1]")
 
     def _match_results(self):
         results = [argument for argument in self.program.arguments if argument.kind == "result"]

@@ -93,6 +93,7 @@ def register(runner: Union[Program, Executor], name: str, backward: Optional[Uni
         a gradient has the type of what it is the gradient of, and its layout, with two exceptions: the gradient of a
         value that is partial(sum) is replicated, and grad_x of a replicated argument may be partial(sum): each rank then
         has a summand, and the caller adds them, as data parallelism does anyway,
+        a result that it takes, or whose gradient it takes, is no scalar: f32[1] stands for f32, as autograd has tensors,
         a result of floats whose gradient it does not take is one that it takes itself: it was saved for it, and is not
         differentiable.
     """

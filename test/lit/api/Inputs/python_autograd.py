@@ -146,13 +146,16 @@ def check_dtensors(team, mlp, operators, x, w1, w2):
         ccn.torch.mesh(DeviceMesh((2,), None, 0))
     layouts = ccn.compile("mesh m (dp = 2, tp = 2)\nprogram p(x: f32[4] partial(max, tp), y: f32[4, 4] sliced(1, dp) "
                           "sliced(0, tp), z: f32[8] sliced(0, dp) sliced(0, tp), u: f32[8] sliced(0, tp) sliced(0, dp),"
-                          " v: f32 local(dp)) {\n  let r = 2 * y\n  return r\n}\n")
-    assert [ccn.torch.placements_of(layouts.argument(name)) for name in "xyz"] == [
-        (Replicate(), Partial("max")), (Shard(1), Shard(0)), (Shard(0), Shard(0))]
+                          " v: f32 local(dp), w: f32[5] sliced(0, dp) sliced(0, tp), s: f32[5] sliced(0, tp)) {\n  let r = 2 * y\n  return r\n}\n")
+    assert [ccn.torch.placements_of(layouts.argument(name)) for name in "xyzs"] == [
+        (Replicate(), Partial("max")), (Shard(1), Shard(0)), (Shard(0), Shard(0)), (Replicate(), Shard(0))]
     with refused(ValueError, "argument 'u': expected a dimension that is cut by axes in the mesh's order"):
         ccn.torch.placements_of(layouts.argument("u"))
     with refused(ValueError, "argument 'v': f32 local(dp) is no DTensor, as ranks hold different values"):
         ccn.torch.placements_of(layouts.argument("v"))
+    with refused(ValueError, "argument 'w': expected dimension 0, which several axes cut, to be a multiple of 4, found f32[5] "
+                 "sliced(0, dp) sliced(0, tp)"):
+        ccn.torch.placements_of(layouts.argument("w"))
 
 
 # What the forward one is, the backward one, and what is said of that.
@@ -177,6 +180,12 @@ WRONG = [
     ("x: f32[4] partial(sum)", "let y = all_reduce(sum, x)", "y", "grad_y: f32[4]", "let grad_x = 2 * grad_y", "grad_x", None),
     ("x: f32[4] partial(max)", "let y = all_reduce(max, x)", "y", "grad_y: f32[4]", "let grad_x = 2 * grad_y", "grad_x",
      "'x' is f32[4] partial(max, dp), which has no gradient"),
+    ("x: f32[4]", "let y = sum(x, 0)", "y", "x: f32[4], grad_y: f32", "let grad_x = 0 * x + grad_y", "grad_x",
+     "argument 'grad_y': expected f32[1], as autograd passes a tensor, found f32; so result 'y' of 'forward' is to be f32[1]"),
+    ("x: f32[4]", "let y = sum(x, 0)", "y", "x: f32[4], y: f32", "let grad_x = x * y", "grad_x",
+     "argument 'y': expected f32[1], as autograd passes a tensor, found f32"),
+    ("x: f32[4]", "let y = reshape(sum(x, 0), [1])", "y", "x: f32[4], grad_y: f32[1]", "let grad_x = 0 * x + grad_y", "grad_x",
+     None),
     # Summands of the gradient of a replicated argument.
     ("x: f32[4], w: f32[2, 4] sliced(0)", "let y = x * sum(all_gather(w), 0)", "y",
      "grad_y: f32[4], w: f32[2, 4] sliced(0)", "let grad_x = sum(grad_y * w, 0)", "grad_x", None),
