@@ -51,17 +51,11 @@ std::optional<std::string> readCached(const std::string &path, int64_t most) {
 Status writeCached(const std::string &path,
                    std::initializer_list<std::string_view> parts) {
   std::error_code failure;
-  std::filesystem::path place(path);
-  std::filesystem::create_directories(place.parent_path(), failure);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(),
+                                      failure);
   if (failure)
     return error("cannot make the folder of '", path, "': ", failure.message());
-  // writeFileAtomically would follow a link and refuse a pipe.
-  std::filesystem::file_type type =
-      std::filesystem::symlink_status(place, failure).type();
-  if (type != std::filesystem::file_type::regular &&
-      type != std::filesystem::file_type::directory)
-    std::filesystem::remove(place, failure);
-  return writeFileAtomically(path, parts);
+  return replaceFileAtomically(path, parts);
 }
 
 } // namespace ccn

@@ -129,19 +129,13 @@ Result<std::string> resolveTarget(const std::string &path, mode_t &mode) {
   return std::string(real.get());
 }
 
-} // namespace
+/// The mode of a file that nothing was at the place of: what umask leaves.
+constexpr mode_t newFile = ~mode_t(0);
 
-Status writeFileAtomically(const std::string &path,
-                           std::initializer_list<std::string_view> parts) {
-  auto fail = [&](const auto &...why) {
-    return error('\'', path, "': ", why...);
-  };
-  constexpr mode_t newFile = ~mode_t(0);
-  mode_t mode = newFile;
-  Result<std::string> target = resolveTarget(path, mode);
-  if (!target)
-    return fail(target.message());
-
+/// Writes a temporary file and renames it to `target`. Errors do not name the
+/// path.
+Status writeAndRename(const std::string &target, mode_t mode,
+                      std::initializer_list<std::string_view> parts) {
   // The temporary file is in the same folder, so that it can be renamed to the
   // target. A killed process with the same id may have left a file of that
   // name.
@@ -149,7 +143,7 @@ Status writeFileAtomically(const std::string &path,
   std::string temporary;
   int file = -1;
   for (int attempt = 0; file < 0 && attempt < 100; ++attempt) {
-    temporary = *target + ".tmp-" + std::to_string(getpid()) + '-' +
+    temporary = target + ".tmp-" + std::to_string(getpid()) + '-' +
                 std::to_string(counter++);
     file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                   0666);
@@ -157,7 +151,7 @@ Status writeFileAtomically(const std::string &path,
       break;
   }
   if (file < 0)
-    return fail("cannot create '", temporary, "': ", systemError());
+    return error("cannot create '", temporary, "': ", systemError());
   bool written = true;
   for (std::string_view part : parts)
     written = written &&
@@ -168,14 +162,35 @@ Status writeFileAtomically(const std::string &path,
     written = false;
     cause = errno;
   }
-  if (written && std::rename(temporary.c_str(), target->c_str()) != 0) {
+  if (written && std::rename(temporary.c_str(), target.c_str()) != 0) {
     written = false;
     cause = errno;
   }
   if (written)
     return Status();
   unlink(temporary.c_str());
-  return fail("cannot write: ", std::strerror(cause));
+  return error("cannot write: ", std::strerror(cause));
+}
+
+/// Names the path in what went wrong.
+Status at(const std::string &path, const Status &status) {
+  return status ? status : error('\'', path, "': ", status.message());
+}
+
+} // namespace
+
+Status writeFileAtomically(const std::string &path,
+                           std::initializer_list<std::string_view> parts) {
+  mode_t mode = newFile;
+  Result<std::string> target = resolveTarget(path, mode);
+  if (!target)
+    return at(path, error(target.message()));
+  return at(path, writeAndRename(*target, mode, parts));
+}
+
+Status replaceFileAtomically(const std::string &path,
+                             std::initializer_list<std::string_view> parts) {
+  return at(path, writeAndRename(path, newFile, parts));
 }
 
 } // namespace ccn

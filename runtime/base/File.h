@@ -67,6 +67,12 @@ bool writeAll(int file, const void *data, int64_t size);
 Status writeFileAtomically(const std::string &path,
                            std::initializer_list<std::string_view> parts);
 
+/// The same, but a link, a pipe or another special file at `path` is itself
+/// replaced. Several threads and processes may do it at once: from the first
+/// one's end on, there is always a whole file.
+Status replaceFileAtomically(const std::string &path,
+                             std::initializer_list<std::string_view> parts);
+
 } // namespace ccn
 
 #endif // CCN_RUNTIME_BASE_FILE_H

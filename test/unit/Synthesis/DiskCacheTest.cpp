@@ -14,6 +14,8 @@
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <barrier>
+#include <chrono>
 #include <cstdlib>
 #include <sys/stat.h>
 #include <thread>
@@ -146,22 +148,29 @@ TEST_F(DiskCacheTest, WrongAnswersAreNoAnswers) {
 }
 
 TEST_F(DiskCacheTest, ThreadsShareIt) {
+  constexpr int writers = 4;
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
+  std::barrier together(writers);
+  for (int t = 0; t < writers; ++t)
+    threads.emplace_back([&, t] {
       DiskCache cache(folder.str().str());
       std::string answer(10'000, 'x');
+      // New questions, as the first to keep one finds nothing in its place. The
+      // others come a little later, each time by a little more.
       for (int i = 0; i < 100; ++i) {
-        cache.keep("same", answer);
-        std::optional<std::string> found = cache.find("same");
+        std::string same = "same " + std::to_string(i);
+        together.arrive_and_wait();
+        std::this_thread::sleep_for(std::chrono::microseconds(t * i));
+        cache.keep(same, answer);
+        std::optional<std::string> found = cache.find(same);
         wrong += !found || *found != answer;
       }
     });
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(files().size(), 1u);
+  EXPECT_EQ(files().size(), 100u);
 }
 
 TEST_F(DiskCacheTest, NoFolder) {
