@@ -175,17 +175,19 @@ void Emitter::addTableKernel() {
 /// The device files that the skeletons of a transport's kernels require.
 DeviceFiles filesOf(const KernelPlans &plans, KernelTransport transport) {
   DeviceFiles files(transport);
+  auto require = [&](const KernelPlan &kernel) {
+    for (const PartPlan &part : kernel.parts)
+      part.plan->skeleton.require(*part.plan, files);
+  };
   for (size_t rank = 0; rank < plans.kernels.size(); ++rank)
     for (size_t launch = 0; launch < plans.kernels[rank].size(); ++launch) {
       const KernelPlan *messages = plans.messageKernels[rank][launch].get();
       const KernelPlan &kernel = files.areForMessages() && messages
                                      ? *messages
                                      : plans.kernels[rank][launch];
-      for (const PartPlan &part : kernel.parts)
-        part.plan->skeleton.require(*part.plan, files);
+      require(kernel);
       if (kernel.preferred)
-        for (const PartPlan &part : kernel.preferred->parts)
-          part.plan->skeleton.require(*part.plan, files);
+        require(*kernel.preferred);
     }
   if (hasLists(*plans.plan))
     files.add({"pieces.cuh"});

@@ -53,6 +53,11 @@ struct PreparedGpuLaunch {
   std::vector<GpuTensorMap> tensors;
   std::vector<CcnTensorMap> tensorMaps;
   std::vector<void *> tensorAddresses;
+  void setTensors(const std::vector<GpuTensorMap> &given) {
+    tensors = given;
+    tensorMaps.resize(given.size());
+    tensorAddresses.resize(given.size());
+  }
   /// What runs instead if addresses are aligned for its tensors' maps; null if
   /// there is no such kernel on this device.
   std::unique_ptr<PreparedGpuLaunch> preferred;

@@ -113,9 +113,7 @@ Status GpuExecutor::State::prepareTensorMaps(const Plan &whole,
       return error("launch '", launchNames[i],
                    "' needs tensor maps, and the driver of CUDA is too old: it "
                    "lacks cuTensorMapEncodeTiled");
-    launches[i].tensors = launch.tensorMaps;
-    launches[i].tensorMaps.resize(launch.tensorMaps.size());
-    launches[i].tensorAddresses.resize(launch.tensorMaps.size());
+    launches[i].setTensors(launch.tensorMaps);
   }
   preparePreferred(program);
   return Status();
@@ -150,9 +148,7 @@ void GpuExecutor::State::preparePreferred(const GpuProgram &program) {
     own->context = launches[i].context;
     own->context.clusterBits = 0;
     own->numbers = other.numbers;
-    own->tensors = other.tensorMaps;
-    own->tensorMaps.resize(other.tensorMaps.size());
-    own->tensorAddresses.resize(other.tensorMaps.size());
+    own->setTensors(other.tensorMaps);
     launches[i].preferred = std::move(own);
   }
 }

@@ -9,7 +9,6 @@ tests of GPUs in `tests`, and the example's application.
 """
 
 import argparse
-import concurrent.futures
 import importlib.util
 import json
 import math
@@ -19,6 +18,8 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+
+import packing
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -304,21 +305,11 @@ def main():
 
 
 def pack(folder, packages, options):
-    def compile_one(case):
-        command = [f"{options.bin}/cccompile", case["file"], *case["options"], "--emit", "package", "--target",
-                   "sm_90a", "--cpu", "x86-64-v3", "-o", f"{packages}/{case['name']}.ccnpkg"]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CCN_VERIFY": "0"})
-        return case, done
-
-    packed, failed = [], 0
     wanted = [case for case in cases(packages) if re.search(options.only, case["name"])]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for case, done in pool.map(compile_one, wanted):
-            if done.returncode:
-                failed += 1
-                print(f"{case['name']}: {done.stderr.strip().splitlines()[0]}")
-            else:
-                packed.append({key: value for key, value in case.items() if key != "file"})
+    compiled = packing.compile_all(wanted, lambda case: packing.compile_file(
+        options.bin, case["file"], f"{packages}/{case['name']}.ccnpkg", case["options"]))
+    failed = len(wanted) - len(compiled)
+    packed = [{key: value for key, value in case.items() if key != "file"} for case in compiled]
     if options.random:
         found, wrong = write_random(packages, options)
         packed += found
@@ -330,21 +321,14 @@ def pack(folder, packages, options):
         for case in packed:
             archive.add(f"{packages}/{case['name']}.ccnpkg", f"{case['name']}.ccnpkg")
     shutil.copy(f"{options.bin}/ccrun", folder)
-    for script in ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "training.py", "prepare.py", "replays.py", "killed.py",
-                   "device.py", "shared.py"):
-        shutil.copy(f"{HERE}/{script}", folder)
-    shutil.copy(f"{ROOT}/test/bench/calls.py", folder)
     built = os.path.dirname(os.path.abspath(options.bin))
-    shutil.copytree(f"{built}/lib/python", f"{folder}/python", dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(f"{built}/lib/libccn.so.0.1", folder)
+    scripts = ("run.py", "table.py", "peer_lamb.py", "bound.py", "operators.py", "training.py", "prepare.py", "replays.py", "killed.py",
+               "device.py", "shared.py")
+    packing.carry(built, folder, *(f"{HERE}/{script}" for script in scripts), f"{ROOT}/test/bench/calls.py")
     os.makedirs(f"{folder}/tests", exist_ok=True)
     for test in ("CcnGpuRunTests", "CcnApiGpuTests"):
         shutil.copy(f"{options.bin}/{test}", f"{folder}/tests")
     example = pack_example(built, folder)
-    for library in re.findall(r"=> (\S*/libmd\S*)", subprocess.run(["ldd", f"{options.bin}/ccrun"], capture_output=True,
-                                                                   text=True, check=True).stdout):
-        shutil.copy(library, folder)
     print(f"{len(packed)} packages, {failed} failed" + ("" if example else ", and the example's application too"))
     return 1 if failed or not example else 0
 

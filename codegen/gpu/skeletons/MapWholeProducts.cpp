@@ -285,13 +285,17 @@ bool Matcher::match() {
   return !plan.loops.empty();
 }
 
+int64_t tilesOf(const WarpTile &tile, const WholeProductPlan &plan) {
+  return llvm::divideCeilSigned(plan.part.m, tile.m) *
+         llvm::divideCeilSigned(plan.part.n, tile.n) * plan.batches;
+}
+
 /// How long all tiles take, in the time that a multiprocessor takes for an
 /// element of a tile.
 int64_t timeOf(const WarpTile &tile, const WholeProductPlan &plan,
                int64_t multiprocessors) {
-  int64_t tiles = llvm::divideCeilSigned(plan.part.m, tile.m) *
-                  llvm::divideCeilSigned(plan.part.n, tile.n) * plan.batches;
-  return llvm::divideCeilSigned(tiles, multiprocessors) * tile.m * tile.n;
+  return llvm::divideCeilSigned(tilesOf(tile, plan), multiprocessors) * tile.m *
+         tile.n;
 }
 
 /// A box of lines of 128 bytes.
@@ -362,7 +366,7 @@ static WarpTile chooseTile(const WholeProductPlan &plan,
   consider(high, 2);
   if (areLong)
     consider(inTurns, 2);
-  if (timeOf(inTurns, plan, multiprocessors) == inTurns.m * inTurns.n) {
+  if (tilesOf(inTurns, plan) <= multiprocessors) {
     consider(half, 3);
     consider(quarter, 4);
   }
@@ -376,8 +380,7 @@ void codegen::mapWholeProduct(LaunchMapper &launch, WholeProductPlan &plan) {
   kernel.properties.threads = plan.tile.threads();
   launch.needShared(plan.tile.sharedBytes(plan.type));
   // As many blocks as the device has multiprocessors take tiles in turns.
-  launch.needBlocks(timeOf(plan.tile, plan, /*multiprocessors=*/1) /
-                    (plan.tile.m * plan.tile.n));
+  launch.needBlocks(tilesOf(plan.tile, plan));
   kernel.takesRegisters = true;
   kernel.launch.tensorMaps = {mapOf(plan.a, plan.tile.m, plan),
                               mapOf(plan.b, plan.tile.n, plan)};

@@ -10,12 +10,10 @@ of torch.compile, and the ratio to the faster of the two.
 """
 
 import argparse
-import concurrent.futures
 import json
 import os
 import re
-import subprocess
-import tempfile
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
@@ -84,29 +82,23 @@ def wanted(options):
 
 
 def pack(options):
+    sys.path.insert(0, f"{ROOT}/test/gpu")
+    import packing
+
     def compile_one(operation):
-        name, arguments, text, _ = operation
-        program = f"mesh m (d = 1)\nprogram f({arguments}) {{\n  let out = {text}\n  return out\n}}\n"
+        program = f"mesh m (d = 1)\nprogram f({operation['arguments']}) {{\n  let out = {operation['text']}\n  return out\n}}\n"
         # In one kernel, if it is more than one operation.
         for schedule in ("schedule default for f {\n  fuse out\n}\n", ""):
-            with tempfile.NamedTemporaryFile("w", suffix=".ccn") as file:
-                file.write(program + schedule)
-                file.flush()
-                done = subprocess.run([f"{options.bin}/cccompile", file.name, "--emit", "package", "--target", "sm_90a",
-                                       "--cpu", "x86-64-v3", "-o", f"{options.folder}/{name}.ccnpkg"],
-                                      capture_output=True, text=True)
+            done = packing.compile_text(options.bin, program + schedule, f"{options.folder}/{operation['name']}.ccnpkg")
             if "(fuse_c1)" not in done.stderr:
                 break
-        return name, done
+        return done
 
     os.makedirs(options.folder, exist_ok=True)
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, done in pool.map(compile_one, wanted(options)):
-            if done.returncode:
-                failed += 1
-                print(f"{name}: {done.stderr.strip()}")
-    return failed
+    operations = [{"name": name, "arguments": arguments, "text": text} for name, arguments, text, _ in wanted(options)]
+    compiled = packing.compile_all(operations, compile_one)
+    packing.carry(os.path.dirname(os.path.abspath(options.bin)), options.folder, os.path.abspath(__file__))
+    return len(operations) - len(compiled)
 
 
 def run(options):

@@ -18,10 +18,7 @@ import glob
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -114,31 +111,16 @@ def wanted(options):
 
 
 def pack(options):
+    sys.path.insert(0, f"{ROOT}/test/gpu")
+    import packing
+
     os.makedirs(options.folder, exist_ok=True)
-
-    def compile_one(product):
-        with tempfile.NamedTemporaryFile("w", suffix=".ccn") as file:
-            file.write(product.text())
-            file.flush()
-            command = [f"{options.bin}/cccompile", file.name, "--emit", "package", "--target", "sm_90a", "--cpu", "x86-64-v3",
-                       "-o", f"{options.folder}/{product.name}.ccnpkg"]
-            return product, subprocess.run(command, capture_output=True, text=True)
-
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for product, done in pool.map(compile_one, wanted(options)):
-            if done.returncode:
-                failed += 1
-                print(f"{product.name}: {done.stderr.strip()}")
-    built = os.path.dirname(os.path.abspath(options.bin))
-    shutil.copytree(f"{built}/lib/python", f"{options.folder}/python", dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(f"{built}/lib/libccn.so.0.1", options.folder)
-    needed = subprocess.run(["ldd", f"{built}/lib/libccn.so.0.1"], capture_output=True, text=True, check=True).stdout
-    for library in re.findall(r"=> (\S*/libmd\S*)", needed):
-        shutil.copy(library, options.folder)
-    shutil.copy(os.path.abspath(__file__), options.folder)
-    print(f"{len(wanted(options)) - failed} packages, {failed} failed")
+    made = {product.name: product for product in wanted(options)}
+    compiled = packing.compile_all([{"name": name} for name in made], lambda one: packing.compile_text(
+        options.bin, made[one["name"]].text(), f"{options.folder}/{one['name']}.ccnpkg"))
+    packing.carry(os.path.dirname(os.path.abspath(options.bin)), options.folder, os.path.abspath(__file__))
+    failed = len(made) - len(compiled)
+    print(f"{len(compiled)} packages, {failed} failed")
     return 1 if failed else 0
 
 

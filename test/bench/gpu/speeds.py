@@ -125,7 +125,7 @@ def page(collectives, operations):
               "    python3 test/bench/gpu/operations.py pack packed-operations", "",
               "On a machine with GPUs, PyTorch and both folders (PEERS is a script that times others, as [run.py](../../gpu/run.py) says):", "",
               "    python3 packed/run.py packed --bench . --gpus 2 --peers PEERS",
-              "    PYTHONPATH=packed/python CCN_LIBRARY=packed/libccn.so.0.1 python3 operations.py run packed-operations --json operations.json", "",
+              "    PYTHONPATH=packed/python CCN_LIBRARY=packed/libccn.so.0.1 python3 packed-operations/operations.py run packed-operations --json operations.json", "",
               "And then this page:", "",
               "    python3 test/bench/gpu/speeds.py --collectives table-r2.json --operations operations.json --machine '...' --date ... "
               "--commit ...", ""]

@@ -5,10 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Verify/Retype.h"
-#include "lib/Verify/Values.h"
+#include "test/unit/Cuda/ComparedTeam.h"
 #include "test/unit/Cuda/CompiledPlan.h"
-#include "test/unit/Cuda/CudaTeam.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 #include "test/unit/Plan/PlanUtil.h"
 
@@ -36,20 +34,10 @@ void check(const std::string &text, int blocks, int64_t loops, int64_t shared,
            const std::string &schedule = "",
            verify::ValueSet values = verify::ValueSet::Ties) {
   SCOPED_TRACE(text + std::to_string(blocks) + " blocks");
-  PlanCompiler compiler;
-  verify::Variant variant = {.phase = Phase::Plan};
-  if (!schedule.empty())
-    variant.schedule = schedule;
-  std::string messages;
-  auto scheduled = compiler.compileTo(Phase::Schedule, text, variant, messages);
-  ASSERT_TRUE(scheduled) << messages;
-  auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
-  ASSERT_TRUE(plans) << messages;
-  ProgramOp program = verify::onlyProgram(*scheduled);
-  auto team = CudaTeam::create(*plans, program.getSymName(), blocks);
-  ASSERT_TRUE(team) << team.message();
-  std::string kernels =
-      (*team)->source().substr((*team)->source().find("\nusing A_"));
+  ComparedTeam compared;
+  ASSERT_TRUE(compared.create(text, schedule, blocks));
+  std::string source = compared.team().source(),
+              kernels = source.substr(source.find("\nusing A_"));
   EXPECT_EQ(countOf(kernels, "const i64 tiles = ") -
                 countOf(kernels, ", shares = sharesOfTiles("),
             loops)
@@ -59,15 +47,8 @@ void check(const std::string &text, int blocks, int64_t loops, int64_t shared,
   // each other's.
   for (uint64_t seed : {1, 2, 3}) {
     if (seed == 3)
-      ASSERT_TRUE((*team)->sendMessages().ok());
-    auto inputs =
-        verify::drawInputs(program, values, verify::Integers::Any, seed);
-    ASSERT_TRUE(mlir::succeeded(inputs));
-    auto expected = interp::run(program, program.getMesh(), *inputs, {});
-    ASSERT_TRUE(mlir::succeeded(expected));
-    auto found = (*team)->run(*inputs);
-    ASSERT_TRUE(found) << found.message();
-    ASSERT_TRUE(haveSameBits(*expected, *found)) << "run " << seed;
+      ASSERT_TRUE(compared.team().sendMessages().ok());
+    ASSERT_TRUE(compared.run(seed, values));
   }
 }
 

@@ -13,20 +13,34 @@
 
 namespace ccn::test {
 
+/// The plans of a text's one program, which must be right; else null, after a
+/// failure of the test.
+inline mlir::OwningOpRef<mlir::ModuleOp>
+plansOf(PlanCompiler &compiler, const std::string &text,
+        const verify::Variant &variant) {
+  std::string messages;
+  auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
+  if (!plans)
+    ADD_FAILURE() << messages;
+  return plans;
+}
+
+/// A module's one plan, and the bodies of its loops, which go to `library`.
+inline runtime::Plan onlyPlan(mlir::ModuleOp plans,
+                              codegen::LoopLibrary &library) {
+  auto first = *plans.getOps<plan::PlanOp>().begin();
+  return codegen::exportPlan(plans, first.getName(), library);
+}
+
 /// A text's one program for GPUs, which must be right.
 inline runtime::GpuProgram emitFor(PlanCompiler &compiler,
                                    const std::string &text,
                                    const verify::Variant &variant = {}) {
-  std::string messages;
-  mlir::OwningOpRef<mlir::ModuleOp> plans =
-      compiler.compileTo(Phase::Plan, text, variant, messages);
-  if (!plans) {
-    ADD_FAILURE() << messages;
+  auto plans = plansOf(compiler, text, variant);
+  if (!plans)
     return {};
-  }
   codegen::LoopLibrary library;
-  auto first = *plans->getOps<plan::PlanOp>().begin();
-  runtime::Plan plan = codegen::exportPlan(*plans, first.getName(), library);
+  runtime::Plan plan = onlyPlan(*plans, library);
   llvm::Expected<runtime::GpuProgram> program = codegen::emitCuda(
       plan, library.kernels, Target::anyGpu(), Machine::of(Target::anyGpu()));
   if (!program) {

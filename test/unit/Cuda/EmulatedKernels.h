@@ -8,10 +8,8 @@
 #ifndef CCN_TEST_UNIT_CUDA_EMULATEDKERNELS_H
 #define CCN_TEST_UNIT_CUDA_EMULATEDKERNELS_H
 
-#include "lib/Verify/Retype.h"
-#include "lib/Verify/Values.h"
+#include "test/unit/Cuda/ComparedTeam.h"
 #include "test/unit/Cuda/CompiledPlan.h"
-#include "test/unit/Cuda/CudaTeam.h"
 #include "test/unit/Cuda/PlanBuilder.h"
 #include "test/unit/Plan/PlanUtil.h"
 
@@ -66,34 +64,18 @@ protected:
   static void check(const std::string &text, const std::string &waits,
                     int blocks, std::optional<int> lateRank = std::nullopt,
                     int clusterBits = 0) {
-    PlanCompiler compiler;
-    verify::Variant variant = {.phase = Phase::Plan, .schedule = "fused"};
-    std::string messages;
-    auto scheduled =
-        compiler.compileTo(Phase::Schedule, text, variant, messages);
-    ASSERT_TRUE(scheduled) << messages;
-    auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
-    ASSERT_TRUE(plans) << messages;
-    ProgramOp program = verify::onlyProgram(*scheduled);
-    auto team =
-        CudaTeam::create(*plans, program.getSymName(), blocks, clusterBits);
-    ASSERT_TRUE(team) << team.message();
-    std::string lines = unindented((*team)->source());
-    EXPECT_TRUE(std::regex_search(lines, std::regex(waits)))
-        << (*team)->source().substr((*team)->source().find("\nusing A_"));
+    ComparedTeam compared;
+    ASSERT_TRUE(compared.create(text, "fused", blocks, clusterBits));
+    CudaTeam &team = compared.team();
+    std::string source = team.source();
+    EXPECT_TRUE(std::regex_search(unindented(source), std::regex(waits)))
+        << source.substr(source.find("\nusing A_"));
     for (uint64_t seed : {1, 2, 3, 4, 5}) {
       if (seed == 5)
-        ASSERT_TRUE((*team)->sendMessages().ok());
-      auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
-                                       verify::Integers::Any, seed);
-      ASSERT_TRUE(mlir::succeeded(inputs));
-      auto expected = interp::run(program, program.getMesh(), *inputs, {});
-      ASSERT_TRUE(mlir::succeeded(expected));
-      auto found = (*team)->run(*inputs);
-      ASSERT_TRUE(found) << found.message();
-      ASSERT_TRUE(haveSameBits(*expected, *found)) << "run " << seed;
+        ASSERT_TRUE(team.sendMessages().ok());
+      ASSERT_TRUE(compared.run(seed));
       if (lateRank)
-        (*team)->makeLate(*lateRank);
+        team.makeLate(*lateRank);
     }
   }
 };

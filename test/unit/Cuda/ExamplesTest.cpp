@@ -71,11 +71,13 @@ void check(const GpuProgram &program, const std::string &schedule,
                 static_cast<long long>(found->sharedBytes),
                 static_cast<long long>(kernel.sharedBytes),
                 kernel.waits ? ", waits" : "");
-    // CUDA's compiler sometimes spills one register over a loop that does not
-    // need it, though others are free: the epoch, which is used once after it.
-    constexpr int64_t oneRegister = 4;
-    EXPECT_LE(found->spillStores, oneRegister) << kernel.name;
-    EXPECT_LE(found->spillLoads, oneRegister) << kernel.name;
+    // Where CUDA's compiler makes three blocks fit a multiprocessor, which the
+    // kernel does not ask for, it may spill one register for that.
+    bool fitsThree =
+        3 * found->registers * kernel.threads <= registersOfMultiprocessor;
+    int64_t mostSpilled = fitsThree ? 4 : 0;
+    EXPECT_LE(found->spillStores, mostSpilled) << kernel.name;
+    EXPECT_LE(found->spillLoads, mostSpilled) << kernel.name;
     // Those with tensor maps run on sm_90a only.
     if (kernel.tensorMaps == 0 || architecture.name == "sm_90a")
       EXPECT_LE(found->sharedBytes + kernel.sharedBytes,

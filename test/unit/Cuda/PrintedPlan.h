@@ -10,8 +10,7 @@
 
 #include "codegen/gpu/map/MapKernels.h"
 #include "codegen/gpu/skeletons/Skeletons.h"
-#include "codegen/plan/ExportPlan.h"
-#include "test/unit/Plan/PlanUtil.h"
+#include "test/unit/Cuda/CompiledPlan.h"
 
 #include <regex>
 #include <sstream>
@@ -52,8 +51,7 @@ inline std::string printedKernels(const runtime::Plan &plan,
 /// The kernels of a module's one plan.
 inline std::string printedKernels(mlir::ModuleOp plans) {
   codegen::LoopLibrary library;
-  auto first = *plans.getOps<plan::PlanOp>().begin();
-  runtime::Plan plan = codegen::exportPlan(plans, first.getName(), library);
+  runtime::Plan plan = onlyPlan(plans, library);
   return printedKernels(plan, library);
 }
 
@@ -61,14 +59,8 @@ inline std::string printedKernels(mlir::ModuleOp plans) {
 inline std::string printedKernels(PlanCompiler &compiler,
                                   const std::string &text,
                                   const verify::Variant &variant = {}) {
-  std::string messages;
-  mlir::OwningOpRef<mlir::ModuleOp> plans =
-      compiler.compileTo(Phase::Plan, text, variant, messages);
-  if (!plans) {
-    ADD_FAILURE() << messages;
-    return "";
-  }
-  return printedKernels(*plans);
+  auto plans = plansOf(compiler, text, variant);
+  return plans ? printedKernels(*plans) : "";
 }
 
 /// Of all that a pattern matches in a text, its first group.

@@ -8,9 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Verify/Retype.h"
-#include "lib/Verify/Values.h"
-#include "test/unit/Cuda/CudaTeam.h"
+#include "test/unit/Cuda/ComparedTeam.h"
 #include "test/unit/Cuda/PrintedPlan.h"
 #include "test/unit/Plan/PlanUtil.h"
 
@@ -24,33 +22,14 @@ namespace {
 /// Runs a program of one rank, with so many blocks for the rows of a kernel,
 /// and returns the teams of its kernels.
 std::set<std::string> run(const std::string &text, int blocks) {
-  PlanCompiler compiler;
-  verify::Variant variant = {.phase = Phase::Plan, .schedule = "fused"};
-  std::string messages;
-  auto scheduled = compiler.compileTo(Phase::Schedule, text, variant, messages);
-  auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
-  if (!scheduled || !plans) {
-    ADD_FAILURE() << messages << text;
+  ComparedTeam compared;
+  if (testing::AssertionResult made = compared.create(text, "fused", blocks);
+      !made) {
+    ADD_FAILURE() << made.message();
     return {};
   }
-  ProgramOp program = verify::onlyProgram(*scheduled);
-  auto team = CudaTeam::create(*plans, program.getSymName(), blocks);
-  if (!team) {
-    ADD_FAILURE() << team.message();
-    return {};
-  }
-  auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
-                                   verify::Integers::Any, /*seed=*/1);
-  EXPECT_TRUE(mlir::succeeded(inputs));
-  auto expected = interp::run(program, program.getMesh(), *inputs, {});
-  EXPECT_TRUE(mlir::succeeded(expected));
-  auto found = (*team)->run(*inputs);
-  if (found)
-    EXPECT_TRUE(haveSameBits(*expected, *found)) << text;
-  else
-    ADD_FAILURE() << found.message();
-
-  std::vector<std::string> teams = teamsIn(printedKernels(*plans));
+  EXPECT_TRUE(compared.run(/*seed=*/1)) << text;
+  std::vector<std::string> teams = teamsIn(printedKernels(compared.plans()));
   return std::set<std::string>(teams.begin(), teams.end());
 }
 

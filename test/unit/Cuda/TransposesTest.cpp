@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Verify/Retype.h"
-#include "lib/Verify/Values.h"
-#include "test/unit/Cuda/CudaTeam.h"
+#include "test/unit/Cuda/ComparedTeam.h"
 #include "test/unit/Cuda/PrintedPlan.h"
 
 namespace ccn::test {
@@ -34,28 +32,11 @@ protected:
 private:
   static void checkInto(std::vector<std::string> &tiles,
                         const std::string &text, const std::string &schedule) {
-    PlanCompiler compiler;
-    verify::Variant variant = {.phase = Phase::Plan, .schedule = schedule};
-    std::string messages;
-    auto scheduled =
-        compiler.compileTo(Phase::Schedule, text, variant, messages);
-    ASSERT_TRUE(scheduled) << messages << text;
-    auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
-    ASSERT_TRUE(plans) << messages << text;
-    ProgramOp program = verify::onlyProgram(*scheduled);
-    auto team = CudaTeam::create(*plans, program.getSymName(), 3);
-    ASSERT_TRUE(team) << team.message() << text;
-    tiles = tilesOf(*plans);
-    for (uint64_t seed : {1, 2}) {
-      auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
-                                       verify::Integers::Any, seed);
-      ASSERT_TRUE(mlir::succeeded(inputs));
-      auto expected = interp::run(program, program.getMesh(), *inputs, {});
-      ASSERT_TRUE(mlir::succeeded(expected));
-      auto found = (*team)->run(*inputs);
-      ASSERT_TRUE(found) << found.message();
-      ASSERT_TRUE(haveSameBits(*expected, *found)) << text;
-    }
+    ComparedTeam compared;
+    ASSERT_TRUE(compared.create(text, schedule, 3));
+    tiles = tilesOf(compared.plans());
+    for (uint64_t seed : {1, 2})
+      ASSERT_TRUE(compared.run(seed)) << text;
   }
 };
 

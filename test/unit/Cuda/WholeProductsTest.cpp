@@ -146,28 +146,11 @@ TEST(EmulatedWholeProducts, HaveTheSameBits) {
         Product{"f8e4m3", 130, 80, 2064, "a", "transpose(b)", "cast(p, f32)",
                 ""}}) {
     SCOPED_TRACE(testing::PrintToString(p));
-    PlanCompiler compiler;
-    verify::Variant variant = {.phase = Phase::Plan, .schedule = "s"};
-    std::string messages, text = textOf(p);
-    auto scheduled =
-        compiler.compileTo(Phase::Schedule, text, variant, messages);
-    ASSERT_TRUE(scheduled) << messages;
-    auto plans = compiler.compileTo(Phase::Plan, text, variant, messages);
-    ASSERT_TRUE(plans) << messages;
-    ProgramOp program = verify::onlyProgram(*scheduled);
-    auto team = CudaTeam::create(*plans, program.getSymName(), 2);
-    ASSERT_TRUE(team) << team.message();
-    ASSERT_EQ((*team)->prefer(), 1);
-    for (uint64_t seed : {1, 2, 3, 4}) {
-      auto inputs = verify::drawInputs(program, verify::ValueSet::Ties,
-                                       verify::Integers::Any, seed);
-      ASSERT_TRUE(mlir::succeeded(inputs));
-      auto expected = interp::run(program, program.getMesh(), *inputs, {});
-      ASSERT_TRUE(mlir::succeeded(expected));
-      auto found = (*team)->run(*inputs);
-      ASSERT_TRUE(found) << found.message();
-      ASSERT_TRUE(haveSameBits(*expected, *found)) << "run " << seed;
-    }
+    ComparedTeam compared;
+    ASSERT_TRUE(compared.create(textOf(p), "s", 2));
+    ASSERT_EQ(compared.team().prefer(), 1);
+    for (uint64_t seed : {1, 2, 3, 4})
+      ASSERT_TRUE(compared.run(seed));
   }
 }
 
