@@ -70,6 +70,8 @@ class _Scatter(torch.autograd.Function):
 def _counts(rows, group):
     """How many rows each rank has."""
     rank, size = rank_and_size(group)
+    if size == 1:
+        return [rows.shape[0]]
     counts = torch.zeros(size, dtype=torch.int64, device=rows.device)
     counts[rank] = rows.shape[0]
     return _all_reduce(counts, group).tolist()
@@ -82,8 +84,8 @@ class _Module(torch.nn.Module):
         super().__init__()
         self.group = group
         self.rank, self.size = rank_and_size(group)
-        # By the number of tokens; and that, by the shape of x on this rank.
-        self._pairs, self._operators, self._tokens = {}, {}, {}
+        # By the number of tokens.
+        self._pairs, self._operators = {}, {}
 
     @property
     def programs(self) -> List[Program]:
@@ -96,14 +98,6 @@ class _Module(torch.nn.Module):
             self._pairs[tokens] = (
                 program_for(compile, text, program=name, schedule=schedule, **options),
                 program_for(compile, text, program=name + "_backward", schedule=None, **options))
-            self._tokens[self._pairs[tokens][0].argument("x").part(self.rank).shape] = tokens
-
-    def _tokens_of(self, x):
-        """For how many tokens this is the rank's part; None for numbers without a program."""
-        for shape, tokens in self._tokens.items():
-            if tuple(x.shape) == shape:
-                return tokens
-        return None
 
     def _operator(self, tokens):
         """The operator for so many tokens, which is registered when it is first needed, after join."""
@@ -128,6 +122,11 @@ class TensorParallelMLP(_Module):
     Before its first call, ccn.torch.join(module, ...) makes the ranks' team. x and the result have the shape [own tokens,
     hidden]. w1 is [hidden, own columns], w2 is [own columns, hidden]; load_whole() sets them from whole matrices. For
     other numbers of tokens, and on GPUs older than sm_80, PyTorch's operations compute the same.
+
+    module(x, tokens=...) says how many tokens all ranks have together in this call, the same on all. Without it the ranks
+    add up their numbers before they choose a program, since own tokens do not tell: of 7 tokens as of 8, the first of two
+    ranks has 4. That takes a collective of torch.distributed, for which a GPU's stream is waited for, and which
+    torch.compile and CUDA graphs do not take.
     """
 
     def __init__(self, hidden: int, ffn: int, tokens: Union[int, Sequence[int]], group: Any = None, *,
@@ -153,11 +152,24 @@ class TensorParallelMLP(_Module):
         self.w1.copy_(w1[:, self._columns])
         self.w2.copy_(w2[self._columns])
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        tokens = self._tokens_of(x)
-        if tokens is not None:
+    def _parts(self, tokens):
+        """How many of so many tokens each rank has in a program."""
+        width = math.ceil(tokens / self.size)
+        return [min(width, max(0, tokens - width * rank)) for rank in range(self.size)]
+
+    def forward(self, x: torch.Tensor, tokens: Optional[int] = None) -> torch.Tensor:
+        # Ranks choose alike, as each decides by what all know.
+        counts = _counts(x, self.group) if tokens is None else self._parts(tokens)
+        if counts[self.rank] != x.shape[0]:
+            raise ValueError(f"expected x to have {counts[self.rank]} tokens on rank {self.rank} of {self.size}, of {tokens} "
+                             f"together, found {x.shape[0]}")
+        tokens = sum(counts)
+        if tokens in self._pairs and counts == self._parts(tokens) and len(x.shape) == 2:
             return self._operator(tokens)(x.contiguous(), self.w1, self.w2)[0]
-        counts = _counts(x, self.group)
+        return self._compute(x, counts)
+
+    def _compute(self, x, counts):
+        """The same by PyTorch's operations."""
         rows = _Gather.apply(x, counts, self.group)
         part = torch.nn.functional.gelu(rows @ self.w1) @ self.w2
         return _Scatter.apply(part, counts, self.group)
@@ -189,8 +201,8 @@ class AllReduceRMSNorm(_Module):
                       {"H": hidden}, target_of(device), schedule)
 
     def forward(self, x: torch.Tensor, residual: torch.Tensor) -> Any:
-        tokens = self._tokens_of(x)
-        if tokens is not None:
-            return self._operator(tokens)(x.contiguous(), residual.contiguous(), self.weight)
+        # All ranks have all tokens.
+        if len(x.shape) == 2 and x.shape[0] in self._pairs:
+            return self._operator(x.shape[0])(x.contiguous(), residual.contiguous(), self.weight)
         stream = residual + _Sum.apply(x, self.group)
         return torch.nn.functional.rms_norm(stream, (stream.shape[-1],), self.weight, self.eps), stream

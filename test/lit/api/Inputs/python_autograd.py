@@ -239,6 +239,28 @@ def adam(parameters, gradients, steps, lr, betas, eps, decay, max_norm, is_lamb)
     return parameters, norms
 
 
+def check_choice(mlp, rank, size):
+    """Where there is no program for all ranks' tokens, no rank runs one, although its own number has one."""
+    chosen = []
+    mlp._compute = lambda x, counts: chosen.append(counts)
+    for tokens in (T - 1, T + 1, 2 * T - 1):
+        width = -(-tokens // size)
+        counts = [min(width, max(0, tokens - width * other)) for other in range(size)]
+        x = torch.zeros(counts[rank], H, dtype=torch.float64)
+        mlp(x)
+        mlp(x, tokens=tokens)
+        assert chosen[-2:] == [counts] * 2, (chosen, counts)
+    if size > 1:
+        # As many as there is a program for, but cut otherwise.
+        counts = [T - size + 1] + [1] * (size - 1)
+        mlp(torch.zeros(counts[rank], H, dtype=torch.float64))
+        assert counts == mlp._parts(T) or chosen[-1] == counts, (chosen, counts)
+    own = mlp._parts(T)[rank]
+    with refused(ValueError, f"expected x to have {own} tokens on rank {rank} of {size}, of {T} together, found {own + 1}"):
+        mlp(torch.zeros(own + 1, H, dtype=torch.float64), tokens=T)
+    del mlp._compute
+
+
 def check_ranks():
     """A process of a group: join, modules and the optimizer."""
     rank, size = int(os.environ["FAKE_RANK"]), int(os.environ["FAKE_SIZE"])
@@ -269,8 +291,10 @@ def check_ranks():
     for tokens, module in ((T, mlp), (2 * T, mlp), (T, twin)):
         whole = np.resize(x, (tokens, H))
         forward = module.programs[0 if tokens == T else 2]
-        y = module(part(forward, "x", rank, whole))
-        close(y, part(forward, "y", rank, gelu_mlp(whole, w1, w2)).array)
+        for named in ({}, {"tokens": tokens}):
+            y = module(part(forward, "x", rank, whole), **named)
+            close(y, part(forward, "y", rank, gelu_mlp(whole, w1, w2)).array)
+    check_choice(mlp, rank, size)
     residual = rng.standard_normal((T, H))
     for found, want in zip(norm(torch.Tensor(x / size, torch.float64), torch.Tensor(residual, torch.float64)),
                            rms_norm(x, residual, np.ones(H), 1e-3)):

@@ -90,6 +90,15 @@ class Tensor:
     def __getitem__(self, index):
         return Tensor(self.array[index], self.dtype)
 
+    def __setitem__(self, index, value):
+        self.array[index] = value
+
+    def detach(self):
+        return self
+
+    def clone(self, memory_format=None):
+        return Tensor(self.array.copy(), self.dtype)
+
     def is_neg(self):
         return False
 
@@ -114,8 +123,8 @@ def ones(*shape, dtype=float32, device=None):
 
 
 class _Module:
-    def __call__(self, *values):
-        return self.forward(*values)
+    def __call__(self, *values, **named):
+        return self.forward(*values, **named)
 
 
 def _parameter(tensor):
