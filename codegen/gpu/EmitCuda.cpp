@@ -77,8 +77,8 @@ void KernelWriter::writeWait(Wait wait) {
 }
 
 llvm::Error KernelWriter::writePart(const PartPlan &own) {
-  if (own.finishesBefore)
-    out.finish();
+  if (own.doesDeferredBefore)
+    out.writeDeferred();
   if (own.opensCluster) {
     enter(std::nullopt);
     kernel.body << "openCluster(c);\n";
@@ -118,8 +118,8 @@ llvm::Expected<CudaKernel> KernelWriter::write() {
   for (const PartPlan &part : plan.parts)
     if (llvm::Error error = writePart(part))
       return std::move(error);
-  if (plan.finishesAfter)
-    out.finish();
+  if (plan.doesDeferredAfter)
+    out.writeDeferred();
   enter(std::nullopt);
   addFrame();
   return std::move(kernel);

@@ -402,7 +402,7 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
     addFirstProduct(*kernel.launch.product);
   for (size_t i = kernel.launch.product ? 1 : 0; i < kernel.parts.size(); ++i) {
     const PartPlan &each = kernel.parts[i];
-    if (each.finishesBefore || each.wait == Wait::Grid)
+    if (each.doesDeferredBefore || each.wait == Wait::Grid)
       wait(gridUs());
     if (each.wait == Wait::Cluster || each.opensCluster)
       wait(rates.clusterUs);
@@ -410,7 +410,7 @@ void LaunchSteps::addKernel(const KernelPlan &kernel) {
       wait(rates.blockUs);
     addParts(each.parts, i == 0 || i + 1 == kernel.parts.size());
   }
-  if (kernel.finishesAfter)
+  if (kernel.doesDeferredAfter)
     wait(gridUs());
 }
 

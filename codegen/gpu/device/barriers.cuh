@@ -18,11 +18,12 @@ __device__ inline void gridBarrier(const CcnContext &c) {
   __syncthreads();
 }
 
-/// Lets all blocks wait for the others, and for `last()`, which all threads of
-/// the first do when all have come. `flags` and `epoch` are what a fault says.
-template <class Last>
+/// Lets all blocks wait for the others, and for `deferred()`, which all threads
+/// of the first do when all have come. `flags` and `epoch` are what a fault
+/// says.
+template <class Deferred>
 __device__ inline void gatherBlocks(const CcnContext &c, u32 flags, u32 epoch,
-                                    const Last &last) {
+                                    const Deferred &deferred) {
   __syncthreads();
   if (blockIdx.x != 0) {
     if (threadIdx.x == 0) {
@@ -44,7 +45,7 @@ __device__ inline void gatherBlocks(const CcnContext &c, u32 flags, u32 epoch,
     __threadfence_system();
   }
   __syncthreads();
-  last();
+  deferred();
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
@@ -52,12 +53,13 @@ __device__ inline void gatherBlocks(const CcnContext &c, u32 flags, u32 epoch,
   }
 }
 
-/// Waits for the other blocks; before they go on, the first does `last()`.
-template <class Last>
-__device__ inline void gridBarrier(const CcnContext &c, const Last &last) {
+/// Waits for the other blocks; before they go on, the first does `deferred()`.
+template <class Deferred>
+__device__ inline void gridBarrier(const CcnContext &c,
+                                   const Deferred &deferred) {
   if (gridDim.x > 1)
-    return gatherBlocks(c, 0, 0, last);
+    return gatherBlocks(c, 0, 0, deferred);
   __syncthreads();
-  last();
+  deferred();
   __syncthreads();
 }

@@ -10,17 +10,17 @@ __device__ inline void groupBarrier(const CcnContext &c,
   gatherBlocks(c, flags, u32(epoch),
                [&] { meet(c, group, flags, 0, u32(epoch)); });
 }
-/// Before ranks meet the first block of each does `last()`.
-template <int count, class Last>
+/// Before ranks meet the first block of each does `deferred()`.
+template <int count, class Deferred>
 __device__ inline void groupBarrier(const CcnContext &c,
                                     const Group<count> &group, u32 flags,
-                                    u64 epoch, const Last &last) {
+                                    u64 epoch, const Deferred &deferred) {
   if (gridDim.x == 1) {
-    gridBarrier(c, last);
+    gridBarrier(c, deferred);
     return edgeBarrier(c, group, flags, epoch);
   }
   gatherBlocks(c, flags, u32(epoch), [&] {
-    last();
+    deferred();
     __syncthreads();
     meet(c, group, flags, 0, u32(epoch));
   });

@@ -87,21 +87,21 @@ struct CudaPart {
   int signals = 0;
   /// What the first block has to do when all blocks have come to the next
   /// barrier, before any goes on.
-  CudaText last = {};
+  CudaText deferred = {};
 
   bool isByMessages() const { return kernel.plan->isByMessages(); }
 
   /// Lets the blocks wait for each other.
   void gridBarrier() {
-    if (last.text.empty())
+    if (deferred.text.empty())
       kernel.body << "gridBarrier(c);\n";
     else
-      kernel.body << "gridBarrier(c, [&] {\n" << last << "});\n";
-    last = {};
+      kernel.body << "gridBarrier(c, [&] {\n" << deferred << "});\n";
+    deferred = {};
   }
-  /// Does what is left for a barrier.
-  void finish() {
-    if (!last.text.empty())
+  /// Writes a barrier if work is deferred to one.
+  void writeDeferred() {
+    if (!deferred.text.empty())
       gridBarrier();
   }
 };

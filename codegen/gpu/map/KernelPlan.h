@@ -34,7 +34,7 @@ struct PartPlan {
   llvm::ArrayRef<runtime::Part> parts;
   std::unique_ptr<SkeletonPlan> plan = {};
   /// Whether deferred work (LaunchMapper.h) is done before.
-  bool finishesBefore = false;
+  bool doesDeferredBefore = false;
   /// Whether the blocks of a cluster first wait until all of them have begun.
   bool opensCluster = false;
   /// The segment in which the part waits and is executed, if the launch has
@@ -90,7 +90,7 @@ struct KernelPlan {
   bool opensClusters = false;
   std::vector<PartPlan> parts;
   /// Whether deferred work remains at the end.
-  bool finishesAfter = false;
+  bool doesDeferredAfter = false;
   /// The same launch by a skeleton that needs tensor maps, if one takes it
   /// (runtime::GpuLaunch::preferred).
   std::unique_ptr<KernelPlan> preferred = {};

@@ -42,7 +42,7 @@ void LaunchMapper::begin() {
 }
 
 void LaunchMapper::end() {
-  kernel.finishesAfter = finish();
+  kernel.doesDeferredAfter = doDeferred();
   for (const Part &part : parts)
     forEachAccess(part, kernel.places.plan.groups,
                   [&](const PartAccess<const View> &access) {
@@ -70,19 +70,19 @@ LaunchMapper::mapInner(size_t part, BlockShare own) {
 }
 
 /// Whether deferred work must be done before a part.
-bool LaunchMapper::mustFinish(const Part &part, Wait wait,
-                              size_t number) const {
-  bool readsLast = false;
+bool LaunchMapper::mustDoDeferred(const Part &part, Wait wait,
+                                  size_t number) const {
+  bool readsDeferred = false;
   forEachAccess(part, kernel.places.plan.groups,
                 [&](const PartAccess<const View> &access) {
-                  for (const View &view : lastWrites)
-                    readsLast |= kernel.places.overlap(access.view, view);
+                  for (const View &view : deferredWrites)
+                    readsDeferred |= kernel.places.overlap(access.view, view);
                 });
   // A barrier between other parts is one of all blocks, so it does the work.
   if (isBarrier(part) && !facts.barriers.isAtEdge(barrier))
     return false;
   return isFlagPart(part) || std::holds_alternative<ExchangePart>(part) ||
-         (readsLast && wait != Wait::Grid) ||
+         (readsDeferred && wait != Wait::Grid) ||
          (hasSegments() && within != facts.cut.segmentOf(rank, number));
 }
 
@@ -93,7 +93,8 @@ void LaunchMapper::mapWaits(PartPlan &own, size_t number) {
   bool isExchange = std::holds_alternative<ExchangePart>(part);
   if (!isBarrier(part))
     own.wait = facts.barriers.before(number, parts.size());
-  own.finishesBefore = mustFinish(part, own.wait, number) && finish();
+  own.doesDeferredBefore =
+      mustDoDeferred(part, own.wait, number) && doDeferred();
   // An earlier part may have opened the clusters already.
   own.opensCluster =
       kernel.properties.clusters && !kernel.opensClusters &&
@@ -130,7 +131,7 @@ llvm::Expected<size_t> LaunchMapper::mapPart(size_t number) {
   PartPlan own{llvm::ArrayRef(parts).slice(number, count)};
   if (count > 1) {
     share = {};
-    own.finishesBefore = finish();
+    own.doesDeferredBefore = doDeferred();
     enter(std::nullopt);
   } else {
     mapWaits(own, number);
@@ -140,8 +141,8 @@ llvm::Expected<size_t> LaunchMapper::mapPart(size_t number) {
   if (!plan)
     return plan.takeError();
   own.plan = std::move(*plan);
-  if (isLeft && count == 1)
-    lastSegment = facts.cut.segmentOf(rank, number);
+  if (hasDeferred && count == 1)
+    deferredSegment = facts.cut.segmentOf(rank, number);
   for (const Part &part : own.parts)
     exchange += std::holds_alternative<ExchangePart>(part);
   kernel.parts.push_back(std::move(own));

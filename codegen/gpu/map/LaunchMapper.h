@@ -69,14 +69,14 @@ public:
     most = std::max(most, bytes);
   }
   /// Records that deferred work is done.
-  void endLast() {
-    isLeft = false;
-    lastWrites.clear();
+  void endDeferred() {
+    hasDeferred = false;
+    deferredWrites.clear();
   }
   /// Records a barrier of all blocks, which also does deferred work.
   void gridBarrier() {
     kernel.properties.waits = true;
-    endLast();
+    endDeferred();
   }
   /// Records that ranks wait for each other.
   void meetRanks() { kernel.meetsRanks = kernel.properties.waits = true; }
@@ -93,10 +93,10 @@ public:
   const std::vector<runtime::Part> &parts;
   int rank;
   /// Whether work is deferred to the next barrier, and what that work writes.
-  bool isLeft = false;
-  std::vector<runtime::View> lastWrites = {};
+  bool hasDeferred = false;
+  std::vector<runtime::View> deferredWrites = {};
   /// The segment of the deferred work.
-  int lastSegment = 0;
+  int deferredSegment = 0;
   /// How many parts need so few registers that two blocks fit a multiprocessor.
   size_t partsOfFewRegisters = 0;
   /// How the part that is being mapped is divided among blocks.
@@ -110,18 +110,19 @@ private:
   void begin();
   void end();
   /// Adds a barrier if work is deferred; returns whether there was any.
-  bool finish() {
-    bool wasLeft = isLeft;
-    if (wasLeft)
+  bool doDeferred() {
+    bool hadDeferred = hasDeferred;
+    if (hadDeferred)
       gridBarrier();
-    return wasLeft;
+    return hadDeferred;
   }
   void enter(std::optional<int> segment) {
     if (hasSegments())
       within = segment;
   }
   std::pair<const KernelSkeleton *, size_t> findSkeleton(size_t part) const;
-  bool mustFinish(const runtime::Part &part, Wait wait, size_t number) const;
+  bool mustDoDeferred(const runtime::Part &part, Wait wait,
+                      size_t number) const;
   void mapWaits(PartPlan &own, size_t part);
   llvm::Expected<size_t> mapPart(size_t part);
 

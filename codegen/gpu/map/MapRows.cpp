@@ -195,10 +195,10 @@ void RowsMapper::mapFewSums(RowLoopPlan &loop, const runtime::Loop &sums) {
     return;
   }
   // Deferred to the next barrier, so that no additional barrier is needed.
-  loop.isLeft = true;
-  loop.isLeftAfterOthers = std::exchange(launch.isLeft, true);
+  loop.isDeferred = true;
+  loop.isDeferredAfterOthers = std::exchange(launch.hasDeferred, true);
   for (const LoopOperand &output : sums.outputs)
-    launch.lastWrites.push_back(output.view);
+    launch.deferredWrites.push_back(output.view);
 }
 
 /// All blocks work together on each loop, one loop after the other.

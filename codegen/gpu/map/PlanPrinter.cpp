@@ -78,7 +78,7 @@ void codegen::printRows(llvm::raw_ostream &os, const RowsPlan &plan,
     printWord(os, "fetched_before", of.isFetchedBefore);
     printWord(os, "many_sums", of.shared == RowLoopPlan::ManySums);
     printWord(os, "few_sums", of.shared == RowLoopPlan::FewSums);
-    printWord(os, "left_for_barrier", of.isLeft);
+    printWord(os, "deferred", of.isDeferred);
     os << '\n';
   }
 }
@@ -98,7 +98,7 @@ void codegen::printPart(llvm::raw_ostream &os, const PartPlan &part,
     printPrefetch(os, prefetch, depth);
   static const char *const waits[] = {"", "wait(block) ", "wait(cluster) ",
                                       "wait(grid) "};
-  os.indent(2 * depth) << (part.finishesBefore ? "finish " : "")
+  os.indent(2 * depth) << (part.doesDeferredBefore ? "do_deferred " : "")
                        << (part.opensCluster ? "open_cluster " : "")
                        << waits[static_cast<size_t>(part.wait)];
   if (part.segment)
@@ -127,8 +127,8 @@ void codegen::printKernel(llvm::raw_ostream &os, const KernelPlan &kernel) {
   os << '\n';
   for (const PartPlan &part : kernel.parts)
     printPart(os, part, 2);
-  if (kernel.finishesAfter)
-    os << "    finish\n";
+  if (kernel.doesDeferredAfter)
+    os << "    do_deferred\n";
 }
 
 std::string codegen::rangesOf(llvm::ArrayRef<size_t> numbers) {

@@ -41,8 +41,8 @@ struct RowLoopPlan {
   enum Shared { Elements, ManySums, FewSums } shared = Elements;
   int64_t partials = 0;
   /// The partial sums of a single row are added by the first block as deferred
-  /// work (LaunchMapper.h); isLeftAfterOthers: after other deferred work.
-  bool isLeft = false, isLeftAfterOthers = false;
+  /// work (LaunchMapper.h); isDeferredAfterOthers: after other deferred work.
+  bool isDeferred = false, isDeferredAfterOthers = false;
 };
 
 struct RowsPlan {

@@ -208,18 +208,18 @@ void RowsWriter::writeFewSums(const RowLoopPlan &of, const LoopWriter &loop,
         << place
         << (")[b]);\nmerge(team, sums);\nif (threadIdx.x == 0)\n  " +
             finishSums(loop));
-  if (!of.isLeft) {
+  if (!of.isDeferred) {
     part.gridBarrier();
     text << countedLoop("r", "blockIdx.x", count, "gridDim.x", whole);
     return;
   }
-  if (of.isLeftAfterOthers)
-    part.last << "__syncthreads();\n";
-  part.last << "{\n"
-            << loop.construct(scratchBase(), "nullptr")
-            << (teamType({Team::Block, threadsPerBlock}) +
-                " team;\nconst i64 r = 0;\n")
-            << whole << "}\n";
+  if (of.isDeferredAfterOthers)
+    part.deferred << "__syncthreads();\n";
+  part.deferred << "{\n"
+                << loop.construct(scratchBase(), "nullptr")
+                << (teamType({Team::Block, threadsPerBlock}) +
+                    " team;\nconst i64 r = 0;\n")
+                << whole << "}\n";
 }
 
 void RowsWriter::writeGrid() {

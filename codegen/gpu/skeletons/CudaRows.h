@@ -15,7 +15,7 @@
 namespace ccn::codegen {
 
 /// The plan of the skeletons that execute loops over rows.
-struct PartOfRows : SkeletonPlan {
+struct RowsPartPlan : SkeletonPlan {
   using SkeletonPlan::SkeletonPlan;
 
   std::unique_ptr<RowsPlan> rows;

@@ -64,7 +64,7 @@ public:
     launch.meetRanks();
     // The blocks of a cluster wait for each other only later, in the rows.
     launch.kernel.opensClusters = true;
-    auto plan = std::make_unique<PartOfRows>(*this);
+    auto plan = std::make_unique<RowsPartPlan>(*this);
     const LaunchFacts &facts = launch.facts;
     RowExchange exchange{
         &std::get<ExchangePart>(launch.parts[part]),
@@ -75,13 +75,13 @@ public:
     return plan;
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
-    requireOfRows(*static_cast<const PartOfRows &>(any).rows, files);
+    requireOfRows(*static_cast<const RowsPartPlan &>(any).rows, files);
     files.add({"exchange_packets.cuh", files.areForMessages()
                                            ? "exchange_messages.cuh"
                                            : "exchange.cuh"});
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
-    const RowsPlan &rows = *static_cast<const PartOfRows &>(any).rows;
+    const RowsPlan &rows = *static_cast<const RowsPartPlan &>(any).rows;
     if (!part.isByMessages())
       return emitRows(part, rows);
     CudaText &text = part.kernel.body;
@@ -96,8 +96,8 @@ public:
   void print(llvm::raw_ostream &os, const SkeletonPlan &any,
              unsigned depth) const override {
     os << "exchange of the rows that follow\n";
-    printRows(os.indent(2 * depth), *static_cast<const PartOfRows &>(any).rows,
-              depth);
+    printRows(os.indent(2 * depth),
+              *static_cast<const RowsPartPlan &>(any).rows, depth);
   }
 };
 

@@ -21,15 +21,15 @@ struct FlagPlan : SkeletonPlan {
   /// For a barrier: whether all blocks of all ranks synchronize in it, and, for
   /// messages, the segment of the work that is deferred to it.
   bool isMeeting = false;
-  int lastSegment = 0;
+  int deferredSegment = 0;
 };
 
 /// Between messages nothing waits for other ranks.
 void emitForMessages(CudaPart &out, const FlagPlan &plan) {
-  if (out.last.text.empty())
+  if (out.deferred.text.empty())
     return;
   out.kernel.body << "if (c.segment == "
-                  << static_cast<int64_t>(plan.lastSegment) << ") {\n";
+                  << static_cast<int64_t>(plan.deferredSegment) << ") {\n";
   out.gridBarrier();
   out.kernel.body << "}\n";
 }
@@ -40,9 +40,9 @@ void emitBarrier(CudaPart &out, const FlagPlan &plan,
   text << (plan.isMeeting ? "groupBarrier(c, " : "edgeBarrier(c, ")
        << out.places.group(barrier.group) << ", u32(" << barrier.flags
        << "), epoch";
-  if (!out.last.text.empty())
-    text << ", [&] {\n" << out.last << "}";
-  out.last = {};
+  if (!out.deferred.text.empty())
+    text << ", [&] {\n" << out.deferred << "}";
+  out.deferred = {};
   text << ");\n";
 }
 
@@ -57,8 +57,8 @@ public:
     plan->part = &launch.parts[part];
     if (isBarrier(*plan->part)) {
       plan->isMeeting = !launch.facts.barriers.isAtEdge(launch.barrier++);
-      plan->lastSegment = launch.lastSegment;
-      launch.endLast();
+      plan->deferredSegment = launch.deferredSegment;
+      launch.endDeferred();
     }
     launch.signals += std::holds_alternative<SignalPart>(*plan->part);
     if (launch.signals > CCN_MAX_SIGNALS)

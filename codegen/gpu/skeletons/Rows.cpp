@@ -19,7 +19,7 @@ public:
   }
   llvm::Expected<std::unique_ptr<SkeletonPlan>>
   map(LaunchMapper &launch, size_t part) const override {
-    auto plan = std::make_unique<PartOfRows>(*this);
+    auto plan = std::make_unique<RowsPartPlan>(*this);
     const Part &any = launch.parts[part];
     if (const auto *rows = std::get_if<RowsPart>(&any))
       plan->rows = mapRows(launch, *rows, launch.share);
@@ -28,14 +28,14 @@ public:
     return plan;
   }
   void require(const SkeletonPlan &any, DeviceFiles &files) const override {
-    requireOfRows(*static_cast<const PartOfRows &>(any).rows, files);
+    requireOfRows(*static_cast<const RowsPartPlan &>(any).rows, files);
   }
   llvm::Error emit(CudaPart &part, const SkeletonPlan &any) const override {
-    return emitRows(part, *static_cast<const PartOfRows &>(any).rows);
+    return emitRows(part, *static_cast<const RowsPartPlan &>(any).rows);
   }
   void print(llvm::raw_ostream &os, const SkeletonPlan &any,
              unsigned depth) const override {
-    printRows(os, *static_cast<const PartOfRows &>(any).rows, depth);
+    printRows(os, *static_cast<const RowsPartPlan &>(any).rows, depth);
   }
 };
 
