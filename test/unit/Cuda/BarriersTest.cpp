@@ -8,20 +8,14 @@
 
 #include "codegen/gpu/map/LaunchBarriers.h"
 #include "test/unit/Cuda/PlanBuilder.h"
+#include "test/unit/Cuda/PrintedPlan.h"
 #include "gtest/gtest.h"
-
-#include <regex>
 
 using namespace ccn;
 using namespace ccn::runtime;
 using namespace ccn::test;
 
 namespace {
-
-/// The kernel of a rank's first launch.
-size_t kernelOf(const GpuProgram &program, size_t rank) {
-  return static_cast<size_t>(program.launches.at(rank).at(0).kernel);
-}
 
 /// One rank with two copies.
 std::string between(CopyPart first, CopyPart second) {
@@ -31,10 +25,9 @@ std::string between(CopyPart first, CopyPart second) {
   plan.privateBuffer({100});
   plan.add(0, std::move(first));
   plan.add(0, std::move(second));
-  GpuProgram program = emit(plan.plan);
-  std::string barriers = barriersOf(bodyOf(program));
+  std::string kernel = printedKernel(plan.plan), barriers = barriersOf(kernel);
   // Without a barrier there may be any number of blocks.
-  EXPECT_EQ(program.kernels.at(0).waits, !barriers.empty());
+  EXPECT_EQ(has(kernel, " blocks_wait"), !barriers.empty()) << kernel;
   return barriers;
 }
 
@@ -69,7 +62,7 @@ TEST(Barriers, BuffersThatOverlapInMemoryMeet) {
   plan.plan.ranks[0].buffers[static_cast<size_t>(c)].offset = 0;
   plan.add(0, copy(10, view(a), view(b)));
   plan.add(0, copy(10, view(b, 50), view(c)));
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "grid");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan)), "grid");
 }
 
 TEST(Barriers, OneBarrierServesAllPartsBefore) {
@@ -79,7 +72,7 @@ TEST(Barriers, OneBarrierServesAllPartsBefore) {
   plan.add(0, copy(10, view(0), view(1)));
   plan.add(0, copy(10, view(1), view(2)));
   plan.add(0, copy(10, view(1), view(3)));
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "grid");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan)), "grid");
 }
 
 TEST(Barriers, ReductionsOfNothingWrite) {
@@ -132,10 +125,9 @@ TEST(Barriers, ABarrierOfRanksIsOneOfBlocks) {
   plan.barrier();
   for (int rank : {0, 1})
     plan.add(rank, copy(10, view(place, 10, 1 - rank), view(out)));
-  GpuProgram program = emit(plan.plan);
-  ASSERT_EQ(program.kernels.size(), 1u);
-  EXPECT_EQ(barriersOf(bodyOf(program)), "group");
-  EXPECT_TRUE(program.kernels[0].waits);
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(barriersOf(printedKernel(plan.plan, rank)), "group") << rank;
+  EXPECT_TRUE(has(printedKernel(plan.plan), " blocks_wait"));
 }
 
 TEST(Barriers, AtTheEdgesBlocksMeetOnlyTheirLike) {
@@ -149,9 +141,10 @@ TEST(Barriers, AtTheEdgesBlocksMeetOnlyTheirLike) {
   for (int rank : {0, 1})
     plan.add(rank, copy(10, view(place, 10, 1 - rank), view(place)));
   plan.barrier();
-  GpuProgram program = emit(plan.plan);
-  ASSERT_EQ(program.kernels.size(), 1u);
-  EXPECT_EQ(barriersOf(bodyOf(program)), "edge edge group edge");
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(barriersOf(printedKernel(plan.plan, rank)),
+              "edge edge group edge")
+        << rank;
 }
 
 TEST(Barriers, ARankWithoutPartsAgreesOnEdges) {
@@ -163,11 +156,8 @@ TEST(Barriers, ARankWithoutPartsAgreesOnEdges) {
   plan.barrier();
   plan.add(0, copy(9, view(place, 11, 1), view(place)));
   plan.barrier();
-  GpuProgram program = emit(plan.plan);
-  ASSERT_EQ(program.kernels.size(), 2u);
   for (size_t rank : {0, 1})
-    EXPECT_EQ(barriersOf(bodyOf(program, kernelOf(program, rank))),
-              "edge group edge")
+    EXPECT_EQ(barriersOf(printedKernel(plan.plan, rank)), "edge group edge")
         << "rank " << rank;
 }
 
@@ -181,10 +171,8 @@ TEST(Barriers, WhatIsLastOnOneRankAndFirstOnAnotherIsNoEdge) {
   plan.barrier();
   plan.add(1, copy(10, view(place, 10, 0), view(place)));
   plan.barrier();
-  GpuProgram program = emit(plan.plan);
   for (size_t rank : {0, 1, 2})
-    EXPECT_EQ(barriersOf(bodyOf(program, kernelOf(program, rank))),
-              "group edge")
+    EXPECT_EQ(barriersOf(printedKernel(plan.plan, rank)), "group edge")
         << "rank " << rank;
 }
 
@@ -197,9 +185,8 @@ TEST(Barriers, WhatOneRankNeedsAllDo) {
     plan.add(rank, copy(10, view(a), view(b)));
     plan.add(rank, copy(10, view(b, 50 * rank), view(c)));
   }
-  GpuProgram program = emit(plan.plan);
-  ASSERT_EQ(program.kernels.size(), 1u);
-  EXPECT_EQ(barriersOf(bodyOf(program)), "grid");
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(barriersOf(printedKernel(plan.plan, rank)), "grid") << rank;
 }
 
 TEST(Barriers, OwnMemoryIsNotTheOthers) {
@@ -211,7 +198,7 @@ TEST(Barriers, OwnMemoryIsNotTheOthers) {
     plan.add(rank, copy(10, view(in), view(place, 10, 1 - rank)));
     plan.add(rank, copy(10, view(place, 10), view(kept)));
   }
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan)), "");
 }
 
 TEST(Barriers, SignalsNeedAllBlocksAndOnlyAsManyAsAKernelTakes) {
@@ -221,11 +208,9 @@ TEST(Barriers, SignalsNeedAllBlocksAndOnlyAsManyAsAKernelTakes) {
     plan.add(0, SignalPart{1, flag});
   for (int64_t flag = 0; flag < most; ++flag)
     plan.add(1, AwaitPart{0, flag});
-  GpuProgram program = emit(plan.plan);
-  std::string first = bodyOf(program, kernelOf(program, 0));
-  EXPECT_NE(first.find("signal(c, 0, int("), std::string::npos) << first;
-  EXPECT_NE(first.find("signal(c, 63, int("), std::string::npos) << first;
-  EXPECT_TRUE(program.kernels.at(kernelOf(program, 1)).waits);
+  std::string first = printedKernel(plan.plan);
+  EXPECT_EQ(findAll(first, "(signal)\n").size(), size_t(most)) << first;
+  EXPECT_TRUE(has(printedKernel(plan.plan, 1), " blocks_wait"));
   plan.add(0, SignalPart{1, most});
   EXPECT_EQ(errorOf(plan.plan),
             "launch 'launch' has more signals than a kernel takes");
@@ -255,24 +240,16 @@ public:
     }
   }
 
-  /// The arguments of the exchange's template, and its `share`.
+  std::string printed() { return printedKernel(plan.plan); }
+  /// "ll packets(1024) ...", or whatever else the exchange is printed as.
   std::string exchange() {
-    std::string body = bodyOf(emit(plan.plan));
-    std::smatch found;
-    std::regex_search(
-        body, found,
-        std::regex("exchange<(\\w+, \\d+), .*?, int\\(.*?\\)\\}, \\d+LL, "
-                   "\\d+LL, (\\d+)LL, "));
-    return found.empty() ? body : found[1].str() + " " + found[2].str();
+    auto found = findAll(printed(), "\n *exchange (.*)");
+    return found.empty() ? printed() : found[0];
   }
-  /// What there is between the exchange and the rows.
-  std::string barriers() {
-    std::string body = bodyOf(emit(plan.plan));
-    std::smatch found;
-    std::regex_search(body, found,
-                      std::regex("epoch\\);\n(?:openCluster\\(c\\);\n)?"
-                                 "(.*)\n\\{\n"));
-    return found.empty() ? body : found[1].str();
+  /// What the rows wait for after the exchange: "block", "cluster" or "grid".
+  std::string waits() {
+    auto found = findAll(printed(), "wait\\((\\w+)\\) ");
+    return found.size() == 1 ? found[0] : printed();
   }
   int64_t blocks() { return emit(plan.plan).launches[0][0].blocks; }
   bool hasClusters() { return emit(plan.plan).kernels.at(0).clusters; }
@@ -281,9 +258,8 @@ public:
   int scaled;
 };
 
-constexpr const char *ofBlock = "__syncthreads();",
-                     *ofCluster = "clusterBarrier(c);",
-                     *ofGrid = "gridBarrier(c);";
+constexpr const char *ofBlock = "block", *ofCluster = "cluster",
+                     *ofGrid = "grid";
 
 } // namespace
 
@@ -291,47 +267,47 @@ TEST(ExchangedRows, EachBlockExchangesItsRows) {
   // A row is that of a block, of a warp or of 4 threads: 1, 16 and 128 of a
   // block.
   ExchangeAndRows longRows(40, 2048, Exchange::LL);
-  EXPECT_EQ(longRows.barriers(), ofBlock);
-  EXPECT_EQ(longRows.exchange(), "LowLatency, 2 1024");
+  EXPECT_EQ(longRows.waits(), ofBlock);
+  EXPECT_EQ(longRows.exchange(), "ll packets(40960) of_block(1024) batch(2)");
   EXPECT_EQ(longRows.blocks(), 40);
   ExchangeAndRows rows(40, 256, Exchange::Lamport);
-  EXPECT_EQ(rows.barriers(), ofBlock);
-  EXPECT_EQ(rows.exchange(), "Lamport, 2 1024");
+  EXPECT_EQ(rows.waits(), ofBlock);
+  EXPECT_EQ(rows.exchange(), "lamport packets(2560) of_block(1024) batch(2)");
   EXPECT_EQ(rows.blocks(), 3);
   ExchangeAndRows shortRows(1025, 6, Exchange::LL, /*offset=*/3);
-  EXPECT_EQ(shortRows.barriers(), ofBlock);
-  EXPECT_EQ(shortRows.exchange(), "LowLatency, 1 384");
+  EXPECT_EQ(shortRows.waits(), ofBlock);
+  EXPECT_EQ(shortRows.exchange(), "ll packets(3075) of_block(384) batch(1)");
   EXPECT_EQ(shortRows.blocks(), 9);
 }
 
 TEST(ExchangedRows, RowsOfOneBlockMayEndAnywhere) {
   ExchangeAndRows one(1, 2049, Exchange::LL);
-  EXPECT_EQ(one.barriers(), ofBlock);
-  EXPECT_EQ(one.exchange(), "LowLatency, 4 1025");
+  EXPECT_EQ(one.waits(), ofBlock);
+  EXPECT_EQ(one.exchange(), "ll packets(1025) of_block(1025) batch(4)");
   EXPECT_EQ(one.blocks(), 1);
   ExchangeAndRows ofWarps(16, 33, Exchange::Lamport);
-  EXPECT_EQ(ofWarps.barriers(), ofBlock);
-  EXPECT_EQ(ofWarps.exchange(), "Lamport, 1 132");
+  EXPECT_EQ(ofWarps.waits(), ofBlock);
+  EXPECT_EQ(ofWarps.exchange(), "lamport packets(132) of_block(132) batch(1)");
 }
 
 TEST(ExchangedRows, NoPacketIsOfTwoBlocks) {
   // 8196 bytes are no multiple of 8, and 8200 none of 16.
-  EXPECT_EQ(ExchangeAndRows(65, 2049, Exchange::LL).barriers(), ofGrid);
-  EXPECT_EQ(ExchangeAndRows(65, 2050, Exchange::LL).barriers(), ofBlock);
+  EXPECT_EQ(ExchangeAndRows(65, 2049, Exchange::LL).waits(), ofGrid);
+  EXPECT_EQ(ExchangeAndRows(65, 2050, Exchange::LL).waits(), ofBlock);
   ExchangeAndRows lamport(2, 2050, Exchange::Lamport);
-  EXPECT_EQ(lamport.barriers(), ofGrid);
-  EXPECT_EQ(lamport.exchange(), "Lamport, 1 512");
+  EXPECT_EQ(lamport.waits(), ofGrid);
+  EXPECT_EQ(lamport.exchange(), "lamport packets(1025) of_block(512) batch(1)");
   EXPECT_EQ(lamport.blocks(), 3);
 }
 
 TEST(ExchangedRows, ALongRowIsExchangedByAll) {
   // 64 KiB, and more.
-  EXPECT_EQ(ExchangeAndRows(2, 16384, Exchange::LL).barriers(), ofBlock);
+  EXPECT_EQ(ExchangeAndRows(2, 16384, Exchange::LL).waits(), ofBlock);
   ExchangeAndRows more(2, 16388, Exchange::LL);
-  EXPECT_EQ(more.barriers(), ofGrid);
-  EXPECT_EQ(more.exchange(), "LowLatency, 1 512");
+  EXPECT_EQ(more.waits(), ofGrid);
+  EXPECT_EQ(more.exchange(), "ll packets(16388) of_block(512) batch(1)");
   // The grid takes each row.
-  EXPECT_EQ(ExchangeAndRows(1, 32768, Exchange::Lamport).barriers(), ofGrid);
+  EXPECT_EQ(ExchangeAndRows(1, 32768, Exchange::Lamport).waits(), ofGrid);
 }
 
 TEST(ExchangedRows, OthersThanTheBlocksOwnAreWaitedFor) {
@@ -343,7 +319,7 @@ TEST(ExchangedRows, OthersThanTheBlocksOwnAreWaitedFor) {
           .loops[0]
           .inputs[0]
           .view.offset -= shift;
-    EXPECT_EQ(plan.barriers(), shift == 0 ? ofBlock : ofGrid) << shift;
+    EXPECT_EQ(plan.waits(), shift == 0 ? ofBlock : ofGrid) << shift;
   }
   // A part of each row.
   ExchangeAndRows part(40, 2048, Exchange::LL);
@@ -353,7 +329,7 @@ TEST(ExchangedRows, OthersThanTheBlocksOwnAreWaitedFor) {
       if (loop.inputs[0].access == Access::Load)
         loop.inputs[0].view.offset = 900;
     }
-  EXPECT_EQ(part.barriers(), ofBlock);
+  EXPECT_EQ(part.waits(), ofBlock);
 }
 
 TEST(ExchangedRows, ElementsInOrderAreTheBlocksOwn) {
@@ -369,9 +345,10 @@ TEST(ExchangedRows, ElementsInOrderAreTheBlocksOwn) {
       if (isTransposed)
         only.inputs[0].view.strides = {1, 40};
     }
-    EXPECT_EQ(plan.barriers(), isTransposed ? ofGrid : ofBlock);
+    EXPECT_EQ(plan.waits(), isTransposed ? ofGrid : ofBlock);
     EXPECT_EQ(plan.exchange(),
-              isTransposed ? "LowLatency, 1 512" : "LowLatency, 2 1024");
+              isTransposed ? "ll packets(20000) of_block(512) batch(1)"
+                           : "ll packets(20000) of_block(1024) batch(2)");
     EXPECT_EQ(plan.blocks(), isTransposed ? 40 : 20);
   }
 }
@@ -380,11 +357,11 @@ TEST(ExchangedRows, BlocksOfAClusterExchangeWhatTheyTakeOfTheRows) {
   // More than a thread has in registers, and vectors that are no packets.
   ExchangeAndRows rows(40, 8192, Exchange::LL, /*offset=*/4);
   EXPECT_TRUE(rows.hasClusters());
-  EXPECT_EQ(rows.barriers(), ofBlock);
+  EXPECT_EQ(rows.waits(), ofBlock);
   EXPECT_EQ(rows.blocks(), 40);
   ExchangeAndRows one(1, 4097, Exchange::Lamport);
   EXPECT_TRUE(one.hasClusters());
-  EXPECT_EQ(one.barriers(), ofBlock);
+  EXPECT_EQ(one.waits(), ofBlock);
   // Of the second half of a row the first is another block's.
   for (int64_t count : {1, 40}) {
     ExchangeAndRows part(count, 8192, Exchange::LL);
@@ -395,7 +372,7 @@ TEST(ExchangedRows, BlocksOfAClusterExchangeWhatTheyTakeOfTheRows) {
           loop.inputs[0].view.offset = 4096;
       }
     EXPECT_TRUE(part.hasClusters());
-    EXPECT_EQ(part.barriers(), ofCluster);
+    EXPECT_EQ(part.waits(), ofCluster);
   }
   // What is not the cluster's own.
   ExchangeAndRows shifted(40, 4096, Exchange::LL, /*offset=*/4);
@@ -405,15 +382,14 @@ TEST(ExchangedRows, BlocksOfAClusterExchangeWhatTheyTakeOfTheRows) {
         .inputs[0]
         .view.offset = 0;
   EXPECT_FALSE(shifted.hasClusters());
-  EXPECT_EQ(shifted.barriers(), ofGrid);
+  EXPECT_EQ(shifted.waits(), ofGrid);
 }
 
 TEST(ExchangedRows, ThreadsOfClustersHaveWhatTheyExchange) {
   auto isExchanged = [](ExchangeAndRows &plan) {
-    std::string body = bodyOf(emit(plan.plan.plan));
-    bool isSo = body.find("ExchangedRow<") != body.npos;
-    EXPECT_NE(body.find("exchange<") != body.npos, isSo) << body;
-    EXPECT_NE(body.find("__syncthreads();") != body.npos, isSo) << body;
+    std::string kernel = plan.printed();
+    bool isSo = has(kernel, "exchange of the rows that follow\n");
+    EXPECT_NE(has(kernel, "wait(block)"), isSo) << kernel;
     return isSo;
   };
   for (Exchange exchange : {Exchange::LL, Exchange::Lamport})
@@ -459,18 +435,19 @@ TEST(ExchangedRows, TwoExchangesServeTheSameRows) {
   int second = plan.plan.privateBuffer({40 * 2048});
   for (int rank : {0, 1}) {
     std::vector<Part> &parts = plan.plan.parts(rank);
-    LoopOperand operand = std::get<RowsPart>(parts[1]).loops[0].inputs[0];
+    runtime::LoopOperand operand =
+        std::get<RowsPart>(parts[1]).loops[0].inputs[0];
     operand.view.buffer = second;
     std::get<RowsPart>(parts[1]).loops[0].inputs.push_back(operand);
     ExchangePart exchange = std::get<ExchangePart>(parts[0]);
     exchange.to = view(second);
     parts.insert(parts.begin(), exchange);
   }
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan.plan)), "");
   // The other reads what the first leaves in another order.
   for (int rank : {0, 1})
     std::get<ExchangePart>(plan.plan.parts(rank)[1]).from = view(second, 1);
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "grid");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan.plan)), "grid");
 }
 
 TEST(ExchangedRows, RowsOfTheSameBlocksNeedNoBarrierOfAll) {
@@ -482,12 +459,12 @@ TEST(ExchangedRows, RowsOfTheSameBlocksNeedNoBarrierOfAll) {
       0, throughScratch(40, 2048, {in, 0, {2048, 1}}, {between, 0, {2048, 1}}));
   plan.add(0, throughScratch(40, 2048, {between, 0, {2048, 1}},
                              {out, 0, {2048, 1}}));
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan)), "");
   EXPECT_FALSE(emit(plan.plan).kernels.at(0).clusters);
   // Warps take rows of another length.
   plan.add(0, throughScratch(80, 1024, {out, 0, {1024, 1}},
                              {between, 0, {1024, 1}}));
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "grid");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan)), "grid");
 }
 
 TEST(Barriers, ClustersWaitForWhatTheirOtherBlocksHaveWritten) {
@@ -500,19 +477,12 @@ TEST(Barriers, ClustersWaitForWhatTheirOtherBlocksHaveWritten) {
         0, throughScratch(40, 8192, {in, 0, {8192, 1}}, {kept, 0, {8192, 1}}));
     plan.add(0, isBack ? throughScratch(40, count, to, from)
                        : throughScratch(40, count, from, to));
-    GpuProgram program = emit(plan.plan);
-    EXPECT_TRUE(program.kernels.at(0).clusters);
-    EXPECT_FALSE(program.kernels.at(0).waits);
-    std::string body = bodyOf(program);
-    EXPECT_EQ(barriersOf(body), "");
-    size_t open = body.find("openCluster(c);");
-    EXPECT_LT(body.find("beginCluster(c);"), open);
-    EXPECT_EQ(body.find("openCluster(c);", open + 1), body.npos);
-    std::string waits;
-    for (const char *wait : {ofBlock, ofCluster, ofGrid})
-      if (body.find(wait) != body.npos)
-        waits += wait;
-    return waits;
+    std::string kernel = printedKernel(plan.plan);
+    EXPECT_TRUE(has(kernel, " clusters")) << kernel;
+    EXPECT_FALSE(has(kernel, " blocks_wait")) << kernel;
+    EXPECT_EQ(findAll(kernel, "(open_cluster)").size(), 1u) << kernel;
+    auto waits = findAll(kernel, "wait\\((\\w+)\\)");
+    return waits.size() == 1 ? waits[0] : kernel;
   };
   EXPECT_EQ(between(0, 8192), ofBlock);
   EXPECT_EQ(between(0, 4096), ofCluster);

@@ -85,7 +85,7 @@ TEST_F(EmulatedKernels, ClustersTakePartsOfWhatTheyExchange) {
           "schedule fused for f {\n"
           "  fuse total, half, top, y\n"
           "  protocol total = ll\n}\n",
-          "openCluster\\(c\\);\nclusterBarrier\\(c\\);", 2, std::nullopt, bits);
+          "open_cluster wait\\(cluster\\)", 2, std::nullopt, bits);
 }
 
 // Blocks of clusters have fewer threads than others.
@@ -101,7 +101,7 @@ TEST_F(EmulatedKernels, TransposeInClusters) {
           "  return y, w\n"
           "}\n"
           "schedule fused for f {\n  fuse u, z, top, y, w\n}\n",
-          "ClusterTeam", 2, std::nullopt, bits);
+          "teams rows\\(2\\) cluster", 2, std::nullopt, bits);
 }
 
 // Who waits in vain says so and ends, of a cluster not before the others have

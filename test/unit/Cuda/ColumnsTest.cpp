@@ -8,24 +8,14 @@
 #include "test/unit/Cuda/ComparedTeam.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 #include "test/unit/Cuda/PlanBuilder.h"
+#include "test/unit/Cuda/PrintedPlan.h"
 #include "test/unit/Plan/PlanUtil.h"
-
-#include <regex>
 
 using namespace ccn;
 using namespace ccn::test;
 using runtime::ElementType;
 
 namespace {
-
-/// How often a text has another.
-int64_t countOf(const std::string &text, const std::string &found) {
-  int64_t count = 0;
-  for (size_t at = text.find(found); at != text.npos;
-       at = text.find(found, at + 1))
-    ++count;
-  return count;
-}
 
 /// Runs a program, of which so many loops are to be by columns and the blocks
 /// share out the sums of so many, and compares. Without a name of a schedule
@@ -36,13 +26,11 @@ void check(const std::string &text, int blocks, int64_t loops, int64_t shared,
   SCOPED_TRACE(text + std::to_string(blocks) + " blocks");
   ComparedTeam compared;
   ASSERT_TRUE(compared.create(text, schedule, blocks));
-  std::string source = compared.team().source(),
-              kernels = source.substr(source.find("\nusing A_"));
-  EXPECT_EQ(countOf(kernels, "const i64 tiles = ") -
-                countOf(kernels, ", shares = sharesOfTiles("),
-            loops)
+  std::string kernels = printedKernels(compared.plans());
+  EXPECT_EQ(findAll(kernels, "( lanes\\(\\d+\\) tiles\\()").size(),
+            size_t(loops))
       << kernels;
-  EXPECT_EQ(countOf(kernels, ", shares = sharesOfTiles("), shared) << kernels;
+  EXPECT_EQ(findAll(kernels, "( shares\\()").size(), size_t(shared)) << kernels;
   // Again, as memory has something in it then, and where ranks do not access
   // each other's.
   for (uint64_t seed : {1, 2, 3}) {
@@ -232,9 +220,9 @@ TEST(Columns, ComputeAgainWhatOthersCompute) {
                        "  fuse p, top, q, s, y\n}\n";
     check(text, 3, 2, shape == "[6001, 33]" ? 2 : 0, "fused");
     PlanCompiler compiler;
-    runtime::GpuProgram program =
-        emitFor(compiler, text, {.phase = Phase::Plan, .schedule = "fused"});
-    EXPECT_EQ(countOf(program.source, "struct Fetched {"), 3) << text;
+    std::string kernels = printedKernels(
+        compiler, text, {.phase = Phase::Plan, .schedule = "fused"});
+    EXPECT_EQ(findAll(kernels, "( fetched\\()").size(), 3u) << kernels;
   }
 }
 
@@ -247,12 +235,12 @@ TEST(Columns, AreNotOfRows) {
         "program f(x: f32[300, 500], y: f32[500, 300]) {\n"
         "  let p = x + transpose(y)\n  let s = sum(p, 0)"}) {
     PlanCompiler compiler;
-    runtime::GpuProgram program =
-        emitFor(compiler,
-                std::string(mesh) + text +
-                    "\n  return s\n}\nschedule fused for f {\n  fuse p, s\n}\n",
-                {.phase = Phase::Plan, .schedule = "fused"});
-    EXPECT_EQ(countOf(program.source, "const i64 tiles = "), 0) << text;
+    std::string kernels = printedKernels(
+        compiler,
+        std::string(mesh) + text +
+            "\n  return s\n}\nschedule fused for f {\n  fuse p, s\n}\n",
+        {.phase = Phase::Plan, .schedule = "fused"});
+    EXPECT_FALSE(has(kernels, " columns")) << kernels;
   }
 }
 
@@ -279,7 +267,7 @@ TEST(Columns, AreBesideExchanges) {
           3, choice.kernels, choice.kernels, "fused");
 }
 
-// In chunks, of which each is a launch of the same kernel.
+// In chunks: two of what each rank sums up, and of each two of the ring.
 TEST(Columns, AreOfChunks) {
   check("mesh m (d = 2)\n"
         "program f(x: f32[3000, 160] local) {\n"
@@ -289,7 +277,7 @@ TEST(Columns, AreOfChunks) {
         "}\n"
         "schedule fused for f {\n"
         "  overlap s, t chunks 2\n}\n",
-        3, 1, 1, "fused");
+        3, 4, 4, "fused");
 }
 
 // Rows that blocks have exchanged are theirs, and so are those of a pipeline.

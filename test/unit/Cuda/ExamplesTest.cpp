@@ -13,6 +13,7 @@
 #include "lib/Target/Target.h"
 #include "runtime/cuda/Compiler.h"
 #include "test/unit/Cuda/CompiledPlan.h"
+#include "test/unit/Cuda/PrintedPlan.h"
 #include "test/unit/Cuda/PtxReader.h"
 
 #include <cstdio>
@@ -204,6 +205,14 @@ TEST_P(KernelsOfNorms, OfOneRankFitTheGpu) {
   }
 }
 
+/// In how many phases each pipeline of some kernels is.
+size_t phasesOf(const std::string &kernels) {
+  size_t pipelines = findAll(kernels, "(pipeline) units").size(),
+         phases = findAll(kernels, "(phase) \\d+\n").size();
+  EXPECT_EQ(phases % std::max<size_t>(pipelines, 1), 0u) << kernels;
+  return pipelines == 0 ? 0 : phases / pipelines;
+}
+
 // All_reduces in chunks with the norm that follows, and a reduce_scatter and an
 // all_gather with an update between them.
 TEST_P(KernelsOfNorms, InChunksFitTheGpu) {
@@ -212,35 +221,31 @@ TEST_P(KernelsOfNorms, InChunksFitTheGpu) {
     for (const char *columns : {"64", "8192", "16384"}) {
       std::string what = std::string(ranks) + ", " + columns;
       SCOPED_TRACE(what);
-      GpuProgram program = emitFor(
-          compiler,
-          fusedNorm(ranks, "8192", columns, "  protocol total = push\n"),
-          {.phase = Phase::Plan, .schedule = "fused"});
-      EXPECT_NE(program.peerSource.find("chunks.count + 2;"),
-                std::string::npos);
-      check(program, what, GetParam());
+      std::string text =
+          fusedNorm(ranks, "8192", columns, "  protocol total = push\n");
+      verify::Variant fused = {.phase = Phase::Plan, .schedule = "fused"};
+      EXPECT_EQ(phasesOf(printedKernels(compiler, text, fused)), 3u);
+      check(emitFor(compiler, text, fused), what, GetParam());
     }
     SCOPED_TRACE(ranks);
-    GpuProgram program =
-        emitFor(compiler,
-                std::string("mesh m (d = ") + ranks +
-                    ")\nparam N = 16777216\n"
-                    "program f(g: f16[N] local, inout w: f16[N], inout p: "
-                    "f32[N] sliced(0), inout v: f32[N] sliced(0)) {\n"
-                    "  let total = all_reduce(sum, g)\n"
-                    "  let grad = cast(total, f32)\n"
-                    "  v <- 0.999 * v + 0.001 * grad * grad\n"
-                    "  p <- p - grad / (sqrt(v) + 1e-8)\n"
-                    "  w <- cast(p, f16)\n"
-                    "}\n"
-                    "schedule fused for f {\n"
-                    "  let (rs, ag) = split total\n"
-                    "  let (part, whole) = reorder ag after v, p, w\n"
-                    "  fuse rs, part, whole\n"
-                    "  protocol rs = push\n}\n",
-                {.phase = Phase::Plan, .schedule = "fused"});
-    EXPECT_NE(program.peerSource.find("chunks.count + 1;"), std::string::npos);
-    check(program, ranks, GetParam());
+    std::string text = std::string("mesh m (d = ") + ranks +
+                       ")\nparam N = 16777216\n"
+                       "program f(g: f16[N] local, inout w: f16[N], inout p: "
+                       "f32[N] sliced(0), inout v: f32[N] sliced(0)) {\n"
+                       "  let total = all_reduce(sum, g)\n"
+                       "  let grad = cast(total, f32)\n"
+                       "  v <- 0.999 * v + 0.001 * grad * grad\n"
+                       "  p <- p - grad / (sqrt(v) + 1e-8)\n"
+                       "  w <- cast(p, f16)\n"
+                       "}\n"
+                       "schedule fused for f {\n"
+                       "  let (rs, ag) = split total\n"
+                       "  let (part, whole) = reorder ag after v, p, w\n"
+                       "  fuse rs, part, whole\n"
+                       "  protocol rs = push\n}\n";
+    verify::Variant fused = {.phase = Phase::Plan, .schedule = "fused"};
+    EXPECT_EQ(phasesOf(printedKernels(compiler, text, fused)), 2u);
+    check(emitFor(compiler, text, fused), ranks, GetParam());
   }
 }
 
@@ -317,12 +322,13 @@ TEST_P(KernelsOfNorms, OfTransposesFitTheGpu) {
       text +=
           std::string("schedule fused for f {\n  fuse ") + body.names + "\n}\n";
     SCOPED_TRACE(text);
-    GpuProgram program = emitFor(compiler, text, {.schedule = schedule});
-    EXPECT_NE(program.source.find("TileOfThread<16, "), std::string::npos);
-    EXPECT_EQ(program.source.find("__launch_bounds__(512, 2)") !=
-                  std::string::npos,
-              body.isShort);
-    check(program, schedule, GetParam(), body.isShort ? 64 : 128);
+    std::string kernels =
+        printedKernels(compiler, text, {.schedule = schedule});
+    EXPECT_TRUE(has(kernels, " tile(")) << kernels;
+    EXPECT_EQ(has(kernels, " blocks_of_multiprocessor(2)"), body.isShort)
+        << kernels;
+    check(emitFor(compiler, text, {.schedule = schedule}), schedule, GetParam(),
+          body.isShort ? 64 : 128);
   }
 }
 

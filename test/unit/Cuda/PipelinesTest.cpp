@@ -8,6 +8,7 @@
 
 #include "codegen/gpu/map/LaunchPipelines.h"
 #include "test/unit/Cuda/PlanBuilder.h"
+#include "test/unit/Cuda/PrintedPlan.h"
 #include "gtest/gtest.h"
 
 using namespace ccn;
@@ -62,7 +63,7 @@ TEST(Pipelines, RowsOfAllSlicesGoTogether) {
   EXPECT_EQ(found.units, 512);
   EXPECT_EQ(found.leastUnits, 64);
   // The barrier before it is at an edge, and none is behind it.
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "edge");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan.plan)), "edge");
 }
 
 TEST(Pipelines, PhasesTakeSharedMemoryInTurns) {
@@ -77,7 +78,7 @@ TEST(Pipelines, FewRowsAreOfOtherBlocks) {
   SentRows plan(254);
   EXPECT_EQ(plan.pipelines(), "1+2");
   EXPECT_EQ(plan.all()[0].leastUnits, 64);
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "edge group");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan.plan)), "edge group");
   EXPECT_EQ(SentRows(256).pipelines(), "1+3");
 }
 
@@ -131,7 +132,7 @@ TEST(Pipelines, ElementsAreThoseThatAreSent) {
   });
   // What is combined is stored in all memories, too.
   EXPECT_EQ(plan.pipelines(), "2+2");
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "edge group");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan.plan)), "edge group");
 }
 
 TEST(Pipelines, OnlyOneRankIsOutOfStep) {
@@ -193,5 +194,5 @@ TEST(Pipelines, EndWithWhatIsDone) {
   SentRows plan(1024);
   plan.plan.barrier();
   EXPECT_EQ(plan.pipelines(), "1+3");
-  EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan.plan))), "edge edge");
+  EXPECT_EQ(barriersOf(printedKernel(plan.plan.plan)), "edge edge");
 }

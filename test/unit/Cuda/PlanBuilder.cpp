@@ -166,13 +166,4 @@ std::string bodyOf(const GpuProgram &program, size_t kernel,
   return unindented(source.substr(begin, end - begin));
 }
 
-std::string barriersOf(const std::string &body) {
-  static const std::regex call("\\b(grid|edge|group)Barrier\\(");
-  std::string found;
-  for (std::sregex_iterator it(body.begin(), body.end(), call), end; it != end;
-       ++it)
-    found += (found.empty() ? "" : " ") + (*it)[1].str();
-  return found;
-}
-
 } // namespace ccn::test

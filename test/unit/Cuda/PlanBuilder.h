@@ -91,9 +91,6 @@ std::string
 bodyOf(const runtime::GpuProgram &program, size_t kernel = 0,
        runtime::KernelTransport transport = runtime::KernelTransport::Peers);
 
-/// The calls in a body that wait, in their order: "grid edge".
-std::string barriersOf(const std::string &body);
-
 } // namespace ccn::test
 
 #endif // CCN_TEST_UNIT_CUDA_PLANBUILDER_H

@@ -9,6 +9,7 @@
 #define CCN_TEST_UNIT_CUDA_PRINTEDPLAN_H
 
 #include "codegen/gpu/map/MapKernels.h"
+#include "codegen/gpu/map/PlanPrinter.h"
 #include "codegen/gpu/skeletons/Skeletons.h"
 #include "test/unit/Cuda/CompiledPlan.h"
 
@@ -33,19 +34,45 @@ inline std::string withoutMessages(const std::string &kernels) {
   return kept;
 }
 
+/// The kernel plans of a plan, of whose loops these are the bodies; null, after
+/// a failure of the test, if there are none.
+inline std::unique_ptr<codegen::KernelPlans>
+mapped(const runtime::Plan &plan, const codegen::LoopKernels &bodies) {
+  auto plans =
+      codegen::mapKernels(plan, bodies, codegen::allSkeletons(),
+                          Target::anyGpu(), Machine::of(Target::anyGpu()));
+  if (plans)
+    return std::move(*plans);
+  ADD_FAILURE() << llvm::toString(plans.takeError());
+  return nullptr;
+}
+
 /// The kernels of a plan whose loops have these bodies, for ranks that access
 /// each other's memory.
 inline std::string printedKernels(const runtime::Plan &plan,
                                   const codegen::LoopLibrary &library = {}) {
   codegen::LoopKernels bodies(library.kernels);
-  auto mapped =
-      codegen::mapKernels(plan, bodies, codegen::allSkeletons(),
-                          Target::anyGpu(), Machine::of(Target::anyGpu()));
-  if (!mapped) {
-    ADD_FAILURE() << llvm::toString(mapped.takeError());
+  auto plans = mapped(plan, bodies);
+  return plans ? withoutMessages(codegen::printKernels(*plans)) : "";
+}
+
+/// A rank's kernel of the first launch, where ranks access each other's memory
+/// or send messages.
+inline std::string printedKernel(
+    const runtime::Plan &plan, size_t rank = 0,
+    runtime::KernelTransport transport = runtime::KernelTransport::Peers) {
+  codegen::LoopKernels bodies({});
+  auto plans = mapped(plan, bodies);
+  if (!plans)
     return "";
-  }
-  return withoutMessages(codegen::printKernels(**mapped));
+  const codegen::KernelPlan *kernel = &plans->kernels.at(rank).at(0);
+  if (transport == runtime::KernelTransport::Messages &&
+      plans->messageKernels.at(rank).at(0))
+    kernel = plans->messageKernels[rank][0].get();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  codegen::printKernel(os, *kernel);
+  return text;
 }
 
 /// The kernels of a module's one plan.
@@ -77,6 +104,20 @@ inline std::vector<std::string> findAll(const std::string &text,
 /// The teams that take rows: "lanes(4)", "block(512)" or "cluster".
 inline std::vector<std::string> teamsIn(const std::string &kernels) {
   return findAll(kernels, "teams rows\\(\\d+\\) ([a-z]+(?:\\(\\d+\\))?)");
+}
+
+/// Where all blocks of a printed kernel wait for each other or for other ranks:
+/// "grid edge group".
+inline std::string barriersOf(const std::string &kernel) {
+  std::string barriers;
+  for (const std::string &found :
+       findAll(kernel, "(wait\\(grid\\)|do_deferred|barrier at the edge|"
+                       "barrier of all blocks)"))
+    barriers += std::string(barriers.empty() ? "" : " ") +
+                (found.ends_with("edge")     ? "edge"
+                 : found.ends_with("blocks") ? "group"
+                                             : "grid");
+  return barriers;
 }
 
 inline bool has(const std::string &text, const std::string &part) {

@@ -7,6 +7,7 @@
 
 #include "codegen/gpu/map/ShareArguments.h"
 #include "test/unit/Cuda/PlanBuilder.h"
+#include "test/unit/Cuda/PrintedPlan.h"
 #include "gtest/gtest.h"
 
 using namespace ccn;
@@ -22,10 +23,10 @@ using Shared = std::vector<int>;
 struct InOut : PlanBuilder {
   explicit InOut(int ranks = 1) : PlanBuilder(ranks) {}
 
-  LoopOperand load(int buffer, int64_t offset = 0) const {
+  runtime::LoopOperand load(int buffer, int64_t offset = 0) const {
     return {Access::Load, view(buffer, offset), ElementType::F32};
   }
-  LoopOperand store(int buffer, int64_t offset = 0) const {
+  runtime::LoopOperand store(int buffer, int64_t offset = 0) const {
     return {Access::Store, view(buffer, offset), ElementType::F32};
   }
   /// A rank reads elements of its argument.
@@ -251,7 +252,7 @@ TEST(ShareArguments, WhatIsReadBeforeABarrier) {
     plan.barrier();
     plan.copyBack();
     // All blocks meet where what was read is written next.
-    EXPECT_EQ(barriersOf(bodyOf(emit(plan.plan))), "edge group edge");
+    EXPECT_EQ(barriersOf(printedKernel(plan.plan)), "edge group edge");
     EXPECT_EQ(shareArguments(plan.plan), Shared{0});
     EXPECT_EQ(copies(plan.plan), 2 * ranks);
   }
