@@ -6,6 +6,7 @@ FOLDER has the packages torch-... that pack.py makes, for N ranks; `-` compiles 
 or 4. It needs PyTorch, the package ccn on PYTHONPATH, and its libccn.
 """
 
+import copy
 import os
 import re
 import sys
@@ -172,6 +173,14 @@ def check_optimizer(ranks, optimizer, model, element, max_norm, bind):
     state = optimizer.state_dict()
     assert state["param_groups"][0]["step"] >= 4
     optimizer.load_state_dict(state)
+    optimizer.step()
+    # From the CPU, too.
+    moment = optimizer.param_groups[0]["exp_avg"]
+    state = copy.deepcopy(optimizer.state_dict())
+    for group in state["param_groups"]:
+        group.update({name: group[name].cpu() for name in ("exp_avg", "exp_avg_sq")})
+    optimizer.load_state_dict(state)
+    assert optimizer.param_groups[0]["exp_avg"] is moment
     optimizer.step()
 
 

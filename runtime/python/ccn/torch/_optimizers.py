@@ -11,7 +11,9 @@ import torch
 from .._compiler import compile as compile_program
 from .._program import Program
 from . import texts
-from ._shared import element_of, program_for, rank_and_size, target_of
+from ._shared import element_of, rank_and_size, target_of
+
+_MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class _FusedOptimizer(torch.optim.Optimizer):
@@ -26,6 +28,9 @@ class _FusedOptimizer(torch.optim.Optimizer):
         self._rank, self._size = rank_and_size(group)
         self._schedule, self._compile, self._max_norm = schedule, compile, max_norm
         self._programs, self.grad_norms = [], []
+        # By what they are compiled from: groups that are alike share one. Optimizers share none, since a step of one would
+        # overwrite what is bound for another.
+        self._shared = {}
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
     @property
@@ -35,9 +40,18 @@ class _FusedOptimizer(torch.optim.Optimizer):
 
     def add_param_group(self, param_group: Any) -> None:
         super().add_param_group(param_group)
-        group = self.param_groups[-1]
+        try:
+            self._prepare(self.param_groups[-1])
+        except BaseException:
+            self.param_groups.pop()
+            raise
+
+    def _prepare(self, group):
+        """Compiles the program of a group, and makes its moments."""
         parameters = group["params"]
         kinds = {(p.dtype, p.device) for p in parameters}
+        if not kinds:
+            raise ValueError("expected parameters in each group, found a group without any")
         if len(kinds) > 1:
             raise ValueError("expected parameters of one dtype on one device in each group, found " +
                              ", ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds)))
@@ -46,14 +60,34 @@ class _FusedOptimizer(torch.optim.Optimizer):
         if target is None:
             raise ValueError(f"expected parameters on the CPU or a GPU from sm_80 on, found {device}")
         count = sum(p.numel() for p in parameters)
-        text = self._text(element, element, self._max_norm is not None)
-        program = program_for(self._compile, text, program=self._name, schedule=self._schedule, target=target,
-                              mesh={"dp": self._size}, params={"N": count})
-        self._programs.append(program)
+        key = element, target, count
+        if key not in self._shared:
+            text = self._text(element, element, self._max_norm is not None)
+            self._shared[key] = self._compile(text, program=self._name, schedule=self._schedule, target=target,
+                                              mesh={"dp": self._size}, params={"N": count})
+        program = self._shared[key]
         shape = program.argument("exp_avg").part(self._rank).shape
         group["step"] = 0
-        for name in ("exp_avg", "exp_avg_sq"):
+        for name in _MOMENTS:
             group[name] = torch.zeros(shape, dtype=torch.float32, device=device)
+        self._programs.append(program)
+
+    @torch.no_grad()
+    def load_state_dict(self, state_dict: Any) -> None:
+        """Takes up what this rank's state_dict() was, which may be on another device; moments stay where they are."""
+        own = [{name: group[name] for name in _MOMENTS} for group in self.param_groups]
+        for number, (loaded, moments) in enumerate(zip(state_dict["param_groups"], own)):
+            for name, moment in moments.items():
+                if name not in loaded:
+                    raise ValueError(f"expected a state of {type(self).__name__}, found no {name} in group {number}")
+                if tuple(loaded[name].shape) != tuple(moment.shape):
+                    raise ValueError(f"expected {name} of shape {tuple(moment.shape)} in group {number}, as rank "
+                                     f"{self._rank} of {self._size} has it, found {tuple(loaded[name].shape)}")
+        super().load_state_dict(state_dict)
+        for group, moments in zip(self.param_groups, own):
+            for name, moment in moments.items():
+                moment.copy_(group[name])
+            group.update(moments)
 
     def _tensors_of(self, group):
         gradients = [p.grad for p in group["params"]]
@@ -72,6 +106,8 @@ class _FusedOptimizer(torch.optim.Optimizer):
             if self._programs.count(program) > 1:
                 raise ValueError("expected groups with different numbers of parameters, found two with the same")
             program.executor().bind(*self._tensors_of(group))
+        # Groups that are added share none of these.
+        self._shared.clear()
 
     @torch.no_grad()
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:

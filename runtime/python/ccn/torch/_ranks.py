@@ -55,6 +55,15 @@ def _environment(variables):
                 os.environ[name] = value
 
 
+def _machine():
+    """What tells this machine from others: their names may be equal, as those of containers are."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return socket.gethostname(), file.read().strip()
+    except OSError:
+        return socket.gethostname(), ""
+
+
 def _variables_of(group):
     """What the launcher would say of this process, if the group were all that it had started."""
     rank, size = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
@@ -62,11 +71,11 @@ def _variables_of(group):
         # Ranks try this port and the next ones.
         probe.bind(("", 0))
         port = probe.getsockname()[1]
-    own = {"host": socket.gethostname(), "port": min(port, 65500), "run": uuid.uuid4().hex}
+    own = {"host": socket.gethostname(), "machine": _machine(), "port": min(port, 65500), "run": uuid.uuid4().hex}
     ranks = [None] * size
     torch.distributed.all_gather_object(ranks, own, group=group)
     first = ranks[0]
-    on_host = [other for other in range(size) if ranks[other]["host"] == own["host"]]
+    on_host = [other for other in range(size) if ranks[other]["machine"] == own["machine"]]
     return {"CCN_LAUNCHER": "torchrun", "RANK": str(rank), "WORLD_SIZE": str(size),
             "LOCAL_RANK": str(on_host.index(rank)), "LOCAL_WORLD_SIZE": str(len(on_host)), "MASTER_ADDR": first["host"],
             "MASTER_PORT": str(first["port"]), "TORCHELASTIC_RUN_ID": first["run"]}

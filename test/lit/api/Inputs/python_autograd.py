@@ -3,6 +3,7 @@
     python_autograd.py FOLDER SOURCE
 """
 
+import copy
 import os
 import re
 import subprocess
@@ -261,6 +262,32 @@ def check_choice(mlp, rank, size):
     del mlp._compute
 
 
+def check_states(optimizer, parameters, other):
+    """An optimizer takes up the state of another that is like it, where its own moments are; and goes on like it."""
+    of_other = other.param_groups[0]
+    for parameter, twin in zip(parameters, of_other["params"]):
+        parameter.array[...], parameter.grad = twin.array, torch.Tensor(twin.grad.array.copy())
+    moments = [optimizer.param_groups[0][name] for name in ("exp_avg", "exp_avg_sq")]
+    state = copy.deepcopy(other.state_dict())
+    del state["param_groups"][0]["exp_avg"]
+    with refused(ValueError, "expected a state of FusedAdamW, found no exp_avg in group 0"):
+        optimizer.load_state_dict(state)
+    state["param_groups"][0]["exp_avg"] = torch.Tensor(np.zeros(50))
+    with refused(ValueError, "expected exp_avg of shape ("):
+        optimizer.load_state_dict(state)
+    assert optimizer.param_groups[0]["step"] == 0
+    optimizer.load_state_dict(other.state_dict())
+    group = optimizer.param_groups[0]
+    assert group["step"] == of_other["step"] and group["lr"] == of_other["lr"]
+    assert group["exp_avg"] is moments[0] and group["exp_avg_sq"] is moments[1]
+    before = [parameter.array.copy() for parameter in parameters]
+    for which in (other, optimizer):
+        which.step()
+    for parameter, twin, value in zip(parameters, of_other["params"], before):
+        assert not np.array_equal(parameter.array, value)
+        close(parameter, twin.array, 1e-6)
+
+
 def check_ranks():
     """A process of a group: join, modules and the optimizer."""
     rank, size = int(os.environ["FAKE_RANK"]), int(os.environ["FAKE_SIZE"])
@@ -282,7 +309,11 @@ def check_ranks():
         ccn.torch.join(mlp, wrong)
     with refused(TypeError, "expected a ccn.Program, or what has `programs`, found int"):
         ccn.torch.join(1)
-    team = ccn.torch.join(mlp, twin, norm, *optimizers, time_limit=60)
+    # Two that are alike, of which one is bound.
+    others = [torch.nn.Parameter(torch.Tensor(start.copy())) for start in starts]
+    alike = ccn.torch.FusedAdamW(others, lr=0.1, weight_decay=0.3, betas=(0.8, 0.95), eps=1e-8)
+    assert alike.programs[0] is not plain.programs[0]
+    team = ccn.torch.join(mlp, twin, norm, *optimizers, alike, time_limit=60)
     assert (team.rank, team.size) == (rank, size) and dict(os.environ) == before
 
     x, w1, w2 = (rng.standard_normal(shape) for shape in ((T, H), (H, F), (F, H)))
@@ -317,13 +348,14 @@ def check_ranks():
             assert optimizer.grad_norms == []
         else:
             close(optimizer.grad_norms[0], np.array(norms[-1]), 1e-5)
+    check_states(alike, others, plain)
     kept, parameters[1].grad = parameters[1].grad, None
     with refused(ValueError, "expected a gradient of every parameter, found none of parameter 1 of a group of 3"):
         plain.step()
     parameters[1].grad = torch.Tensor(np.zeros(()), torch.float64)
     with refused(TypeError, "argument 'g': expected elements of f32, found f64"):
         plain.step()
-    assert plain.param_groups[0]["step"] == 3
+    assert plain.param_groups[0]["step"] == 4
     for options, text in (({"lr": -1}, "expected lr, eps and weight_decay from 0"),
                           ({"max_norm": 0}, "expected max_norm above 0")):
         with refused(ValueError, text):
@@ -333,6 +365,10 @@ def check_ranks():
         ccn.torch.FusedAdamW([parameters[0], torch.Tensor([1], torch.float64)])
     with refused(ValueError, "expected a dtype that is f32, f16, bf16 in ccn, found torch.float64"):
         ccn.torch.FusedAdamW([torch.Tensor([1], torch.float64)])
+    with refused(ValueError, "expected parameters in each group, found a group without any"):
+        plain.add_param_group({"params": []})
+    # What is refused is no group.
+    assert len(plain.param_groups) == len(plain.programs) == 1
     team.close()
     print(f"rank {rank} is right")
 

@@ -2,6 +2,7 @@
 as autograd would. No operations on tensors, so nothing here computes but ccn."""
 
 import contextlib
+import copy
 import types
 
 import numpy as np
@@ -144,6 +145,17 @@ class _Optimizer:
 
     def add_param_group(self, group):
         self.param_groups.append({**self.defaults, **group, "params": list(group["params"])})
+
+    def state_dict(self):
+        # As PyTorch's, whose tensors are those of the optimizer.
+        return {"state": {}, "param_groups": [{**group, "params": list(range(len(group["params"])))}
+                                              for group in self.param_groups]}
+
+    def load_state_dict(self, state):
+        if len(state["param_groups"]) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        self.param_groups = [{**copy.deepcopy(loaded), "params": group["params"]}
+                             for group, loaded in zip(self.param_groups, state["param_groups"])]
 
 
 optim = types.SimpleNamespace(Optimizer=_Optimizer)
