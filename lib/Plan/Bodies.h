@@ -1,7 +1,7 @@
-//===- Bodies.h - What loops compute ----------------------------*- C++ -*-===//
+//===- Bodies.h - The scalar functions that loops call ----------*- C++ -*-===//
 //
-// Makes the functions over scalars that loops call. Loops that compute the same
-// share one, on whatever rank and in whatever chunk they are.
+// Makes the functions on scalars that loops call. Loops that compute the same
+// share one function, even if they belong to different ranks or chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,18 +17,18 @@
 
 namespace ccn::plan {
 
-/// An operand of an operation in a body: an argument of the body, or the result
-/// of an operation before it.
+/// An operand of a step: argument `number` of the body, or the result of the
+/// earlier step `number`.
 struct BodyOperand {
   bool isArgument = false;
   unsigned number = 0;
 };
 
-/// An operation on scalars; none copies its operand.
+/// An operation on scalars. A copy needs no step.
 struct BodyStep {
   mlir::Operation *op = nullptr;
   llvm::SmallVector<BodyOperand, 3> operands;
-  /// Of dropout: which of the body's positions is the element's.
+  /// For dropout: which of the body's positions is that of the element.
   int position = -1;
 };
 
