@@ -1,5 +1,4 @@
-//===- ASTExpr.h - Expressions, types and arguments of a .ccn file *- C++
-//-*-===//
+//===- ASTExpr.h - Expressions, types, arguments of a .ccn file -*- C++ -*-===//
 //
 // The leaves of the syntax tree that AST.h describes: names, expressions, and
 // the types, layouts and arguments that stand in them.

@@ -16,8 +16,8 @@
 // that do the same sums in different orders may differ by twice the bound.
 // Twice that again is allowed, since the bounds themselves are computed with
 // rounding. Elements whose bound is not finite (some order may overflow, a
-// comparison may have either result) are not compared. A program of which no
-// element can be compared does not count as verified.
+// comparison may have either result) are not compared. A program with an output
+// of which no element can be compared does not count as verified.
 //
 //===----------------------------------------------------------------------===//
 
