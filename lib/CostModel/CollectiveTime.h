@@ -15,8 +15,8 @@
 namespace ccn {
 
 /// Predicted microseconds of a collective of all GPUs by a built-in algorithm,
-/// `one_shot`, `two_shot` or `direct`. `bytes` is the larger of the most that a
-/// rank has before and after. With B bytes on n ranks,
+/// `one_shot`, `two_shot` or `direct`. `bytes` is what the rank that has or
+/// gets most, has or gets. Of B bytes on n ranks,
 ///
 /// - one_shot: each rank sends B to each other;
 /// - two_shot: each sends B / n to each other, twice, one after the other;

@@ -1,4 +1,4 @@
-//===- FormatTokens.cpp - Tokens and comments of a text ------------------===//
+//===- FormatTokens.cpp - Tokens and comments of a text -------------------===//
 //
 // The lexer reads the tokens. Comments are in the gaps between tokens. The
 // syntax tree says which tokens begin statements and which are signs.

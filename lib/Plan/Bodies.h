@@ -28,7 +28,7 @@ struct BodyOperand {
 struct BodyStep {
   mlir::Operation *op = nullptr;
   llvm::SmallVector<BodyOperand, 3> operands;
-  /// For dropout: which of the body's positions is that of the element.
+  /// Of dropout: which of the body's positions is the element's.
   int position = -1;
 };
 

@@ -403,7 +403,7 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
       std::to_string(request.steps) + " " + std::to_string(request.rounds) +
       "\n" + (request.ordered ? "rounds each step" : "any order") + "\n" +
       writeTopology(*topology);
-  // A cached answer is a line with the note, then the schedule.
+  // An answer is the note, in a line, and the schedule.
   DiskCache cache;
   if (std::optional<std::string> known = cache.find(question))
     if (std::optional<Synthesized> answer =

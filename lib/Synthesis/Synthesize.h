@@ -20,12 +20,11 @@ namespace ccn {
 struct SynthRequest {
   synth::CollectiveKind kind = synth::CollectiveKind::AllReduce;
   int64_t ranks = 0, root = 0;
-  /// The name of a topology, or of a file with one.
+  /// The name of a topology, or the file of one.
   std::string topology;
-  /// `latency`: the fewest steps, and among schedules with these, the fewest
-  /// rounds per chunk. `bandwidth`: the fewest rounds per chunk, by packed
-  /// trees or flows where those apply. Empty if `chunks`, `steps` and `rounds`
-  /// are given instead.
+  /// `latency`: the fewest steps, and of those the fewest rounds a chunk.
+  /// `bandwidth`: the fewest rounds a chunk, by packing trees or by flows where
+  /// those apply. Empty where `chunks`, `steps` and `rounds` are given instead.
   std::string objective;
   int64_t chunks = 0, steps = 0, rounds = 0;
   /// Whether sums must be added in the same order for all ranks.
@@ -43,11 +42,11 @@ struct Synthesized {
   std::string note;
 };
 
-/// Finds a schedule, in the cache if it was requested before. Ranks send to
-/// each other along the shortest paths of the topology, as programs do, and
-/// through CPUs only if no other path connects them. Fails if the topology is
-/// wrong or has another number of GPUs, if no such schedule exists (the error
-/// says why), or if none was found in time.
+/// A schedule, from the cache if it was asked for before. Ranks send to each
+/// other by the topology's shortest ways, as programs do, and over CPUs only
+/// where nothing else joins them. An error says that the topology is wrong or
+/// has another number of GPUs, that no such schedule exists and why, or that
+/// none was found in time.
 Result<Synthesized> synthesize(const SynthRequest &request);
 
 /// Like synthesize, but searches only once per process: a repeated request gets
