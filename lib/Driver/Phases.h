@@ -48,6 +48,7 @@ struct SelectLimits {
   int64_t ll = -1, lamport = -1, kernel = -1, push = -1;
 };
 
+/// How to compile a file.
 struct CompileOptions {
   frontend::LowerOptions lower;
   /// A transform script (.mlir) or a file of schedules (.ccn) to apply instead

@@ -80,7 +80,7 @@ std::vector<std::string> describe(ModuleOp localized, ModuleOp selected,
       continue;
     auto name = chosen->getAttrOfType<StringAttr>(kLetAttr);
     auto protocol = chosen->getAttrOfType<StringAttr>(kProtocolAttr);
-    // Other collectives run in the same way in all variants.
+    // Only all_reduces and pushes are worth mentioning.
     if (chosen.getCollective() != Collective::all_reduce &&
         protocol.getValue() != stringifyProtocol(Protocol::push))
       continue;

@@ -13,6 +13,7 @@
 
 namespace ccn {
 
+/// The plans of one way to run collectives.
 struct PlanVariant {
   /// How collectives run, such as "avg one_shot ll, total two_shot".
   std::string name;

@@ -18,6 +18,7 @@
 
 namespace ccn::editor {
 
+/// A name that a file defines.
 struct Symbol {
   enum class Kind : uint8_t {
     Axis,
@@ -46,6 +47,7 @@ struct Symbol {
   std::vector<SourceRange> uses;
 };
 
+/// The symbols of a file, with their uses.
 class Names {
 public:
   explicit Names(const frontend::ast::File &file);

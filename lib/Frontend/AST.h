@@ -36,6 +36,7 @@ namespace ccn::frontend::ast {
 // Statements
 //===----------------------------------------------------------------------===//
 
+/// A statement; its kind says which subclass it is.
 class Stmt {
 public:
   enum class Kind : uint8_t { Let, Store, Return };
@@ -96,6 +97,7 @@ struct Block {
 // Items
 //===----------------------------------------------------------------------===//
 
+/// An item of a file; its kind says which subclass it is.
 class Item {
 public:
   enum class Kind : uint8_t { Mesh, Param, Fn, Program, Schedule };

@@ -239,6 +239,7 @@ struct TypeSpec {
 // Call arguments
 //===----------------------------------------------------------------------===//
 
+/// An argument of a call; its kind says which subclass it is.
 class CallArg {
 public:
   enum class Kind : uint8_t { Expr, Pair, List, Type, Layout };

@@ -18,6 +18,7 @@
 
 namespace ccn::frontend {
 
+/// A compile-time number or truth value, which has no type.
 class Constant {
 public:
   Constant() : value(int64_t(0)) {}

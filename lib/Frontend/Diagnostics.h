@@ -40,6 +40,7 @@ struct DiagnosticPlace {
   bool operator==(const DiagnosticPlace &) const = default;
 };
 
+/// A message with its place and notes.
 struct Diagnostic {
   Severity severity = Severity::Error;
   DiagnosticPlace place;

@@ -79,6 +79,7 @@ enum class TokenKind : uint8_t {
   Dot,
 };
 
+/// A token and its place.
 struct Token {
   TokenKind kind = TokenKind::EndOfFile;
   /// Whether a line starts between the previous token and this one.
@@ -100,6 +101,7 @@ bool isKeyword(TokenKind kind);
 /// The kind in words, such as "'+'" or "a name", for "expected ...".
 llvm::StringRef getDescription(TokenKind kind);
 
+/// Splits a source file into tokens.
 class Lexer {
 public:
   Lexer(const SourceFile &source, Diagnostics &diagnostics);

@@ -56,6 +56,7 @@ struct Declaration {
 
 using Scope = llvm::MapVector<llvm::StringRef, Declaration>;
 
+/// Checks a file and builds its module.
 class FileLowering {
 public:
   FileLowering(const ast::File &file, mlir::MLIRContext *context,
@@ -163,6 +164,7 @@ private:
   std::set<std::tuple<uint32_t, uint32_t, std::string>> functionErrors;
 };
 
+/// Builds one program, or evaluates one constant expression.
 class ProgramLowering {
 public:
   explicit ProgramLowering(FileLowering &file)

@@ -34,6 +34,7 @@ struct ParsedExpr {
   explicit operator bool() const { return expr != nullptr; }
 };
 
+/// Parses one file.
 class Parser {
 public:
   Parser(const SourceFile &source, Diagnostics &diagnostics);

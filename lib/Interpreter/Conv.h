@@ -14,6 +14,7 @@ namespace ccn::interp {
 
 using runtime::HostTensor;
 
+/// The strides and the padding of a convolution, in elements.
 struct Conv2dOptions {
   int64_t strideH = 1, strideW = 1;
   /// Rows and columns of zeros around the image.

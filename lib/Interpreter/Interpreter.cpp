@@ -199,9 +199,9 @@ private:
   llvm::ArrayRef<ProgramOp> list;
   /// One program for each rank, or one for all.
   std::vector<RankProgram> programs;
-  /// By rank, then by argument.
+  /// The ranks' parts of the arguments, by rank, then by argument.
   std::vector<std::vector<HostTensor>> arguments;
-  /// By rank, then by outcome.
+  /// The ranks' parts of the outputs, by rank, then by outcome.
   std::vector<std::vector<HostTensor>> results;
   std::vector<std::optional<Failure>> failures;
 };

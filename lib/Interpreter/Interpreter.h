@@ -27,6 +27,7 @@ using runtime::HostTensor;
 /// order.
 using NamedTensors = std::map<std::string, HostTensor>;
 
+/// An output of a program.
 struct Output {
   /// The name of the inout argument or returned value.
   std::string name;
@@ -34,6 +35,7 @@ struct Output {
   HostTensor tensor;
 };
 
+/// How to run a program.
 struct RunOptions {
   /// The random seed for arguments that are not given.
   uint64_t seed = 0;

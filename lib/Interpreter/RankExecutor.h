@@ -54,6 +54,7 @@ struct ChunkPlan {
 };
 using ChunkPlans = llvm::DenseMap<mlir::Operation *, ChunkPlan>;
 
+/// Executes operations on one rank, and holds the rank's parts of values.
 class RankExecutor {
 public:
   /// Exchanges values with other ranks through `others`, and computes with

@@ -32,6 +32,8 @@ struct BodyStep {
   int position = -1;
 };
 
+/// The content of a body. Its function takes `arguments`, then `positions`
+/// indices of type i64.
 struct BodySpec {
   /// The element types of the arguments.
   llvm::SmallVector<mlir::Type> arguments;
@@ -40,6 +42,7 @@ struct BodySpec {
   llvm::SmallVector<BodyOperand> results;
 };
 
+/// Makes the functions of bodies; equal bodies share one function.
 class BodyMaker {
 public:
   /// Adds functions to `module`.

@@ -41,6 +41,7 @@ bool isPushed(CommunicateOp op);
 /// to copies, loops and barriers.
 std::optional<Exchange> exchangeOf(CommunicateOp op);
 
+/// Lowers the operations of one kernel to the parts of its launch.
 class Kernel {
 public:
   /// Lowers operations for one chunk; for all elements if `chunk` is null.
@@ -105,7 +106,7 @@ private:
   bool isSameForAllChunks(mlir::Operation *op) const;
   llvm::SmallVector<SliceBounds> rangesOf(mlir::Value value) const;
   size_t countPieces(mlir::Value value) const;
-  /// Sizes, and offsets in the value, of a piece.
+  /// The sizes of a piece, and its offsets in the value.
   Sizes sizesOf(mlir::Value value, size_t index) const;
   Sizes offsetsOf(mlir::Value value, size_t index) const;
   Strided pieceOf(const Strided &whole, mlir::Value value, size_t index) const;

@@ -199,7 +199,7 @@ Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
     }
     return slots;
   };
-  // All have come to this kernel before anyone writes into their memory.
+  // All ranks reach this kernel before any writes into their memory.
   synchronize(geometry.group, 0);
   accessOthers(geometry.group);
   // Each rank sends to the next member first, so that not all send to the same.
@@ -417,7 +417,7 @@ bool Kernel::isPushable(CommunicateOp op) {
 LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   Value input = op.getInput(), result = op.getResult();
   Strided whole = planner.symmetricHomeOf(result, geometry.to);
-  // All have come to this kernel before anyone writes into their memory.
+  // All ranks reach this kernel before any writes into their memory.
   synchronize(geometry.group, 0);
   accessOthers(geometry.group);
   auto all = AllAttr::get(op.getContext(), std::nullopt, geometry.group, 0);

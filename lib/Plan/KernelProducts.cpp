@@ -104,7 +104,7 @@ LogicalResult Kernel::lowerGatheredProduct(MatmulOp op, CommunicateOp gather) {
       parts.await(rank, productFlags[gather] + static_cast<int64_t>(member));
       a.rank = rank;
     }
-    // The shard gives the result's rows of the same numbers.
+    // The shard's rows give the result's rows with the same indices.
     Sizes offsets(c.sizes.size()), sizes = a.sizes;
     for (size_t dim = 0; dim + 1 < offsets.size(); ++dim)
       offsets[dim] = part[dim].offset - geometry.ownTo[dim].offset;

@@ -231,8 +231,8 @@ void Planner::planKernel(Operation *op) {
   }
   awaitAhead(launch, op);
   if (leavesAhead(op)) {
-    // The collective begins when all earlier launches are done; the last of
-    // them makes its input.
+    // The collective begins when all earlier launches are done, which include
+    // the one that makes its input.
     launch.setStream(1);
     for (LaunchOp before : llvm::reverse(launches))
       if (before.getStream() == 0 && isInSegment(before)) {

@@ -33,6 +33,7 @@ struct Chunk {
 /// extractions come before casts; elsewhere, casts come before broadcasts.
 void sinkCasts(ProgramOp program);
 
+/// Plans the program of one rank.
 class Planner {
 public:
   Planner(ProgramOp program, BodyMaker &bodies);

@@ -14,7 +14,7 @@
 
 namespace ccn::plan {
 
-/// What the operations of a body share.
+/// The state that the operations of a body share.
 struct BodyContext {
   /// An i1 that is true if the body's result cannot be computed, and the
   /// reason, such as "division by zero at adam.ccn:7:3".

@@ -61,7 +61,8 @@ void plan::sinkCasts(ProgramOp program) {
     if (isInLoop(castOp))
       return;
     Operation *op = castOp;
-    // In an overlapped region, the extraction of a chunk comes first.
+    // In an overlapped region, the extraction of a chunk is between the
+    // broadcast and the cast.
     while (isRepeated(op->getOperand(0)) &&
            op->getOperand(0).getParentBlock() == op->getBlock())
       op = swapOps(op->getOperand(0).getDefiningOp(), op);

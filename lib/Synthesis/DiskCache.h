@@ -15,6 +15,7 @@
 
 namespace ccn {
 
+/// A folder of answers, by question.
 class DiskCache {
 public:
   /// Uses cacheFolder(); no cache if the environment variable CCN_CACHE_DIR is

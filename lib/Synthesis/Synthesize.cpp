@@ -102,7 +102,7 @@ public:
   }
 
 private:
-  /// Half the time that is left.
+  /// Half of the remaining time.
   Limits half() const {
     return Limits::seconds(std::max(0.01, limits.remaining() / 2));
   }

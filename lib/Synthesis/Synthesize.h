@@ -35,6 +35,7 @@ struct SynthRequest {
   double seconds = 60;
 };
 
+/// The answer to a request.
 struct Synthesized {
   /// The schedule in the synthesizer's format; it has passed the checker.
   std::string schedule;

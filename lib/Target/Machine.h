@@ -18,6 +18,7 @@
 
 namespace ccn {
 
+/// The figures of a machine.
 struct Machine {
   /// A limit that every size exceeds, and one that no size exceeds.
   static constexpr int64_t never = -1,
@@ -52,8 +53,8 @@ struct Machine {
     int64_t pipelineBytes = 0;
     Columns columns;
 
-    /// From about how many bytes on a collective takes longer than its launch;
-    /// a power of two.
+    /// About the smallest size, in bytes, from which on a collective takes
+    /// longer than its launch; a power of two.
     int64_t bytesOfLaunch() const;
   };
 
@@ -66,7 +67,8 @@ struct Machine {
   /// alone or in a kernel with other parts. For larger groups, the limit of
   /// `lamport` is scaled by the number of ranks.
   OneShot pair, group, pairInKernel, groupInKernel;
-  /// From how many bytes on members push the values that are combined.
+  /// The size, in bytes, from which on members push the values that are
+  /// combined.
   int64_t push = always;
   /// None for a machine without GPUs.
   std::optional<Gpu> gpu;

@@ -42,6 +42,7 @@ struct GpuArch {
 inline constexpr GpuArch gpuArchs[] = {{"sm_80", 163 * 1024},
                                        {"sm_90a", 227 * 1024}};
 
+/// The CPU level and the GPU architecture that code is made for.
 struct Target {
   /// The level that CPU code needs; packages for GPUs have CPU code too.
   CpuLevel cpu = CpuLevel::X86_64;

@@ -161,7 +161,7 @@ int64_t CutSinker::addedBytes(Value value, Operation *user) {
   Operation *op = value.getDefiningOp();
   bool isReduced = isa_and_nonnull<AllReduceOp, ReduceScatterOp>(op);
   // Most values are stored in any case. Exceptions are values that elementwise
-  // operations of a kernel pass to each other, and results of reductions that
+  // operations of a kernel pass to each other, and values of all ranks that
   // they combine.
   if (!op || op->getBlock() != user->getBlock() ||
       !isa<FusedOp>(op->getParentOp()) || typeOf(value).getRank() == 0 ||

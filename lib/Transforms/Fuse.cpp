@@ -42,7 +42,7 @@ static bool isConnected(ArrayRef<Operation *> ops) {
 /// uses: outside of the kernel, their results would be written to memory and
 /// read again.
 static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
-  // The set grows while it is walked.
+  // The loop adds operations to the set over which it runs.
   for (size_t i = 0; i < set.size(); ++i) {
     for (Value operand : set[i]->getOperands()) {
       Operation *definer = operand.getDefiningOp();

@@ -98,7 +98,7 @@ LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
           below.insert(&op);
           break;
         }
-  // Those of them on which the named values depend.
+  // The operations among them on which the named values depend.
   llvm::DenseSet<Operation *> needed;
   for (const OpSet &value : after) {
     bool depends = false;

@@ -58,11 +58,11 @@ enum class SplitForm { ReduceScatterAllGather, ReduceBroadcast, Hierarchical };
 /// for other names.
 std::optional<SplitForm> splitFormByName(llvm::StringRef name);
 
-/// all_reduce → reduce_scatter, all_gather (along dimension 0) | reduce,
-/// broadcast (root 0) | reduce_scatter along the last axis, all_reduce along
-/// the others, all_gather along the last. Sums and products of 16- and 8-bit
-/// floats stay in f32 between the two reductions: the first part begins with a
-/// cast, and the second ends with one.
+/// Replaces an all_reduce by reduce_scatter and all_gather (along dimension 0),
+/// by reduce and broadcast (root 0), or by a reduce_scatter along the last
+/// axis, an all_reduce along the other axes, and an all_gather along the last
+/// axis. Sums and products of 16- and 8-bit floats stay in f32 between two
+/// reductions: the first part begins with a cast, and the second ends with one.
 ///
 /// - `split_c1`: the value holds one all_reduce.
 /// - `split_c2`: to scatter, the tensor has a dimension.
@@ -75,6 +75,7 @@ mlir::FailureOr<llvm::SmallVector<OpSet>>
 split(mlir::RewriterBase &rewriter, llvm::ArrayRef<mlir::Operation *> value,
       SplitForm form, EmitRefusal emit);
 
+/// The operations that a reorder has made.
 struct Reordered {
   /// The computations, now on slices.
   OpSet computations;

@@ -1,8 +1,8 @@
 //===- SliceState.cpp - Stores state in slices ----------------------------===//
 //
-// Stores optimizer state in slices that every rank holds whole, but of which it
-// uses only a slice: this needs 1/n of the memory, and no gather (ZeRO;
-// Rajbhandari et al., 2020).
+// Optimizer state that every rank holds whole, but of which it uses only a
+// slice, is stored in slices: this needs 1/n of the memory, and no gather
+// (ZeRO; Rajbhandari et al., 2020).
 //
 //===----------------------------------------------------------------------===//
 

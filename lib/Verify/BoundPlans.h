@@ -16,6 +16,7 @@
 
 namespace ccn::verify {
 
+/// Plans that compute error bounds, and what they bound.
 struct BoundPlans {
   /// The plans of all ranks. The program of bounds has the first program's name
   /// and takes the same arguments in the same order, with floats in f64.

@@ -16,6 +16,7 @@
 
 namespace ccn::verify {
 
+/// The result of comparing two expressions.
 struct Judgement {
   enum Kind : uint8_t { Identical, Solved, Different, Unknown } kind = Unknown;
   std::string reason = {};
@@ -28,6 +29,7 @@ struct Judgement {
   std::vector<std::string> functions = {};
 };
 
+/// Compares expressions, and remembers earlier results.
 class Comparer {
 public:
   struct Options {

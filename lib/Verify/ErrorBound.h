@@ -67,6 +67,7 @@ struct Terms {
   mlir::Type element;
 };
 
+/// A program that computes error bounds.
 struct BoundProgram {
   /// A module with one program. It takes the arguments of the first program,
   /// with floats in f64, in the same external form. Its results are the bounds

@@ -98,6 +98,7 @@ enum class Function : uint8_t {
 /// The name of a function for people, such as "exp" or "dropout".
 std::string_view name(Function function);
 
+/// An expression: its kind and its parts.
 struct ExprNode {
   ExprKind kind;
   /// Whether the value is true or false instead of a number.
@@ -123,6 +124,8 @@ struct Term {
   Expr value;
 };
 
+/// Builds and interns expressions. Ids are only valid for the object that made
+/// them.
 class Expressions {
 public:
   /// Without `normalize`, expressions stay as they are built, and only a solver
@@ -153,6 +156,7 @@ public:
   Expr symbol(Symbol symbol);
   Expr infinity(bool negative);
 
+  /// The sum of the terms and of a constant.
   Expr sum(std::vector<Term> terms, Rational constant = Rational(0));
   Expr add(Expr a, Expr b) { return sum({{Rational(1), a}, {Rational(1), b}}); }
   Expr subtract(Expr a, Expr b) {

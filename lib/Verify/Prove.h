@@ -20,6 +20,7 @@
 
 namespace ccn::verify {
 
+/// The limits and the methods of a proof.
 struct ProveOptions {
   /// The time limits, in seconds, for the whole proof and for one question to
   /// the solver.
@@ -39,7 +40,8 @@ struct Counterexample {
   std::string output;
   /// The element's index in the output's external form; see Interpreter.h.
   std::vector<int64_t> index;
-  /// Where the two values are, such as "before" and "on rank 1 (dp = 1)".
+  /// Where the two values are, such as "before on rank 0 (dp = 0)" and "after
+  /// on rank 1 (dp = 1)".
   std::string firstPlace, secondPlace;
   /// The rank that holds the second value.
   int64_t rank;
@@ -53,6 +55,7 @@ struct Counterexample {
   std::vector<std::string> functions;
 };
 
+/// The result of comparing two programs.
 struct Proof {
   enum Kind : uint8_t { Proved, Different, Unknown } kind = Unknown;
   int64_t outputs = 0;

@@ -17,6 +17,7 @@
 
 namespace ccn::verify {
 
+/// An answer of Z3.
 struct SolverAnswer {
   enum Kind : uint8_t { Equal, Different, Unknown } kind = Unknown;
   /// If Unknown: why.
@@ -32,6 +33,7 @@ struct SolverAnswer {
   std::string first = {}, second = {};
 };
 
+/// Translates expressions for Z3, and asks it about them.
 class Solver {
 public:
   explicit Solver(const Expressions &exprs);

@@ -56,6 +56,7 @@ struct ExecutionFailure {
   Status status;
 };
 
+/// Executes operations on all ranks, and holds the ranks' parts of values.
 class SymbolicExecutor {
 public:
   SymbolicExecutor(interp::RankMesh mesh, SymbolicKernels &kernels);

@@ -19,7 +19,7 @@ namespace ccn::verify {
 enum class ValueSet : uint8_t {
   /// In (0, 1], where logarithms and roots are defined.
   Positive,
-  /// Both signs, magnitudes from 2^-6 to 2^3.
+  /// Both signs, magnitudes from 2^-6 to less than 2^4.
   Signed,
   /// Integers from -3 to 3: they have zeros and ties, and their sums are exact
   /// in any order.

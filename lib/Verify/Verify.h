@@ -50,7 +50,7 @@ struct Agreement {
     /// bound.
     void add(const Closest &other);
   };
-  /// In f64, and in the programs' own types.
+  /// The closest elements in f64, and in the programs' own types.
   Closest wide, native;
   /// The longest reduction in the programs, if bits differ.
   Terms terms;
@@ -61,6 +61,7 @@ struct Agreement {
   };
   std::map<std::string, Counts> outputs;
 
+  /// Adds the results of other runs.
   void merge(const Agreement &other);
   /// The name of an output of which no element could be compared; empty if
   /// there is none.

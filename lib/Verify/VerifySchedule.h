@@ -14,6 +14,7 @@
 
 namespace ccn::verify {
 
+/// How to verify schedules.
 struct VerifyOptions {
   uint64_t seed = 0;
   Budget budget;
