@@ -1,6 +1,6 @@
 //===- CollectiveTime.cpp - How long collectives take ---------------------===//
 //
-// Built-in algorithms as messages that start at once.
+// Models built-in algorithms as messages that start at the same time.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- CollectiveTime.h - How long collectives take -------------*- C++ -*-===//
 //
-// Predictions for a topology, so that algorithms can be compared before
-// anything runs. They are of the alpha-beta model (synth/Schedule.h), and serve
-// to choose, not to promise.
+// Predicts times for a topology, so that algorithms can be compared before
+// anything runs. The alpha-beta model (synth/Schedule.h) is precise enough to
+// choose an algorithm, not to promise a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +24,9 @@ namespace ccn {
 ///   broadcast and reduce send B, gather and scatter B / n, between the root
 ///   and each other rank.
 ///
-/// Ranks without a link send by way of others. With the protocol `simple` all
-/// ranks meet before and after: a message without bytes from each to each.
-/// Fails where there is no way between two ranks.
+/// Ranks without a link between them send through others. With the protocol
+/// `simple`, all ranks meet before and after: each sends each other rank an
+/// empty message. Fails if two ranks are not connected.
 Result<double> predictBuiltin(Algorithm algorithm, Protocol protocol,
                               Collective collective, int root,
                               const synth::Fabric &fabric, double bytes);

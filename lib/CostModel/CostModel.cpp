@@ -1,7 +1,7 @@
 //===- CostModel.cpp - What operations move -------------------------------===//
 //
-// Everything follows from the parts of tensors that the first rank holds, which
-// are the largest.
+// Computes everything from the parts of tensors that the first rank holds,
+// which are the largest.
 //
 //===----------------------------------------------------------------------===//
 

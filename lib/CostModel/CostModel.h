@@ -1,8 +1,8 @@
 //===- CostModel.h - What operations move -----------------------*- C++ -*-===//
 //
-// Bytes that pass between ranks and through memory: the measure by which
-// schedules are explained and layouts chosen. Times are not here: they are
-// measured, or predicted for a topology (CollectiveTime.h).
+// Counts the bytes that pass between ranks and through memory. Explanations of
+// schedules and choices of layouts use these numbers. Times are elsewhere: they
+// are measured, or predicted for a topology (CollectiveTime.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,11 @@
 
 namespace ccn {
 
-/// The bytes of the largest part of a tensor that a rank holds. Saturates.
+/// The bytes of the largest part of a tensor that any rank holds; saturates
+/// instead of overflowing.
 int64_t bytesOnRank(mlir::RankedTensorType type, MeshOp mesh);
 
-/// What the busiest rank does.
+/// The work of the busiest rank.
 struct Traffic {
   /// Bytes that it receives from others.
   double received = 0;
@@ -33,22 +34,23 @@ struct Traffic {
   }
 };
 
-/// The bytes that a rank receives in a collective of n ranks by an algorithm
-/// that moves as few as possible: of B bytes that it holds before, 2 (n - 1) /
-/// n * B for all_reduce, (n - 1) / n * B for reduce_scatter and all_to_all, (n
-/// - 1) * B for all_gather and, at its root, gather; what it ends with for the
-/// others.
+/// The bytes that a rank receives in a collective of n ranks, with an algorithm
+/// that moves as few bytes as possible. With B bytes that the rank holds
+/// before: 2 (n - 1) / n * B for all_reduce, (n - 1) / n * B for reduce_scatter
+/// and all_to_all, (n - 1) * B for all_gather and (at the root) gather. For
+/// other collectives: the bytes that the rank holds afterwards.
 double bytesReceived(mlir::Operation *collective);
 
-/// The traffic of an operation, or of a region as one kernel (of an overlapped
-/// region, of its stages): what it reads from outside and leaves there, each
-/// value once. Constants, slices and stores cost nothing.
+/// The traffic of an operation. A region counts as one kernel, which reads each
+/// value from outside once and writes each result once; an overlapped region
+/// counts as the sum of its stages. Constants, slices, reshards and updates
+/// cost nothing.
 Traffic trafficOf(mlir::Operation *op);
 
-/// The sum over a program.
+/// The sum of the traffic of all operations of a program.
 Traffic trafficOf(ProgramOp program);
 
-/// "1.5 MB": bytes for people, in powers of 1000.
+/// Bytes in readable form, in powers of 1000, such as "1.5 MB".
 std::string describeBytes(double bytes);
 
 } // namespace ccn

@@ -1,6 +1,6 @@
 //===- ApplySchedule.cpp - Schedules on programs --------------------------===//
 //
-// Runs transform sequences over ccn programs.
+// Runs transform sequences on ccn programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ LogicalResult ccn::applySchedules(ModuleOp module, ModuleOp schedules) {
     if (failed(transform::applyTransformNamedSequence(program, sequence,
                                                       schedules, options)))
       return failure();
-    // What a primitive makes is legal by construction; this is the proof.
+    // Primitives make legal programs by construction; this checks it.
     if (failed(verify(program)))
       return sequence.emitError() << "made a program that does not verify";
   }

@@ -1,7 +1,6 @@
 //===- Phases.cpp - The phases of the compiler ----------------------------===//
 //
-// Runs a program through the phases, from text or from the IR that an earlier
-// run left.
+// Runs the phases on a program, from text or from the IR of an earlier run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,7 +77,7 @@ void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
   default:
     return;
   }
-  // What MLIR adds to an error that has said why.
+  // Drops an error that MLIR adds after another one that says why.
   if (StringRef(diagnostic.str()).ends_with("failed to infer returned types") &&
       diagnostics.hasErrors())
     return;
@@ -90,7 +89,8 @@ void ccn::forwardDiagnostic(mlir::Diagnostic &diagnostic,
   else
     handle = diagnostics.report(severity, diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
-    // What the operation prints as is no help beside its line.
+    // Drops the note with the printed operation, which adds nothing to its
+    // line.
     if (StringRef(note.str()).starts_with("see current operation"))
       continue;
     if (FileLineColLoc loc = place(note.getLocation()))
@@ -122,7 +122,7 @@ static OwningOpRef<ModuleOp> parseMlir(const SourceFile &source,
   return module;
 }
 
-/// Reads what an earlier phase left, and which phase that was.
+/// Reads the IR of an earlier phase; sets `done` to that phase.
 static OwningOpRef<ModuleOp> resume(const SourceFile &source,
                                     MLIRContext *context,
                                     const CompileOptions &options,
@@ -155,7 +155,7 @@ static OwningOpRef<ModuleOp> resume(const SourceFile &source,
     }
     done = *phase;
   }
-  // What the phase itself has checked of plans may have been changed since.
+  // Plans that the phase itself has checked may have been edited since.
   if (done == Phase::Plan && failed(plan::verifyPlans(*module)))
     return {};
   status = CompileStatus::Done;
@@ -186,7 +186,8 @@ static bool dump(ModuleOp module, Phase phase, const CompileOptions &options,
   return !failure;
 }
 
-/// The module written as text, read, written as bytecode and read again.
+/// Writes the module as text, reads it, writes it as bytecode and reads it
+/// again.
 static OwningOpRef<ModuleOp> roundTrip(OwningOpRef<ModuleOp> module,
                                        Diagnostics &diagnostics) {
   MLIRContext *context = module->getContext();
@@ -197,7 +198,7 @@ static OwningOpRef<ModuleOp> roundTrip(OwningOpRef<ModuleOp> module,
       if (failed(writeBytecodeToFile(*module, os)))
         return {};
     } else {
-      // With locations, which later phases report at.
+      // Prints locations too, as later phases report errors there.
       module->print(os, OpPrintingFlags().enableDebugInfo());
     }
     module = parseSourceString<ModuleOp>(text, ParserConfig(context));
@@ -209,8 +210,8 @@ static OwningOpRef<ModuleOp> roundTrip(OwningOpRef<ModuleOp> module,
   return module;
 }
 
-/// Drops all programs except the one that the options name. Reports it if there
-/// is no such program.
+/// Drops all programs except the one that the options name. Reports an error if
+/// there is no such program.
 static bool keepProgram(ModuleOp module, const CompileOptions &options,
                         Diagnostics &diagnostics) {
   if (options.program.empty())
@@ -240,8 +241,8 @@ static bool keepProgram(ModuleOp module, const CompileOptions &options,
   return true;
 }
 
-/// Drops the schedules of other programs likewise. `schedules` is null if none
-/// is left; that is reported if the options ask for one.
+/// Drops the schedules of other programs. `schedules` becomes null if none
+/// remains, which is an error if the options ask for a schedule.
 static bool keepSchedules(OwningOpRef<ModuleOp> &schedules,
                           const CompileOptions &options,
                           Diagnostics &diagnostics) {
@@ -269,7 +270,7 @@ static bool keepSchedules(OwningOpRef<ModuleOp> &schedules,
   return false;
 }
 
-/// What follows every phase.
+/// The work after every phase: round trip and dump.
 static bool finishPhase(OwningOpRef<ModuleOp> &module, Phase phase,
                         const CompileOptions &options,
                         Diagnostics &diagnostics) {
@@ -319,7 +320,7 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
   case Phase::Schedule:
     before.addNestedPass<ProgramOp>(createLowerReshard());
     before.addNestedPass<ProgramOp>(createSimplify());
-    // What the schedule left without use.
+    // Drops operations that are unused after the schedule.
     after.addNestedPass<ProgramOp>(createSimplify({/*isScheduled=*/true}));
     if (options.explain)
       after.addPass(
@@ -335,7 +336,8 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
          options.limits.lamport, options.limits.kernel, options.limits.push}));
     break;
   case Phase::Plan:
-    // What planAll has made of the modules of all ranks.
+    // These passes run on the module that planAll has made from those of all
+    // ranks.
     after.addPass(plan::createForwardStores());
     after.addNestedPass<plan::PlanOp>(plan::createConnectSegments());
     after.addNestedPass<plan::PlanOp>(plan::createJoinLoops());
@@ -345,8 +347,8 @@ void ccn::addPhasePasses(Phase phase, const CompileOptions &options,
   }
 }
 
-/// The plans of many ranks are large: but in builds with assertions they are
-/// verified when all passes are done, by plan-verify, not after each.
+/// The plans of many ranks are large. So they are not verified after each pass,
+/// except in builds with assertions, but once at the end, by plan-verify.
 static void verifyOnce([[maybe_unused]] Phase phase,
                        [[maybe_unused]] PassManager &passes) {
 #ifdef NDEBUG
@@ -367,7 +369,7 @@ OwningOpRef<ModuleOp> ccn::runPhases(ArrayRef<Phase> phases, ModuleOp module,
   return copy;
 }
 
-/// A scheduled module as a rank has it before it is planned; null if that
+/// Localizes a scheduled module for a rank and selects algorithms; null if that
 /// fails.
 static OwningOpRef<ModuleOp> selectFor(int64_t rank, ModuleOp scheduled,
                                        CompileOptions options) {
@@ -375,9 +377,10 @@ static OwningOpRef<ModuleOp> selectFor(int64_t rank, ModuleOp scheduled,
   return runPhases({Phase::Localize, Phase::Select}, scheduled, options);
 }
 
-/// Takes a scheduled module through the phases before the plan for each rank
-/// but the first, which has been through them, and plans all; the passes of the
-/// phase follow. A module of one rank is all that is planned.
+/// Plans all ranks: runs the phases before Plan on `scheduled` for each rank
+/// but the first, for which `first` is the result. The passes of the phase Plan
+/// must follow. If `scheduled` is null, or the options name a rank, plans only
+/// `first`.
 static OwningOpRef<ModuleOp> planAll(OwningOpRef<ModuleOp> first,
                                      ModuleOp scheduled,
                                      const CompileOptions &options) {
@@ -431,7 +434,7 @@ static CompileStatus parseText(const SourceFile &source, MLIRContext *context,
   frontend::Lowered lowered =
       frontend::lower(*file, context, lowerOptions, diagnostics, badOption);
   module = std::move(lowered.module);
-  // A script takes the place of what the file says.
+  // A transform script replaces the schedules of the file.
   if (!options.scheduleFile || !isMlir(*options.scheduleFile))
     schedules = std::move(lowered.schedules);
   if (!module)
@@ -442,8 +445,8 @@ static CompileStatus parseText(const SourceFile &source, MLIRContext *context,
   return CompileStatus::Done;
 }
 
-/// Reads the transform script that the options name, for a module that has been
-/// through the phases up to `done`.
+/// Reads the transform script that the options name, for a module after the
+/// phase `done`.
 static CompileStatus parseScript(const SourceFile &source, MLIRContext *context,
                                  const CompileOptions &options,
                                  Diagnostics &diagnostics, Phase done,
@@ -462,8 +465,8 @@ static CompileStatus parseScript(const SourceFile &source, MLIRContext *context,
   return schedules ? CompileStatus::Done : CompileStatus::WrongProgram;
 }
 
-/// Takes a module through one phase. Plans of all ranks are made from
-/// `scheduled`, if that is not null.
+/// Runs one phase on a module. Plans of all ranks are made from `scheduled`, if
+/// it is not null.
 static CompileStatus runPhase(Phase phase, const CompileOptions &options,
                               Diagnostics &diagnostics, ModuleOp scheduled,
                               const OwningOpRef<ModuleOp> &schedules,
@@ -546,7 +549,7 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
   if (options.stopAfter >= Phase::Localize &&
       !checkRank(*current, options, diagnostics))
     return CompileStatus::WrongUsage;
-  // What plans of all ranks are made from.
+  // The module from which the plans of all ranks are made.
   OwningOpRef<ModuleOp> scheduled;
   for (Phase phase : allPhases) {
     if (phase <= done || phase > options.stopAfter)

@@ -1,7 +1,7 @@
 //===- Phases.h - The phases of the compiler --------------------*- C++ -*-===//
 //
-// A program passes through these in order. Each can be stopped after, its
-// result dumped, and the compiler resumed from the file.
+// A program passes through the phases in order. After each phase, the compiler
+// can stop or dump the result, and it can resume from that file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,65 +19,69 @@
 namespace ccn {
 
 enum class Phase {
-  /// Text to ccn IR: global shapes, layouts in the types, checked.
+  /// Parses and checks text; makes ccn IR with global shapes and layouts in the
+  /// types.
   Parse,
-  /// ccn IR to ccn IR: reshards become collectives, identities between
-  /// collectives are used, what nothing needs is dropped; then the schedule is
-  /// applied.
+  /// Changes ccn IR: replaces reshards by collectives, simplifies collectives,
+  /// drops unused operations, and then applies the schedule.
   Schedule,
-  /// ccn IR to the ccn IR of one rank: shapes of the parts that it holds.
+  /// Makes the ccn IR of one rank, with the shapes of the parts that it holds.
   Localize,
-  /// Every collective gets an algorithm.
+  /// Gives every collective an algorithm.
   Select,
-  /// The IR of each rank to plan IR: buffers, kernels, streams. It takes the
-  /// two phases before for all ranks, and makes one module.
+  /// Makes plan IR from the IR of each rank: buffers, kernels, streams. Runs
+  /// the two phases before for all ranks, and makes one module.
   Plan,
 };
 
 inline constexpr Phase allPhases[] = {
     Phase::Parse, Phase::Schedule, Phase::Localize, Phase::Select, Phase::Plan};
 
-/// `parse`, `schedule`, `localize`, `select`, `plan`.
+/// The name of a phase: `parse`, `schedule`, `localize`, `select` or `plan`.
 llvm::StringRef phaseName(Phase phase);
 std::optional<Phase> phaseByName(llvm::StringRef name);
 
-/// Up to how many bytes an all_reduce is done in one shot, by protocol and in
-/// kernels, and from how many on what is combined is pushed; negative is the
-/// default (see the pass ccn-select).
+/// Limits in bytes: up to which an all_reduce runs in one shot, by protocol and
+/// in kernels, and from which on members push the values that are combined.
+/// Negative values mean the default (see the pass ccn-select).
 struct SelectLimits {
   int64_t ll = -1, lamport = -1, kernel = -1, push = -1;
 };
 
+/// How to compile a file.
 struct CompileOptions {
   frontend::LowerOptions lower;
   /// A transform script (.mlir) or a file of schedules (.ccn) to apply instead
   /// of a schedule of the program's file.
   const SourceFile *scheduleFile = nullptr;
-  /// The one program of several that is compiled; all if empty.
+  /// The name of the program to compile; all programs if empty.
   std::string program;
-  /// Leaves the schedule out, whatever the program or the options say.
+  /// Applies no schedule, even if the file or the options have one.
   bool unscheduled = false;
   Phase stopAfter = Phase::Schedule;
-  /// The rank that the program is localized for; if none is asked for, 0, and
-  /// plans are made for all.
+  /// The rank for which the program is localized. If not set, it is rank 0, and
+  /// plans are made for all ranks.
   std::optional<int64_t> rank;
-  /// The topology that collectives get schedules for, by name or file (see the
-  /// pass ccn-select); none if empty. Each search may take `searchSeconds`.
+  /// The topology for which collectives get schedules, by name or file (see the
+  /// pass ccn-select); none if empty. Each search takes at most
+  /// `searchSeconds`.
   std::string topology;
   double searchSeconds = 10;
-  /// What will run it, and the figures by which it is decided how large
-  /// all_reduces run; the target's own if there are none. They may have other
-  /// limits than these say (see the pass ccn-select).
+  /// The target that runs the program, and the machine whose figures decide how
+  /// all_reduces run, by their size; the target's default machine if it is
+  /// empty. `limits` can replace the machine's limits (see the pass
+  /// ccn-select).
   Target target;
   Machine machine;
   SelectLimits limits;
-  /// Where the IR after each phase is written, as `0-parse.mlir`; none if
-  /// empty.
+  /// The folder to which the IR after each phase is written, such as
+  /// `0-parse.mlir`; empty for none.
   std::string dumpFolder;
-  /// Writes the IR as text and as bytecode after each phase and goes on with
-  /// what is read back; for tests.
+  /// Writes the IR as text and as bytecode after each phase, reads it back, and
+  /// goes on with the result; for tests.
   bool roundTrip = false;
-  /// Reports, as remarks, what primitives did and what others could do.
+  /// Reports as remarks what primitives did, and what other primitives could
+  /// do.
   bool explain = false;
   /// Sets up the pass managers as the command line asks; may be empty.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
@@ -91,37 +95,39 @@ enum class CompileStatus {
   WrongUsage,
 };
 
-/// Passes a diagnostic of MLIR on, with the places that it and its notes name.
+/// Adds a diagnostic of MLIR, and its notes, to `diagnostics`, with their
+/// places.
 void forwardDiagnostic(mlir::Diagnostic &diagnostic, Diagnostics &diagnostics);
 
-/// What a phase does to a module before and after the schedule is applied.
+/// Adds the passes that a phase runs on a module before and after the schedule
+/// is applied.
 void addPhasePasses(Phase phase, const CompileOptions &options,
                     mlir::OpPassManager &before, mlir::OpPassManager &after);
 
-/// Registers what compile() needs.
+/// Registers the dialects that compile() needs.
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// Whether a source is MLIR text or bytecode, by its name and first bytes;
 /// anything else is `.ccn` text.
 bool isMlir(const SourceFile &source);
 
-/// Compiles `.ccn` text, or resumes from MLIR text or bytecode that an earlier
-/// phase left (see isMlir), as far as `stopAfter`. The result is null unless
-/// Done. `schedules`, if asked for, is what was applied, as transform
-/// sequences; null if there is none.
+/// Compiles `.ccn` text, or resumes from the MLIR text or bytecode of an
+/// earlier phase (see isMlir), up to the phase `stopAfter`. `module` is null
+/// unless Done. Sets *schedules, unless `schedules` is null, to the schedules
+/// that were applied, as transform sequences; null if there are none.
 CompileStatus compile(const SourceFile &source, mlir::MLIRContext *context,
                       const CompileOptions &options, Diagnostics &diagnostics,
                       mlir::OwningOpRef<mlir::ModuleOp> &module,
                       mlir::OwningOpRef<mlir::ModuleOp> *schedules = nullptr);
 
-/// A copy of `module` that has been through the passes of the phases, none of
-/// which is Schedule or Plan; null, with an error reported, if that fails.
+/// Runs the passes of the phases, which must not include Schedule or Plan, on a
+/// copy of `module`. Null, with an error reported, if that fails.
 mlir::OwningOpRef<mlir::ModuleOp> runPhases(llvm::ArrayRef<Phase> phases,
                                             mlir::ModuleOp module,
                                             const CompileOptions &options);
 
-/// Takes programs that are scheduled on through the phases to the plans of all
-/// ranks. Null, with an error reported, if that fails.
+/// Runs the phases after Schedule on scheduled programs, and returns the plans
+/// of all ranks. Null, with an error reported, if that fails.
 mlir::OwningOpRef<mlir::ModuleOp> planScheduled(mlir::ModuleOp scheduled,
                                                 const CompileOptions &options);
 

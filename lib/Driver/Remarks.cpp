@@ -1,6 +1,6 @@
-//===- Remarks.cpp - What the compiler did and could not do ---------------===//
+//===- Remarks.cpp - Shows remarks among diagnostics ----------------------===//
 //
-// Puts the parts of a remark into one line.
+// Writes the parts of a remark in one line.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- Remarks.h - What the compiler did and could not do -------*- C++ -*-===//
+//===- Remarks.h - Shows remarks among diagnostics --------------*- C++ -*-===//
 //
-// Shows MLIR's remarks, which primitives and the explaining pass make, among
-// the diagnostics.
+// Shows MLIR's remarks among the diagnostics. Primitives and the pass
+// ccn-explain make remarks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,9 @@
 
 namespace ccn {
 
-/// Lets remarks made in `context` be reported in `diagnostics`, which must
-/// outlive the context's use: "applied split: ...", "missed fuse: ..., because
-/// ...".
+/// Reports remarks made in `context` to `diagnostics`, such as "applied split:
+/// ..." or "missed fuse: ..., because ...". `diagnostics` must live as long as
+/// `context` is used.
 mlir::LogicalResult enableRemarks(mlir::MLIRContext &context,
                                   Diagnostics &diagnostics);
 

@@ -1,8 +1,7 @@
 //===- Variants.cpp - Other ways to run scheduled programs ----------------===//
 //
-// Which protocol is best depends on the size alone, so limits of sizes say it
-// for all collectives of a program at once: there are few choices of limits
-// that differ.
+// The best protocol depends only on the size. So limits on sizes decide it for
+// all collectives of a program together, and only few limits make a difference.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,19 +22,19 @@ using namespace ccn;
 
 namespace {
 
-// Bounds of what is tried, whatever the machine.
+// Limits of the search, in bytes, for any machine.
 
-/// Beyond these nothing is gained by sending everything to everybody.
+/// Above these sizes, sending everything to all ranks is never faster.
 constexpr int64_t maxByLl = 4 << 20, maxByLamport = 256 << 20;
 
-/// Below these a meeting costs more than it spares to push.
+/// Below this size, the additional meeting of a push costs more than it saves.
 constexpr int64_t minByPush = 4 << 20;
 
-/// Up to these nothing is gained by anything else than packets with flags.
+/// Up to this size, packets with flags are always best.
 constexpr int64_t alwaysByLl = 1 << 10;
 
-/// Whether how an all_reduce or reduce_scatter of the program, or of any if
-/// that is empty, runs is decided by its size.
+/// Whether the size of an all_reduce or reduce_scatter decides how it runs, and
+/// it belongs to `program` (any program if that is empty).
 bool isOpen(CommunicateOp op, StringRef program) {
   if (!program.empty() &&
       op->getParentOfType<ProgramOp>().getSymName() != program)
@@ -45,8 +44,8 @@ bool isOpen(CommunicateOp op, StringRef program) {
          !choiceFor(op, kAlgorithmAttr) && !choiceFor(op, kProtocolAttr);
 }
 
-/// The sizes of the collectives whose way to run is not chosen yet: of all
-/// all_reduces, of those in kernels, and of collectives that may push.
+/// The sizes of the collectives that are open: of all all_reduces, of those in
+/// kernels, and of collectives that may push.
 struct Sizes {
   std::set<int64_t> all, inKernels, pushed;
 };
@@ -69,7 +68,7 @@ Sizes sizesOf(ModuleOp localized, StringRef program) {
   return sizes;
 }
 
-/// Says how each collective that is open in `localized` runs in `selected`.
+/// How each collective that is open in `localized` runs in `selected`.
 std::vector<std::string> describe(ModuleOp localized, ModuleOp selected,
                                   StringRef program) {
   SmallVector<CommunicateOp> before, after;
@@ -81,7 +80,7 @@ std::vector<std::string> describe(ModuleOp localized, ModuleOp selected,
       continue;
     auto name = chosen->getAttrOfType<StringAttr>(kLetAttr);
     auto protocol = chosen->getAttrOfType<StringAttr>(kProtocolAttr);
-    // Of others there is nothing to say.
+    // Only all_reduces and pushes are worth mentioning.
     if (chosen.getCollective() != Collective::all_reduce &&
         protocol.getValue() != stringifyProtocol(Protocol::push))
       continue;
@@ -98,7 +97,7 @@ std::vector<std::string> describe(ModuleOp localized, ModuleOp selected,
   return texts;
 }
 
-/// For people: "avg one_shot ll, total two_shot".
+/// A short text for people, such as "avg one_shot ll, total two_shot".
 std::string shorten(const std::vector<std::string> &texts) {
   constexpr size_t shown = 6;
   std::string text = llvm::join(
@@ -145,7 +144,7 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
                                            const CompileOptions &options,
                                            size_t most) {
   std::vector<PlanVariant> variants;
-  // As rank 0 has it: all choose alike.
+  // Uses the module of rank 0, since all ranks choose alike.
   CompileOptions ofFirst = options;
   ofFirst.rank = 0;
   ofFirst.explain = false;
@@ -154,7 +153,8 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
   if (!localized)
     return {};
   std::set<std::vector<std::string>> seen;
-  // Whether all went well.
+  // Adds the variant for some limits if it differs from earlier ones; returns
+  // false on failure.
   auto add = [&](const SelectLimits &limits) {
     ofFirst.limits = limits;
     OwningOpRef<ModuleOp> selected =
@@ -175,7 +175,7 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
   };
   if (!add({}))
     return {};
-  // Others may be impossible; the default is there.
+  // Other variants may fail, as the default is there.
   Sizes sizes = sizesOf(*localized, program);
   std::set<int64_t> pushed = sizes.pushed;
   pushed.insert(std::numeric_limits<int64_t>::max());
@@ -183,7 +183,7 @@ std::vector<PlanVariant> ccn::planVariants(ModuleOp scheduled,
       fromExtremes(limitsUpTo(maxByLl, sizes.all, alwaysByLl)),
       fromExtremes(limitsUpTo(maxByLamport, sizes.all)),
       fromExtremes(limitsUpTo(maxByLamport, sizes.inKernels)),
-      // From the largest on, which is none.
+      // These start with the largest limit, with which nothing is pushed.
       fromExtremes(SmallVector<int64_t>(pushed.rbegin(), pushed.rend()))};
   // All four limits move from the extremes inwards together. So even among few
   // variants there are some that run everything in the same way.

@@ -1,8 +1,8 @@
 //===- Variants.h - Other ways to run scheduled programs --------*- C++ -*-===//
 //
-// What is decided by a table of sizes (see the pass ccn-select) may be decided
-// better by measurement, on the machine that runs it. These are the plans among
-// which that can choose.
+// The pass ccn-select decides by a table of sizes how collectives run. A
+// measurement on the machine that runs the program may decide better. This
+// makes the plans among which it can choose.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,18 +13,20 @@
 
 namespace ccn {
 
+/// The plans of one way to run collectives.
 struct PlanVariant {
-  /// What runs how: "avg one_shot ll, total two_shot".
+  /// How collectives run, such as "avg one_shot ll, total two_shot".
   std::string name;
   mlir::OwningOpRef<mlir::ModuleOp> plans;
 };
 
-/// Plans of all ranks of a scheduled module, the default first, that differ in
-/// how all_reduces of one program, or of all if its name is empty, run that no
-/// schedule gives an algorithm: in one shot up to some size by ll, up to
-/// another by lamport, in two above; those in kernels have a limit of their
-/// own. At most `most`, of more those that differ most. Empty, with an error
-/// reported, if planning fails.
+/// Plans of all ranks of a scheduled module; the first one is the default. They
+/// differ in how those all_reduces of `program` (of all programs if it is
+/// empty) run to which no schedule gives an algorithm: in one shot by ll up to
+/// some size, by lamport up to another, in two shots above; all_reduces in
+/// kernels have their own limit. Returns at most `most` plans; if there are
+/// more, those that differ most. Empty, with an error reported, if planning
+/// fails.
 std::vector<PlanVariant> planVariants(mlir::ModuleOp scheduled,
                                       llvm::StringRef program,
                                       const CompileOptions &options,

@@ -1,9 +1,9 @@
 //===- Format.cpp - .ccn text in its usual form ---------------------------===//
 //
-// Tokens become lines, one after the other. Where a line gets too long, it is
-// broken at the best place so far and the rest is placed anew. Only then are
-// the columns found that lines share. All decisions depend on what the result
-// shows, so formatting it once more changes nothing.
+// Places tokens on lines, one after the other. If a line gets too long, it is
+// broken at the best place so far, and the rest is placed again. Then the
+// columns are found that lines share. All decisions depend only on what the
+// result shows, so formatting it again changes nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,41 +21,42 @@ using namespace ccn::frontend;
 namespace {
 
 constexpr unsigned step = 2;
-/// Of a statement's further lines outside of brackets.
+/// The indentation of a statement's second and later lines outside of brackets.
 constexpr unsigned furtherLines = 4;
 
 struct Line {
   unsigned indent = 0;
   std::string code;
   llvm::StringRef comment;
-  /// Where a comment beside code stood; 0 if there was one blank before it.
+  /// The original column of a comment beside code; 0 if one blank was before
+  /// it.
   unsigned commentColumn = 0;
   bool isBlankBefore = false;
-  /// Where `=` or `<-` of a statement stands in `code`, and the blanks before
-  /// it; 0 if there is none.
+  /// The position of a statement's `=` or `<-` in `code` (0 if there is none),
+  /// and the number of blanks before it.
   unsigned assign = 0;
   unsigned blanks = 1;
-  /// The line with the bracket that this line's begin stands behind, or by
-  /// whose line it is indented.
+  /// The line with the bracket by which this line is indented: behind the
+  /// bracket (`isBehind`) or relative to the bracket's line.
   std::optional<size_t> bracketLine;
   bool isBehind = false;
 
   unsigned width() const { return indent + countColumns(code); }
-  /// Where the assignment stood.
+  /// The original column of the assignment.
   unsigned assignColumn() const { return indent + assign - 1 + blanks; }
 };
 
 /// An open `(` or `[`.
 struct Bracket {
-  /// How many are around it, and the innermost of them.
+  /// How many brackets are around it, and the index of the innermost of them.
   unsigned level;
   size_t outer;
   size_t line;
-  /// Of what follows it on its line.
+  /// The column of the token after it on its line.
   unsigned column;
-  /// Of the line that it stands on.
+  /// The indentation of its line.
   unsigned indent;
-  /// Nothing follows it on its line.
+  /// Whether it is the last token of its line.
   bool isLast = false;
 };
 
@@ -66,13 +67,13 @@ public:
   std::vector<Line> run();
 
 private:
-  /// What was before a token was placed, to go back to it.
+  /// The state before a token was placed, to return to it.
   struct State {
     size_t token;
-    /// Of the code of the line: its bytes and its columns.
+    /// The bytes and the columns of the line's code.
     size_t codeSize;
     unsigned columns;
-    /// How many brackets there were, and the innermost open one.
+    /// The number of brackets, and the innermost open one.
     size_t bracketCount, innermost;
     unsigned depth;
     unsigned assign;
@@ -91,19 +92,20 @@ private:
   static constexpr size_t none = std::numeric_limits<size_t>::max();
 
   std::vector<FormatToken> tokens;
-  /// The first token from each on, and the last one before each, that is no
-  /// comment; the number of tokens if there is none.
+  /// For each token, the first token from it on, and the last one before it,
+  /// that is not a comment; the number of tokens if there is none.
   std::vector<size_t> nextCode, codeBefore;
   std::vector<Line> lines;
-  /// The columns of the last line's code, and the token that it begins with.
+  /// The columns of the last line's code, and its first token.
   unsigned columns = 0;
   size_t firstToken = 0;
   bool isLineEmpty = true;
-  /// Before the token where it is best to break the last line, and how good
-  /// that is: less is better. None if the line cannot be broken.
+  /// The state before the token at which it is best to break the last line
+  /// (none if the line cannot be broken), and how good that is; a lower rank is
+  /// better.
   std::optional<State> bestBreak;
   unsigned bestRank = 0;
-  /// All that were opened, and the innermost open one.
+  /// All brackets that were opened, and the index of the innermost open one.
   std::vector<Bracket> brackets;
   size_t innermost = none;
   /// Tokens before which a line was broken because it was too long.
@@ -111,7 +113,7 @@ private:
   unsigned depth = 0;
 };
 
-/// Whether a token stands on a line of its own or begins one.
+/// Whether a token begins a new line.
 bool Formatter::needsBreak(size_t at) const {
   const FormatToken &token = tokens[at];
   if (at == 0 || isBroken[at])
@@ -134,14 +136,15 @@ bool Formatter::needsBreak(size_t at) const {
   return token.isFirst || token.newlines != 0;
 }
 
-/// Where what begins a line stands, and whether a blank line stays before it.
+/// Begins a line with a token: finds its indentation, and whether a blank line
+/// stays before it.
 void Formatter::startLine(size_t at) {
   const FormatToken &token = tokens[at];
   Line line;
   bool isAfterBrace = at != 0 && tokens[at - 1].is(TokenKind::LBrace);
   line.isBlankBefore = token.newlines > 1 && at != 0 && !isAfterBrace &&
                        !token.is(TokenKind::RBrace);
-  // A comment stands as what it is about.
+  // A comment is indented like the code that it is about.
   size_t next = nextCode[at];
   bool beginsStatement = next == tokens.size() || tokens[next].isFirst ||
                          tokens[next].is(TokenKind::LBrace) ||
@@ -187,7 +190,8 @@ bool Formatter::needsBlank(size_t at) const {
   }
 }
 
-/// How good it is to break a line before a token, from what stands before it.
+/// How good it is to break a line before a token, judged by the token before
+/// it: a lower rank is better; none if the line cannot be broken there.
 std::optional<unsigned> Formatter::getRank(size_t at) const {
   const FormatToken &before = tokens[at - 1];
   if (before.is(TokenKind::LBrace) && before.isOneLine)
@@ -256,8 +260,8 @@ void Formatter::place(size_t at) {
   }
 }
 
-/// Breaks the last line, which is too long, at the best place; the result is
-/// the token that the next one starts with, if there is such a place.
+/// Breaks the last line, which is too long, at the best place. Returns the
+/// token with which the next line starts; none if the line cannot be broken.
 std::optional<size_t> Formatter::goBack() {
   if (!bestBreak)
     return std::nullopt;
@@ -274,8 +278,8 @@ std::optional<size_t> Formatter::goBack() {
   return state.token;
 }
 
-/// Keeps what the user aligned: blanks before an assignment that bring it below
-/// or above another one. Lines behind brackets move along.
+/// Keeps the user's alignment: blanks before an assignment that put it above or
+/// below another one. Lines that are indented behind brackets move with them.
 void Formatter::alignAssigns() {
   auto agree = [&](size_t a, size_t b) {
     return lines[a].assign && lines[b].assign &&
@@ -286,7 +290,7 @@ void Formatter::alignAssigns() {
   for (size_t i = 0; i < lines.size(); ++i)
     isKept[i] = (i != 0 && agree(i, i - 1)) ||
                 (i + 1 < lines.size() && agree(i, i + 1));
-  // By how much lines move, and what stands in them behind an assignment.
+  // How far each line moves, and how far its code behind the assignment moves.
   std::vector<unsigned> moved(lines.size()), movedBehind(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
     Line &line = lines[i];
@@ -301,8 +305,8 @@ void Formatter::alignAssigns() {
   }
 }
 
-/// Comments beside code on lines that follow each other share a column: the
-/// rightmost that one had, if there is room.
+/// Aligns comments beside code on consecutive lines: they get the rightmost
+/// column that one of them had, if there is room.
 void Formatter::alignComments() {
   for (size_t begin = 0, end; begin < lines.size(); begin = end) {
     end = begin + 1;
@@ -376,7 +380,7 @@ std::string join(llvm::ArrayRef<Line> lines, llvm::StringRef original) {
   return text;
 }
 
-/// Whether a formatted text has the tree, the tokens and the comments of the
+/// Whether a formatted text has the same tree, tokens and comments as the
 /// original.
 bool isSame(const ast::File &file, llvm::ArrayRef<FormatToken> tokens,
             const std::string &formatted) {

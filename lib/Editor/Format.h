@@ -1,10 +1,10 @@
 //===- Format.h - .ccn text in its usual form -------------------*- C++ -*-===//
 //
-// What ccn-format and the language server write: a program's text with usual
-// blanks and indentation. Line breaks within a statement stay where the user
-// made them, and lines that are too long get more; comments, blank lines
-// between statements (one at a time) and the columns that `=` and comments
-// beside code share are kept.
+// Formats a program's text, with the usual blanks and indentation, for
+// ccn-format and the language server. It keeps the user's line breaks within a
+// statement, and breaks lines that are too long. It also keeps comments, blank
+// lines between statements (at most one in a row), and alignment: columns that
+// `=` or comments beside code share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +17,12 @@
 
 namespace ccn::editor {
 
-/// Columns that code takes at most where it can be broken.
+/// The most columns of a line of code, if it can be broken.
 inline constexpr unsigned maxWidth = 120;
 
-/// The formatted text, which has the same syntax tree and the same comments; it
-/// keeps a byte order mark, and CR LF if its first line ends so. Nothing if the
-/// text does not parse, which is reported.
+/// The formatted text, which has the same syntax tree and the same comments.
+/// Keeps a byte order mark, and uses CR LF if the first line ends with it.
+/// None, with errors reported, if the text does not parse.
 std::optional<std::string> format(const SourceFile &source,
                                   Diagnostics &diagnostics);
 

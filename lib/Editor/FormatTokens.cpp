@@ -1,8 +1,6 @@
-//===- FormatTokens.cpp - Tokens and comments of a text
-//--------------------===//
-//-------------------------===//
+//===- FormatTokens.cpp - Tokens and comments of a text -------------------===//
 //
-// The lexer gives the tokens, the gaps between them have the comments, and the
+// The lexer reads the tokens. Comments are in the gaps between tokens. The
 // syntax tree says which tokens begin statements and which are signs.
 //
 //===----------------------------------------------------------------------===//
@@ -38,7 +36,7 @@ private:
   std::vector<FormatToken> tokens;
   unsigned newlines = 0;
   unsigned blanks = 0;
-  /// Of the token before: its first byte, and the column of it.
+  /// The first byte of the previous token, and its column.
   uint32_t lastBegin = 0;
   unsigned lastColumn = 0;
 };
@@ -62,7 +60,8 @@ Reader::Reader(const ast::File &file) : source(file.source) {
 }
 
 void Reader::add(FormatToken token, uint32_t begin) {
-  // From the line's begin or, as lines may be long, from the token before.
+  // The column is counted from the line's begin or, since lines may be long,
+  // from the previous token.
   if (newlines != 0 || tokens.empty()) {
     LineColumn place = source.getLineColumn(begin);
     lastBegin = begin - (place.column - 1);
@@ -73,14 +72,14 @@ void Reader::add(FormatToken token, uint32_t begin) {
   lastColumn += countColumns(source.getText().slice(lastBegin, begin));
   lastBegin = begin;
   token.column = lastColumn;
-  // What stands first in a file is on a line of its own.
+  // The first token of a file counts as beginning a line.
   token.newlines = tokens.empty() ? 1 : newlines;
   token.blanks = blanks;
   newlines = blanks = 0;
   tokens.push_back(token);
 }
 
-/// Between tokens are blanks, comments and line ends.
+/// Reads the blanks, comments and line ends between two tokens.
 void Reader::readGap(uint32_t begin, uint32_t end) {
   llvm::StringRef text = source.getText();
   for (uint32_t at = begin; at < end; ++at) {
@@ -99,7 +98,7 @@ void Reader::readGap(uint32_t begin, uint32_t end) {
   }
 }
 
-/// Finds the blocks that may stay on one line.
+/// Marks the blocks that may stay on one line.
 void Reader::markBlocks() {
   size_t open = 0;
   unsigned statements = 0;
@@ -137,7 +136,7 @@ std::vector<FormatToken> Reader::run() {
     made.kind = token.kind;
     made.isFirst = firsts.contains(token.range.begin);
     made.isSign = signs.contains(token.range.begin);
-    // A call's, not that of a mesh's axes.
+    // The `(` of a call, not that of a mesh's axes.
     size_t count = tokens.size();
     if (token.is(TokenKind::LParen))
       made.isTight = count != 0 && tokens.back().is(TokenKind::Name) &&

@@ -1,6 +1,6 @@
 //===- FormatTokens.h - Tokens and comments of a text -----------*- C++ -*-===//
 //
-// What the formatter arranges: a text without its blanks. Private to it.
+// Private to the formatter: a text as tokens and comments, without its blanks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,37 +14,40 @@
 
 namespace ccn::editor {
 
-/// A token or a comment. `;` is none: statements stand on lines of their own.
+/// A token or a comment. `;` is dropped, since each statement gets its own
+/// line.
 struct FormatToken {
   llvm::StringRef text;
   frontend::TokenKind kind = frontend::TokenKind::EndOfFile;
   bool isComment = false;
-  /// Line ends between it and the token before.
+  /// The number of line ends between the previous token and this one.
   unsigned newlines = 0;
-  /// Of the first byte, in characters, from 0.
+  /// The column of the first byte, in characters, from 0.
   unsigned column = 0;
-  /// Blanks between it and the token before, if both are on one line.
+  /// The number of blanks after the previous token, if both are on one line.
   unsigned blanks = 0;
-  /// A sign rather than an operator between operands.
+  /// Whether it is a sign, not an operator between operands.
   bool isSign = false;
-  /// Of a statement, a directive or an item.
+  /// Whether it is the first token of a statement, a directive or an item.
   bool isFirst = false;
-  /// `{` of a block that stands on one line: empty, or with one statement.
+  /// Whether it is the `{` of a block on one line, which is empty or has one
+  /// statement.
   bool isOneLine = false;
-  /// `(` or `[` without a blank before it.
+  /// Whether it is a `(` or `[` without a blank before it.
   bool isTight = false;
 
   bool is(frontend::TokenKind other) const {
     return !isComment && kind == other;
   }
-  /// A comment beside code.
+  /// Whether it is a comment beside code.
   bool isTrailing() const { return isComment && newlines == 0; }
 };
 
-/// The tokens of a text that was parsed without errors.
+/// The tokens and comments of a text, which must have been parsed without
+/// errors.
 std::vector<FormatToken> takeApart(const frontend::ast::File &file);
 
-/// How many columns a text takes: one for each character.
+/// The number of columns of a text: one for each character.
 unsigned countColumns(llvm::StringRef text);
 
 } // namespace ccn::editor

@@ -1,7 +1,7 @@
 //===- Names.cpp - Where names are defined and used -----------------------===//
 //
-// First all items declare what can be named in them, then their names are
-// resolved: a schedule may stand before what it names.
+// First declares all names of all items, then resolves uses, since a schedule
+// may come before the program that it names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,8 @@ Names::Names(const ast::File &file) : file(file) {
 
 void Names::declare(Scope &scope, Symbol::Kind kind, const ast::Name &name,
                     SourceRange whole, const ast::Item *owner) {
-  // A name that is defined twice is the first definition's.
+  // If a name is defined twice, the second definition counts as a use of the
+  // first.
   if (name.isMissing() || scope.contains(name.text))
     return use(scope, name.text, name.range);
   symbols.push_back({kind, name.text, name.range, whole, owner, {}});
@@ -79,8 +80,8 @@ void Names::declareItem(const ast::Item &item) {
         declareHere(Kind::Value, name, let->range);
 }
 
-/// Where the name itself is: the expression's range may have parentheses, and
-/// comments behind these.
+/// The range of the name itself: the expression's range may include
+/// parentheses, and comments after these.
 SourceRange Names::getNameRange(const ast::NameExpr &expr) const {
   llvm::StringRef text = file.source.getText(expr.range);
   size_t at = 0;
@@ -95,7 +96,7 @@ void Names::resolveItem(const ast::Item &item) {
   if (auto *schedule = llvm::dyn_cast<ast::ScheduleItem>(&item))
     resolveSchedule(*schedule);
   const Scope &scope = locals[&item];
-  // `sum` of `all_reduce(sum, x)` is no value.
+  // `sum` in `all_reduce(sum, x)` is not a value.
   llvm::SmallPtrSet<const ast::Expr *, 8> words;
   auto visitExpr = [&](const ast::Expr &expr) {
     if (auto *name = llvm::dyn_cast<ast::NameExpr>(&expr);
@@ -167,7 +168,7 @@ const Symbol *Names::find(uint32_t offset, SourceRange *place) const {
   return nullptr;
 }
 
-/// Of the program that an item is, or is a schedule for; null if neither.
+/// The program that an item is, or that it is a schedule for; null if neither.
 static const ast::Item *getProgram(const ast::File &file,
                                    const ast::Item *item) {
   auto *schedule = llvm::dyn_cast_or_null<ast::ScheduleItem>(item);

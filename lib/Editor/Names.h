@@ -1,7 +1,8 @@
 //===- Names.h - Where names are defined and used ---------------*- C++ -*-===//
 //
-// What editors ask of a file's names. It follows the scopes of the language's
-// guide, and takes texts with errors too, whose trees have holes.
+// Answers editors' questions about the names of a file. It follows the scopes
+// of the language's guide, and also works for texts with errors, whose trees
+// are incomplete.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 
 namespace ccn::editor {
 
+/// A name that a file defines.
 struct Symbol {
   enum class Kind : uint8_t {
     Axis,
@@ -24,47 +26,50 @@ struct Symbol {
     Function,
     Program,
     Schedule,
-    /// Of a program or a function.
+    /// An argument of a program or a function.
     Argument,
-    /// What a `let` of a program or a function names.
+    /// A name that a `let` of a program or a function defines.
     Value,
-    /// What a line of a schedule names.
+    /// A name that a line of a schedule defines.
     Part
   };
 
   Kind kind;
   llvm::StringRef name;
-  /// Of the name where it is defined.
+  /// The range of the name in its definition.
   SourceRange range;
-  /// Of the statement, argument, directive or item that defines it.
+  /// The range of the statement, argument, directive or item that defines it.
   SourceRange whole;
-  /// The item in which it is defined: it can be used there and, if it is a
-  /// program's, in that program's schedules. Null if it can be used anywhere.
+  /// The item in which it is defined. It can be used there and, if the item is
+  /// a program, in that program's schedules. Null if it can be used everywhere.
   const frontend::ast::Item *owner = nullptr;
-  /// In the order of the text, without the definition.
+  /// The ranges of its uses, in the order of the text, without the definition.
   std::vector<SourceRange> uses;
 };
 
+/// The symbols of a file, with their uses.
 class Names {
 public:
   explicit Names(const frontend::ast::File &file);
 
   const std::deque<Symbol> &getSymbols() const { return symbols; }
 
-  /// The symbol whose definition or use is at a byte, or ends there; null if
-  /// there is none. `place` becomes the range of the name there.
+  /// The symbol whose definition or use contains the byte `offset`, or ends
+  /// there; null if there is none. Sets *place, unless null, to the range of
+  /// the name.
   const Symbol *find(uint32_t offset, SourceRange *place = nullptr) const;
 
-  /// What may be named at a byte, in the order of its definition: what is
-  /// defined anywhere, and what the item there has so far.
+  /// The symbols that may be named at the byte `offset`, in the order of their
+  /// definitions: those that can be used everywhere, and those that the item
+  /// there has defined before.
   std::vector<const Symbol *> getVisible(uint32_t offset) const;
 
-  /// Whether giving the symbol a name may make it, or another one, mean
-  /// something else.
+  /// Whether renaming the symbol to `name` could change what a name in the file
+  /// means.
   bool clashes(const Symbol &symbol, llvm::StringRef name) const;
 
 private:
-  // Functions, and programs, have names of their own.
+  // Functions and programs have separate scopes for their names.
   using Scope = llvm::DenseMap<llvm::StringRef, Symbol *>;
 
   void declare(Scope &scope, Symbol::Kind kind, const frontend::ast::Name &name,
@@ -81,7 +86,8 @@ private:
   llvm::DenseMap<const frontend::ast::Item *, Scope> locals;
 };
 
-/// The item that a byte is in or stands behind; null if there is none.
+/// The item that contains the byte `offset`, or the last one before it; null if
+/// there is none.
 const frontend::ast::Item *findItem(const frontend::ast::File &file,
                                     uint32_t offset);
 

@@ -1,6 +1,7 @@
-//===- Walk.cpp - Every expression of a file ------------------------------===//
+//===- Walk.cpp - Visits every expression of a file -----------------------===//
 //
-// A stack of its own rather than recursion: operator chains are long.
+// Uses an explicit stack instead of recursion, since operator chains may be
+// long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,7 +115,7 @@ void editor::walk(const ast::Item &item, const Visitor &visitor) {
       walk(directive->number, visitor);
       if (directive->algorithm)
         for (const ast::SynthArg &arg : directive->algorithm->synthArgs)
-          // A bare word is no name of the program.
+          // A word without a key is not a name of the program.
           if (arg.key)
             walk(arg.value, visitor);
     }

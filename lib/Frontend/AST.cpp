@@ -1,7 +1,7 @@
 //===- AST.cpp - Spellings and helpers of the syntax tree -----------------===//
 //
-// How enumerators are written in the language, in one table each, and the few
-// questions the tree answers about itself.
+// Tables of how enumerators are written in the language, and the methods of the
+// tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,7 +83,7 @@ std::optional<Name> LayoutArg::asName() const {
   if (states.size() != 1)
     return std::nullopt;
   const LayoutState &state = states.front();
-  // With its axis or dimension in brackets it is no name.
+  // With an axis or a dimension in brackets it is not a name.
   if (state.dim || state.axis || state.reduction ||
       state.kind == LayoutState::Kind::Sliced ||
       state.kind == LayoutState::Kind::Partial)

@@ -1,24 +1,24 @@
 //===- AST.h - The syntax tree of a .ccn file -------------------*- C++ -*-===//
 //
-// What the parser makes and the checker reads. The tree says what was written
-// and where, nothing about what it means: names are not resolved, constants
-// not evaluated, types not checked. See LANGUAGE.md for the grammar.
+// The parser makes the tree and the checker reads it. The tree says what was
+// written and where, but not what it means: names are not resolved, constants
+// not evaluated, types not checked. LANGUAGE.md has the grammar.
 //
-// Nodes live in their File's arena, are immutable once parsed and trivially
-// destructible, so that freeing a tree never recurses. Strings point into the
-// SourceFile (or the arena), which outlives the tree. Use llvm::isa, cast and
-// dyn_cast on Expr, CallArg, Stmt, Item and Directive.
+// Nodes lie in their File's arena. They are immutable once parsed, and
+// trivially destructible, so that freeing a tree never recurses. Strings point
+// into the SourceFile (or the arena), which outlives the tree. Use llvm::isa,
+// cast and dyn_cast on Expr, CallArg, Stmt, Item and Directive.
 //
-// After a syntax error the tree holds what could be read: an expression that
-// could not is an ErrorExpr, a name that could not is empty (Name::isMissing),
-// and the item's `broken` flag is set. Whoever reads the tree says nothing
-// more about those places.
+// After a syntax error the tree holds everything that could be read. An
+// expression that could not be read is an ErrorExpr, a name that could not be
+// read is empty (Name::isMissing), and the item's `broken` flag is set. Code
+// that reads the tree must report no more errors there.
 //
-// Depth: brackets and unary operators nest at most `maxNesting` deep, and no
-// expression tree is higher than `maxHeight`, which only a long operator chain
-// (`a + b + c + …`, left-deep) reaches. Walk chains with `BinaryExpr::lhs` in a
-// loop (see `getLeftSpine`) and recurse into right operands only: the recursion
-// then stays below 4 * maxNesting frames.
+// Brackets and unary operators nest at most `maxNesting` deep. No expression
+// tree is higher than `maxHeight`; only a long operator chain (`a + b + c + …`,
+// which is left-deep) can be that high. Walk such a chain along
+// `BinaryExpr::lhs` in a loop (see `getLeftSpine`) and recurse only into right
+// operands. Then the recursion is less than 4 * maxNesting frames deep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +36,7 @@ namespace ccn::frontend::ast {
 // Statements
 //===----------------------------------------------------------------------===//
 
+/// A statement; its kind says which subclass it is.
 class Stmt {
 public:
   enum class Kind : uint8_t { Let, Store, Return };
@@ -58,7 +59,8 @@ public:
 
   /// At least one.
   const llvm::ArrayRef<Name> names;
-  /// The names stand in parentheses; `let (a) = x` is a tuple of one.
+  /// Whether the names are in parentheses; `let (a) = x` expects a tuple of one
+  /// value.
   const bool inParens;
   const Expr *const value;
 };
@@ -85,7 +87,7 @@ public:
   const llvm::ArrayRef<const Expr *> values;
 };
 
-/// `{ ... }`, braces included in the range.
+/// `{ ... }`; the range includes the braces.
 struct Block {
   SourceRange range;
   llvm::ArrayRef<const Stmt *> stmts;
@@ -95,6 +97,7 @@ struct Block {
 // Items
 //===----------------------------------------------------------------------===//
 
+/// An item of a file; its kind says which subclass it is.
 class Item {
 public:
   enum class Kind : uint8_t { Mesh, Param, Fn, Program, Schedule };
@@ -102,7 +105,8 @@ public:
   const Kind kind;
   const SourceRange range;
   const Name name;
-  /// A syntax error was reported in it: something may be missing.
+  /// Whether a syntax error was reported in the item, so that something may be
+  /// missing.
   const bool broken;
 
 protected:
@@ -142,7 +146,7 @@ public:
 struct FnParam {
   SourceRange range;
   Name name;
-  /// Null when left out.
+  /// Null if left out.
   const TypeSpec *type = nullptr;
 };
 
@@ -156,7 +160,7 @@ public:
   static bool classof(const Item *item) { return item->kind == Kind::Fn; }
 
   const llvm::ArrayRef<FnParam> params;
-  /// One of the two is set; neither after a syntax error in the head.
+  /// One of the two is set; both are null after a syntax error in the head.
   const Expr *const result;
   const Block *const block;
 };
@@ -164,10 +168,10 @@ public:
 /// `inout p: f32[N] sliced(0)`.
 struct ProgramArg {
   SourceRange range;
-  /// Where `inout` stands, if it does.
+  /// The word `inout`, if there is one.
   std::optional<SourceRange> inout;
   Name name;
-  /// Null after a syntax error only.
+  /// Null only after a syntax error.
   const TypeSpec *type = nullptr;
 };
 
@@ -180,7 +184,7 @@ public:
   static bool classof(const Item *item) { return item->kind == Kind::Program; }
 
   const llvm::ArrayRef<ProgramArg> args;
-  /// Null after a syntax error in the head only.
+  /// Null only after a syntax error in the head.
   const Block *const block;
 };
 
@@ -197,7 +201,8 @@ public:
   const llvm::ArrayRef<const Directive *> directives;
 };
 
-/// A parsed file: its items in the order written, and the memory of all nodes.
+/// A parsed file: its items in the order in which they are written, and the
+/// memory of all nodes.
 class File {
 public:
   explicit File(const SourceFile &source) : source(source) {}
@@ -206,16 +211,16 @@ public:
 
   const SourceFile &source;
   llvm::ArrayRef<const Item *> items;
-  /// Where the parser (and tests) put the nodes.
+  /// The memory in which the parser (and tests) create nodes.
   llvm::BumpPtrAllocator arena;
 };
 
-/// The tree, one node a line, indented, without addresses: `--emit ast`. With
-/// `places`, each line ends in the node's `line:column`.
+/// Prints the tree for `--emit ast`: one node per line, indented. With
+/// `places`, each line ends with the node's `line:column`.
 void print(const File &file, llvm::raw_ostream &os, bool places = true);
 
-/// The tree as .ccn text that parses to the same tree (comments, blank lines
-/// and needless parentheses are not kept).
+/// Prints the tree as .ccn text that parses to the same tree. Comments, blank
+/// lines and needless parentheses are lost.
 void printSource(const File &file, llvm::raw_ostream &os);
 
 } // namespace ccn::frontend::ast

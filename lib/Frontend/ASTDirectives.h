@@ -1,7 +1,7 @@
 //===- ASTDirectives.h - The directives of schedules ------------*- C++ -*-===//
 //
-// A directive is a line of a schedule: a primitive, what it is applied to, and
-// the names that it binds. Part of the syntax tree that AST.h describes.
+// A directive is a line of a schedule: a primitive, its targets, and the names
+// that it binds. Directives are part of the syntax tree that AST.h describes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace ccn::frontend::ast {
 /// An argument of `synth(...)`: `ring`, `"dgx.json"`, `chunks = 4`.
 struct SynthArg {
   SourceRange range;
-  /// Before `=`, if there is one.
+  /// The name before `=`, if there is one.
   std::optional<Name> key;
   /// One of the two is set. A bare name is a NameExpr.
   std::optional<StringLiteral> string;
@@ -32,23 +32,25 @@ struct AlgorithmClause {
   llvm::ArrayRef<SynthArg> synthArgs; ///< Source::Synth
 };
 
-/// A line of a schedule: a primitive with what its grammar (Primitives.h) says.
+/// A line of a schedule: a primitive with the parts that its grammar
+/// (Primitives.h) has.
 class Directive {
 public:
-  /// `primitive`, with the range of its word.
+  /// `wordRange` is the range of the primitive's name.
   Directive(const Primitive &primitive, SourceRange wordRange)
       : primitive(primitive), wordRange(wordRange) {}
 
   const Primitive &primitive;
   SourceRange range;
   SourceRange wordRange;
-  /// The names bound by a leading `let` (none without one), and whether they
-  /// stand in parentheses.
+  /// The names that a leading `let` binds (none without it), and whether they
+  /// are in parentheses.
   llvm::ArrayRef<Name> results;
   bool inParens = false;
 
   llvm::ArrayRef<Name> targets;
-  // What the clause has, by its kind; nothing where it is left out.
+  // The parts of the clause; its kind says which are set. None is set if the
+  // clause is left out.
   llvm::ArrayRef<Name> names;
   const Expr *number = nullptr;
   llvm::StringRef word;

@@ -1,8 +1,7 @@
-//===- ASTExpr.h - Expressions, types and arguments of a .ccn file *- C++
-//-*-===//
+//===- ASTExpr.h - Expressions, types, arguments of a .ccn file -*- C++ -*-===//
 //
-// The leaves of the syntax tree that AST.h describes: names, expressions, and
-// the types, layouts and arguments that stand in them.
+// The smaller nodes of the syntax tree that AST.h describes: names,
+// expressions, types, layouts, and arguments of calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,32 +19,34 @@
 
 namespace ccn::frontend::ast {
 
-/// Levels of brackets and unary operators within one expression; the brackets
-/// of a list or a layout count with those of the call that they stand in.
+/// The most levels of brackets and unary operators in one expression. The
+/// brackets of a list or a layout count together with those of the enclosing
+/// call.
 inline constexpr unsigned maxNesting = 256;
-/// Height of an expression tree, and so the length of an operator chain.
+/// The largest height of an expression tree, and so the largest length of an
+/// operator chain.
 inline constexpr unsigned maxHeight = 10000;
 
 using runtime::ElementType;
 enum class Reduction : uint8_t { Sum, Prod, Max, Min };
 
-/// As written in the language: "f32", "sum".
+/// The spelling in the language, such as "f32" or "sum".
 llvm::StringRef getSpelling(ElementType type);
 llvm::StringRef getSpelling(Reduction reduction);
 std::optional<ElementType> getElementType(llvm::StringRef spelling);
 std::optional<Reduction> getReduction(llvm::StringRef spelling);
 
-/// A name where it is written.
+/// A name, with the place where it is written.
 struct Name {
   llvm::StringRef text;
   SourceRange range;
 
-  /// A syntax error stands in the name's place.
+  /// Whether there is a syntax error in place of the name.
   bool isMissing() const { return text.empty(); }
 };
 
-/// A string literal: its value, with escapes replaced, and its range, quotes
-/// included.
+/// A string literal: its value, with escapes replaced, and its range, which
+/// includes the quotes.
 struct StringLiteral {
   llvm::StringRef value;
   SourceRange range;
@@ -55,8 +56,8 @@ struct StringLiteral {
 // Expressions
 //===----------------------------------------------------------------------===//
 
-/// The range of an expression in parentheses includes them; there is no node
-/// for the parentheses themselves.
+/// The range of an expression in parentheses includes the parentheses, which
+/// have no node of their own.
 class Expr {
 public:
   enum class Kind : uint8_t {
@@ -77,8 +78,8 @@ protected:
   Expr(Kind kind, SourceRange range) : kind(kind), range(range) {}
 };
 
-/// `12`, `1_000_000`, `0xff`: always non-negative; `-1` is a UnaryExpr. It has
-/// no type of its own.
+/// `12`, `1_000_000`, `0xff`: never negative; `-1` is a UnaryExpr. The literal
+/// has no type.
 class IntExpr : public Expr {
 public:
   IntExpr(SourceRange range, llvm::StringRef text, uint64_t value)
@@ -89,9 +90,9 @@ public:
   const uint64_t value;
 };
 
-/// `0.5`, `1e-8`. The value is `text` rounded to the nearest f64, finite, and 0
-/// only when written as such; for exact rounding to another format, parse
-/// `text` (drop the underscores) anew.
+/// `0.5`, `1e-8`. The value is `text` rounded to the nearest f64; it is finite,
+/// and 0 only if it is written as 0. To round exactly to another format, parse
+/// `text` again, without its underscores.
 class FloatExpr : public Expr {
 public:
   FloatExpr(SourceRange range, llvm::StringRef text, double value)
@@ -137,11 +138,12 @@ enum class BinaryOp : uint8_t {
   Ge
 };
 
-/// As written: "-", "<=".
+/// The spelling in the language, such as "-" or "<=".
 llvm::StringRef getSpelling(UnaryOp op);
 llvm::StringRef getSpelling(BinaryOp op);
 bool isComparison(BinaryOp op);
-/// Higher binds tighter: 1 for comparisons, 2 for sums, 3 for products.
+/// 1 for comparisons, 2 for sums, 3 for products; a higher precedence binds
+/// tighter.
 unsigned getPrecedence(BinaryOp op);
 
 class UnaryExpr : public Expr {
@@ -156,8 +158,8 @@ public:
   const Expr *const operand;
 };
 
-/// Arithmetic associates to the left. A comparison is never the direct operand
-/// of a comparison unless it stands in parentheses.
+/// Arithmetic associates to the left. A comparison is the operand of another
+/// comparison only if it is in parentheses.
 class BinaryExpr : public Expr {
 public:
   BinaryExpr(SourceRange range, BinaryOp op, SourceRange opRange,
@@ -185,35 +187,36 @@ public:
   const llvm::ArrayRef<const CallArg *> args;
 };
 
-/// Stands for what could not be read; the error is already reported.
+/// An expression that could not be read; the error has been reported.
 class ErrorExpr : public Expr {
 public:
   explicit ErrorExpr(SourceRange range) : Expr(Kind::Error, range) {}
   static bool classof(const Expr *expr) { return expr->kind == Kind::Error; }
 };
 
-/// The binary operators down the left side of `expr`, innermost first, so that
-/// a loop can evaluate a chain: start with `spine.front()->lhs`, which is no
-/// BinaryExpr, and apply each operator with its `rhs`. Empty when `expr` is no
-/// BinaryExpr.
+/// The binary operators along the left side of `expr`, innermost first. A loop
+/// can evaluate a chain with them: start with `spine.front()->lhs`, which is
+/// not a BinaryExpr, and apply each operator to its `rhs`. Empty if `expr` is
+/// not a BinaryExpr.
 llvm::SmallVector<const BinaryExpr *> getLeftSpine(const Expr *expr);
 
 //===----------------------------------------------------------------------===//
 // Layout states and types
 //===----------------------------------------------------------------------===//
 
-/// One state of a layout, `sliced(0, tp)`, as written: the axis may be absent.
+/// One state of a layout as written, such as `sliced(0, tp)`; the axis may be
+/// absent.
 struct LayoutState {
   enum class Kind : uint8_t { Replicated, Sliced, Partial, Local };
 
   Kind kind = Kind::Replicated;
   SourceRange range;
-  /// Sliced only: the dimension, a constant.
+  /// The dimension, a constant; only for Sliced.
   const Expr *dim = nullptr;
-  /// Partial only. Absent after a syntax error.
+  /// Only for Partial; absent after a syntax error.
   std::optional<Reduction> reduction;
   SourceRange reductionRange;
-  /// Absent when left out, and always for replicated.
+  /// Absent if left out, and always for Replicated.
   std::optional<Name> axis;
 };
 
@@ -225,10 +228,10 @@ struct TypeSpec {
   SourceRange range;
   ElementType element = ElementType::F32;
   SourceRange elementRange;
-  /// The extents; a type without brackets, or with empty ones, is a scalar.
+  /// The sizes; a type without brackets, or with empty brackets, is a scalar.
   llvm::ArrayRef<const Expr *> shape;
   llvm::ArrayRef<LayoutState> states;
-  /// Where `scattered` stands, if it does.
+  /// The word `scattered`, if there is one.
   std::optional<SourceRange> scattered;
 };
 
@@ -236,6 +239,7 @@ struct TypeSpec {
 // Call arguments
 //===----------------------------------------------------------------------===//
 
+/// An argument of a call; its kind says which subclass it is.
 class CallArg {
 public:
   enum class Kind : uint8_t { Expr, Pair, List, Type, Layout };
@@ -287,17 +291,16 @@ public:
   const ElementType element;
 };
 
-/// `sliced(0, tp) local(dp)`, as in `reshard(x, sliced(0))`. The words are no
-/// keywords: a lone `local` or `replicated` is read as a layout too, and
-/// whoever resolves names takes it for a value if one of that name is in scope
-/// (see `asName`).
+/// `sliced(0, tp) local(dp)`, as in `reshard(x, sliced(0))`. The words are not
+/// keywords: a single `local` or `replicated` is parsed as a layout, but means
+/// a value if there is one of that name in scope (see `asName`).
 class LayoutArg : public CallArg {
 public:
   LayoutArg(SourceRange range, llvm::ArrayRef<LayoutState> states)
       : CallArg(Kind::Layout, range), states(states) {}
   static bool classof(const CallArg *arg) { return arg->kind == Kind::Layout; }
 
-  /// The argument as a name, when it is a lone `local` or `replicated`.
+  /// The argument as a name, if it is a single `local` or `replicated`.
   std::optional<Name> asName() const;
 
   const llvm::ArrayRef<LayoutState> states;

@@ -1,8 +1,8 @@
 //===- ASTPrinter.cpp - The syntax tree as an indented listing ------------===//
 //
-// `--emit ast`: one node a line, children indented, each with the place where
-// it starts. Operators of one precedence that follow each other print as one
-// node, so that a long chain is as flat as it was written.
+// Implements `--emit ast`: one node per line, children indented, each with the
+// place where it starts. A chain of operators of the same precedence is printed
+// as one node, so that it is as flat as it was written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ public:
   void print(const Item *item);
 
 private:
-  /// Indents what is printed while it lives.
+  /// Indents everything that is printed during its lifetime.
   struct Indent {
     explicit Indent(Printer &printer) : printer(printer) { ++printer.depth; }
     ~Indent() { --printer.depth; }
@@ -36,7 +36,8 @@ private:
     return name.isMissing() ? "<missing>" : name.text;
   }
   void printNames(llvm::StringRef label, llvm::ArrayRef<Name> names);
-  /// `prefix` stands before the node's own text, "+ " for a chain's operand.
+  /// `prefix` is printed before the node's own text: "+ " for an operand of a
+  /// chain.
   void print(const Expr *expr, llvm::StringRef prefix = "");
   void print(const BinaryExpr *expr, llvm::StringRef prefix);
   void print(const CallArg *arg);

@@ -1,8 +1,8 @@
 //===- ASTSource.cpp - The syntax tree as .ccn text -----------------------===//
 //
-// Writes a tree in the language itself, one statement a line, with only the
-// parentheses that precedence asks for. Parsing the output of a tree without
-// errors gives the same tree.
+// Writes a tree in the language itself, one statement per line, with only the
+// parentheses that precedence requires. If the tree has no errors, parsing the
+// output gives the same tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,8 +84,8 @@ void SourceWriter::writeOperand(const Expr *expr, unsigned precedence) {
 }
 
 void SourceWriter::write(const BinaryExpr *expr) {
-  // Sums and products associate to the left, so that their left operand needs
-  // no parentheses; a comparison's operands are sums.
+  // Sums and products associate to the left, so their left operand needs no
+  // parentheses. The operands of a comparison are sums.
   unsigned precedence = getPrecedence(expr->op);
   llvm::SmallVector<const BinaryExpr *> chain{expr};
   const Expr *first = expr->lhs;
@@ -140,8 +140,9 @@ void SourceWriter::write(const Expr *expr) {
   }
 }
 
-/// Writes what an argument starts with, in parentheses if it would be taken
-/// for a layout: a lone `local`, or a call of a function of that name.
+/// Writes an argument, in parentheses if it would otherwise be parsed as a
+/// layout: if it starts with a single `local`, or with a call of a function of
+/// that name.
 void SourceWriter::writeArgument(const Expr *value, bool isLoneName) {
   const Expr *first = value;
   while (const auto *binary = llvm::dyn_cast<BinaryExpr>(first))
@@ -233,7 +234,7 @@ void SourceWriter::write(const TypeSpec *type) {
 // Statements
 //===----------------------------------------------------------------------===//
 
-/// `let a = ` or `let (a, b) = `.
+/// Writes `let a = ` or `let (a, b) = `.
 void SourceWriter::writeBound(llvm::ArrayRef<Name> names, bool inParens) {
   os << (inParens ? "let (" : "let ");
   writeNames(names);

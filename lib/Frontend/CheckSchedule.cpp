@@ -1,7 +1,7 @@
 //===- CheckSchedule.cpp - Names in schedules -----------------------------===//
 //
-// Checks that a schedule names a program of the file, values of that program or
-// of its own earlier lines, and numbers where numbers belong.
+// Checks that a schedule names a program of the file, that its names are values
+// of that program or of its own earlier lines, and that its numbers are valid.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ void FileLowering::checkSchedule(const ast::ScheduleItem &item) {
     return;
   auto values = programs.find(item.program.text);
   if (values == programs.end()) {
-    // A program that could not be built has said so.
+    // A program that could not be built has already been reported.
     if (!programRanges.count(item.program.text) && !diagnostics.hasErrors()) {
       SmallVector<StringRef> candidates(programs.keys());
       unknownName("program", item.program.text, item.program.range, candidates);

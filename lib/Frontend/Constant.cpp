@@ -1,7 +1,7 @@
 //===- Constant.cpp - Compile-time numbers --------------------------------===//
 //
-// Checked arithmetic on untyped constants, and their values in each element
-// type.
+// Computes with untyped constants, with checks, and converts them to each
+// element type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ std::string Constant::str() const {
     return *truth ? "true" : "false";
   if (!literal.empty())
     return literal;
-  // As a literal that is no integer: 1000.0, 1.5e+60.
+  // A text that is read back as a real: 1000.0, 1.5e+60.
   SmallString<32> digits;
   llvm::APFloat(std::get<double>(value)).toString(digits);
   std::string text = digits.str().lower();
@@ -70,7 +70,7 @@ TypedAttr Constant::toAttr(Type type, std::string &error) const {
     bool finite = true;
     if (!literal.empty()) {
       llvm::APFloat parsed(semantics);
-      // It was read as an f64 before.
+      // This cannot fail, as the literal has already been parsed as an f64.
       llvm::cantFail(parsed.convertFromString(
           literal, llvm::APFloat::rmNearestTiesToEven));
       result = parsed;
@@ -124,7 +124,7 @@ std::optional<Constant> frontend::parseConstant(StringRef text) {
     return Constant(*integer);
   if (auto *truth = std::get_if<bool>(&*number))
     return Constant(*truth);
-  // With its digits, so that it is rounded once to any type.
+  // Keeps the digits, so that the value is rounded only once to any type.
   return Constant(std::get<double>(*number), text);
 }
 
@@ -135,7 +135,7 @@ std::optional<Constant> frontend::negate(const Constant &a,
     return std::nullopt;
   }
   if (a.isReal()) {
-    // Keeps the digits, so that the value is still rounded once.
+    // Keeps the digits, so that the value is still rounded only once.
     std::string digits = a.str();
     return Constant(-a.getReal(),
                     digits[0] == '-' ? digits.substr(1) : "-" + digits);
@@ -175,7 +175,7 @@ static std::optional<Constant> evaluateIntegers(BinaryOp op, int64_t a,
           op == BinaryOp::Rem ? int64_t(0) : llvm::checkedSub<int64_t>(0, a);
       break;
     }
-    // Rounding here would be silent; what is meant differs.
+    // Rounding would be silent, and languages disagree about its direction.
     if (op == BinaryOp::Div && a % b != 0) {
       error = std::to_string(a) + " / " + std::to_string(b) +
               " of integer constants is not an integer; write " +

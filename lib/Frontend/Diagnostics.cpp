@@ -1,8 +1,7 @@
 //===- Diagnostics.cpp - Collecting errors, warnings and notes ------------===//
 //
-// Keeps what is reported, puts it in the order in which it is shown, and finds
-// the names that misspelt ones probably meant. Rendering is in
-// DiagnosticsRender.cpp.
+// Keeps diagnostics, sorts them, and finds the names that were probably meant
+// by misspelt ones. Rendering is in DiagnosticsRender.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,7 +95,7 @@ DiagnosticHandle Diagnostics::add(Severity severity, DiagnosticPlace place,
                                   const llvm::Twine &message) {
   if (severity == Severity::Error)
     ++numErrors;
-  // Garbage makes errors without end; nobody reads them.
+  // A file of garbage causes endless errors, which nobody reads.
   if (kept.size() >= maxKept)
     return {};
   Diagnostic &diagnostic = kept.emplace_back();

@@ -1,9 +1,9 @@
 //===- Diagnostics.h - Errors, warnings and notes ---------------*- C++ -*-===//
 //
-// Every phase of the compiler reports into one Diagnostics object, and the
-// driver renders it once, as text for people or as JSON for programs. What is
-// reported may lie in a SourceFile, at a file name, line and column that came
-// from elsewhere (an MLIR location), or nowhere at all.
+// Every phase of the compiler reports to one Diagnostics object, and the driver
+// renders it once, as text for people or as JSON for programs. The place of a
+// diagnostic is a range in a SourceFile, or a file name, line and column that
+// came from elsewhere (an MLIR location), or unknown.
 //
 // Messages are lower case, have no final period, and say what was expected and
 // what was found.
@@ -27,9 +27,9 @@ namespace ccn {
 
 enum class Severity { Error, Warning, Remark, Note };
 
-/// Where a diagnostic points. `file` is set for a range in a source file;
-/// otherwise `fileName` (and `line`, `column` unless 0) for a place given from
-/// outside; otherwise the diagnostic has no place.
+/// The place of a diagnostic. For a range in a source file, `file` is set; for
+/// a place from elsewhere, `fileName` is set, and `line` and `column` if known,
+/// else 0. If neither is set, the diagnostic has no place.
 struct DiagnosticPlace {
   const SourceFile *file = nullptr;
   SourceRange range;
@@ -40,20 +40,22 @@ struct DiagnosticPlace {
   bool operator==(const DiagnosticPlace &) const = default;
 };
 
+/// A message with its place and notes.
 struct Diagnostic {
   Severity severity = Severity::Error;
   DiagnosticPlace place;
   std::string message;
-  /// Text that would put things right in place of `place.range`, when known.
+  /// Text that would correct the error if it replaced `place.range`, if known.
   std::optional<std::string> suggestion;
-  /// Severity::Note each, without notes of their own.
+  /// Diagnostics of Severity::Note, which have no notes of their own.
   std::vector<Diagnostic> notes;
 
   bool operator==(const Diagnostic &) const = default;
 };
 
-/// Attaches notes and a suggestion to what was just reported. Valid as long as
-/// its Diagnostics; a default-constructed one swallows everything.
+/// Attaches notes and a suggestion to a diagnostic that was just reported.
+/// Valid as long as its Diagnostics object; a default-constructed handle
+/// ignores everything.
 class DiagnosticHandle {
 public:
   DiagnosticHandle() = default;
@@ -64,21 +66,23 @@ public:
   DiagnosticHandle &note(llvm::StringRef fileName, uint32_t line,
                          uint32_t column, const llvm::Twine &message);
   DiagnosticHandle &note(const llvm::Twine &message);
-  /// Replacing the reported range by `text` would be right.
+  /// Suggests to replace the reported range by `text`.
   DiagnosticHandle &suggest(const llvm::Twine &text);
 
 private:
   Diagnostic *diagnostic = nullptr;
 };
 
-/// Collects diagnostics and renders them: sorted by file (in the order in
-/// which files were first seen), line and column, reports at one place in the
-/// order they came, those without a place last, exact duplicates dropped.
+/// Collects diagnostics and renders them without exact duplicates, sorted by
+/// file (in the order in which files were first seen), line and column.
+/// Diagnostics at the same place keep their order; those without a place come
+/// last.
 class Diagnostics {
 public:
-  /// Errors rendered before one line that says there are more.
+  /// The most errors that are rendered; then a line says that there are more.
   static constexpr unsigned maxShown = 20;
-  /// Errors, warnings and remarks kept; later ones are only counted.
+  /// The most errors, warnings and remarks that are kept; later ones are only
+  /// counted.
   static constexpr unsigned maxKept = 1000;
 
   Diagnostics() = default;
@@ -93,40 +97,41 @@ public:
                            const llvm::Twine &message) {
     return report(Severity::Warning, file, range, message);
   }
-  /// An error with no place.
+  /// Reports an error without a place.
   DiagnosticHandle error(const llvm::Twine &message) {
     return report(Severity::Error, message);
   }
 
   DiagnosticHandle report(Severity severity, const SourceFile &file,
                           SourceRange range, const llvm::Twine &message);
-  /// A place from outside, such as an MLIR FileLineColLoc. Line and column
-  /// count from 1; 0 means unknown. When a file of that name was added, its
-  /// line is shown.
+  /// Reports at a place from elsewhere, such as an MLIR FileLineColLoc. Line
+  /// and column count from 1; 0 means unknown. If a file of that name was
+  /// added, its line is shown.
   DiagnosticHandle report(Severity severity, llvm::StringRef fileName,
                           uint32_t line, uint32_t column,
                           const llvm::Twine &message);
   DiagnosticHandle report(Severity severity, const llvm::Twine &message);
 
-  /// Lets places from outside that name this file show its lines. The parser
-  /// adds what it parses.
+  /// Makes the lines of a file known, for places from elsewhere that name it.
+  /// The parser adds the files that it parses.
   void addFile(const SourceFile &file);
 
   bool hasErrors() const { return numErrors != 0; }
-  /// All errors reported, duplicates and those not kept included.
+  /// The number of all reported errors, including duplicates and errors that
+  /// were not kept.
   unsigned getNumErrors() const { return numErrors; }
 
-  /// What was kept, sorted and without duplicates, uncapped.
+  /// All diagnostics that were kept, sorted and without duplicates.
   std::vector<const Diagnostic *> getSorted() const;
 
-  /// `file:line:column: error: message`, the source line, and a line with a
-  /// caret and tildes under the range; then the notes the same way. The output
-  /// is valid UTF-8 whatever the source holds.
+  /// Renders `file:line:column: error: message`, the source line, and a line
+  /// with a caret and tildes under the range; then the notes in the same way.
+  /// The output is valid UTF-8 even if the source is not.
   void renderText(llvm::raw_ostream &os, bool colour = false) const;
 
-  /// One JSON array of objects {severity, file, line, column, endLine,
-  /// endColumn, message, notes} and, when there is one, `suggestion`. Unknown
-  /// places leave their keys out. The end is exclusive.
+  /// Renders one JSON array of objects {severity, file, line, column, endLine,
+  /// endColumn, message, notes}, with `suggestion` if there is one. Keys of
+  /// unknown places are left out. The end is exclusive.
   void renderJson(llvm::raw_ostream &os) const;
 
 private:

@@ -1,9 +1,10 @@
 //===- DiagnosticsRender.cpp - Showing diagnostics as text and JSON -------===//
 //
 // Source lines are untrusted: they may hold tabs, wide characters, control
-// characters, bytes that are no UTF-8, or megabytes. A line is therefore cut
-// into cells (one character each, with its width and what is printed for it),
-// only those near the caret are kept, and the caret line counts their widths.
+// characters, bytes that are not UTF-8, or megabytes. So a line is cut into
+// cells: one character each, with its width and the text that is printed for
+// it. Only cells near the caret are kept, and the caret's line counts their
+// widths.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ using namespace ccn;
 
 namespace {
 
-/// What is printed for one character of a source line.
+/// The output for one character of a source line.
 struct Cell {
   uint32_t begin; ///< byte offset in the line
   unsigned width; ///< terminal columns
@@ -34,11 +35,11 @@ struct Cell {
 
 /// Tab stops of the rendered source line.
 static constexpr unsigned tabWidth = 8;
-/// Columns of a source line that are shown.
+/// The most columns of a source line that are shown.
 static constexpr unsigned maxColumns = 120;
 
-/// What to print for the character at the start of `text`; `size` becomes its
-/// size in bytes. Tabs are left to the caller.
+/// The cell of the first character of `text`; sets `size` to the character's
+/// size in bytes. The caller must handle tabs.
 static Cell makeCell(llvm::StringRef text, uint32_t offset, unsigned &size) {
   Utf8Char character = decodeUtf8(text);
   size = character.size;
@@ -50,8 +51,8 @@ static Cell makeCell(llvm::StringRef text, uint32_t offset, unsigned &size) {
     return cell;
   }
   llvm::StringRef bytes = text.take_front(character.size);
-  // Formatting characters include those that reverse what follows them, which
-  // would make the line look like what it is not.
+  // Formatting characters are escaped too: some reverse the text after them, so
+  // that the line would look like another one.
   int codePoint = static_cast<int>(character.codePoint);
   int width = llvm::sys::unicode::columnWidthUTF8(bytes);
   if (width < 0 || !llvm::sys::unicode::isPrintable(codePoint) ||
@@ -82,7 +83,7 @@ std::string ccn::escapeForDisplay(llvm::StringRef text) {
 
 namespace {
 
-/// Writes ANSI colours, or nothing.
+/// Writes ANSI colours if `colour` is true.
 class Painter {
 public:
   Painter(llvm::raw_ostream &os, bool colour) : os(os), colour(colour) {}
@@ -134,7 +135,7 @@ static llvm::StringRef getColour(Severity severity) {
   return "1";
 }
 
-/// The characters of `line` in [low, high), tabs expanded.
+/// The cells of the bytes [low, high) of `line`, with tabs expanded.
 static std::vector<Cell> makeCells(llvm::StringRef line, size_t low,
                                    size_t high) {
   std::vector<Cell> cells;
@@ -162,8 +163,8 @@ static void renderLine(Painter &painter, llvm::StringRef line, size_t begin,
   begin = std::min(begin, line.size());
   end = std::clamp(end, begin, line.size());
 
-  // No cell is narrower than nothing and none is longer than four bytes, so
-  // this many bytes on each side fill the columns in all but absurd lines.
+  // A character has at most four bytes, so this many bytes on each side fill
+  // all columns, except in strange lines with many characters of width 0.
   constexpr size_t reach = 4 * maxColumns;
   size_t low = begin > reach ? begin - reach : 0;
   auto isContinuation = [&](size_t at) {
@@ -180,14 +181,15 @@ static void renderLine(Painter &painter, llvm::StringRef line, size_t begin,
     caret += cell.begin < begin;
     total += cell.width;
   }
-  // The caret's character itself, not the one after it.
+  // If the caret is inside of a character, it points to that character, not to
+  // the next one.
   if (caret < cells.size() && cells[caret].begin > begin && caret > 0)
     --caret;
 
   size_t first = 0, last = cells.size();
   if (total > maxColumns) {
-    // A third of the room goes to what stands before the caret, all of it if
-    // nothing follows.
+    // A third of the columns show the text before the caret, or more if less
+    // text follows.
     unsigned after = 0;
     for (size_t i = caret; i < cells.size(); ++i)
       after += cells[i].width;

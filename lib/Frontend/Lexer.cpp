@@ -1,7 +1,7 @@
 //===- Lexer.cpp - From text to tokens ------------------------------------===//
 //
-// Blanks, comments, names and punctuation, and what to say about bytes that
-// are none of them. Literals are in LexerLiterals.cpp.
+// Reads blanks, comments, names and punctuation, and reports bytes that are
+// none of these. Literals are in LexerLiterals.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ bool frontend::isKeyword(TokenKind kind) {
   return kind >= TokenKind::KwMesh && kind <= TokenKind::KwFalse;
 }
 
-/// By the kinds, in their order.
+/// The descriptions, in the order of TokenKind.
 static constexpr llvm::StringLiteral descriptions[] = {
     "end of file",
     "an unreadable character",
@@ -94,7 +94,7 @@ static bool isNameChar(unsigned char c) { return llvm::isAlnum(c) || c == '_'; }
 
 Lexer::Lexer(const SourceFile &source, Diagnostics &diagnostics)
     : source(source), diagnostics(diagnostics), text(source.getText()) {
-  // A byte order mark says UTF-8, which is what is read anyway.
+  // Skips a byte order mark, which says UTF-8; the lexer reads UTF-8 anyway.
   if (text.starts_with("\xEF\xBB\xBF"))
     at = 3;
 }
@@ -108,7 +108,8 @@ DiagnosticHandle Lexer::error(uint32_t begin, uint32_t end,
 // Blanks and comments
 //===----------------------------------------------------------------------===//
 
-/// A file of an old system has one at each line's end: said once is enough.
+/// Reports only the first one, since a file of an old system has one at the end
+/// of each line.
 void Lexer::reportCarriageReturn() {
   if (!reportedCarriageReturn)
     error(at, at + 1,
@@ -116,7 +117,7 @@ void Lexer::reportCarriageReturn() {
   reportedCarriageReturn = true;
 }
 
-/// Skips blanks and comments; true if a line starts on the way.
+/// Skips blanks and comments; returns whether that crosses the start of a line.
 bool Lexer::skipBlanks() {
   bool startsLine = false;
   while (!isAtEnd()) {
@@ -152,8 +153,8 @@ bool Lexer::skipBlanks() {
   return startsLine;
 }
 
-/// Skips to the line's end. What a comment says is free, but it is text: the
-/// first byte that is not is an error.
+/// Skips to the line's end. A comment must be text: the first byte that is not
+/// text is an error.
 void Lexer::skipLineComment() {
   bool reported = false;
   while (!isAtEnd() && peek() != '\n') {
@@ -206,7 +207,8 @@ Token Lexer::next() {
 Token Lexer::lexName(uint32_t begin) {
   while (!isAtEnd() && isNameChar(peek()))
     ++at;
-  // A letter beyond ASCII within a word is one mistake, not three tokens.
+  // A word that contains letters outside of ASCII is one error, not several
+  // tokens.
   if (!isAtEnd() && peek() >= 0x80) {
     reportBadCharacter(at);
     while (!isAtEnd() && (isNameChar(peek()) || peek() >= 0x80))
@@ -318,7 +320,7 @@ Token Lexer::lexPunctuation(uint32_t begin) {
 // Garbage
 //===----------------------------------------------------------------------===//
 
-/// Whether something other than garbage starts here.
+/// Whether a token or a blank may start at `offset`.
 bool Lexer::startsToken(uint32_t offset) const {
   unsigned char c = text[offset];
   return isNameChar(c) ||
@@ -327,7 +329,7 @@ bool Lexer::startsToken(uint32_t offset) const {
                         .contains(c));
 }
 
-/// Bytes that start no token, blanks between them included, are one error and
+/// Bytes that start no token, with the blanks between them, are one error and
 /// one token.
 Token Lexer::lexGarbage(uint32_t begin) {
   reportBadCharacter(begin);

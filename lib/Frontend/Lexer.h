@@ -1,7 +1,7 @@
 //===- Lexer.h - From text to tokens ----------------------------*- C++ -*-===//
 //
-// Reads one token at a time. The lexer does not know where statements end: it
-// says which tokens start a line, and the parser, which knows the open
+// Reads one token at a time. The lexer does not know where statements end. It
+// marks tokens that start a line, and the parser, which knows the open
 // brackets, decides (see Parser::isAtLineEnd).
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@ namespace ccn::frontend {
 
 enum class TokenKind : uint8_t {
   EndOfFile,
-  /// Something that is no token; the error is already reported.
+  /// Bytes that are not a token; the error has been reported.
   Error,
   Name,
   Int,
@@ -63,7 +63,7 @@ enum class TokenKind : uint8_t {
   Greater,
   GreaterEqual,
 
-  // What other languages have and ccn has not: read as tokens only so that the
+  // Operators of other languages, which ccn lacks. They are tokens so that the
   // parser can say what to write instead.
   ColonAssign,    // :=
   CompoundAssign, // += -= *= /= %=
@@ -79,11 +79,12 @@ enum class TokenKind : uint8_t {
   Dot,
 };
 
+/// A token and its place.
 struct Token {
   TokenKind kind = TokenKind::EndOfFile;
-  /// A line starts between the token before and this one.
+  /// Whether a line starts between the previous token and this one.
   bool startsLine = false;
-  /// A literal with an error in it, already reported.
+  /// Whether this is a literal with an error, which has been reported.
   bool broken = false;
   SourceRange range;
   uint64_t intValue = 0;                            ///< Int
@@ -93,18 +94,19 @@ struct Token {
   bool is(TokenKind other) const { return kind == other; }
 };
 
-/// mesh, param, fn, program, schedule.
+/// Whether it is mesh, param, fn, program or schedule.
 bool isItemKeyword(TokenKind kind);
 bool isKeyword(TokenKind kind);
 
-/// "'+'" or "a name", for "expected ...".
+/// The kind in words, such as "'+'" or "a name", for "expected ...".
 llvm::StringRef getDescription(TokenKind kind);
 
+/// Splits a source file into tokens.
 class Lexer {
 public:
   Lexer(const SourceFile &source, Diagnostics &diagnostics);
 
-  /// The next token; at the end, EndOfFile again and again.
+  /// The next token; at the end, always EndOfFile.
   Token next();
 
 private:
@@ -142,8 +144,8 @@ private:
   bool reportedCarriageReturn = false;
 };
 
-/// The value of a string literal whose token is not broken: `text` with its
-/// quotes, escapes replaced.
+/// The value of a string literal, with escapes replaced. `text` is its source
+/// text with the quotes; its token must not be broken.
 std::string decodeString(llvm::StringRef text);
 
 } // namespace ccn::frontend

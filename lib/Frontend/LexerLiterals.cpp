@@ -1,7 +1,7 @@
 //===- LexerLiterals.cpp - Numbers and strings ----------------------------===//
 //
-// A literal with a mistake in it is reported here once and becomes a token all
-// the same, marked broken, so that the parser goes on undisturbed.
+// A literal with an error is reported once and still becomes a token, which is
+// marked broken. So the parser can go on as usual.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,12 @@
 using namespace ccn;
 using namespace ccn::frontend;
 
-/// Digits are read exactly, which takes time quadratic in their number.
+/// The most characters of a number. Digits are read exactly, which takes
+/// quadratic time.
 static constexpr size_t maxNumberLength = 1000;
 
-/// Underscores stand between digits only: neither first nor last nor in pairs.
+/// Whether a number has an underscore that is not between two digits: at its
+/// beginning or end, or in a pair.
 static bool hasStrayUnderscore(llvm::StringRef text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_')
@@ -39,8 +41,8 @@ static llvm::SmallString<64> dropUnderscores(llvm::StringRef text) {
 }
 
 Token Lexer::lexNumber(uint32_t begin) {
-  // First take everything that looks like part of the number, then judge it:
-  // `12abc` is one mistake.
+  // First takes everything that looks like a part of the number, then checks
+  // it, so that `12abc` is one error.
   bool isHex = peek() == '0' && (peek(1) == 'x' || peek(1) == 'X');
   bool hasPoint = false;
   while (!isAtEnd()) {
@@ -68,7 +70,7 @@ Token Lexer::lexNumber(uint32_t begin) {
     return fail(begin, "number is too long (limit " +
                            llvm::Twine(maxNumberLength) + " characters)");
 
-  // Split into the digits and what must not be there.
+  // Splits the text into the number and the wrong rest.
   size_t end = 0;
   auto skipDigits = [&](auto isDigit) {
     size_t first = end;
@@ -129,7 +131,7 @@ Token Lexer::lexNumber(uint32_t begin) {
 void Lexer::readInt(Token &token, llvm::StringRef number) {
   llvm::SmallString<64> digits = dropUnderscores(number);
   llvm::StringRef rest = digits;
-  // Not getAsInteger's automatic radix, for which 010 is octal.
+  // The radix is chosen here, because getAsInteger would read 010 as octal.
   unsigned radix = 10;
   if (rest.size() > 1 && (rest[1] == 'x' || rest[1] == 'X')) {
     radix = 16;
@@ -172,7 +174,7 @@ Token Lexer::lexString(uint32_t begin) {
   bool broken = false;
   auto fail = [&](uint32_t errorBegin, uint32_t errorEnd,
                   const llvm::Twine &message) {
-    // One error a string.
+    // Reports only one error per string.
     if (!broken)
       error(errorBegin, errorEnd, message);
     broken = true;
@@ -193,7 +195,7 @@ Token Lexer::lexString(uint32_t begin) {
         fail(at, at + 1,
              "unknown escape in string; '\\\\', '\\\"', '\\n' and '\\t' are "
              "known");
-      // Not over the line's end.
+      // Does not skip the line's end.
       at += escape == '"' || escape == '\\' ? 2 : 1;
       continue;
     }

@@ -1,8 +1,8 @@
 //===- Lower.h - From the syntax tree to ccn IR -----------------*- C++ -*-===//
 //
-// The checker: resolves names, evaluates constants, types expressions by the
-// dialect's own inference and builds the module. It reports what is wrong at
-// the place in the source, several errors in one run.
+// The checker: resolves names, evaluates constants, types expressions with the
+// dialect's own inference, and builds the module. It reports errors at their
+// places in the source, several in one run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,16 +25,16 @@
 
 namespace ccn::frontend {
 
-/// What the command line changes in a file: `-D N=1003`, `--mesh dp=8`, as name
-/// and value. A number as the name of a param is that of the sizes that the
+/// Changes of a file on the command line, as names and values: `-D N=1003`,
+/// `--mesh dp=8`. A param whose name is a number replaces all sizes that the
 /// file gives as this number: `-D 4096=9`.
 struct LowerOptions {
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::pair<std::string, std::string>> mesh;
-  /// The schedule to apply; if empty, `default` where there is one.
+  /// The schedule to apply; if empty, the schedule `default`, if there is one.
   std::string schedule;
-  /// A file of schedules that are applied instead: for each program its only
-  /// one, or `default`. May be null.
+  /// A file whose schedules are applied instead: for each program its only
+  /// schedule, or `default`. May be null.
   const ast::File *scheduleFile = nullptr;
 };
 
@@ -42,34 +42,35 @@ struct LowerOptions {
 struct Param {
   std::string name;
   Constant value;
-  /// Whether the file gives the value in terms of other names, which it then
-  /// follows; not if the command line set it.
+  /// Whether the value is computed from other names in the file; false if the
+  /// command line sets it.
   bool isDerived = false;
 };
 
-/// What a file means.
+/// The result of checking a file.
 struct Lowered {
   /// The programs; null if errors were reported.
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// The schedules that were asked for, as transform sequences; null if none.
+  /// The selected schedules, as transform sequences; null if there are none.
   mlir::OwningOpRef<mlir::ModuleOp> schedules;
   /// The file's params, in its order.
   std::vector<Param> params;
-  /// The sizes of more than 1 that stand in the file without a name.
+  /// The sizes larger than 1 that the file gives as numbers, without a name.
   std::set<int64_t> literalSizes;
-  /// Of each program, the types of its arguments and of what its lets name.
+  /// For each program, the types of its arguments and of the values that `let`
+  /// names.
   llvm::StringMap<llvm::StringMap<mlir::RankedTensorType>> types;
 };
 
-/// Builds the module of a parsed file in `context`, which must have the ccn
-/// and transform dialects loaded. The module is null if errors were reported,
-/// now or before. An option that names nothing in the file is an error too;
+/// Builds the module of a parsed file in `context`, which must have the ccn and
+/// transform dialects loaded. The module is null if errors were reported, now
+/// or before. An option that names nothing in the file is also an error;
 /// `badOption` then becomes true.
 Lowered lower(const ast::File &file, mlir::MLIRContext *context,
               const LowerOptions &options, Diagnostics &diagnostics,
               bool &badOption);
 
-/// The built-in functions, sorted by name, and how each is called.
+/// The names of the built-in functions, sorted, and how each is called.
 std::vector<std::pair<llvm::StringRef, llvm::StringRef>> getBuiltinUsages();
 
 } // namespace ccn::frontend

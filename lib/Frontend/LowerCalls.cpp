@@ -1,7 +1,8 @@
 //===- LowerCalls.cpp - Built-in functions of one rank --------------------===//
 //
-// The table of built-in functions, the arguments they take, and those that do
-// not move data between ranks (which are in LowerCollectives.cpp).
+// Has the table of built-in functions, reads their arguments, and builds the
+// functions that do not move data between ranks. LowerCollectives.cpp builds
+// the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +42,8 @@ ProgramLowering::getBuiltins() {
                      count, count,
                      (name + (count == 1 ? "(x)" : "(x, y)")).str()};
       }
-    // Of one operand, or of a list of dimensions, these are reductions.
+    // With one argument, or with a list of dimensions, `min` and `max` are
+    // reductions.
     for (ReductionKind kind : {ReductionKind::min, ReductionKind::max}) {
       std::string name = stringifyReductionKind(kind).str();
       map[name] = {[kind](Self &self, const ast::CallExpr &call) {
@@ -130,7 +132,7 @@ std::vector<std::pair<StringRef, StringRef>> frontend::getBuiltinUsages() {
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// The argument as an expression; reports other kinds.
+/// The argument as an expression; reports an error if it is something else.
 const ast::Expr *ProgramLowering::getExpr(const ast::CallExpr &call,
                                           unsigned index) {
   const ast::CallArg *arg = call.args[index];
@@ -279,7 +281,8 @@ Operand ProgramLowering::callElementwise(const ast::CallExpr &call,
   return make(call.range, function, values);
 }
 
-/// `max(x, y)` compares, whatever y is; `max(x, [0])` reduces over dimension 0.
+/// `max(x, y)` is elementwise for any y; `max(x, [0])` reduces over dimension
+/// 0.
 Operand ProgramLowering::callMinMax(const ast::CallExpr &call,
                                     ReductionKind kind) {
   if (call.args.size() == 1 || isa<ast::ListArg>(call.args[1]))
@@ -473,8 +476,8 @@ Operand ProgramLowering::callScatterRows(const ast::CallExpr &call) {
                              table.value);
 }
 
-/// Two functions share the name: `slice(x, dim, axis)` keeps a rank's slice,
-/// `slice(x, dim, begin, end)` takes a range on every rank.
+/// Two functions have this name: `slice(x, dim, axis)` keeps each rank's own
+/// slice; `slice(x, dim, begin, end)` takes the same range on every rank.
 Operand ProgramLowering::callSlice(const ast::CallExpr &call) {
   Operand input = tensorArgument(call, 0);
   std::optional<int64_t> dim = integerArgument(call, 1, "dimension");

@@ -1,7 +1,7 @@
 //===- LowerCollectives.cpp - Built-in functions along mesh axes ----------===//
 //
-// The collectives: their calls, and the table of these. Axes come last and may
-// be left out if the mesh has one.
+// Builds calls of collectives, and has the table of these. Axes are the last
+// arguments; they may be left out if the mesh has only one axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -158,7 +158,8 @@ struct ProgramLowering::Collectives {
 
   static Operand send(ProgramLowering &self, const ast::CallExpr &call) {
     Operand input = self.tensorArgument(call, 0);
-    // The axis stands before the shift; without it the shift is second.
+    // The axis comes before the shift; without an axis, the shift is the second
+    // argument.
     bool named = call.args.size() == 3;
     std::optional<int64_t> shift =
         self.integerArgument(call, named ? 2 : 1, "shift");

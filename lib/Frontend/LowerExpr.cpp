@@ -1,7 +1,7 @@
 //===- LowerExpr.cpp - Expressions ----------------------------------------===//
 //
-// Names, operators, constants that take the type they meet, and functions,
-// which are inlined.
+// Lowers names, operators, and constants, which get their type from other
+// operands, and inlines functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,8 @@ ProgramLowering::redirect(SourceRange range, Notes notes, ValueRange operands) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
         std::string message = nameOperands(diagnostic.str(), operands);
-        // The operation is the expression that is shown.
+        // The message need not name the operation, as the diagnostic shows the
+        // expression.
         StringRef text = message;
         if (text.consume_front("'ccn."))
           text = text.drop_front(text.find("' op ") + 5);
@@ -70,7 +71,7 @@ DiagnosticHandle ProgramLowering::error(SourceRange range, const Twine &message,
   DiagnosticHandle handle = file.error(range, message);
   for (const auto &[place, text] : notes)
     handle.note(file.file.source, place, text);
-  // The innermost call, and the one in the program.
+  // Notes show the innermost call, and the call in the program.
   auto noteCall = [&](const FileLowering::Call &call) {
     if (call.range)
       handle.note(file.file.source, *call.range,
@@ -198,7 +199,8 @@ bool ProgramLowering::unify(MutableArrayRef<Operand> operands,
     return true;
   }
 
-  // The shape that all can be repeated to, matched from the last dimension.
+  // The shape to which all operands can be broadcast; dimensions are matched
+  // from the last one.
   SmallVector<int64_t> shape;
   for (Operand &operand : operands) {
     ArrayRef<int64_t> sizes = operand.getType().getShape();
@@ -368,7 +370,7 @@ Operand ProgramLowering::lowerUnary(const ast::UnaryExpr &expr) {
 }
 
 Operand ProgramLowering::lowerBinaryChain(const ast::BinaryExpr &expr) {
-  // In a loop, because chains are long where people generate programs.
+  // A loop, not a recursion, because generated programs have long chains.
   auto spine = ast::getLeftSpine(&expr);
   Operand value = lower(spine.front()->lhs);
   for (const ast::BinaryExpr *node : spine)
@@ -474,7 +476,7 @@ Operand ProgramLowering::inlineCall(const ast::FnItem &fn,
     if (!file.checksFunctions)
       return {};
     checkBody(fn, call.range);
-    // How many values it returns is known.
+    // The values are unknown, but not how many the function returns.
     Operand unknown;
     auto *last = fn.block && !fn.block->stmts.empty()
                      ? dyn_cast<ast::ReturnStmt>(fn.block->stmts.back())
@@ -522,7 +524,7 @@ void ProgramLowering::checkBody(const ast::FnItem &fn,
 }
 
 void ProgramLowering::check(const ast::FnItem &fn) {
-  // Operations need a program to be in; what it holds is dropped.
+  // Operations must be in a program; this one is removed afterwards.
   program = ProgramOp::create(file.builder, file.location(fn.range),
                               builder.getStringAttr(fn.name.text),
                               builder.getFunctionType({}, {}));

@@ -1,6 +1,6 @@
 //===- LowerFile.cpp - Declarations of a file -----------------------------===//
 //
-// Meshes, params, functions and what the command line changes in them.
+// Lowers meshes, params and functions, with the changes of the command line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +71,7 @@ std::optional<int64_t> FileLowering::evaluateInteger(const ast::Expr *expr,
 
 static const std::string *
 findOption(ArrayRef<std::pair<std::string, std::string>> list, StringRef name) {
-  // The last one on the command line counts.
+  // The last option on the command line overrides earlier ones.
   for (const auto &option : llvm::reverse(list))
     if (option.first == name)
       return &option.second;
@@ -141,7 +141,7 @@ void FileLowering::lowerMesh(const ast::MeshItem &item) {
                         builder.getDenseI64ArrayAttr(sizes));
 }
 
-/// Whether a constant expression uses a name, be it a function's.
+/// Whether a constant expression uses a name, including that of a function.
 static bool usesNames(const ast::Expr *root) {
   SmallVector<const ast::Expr *> queue = {root};
   while (!queue.empty()) {
@@ -207,7 +207,7 @@ void FileLowering::lowerFn(const ast::FnItem &item) {
 }
 
 void FileLowering::checkFunctions() {
-  // Without a mesh there is no program that could call one.
+  // Without a mesh there is no program that could call a function.
   if (!mesh)
     return;
   numOperations = numExpressions = 0;
@@ -232,7 +232,7 @@ void FileLowering::checkOptions() {
       int64_t size;
       bool isSize = kind == Declaration::Kind::Param &&
                     !StringRef(name).getAsInteger(10, size);
-      // A size is found by how it is written first.
+      // A number names a size only in its plain decimal form.
       if (isSize ? literalSizes.count(size) != 0 && std::to_string(size) == name
                  : llvm::is_contained(candidates, name))
         continue;
@@ -301,7 +301,8 @@ void FileLowering::lowerScheduleFile(const ast::File &other) {
 }
 
 Lowered FileLowering::run(bool &wrongUsage) {
-  // Schedules may stand before what they name.
+  // Schedules are lowered last, as they may come before the programs that they
+  // name.
   SmallVector<const ast::ScheduleItem *> items;
   for (const ast::Item *item : file.items) {
     numOperations = numExpressions = 0;
@@ -338,7 +339,8 @@ Lowered FileLowering::run(bool &wrongUsage) {
   wrongUsage = badOption;
   if (diagnostics.hasErrors())
     return {};
-  // The parts were verified as they were made; this is the whole.
+  // The operations were verified when they were made; this verifies the whole
+  // module.
   assert(succeeded(verify(*module)) && "what is checked here verifies");
   return {std::move(module), std::move(schedules), std::move(params),
           std::move(literalSizes), std::move(types)};

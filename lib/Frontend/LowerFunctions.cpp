@@ -1,8 +1,8 @@
 //===- LowerFunctions.cpp - Norms and softmax -----------------------------===//
 //
-// Functions over other operations, for which a layout means communication: the
-// norm of a sliced tensor is the sum over all ranks. 16- and 8-bit floats are
-// computed in f32 and rounded once at the end.
+// Builds functions from several operations. Depending on the layout they
+// communicate: the norm of a sliced tensor needs a sum over ranks. 16- and
+// 8-bit floats are computed in f32 and rounded once at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,8 @@ Operand ProgramLowering::reduceWhole(ReductionKind kind, const Operand &operand,
   Operand reduced = make<ReductionOp>(operand.range, kind, operand.value, dims);
   if (reduced.isError())
     return {};
-  // The operand had nothing pending, so what is pending comes from its cuts.
+  // The operand had no pending reductions, so those of the result come from its
+  // cut dimensions.
   Layout layout = Layout::of(reduced.getType());
   SmallVector<StringAttr> axes;
   for (PartialAxis partial : layout.getPartials())
@@ -67,8 +68,9 @@ Operand ProgramLowering::repeat(const Operand &reduced, const Operand &like,
   if (reduced.isError())
     return {};
   SmallVector<int64_t> shape(like.getType().getShape());
-  // Before other dimensions a new one is put by way of the front, because a
-  // reshape cannot tell which of several dimensions of size 1 is the one cut.
+  // A dimension that is not the last is added at the front and transposed into
+  // place: with a reshape it would be unclear which of several dimensions of
+  // size 1 is the cut one.
   int64_t rank = shape.size();
   if (dim != rank - 1) {
     std::rotate(shape.begin(), shape.begin() + dim, shape.begin() + dim + 1);
@@ -129,7 +131,7 @@ Operand ProgramLowering::callSoftmax(const ast::CallExpr &call) {
     return {};
   input.range = call.range;
   Operand wide = widen(input);
-  // Less the maximum, so that no exponential overflows.
+  // Subtracts the maximum, so that no exponential overflows.
   Operand most =
       repeat(reduceWhole(ReductionKind::max, wide, *dim), wide, *dim);
   Operand shifted = apply<SubOp>(wide, most);
@@ -141,7 +143,8 @@ Operand ProgramLowering::callSoftmax(const ast::CallExpr &call) {
   return narrow(apply<DivOp>(power, total), input.getType().getElementType());
 }
 
-/// The last dimension, over which layer_norm and rms_norm go.
+/// The last dimension, along which layer_norm and rms_norm reduce; none, with
+/// an error reported, for a scalar.
 static std::optional<int64_t> lastDim(const Operand &input,
                                       Diagnostics &diagnostics,
                                       const SourceFile &source) {

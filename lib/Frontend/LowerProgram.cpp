@@ -265,7 +265,7 @@ void ProgramLowering::lowerBody(const ast::Block &block) {
 //===----------------------------------------------------------------------===//
 
 void ProgramLowering::lowerLet(const ast::LetStmt &stmt, Scope &scope) {
-  // What a function's own statements make belongs to the program's statement.
+  // Operations of an inlined function get the name of the program's statement.
   StringRef outer = letName;
   if (file.callStack.empty() && !stmt.names.empty())
     letName = stmt.names.front().text;
@@ -303,8 +303,8 @@ void ProgramLowering::lowerLet(const ast::LetStmt &stmt, Scope &scope) {
     nameParts(stmt, value.elements);
 }
 
-/// Of a statement with several names, each stands for the operations that make
-/// its value.
+/// Gives each name of a statement with several names the operations that
+/// compute its value.
 void ProgramLowering::nameParts(const ast::LetStmt &stmt,
                                 ArrayRef<Operand> values) {
   auto statement = builder.getStringAttr(stmt.names.front().text);
@@ -410,16 +410,16 @@ void ProgramLowering::wrongLayout(const Layout &from, const Layout &to,
       diagnostic.note("reduce it with 'all_reduce(" + kind + ", " + written +
                       ", " + name + ")'");
   }
-  // Cuts that differ, in their place or their order.
+  // Only the cuts differ, in their dimension or their order.
   bool isCut = !from.hasPartial() && !from.hasLocal();
   if (isCut && !to.hasPartial() && !to.hasLocal())
     diagnostic.note("move the cuts with 'reshard(" + written + ", " + to.str() +
                     ")'");
 }
 
-/// Brings a value to the type of what it is stored in. What is free is done; so
-/// is the gathering of a sliced value that is to be replicated, because the
-/// declaration of the argument asks for it.
+/// Converts a value to the type of the argument that it is stored in. This
+/// makes conversions without communication, and gathers a sliced value if the
+/// argument is declared replicated.
 Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
                                   SourceRange declared) {
   SourceRange range = value.range;
@@ -450,7 +450,8 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
   }
   Layout to = Layout::of(type);
   Layout from = Layout::of(value.getType());
-  // An outer cut under one that stays is not gathered alone.
+  // Gathers inner cuts before outer ones, and no cut inside of which another
+  // one remains.
   SmallVector<StringAttr> gathered;
   for (unsigned dim = 0; dim < from.getRank(); ++dim)
     for (StringAttr axis : llvm::reverse(from.getAxes(dim))) {
@@ -479,8 +480,8 @@ Operand ProgramLowering::toLayout(Operand value, RankedTensorType type,
       return {};
     from = Layout::of(value.getType());
   }
-  // What is left may be a replicated value, which serves as a local one. A
-  // partial one would lose what is pending.
+  // A replicated value may also be stored as a local one. A partial value may
+  // not, as its pending reduction would be lost.
   for (StringAttr axis : to.getNamedAxes()) {
     AxisState::Kind kind = from.getState(axis).kind;
     if (to.getState(axis).kind == AxisState::Local &&
@@ -547,7 +548,7 @@ void ProgramLowering::lowerReturn(const ast::ReturnStmt &stmt) {
       declaration.kind = Declaration::Kind::Value;
       declaration.isProgramValue = true;
       declaration.operand = value;
-      // As if 'let' had named it.
+      // Declares the result as if 'let' had named it.
       if (!declare(scope, ast::Name{name, expr->range}, declaration))
         continue;
     }

@@ -1,7 +1,7 @@
 //===- LowerSchedule.cpp - Schedules as transform sequences ---------------===//
 //
-// A schedule becomes a `transform.named_sequence` over its program. Each line
-// finds what it names anew, so that it sees what earlier lines made of it.
+// A schedule becomes a `transform.named_sequence` on its program. Each line
+// looks its names up again, so that it sees the changes of earlier lines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace ccn::frontend;
 
 namespace {
 
-/// What a schedule needs of the file that it is in.
+/// Functions of the file that a schedule is in.
 struct FileAccess {
   llvm::function_ref<Location(SourceRange)> locate;
   llvm::function_ref<std::optional<int64_t>(const ast::Expr *)> evaluate;
@@ -36,11 +36,11 @@ public:
       : builder(builder), program(program), file(file), locate(file.locate),
         handle(transform::AnyOpType::get(builder.getContext())) {}
 
-  /// Builds a directive; gives the values that it may name.
+  /// Builds a directive; returns the values that it can name.
   SmallVector<Value> lower(const ast::Directive &directive);
 
-  /// Gives a value a name of the schedule's own, which may stand for nothing: a
-  /// reorder may leave nothing to gather.
+  /// Gives a value a name that belongs to the schedule. The name may stand for
+  /// no operation: a reorder may leave nothing to gather.
   void name(Value value, const ast::Name &name) {
     transform::ScheduleNameOp::create(builder, locate(name.range), value,
                                       name.text);
@@ -60,7 +60,7 @@ private:
     return values;
   }
 
-  /// A choice that a tuner may make otherwise.
+  /// A choice that a tuner may change.
   Value knob(Location loc, StringRef name, Attribute selected,
              SmallVector<Attribute> options) {
     if (!llvm::is_contained(options, selected))
@@ -83,7 +83,7 @@ private:
                   return builder.getStringAttr(value);
                 }));
   }
-  /// What the clause says, as a choice.
+  /// The choice of an algorithm that the clause makes.
   Value lowerAlgorithm(Location loc, const ast::AlgorithmClause &algorithm);
   Value lowerChoice(Location loc, const ast::Directive &directive);
   SmallVector<Value> lowerOperation(Location loc,
@@ -138,7 +138,7 @@ ScheduleLowering::lowerOperation(Location loc,
   bool hasChoice = primitive.clause == ast::Primitive::Clause::Number;
   if (hasChoice)
     state.addOperands(lowerChoice(loc, directive));
-  // Where the choice may be left out.
+  // Only operations whose choice is optional have this attribute.
   if (state.name.hasTrait<OpTrait::AttrSizedOperandSegments>())
     state.addAttribute(
         "operandSegmentSizes",

@@ -1,6 +1,6 @@
 //===- Lowering.h - The checker's state -------------------------*- C++ -*-===//
 //
-// Private to the checker. FileLowering holds what a file declares;
+// Private to the checker. FileLowering holds the declarations of a file;
 // ProgramLowering builds one program, expression by expression.
 //
 //===----------------------------------------------------------------------===//
@@ -21,8 +21,8 @@
 
 namespace ccn::frontend {
 
-/// What an expression is: a constant without a type, a tensor, several values
-/// of a function, or nothing because an error was reported.
+/// The value of an expression: a constant without a type, a tensor, several
+/// values that a function returns, or none because an error was reported.
 struct Operand {
   enum class Kind { Error, Constant, Tensor, Tuple } kind = Kind::Error;
   Constant constant;
@@ -50,12 +50,13 @@ struct Declaration {
   Operand operand; // of an axis its size
   SourceRange range;
   bool inout = false;
-  /// In a program: it may be named in a schedule.
+  /// Whether the name is a program's value that schedules may name.
   bool isProgramValue = false;
 };
 
 using Scope = llvm::MapVector<llvm::StringRef, Declaration>;
 
+/// Checks a file and builds its module.
 class FileLowering {
 public:
   FileLowering(const ast::File &file, mlir::MLIRContext *context,
@@ -69,21 +70,20 @@ private:
   void lowerMesh(const ast::MeshItem &item);
   void lowerParam(const ast::ParamItem &item);
   void lowerFn(const ast::FnItem &item);
-  /// Checks the functions that nothing called with arguments that are right.
+  /// Checks the functions whose bodies no call has checked.
   void checkFunctions();
   void checkSchedule(const ast::ScheduleItem &item);
   void checkAlgorithm(const ast::AlgorithmClause &algorithm);
-  /// What `synth(...)` asks for, by the names of its arguments; null if errors
-  /// were reported.
+  /// The arguments of `synth(...)` by name; null if errors were reported.
   mlir::DictionaryAttr readSynthArgs(const ast::AlgorithmClause &algorithm);
-  /// A path relative to the file that names it.
+  /// Resolves a path relative to the file that contains it.
   std::string resolvePath(llvm::StringRef path) const;
   void lowerSchedule(const ast::ScheduleItem &item);
   void lowerSchedules(llvm::ArrayRef<const ast::ScheduleItem *> items);
-  /// Those of `options.scheduleFile`.
+  /// Lowers the schedules of `options.scheduleFile`.
   void lowerScheduleFile(const ast::File &other);
   void checkOptions();
-  /// Declares a file-level name; reports a name that is taken.
+  /// Declares a file-level name; reports an error if the name is taken.
   void declare(const ast::Name &name, Declaration declaration);
 
   /// The value of a constant expression; none if an error was reported.
@@ -91,19 +91,21 @@ private:
   std::optional<int64_t> evaluateInteger(const ast::Expr *expr,
                                          llvm::StringRef what);
 
-  /// The size that an expression gives whose value is known: if it has no
-  /// names, what the command line may have set in its place.
+  /// The size that an expression gives; `value` is its value in the file. If
+  /// the expression has no names, the command line may replace that size. None
+  /// if an error was reported.
   std::optional<int64_t> sizeOf(const ast::Expr *expr, int64_t value);
 
   DiagnosticHandle error(SourceRange range, const llvm::Twine &message) {
     return diagnostics.error(*source, range, message);
   }
-  /// As error, of what the command line set: a mistake in usage.
+  /// Like error, for a value from the command line: a mistake in usage.
   DiagnosticHandle optionError(SourceRange range, const llvm::Twine &message) {
     badOption = true;
     return error(range, message + " on the command line");
   }
-  /// Reports a name that is not declared, unless syntax errors may be why.
+  /// Reports a name that is not declared, unless syntax errors may be the
+  /// reason.
   void unknownName(llvm::StringRef what, llvm::StringRef name,
                    SourceRange range,
                    llvm::ArrayRef<llvm::StringRef> candidates,
@@ -111,20 +113,21 @@ private:
   mlir::Location location(SourceRange range);
 
   const ast::File &file;
-  /// Where ranges are in: the file's source, or that of a file of schedules.
+  /// The source to which ranges refer: that of the file or of a file of
+  /// schedules.
   const SourceFile *source;
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
   const LowerOptions &options;
   Diagnostics &diagnostics;
-  /// Syntax errors were reported, which explain names that are missing.
+  /// Whether syntax errors were reported, which may explain undeclared names.
   bool hadSyntaxErrors;
 
   Scope globals;
   llvm::StringMap<const ast::FnItem *> functions;
-  /// Those whose bodies were checked: at a call, or by themselves.
+  /// The functions whose bodies were checked, at a call or by themselves.
   llvm::SmallPtrSet<const ast::FnItem *, 8> checkedFunctions;
-  /// What schedules may name, by program.
+  /// The names that schedules may use, by program.
   llvm::StringMap<Scope> programs;
   llvm::StringMap<SourceRange> programRanges;
   llvm::StringMap<SourceRange> scheduleRanges;
@@ -137,48 +140,51 @@ private:
   SourceRange meshRange;
   bool badOption = false;
 
-  // What is going on in the item at hand, across the ProgramLowerings that
-  // evaluate it and the constants in it.
+  // The state of the current item, which all ProgramLowerings share that
+  // evaluate it and its constants.
 
-  /// Functions being inlined, the outermost first, and where they are called;
-  /// nowhere if the function is checked by itself.
+  /// The functions that are being inlined, outermost first, and where they are
+  /// called; no range if the function is checked by itself.
   struct Call {
     const ast::FnItem *fn;
     std::optional<SourceRange> range;
   };
   llvm::SmallVector<Call> callStack;
-  /// The names of the program, for hints; null outside of one.
+  /// The names of the program, for hints; null outside of a program.
   const Scope *programScope = nullptr;
   unsigned numOperations = 0;
   unsigned numExpressions = 0;
   unsigned depth = 0;
   bool tooLarge = false;
-  /// Functions are checked by themselves, for which bounds are not reported.
+  /// Whether functions are being checked by themselves; exceeded limits are
+  /// then not reported.
   bool checksFunctions = false;
-  /// Errors in functions, which several calls would repeat: place and message.
+  /// Errors in functions, as place and message, so that several calls do not
+  /// repeat them.
   std::set<std::tuple<uint32_t, uint32_t, std::string>> functionErrors;
 };
 
+/// Builds one program, or evaluates one constant expression.
 class ProgramLowering {
 public:
   explicit ProgramLowering(FileLowering &file)
       : file(file), builder(file.context) {}
 
   void lower(const ast::ProgramItem &item);
-  /// Checks a function's body without a call: parameters have their types if
-  /// these are given; of others, and of what is computed from them, nothing is
-  /// known.
+  /// Checks a function's body without a call. Parameters have their declared
+  /// types; those without types, and values computed from them, are unknown.
   void check(const ast::FnItem &fn);
-  /// Evaluates an expression outside of a program: constants only.
+  /// Evaluates an expression outside of a program, which must be constant.
   Operand evaluateConstant(const ast::Expr *expr);
 
 private:
-  // Bounds of one program or constant, far above any real one, that functions
-  // which double their work cannot pass.
+  // Limits for one program or constant, far above real ones. They stop
+  // functions that call others twice, level after level.
   static constexpr unsigned maxOperations = 100000;
   static constexpr unsigned maxExpressions = 4000000;
   static constexpr unsigned maxInlining = 64;
-  /// Of expressions in expressions through functions; a bound of the stack.
+  /// The largest depth of nested expressions, through functions too; it limits
+  /// the stack.
   static constexpr unsigned maxDepth = 1000;
 
   // Types (LowerTypes.cpp)
@@ -193,14 +199,14 @@ private:
   void nameParts(const ast::LetStmt &stmt, llvm::ArrayRef<Operand> values);
   void lowerStore(const ast::StoreStmt &stmt);
   void lowerReturn(const ast::ReturnStmt &stmt);
-  /// The name of a result that is no name itself: `result`, or with its
-  /// position among several.
+  /// The name of a returned value that is not a name itself: `result`, with its
+  /// number if there are several.
   llvm::StringRef nameResult(const ast::ReturnStmt &stmt, size_t index);
-  /// Whether the program has an argument of the name.
+  /// Whether the program has an argument of that name.
   bool isArgument(llvm::StringRef name);
   bool declare(Scope &scope, const ast::Name &name, Declaration declaration);
-  /// Reports that a value of layout `from` is stored where layout `to` is
-  /// declared, and says how to bring it there.
+  /// Reports that a value with layout `from` is stored where layout `to` is
+  /// declared, and suggests how to convert it.
   void wrongLayout(const Layout &from, const Layout &to, SourceRange range,
                    SourceRange declared);
   Operand toLayout(Operand value, mlir::RankedTensorType type,
@@ -213,31 +219,33 @@ private:
   Operand lowerUnary(const ast::UnaryExpr &expr);
   Operand lowerBinaryChain(const ast::BinaryExpr &expr);
   Operand lowerBinary(const ast::BinaryExpr &expr, Operand lhs, Operand rhs);
-  /// Gives constants the element type of the tensors and all one shape. An
-  /// error unless there is a tensor. `typed` says which operands share an
-  /// element type.
+  /// Converts constants to the element type of the tensors, and all operands to
+  /// one shape. Reports an error if there is no tensor. `typed` says which
+  /// operands must have the same element type.
   bool unify(llvm::MutableArrayRef<Operand> operands, SourceRange range,
              llvm::ArrayRef<bool> typed = {});
   Operand materialize(const Operand &operand, mlir::Type elementType);
   Operand inlineCall(const ast::FnItem &fn, const ast::CallExpr &call);
-  /// As check(), in the program at hand, unless the body was checked before.
-  /// `call` is where the function is called with something that is not known.
+  /// Like check(), in the current program, unless the body was checked before.
+  /// `call` is where the function is called with unknown values.
   void checkBody(const ast::FnItem &fn, std::optional<SourceRange> call);
   Operand lowerFnBody(const ast::FnItem &fn, Scope &scope);
-  /// What stands there, on one line and not long, for errors that say what to
-  /// write in its place.
+  /// The source text of a range, shortened to one line of about 40 characters,
+  /// for errors that say what to write instead.
   std::string textOf(SourceRange range) const;
-  /// The message with the text of each operand for what inference calls it.
+  /// Replaces inference's names of operands in a message by the source text of
+  /// the operands.
   std::string nameOperands(llvm::StringRef message, mlir::ValueRange operands);
-  /// Reports several values where one belongs.
+  /// Whether an operand is one value; reports an error if it is several.
   bool isOneValue(const Operand &operand);
 
   // Calls (LowerCalls.cpp, LowerCollectives.cpp)
-  /// What builds it, how many arguments it takes, and how its call is written.
+  /// How a built-in function is built, how many arguments it takes, and how its
+  /// call is written.
   struct Builtin {
     using Build =
         std::function<Operand(ProgramLowering &, const ast::CallExpr &)>;
-    /// As the largest number of arguments.
+    /// For maxArgs: any number of arguments.
     static constexpr unsigned any = ~0u;
 
     Build build;
@@ -249,7 +257,8 @@ private:
   struct Collectives;
   static void addCollectives(llvm::StringMap<Builtin> &builtins);
   static const llvm::StringMap<Builtin> &getBuiltins();
-  /// How a built-in function is called, empty if there is none of the name.
+  /// How a built-in function is called; empty if there is no function of that
+  /// name.
   static llvm::StringRef getUsage(llvm::StringRef name);
   friend std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
   getBuiltinUsages();
@@ -277,23 +286,23 @@ private:
   Operand tensorArgument(const ast::CallExpr &call, unsigned index);
   std::optional<int64_t> integerArgument(const ast::CallExpr &call,
                                          unsigned index, llvm::StringRef what);
-  /// The operand as an integer constant; reports others.
+  /// The operand as an integer constant; reports an error if it is not one.
   std::optional<int64_t> getInteger(const Operand &operand,
                                     llvm::StringRef what);
-  /// Reports `expected what, found ...` with the argument's text.
+  /// Reports `expected WHAT, found ...` with the argument's text.
   void wrongArgument(const ast::CallArg *arg, const llvm::Twine &what,
                      const llvm::Twine &advice = "");
   std::optional<llvm::SmallVector<int64_t>>
   listArgument(const ast::CallExpr &call, unsigned index, llvm::StringRef what);
-  /// Sizes, or a bound of a slice, as FileLowering::sizeOf gives them.
+  /// Sizes, or a bound of a slice, after FileLowering::sizeOf.
   std::optional<llvm::SmallVector<int64_t>>
   sizesArgument(const ast::CallExpr &call, unsigned index);
   std::optional<int64_t> boundArgument(const ast::CallExpr &call,
                                        unsigned index, llvm::StringRef what);
   std::optional<ReduceKind> kindArgument(const ast::CallExpr &call,
                                          unsigned index);
-  /// The axes named by the arguments from `first` to the end; if there are
-  /// none, the axis of a mesh that has one.
+  /// The axes that the arguments from number `first` on name; if there are
+  /// none, the only axis of the mesh.
   AxesAttr axesArguments(const ast::CallExpr &call, unsigned first);
 
   // Functions over operations (LowerFunctions.cpp)
@@ -303,19 +312,21 @@ private:
   Operand callRmsNorm(const ast::CallExpr &call);
   Operand widen(const Operand &operand);
   Operand narrow(const Operand &operand, mlir::Type elementType);
-  /// Reduces over dimensions and, along axes that cut them, over ranks.
+  /// Reduces over dimensions, also across the ranks along axes that cut them.
   Operand reduceWhole(ReductionKind kind, const Operand &operand,
                       llvm::ArrayRef<int64_t> dims);
-  /// The result of a reduction over `dim`, repeated to the shape it came from.
+  /// The result of a reduction over `dim`, repeated along `dim` to the shape of
+  /// `like`.
   Operand repeat(const Operand &reduced, const Operand &like, int64_t dim);
-  /// Reports an operand with a reduction pending, which no norm takes.
+  /// Reports an error and returns true if the operand has a pending reduction,
+  /// which norms do not accept.
   bool refusePartial(const Operand &operand);
   /// 1 / sqrt(mean of squares over `dim` + eps), repeated to the operand's
   /// shape.
   Operand rootScale(const Operand &operand, const Operand &eps, int64_t dim);
   template <typename OpTy> Operand apply(const Operand &a, const Operand &b);
 
-  /// Builds an operation, checks it, and reports what is wrong at `range`.
+  /// Builds an operation and checks it; reports errors at `range`.
   template <typename OpTy, typename... Args>
   Operand make(SourceRange range, Args &&...args) {
     mlir::OperationState state(file.location(range), OpTy::getOperationName());
@@ -325,7 +336,7 @@ private:
     state.types.clear();
     return finish(range, state, &OpTy::inferReturnTypes);
   }
-  /// The same of an elementwise operation.
+  /// The same for an elementwise operation.
   Operand make(SourceRange range, const ElementwiseFunction &function,
                mlir::ValueRange operands);
   using InferReturnTypes = mlir::LogicalResult (*)(
@@ -334,32 +345,35 @@ private:
       llvm::SmallVectorImpl<mlir::Type> &);
   Operand finish(SourceRange range, mlir::OperationState &state,
                  InferReturnTypes infer);
-  /// Verifies an operation just made; reports at `range` and removes it if it
-  /// does not hold.
+  /// Verifies an operation that was just made. If it is wrong, reports that at
+  /// `range` and removes the operation.
   bool check(SourceRange range, mlir::Operation *op);
 
   using Notes = llvm::ArrayRef<std::pair<SourceRange, std::string>>;
-  /// Reports an error with notes and, in a function, where it was called.
+  /// Reports an error with notes and, in a function, with the places of the
+  /// calls.
   DiagnosticHandle error(SourceRange range, const llvm::Twine &message,
                          Notes notes = {});
-  /// Reports MLIR's errors at a place in the source, while the result lives.
+  /// Reports MLIR's errors at `range` during the lifetime of the result.
   mlir::ScopedDiagnosticHandler redirect(SourceRange range, Notes notes,
                                          mlir::ValueRange operands);
-  /// Counts towards a bound; false, and reported once, when that is passed.
+  /// Counts towards a limit; returns false if it is exceeded, which is reported
+  /// once.
   bool count(unsigned &counter, unsigned most, llvm::StringRef what,
              SourceRange range);
 
   FileLowering &file;
   mlir::OpBuilder builder;
   ProgramOp program;
-  /// The innermost scope comes last; a function sees only its own and globals.
+  /// The scopes, innermost last. A function sees only its own scope and
+  /// globals.
   llvm::SmallVector<Scope *> scopes;
-  /// The name that the statement at hand defines.
+  /// The name that the current statement defines.
   llvm::StringRef letName;
-  /// The operands of the operation that is made next, as they were written: an
-  /// error about several shows which is what.
+  /// The operands, as written, of the operation that is made next; errors show
+  /// their text.
   llvm::SmallVector<Operand> written;
-  /// Where each tensor was written last.
+  /// Where each tensor last appears in the source.
   llvm::DenseMap<mlir::Value, SourceRange> places;
   bool returned = false;
   /// The current value of each inout argument.

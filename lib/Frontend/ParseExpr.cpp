@@ -1,7 +1,8 @@
 //===- ParseExpr.cpp - Expressions and calls ------------------------------===//
 //
-// Operators by precedence, left-associative in loops so that a long chain costs
-// no stack. Brackets and unary operators recurse, and are counted.
+// Parses operators by precedence, in loops, so that a long left-associative
+// chain needs no stack. Brackets and unary operators recurse, and their levels
+// are counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@ using namespace ccn::frontend::ast;
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// The operator of this precedence that the current token is, if it is one.
+/// The current token as an operator of this precedence, if it is one.
 std::optional<BinaryOp> Parser::getBinaryOp(unsigned precedence) const {
   if (isAtLineEnd())
     return std::nullopt;
@@ -124,7 +125,7 @@ ParsedExpr Parser::parseProduct() {
 }
 
 ParsedExpr Parser::parseUnary() {
-  // Every way deeper into an expression comes through here.
+  // All recursion into deeper expressions passes through this function.
   Level level(nesting);
   if (nesting > maxNesting + 1) {
     error(tok.range, "expression is nested too deeply (limit " +
@@ -299,7 +300,7 @@ ParsedExpr Parser::parseCall(const Token &callee) {
           height};
 }
 
-/// Raises `height` to that of the argument's expressions.
+/// Raises `height` to at least that of the argument's expressions.
 const CallArg *Parser::parseCallArg(unsigned &height) {
   if (at(TokenKind::LSquare))
     return parseListArg(height);
@@ -343,8 +344,9 @@ const CallArg *Parser::parseListArg(unsigned &height) {
   return create<ListArg>(rangeFrom(begin), copy(elements));
 }
 
-/// A layout begins with one of its words, followed as only a layout would be:
-/// `local` alone or with an axis, `sliced(`; but not `local + 1`.
+/// Whether a layout begins here: one of its words, in a way that only a layout
+/// has, such as `local` alone or with an axis, or `sliced(`, but not `local +
+/// 1`.
 bool Parser::isAtLayoutArg() {
   std::optional<LayoutState::Kind> kind = getStateKind(tok);
   if (!kind)

@@ -1,7 +1,7 @@
 //===- ParseItems.cpp - Meshes, params, functions and programs ------------===//
 //
-// The file's top level. An item whose head is wrong is still entered at its
-// '{', so that errors in its body are found in the same run.
+// Parses the items of a file. If the head of an item is wrong, its body is
+// still parsed from its '{' on, so that errors in it are found in the same run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,10 @@ void Parser::parseItem() {
     parseUnknownItem();
 }
 
-/// Parses an item whose keyword, or what stands for it, is the current token.
+/// Parses an item whose keyword, or another word in its place, is the current
+/// token.
 void Parser::parseItemAs(TokenKind keyword) {
-  // An item may stand, wrongly, inside of another, which then goes on.
+  // An item may be, wrongly, inside of another one, whose parsing then goes on.
   llvm::scope_exit restore([this, column = itemColumn, nested = isItemNested,
                             errors = itemErrors, outer = inouts] {
     itemColumn = column;
@@ -66,7 +67,7 @@ void Parser::parseItemAs(TokenKind keyword) {
   if (at(follow)) {
     errorExpected(what);
   } else if (!parseName(name, what)) {
-    // Without its name an item still has a body to look into.
+    // An item without a name still has a body to parse.
     while (!isAtStatementEnd() && !at(TokenKind::LBrace) && !at(follow))
       consume();
     if (!at(follow)) {
@@ -120,7 +121,7 @@ void Parser::parseUnknownItem() {
   if (tok.is(TokenKind::RBrace) || tok.is(TokenKind::RParen) ||
       tok.is(TokenKind::RSquare)) {
     error(tok.range, "unmatched '" + getText(tok) + "'");
-    // More of them are the same mistake.
+    // Skips more of the same token, which are the same error.
     TokenKind kind = tok.kind;
     while (tok.is(kind))
       consume();
@@ -295,7 +296,7 @@ const Item *Parser::parseProgram(uint32_t begin, const Name &name) {
     ok = parseList(TokenKind::RParen, /*recover=*/true,
                    [&] { return parseProgramArg(args); });
   }
-  // The head's error is enough: no second one for a '{' that is missing too.
+  // After an error in the head, a missing '{' is not reported too.
   const Block *block = ok || skipToBlock() ? parseBlock() : nullptr;
   return create<ProgramItem>(rangeFrom(begin), name, isBroken(), copy(args),
                              block);

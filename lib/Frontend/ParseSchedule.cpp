@@ -1,7 +1,7 @@
 //===- ParseSchedule.cpp - Schedules and their directives -----------------===//
 //
-// A directive's words are ordinary names outside of their places, so a
-// directive is known by the first word of its line.
+// The words of directives are not reserved, so the first word of a line says
+// which directive it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ const Item *Parser::parseSchedule(uint32_t begin, const Name &name) {
   if (accept(TokenKind::KwFor)) {
     ok = parseName(program, "a program's name");
   } else if (at(TokenKind::Name)) {
-    // The program's name is here, or another word and then the name.
+    // The current token is the program's name, or another word before the name.
     errorExpected("'for'");
     if (peek().is(TokenKind::Name))
       consume();
@@ -68,7 +68,8 @@ const Primitive *Parser::parsePrimitiveWord() {
   std::string shown = describeFound();
   error(tok.range,
         "unknown schedule primitive " + shown + didYouMean(word, known));
-  // Sure enough to go on with.
+  // The closest primitive is probably the right one, so the parser goes on with
+  // it.
   return findPrimitive(closestName(word, known));
 }
 
@@ -105,7 +106,7 @@ std::optional<bool> Parser::parseClauseKeyword(const Primitive &primitive) {
 
 bool Parser::parseClause(Directive &directive) {
   const Primitive &primitive = directive.primitive;
-  // A list ends the line.
+  // Only the end of the line may follow a list.
   auto expectNoName = [&] {
     if (!at(TokenKind::Name))
       return true;

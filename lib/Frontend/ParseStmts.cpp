@@ -1,8 +1,8 @@
 //===- ParseStmts.cpp - Statements of programs and functions --------------===//
 //
-// Three statements, and the many ways in which other languages write them:
-// a statement in their manner gets one error that says how it is written here,
-// and is read all the same, so that the names it binds are known below.
+// Parses the three statements, and recognizes how other languages write them.
+// Such a statement gets one error that says how to write it in ccn. It is still
+// parsed, so that the names that it binds are known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,7 @@ bool Parser::parseStmt(llvm::SmallVectorImpl<const Stmt *> &stmts) {
     return false;
   }
 
-  // Two words in a row: the first ought to be a keyword.
+  // Two words in a row: the first was probably meant as a keyword.
   if ((next.is(TokenKind::Name) || next.is(TokenKind::Int) ||
        next.is(TokenKind::Float)) &&
       !next.startsLine) {
@@ -86,7 +86,7 @@ bool Parser::parseStmt(llvm::SmallVectorImpl<const Stmt *> &stmts) {
 // let
 //===----------------------------------------------------------------------===//
 
-/// Takes the '=' of a let, or what was written for it.
+/// Consumes the '=' of a let, or another token in its place, which it reports.
 bool Parser::expectLetAssign() {
   if (accept(TokenKind::Assign))
     return true;
@@ -158,7 +158,7 @@ bool Parser::parseStore(llvm::SmallVectorImpl<const Stmt *> &stmts) {
   } else if (at(TokenKind::EqualEqual)) {
     errorExpected("'<-' after '" + target.text + "'");
   } else if (at(TokenKind::LParen)) {
-    // Which may be what other languages have for its effects: a barrier.
+    // In other languages, such a call may have an effect, such as a barrier.
     error(target.range, "a call of '" + target.text +
                             "' alone does nothing; a function has no effect "
                             "but its result, which 'let' names or '<-' stores");

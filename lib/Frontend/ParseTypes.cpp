@@ -1,7 +1,6 @@
 //===- ParseTypes.cpp - Names, types and layout states --------------------===//
 //
-// What stands to the right of a ':' and the lists of names that statements and
-// directives share.
+// Parses types, and the lists of names that statements and directives share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +27,7 @@ bool Parser::parseName(Name &name, const llvm::Twine &what) {
   errorExpected(what);
   if (!isReserved || isAtLineEnd() || tok.startsLine)
     return false;
-  // The word was meant as a name: go on as if it were one.
+  // The word was probably meant as a name, so the parser goes on with it.
   name.range = consume().range;
   return true;
 }
@@ -61,7 +60,8 @@ bool Parser::parseNameList(llvm::SmallVectorImpl<Name> &names) {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// "; did you mean 'f32'" for what other languages call it.
+/// "; did you mean 'f32'" for a name that another language uses, or for a
+/// misspelt one.
 static std::string suggestElement(llvm::StringRef word) {
   llvm::StringRef known = llvm::StringSwitch<llvm::StringRef>(word)
                               .Cases({"float", "float32", "fp32"}, "f32")
@@ -79,7 +79,8 @@ static std::string suggestElement(llvm::StringRef word) {
                               .Default("");
   if (!known.empty())
     return ("; did you mean '" + known + "'").str();
-  // Names of integers are so short that many words are like them.
+  // Integer types are not suggested for misspelt names: they are so short that
+  // many words are similar.
   llvm::SmallVector<llvm::StringRef> others;
   for (runtime::ElementType type : runtime::allElementTypes)
     if (!runtime::isInteger(type))

@@ -1,10 +1,10 @@
 //===- Parser.cpp - Tokens, errors and recovery of the parser -------------===//
 //
-// What all productions share: the current token and whether the statement's
-// line has ended before it, how an error is worded, and where to go on after
-// one. Every skip function stops at the end of the file and at an item keyword
-// that starts a line, since those words are reserved: an unclosed bracket or
-// brace costs no more than its item.
+// Has the functions that all productions share: the current token and whether
+// the statement's line has ended before it, the wording of errors, and where to
+// continue after one. Every skip function stops at the end of the file and at
+// an item keyword that starts a line, since those words are reserved. So an
+// unclosed bracket or brace spoils only its own item.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +64,7 @@ std::unique_ptr<ast::File> Parser::parseFile() {
 // Tokens
 //===----------------------------------------------------------------------===//
 
-/// After these the line goes on: they await something.
+/// Whether the statement goes on after this token, even on a new line.
 static bool awaitsMore(TokenKind kind) {
   switch (kind) {
   case TokenKind::Comma:
@@ -98,7 +98,7 @@ Token Parser::consume() {
   lineGoesOn = awaitsMore(tok.kind);
   tok = hasAhead ? ahead : lexer.next();
   hasAhead = false;
-  // No one reads a thousand errors: what follows is not worth the time.
+  // Stops after a thousand errors, since nobody reads more.
   if (diagnostics.getNumErrors() - firstError >= Diagnostics::maxKept) {
     Token end;
     end.range = {tok.range.begin, tok.range.begin};
@@ -163,7 +163,7 @@ std::string Parser::describeFound() const {
 DiagnosticHandle Parser::errorExpected(const llvm::Twine &what,
                                        const llvm::Twine &hint) {
   bool isPastEnd = isAtLineEnd() || tok.is(TokenKind::EndOfFile);
-  // The lexer has reported it already.
+  // The lexer has already reported this token.
   if (tok.is(TokenKind::Error) && !isPastEnd) {
     ++numErrors;
     return {};
@@ -217,7 +217,8 @@ void Parser::skipStatement(uint32_t begin) {
       if (brackets == 0 || tok.is(TokenKind::KwLet) ||
           tok.is(TokenKind::KwReturn))
         break;
-      // A bracket was left open, but this is surely the next statement.
+      // A bracket is still open, but `name <-` certainly begins the next
+      // statement.
       if (tok.is(TokenKind::Name) && peek().is(TokenKind::Store))
         break;
     }
@@ -327,7 +328,7 @@ Parser::parseBraces(llvm::StringRef elementName,
   SourceRange open = tok.range;
   if (!accept(TokenKind::LBrace)) {
     errorExpected("'{'");
-    // A statement follows all the same: only the brace was forgotten.
+    // If a statement follows, only the brace was forgotten.
     if (!tok.is(TokenKind::KwLet) && !tok.is(TokenKind::KwReturn) &&
         !skipToBlock())
       return std::nullopt;
@@ -349,13 +350,15 @@ Parser::parseBraces(llvm::StringRef elementName,
       continue;
     }
     if (isItemKeyword(tok.kind) || tok.is(TokenKind::EndOfFile)) {
-      // The keyword itself, not the line's end before it, is what was found.
+      // The error should say that the keyword was found, not the line's end
+      // before it.
       lineGoesOn = true;
       errorExpected("'}'").note(source, open, "to match this '{'");
       break;
     }
     uint32_t begin = tok.range.begin;
-    // The first token of a statement is on its line, whatever came before.
+    // The first token of a statement never counts as being after the line's
+    // end.
     lineGoesOn = true;
     if (!parseOne() || !expectEnd(end))
       skipStatement(begin);

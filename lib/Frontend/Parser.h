@@ -1,8 +1,8 @@
 //===- Parser.h - From text to syntax tree ----------------------*- C++ -*-===//
 //
-// The frontend's first half. parse() reads a whole file by the grammar of
-// LANGUAGE.md, reports every syntax error it finds, and returns what it could
-// read, so that the checker can go on and report more.
+// The first half of the frontend. parse() reads a whole file with the grammar
+// of LANGUAGE.md, reports every syntax error that it finds, and returns
+// everything that it could read, so that the checker can report more errors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,13 +15,13 @@
 
 namespace ccn::frontend {
 
-/// Reads a file, or standard input for "-", whole. Null, with an error
+/// Reads a whole file, or standard input if `path` is "-". Null, with an error
 /// reported, if it cannot be read or is larger than SourceFile::maxSize.
 std::unique_ptr<SourceFile> readSource(llvm::StringRef path,
                                        Diagnostics &diagnostics);
 
-/// Parses `source`, which must outlive the result. Never null: on errors, which
-/// `diagnostics` then has, the tree holds what could be read.
+/// Parses `source`, which must outlive the result. Never null: errors go to
+/// `diagnostics`, and the tree then holds everything that could be read.
 std::unique_ptr<ast::File> parse(const SourceFile &source,
                                  Diagnostics &diagnostics);
 

@@ -1,15 +1,16 @@
 //===- ParserImpl.h - The recursive-descent parser --------------*- C++ -*-===//
 //
-// One function a production of LANGUAGE.md, spread over Parse*.cpp by concern.
+// There is one function for each production of LANGUAGE.md; Parse*.cpp have
+// them, sorted by topic.
 //
 // Errors: a function that fails has reported exactly one error and leaves the
-// parser at the offending token; its callers give up too, up to one that knows
-// where to go on: the end of the statement, of the list element, of the item
-// (see the skip functions). What could not be read becomes an ErrorExpr or a
-// missing name there.
+// parser at the wrong token. Its callers give up too, up to one that knows
+// where to continue: at the end of the statement, of the list element, or of
+// the item (see the skip functions). There, the unreadable part becomes an
+// ErrorExpr or a missing name.
 //
-// Lines: `at` does not see tokens past the end of the statement's line, so no
-// production needs to think of newlines.
+// Lines: `at` does not see tokens after the end of the statement's line, so
+// productions need not deal with newlines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,7 @@ struct ParsedExpr {
   explicit operator bool() const { return expr != nullptr; }
 };
 
+/// Parses one file.
 class Parser {
 public:
   Parser(const SourceFile &source, Diagnostics &diagnostics);
@@ -44,7 +46,7 @@ private:
   // Tokens (Parser.cpp)
   //===------------------------------------------------------------------===//
 
-  /// Takes the current token and moves to the next one.
+  /// Returns the current token and moves to the next one.
   Token consume();
   /// The token after the current one.
   const Token &peek();
@@ -52,16 +54,16 @@ private:
     return source.getText(token.range);
   }
 
-  /// The current token is on a new line, which ends the statement: no bracket
-  /// is open, no operator awaits its operand, and no `{` follows.
+  /// Whether the current token is on a new line that ends the statement: no
+  /// bracket is open, no operator awaits its operand, and the token is not `{`.
   bool isAtLineEnd() const;
   bool isAtStatementEnd() const;
   bool at(TokenKind kind) const { return tok.is(kind) && !isAtLineEnd(); }
-  /// At a name that reads so.
+  /// Whether the current token is this word, as a name.
   bool atWord(llvm::StringRef word) const {
     return at(TokenKind::Name) && getText(tok) == word;
   }
-  /// Takes a token of this kind if it is there.
+  /// Consumes a token of this kind if it is the current one.
   bool accept(TokenKind kind);
   SourceRange rangeFrom(uint32_t begin) const { return {begin, previousEnd}; }
 
@@ -70,35 +72,36 @@ private:
   //===------------------------------------------------------------------===//
 
   DiagnosticHandle error(SourceRange range, const llvm::Twine &message);
-  /// "expected WHAT, found ...HINT" at the current token.
+  /// Reports "expected WHAT, found ...HINT" at the current token.
   DiagnosticHandle errorExpected(const llvm::Twine &what,
                                  const llvm::Twine &hint = "");
   std::string describeFound() const;
-  /// Takes a token of this kind or reports that it was expected.
+  /// Consumes a token of this kind, or reports that it was expected.
   bool expect(TokenKind kind, const llvm::Twine &hint = "");
-  /// Takes the closing bracket of `open`, or reports what was expected instead
-  /// (`what`, such as "',' or ')'") with a note at `open`.
+  /// Consumes the closing bracket of `open`, or reports that `what` was
+  /// expected (such as "',' or ')'"), with a note at `open`.
   bool expectClose(TokenKind close, SourceRange open, llvm::StringRef what);
 
   /// After an error in a statement that starts at `begin`: moves to its end.
   void skipStatement(uint32_t begin);
-  /// After an error in the element of a list with `brackets` open brackets:
-  /// moves to the next ',' or `close` and says whether there is one.
+  /// After an error in an element of a list with `brackets` open brackets:
+  /// moves to the next ',' or `close`, and returns whether there is one.
   bool skipListElement(unsigned brackets, TokenKind close);
-  /// After an error in the head of an item: moves to its '{' if there is one.
+  /// After an error in the head of an item: moves to its '{', and returns
+  /// whether there is one.
   bool skipToBlock();
-  /// After an error between items: moves to where the next may start.
+  /// After an error between items: moves to where the next item may start.
   void skipItem(uint32_t begin);
 
-  /// Parses elements `open element (',' element)* close`; the opening bracket
-  /// is the current token. An element that fails is skipped when `recover`.
+  /// Parses `open element (',' element)* close`; the opening bracket is the
+  /// current token. With `recover`, skips an element that fails.
   bool parseList(TokenKind close, bool recover,
                  llvm::function_ref<bool()> parseElement);
-  /// Parses `{ element (end element)* }`, the opening brace included. Says
-  /// where it stands; nothing if there is no block.
+  /// Parses `{ element (end element)* }` and returns its range; none if there
+  /// is no block.
   std::optional<SourceRange> parseBraces(llvm::StringRef elementName,
                                          llvm::function_ref<bool()> parseOne);
-  /// Reports what stands between the end of a statement and its line's end.
+  /// Reports an error if tokens follow the statement on its line.
   bool expectEnd(const llvm::Twine &what);
 
   //===------------------------------------------------------------------===//
@@ -111,7 +114,7 @@ private:
   /// NAME (',' NAME)*
   bool parseNameList(llvm::SmallVectorImpl<ast::Name> &names);
   ast::TypeSpec *parseType();
-  /// Raises `height` to that of the dimension's expression.
+  /// Raises `height` to at least that of the dimension's expression.
   bool parseLayoutState(ast::LayoutState &state, unsigned &height);
   bool parseAxis(ast::LayoutState &state);
   std::optional<ast::LayoutState::Kind> getStateKind(const Token &token) const;
@@ -135,9 +138,9 @@ private:
   std::optional<ast::BinaryOp> getBinaryOp(unsigned precedence) const;
   ParsedExpr makeBinary(ast::BinaryOp op, SourceRange opRange, ParsedExpr lhs,
                         ParsedExpr rhs);
-  /// Reports an operator that ccn has not, if one stands here.
+  /// Reports an operator that ccn does not have, if it is the current token.
   bool reportForeignOperator();
-  /// parseExpr, with an ErrorExpr in place of what fails.
+  /// Like parseExpr, but returns an ErrorExpr on failure.
   const ast::Expr *parseExprOrError(bool &ok);
 
   //===------------------------------------------------------------------===//
@@ -167,7 +170,7 @@ private:
   const ast::Item *parseProgram(uint32_t begin, const ast::Name &name);
   bool parseProgramArg(llvm::SmallVectorImpl<ast::ProgramArg> &args);
   bool parseFnParam(llvm::SmallVectorImpl<ast::FnParam> &params);
-  /// An item without braces ends at its line's end.
+  /// Reports an error if an item without braces does not end at its line's end.
   void expectItemEnd();
   bool isBroken() const { return numErrors != itemErrors; }
 
@@ -177,12 +180,13 @@ private:
 
   const ast::Item *parseSchedule(uint32_t begin, const ast::Name &name);
   bool parseDirective(llvm::SmallVectorImpl<const ast::Directive *> &out);
-  /// The primitive that a word names, or seems to mean, which is reported.
+  /// The primitive that a word names. If the word is misspelt, reports that and
+  /// returns the primitive that it seems to mean.
   const ast::Primitive *parsePrimitiveWord();
   bool parseTargets(ast::Directive &directive);
   bool parseClause(ast::Directive &directive);
-  /// Whether the clause is there; nothing if it has to be and is not, which is
-  /// reported with what stands in its place.
+  /// Whether the clause is present. None if a required clause is missing, which
+  /// is reported.
   std::optional<bool> parseClauseKeyword(const ast::Primitive &primitive);
   bool parseWord(ast::Directive &directive);
   const ast::AlgorithmClause *parseAlgorithm();
@@ -212,30 +216,31 @@ private:
   Token tok;
   Token ahead;
   bool hasAhead = false;
-  /// Where the token before the current one ends.
+  /// Where the previous token ends.
   uint32_t previousEnd = 0;
-  /// The token before the current one asks for more: the line goes on.
+  /// Whether the statement goes on after the previous token, even on a new
+  /// line.
   bool lineGoesOn = false;
-  /// Open ( and [ of the statement at hand.
+  /// How many ( and [ of the current statement are open.
   unsigned openBrackets = 0;
-  /// Levels of brackets and unary operators of the expression at hand.
+  /// The current level of brackets and unary operators in the expression.
   unsigned nesting = 0;
 
-  /// Errors in what was consumed so far, and at the current item's start.
+  /// How many errors there were so far, and at the start of the current item.
   unsigned numErrors = 0;
   unsigned itemErrors = 0;
-  /// Errors the sink had before.
+  /// How many errors `diagnostics` had before parsing.
   unsigned firstError = 0;
 
-  /// The innermost item's first byte's column, to tell an item written inside
-  /// of it from one after a missing '}'.
+  /// The column of the innermost item's first byte, to distinguish an item that
+  /// is written inside of it from one after a missing '}'.
   uint32_t itemColumn = 0;
   bool isItemNested = false;
-  /// The inout arguments of the program at hand.
+  /// The inout arguments of the current program.
   llvm::SmallVector<llvm::StringRef> inouts;
 };
 
-/// Keeps a counter up by one while it lives.
+/// Increases a counter by one during its lifetime.
 class Level {
 public:
   explicit Level(unsigned &counter) : counter(counter) { ++counter; }

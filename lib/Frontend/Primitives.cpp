@@ -1,6 +1,6 @@
 //===- Primitives.cpp - The primitives of schedules -----------------------===//
 //
-// The table.
+// The table of primitives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,8 @@ static constexpr Primitive primitives[] = {
      .numResults = 1,
      .what = "number of chunks",
      .options = chunkCounts,
-     // As for transform scripts (defaultChunks in lib/Transforms/Rewrites.h).
+     // The same as for transform scripts (defaultChunks in
+     // lib/Transforms/Rewrites.h).
      .number = 4},
     {.name = "algorithm",
      .targets = Targets::One,

@@ -1,8 +1,8 @@
 //===- Primitives.h - The primitives of schedules ---------------*- C++ -*-===//
 //
-// How each primitive is written and what its line makes, as data: the parser,
+// A table of how each primitive is written and what its line makes. The parser,
 // the printers, the checks, the lowering to transform operations and the random
-// schedules of the tests all follow this table, and have no other list.
+// schedules of the tests all use only this table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,25 +18,26 @@
 namespace ccn::frontend::ast {
 
 /// A line is `name targets [clause]`. It becomes the operation
-/// `transform.ccn.name`, of the handles of the targets and of what the clause
-/// names.
+/// `transform.ccn.name`, whose operands are the handles of the targets and of
+/// the values that the clause names.
 struct Primitive {
   enum class Targets : uint8_t {
     One,
     List,
-    /// Arguments of the program that are inout; each is an operation of its
-    /// own, of the program's handle.
+    /// Inout arguments of the program; each gets its own operation, on the
+    /// program's handle.
     InoutArguments
   };
   enum class Clause : uint8_t {
     None,
     /// More names.
     Names,
-    /// A constant of at least 1, which a tuner may choose otherwise.
+    /// A constant of at least 1, for which a tuner may choose another value.
     Number,
-    /// One of `words`: the attribute `attribute` of the operation.
+    /// One of `words`, which becomes the attribute `attribute` of the
+    /// operation.
     Word,
-    /// One of `words`, which a tuner may choose otherwise.
+    /// One of `words`, for which a tuner may choose another.
     Choice,
     /// A name, a file or `synth(...)`.
     Algorithm
@@ -45,18 +46,20 @@ struct Primitive {
   llvm::StringLiteral name;
   Targets targets;
   Clause clause = Clause::None;
-  /// What the clause begins with: a word, or "=" if it says how the target
-  /// runs: then the operation is `transform.ccn.choose` of `name`.
+  /// The beginning of the clause: a word, or "=" if the clause says how the
+  /// target runs; the operation then is `transform.ccn.choose` of `name`.
   llvm::StringLiteral keyword = "";
   bool isOptional = false;
-  /// How many values the line makes; one more if the word is `largerWord`.
+  /// How many values the line makes, without the additional one if the word is
+  /// `largerWord`.
   unsigned numResults = 0;
   llvm::StringLiteral largerWord = "";
 
-  /// The first one is that of a clause which is left out.
+  /// The first word is the default if the clause is left out.
   llvm::ArrayRef<llvm::StringLiteral> words = {};
   llvm::StringLiteral attribute = "";
-  /// "number of chunks"; what a tuner tries; what is taken if it is left out.
+  /// For a number: its meaning in words, such as "number of chunks"; the values
+  /// that a tuner tries; the default if the clause is left out.
   llvm::StringLiteral what = "";
   llvm::ArrayRef<int64_t> options = {};
   int64_t number = 1;
@@ -67,9 +70,9 @@ struct Primitive {
   }
 };
 
-/// In the order in which the language's guide has them.
+/// All primitives, in the order of the language's guide.
 llvm::ArrayRef<Primitive> getPrimitives();
-/// Null if there is none of the name.
+/// The primitive of that name; null if there is none.
 const Primitive *findPrimitive(llvm::StringRef name);
 
 } // namespace ccn::frontend::ast

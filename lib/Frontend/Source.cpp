@@ -1,7 +1,7 @@
 //===- Source.cpp - The text of a .ccn file and places in it --------------===//
 //
-// Finds line starts once and answers offset/line/column questions by binary
-// search over them.
+// Finds the starts of lines once; then converts between offsets and lines and
+// columns by binary search.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,9 @@
 //===- Source.h - The text of a .ccn file and places in it ------*- C++ -*-===//
 //
-// A source file is held in memory once and named by byte offsets everywhere:
-// tokens, tree nodes and diagnostics carry a SourceRange, and only what prints
-// turns it into lines and columns. The tree's names point into the file's
-// text, so a SourceFile outlives the tree and the diagnostics made from it.
+// A source file is in memory once, and all places in it are byte offsets:
+// tokens, tree nodes and diagnostics have a SourceRange, and only printing
+// turns it into lines and columns. The tree's names point into the file's text,
+// so a SourceFile must outlive the tree and the diagnostics made from it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace ccn {
 
-/// Bytes [begin, end) of one file. An empty range is a point between bytes,
+/// The bytes [begin, end) of one file. An empty range is a point between bytes,
 /// such as the end of the file.
 struct SourceRange {
   uint32_t begin = 0;
@@ -26,14 +26,15 @@ struct SourceRange {
   uint32_t size() const { return end - begin; }
   bool operator==(const SourceRange &) const = default;
 
-  /// The smallest range that holds both.
+  /// The smallest range that contains both.
   static SourceRange join(SourceRange a, SourceRange b) {
     return {a.begin < b.begin ? a.begin : b.begin,
             a.end > b.end ? a.end : b.end};
   }
 };
 
-/// A place for people: both count from 1; the column counts bytes.
+/// A place in a form for people. Both numbers count from 1; the column counts
+/// bytes.
 struct LineColumn {
   uint32_t line = 1;
   uint32_t column = 1;
@@ -41,13 +42,13 @@ struct LineColumn {
   bool operator==(const LineColumn &) const = default;
 };
 
-/// A file's name, as it is to be shown, and its text. Lines end at '\n'; a
-/// '\r' before it belongs to the line end. Neither copied nor moved, because
-/// the tree and the diagnostics point into it.
+/// A file's name, as messages show it, and its text. Lines end at '\n'; a '\r'
+/// before it belongs to the line end. A SourceFile cannot be copied or moved,
+/// because the tree and the diagnostics point into it.
 class SourceFile {
 public:
-  /// The largest text the parser takes: offsets are 32 bits, and one bit is
-  /// kept free.
+  /// The largest text that the parser accepts, in bytes: offsets have 32 bits,
+  /// of which one is kept free.
   static constexpr uint64_t maxSize = uint64_t(1) << 31;
 
   SourceFile(std::string name, std::string text);
@@ -69,8 +70,8 @@ public:
 
   uint32_t getNumLines() const { return lineBegins.size(); }
 
-  /// The text of a line (from 1) without its line end; empty when there is no
-  /// such line.
+  /// The text of a line (counted from 1) without its line end; empty if there
+  /// is no such line.
   llvm::StringRef getLine(uint32_t line) const;
 
 private:

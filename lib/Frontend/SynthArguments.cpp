@@ -1,7 +1,7 @@
 //===- SynthArguments.cpp - `synth(...)` in schedules ---------------------===//
 //
-// Reads what a schedule asks of the synthesizer: a topology, then an objective
-// or the numbers of chunks, steps and rounds.
+// Reads the arguments of `synth(...)`: a topology, then an objective or the
+// numbers of chunks, steps and rounds.
 //
 //===----------------------------------------------------------------------===//
 

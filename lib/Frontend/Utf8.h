@@ -1,7 +1,7 @@
 //===- Utf8.h - One character at a time from untrusted bytes ----*- C++ -*-===//
 //
-// The lexer, which refuses bad text, and the renderer, which must show it,
-// both step through bytes that may or may not be UTF-8.
+// Decodes bytes that may not be valid UTF-8: the lexer reports them, and the
+// renderer must show them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,15 +14,15 @@
 
 namespace ccn {
 
-/// The character that starts a text.
+/// The first character of a text.
 struct Utf8Char {
   uint32_t codePoint = 0;
-  /// Bytes; 1 for a byte that starts no valid character.
+  /// In bytes; 1 for a byte that does not start a valid character.
   unsigned size = 1;
   bool valid = false;
 };
 
-/// Decodes the character at the start of `text`, which is not empty.
+/// Decodes the first character of `text`, which must not be empty.
 inline Utf8Char decodeUtf8(llvm::StringRef text) {
   auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80)

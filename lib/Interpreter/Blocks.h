@@ -1,6 +1,6 @@
-//===- Blocks.h - Operands of kernels, block by block -----------*- C++ -*-===//
+//===- Blocks.h - Reads operands of kernels by blocks -----------*- C++ -*-===//
 //
-// Blocks (runtime/tensor/Blocks.h) of operands that are host tensors.
+// Reads operands that are host tensors by blocks (runtime/tensor/Blocks.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ using runtime::blockSize;
 using runtime::HostTensor;
 using runtime::load;
 
-/// An operand of an elementwise kernel, read block by block: a tensor, or a
-/// scalar that stands for any number of elements.
+/// An operand of an elementwise kernel: a tensor, or a scalar that stands for
+/// any number of elements.
 template <typename Compute> class OperandBlocks {
 public:
   explicit OperandBlocks(const HostTensor &tensor) : tensor(tensor) {
@@ -28,7 +28,7 @@ public:
     }
   }
 
-  /// Elements [first, first + n); valid until the next call.
+  /// Elements [first, first + n), n <= blockSize; valid until the next call.
   const Compute *get(int64_t first, int64_t n) {
     if (tensor.rank() != 0)
       load(tensor.type(), tensor.data(), first, n, values);

@@ -1,6 +1,6 @@
 //===- Conv.cpp - Two-dimensional convolution -----------------------------===//
 //
-// Checks the shapes; the kernel is the runtime's.
+// Checks the shapes and calls the runtime's kernel.
 //
 //===----------------------------------------------------------------------===//
 

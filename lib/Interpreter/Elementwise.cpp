@@ -49,7 +49,8 @@ Result<Shape> commonOperands(const HostTensor &a, const HostTensor &b) {
   return commonShape(a, b);
 }
 
-/// A function of operands of one type, which are computed on as Compute.
+/// Applies a function to operands of one type, whose elements are converted to
+/// Compute.
 template <typename Compute>
 Result<HostTensor> mapBlocks(ElementwiseFunction::Block<Compute> function,
                              std::span<const HostTensor> operands,
@@ -92,7 +93,7 @@ Result<HostTensor> mapCompare(const HostTensor &a, const HostTensor &b,
 // Divisors
 //===----------------------------------------------------------------------===//
 
-/// The first element of `x` for which `isWrong` holds.
+/// The index of the first element of `x` for which `isWrong` is true.
 template <typename Compute, typename Predicate>
 std::optional<int64_t> findElement(const HostTensor &x, Predicate isWrong) {
   OperandBlocks<Compute> blocks(x);
@@ -106,8 +107,8 @@ std::optional<int64_t> findElement(const HostTensor &x, Predicate isWrong) {
   return std::nullopt;
 }
 
-/// Refuses a divisor with an element that is 0. A result without elements
-/// divides nothing, even by a zero scalar.
+/// Fails if an element of the divisor is 0. An empty result divides nothing,
+/// even if the divisor is a zero scalar.
 Status checkDivisor(std::string_view operation, const HostTensor &divisor,
                     const Shape &shape) {
   std::optional<int64_t> zero = withCompute(divisor.type(), [&](auto compute) {
@@ -200,7 +201,7 @@ Result<HostTensor> select(const HostTensor &condition, const HostTensor &a,
   Result<HostTensor> result = HostTensor::uninitialized(a.type(), *shape);
   if (!result)
     return result;
-  // Moves bits, so that every bit of a NaN is kept.
+  // Copies bits, so that every bit of a NaN is kept.
   withBits(a.type(), [&](auto zero) {
     using Bits = decltype(zero);
     Bits *out = result->mutableDataAs<Bits>();

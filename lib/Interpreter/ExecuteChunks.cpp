@@ -1,8 +1,8 @@
 //===- ExecuteChunks.cpp - Overlapped regions chunk by chunk --------------===//
 //
-// Executes the stages of an overlapped region once for each chunk, with
-// everything outside of the chunk spoiled. So the results of the chunks
-// together are right only if no stage needs elements of another chunk.
+// Executes the stages of an overlapped region once for each chunk, with all
+// elements outside of the chunk spoiled. So the assembled results are right
+// only if no stage needs elements of another chunk.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ RankExecutor::chunkOf(mlir::Value value, const ChunkPlan &plan, size_t chunk) {
 RankExecutor::Tensor
 RankExecutor::spoilOutside(mlir::Type type, const HostTensor &x, int64_t dim,
                            llvm::ArrayRef<SliceBounds> ranges) {
-  // A rank that has no part in the chunk keeps what it has, as nothing says
-  // what may stand there.
+  // A rank that has no part of the chunk keeps its values, as there is no row
+  // to copy.
   if (ranges.empty())
     return x;
   std::vector<HostTensor> pieces;
@@ -72,7 +72,7 @@ Status RankExecutor::spoil(mlir::Value value, const ChunkPlan &plan,
   return Status();
 }
 
-/// What a region yields.
+/// The values that a region yields.
 static mlir::OperandRange yieldedBy(OverlappedOp op) {
   return op.getBody().front().getTerminator()->getOperands();
 }

@@ -1,8 +1,8 @@
 //===- ExecuteCollective.cpp - Operations along axes of the mesh ----------===//
 //
 // Every collective is one meeting in which the ranks of a group show each other
-// their whole parts, after which each takes what it needs: simple, and since
-// tensors are shared between threads, nothing is copied by meeting.
+// their whole parts; then each rank takes the elements that it needs. This is
+// simple, and the meeting copies nothing, since threads share tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ ReduceKind reductionOf(::ccn::ReduceKind kind) {
   return ReduceKind::Sum;
 }
 
-/// `inner` as a box of the tensor that holds `outer`.
+/// `inner` relative to the part of the tensor that holds `outer`.
 Box relativeTo(const Box &outer, Box inner) {
   for (size_t dim = 0; dim < inner.offsets.size(); ++dim)
     inner.offsets[dim] -= outer.offsets[dim];
@@ -68,7 +68,8 @@ RankExecutor::exchange(mlir::Operation *op, llvm::StringRef name,
   Parts parts;
   parts.ranks = mesh.group(rank, axes);
   Meeting meeting;
-  // Localized programs are different for each rank; their channels are not.
+  // Each rank has its own localized program, with other operations but the same
+  // channels.
   auto communicate = llvm::dyn_cast<CommunicateOp>(op);
   meeting.id =
       communicate ? communicate.getChannel() : reinterpret_cast<uintptr_t>(op);
@@ -141,8 +142,8 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
   mlir::RankedTensorType type = op.getInput().getType();
   Layout from = Layout::of(type), to = Layout::of(op.getType());
   HostTensor value = get(op.getInput());
-  // Pending reductions that must be done are done along one axis after the
-  // other, and the result is rounded at the end.
+  // Pending reductions that are due are done along one axis after the other;
+  // the result is rounded at the end.
   llvm::SmallVector<PartialAxis> reduced;
   ElementType element = elementTypeOf(type.getElementType()), sums = element;
   for (PartialAxis partial : from.getPartials()) {
@@ -167,7 +168,7 @@ RankExecutor::Tensor RankExecutor::reshard(ReshardOp op) {
   }
   if (Status status = changeType(value, sums, element); !status)
     return status;
-  // Together, the ranks along all axes that cut it hold the whole.
+  // The ranks along all axes that cut the tensor hold all of it together.
   llvm::SmallVector<mlir::StringAttr> cuts;
   for (unsigned dim = 0; dim < from.getRank(); ++dim)
     llvm::append_range(cuts, from.getAxes(dim));

@@ -1,8 +1,8 @@
 //===- ExecuteLocal.cpp - Operations that need no other rank --------------===//
 //
-// Elementwise operations, products, reductions and movement on the parts that
-// one rank holds. Operands that are cut less than the operation's loops are cut
-// further first, as layout inference allows.
+// Executes elementwise operations, products, reductions and movement on the
+// parts that one rank holds. Operands that are cut along fewer axes than the
+// operation's loops, as layout inference allows, are cut further first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -146,8 +146,8 @@ RankExecutor::executeTensorOp(mlir::Operation *op) {
       .Case([&](TransposeOp op) {
         return transpose(get(op.getInput()), list(op.getPermutation()));
       })
-      // A cut dimension lives on in the result, so the parts hold the same
-      // elements in the same order as well.
+      // A reshape keeps the dimensions that are cut, so a rank's parts of input
+      // and result hold the same elements in the same order.
       .Case([&](ReshapeOp op) {
         return reshape(get(op.getInput()), boxOf(op.getResult()).sizes);
       })
@@ -180,7 +180,8 @@ RankExecutor::Tensor RankExecutor::runConv2d(Conv2dOp op) {
 }
 
 RankExecutor::Tensor RankExecutor::runReduction(ReductionOp op) {
-  // The divisor of a mean is the size of the whole, not of this part.
+  // The divisor of a mean is the number of elements of the whole reduction, not
+  // of this rank's part.
   int64_t divisor = 1;
   for (int64_t dim : op.getDims())
     divisor *= op.getInput().getType().getDimSize(dim);

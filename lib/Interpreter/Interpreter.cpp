@@ -1,7 +1,7 @@
 //===- Interpreter.cpp - The reference interpreter ------------------------===//
 //
-// Hands the arguments to the ranks, runs the ranks, and puts together what they
-// hold at the end.
+// Gives the ranks their parts of the arguments, runs the ranks, and assembles
+// the outputs from their parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,20 @@ using runtime::sizeInBytes;
 
 namespace {
 
-/// What a rank executes.
+/// The program of a rank, with the order of its execution.
 struct RankProgram {
   RankProgram(ProgramOp program, bool inChunks);
 
-  /// What an operation needs to have been executed.
+  /// The values that an operation reads, including those that its region reads
+  /// or yields.
   llvm::SmallVector<mlir::Value> inputsOf(mlir::Operation *op) const;
 
   ProgramOp program;
-  /// The operations as they are executed: those of a region before the region's
-  /// own, which then hands on what it yields.
+  /// The operations in the order of execution: those of a region come before
+  /// the operation that has the region, whose results then are the yielded
+  /// values.
   std::vector<mlir::Operation *> order;
-  /// The regions that are executed chunk by chunk instead.
+  /// The regions that are executed chunk by chunk, as one operation.
   ChunkPlans chunkPlans;
   std::vector<Outcome> outcomes;
   /// The values that nothing needs after each operation.
@@ -53,8 +55,8 @@ RankProgram::RankProgram(ProgramOp program, bool inChunks)
   llvm::DenseSet<mlir::Value> needed;
   for (const Outcome &outcome : outcomes)
     needed.insert(outcome.value);
-  // From the end: the first use met is the last one, and a value without uses
-  // is not needed after the operation that makes it.
+  // Walks backwards, so the first use that it meets is the last use. A value
+  // without uses is not needed after the operation that makes it.
   for (mlir::Operation *op : llvm::reverse(order)) {
     for (mlir::Value result : op->getResults())
       if (!needed.contains(result))
@@ -80,7 +82,7 @@ RankProgram::inputsOf(mlir::Operation *op) const {
   return inputs;
 }
 
-/// The bytes of values that a rank has, counted for one that has the most.
+/// Counts the bytes of values on rank 0, which has the largest parts.
 class RankBytes {
 public:
   RankBytes(const RankProgram &program, RankMesh mesh)
@@ -90,13 +92,12 @@ public:
     auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
     return bytes(type, mesh.boxOf(type, 0).sizes);
   }
-  /// Of the whole in external form.
+  /// The bytes of a whole tensor in external form.
   int64_t ofWhole(mlir::RankedTensorType type) {
     return bytes(type, mesh.externalShape(type));
   }
-  /// The most memory that values take at one time. Arguments exist from the
-  /// beginning, and the result of a collective may exist twice while it is
-  /// made.
+  /// The most bytes that values take at one time. Arguments exist from the
+  /// beginning, and a collective may need twice the memory of its result.
   int64_t mostAtOnce() {
     int64_t held = 0, most = 0;
     llvm::DenseMap<mlir::Value, int64_t> sizes;
@@ -136,9 +137,9 @@ private:
   RankMesh mesh;
 };
 
-/// What running the program on all ranks takes: values on the ranks; beside
-/// them the largest argument before it is handed out, or the outputs after they
-/// have been put together.
+/// The memory for a run on all ranks: the values on the ranks and, in addition,
+/// the larger of the largest argument in external form and of the assembled
+/// outputs.
 MemoryNeeds needsOf(const RankProgram &ranked, RankMesh mesh) {
   RankBytes bytes(ranked, mesh);
   ProgramOp program = ranked.program;
@@ -155,7 +156,7 @@ MemoryNeeds needsOf(const RankProgram &ranked, RankMesh mesh) {
   return needs;
 }
 
-/// One execution of a program, or of one localized for each rank.
+/// One execution of a program, or of programs localized for each rank.
 class Run {
 public:
   Run(llvm::ArrayRef<ProgramOp> list, MeshOp mesh, const RunOptions &options)
@@ -165,13 +166,14 @@ public:
   mlir::FailureOr<std::vector<Output>> run(NamedTensors inputs);
 
 private:
-  /// How a rank ended, if not well.
+  /// Where and why a rank failed.
   struct Failure {
     mlir::Operation *op;
     Status status;
-    /// Whether it is not its own: another rank failed, or ranks did not meet.
+    /// Whether the cause is not this rank alone: another rank failed, or ranks
+    /// did not meet.
     bool shared;
-    /// The place of the operation among those that the rank executes.
+    /// The position of the operation in the order of execution.
     size_t place;
   };
 
@@ -188,18 +190,18 @@ private:
     return programs[programs.size() == 1 ? 0 : rank];
   }
 
-  /// The first rank's program, which gives the arguments and results of all
+  /// The first rank's program, which has the arguments and results of all
   /// ranks.
   ProgramOp program;
   RankMesh mesh;
   int64_t ranks;
   RunOptions options;
   llvm::ArrayRef<ProgramOp> list;
-  /// By rank, or one for all.
+  /// One program for each rank, or one for all.
   std::vector<RankProgram> programs;
-  /// By rank, then by argument.
+  /// The ranks' parts of the arguments, by rank, then by argument.
   std::vector<std::vector<HostTensor>> arguments;
-  /// By rank, then by outcome.
+  /// The ranks' parts of the outputs, by rank, then by outcome.
   std::vector<std::vector<HostTensor>> results;
   std::vector<std::optional<Failure>> failures;
 };
@@ -340,8 +342,8 @@ mlir::LogicalResult Run::execute() {
 }
 
 mlir::LogicalResult Run::report() {
-  // The first operation at which a rank failed by itself, or else at which
-  // ranks did not come together, on the first rank that failed there.
+  // Reports the first operation at which a rank failed by itself or, if none
+  // did, at which ranks did not meet, on the first rank that failed there.
   std::optional<int64_t> first;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     if (!failures[rank])
@@ -444,7 +446,7 @@ Status RankExecutor::execute(mlir::Operation *op) {
     return result->status();
   mlir::Value value = op->getResult(0);
   const HostTensor &tensor = **result;
-  // Every later operation relies on it.
+  // Every later operation relies on the result's type and shape.
   if (tensor.type() != kernels.storageOf(elementOf(value)) ||
       tensor.shape() != boxOf(value).sizes)
     return error("internal error: the operation gave ", tensor.describe(),
@@ -460,7 +462,7 @@ mlir::LogicalResult checkRoom(ProgramOp program, MeshOp mesh) {
            << "the reference interpreter runs at most " << maxRanks
            << " ranks, found " << ranks.numRanks();
   MemoryNeeds needs = needsOf(RankProgram(program, /*inChunks=*/false), ranks);
-  // Small programs are run often.
+  // Small programs run often, so the check of the memory is skipped for them.
   constexpr int64_t small = int64_t(16) << 20;
   if (needs.total() <= small)
     return mlir::success();

@@ -1,8 +1,9 @@
 //===- Interpreter.h - The reference interpreter ----------------*- C++ -*-===//
 //
-// Executes a verified program on all ranks of its mesh, one thread each, and is
-// the judge of everything else that executes programs: simple, exact about
-// rounding and order, and the same bits in every run.
+// Executes a verified program on all ranks of its mesh, with one thread per
+// rank. It is the reference for everything else that executes programs: simple,
+// exact about rounding and the order of sums, and with the same bits in every
+// run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +21,13 @@ namespace ccn::interp {
 
 using runtime::HostTensor;
 
-/// Tensors by the name of the argument, in external form: a replicated or
-/// sliced tensor in its global shape; one that is local or partial along mesh
-/// axes with a leading dimension for each of these, in the mesh's order.
+/// Tensors by the name of their argument, in external form: a replicated or
+/// sliced tensor has its global shape; a tensor that is local or partial along
+/// mesh axes has a leading dimension for each of these axes, in the mesh's
+/// order.
 using NamedTensors = std::map<std::string, HostTensor>;
 
+/// An output of a program.
 struct Output {
   /// The name of the inout argument or returned value.
   std::string name;
@@ -32,39 +35,41 @@ struct Output {
   HostTensor tensor;
 };
 
+/// How to run a program.
 struct RunOptions {
-  /// Keys the arguments that are not given.
+  /// The random seed for arguments that are not given.
   uint64_t seed = 0;
-  /// Seconds that a rank waits in a collective for the others, which includes
-  /// what they compute meanwhile.
+  /// How many seconds a rank waits in a collective for the others, including
+  /// the time that they compute before.
   double timeLimit = 600;
-  /// Executes overlapped regions chunk by chunk, with all else spoiled, as a
-  /// proof that they may be; otherwise as any operations, but for those in
-  /// which the order of sums depends on the chunks.
+  /// Whether to execute overlapped regions chunk by chunk, with all elements
+  /// outside of the chunk spoiled, to show that this gives the same results.
+  /// Otherwise their operations are executed like any others, except in regions
+  /// where the order of sums depends on the chunks.
   bool inChunks = false;
 };
 
-/// The most ranks that are run; more threads do more harm than good.
+/// The most ranks that the interpreter runs, since each needs a thread.
 inline constexpr int64_t maxRanks = 4096;
 
-/// Whether there are not too many ranks, and enough memory to run a program,
-/// which is known before anything of it is taken; reports why not.
+/// Checks that a program has at most maxRanks ranks and that there is enough
+/// memory to run it, before any memory is allocated; reports an error if not.
 mlir::LogicalResult checkRoom(ProgramOp program, MeshOp mesh);
 
-/// Runs one program on all ranks of `mesh` (null: on one rank), or programs
-/// that are localized for each, by rank. Arguments that `inputs` lacks are
-/// drawn by randomFill, the argument's name being the stream and the external
-/// form the global tensor. Frees what it can as it goes: `inputs` after they
-/// have been handed to the ranks, values after their last use.
+/// Runs one program on all ranks of `mesh` (null: on one rank), or a list of
+/// programs, each localized for a rank. Arguments that `inputs` lacks are
+/// filled by randomFill, with the argument's name as the stream and the
+/// external form as the global tensor. Frees memory early: `inputs` after the
+/// ranks have their parts, values after their last use.
 ///
-/// Gives the final values of the inout arguments, then the returned values, in
-/// the program's order. Replicated values are compared between the ranks.
+/// Returns the final values of the inout arguments, then the returned values,
+/// in the program's order. Checks that ranks have the same replicated values.
 ///
-/// Failures are reported as errors at the operation or argument concerned: a
-/// rank without a localized program, an input that is unknown or of another
-/// type or shape, an operation that fails (such as a division by zero), a
-/// collective that not all ranks reach within the time limit, values that
-/// should be replicated and differ.
+/// Fails, with an error at the operation or argument concerned, if a rank has
+/// no localized program, an input is unknown or has another type or shape, an
+/// operation fails (such as a division by zero), not all ranks reach a
+/// collective within the time limit, or values that should be replicated
+/// differ.
 mlir::FailureOr<std::vector<Output>> run(llvm::ArrayRef<ProgramOp> programs,
                                          MeshOp mesh, NamedTensors inputs,
                                          const RunOptions &options);

@@ -1,6 +1,6 @@
-//===- Kernels.cpp - What a rank computes with its parts ------------------===//
+//===- Kernels.cpp - The computations of a rank ---------------------------===//
 //
-// The kernels on numbers: each hands its operands to the function of its name.
+// The kernels on numbers: each calls the function of the same name.
 //
 //===----------------------------------------------------------------------===//
 

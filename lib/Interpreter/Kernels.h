@@ -1,9 +1,8 @@
-//===- Kernels.h - What a rank computes with its parts ----------*- C++ -*-===//
+//===- Kernels.h - The computations of a rank -------------------*- C++ -*-===//
 //
-// Everything that operations of a program compute, as opposed to where tensors
-// lie and how they move: an interface, so that the one executor of a rank
-// serves numbers as well as other values that tensors can hold, such as
-// expressions.
+// An interface to all computations of a program's operations, as opposed to
+// where tensors lie and how they move. With it, the same executor works on
+// numbers and on other values that tensors can hold, such as expressions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,23 +21,24 @@ using runtime::GlobalPosition;
 using runtime::HostTensor;
 using runtime::Shape;
 
-/// Each method computes what the function of its name does with numbers, for
-/// operands of the shapes that it takes. `type` is the operands' element type
-/// in the program; the tensors themselves have storageOf(type).
+/// Each method does what the function of the same name does on numbers, for the
+/// same shapes of operands. `type` is the operands' element type in the
+/// program; the tensors themselves have the type storageOf(type).
 class Kernels {
 public:
   virtual ~Kernels() = default;
 
-  /// The element type of the tensors that stand for those of `type`.
+  /// The element type of the tensors that represent tensors of `type`.
   virtual ElementType storageOf(ElementType type) = 0;
 
   /// A scalar of a float type.
   virtual Result<HostTensor> real(ElementType type, double value) = 0;
-  /// A scalar of an integer type or bool; of u64, in two's complement.
+  /// A scalar of an integer type or bool. For u64, `value` has the same bits.
   virtual Result<HostTensor> integer(ElementType type, int64_t value) = 0;
   virtual Result<HostTensor> zeros(ElementType type, const Shape &shape) = 0;
-  /// A tensor of elements that none may use, and that cause no new failures:
-  /// NaN, or of a type without, copies of `row`, which repeats to `shape`.
+  /// A tensor of elements that no operation may use, and that cause no new
+  /// failures: NaN or, for types without NaN, copies of `row`, which is
+  /// broadcast to `shape`.
   virtual Result<HostTensor> spoiled(ElementType type, const HostTensor &row,
                                      const Shape &shape) = 0;
 
@@ -53,8 +53,7 @@ public:
                                     const HostTensor &b) = 0;
   virtual Result<HostTensor> cast(ElementType from, ElementType to,
                                   const HostTensor &x) = 0;
-  /// `seed` is a scalar; a negative one stands for its pattern in two's
-  /// complement of 64 bits.
+  /// `seed` is an integer scalar; its 64 bits in two's complement are the seed.
   virtual Result<HostTensor> dropout(const HostTensor &x, double rate,
                                      const HostTensor &seed,
                                      const GlobalPosition &position) = 0;
@@ -77,7 +76,7 @@ public:
                                          const HostTensor &rows) = 0;
 };
 
-/// The kernels on numbers. Without state, so threads may share them.
+/// The kernels on numbers. They have no state, so threads may share them.
 Kernels &numericKernels();
 
 } // namespace ccn::interp

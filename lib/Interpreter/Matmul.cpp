@@ -1,7 +1,7 @@
 //===- Matmul.cpp - Matrix products ---------------------------------------===//
 //
-// Checks the shapes and takes one matrix of each batch after the other; the
-// kernel is the runtime's.
+// Checks the shapes and calls the runtime's kernel for one batch after the
+// other.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Movement.cpp - Kernels that move elements --------------------------===//
 //
-// All but the row kernels come down to the runtime's copy of a box of elements
-// between two layouts given by strides.
+// All functions except those for rows call the runtime's copy of a box of
+// elements between two strided layouts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ using runtime::sizeInBytes;
 
 namespace {
 
-/// A new tensor whose element at an index is the element of `x` at the dot
-/// product of the index and `inStrides`, plus `inFirst`.
+/// A new tensor of `shape`: its element at an index is element inFirst + (dot
+/// product of the index and `inStrides`) of `x`.
 Result<HostTensor> gatherStrided(const HostTensor &x, Shape shape,
                                  const Shape &inStrides, int64_t inFirst) {
   Result<HostTensor> result = HostTensor::uninitialized(x.type(), shape);

@@ -1,8 +1,8 @@
 //===- OrderedSums.cpp - Reductions across ranks by a schedule ------------===//
 //
-// A schedule cuts what a rank has, or gets, into chunks, each with a tree by
-// which it is added. All ranks have shown what they hold, so each follows the
-// trees of its own results by itself.
+// A schedule cuts the elements of a collective into chunks, and each chunk is
+// added along a tree. All ranks have shown their parts, so each rank can follow
+// the trees of its own results by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ int64_t countOf(const std::vector<Box> &boxes) {
   return count;
 }
 
-/// The elements in the boxes, one after the other.
+/// The elements of the boxes, one box after the other, as a one-dimensional
+/// tensor.
 Result<HostTensor> flatten(const HostTensor &tensor,
                            const std::vector<Box> &boxes) {
   std::vector<HostTensor> pieces;
@@ -41,7 +42,7 @@ Result<HostTensor> flatten(const HostTensor &tensor,
   return concat(0, pieces);
 }
 
-/// Sums of one chunk.
+/// Computes the sums of one chunk.
 class ChunkAdder {
 public:
   ChunkAdder(Kernels &kernels, ReduceKind kind, ElementType type,
@@ -50,14 +51,14 @@ public:
         partial(runtime::partialType(kind, type)), sums(sums.sums),
         parts(std::move(parts)), done(this->sums.size()) {}
 
-  /// What an operand of the sums is, rounded to the elements' type.
+  /// The value of an operand of the sums, rounded to the element type.
   Result<HostTensor> round(int operand) {
     Result<HostTensor> wide = get(operand);
     return wide ? kernels.cast(partial, type, *wide) : wide;
   }
 
 private:
-  /// The same in the type in which sums of some contributions are.
+  /// The same, in the type of partial sums.
   Result<HostTensor> get(int operand) {
     if (operand < 0)
       return kernels.cast(type, partial,
@@ -100,7 +101,7 @@ std::vector<Box> RankExecutor::boxesNow(CollectiveOpInterface op,
   if (it == plan->chunking.dims.end())
     return {whole};
   unsigned dim = it->second;
-  // Where the own part begins, and from there the other's.
+  // Where the part of rank `which` begins, in the coordinates of the chunking.
   int64_t begin = boxOf(result).offsets[dim] +
                   plan->chunking.offsets.lookup(result) + part.offsets[dim] -
                   mesh.boxOf(op.getTargetType(), rank).offsets[dim];
@@ -126,7 +127,7 @@ RankExecutor::Tensor RankExecutor::combineBy(const SumSchedule &sums,
   if (!result || count == 0)
     return result;
   // A reduce_scatter has a block of chunks for each member, and all blocks are
-  // as large as the largest on any rank; others have one block.
+  // as large as the largest on any rank; other collectives have one block.
   bool hasBlocks = op.getCollective() == Collective::reduce_scatter;
   auto perBlock = static_cast<int64_t>(sums.chunks.size());
   int64_t blockCount = count;

@@ -1,6 +1,6 @@
 //===- Placement.cpp - Which part of a tensor a rank holds ----------------===//
 //
-// Everything follows from the parts that ranks hold (dialect/ccn/Placement.h).
+// Computes everything from the parts that ranks hold (dialect/ccn/Placement.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ Result<HostTensor> RankMesh::takePart(mlir::RankedTensorType type,
 Result<HostTensor> RankMesh::joinParts(mlir::RankedTensorType type,
                                        llvm::ArrayRef<HostTensor> parts) {
   Shape shape = externalShape(type);
-  // What is whole on one rank needs no copy.
+  // If one rank holds the whole tensor, no copy is needed.
   if (parts[0].shape() == shape)
     return parts[0];
   Result<HostTensor> whole = HostTensor::uninitialized(parts[0].type(), shape);

@@ -1,7 +1,7 @@
 //===- Placement.h - Which part of a tensor a rank holds --------*- C++ -*-===//
 //
-// Translates between the types of ccn IR and host tensors: the box of the
-// global tensor that a rank holds under a layout, and the form in which
+// Translates between the types of ccn's IR and host tensors: computes the box
+// of the global tensor that a rank holds in a layout, and the form in which
 // distributed tensors enter and leave a program.
 //
 //===----------------------------------------------------------------------===//
@@ -27,11 +27,12 @@ public:
 
   int64_t numRanks() { return mesh ? mesh.getNumRanks() : 1; }
 
-  /// The ranks that differ from `rank` along the axes at most, in the order of
-  /// their coordinates, the last axis fastest.
+  /// The ranks whose coordinates differ from those of `rank` only along the
+  /// axes, including `rank`, in the order of their coordinates, with the last
+  /// axis fastest.
   std::vector<int> group(int64_t rank, llvm::ArrayRef<mlir::StringAttr> axes);
 
-  /// The coordinate of a rank along an axis that the mesh has.
+  /// The coordinate of a rank along an axis of the mesh.
   int64_t coordinate(int64_t rank, mlir::StringAttr axis);
 
   /// The part of a tensor of the type that a rank holds: offsets in the global
@@ -40,11 +41,11 @@ public:
   /// The same with another layout than the type's.
   Box boxOf(mlir::RankedTensorType type, const Layout &layout, int64_t rank);
 
-  /// "rank 1 (dp = 0, tp = 1)".
+  /// A rank in words, such as "rank 1 (dp = 0, tp = 1)".
   std::string describe(int64_t rank);
 
-  /// The shape in which a tensor enters and leaves a program, and the part of
-  /// it that a rank holds, as dialect/ccn/Placement.h has them.
+  /// The shape of a tensor's external form, and the box of that form that a
+  /// rank holds; see dialect/ccn/Placement.h.
   Shape externalShape(mlir::RankedTensorType type);
 
   Box externalBox(mlir::RankedTensorType type, int64_t rank);
@@ -53,13 +54,13 @@ public:
   Result<HostTensor> takePart(mlir::RankedTensorType type,
                               const HostTensor &external, int64_t rank);
 
-  /// The external form, from all ranks' parts, by rank. Of ranks that hold the
-  /// same part, the first one's is taken.
+  /// The external form, assembled from the parts of all ranks, by rank. If
+  /// several ranks hold the same part, the first one's is used.
   Result<HostTensor> joinParts(mlir::RankedTensorType type,
                                llvm::ArrayRef<HostTensor> parts);
 
-  /// Where element `linear` (row-major) of a rank's part is in the external
-  /// form.
+  /// The index, in the external form, of element `linear` (row-major) of a
+  /// rank's part.
   Shape externalIndex(mlir::RankedTensorType type, int64_t rank,
                       int64_t linear);
 
@@ -71,12 +72,12 @@ private:
   MeshOp mesh;
 };
 
-/// A value that a program leaves behind.
+/// An output of a program.
 struct Outcome {
-  /// Of the inout argument or returned value.
+  /// The name of the inout argument or returned value.
   std::string name;
   mlir::Value value;
-  /// Of the whole.
+  /// The type of the whole tensor.
   mlir::RankedTensorType type;
   mlir::Location loc;
 };

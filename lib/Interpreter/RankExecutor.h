@@ -1,10 +1,11 @@
-//===- RankExecutor.h - What one rank does ----------------------*- C++ -*-===//
+//===- RankExecutor.h - Executes operations on one rank ---------*- C++ -*-===//
 //
-// Executes the operations of a program on one rank: each takes the parts of its
-// operands that the rank holds and gives the rank's part of its result.
+// Executes the operations of a program on one rank: each reads the rank's parts
+// of its operands and computes the rank's part of its result.
 //
-// Ranks run concurrently and share the program, which they only read; nothing
-// here makes attributes or types, or the MLIR context would have to be locked.
+// Ranks run concurrently and share the program, which they only read. The code
+// must not make attributes or types, as the MLIR context would then have to be
+// locked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +25,12 @@ namespace ccn::interp {
 using runtime::ElementType;
 using runtime::HostTensor;
 
-/// How a location is named in messages: "adam.ccn:6:14".
+/// The text of a location in messages, such as "adam.ccn:6:14".
 std::string describeLocation(mlir::Location loc);
 
-/// Appends the operations of a block as they are executed: those of a region
-/// before the region's own, except regions that are executed as one.
+/// Appends the operations of a block in the order of execution: those of a
+/// region come before the operation that has the region. Regions in `asOne` are
+/// executed as one operation.
 template <typename Set>
 void appendOrder(mlir::Block &block, const Set &asOne,
                  std::vector<mlir::Operation *> &order) {
@@ -47,14 +49,16 @@ struct ChunkPlan {
   Chunking chunking;
   /// The ranges of the chunked dimension, by chunk.
   llvm::SmallVector<llvm::SmallVector<SliceBounds>> ranges;
-  /// What is executed for each chunk.
+  /// The operations that are executed for each chunk.
   std::vector<mlir::Operation *> order;
 };
 using ChunkPlans = llvm::DenseMap<mlir::Operation *, ChunkPlan>;
 
+/// Executes operations on one rank, and holds the rank's parts of values.
 class RankExecutor {
 public:
-  /// Meets other ranks by `others` and computes by `kernels`.
+  /// Exchanges values with other ranks through `others`, and computes with
+  /// `kernels`.
   RankExecutor(RankMesh mesh, int rank, Exchange &others,
                Kernels &kernels = numericKernels())
       : mesh(mesh), rank(rank), others(others), kernels(kernels) {}
@@ -69,16 +73,17 @@ public:
   }
   void drop(mlir::Value value) { values.erase(value); }
 
-  /// Executes an operation with one result and sets it. An operation that is
-  /// not known is an error.
+  /// Executes an operation that has one result, or a region after its
+  /// operations, and sets its results. Fails if the operation is unknown.
   Status execute(mlir::Operation *op);
 
-  /// Executes an overlapped region chunk by chunk, with everything outside of
-  /// the chunk spoiled. What is put together is right only if no stage needs
-  /// elements of another chunk.
+  /// Executes an overlapped region chunk by chunk, with all elements outside of
+  /// the chunk spoiled. The result is right only if no stage needs elements of
+  /// another chunk.
   Status executeInChunks(const ChunkPlan &plan);
-  /// The same in parts, for ranks that execute one after the other: start, then
-  /// for each chunk begin, each operation of the plan, and end; then finish.
+  /// The same in parts, for ranks that execute one after the other: call
+  /// startChunks; for each chunk beginChunk, executeForChunk for each operation
+  /// of the plan, and endChunk; then finishChunks.
   Status startChunks(const ChunkPlan &plan);
   Status beginChunk(const ChunkPlan &plan, size_t chunk);
   Status executeForChunk(mlir::Operation *op, const ChunkPlan &plan,
@@ -86,25 +91,27 @@ public:
   Status endChunk(const ChunkPlan &plan, size_t chunk);
   void finishChunks(const ChunkPlan &plan);
 
-  /// Whether it was a meeting of ranks that failed, and not this rank alone.
+  /// Whether the failure was in a meeting of ranks, and not of this rank alone.
   bool meetingFailed() const { return failedToMeet; }
 
 private:
   using Tensor = Result<HostTensor>;
 
-  /// ExecuteLocal.cpp: what needs no other rank. No value: not of this kind.
+  /// ExecuteLocal.cpp: operations that need no other rank. None if the function
+  /// does not handle this kind of operation.
   std::optional<Tensor> executeElementwise(mlir::Operation *op);
   std::optional<Tensor> executeTensorOp(mlir::Operation *op);
-  /// ExecuteChunks.cpp.
-  /// The rank's rows of a value that a chunk has.
+  // ExecuteChunks.cpp.
+  /// The ranges of the rank's part of a value that are in a
+  /// chunk.
   llvm::SmallVector<SliceBounds> chunkOf(mlir::Value value,
                                          const ChunkPlan &plan, size_t chunk);
-  /// `x` with all rows outside of the ranges spoiled.
+  /// `x` with all indices of dimension `dim` outside of the ranges spoiled.
   Tensor spoilOutside(mlir::Type type, const HostTensor &x, int64_t dim,
                       llvm::ArrayRef<SliceBounds> ranges);
-  /// Spoils what a chunk does not have of a value.
+  /// Spoils the elements of a value that are not in a chunk.
   Status spoil(mlir::Value value, const ChunkPlan &plan, size_t chunk);
-  /// ExecuteCollective.cpp.
+  // ExecuteCollective.cpp.
   std::optional<Tensor> executeCollective(mlir::Operation *op);
 
   Tensor constant(ConstantOp op);
@@ -116,7 +123,7 @@ private:
   Tensor runGatherRows(GatherRowsOp op);
   Tensor runScatterRows(ScatterRowsOp op);
 
-  /// The type of a value. All are ranked tensors.
+  /// The type of a value; all values are ranked tensors.
   static mlir::RankedTensorType typeOf(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType());
   }
@@ -126,34 +133,37 @@ private:
   Box boxOf(mlir::Value value) { return mesh.boxOf(typeOf(value), rank); }
 
   /// The rank's part of a value, cut to `needed`, a box of the global tensor
-  /// inside that part.
+  /// that lies inside that part.
   Tensor cut(mlir::Value value, const Box &needed);
-  /// The rank's part of an operand as its operation takes it: sliced for free
-  /// where it is less cut than the operation's loops.
+  /// The rank's part of an operand, cut to the elements that the operation
+  /// needs: an operand may be sliced along fewer axes than the operation's
+  /// loops.
   Tensor cut(mlir::OpOperand &operand);
 
-  /// What the ranks of a group hold of one value, in the group's order.
+  /// The parts of one value that the ranks of a group hold, in the group's
+  /// order.
   struct Parts {
     std::vector<int> ranks;
     std::vector<HostTensor> tensors;
   };
-  /// Meets the ranks that differ from this one along the axes, at what has the
-  /// id and the name.
+  /// Exchanges `tensor` with the ranks that differ from this one only along the
+  /// axes. `op` and `name` identify the meeting.
   Result<Parts> exchange(mlir::Operation *op, llvm::StringRef name,
                          const HostTensor &tensor,
                          llvm::ArrayRef<mlir::StringAttr> axes);
-  /// The box of a global tensor, put together from parts that cover it.
+  /// The box of a global tensor, assembled from parts that cover it.
   Tensor assemble(const Parts &parts, mlir::RankedTensorType type,
                   const Box &box);
   /// The group's parts, cut to `box`.
   Result<std::vector<HostTensor>>
   cutParts(const Parts &parts, mlir::RankedTensorType type, const Box &box);
-  /// OrderedSums.cpp.
-  /// The boxes of a collective's result that a rank has now, in its part of the
-  /// result: of a chunk those that are in it, else all of the part.
+  // OrderedSums.cpp.
+  /// The boxes of a collective's result that a rank computes
+  /// now, relative to its part of the result: those in the current chunk, or
+  /// the whole part if there are no chunks.
   std::vector<Box> boxesNow(CollectiveOpInterface op, int64_t rank);
-  /// The reduction of what the group has of this rank's part of the result, in
-  /// the order of a schedule; `position` is this rank's.
+  /// Reduces the group's `pieces`, each of this rank's part of the result, in
+  /// the order of a schedule. `position` is this rank's position in the group.
   Tensor combineBy(const SumSchedule &sums, CollectiveOpInterface op,
                    ReduceKind kind, llvm::ArrayRef<HostTensor> pieces,
                    int64_t position);
@@ -164,14 +174,14 @@ private:
   int rank;
   Exchange &others;
   Kernels &kernels;
-  /// How many collectives this rank has been in.
+  /// How many collectives this rank has executed.
   int64_t sequence = 0;
   bool failedToMeet = false;
-  /// Of the region that is executed chunk by chunk: what it takes in chunks
-  /// from outside, whole, and what has been put together of what it yields.
+  /// For the region that is executed chunk by chunk: the whole values from
+  /// outside that it reads in chunks, and the results assembled so far.
   llvm::SmallVector<std::pair<mlir::Value, HostTensor>> taken;
   std::vector<HostTensor> joined;
-  /// The chunk of it that is executed.
+  /// The chunk of that region that is being executed.
   std::optional<std::pair<const ChunkPlan *, size_t>> current;
   llvm::DenseMap<mlir::Value, HostTensor> values;
 };

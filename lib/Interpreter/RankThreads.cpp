@@ -1,7 +1,7 @@
-//===- RankThreads.cpp - One thread for each rank -------------------------===//
+//===- RankThreads.cpp - Runs a thread for each rank ----------------------===//
 //
-// Plain threads: ranks wait for each other, so a pool smaller than the mesh
-// would deadlock.
+// Uses one thread per rank: ranks wait for each other, so a pool with fewer
+// threads than ranks would deadlock.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
-//===- RankThreads.h - One thread for each rank -----------------*- C++ -*-===//
+//===- RankThreads.h - Runs a thread for each rank --------------*- C++ -*-===//
 //
-// Starts and joins the rank threads. Apart from the interpreter because a
-// machine that cannot start a thread says so by an exception, which code on top
-// of MLIR is compiled without.
+// Starts and joins the ranks' threads. This is a separate file because
+// std::thread throws if it cannot start, and code that uses MLIR is compiled
+// without exceptions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,9 @@
 
 namespace ccn::interp {
 
-/// Calls body(rank) for the ranks 0 .. ranks-1, each in a thread of its own,
-/// and waits for all. If a thread cannot be started, calls stop() with the
-/// failure, which must make the bodies that run return, waits for them, and
-/// returns it.
+/// Calls body(rank) for each rank 0 .. ranks-1 in its own thread, and waits for
+/// all. If a thread cannot be started, calls stop(failure), which must make the
+/// running bodies return, waits for them, and returns the failure.
 Status runOnRanks(int ranks, const std::function<void(int)> &body,
                   const std::function<void(const Status &)> &stop);
 

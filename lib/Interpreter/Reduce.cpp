@@ -1,7 +1,7 @@
 //===- Reduce.cpp - Reductions of a tensor and across ranks ---------------===//
 //
-// Both reductions are written over a "step", the binary function of the kind of
-// reduction, in the type in which the elements accumulate.
+// Both reductions use a "step": the binary function of the reduction's kind, on
+// the accumulator's type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,7 @@ using runtime::withAccumulator;
 
 namespace {
 
-/// The largest (or smallest) value of an integer type or bool, in its compute
-/// type.
+/// The largest or smallest value of an integer type or bool, as T.
 template <typename T> T extremeInteger(ElementType type, bool largest) {
   if (type == ElementType::Bool)
     return largest;
@@ -34,7 +33,7 @@ template <typename T> T extremeInteger(ElementType type, bool largest) {
   return static_cast<T>(largest ? top : -top - 1);
 }
 
-/// The neutral element of a reduction: what the reduction of nothing gives.
+/// The neutral element of a reduction, which is the reduction of no elements.
 template <typename T> T neutral(ReduceKind kind, ElementType type) {
   if (kind == ReduceKind::Prod)
     return T(1);
@@ -50,7 +49,7 @@ template <typename T> T neutral(ReduceKind kind, ElementType type) {
   }
 }
 
-/// The element type whose representation is the accumulator T.
+/// The element type that is represented by T.
 template <typename T> ElementType accumulatorType() {
   if (std::is_same_v<T, double>)
     return ElementType::F64;
@@ -59,12 +58,13 @@ template <typename T> ElementType accumulatorType() {
   return std::is_signed_v<T> ? ElementType::I64 : ElementType::U64;
 }
 
-/// A run of neighbouring dimensions that are all reduced or all kept. Its
-/// elements are consecutive, so the run acts as one dimension.
+/// Neighbouring dimensions that are all reduced or all kept. Their elements are
+/// contiguous, so the run acts as one dimension.
 struct Run {
   int64_t size;
   bool reduced;
-  /// By how much the result's index grows; 0 if reduced.
+  /// How far the result's index moves when the run's index grows by 1; 0 if
+  /// reduced.
   int64_t resultStride;
 };
 
@@ -110,7 +110,7 @@ void accumulate(const HostTensor &x, const std::vector<Run> &runs, T *result,
           out[i] = step(out[i], values[i]);
       }
     }
-    // On to the next row.
+    // Moves to the next row.
     for (size_t run = index.size(); run-- > 0;) {
       target += runs[run].resultStride;
       if (++index[run] < runs[run].size)
@@ -153,8 +153,8 @@ Result<HostTensor> reduce(ReduceKind kind, const HostTensor &x,
       return result;
     T *sum = sums->mutableDataAs<T>();
     T start = neutral<T>(kind, x.type());
-    // -0 is the zero that changes no addend, so that the sum of a single -0 is
-    // -0; the sum of nothing stays +0.
+    // Adding -0 changes no number, not even -0, so sums of elements start with
+    // -0. The sum of no elements is +0.
     if (std::is_floating_point_v<T> && start == 0 && x.count() > 0)
       start = -start;
     std::fill_n(sum, sums->count(), start);

@@ -1,8 +1,8 @@
 //===- Reduce.h - Reductions of a tensor and across ranks -------*- C++ -*-===//
 //
-// Reductions over dimensions of a host tensor, and the combination of the
-// tensors that ranks contribute to a collective. Both have one fixed order, so
-// results repeat bit for bit.
+// Reduces dimensions of a host tensor, and combines the tensors that ranks
+// contribute to a collective. Both have a fixed order, so results are the same
+// bits in every run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,32 +18,32 @@ using runtime::HostTensor;
 using runtime::name;
 using runtime::ReduceKind;
 
-/// Reduces `x` over `dims` (distinct, in any order), which vanish from the
-/// result's shape; the type stays.
+/// Reduces `x` over `dims` (distinct, in any order). The result has the type of
+/// `x`, and its shape without `dims`.
 ///
-/// Elements are taken in row-major index order. f64 and f32 accumulate in f64,
+/// Elements are reduced in row-major order. f64 and f32 accumulate in f64,
 /// narrower floats in f32, with one rounding at the end; integers wrap. Max and
-/// Min are IEEE maximum and minimum (NaN wins). Mean (floats only) is the sum
-/// divided, before it is rounded, by `meanDivisor`: the number of elements that
-/// the whole, unsliced reduction has, which may be more than `x` has here. A
-/// divisor of 0 gives NaN, as 0/0 does.
+/// Min are IEEE 754-2019 maximum and minimum (NaN wins). Mean (floats only) is
+/// the sum divided, before it is rounded, by `meanDivisor`: the number of
+/// elements of the whole, unsliced reduction, which may be more than `x` has. A
+/// divisor of 0 gives NaN, like 0/0.
 ///
-/// Of nothing: sum and mean 0, prod 1, max the type's smallest and min its
-/// largest value: the infinities where the type has them, else (f8e4m3,
-/// integers) the extreme finite values. Each is neutral, so an empty slice
-/// contributes nothing to a reduction across ranks.
+/// A reduction of no elements gives 0 for sum and mean, 1 for prod, the type's
+/// smallest value for max and its largest for min: an infinity if the type has
+/// one, else (f8e4m3, integers) the extreme finite value. Each is neutral, so
+/// an empty slice contributes nothing to a reduction across ranks.
 ///
-/// Bool takes Max (or) and Min (and).
+/// For bool, only Max (or) and Min (and) are defined.
 Result<HostTensor> reduce(ReduceKind kind, const HostTensor &x,
                           const std::vector<int64_t> &dims,
                           double meanDivisor = 0);
 
 /// Combines tensors of one type and shape elementwise, in the order given (the
 /// ranks' order): the first with the second, the result with the third, and so
-/// on. f64 in f64; f32 in f32, rounding at each step; narrower floats in f32
-/// with one rounding at the end; integers wrap; bool as in `reduce`. Mean is
-/// the sum divided by the number of tensors, before the rounding. There must be
-/// at least one tensor.
+/// on. f64 is combined in f64; f32 in f32, with a rounding at each step;
+/// narrower floats in f32, with one rounding at the end. Integers wrap; bool is
+/// as in `reduce`. Mean is the sum divided by the number of tensors, before the
+/// rounding. There must be at least one tensor.
 Result<HostTensor> combine(ReduceKind kind,
                            const std::vector<HostTensor> &tensors);
 

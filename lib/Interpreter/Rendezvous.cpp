@@ -1,7 +1,7 @@
 //===- Rendezvous.cpp - Where rank threads meet ---------------------------===//
 //
-// One lock for everything, and one condition variable for each meeting that is
-// still gathering, so that a complete one wakes its own members only.
+// Uses one lock for everything, and one condition variable for each incomplete
+// meeting, so that a complete meeting wakes only its own members.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace ccn::interp {
 /// One meeting of one group.
 struct Rendezvous::Round {
   Meeting meeting;
-  /// The rank that came first, with `meeting`.
+  /// The rank that came first and passed `meeting`.
   int firstRank = 0;
   /// By position in the group.
   std::vector<HostTensor> values;
@@ -29,7 +29,7 @@ struct Rendezvous::Round {
 
 namespace {
 
-/// "rank 1" or "ranks 1, 2".
+/// Ranks in words: "rank 1" or "ranks 1, 2".
 std::string describeRanks(const std::vector<int> &ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (size_t i = 0; i < ranks.size(); ++i)
@@ -41,7 +41,8 @@ std::string describeRanks(const std::vector<int> &ranks) {
 
 Rendezvous::Rendezvous(int ranks, double timeLimit)
     : ranks(ranks),
-      // At most some thirty years, which the clock can still add.
+      // The limit is at most about thirty years, so that adding it to the clock
+      // does not overflow.
       timeLimit(timeLimit > 0 ? std::min(timeLimit, 1e9) : 0),
       waiting(static_cast<size_t>(ranks)) {}
 

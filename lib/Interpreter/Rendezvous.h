@@ -1,9 +1,9 @@
 //===- Rendezvous.h - Where rank threads meet -------------------*- C++ -*-===//
 //
-// The reference interpreter runs each rank as a thread; collectives meet here.
-// Every member of a group posts a tensor and gets the tensors of all. A wrong
-// program, in which ranks wait for each other forever or meet in different
-// operations, ends in an error that says so instead of hanging.
+// The reference interpreter runs each rank as a thread; the ranks of a
+// collective meet here. Each member of a group posts a tensor and gets the
+// tensors of all. A wrong program, in which ranks wait for each other forever
+// or meet in different operations, ends with an error instead of hanging.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,21 +26,21 @@ using runtime::HostTensor;
 /// The operation in which ranks meet. Members of a group must agree on `id` and
 /// `sequence`.
 struct Meeting {
-  /// What identifies the operation, such as its address in a program that ranks
+  /// Identifies the operation; for example, its address in a program that ranks
   /// share.
   uint64_t id = 0;
-  /// How many times the rank has been at this or other operations, however the
-  /// caller counts.
+  /// Tells the executions of operations apart; the caller chooses how to count
+  /// them.
   int64_t sequence = 0;
-  /// For messages: "all_reduce at adam.ccn:6:14".
+  /// The operation's name in messages, such as "all_reduce at adam.ccn:6:14".
   std::string name;
 };
 
-/// The members of a group, in the order in which their tensors are handed out.
-/// All members pass the same list.
+/// The members of a group, in the order in which exchange() returns their
+/// tensors. All members must pass the same list.
 using RankGroup = std::vector<int>;
 
-/// How the ranks of a group show each other a value.
+/// Lets the ranks of a group show each other a value.
 class Exchange {
 public:
   virtual ~Exchange() = default;
@@ -57,13 +57,13 @@ public:
 /// it wakes every waiting rank, and every later call returns it.
 class Rendezvous : public Exchange {
 public:
-  /// For ranks 0 .. ranks-1, each a thread of its own. A rank that waits longer
-  /// than `timeLimit` seconds for the others fails.
+  /// For the ranks 0 .. ranks-1, each in its own thread. A rank that waits
+  /// longer than `timeLimit` seconds for the others fails.
   Rendezvous(int ranks, double timeLimit);
 
   /// Posts `value` for `rank` and waits for the other members of `group`.
-  /// Groups that share ranks, such as those of different mesh axes, may be used
-  /// in any order that does not deadlock.
+  /// Groups that have ranks in common, such as those of different mesh axes,
+  /// may be used in any order that does not deadlock.
   Result<std::vector<HostTensor>> exchange(int rank, const RankGroup &group,
                                            const Meeting &meeting,
                                            HostTensor value) override;
@@ -71,8 +71,9 @@ public:
   /// Waits for the other members of `group`.
   Status barrier(int rank, const RankGroup &group, const Meeting &meeting);
 
-  /// Tells all ranks that `rank` failed with `cause`. They return an error that
-  /// names the rank and quotes the cause. Without effect after a failure.
+  /// Tells all ranks that `rank` failed with `cause`. Their calls then return
+  /// an error that names the rank and quotes the cause. Has no effect after a
+  /// failure.
   void abort(int rank, const Status &cause);
 
   /// The first failure, or success.
@@ -91,7 +92,7 @@ private:
   const int ranks;
   const double timeLimit;
   mutable std::mutex mutex;
-  /// The round that each group is gathering for; erased when it is complete.
+  /// The incomplete round of each group; erased when all members have come.
   std::map<RankGroup, std::shared_ptr<Round>> open;
   /// What each rank waits for, for messages.
   std::vector<std::optional<Waiting>> waiting;

@@ -1,6 +1,6 @@
 //===- SumSchedules.cpp - The order in which a collective adds ------------===//
 //
-// Schedules are read once, however many ranks and runs add by them.
+// Reads each schedule once, for all ranks and runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,8 @@ sumsOf(const synth::Schedule &schedule) {
   return sums;
 }
 
-/// A schedule's symbol, or the name of the ring; null for what adds in the
-/// order of the ranks.
+/// The symbol of a collective's schedule, or the name of the ring algorithm;
+/// null if the collective adds in the order of the ranks.
 static mlir::Attribute scheduleOf(CollectiveOpInterface op) {
   mlir::Attribute algorithm = choiceFor(op, kAlgorithmAttr);
   auto name = llvm::dyn_cast_or_null<mlir::StringAttr>(algorithm);

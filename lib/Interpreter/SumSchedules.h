@@ -1,8 +1,8 @@
 //===- SumSchedules.h - The order in which a collective adds ----*- C++ -*-===//
 //
-// A collective whose algorithm is a schedule in chunks adds in that schedule's
-// order, any other in the order of the ranks. The interpreter adds as what runs
-// does, so that its sums have the same bits.
+// A collective whose algorithm is a schedule of chunks adds in that schedule's
+// order, any other in the order of the ranks. The interpreter adds in the order
+// of the compiled program, so that its sums have the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,16 @@ namespace ccn::interp {
 /// The sums of a combining schedule.
 struct SumSchedule {
   synth::Collective collective;
-  /// By chunk.
+  /// The sums of each chunk.
   std::vector<synth::ChunkSums> chunks;
 
-  /// Who forms the sum of a chunk for the rank at a position of the group, as
-  /// an operand of the chunk's sums; none if it does not get it.
+  /// The operand of the chunk's sums that the rank at a position of the group
+  /// gets as its result; none if the rank does not get the chunk.
   std::optional<int> resultAt(int chunk, int64_t position) const;
 };
 
-/// The sums of a collective of so many ranks; null where it adds in the order
-/// of the ranks. May be called by several threads at once.
+/// The sums of a collective of `ranks` ranks; null if it adds in the order of
+/// the ranks. Several threads may call this at the same time.
 Result<std::shared_ptr<const SumSchedule>> findSums(CollectiveOpInterface op,
                                                     int64_t ranks);
 

@@ -1,6 +1,6 @@
-//===- Bodies.cpp - What loops compute ------------------------------------===//
+//===- Bodies.cpp - The scalar functions that loops call ------------------===//
 //
-// Functions over scalars, in arith and math.
+// Builds functions on scalars from operations of arith and math.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,8 +76,9 @@ func::FuncOp BodyMaker::makeZero(Type element) {
 }
 
 func::FuncOp BodyMaker::share(func::FuncOp body) {
-  // Without locations, which do not change what it computes; without its
-  // module, all of which would be looked at each time.
+  // The text that identifies a body has no locations, which do not change what
+  // it computes. Printing in local scope avoids a walk over the whole module
+  // each time.
   std::string text;
   llvm::raw_string_ostream os(text);
   body->print(os, OpPrintingFlags().useLocalScope().assumeVerified());

@@ -1,7 +1,7 @@
-//===- Bodies.h - What loops compute ----------------------------*- C++ -*-===//
+//===- Bodies.h - The scalar functions that loops call ----------*- C++ -*-===//
 //
-// Makes the functions over scalars that loops call. Loops that compute the same
-// share one, on whatever rank and in whatever chunk they are.
+// Makes the functions on scalars that loops call. Loops that compute the same
+// share one function, even if they belong to different ranks or chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,14 +17,14 @@
 
 namespace ccn::plan {
 
-/// An operand of an operation in a body: an argument of the body, or the result
-/// of an operation before it.
+/// An operand of a step: argument `number` of the body, or the result of the
+/// earlier step `number`.
 struct BodyOperand {
   bool isArgument = false;
   unsigned number = 0;
 };
 
-/// An operation on scalars; none copies its operand.
+/// An operation on scalars. A copy needs no step.
 struct BodyStep {
   mlir::Operation *op = nullptr;
   llvm::SmallVector<BodyOperand, 3> operands;
@@ -32,6 +32,8 @@ struct BodyStep {
   int position = -1;
 };
 
+/// The content of a body. Its function takes `arguments`, then `positions`
+/// indices of type i64.
 struct BodySpec {
   /// The element types of the arguments.
   llvm::SmallVector<mlir::Type> arguments;
@@ -40,6 +42,7 @@ struct BodySpec {
   llvm::SmallVector<BodyOperand> results;
 };
 
+/// Makes the functions of bodies; equal bodies share one function.
 class BodyMaker {
 public:
   /// Adds functions to `module`.

@@ -1,6 +1,6 @@
-//===- ChunkSchedules.cpp - Algorithms as the runtime has them ------------===//
+//===- ChunkSchedules.cpp - Algorithms as chunk schedules -----------------===//
 //
-// Chunks of every kind of collective lie in order.
+// In every kind of collective, chunks lie in the order of their numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,12 @@ static runtime::ChunkSchedule chunksOf(const synth::Schedule &schedule,
   result.combining = collective.combining;
   auto ranks = static_cast<int64_t>(collective.ranks);
   auto total = static_cast<int64_t>(collective.chunks.size());
-  // Of every kind chunks lie in order.
+  // In every kind of collective, chunks lie in the order of their numbers.
   bool blocksIn = plan::hasBlocks(what, /*isInput=*/true);
   bool blocksOut = plan::hasBlocks(what, /*isInput=*/false);
   int64_t blocks = blocksIn || blocksOut ? ranks : 1;
   int64_t blockCount = blocksIn ? inputCount / ranks : inputCount;
-  // all_to_all has blocks for each pair.
+  // all_to_all has a block for each pair of ranks.
   bool isPairs = what == Collective::all_to_all;
   int64_t perBlock = total / (isPairs ? ranks * ranks : blocks);
   for (int64_t chunk = 0; chunk < total; ++chunk) {
@@ -37,7 +37,7 @@ static runtime::ChunkSchedule chunksOf(const synth::Schedule &schedule,
     made.sources = collective.chunks[static_cast<size_t>(chunk)].pre;
     made.destinations = collective.chunks[static_cast<size_t>(chunk)].post;
     made.count = part.size;
-    // Block p * ranks + q is what p has for q.
+    // Rank p sends block p * ranks + q to rank q.
     int64_t in = isPairs ? block % ranks : block;
     int64_t out = isPairs ? block / ranks : block;
     made.inputFirst = part.offset + (blocksIn ? in * blockCount : 0);

@@ -1,7 +1,7 @@
-//===- ChunkSchedules.h - Algorithms as the runtime has them ----*- C++ -*-===//
+//===- ChunkSchedules.h - Algorithms as chunk schedules ---------*- C++ -*-===//
 //
-// From the text of an algorithm, in any format that the synthesizer reads, to
-// the chunks that an exchange of a plan moves.
+// Converts the text of an algorithm, in any format that the synthesizer reads,
+// to the schedule of chunks that an exchange of a plan moves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +13,10 @@
 
 namespace ccn {
 
-/// The schedule of an algorithm, with the place of each chunk in input and
-/// output, which have so many elements: a block for each member, or all of the
-/// tensor in one. The algorithm was read when it was chosen.
+/// The schedule of an algorithm, with the place of each chunk in the input and
+/// the output, which have `inputCount` and `outputCount` elements: one block
+/// for each member, or one block that is the whole tensor. The text is valid,
+/// since the choice of the algorithm has read it before.
 runtime::ChunkSchedule chunkSchedule(AlgorithmOp algorithm, int64_t inputCount,
                                      int64_t outputCount);
 

@@ -1,6 +1,7 @@
 //===- ConnectSegments.cpp - Segments follow each other -------------------===//
 //
-// Says by events that a segment begins when the one before is over.
+// Adds waits for events, so that a segment begins when the one before has
+// ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ struct ConnectSegmentsPass
 } // namespace
 
 void ConnectSegmentsPass::runOnOperation() {
-  // The last launches of the segment before, by stream, and of this one.
+  // The last launch on each stream, of the segment before and of this one.
   std::map<uint64_t, LaunchOp> before, current;
   std::optional<uint64_t> at;
   for (auto launch : getOperation().getBody().getOps<LaunchOp>()) {

@@ -1,6 +1,7 @@
 //===- ForwardStores.cpp - Values made where they are stored --------------===//
 //
-// Buffers that become arguments or results, so that no copy is needed.
+// Replaces buffers by the argument or result that they are copied to, so that
+// the copy is not needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@ namespace ccn::plan {
 
 namespace {
 
-/// Where in a plan something is accessed.
+/// Where in a plan an access is.
 struct Position {
   size_t launch, part, loop;
 
@@ -62,11 +63,11 @@ private:
   ViewMaker views;
   SmallVector<LaunchOp> launches;
   std::vector<Store> stores;
-  /// What accesses each buffer, in order.
+  /// The accesses to each buffer, in order.
   llvm::DenseMap<Operation *, std::vector<PlacedAccess>> accesses;
 };
 
-/// Whether a view is all of its buffer, in the own memory.
+/// Whether a view is all of its buffer, in this rank's memory.
 bool isWhole(Value view) {
   Strided strided = stridedOf(view);
   auto whole = cast<MemRefType>(bufferOf(view)->getResult(0).getType());
@@ -100,23 +101,24 @@ void Forwarder::add(PartOpInterface op, Position position) {
 /// Whether the access at `position` is over when the part at `first` begins.
 bool Forwarder::isDoneBefore(Position position, Position first) {
   LaunchOp launch = launches[position.launch], maker = launches[first.launch];
-  // Within a part, loops go row by row.
+  // Loops of one part run together row by row, so none is done before another
+  // begins.
   if (launch == maker)
     return position.part < first.part;
   return position < first && (launch.getSegment() != maker.getSegment() ||
                               launch.getStream() == maker.getStream());
 }
 
-/// Whether what makes the stored buffer may make it in the argument: whatever
-/// reads the argument's old content does so before, or reads, in the part or
-/// loop that writes it, the very element that is written.
+/// Whether the stored buffer may be written directly in the argument. Each read
+/// of the argument's old content must be done before the write, or be in the
+/// part or loop that writes and read only the element that is written.
 bool Forwarder::isSafe(Store &store) {
   const auto &source = accesses[bufferOf(store.copy.getFrom())];
   const auto &target = accesses[bufferOf(store.copy.getTo())];
   Position at = store.position;
   std::optional<Position> first;
   for (const PlacedAccess &access : source) {
-    // A write after the store makes another value.
+    // A write after the store writes another value into the buffer.
     if (access.all || rankOf(access.getView()) ||
         (access.isWrite && access.position > at))
       return false;
@@ -128,12 +130,12 @@ bool Forwarder::isSafe(Store &store) {
   for (const PlacedAccess &access : target) {
     if (access.position == at)
       continue;
-    // A later store in the argument ends the value's time there.
+    // A later store overwrites the value in the argument.
     if (access.isWrite)
       return false;
     if (access.position > at || isDoneBefore(access.position, *first))
       continue;
-    // In chunks that are made one after the other it must be so for each.
+    // If chunks are written one after the other, this must hold for each.
     auto reader = cast<PartOpInterface>(access.operand->getOwner());
     if (!reader.readsInOrder(*access.operand) ||
         llvm::none_of(source, [&](const PlacedAccess &write) {
@@ -195,7 +197,8 @@ void Forwarder::finish() {
   tidyViews(plan);
 }
 
-/// Removes launches that do nothing on any rank and that nothing waits for.
+/// Removes launches that have no parts on any rank and that no launch waits
+/// for.
 void removeEmpty(ArrayRef<PlanOp> ranks) {
   auto launchesOf = [](PlanOp plan) {
     return llvm::enumerate(llvm::to_vector(plan.getBody().getOps<LaunchOp>()));
@@ -208,8 +211,8 @@ void removeEmpty(ArrayRef<PlanOp> ranks) {
                 !launch.getDone().use_empty();
     }
   for (PlanOp plan : ranks) {
-    // By stream, what the erased launches wait for. The next launch of the
-    // stream waits for it instead.
+    // For each stream, the events that the erased launches wait for. The next
+    // launch of the stream waits for them instead.
     std::map<uint64_t, SmallVector<Value>> inherited;
     for (auto [i, launch] : launchesOf(plan)) {
       SmallVector<Value> &waits = inherited[launch.getStream()];

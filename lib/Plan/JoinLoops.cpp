@@ -1,7 +1,7 @@
 //===- JoinLoops.cpp - Loops over the same rows ---------------------------===//
 //
-// Loops that one row after the other could go through become one part, whose
-// intermediate results stay in the cache.
+// Joins neighbouring loops that can all process one row before the next. They
+// become one part, whose intermediate results stay in the cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@ namespace ccn::plan {
 
 namespace {
 
-/// A loop as numbers, which can be changed and compared before the operation
-/// is.
+/// A loop as numbers, which can be compared and changed before the operation is
+/// changed.
 struct LoopForm {
   struct Operand {
     Operation *buffer;
@@ -47,7 +47,7 @@ struct LoopForm {
   LoopOp op;
   SmallVector<Operand> operands;
   size_t reduced;
-  /// An offset and strides each.
+  /// For each index that the body gets, an offset and then strides.
   SmallVector<Sizes> indices;
 };
 
@@ -55,8 +55,8 @@ int64_t elementsOf(Operation *buffer) {
   return cast<MemRefType>(buffer->getResult(0).getType()).getNumElements();
 }
 
-/// Whether every row of a buffer as a loop sees it, which has all rows of it,
-/// stays within itself.
+/// Whether the buffer divides evenly into the loop's rows, and each row of the
+/// operand lies within its own part.
 bool hasOwnRows(const LoopForm::Operand &operand) {
   RowExtent extent = operand.rows();
   int64_t count = elementsOf(operand.buffer);
@@ -67,8 +67,8 @@ bool hasOwnRows(const LoopForm::Operand &operand) {
          extent.last < rowSize;
 }
 
-/// Joins neighbouring dimensions of a loop, from `first` on. Reduced dimensions
-/// are joined only with each other.
+/// Joins neighbouring dimensions of a loop, from `first` on, where possible.
+/// Reduced dimensions are joined only with each other.
 void collapseLoop(LoopForm &loop, size_t first) {
   SmallVector<Strided> positions;
   SmallVector<Strided *> views;
@@ -92,8 +92,8 @@ void collapseLoop(LoopForm &loop, size_t first) {
   }
 }
 
-/// Whether what a loop shares with others, which are before it, it shares row
-/// by row.
+/// Whether a loop accesses buffers in common with the loops before it only row
+/// by row: row i of one meets only row i of the other.
 bool fits(ArrayRef<LoopForm> before, const LoopForm &loop) {
   for (const LoopForm &other : before) {
     if (other.sizes().front() != loop.sizes().front())
@@ -102,9 +102,9 @@ bool fits(ArrayRef<LoopForm> before, const LoopForm &loop) {
       for (const LoopForm::Operand &b : loop.operands) {
         if (a.buffer != b.buffer || !(a.isWrite || b.isWrite))
           continue;
-        // A value that is stored in all memories is in the own memory at once.
-        // Values taken from all memories may not have arrived yet, and may not
-        // be overwritten yet.
+        // A value that is stored in the memory of all ranks is in this rank's
+        // memory at once. Values read from the memory of all ranks may not have
+        // arrived yet, and may not be overwritten yet.
         bool takes = (a.all && !a.isWrite) || (b.all && !b.isWrite);
         if (takes || !a.rows().meetsOnlySameRowOf(b.rows()))
           return false;
@@ -138,8 +138,8 @@ private:
   std::vector<Rows> parts;
 };
 
-/// Joins the loops of a part to those of the last part, if that comes right
-/// before; each that does not fit begins a part of its own.
+/// Joins the loops of a part to those of the part right before it, if any. A
+/// loop that does not fit begins a new part.
 void Joiner::joinLoops(RowsOp op, bool &isBefore) {
   Block &block = op.getBody().front();
   for (auto loop : llvm::make_early_inc_range(block.getOps<LoopOp>())) {
@@ -174,7 +174,7 @@ void Joiner::join(LaunchOp launch) {
       joinLoops(rows, isBefore);
       continue;
     }
-    // Loops with scratch of their own stay together.
+    // Loops of a part that already has scratch stay together.
     isBefore = rows != nullptr;
     if (!rows)
       continue;
@@ -184,11 +184,11 @@ void Joiner::join(LaunchOp launch) {
   }
 }
 
-/// Whether a loop makes all of a buffer before others read it, row by row.
+/// Whether the part's loops write each row of a buffer before they read it.
 bool Joiner::canBeScratch(const Rows &part, BufferOp buffer) const {
   bool isMade = false;
   for (const LoopForm &loop : part.loops) {
-    // Inputs come before outputs.
+    // A loop's inputs come before its outputs.
     for (const LoopForm::Operand &operand : loop.operands) {
       if (operand.buffer != buffer.getOperation())
         continue;
@@ -202,7 +202,7 @@ bool Joiner::canBeScratch(const Rows &part, BufferOp buffer) const {
 }
 
 void Joiner::findScratch() {
-  // The one part that uses each buffer; null if several do.
+  // The only part that uses each buffer; null if several parts use it.
   llvm::DenseMap<Operation *, Operation *> users;
   for (auto launch : plan.getBody().getOps<LaunchOp>())
     for (auto part : launch.getBody().getOps<PartOpInterface>())
@@ -222,8 +222,9 @@ void Joiner::findScratch() {
 }
 
 void collapseRows(std::vector<LoopForm> &loops) {
-  // All of it, if then all have the same rows still, and share what they share
-  // row by row: of one row they may have shared any of its elements.
+  // Joins all dimensions if the loops then still have the same rows and access
+  // common buffers row by row. (Before, loops could have any element of a row
+  // in common.) Otherwise joins only dimensions within rows.
   std::vector<LoopForm> flat;
   bool same = true;
   for (LoopForm loop : loops) {
@@ -239,7 +240,7 @@ void collapseRows(std::vector<LoopForm> &loops) {
     collapseLoop(loop, 1);
 }
 
-/// Makes the operations of a part what its loops are.
+/// Rewrites the operations of a part from its loops.
 void Joiner::write(const Rows &part) {
   auto op = part.op;
   OpBuilder builder = OpBuilder::atBlockBegin(&op.getBody().front());

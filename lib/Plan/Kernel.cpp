@@ -1,6 +1,6 @@
-//===- Kernel.cpp - One kernel from operations ----------------------------===//
+//===- Kernel.cpp - Makes one kernel from operations ----------------------===//
 //
-// Pieces of values, and operations that need no other rank.
+// Finds the pieces of values, and lowers operations that need no other rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ std::optional<unsigned> Kernel::chunkedDim(Value value) const {
 }
 
 bool Kernel::isSameForAllChunks(Operation *op) const {
-  // A constant is made wherever it is used.
+  // Constants are computed again wherever they are used.
   return chunk && !isa<ConstantOp>(op) &&
          llvm::none_of(op->getResults(),
                        [&](Value result) { return chunkedDim(result); });
@@ -35,7 +35,7 @@ SmallVector<SliceBounds> Kernel::rangesOf(Value value) const {
   SmallVector<SliceBounds> ranges =
       clipRanges(chunk->ranges, chunk->chunking.offsets.lookup(value),
                  Planner::shapeOf(value)[*chunkedDim(value)]);
-  // A rank without a part in the chunk does the same with nothing.
+  // A rank that has no part of the chunk does the same with an empty range.
   if (ranges.empty())
     ranges.push_back({0, 0});
   return ranges;
@@ -84,8 +84,8 @@ Kernel::Piece Kernel::getPiece(Value value, size_t index) {
   return {view.sizes, view, {}, nullptr};
 }
 
-/// The dimension of an operand that runs with dimension `dim` of the result, if
-/// one does.
+/// The dimension of an operand that has the same index as dimension `dim` of
+/// the result, if there is one.
 static std::optional<unsigned> operandDim(OpOperand &operand, unsigned dim) {
   Operation *op = operand.getOwner();
   unsigned number = operand.getOperandNumber();
@@ -124,7 +124,7 @@ FailureOr<Strided> Kernel::store(OpOperand &operand, size_t index) {
   FailureOr<Strided> view = store(value, index);
   if (failed(view) || !dim)
     return view;
-  // What is there in whole is cut as its user is.
+  // If the whole operand is stored, the chunk of it is the one of its user.
   SliceBounds range = rangesOf(result)[index];
   Sizes offsets(view->sizes.size()), sizes = view->sizes;
   offsets[*dim] = range.offset;
@@ -250,7 +250,7 @@ LogicalResult Kernel::lowerConcat(ConcatOp op) {
       Sizes sizes = home.sizes;
       sizes[op.getDim()] = Planner::shapeOf(input)[op.getDim()];
       Strided target = subBox(home, offsets, sizes);
-      // What only this needs is made in place.
+      // An operand that only this concatenation needs is computed in place.
       Piece piece = getPiece(input, i);
       if (piece.sizes == sizes && piece.node && !piece.node->isStored &&
           input.hasOneUse() && !piece.node->sizes.empty())
@@ -366,7 +366,7 @@ LogicalResult Kernel::makeOutputs(ArrayRef<Operation *> list) {
       planner.setStorage(value, made.front());
       continue;
     }
-    // Chunks are put together at home.
+    // Puts the chunks together in the value's home.
     Strided home = planner.homeOf(value);
     for (size_t i = 0; i < count; ++i)
       if (Strided place = pieceOf(home, value, i); made[i] != place)
@@ -382,7 +382,8 @@ LogicalResult Kernel::lower(ArrayRef<Operation *> all) {
     llvm::erase_if(list, [&](Operation *op) { return isSameForAllChunks(op); });
   ops.insert_range(list);
   findDomains();
-  // What comes from outside is shown to the others before the first meeting.
+  // Inputs of collectives that come from outside of the kernel are stored in
+  // symmetric memory before the first barrier.
   for (Operation *op : list)
     if (auto communicate = dyn_cast<CommunicateOp>(op))
       if (Operation *definer = communicate.getInput().getDefiningOp();

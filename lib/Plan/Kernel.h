@@ -1,8 +1,9 @@
-//===- Kernel.h - One kernel from operations --------------------*- C++ -*-===//
+//===- Kernel.h - Makes one kernel from operations --------------*- C++ -*-===//
 //
-// Lowers operations that run together to the parts of one launch. What works
-// element by element is not made at once: it waits until something needs it in
-// memory, and then everything of its shape becomes one loop.
+// Lowers operations that run together to the parts of one launch. An
+// elementwise operation is not lowered at once: it waits as a node until
+// another operation needs its result in memory. Then all waiting operations of
+// the same domain become one loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,9 @@
 
 namespace ccn::plan {
 
-/// The sizes of a box, and the box of a view of `part`.
+/// The sizes of a box; and the region of `view`, which holds `part` of a
+/// tensor, that holds the elements of `box`. Boxes are in elements of the whole
+/// tensor.
 Sizes boxSizes(const TensorPart &part);
 Strided boxIn(const Strided &view, const TensorPart &part,
               const TensorPart &box);
@@ -26,81 +29,90 @@ Strided boxIn(const Strided &view, const TensorPart &part,
 /// The common part of two boxes, if there is one.
 std::optional<TensorPart> intersect(const TensorPart &a, const TensorPart &b);
 
-/// Whether there are elements in boxes, and how many.
+/// Whether the boxes have elements, and how many.
 bool hasElements(llvm::ArrayRef<TensorPart> boxes);
 int64_t countBoxes(llvm::ArrayRef<TensorPart> boxes);
 
-/// Whether a collective's members send each other what each combines.
+/// Whether a reducing collective runs with the protocol `push`: the members
+/// send each other the values that each combines.
 bool isPushed(CommunicateOp op);
 
-/// The protocol of its own with which a collective runs, if it has one.
+/// The exchange that implements a collective; none if the collective is lowered
+/// to copies, loops and barriers.
 std::optional<Exchange> exchangeOf(CommunicateOp op);
 
+/// Lowers the operations of one kernel to the parts of its launch.
 class Kernel {
 public:
-  /// `chunk` is null for all of everything.
+  /// Lowers operations for one chunk; for all elements if `chunk` is null.
   Kernel(Planner &planner, PartBuilder &parts, const Chunk *chunk)
       : planner(planner), parts(parts), chunk(chunk) {}
 
-  /// Lowers operations of one block, in order, and makes what is used by
-  /// others.
+  /// Lowers operations of one block, in order, and stores the values that
+  /// operations outside of the kernel use.
   mlir::LogicalResult lower(llvm::ArrayRef<mlir::Operation *> ops);
 
 private:
   struct Node;
 
-  /// A contiguous range, in the chunked dimension, of a value; or all of it.
-  /// It is in memory, or waits in a node.
+  /// A contiguous range of a value in the chunked dimension, or the whole
+  /// value. The piece is in memory at `view`, or waits to be computed in
+  /// `node`.
   struct Piece {
     Sizes sizes;
     Strided view = {};
     AllAttr all = {};
     Node *node = nullptr;
   };
-  /// An elementwise operation that waits, or is done.
+  /// An elementwise operation that waits or is done, for one piece of its
+  /// result.
   struct Node {
     mlir::Operation *op = nullptr;
     mlir::Value value;
-    /// The number of the piece, and where it begins in the value.
+    /// The number of the piece among the value's, and where it begins in the
+    /// value.
     size_t index = 0;
     Sizes offsets = {};
     Sizes sizes = {};
     llvm::SmallVector<Piece, 3> operands = {};
-    /// Whether it must be stored whoever uses it.
+    /// Whether the piece must be stored even if no user needs it in memory.
     bool isRequired = false;
-    /// Where it is stored, or shall be if not at home; and in whose memory.
+    /// Where the piece is stored, or will be if not in the value's home;
+    /// `gives` says if all members of a group get it.
     std::optional<Strided> place = std::nullopt;
     AllAttr gives = {};
     bool isStored = false;
-    /// Whether a loop has computed it, and who uses it is in that loop.
+    /// Whether a loop has computed the piece, and stored it if an operation
+    /// outside of that loop needs it.
     bool isDone = false;
   };
   using NodeSet = llvm::SmallSetVector<Node *, 8>;
 
-  /// Where the parts of a collective lie.
+  /// The parts of the tensors of a collective.
   struct Geometry {
     mlir::RankedTensorType from, to;
     GroupAttr group;
-    /// This rank's parts of both.
+    /// This rank's parts of the source and the target tensor.
     TensorPart ownFrom, ownTo;
-    /// This rank's place in the group.
+    /// The index of this rank in the group.
     int64_t position = 0;
   };
 
   // Pieces.
   std::optional<unsigned> chunkedDim(mlir::Value value) const;
-  /// Whether an operation in a chunk makes what is the same for all chunks, and
-  /// so is made with the first: others may still read it then.
+  /// Whether an operation in a chunked region has results that are the same for
+  /// all chunks. It is then lowered only with the first chunk, since others may
+  /// read the results while later chunks run.
   bool isSameForAllChunks(mlir::Operation *op) const;
   llvm::SmallVector<SliceBounds> rangesOf(mlir::Value value) const;
   size_t countPieces(mlir::Value value) const;
-  /// Sizes, and offsets in the value, of a piece.
+  /// The sizes of a piece, and its offsets in the value.
   Sizes sizesOf(mlir::Value value, size_t index) const;
   Sizes offsetsOf(mlir::Value value, size_t index) const;
   Strided pieceOf(const Strided &whole, mlir::Value value, size_t index) const;
-  /// Of a result that is cut from its input along the chunked dimension: the
-  /// input's piece in which a piece of the result lies, and where it begins
-  /// there.
+  /// For a result that is cut from its input along the chunked dimension: the
+  /// number of the input's piece that contains piece `index` of the result, and
+  /// where the latter begins in the former.
   std::pair<size_t, int64_t> locate(mlir::Value input, mlir::Value result,
                                     size_t index) const;
   Piece getPiece(mlir::Value value, size_t index);
@@ -110,47 +122,50 @@ private:
   void addView(mlir::Value value, const Strided &view, AllAttr all = {}) {
     addPiece(value, {view.sizes, view, all});
   }
-  /// Where a piece lies, once it is made.
+  /// Computes a piece if necessary, and returns where it lies.
   mlir::FailureOr<Strided> store(mlir::Value value, size_t index);
-  /// Where what its user takes of an operand lies, for a piece of the result.
+  /// Likewise for the elements of an operand that its user needs for piece
+  /// `index` of the user's result.
   mlir::FailureOr<Strided> store(mlir::OpOperand &operand, size_t index);
   mlir::FailureOr<Strided> storeContiguous(mlir::OpOperand &operand,
                                            size_t index);
   Strided copyOf(const Strided &view, mlir::Type element);
-  /// Adds the part that makes a piece at home in contiguous memory, if need be
-  /// in some from where it is copied there.
+  /// Calls `make` with contiguous memory for a piece: the piece's home or, if
+  /// that is not contiguous, a buffer from which the piece is then copied to
+  /// its home.
   void addContiguous(mlir::Value result, size_t index,
                      llvm::function_ref<void(const Strided &)> make);
 
   // Loops (KernelLoops.cpp).
   void findDomains();
-  /// The loops that values are made in: of one domain are values that
-  /// elementwise operations connect. The same on all ranks, as sizes would not
-  /// be.
+  /// The domain of a value. Values that elementwise operations connect have the
+  /// same domain, and one loop can compute them. Unlike sizes, domains are the
+  /// same on all ranks.
   const void *domainOf(mlir::Value value) const;
   Node *addNode(mlir::Operation *op, size_t index,
                 llvm::SmallVector<Piece, 3> operands);
-  /// Makes everything of a domain that is needed; if some of one piece are
-  /// excepted, all others of that piece.
+  /// Adds a loop for each piece of a domain, for the waiting nodes that are
+  /// needed. If `except` has nodes, which belong to one piece, only that
+  /// piece's other nodes.
   mlir::LogicalResult flush(const void *domain, const NodeSet &except = {});
   mlir::LogicalResult flushScalars();
   bool isNeeded(const Node &node, const NodeSet &loop) const;
   class LoopBuilder;
   mlir::LogicalResult addLoop(const NodeSet &loop);
-  /// A loop that copies: what is read may be combined, and stored in all
-  /// memories.
+  /// Adds a loop that copies; it can also combine the values of all members,
+  /// and store into the memory of all members.
   mlir::LogicalResult addCopyLoop(const Operand &from, const Operand &to,
                                   mlir::Location loc);
   void fillZero(const Strided &view);
   mlir::LogicalResult lowerReduction(ReductionOp op);
   mlir::LogicalResult reducePiece(ReductionOp op, size_t index);
-  /// What a reduction alone needs of what waits, which then is computed in its
-  /// loop.
+  /// The waiting nodes that only this reduction needs; the reduction's loop
+  /// computes them.
   NodeSet findInlined(Node *root, ReductionOp op);
-  /// Whether a reduction computes again what others compute too: where it takes
-  /// no elements that are contiguous, or very many, no row of them is in the
-  /// cache when the others come, and memory takes longer. The same on all
-  /// ranks.
+  /// Whether a reduction's loop computes its operands again instead of loading
+  /// what other loops compute. That is faster if the elements that it reduces
+  /// are not contiguous or are too many for a cache, and the computation is
+  /// cheap. The same on all ranks.
   bool isRepeated(Node *root, ReductionOp op);
 
   // Operations.
@@ -172,9 +187,10 @@ private:
   mlir::LogicalResult lowerReducing(CommunicateOp op, const Geometry &geometry);
   mlir::LogicalResult lowerPushedReducing(CommunicateOp op,
                                           const Geometry &geometry);
-  /// Sends each member what it combines of this rank's input, the views that
-  /// `viewsFor` says of a member's number, of as many elements for all ranks,
-  /// at most `largest`; returns where this rank's lie, in its first slot.
+  /// Sends each member the views of this rank's input that the member combines:
+  /// viewsFor(index of the member). A member gets the same number of elements
+  /// from every rank, at most `largest`. Returns the operands that combine what
+  /// this rank has received; their views are in its first slot.
   llvm::SmallVector<Operand>
   push(CommunicateOp op, const Geometry &geometry, int64_t largest,
        llvm::function_ref<llvm::SmallVector<Strided>(int64_t)> viewsFor);
@@ -185,36 +201,39 @@ private:
                                     Exchange exchange);
   mlir::LogicalResult lowerShown(CommunicateOp op, const Geometry &geometry);
   bool isPushable(CommunicateOp op);
-  /// Whether a product here takes what an all_gather gives shard by shard, as
-  /// shards arrive; the same on all ranks.
+  /// Whether a product in this kernel uses the result of an all_gather shard by
+  /// shard, as shards arrive. The same on all ranks.
   bool isGatheredByProduct(CommunicateOp op);
-  /// The reduce_scatter that alone takes a product, to whose owners its parts
-  /// are signalled as they are made; none if there is no such.
+  /// The reduce_scatter that is the only user of a product, if there is one.
+  /// The product then signals each owner of a part of the result as soon as
+  /// that part is ready.
   CommunicateOp findScatter(MatmulOp op);
   mlir::LogicalResult lowerGatheredProduct(MatmulOp op, CommunicateOp gather);
   mlir::LogicalResult lowerScatteredProduct(MatmulOp op, CommunicateOp scatter);
-  /// A product's part for a box of its result.
+  /// Adds the part that computes a box of a product's result.
   void addProduct(Strided a, Strided b, Strided c);
   Geometry geometryOf(CommunicateOp op);
   bool isRing() const { return chunk && chunk->flags; }
-  /// Whether members send what others combine; in a ring they are told of it.
+  /// Whether members send the values that others combine. In a ring, they only
+  /// signal that the values are ready.
   bool pushes(CommunicateOp op, const Geometry &geometry) const {
     return isPushed(op) && !isRing() && geometry.group.getRanks().size() > 1;
   }
-  /// Tells those of the others who take it that what they take is there; waits
-  /// for those of the others who give. Flag `flags` + i of a rank is set by
-  /// member i.
+  /// `tell` signals the other members that satisfy `isTaker` that this rank's
+  /// data is ready; `await` waits for the signals of those that satisfy
+  /// `isGiver`. Member i sets flag `flags` + i of a rank.
   void tell(const Geometry &geometry, int64_t flags,
             llvm::function_ref<bool(int64_t)> isTaker);
   void await(const Geometry &geometry, int64_t flags,
              llvm::function_ref<bool(int64_t)> isGiver);
   mlir::FailureOr<Strided> stage(CommunicateOp op);
-  /// Where all of a value lies, once it is made.
+  /// Computes all of a value if necessary, and returns where it lies.
   mlir::FailureOr<Strided> storeWhole(mlir::Value value);
-  /// A barrier of the group, unless there was one since part `after`.
+  /// Adds a barrier of the group, unless it has had one since part `after`.
   void synchronize(GroupAttr group, size_t after);
   void barrier(GroupAttr group);
-  /// Notes that other ranks' memory is accessed from here on.
+  /// Notes that this kernel accesses other ranks' memory from here on, so that
+  /// a barrier must follow.
   void accessOthers(GroupAttr group) { dirty.insert(group); }
   void finish();
 
@@ -229,21 +248,21 @@ private:
   NodeSet pending;
   llvm::EquivalenceClasses<const void *> domains;
   llvm::SmallPtrSet<mlir::Operation *, 16> lowered;
-  /// The part after which each group last met.
+  /// The number of parts at each group's last barrier.
   llvm::DenseMap<GroupAttr, size_t> met;
   llvm::SetVector<GroupAttr> dirty;
-  /// Whose memory some may still read after the last meeting, as others do not
-  /// know; the same on all ranks.
+  /// Groups in which some ranks may still read other members' memory after the
+  /// last barrier, without the others knowing. The same on all ranks.
   llvm::SmallDenseSet<GroupAttr> takenLater;
   struct Staged {
     Strided view;
     size_t part;
   };
   llvm::DenseMap<mlir::Operation *, Staged> staged;
-  /// What ranks store in the memory of all, and after which part: who reads it
-  /// meets the others first.
+  /// Values that ranks store in the memory of all members of a group, and how
+  /// many parts there were then. A barrier must come before the first read.
   llvm::DenseMap<mlir::Value, std::pair<GroupAttr, size_t>> pushed;
-  /// The flags of collectives that a product signals or awaits.
+  /// The first flag of each collective that a product signals or awaits.
   llvm::DenseMap<mlir::Operation *, int64_t> productFlags;
 };
 

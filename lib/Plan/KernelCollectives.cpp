@@ -1,8 +1,9 @@
 //===- KernelCollectives.cpp - Operations along axes of the mesh ----------===//
 //
 // A rank's input is in symmetric memory if other ranks read it. Between
-// barriers, a rank reads what it needs from the others (or combines what all
-// have), or stores its result in the memory of all.
+// barriers, a rank reads the elements that it needs from other ranks (or
+// combines those of all ranks), or stores its result in the memory of all
+// ranks.
 //
 // All ranks make the same barriers, exchanges and symmetric buffers, even where
 // one of them has nothing to give or take.
@@ -15,7 +16,7 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::plan;
 
-/// A slice of this many elements, of any type, ends where a vector ends.
+/// A slice of this many elements of any type ends at the end of a vector.
 constexpr int64_t alignedElements = 64;
 
 Sizes plan::boxSizes(const TensorPart &part) {
@@ -53,15 +54,16 @@ int64_t plan::countBoxes(ArrayRef<TensorPart> boxes) {
   return count;
 }
 
-/// The boxes of a tensor of `type` that `rank` has of `value`, in elements of
-/// the whole tensor: one, or as many as there are ranges in the chunk.
+/// The boxes of a tensor of `type` that `rank` holds of `value`, in elements of
+/// the whole tensor: one box, or one for each range of the chunk.
 SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
                                         int64_t rank) {
   TensorPart part = partOf(type, planner.getMesh(), rank);
   std::optional<unsigned> dim = chunkedDim(value);
   if (!dim)
     return {part};
-  // The chunking counts from where it begins, which may be a part of more.
+  // The chunking's coordinates start where the chunked value begins, which need
+  // not be where this rank's part of the tensor begins.
   int64_t shift =
       chunk->chunking.offsets.lookup(value) -
       partOf(type, planner.getMesh(), planner.getRank())[*dim].offset;
@@ -84,7 +86,8 @@ SmallVector<TensorPart> Kernel::boxesOf(RankedTensorType type, Value value,
 //===----------------------------------------------------------------------===//
 
 void Kernel::add(const Loop &loop) {
-  // After a ring all meet, and not after each of its chunks.
+  // The ranks of a ring meet in a barrier after the whole ring, not after each
+  // chunk.
   if (!isRing())
     for (const Operand &input : loop.inputs)
       if (input.all && !input.all.getSlots())
@@ -159,8 +162,8 @@ bool plan::hasElements(ArrayRef<TensorPart> boxes) {
 FailureOr<Strided> Kernel::storeWhole(Value value) {
   if (!chunkedDim(value))
     return store(value, 0);
-  // What was made before lies in one place. It is not copied here, since
-  // several stages could make the copy at once.
+  // A value that was computed before lies in one place. It is not copied here,
+  // since several stages could make the copy at the same time.
   const Strided *made = planner.findStorage(value);
   if (made && !pieces.contains(value))
     return *made;
@@ -180,7 +183,8 @@ Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
              llvm::function_ref<SmallVector<Strided>(int64_t)> viewsFor) {
   ArrayRef<int64_t> group = geometry.group.getRanks();
   auto members = static_cast<int64_t>(group.size());
-  // Slots begin as aligned as the first does, and never at the same place.
+  // Every slot is as aligned as the first and, even if nothing is sent, has an
+  // address of its own.
   largest =
       llvm::divideCeilSigned(std::max<int64_t>(largest, 1), alignedElements) *
       alignedElements;
@@ -195,10 +199,10 @@ Kernel::push(CommunicateOp op, const Geometry &geometry, int64_t largest,
     }
     return slots;
   };
-  // All have come to this kernel before anyone writes into their memory.
+  // All ranks reach this kernel before any writes into their memory.
   synchronize(geometry.group, 0);
   accessOthers(geometry.group);
-  // To the next member first, so that not all send to the same.
+  // Each rank sends to the next member first, so that not all send to the same.
   for (int64_t step = 1; step <= members; ++step) {
     int64_t member = (geometry.position + step) % members;
     SmallVector<Strided> views = viewsFor(member);
@@ -244,13 +248,14 @@ LogicalResult Kernel::lowerPushedReducing(CommunicateOp op,
 
 LogicalResult Kernel::lowerReducing(CommunicateOp op,
                                     const Geometry &geometry) {
-  // In a ring, and behind a product, members are told of what others have.
+  // In a ring, and after a product, flags signal that members' values are
+  // ready, and the other members read them there.
   if (pushes(op, geometry) && !productFlags.contains(op))
     return lowerPushedReducing(op, geometry);
   FailureOr<Strided> whole = stage(op);
   if (failed(whole))
     return failure();
-  // Others take it; this rank takes theirs if it has a part of the result.
+  // Members that have a part of the result read the others' inputs.
   auto isTaker = [&](int64_t rank) {
     return hasElements(boxesOf(geometry.to, op.getResult(), rank));
   };
@@ -262,21 +267,22 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
     tell(geometry, *chunk->flags, isTaker);
     awaitParts(*chunk->flags);
   } else if (auto flags = productFlags.find(op); flags != productFlags.end()) {
-    // The product has told the owners of its parts that they are there.
+    // The product has signalled each owner that its part is ready.
     awaitParts(flags->second);
     accessOthers(geometry.group);
   } else {
     synchronize(geometry.group, staged[op].part);
     accessOthers(geometry.group);
   }
-  // A loop that comes later combines it, maybe after the last meeting (add()
-  // sees that); on the root alone, but all must meet.
+  // A later loop combines the values, maybe after the last barrier, which add()
+  // notes. With a root, only the root has such a loop, but all members need the
+  // barrier.
   if (op.getRoot())
     takenLater.insert(geometry.group);
-  // All ranks that need symmetric memory for the result take it now, whatever
-  // they put there and when.
+  // All ranks reserve memory for the result now, in the same order, no matter
+  // what they store there and when.
   planner.homeOf(op.getResult());
-  // Who is not the root keeps what it has.
+  // Ranks other than the root keep their input.
   if (op.getRoot() &&
       static_cast<int64_t>(*op.getRoot()) != geometry.position) {
     for (size_t i = 0; i < countPieces(op.getInput()); ++i)
@@ -290,9 +296,9 @@ LogicalResult Kernel::lowerReducing(CommunicateOp op,
   return success();
 }
 
-/// One of `count` slices along the first dimension that has elements to share.
-/// Where that is the only one, they have a multiple of `unit` elements, but for
-/// the last.
+/// Slice `number` of `count` slices along the first dimension that is larger
+/// than 1. If no dimension follows it, all slices but the last have a multiple
+/// of `unit` elements.
 static Strided cut(const Strided &view, int64_t unit, int64_t count,
                    int64_t number) {
   size_t dim = 0;
@@ -310,8 +316,9 @@ static Strided cut(const Strided &view, int64_t unit, int64_t count,
   return subBox(view, offsets, sizes);
 }
 
-/// Slices begin where vectors do; where rows do, too, and a row more or less
-/// makes no difference, they are of whole rows, which those that work on rows
+/// The unit of slices, in elements. Slices begin where vectors begin. If rows
+/// do so too, and there are so many that one row more or less makes no
+/// difference, slices consist of whole rows, which code that works on rows can
 /// then await one by one.
 static int64_t unitOf(ArrayRef<int64_t> sizes, int64_t members) {
   constexpr int64_t manyRows = 32;
@@ -330,18 +337,18 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
   Value result = op.getResult();
   Strided to = planner.symmetricHomeOf(result, geometry.to);
   auto members = static_cast<int64_t>(geometry.group.getRanks().size());
-  // Each rank combines a slice of each piece: of all elements, or of a
-  // dimension.
+  // Each rank combines a slice of each piece: of all its elements or, if they
+  // are not contiguous, along one dimension.
   SmallVector<std::pair<Strided, Strided>> all;
-  // The same on all ranks. Pieces may have few rows.
+  // The unit is the same on all ranks. Pieces of chunks may have few rows.
   int64_t unit = chunkedDim(result) ? alignedElements
                                     : unitOf(geometry.from.getShape(), members);
   for (size_t i = 0; i < countPieces(result); ++i) {
     Strided source = pieceOf(*from, result, i);
     Strided target = pieceOf(to, result, i);
     addView(result, target);
-    // Decided by facts that are the same on all ranks; the sources of some
-    // ranks may be in another order.
+    // The target, unlike the source, has the same order on all ranks, so only
+    // the target decides.
     if (target.isRowMajor()) {
       if (!source.isRowMajor())
         source = copyOf(source, Planner::elementOf(result));
@@ -361,7 +368,8 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
         slices.push_back(sliceOf(source, member));
       return slices;
     };
-    // The first member's are the largest; other groups' may be larger.
+    // The slices of the first member are the largest of its group; those of
+    // other groups may be larger.
     int64_t largest = 0;
     for (int64_t rank = 0; rank < planner.getMesh().getNumRanks(); ++rank) {
       int64_t count = 0;
@@ -393,8 +401,8 @@ LogicalResult Kernel::lowerTwoShot(CommunicateOp op, const Geometry &geometry) {
   return success();
 }
 
-/// Whether an all_gather's input is made by a loop here, which then stores it
-/// in the memory of all. The same on all ranks.
+/// Whether a loop of this kernel computes the input of an all_gather; the loop
+/// then stores it in the memory of all members. The same on all ranks.
 bool Kernel::isPushable(CommunicateOp op) {
   Operation *definer = op.getInput().getDefiningOp();
   if (op.getCollective() != Collective::all_gather || isRing() || !definer ||
@@ -409,7 +417,7 @@ bool Kernel::isPushable(CommunicateOp op) {
 LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   Value input = op.getInput(), result = op.getResult();
   Strided whole = planner.symmetricHomeOf(result, geometry.to);
-  // All have come to this kernel before anyone writes into their memory.
+  // All ranks reach this kernel before any writes into their memory.
   synchronize(geometry.group, 0);
   accessOthers(geometry.group);
   auto all = AllAttr::get(op.getContext(), std::nullopt, geometry.group, 0);
@@ -422,7 +430,7 @@ LogicalResult Kernel::lowerPush(CommunicateOp op, const Geometry &geometry) {
   }
   if (failed(flush(domainOf(input))))
     return failure();
-  // Loops that use only the own part need not wait for the other ranks.
+  // Loops that use only this rank's part need not wait for the other ranks.
   pushed[result] = {geometry.group, parts.size()};
   for (size_t i = 0; i < countPieces(result); ++i)
     addView(result, pieceOf(whole, result, i));
@@ -447,7 +455,8 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
     synchronize(geometry.group, staged[op].part);
     accessOthers(geometry.group);
   }
-  // Also of who keeps what it has, so that all ranks have the same memory.
+  // Ranks that keep their input reserve the home too, so that all ranks have
+  // the same symmetric memory.
   Strided home = planner.homeOf(result);
   int64_t root = static_cast<int64_t>(op.getRoot().value_or(0));
   int64_t first = 0, last = members;
@@ -479,7 +488,8 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
     if (last == 0)
       fillZero(pieceOf(home, result, i));
   }
-  // From the next member on, so that not all read from the same.
+  // Each rank reads from the next member first, so that not all read from the
+  // same.
   for (int64_t step = 1; step <= last - first; ++step) {
     int64_t member = first + (geometry.position + step) % (last - first);
     int64_t rank = group[static_cast<size_t>(member)];
@@ -497,7 +507,7 @@ LogicalResult Kernel::lowerMoving(CommunicateOp op, const Geometry &geometry) {
   return success();
 }
 
-/// The chosen algorithm or protocol, by its name; empty for a ccn.algorithm.
+/// The name of the chosen algorithm or protocol; empty for a ccn.algorithm.
 static StringRef choiceOf(CommunicateOp op, StringRef attribute) {
   auto name = op->getAttrOfType<StringAttr>(attribute);
   return name ? name.getValue() : "";
@@ -536,7 +546,8 @@ LogicalResult Kernel::lowerCommunicate(CommunicateOp op) {
   }
 }
 
-/// Shows its input to the others and tells them; a product takes it from there.
+/// Stores the input where other ranks can read it, and signals them. A product
+/// then reads the shards from there.
 LogicalResult Kernel::lowerShown(CommunicateOp op, const Geometry &geometry) {
   if (failed(stage(op)))
     return failure();

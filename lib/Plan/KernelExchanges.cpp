@@ -1,7 +1,8 @@
 //===- KernelExchanges.cpp - Collectives that are exchanges ---------------===//
 //
-// One-shot all_reduces by packets, and synthesized schedules: the members'
-// buffers go in, and what comes out goes where the result is.
+// Lowers one-shot all_reduces by packets, and synthesized schedules. An
+// exchange reads a buffer of each member and writes another; copies take its
+// output to the result, if it is not written there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,8 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
   ArrayRef<int64_t> group = geometry.group.getRanks();
   bool blocksIn = hasBlocks(op.getCollective(), /*isInput=*/true),
        blocksOut = hasBlocks(op.getCollective(), /*isInput=*/false);
-  // What `giver` has that `taker` needs, in elements of the whole.
+  // The boxes that `giver` holds and `taker` needs, in elements of the whole
+  // tensor.
   auto common = [&](int64_t giver, int64_t taker) {
     SmallVector<TensorPart> boxes;
     for (const TensorPart &given : boxesOf(geometry.from, input, giver))
@@ -57,13 +59,13 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
     }
   };
 
-  // All of the input lies in one place, so that boxes of it are views.
+  // The whole input lies in one place, so that its boxes are views.
   FailureOr<Strided> source = storeWhole(input);
   if (failed(source))
     return failure();
   Strided home = planner.homeOf(result);
   auto exchangeIn = [&](const Strided &from, const Strided &to) {
-    // The larger of what goes in and what comes out.
+    // The larger of the numbers of input and output elements.
     parts.exchange(
         exchange, op.getKind().value_or(ReduceKind::sum), geometry.group,
         largest * (blocksIn || blocksOut ? members : 1),
@@ -71,7 +73,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
   };
   SmallVector<TensorPart> given = boxesOf(geometry.from, input, rank),
                           taken = boxesOf(geometry.to, result, rank);
-  // Without blocks and chunks the elements may lie in order as they are.
+  // Without blocks and chunks, the elements may already be contiguous.
   if (!blocksIn && !blocksOut && !chunkedDim(input) && source->isRowMajor() &&
       home.isRowMajor()) {
     exchangeIn(*reshape(*source, {source->count()}),
@@ -96,7 +98,7 @@ LogicalResult Kernel::lowerExchange(CommunicateOp op, const Geometry &geometry,
     else
       copyBoxes(to, 0, taken, home, geometry.ownTo, false);
   }
-  // Of a reduction who is not the root keeps what it has.
+  // In a reduce, ranks other than the root keep their input.
   bool keeps = op.getCollective() == Collective::reduce &&
                geometry.position != static_cast<int64_t>(*op.getRoot());
   for (size_t i = 0; i < countPieces(result); ++i) {

@@ -54,10 +54,10 @@ bool Kernel::isNeeded(const Node &node, const NodeSet &loop) const {
   bool isScalar = node.sizes.empty();
   return llvm::any_of(node.value.getUsers(), [&](Operation *user) {
     if (!ops.contains(user))
-      // A constant is made again wherever it is used.
+      // Constants are computed again wherever they are used.
       return !isa<ConstantOp>(node.op);
     if (!isElementwise(user))
-      // Users that are done have taken the value, or required it.
+      // Users that are lowered have used the value, or marked it as required.
       return !lowered.contains(user) && !isScalar;
     if (isScalar)
       return false;
@@ -95,13 +95,13 @@ LogicalResult Kernel::flushScalars() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Collects what a loop takes and computes.
+/// Collects the inputs, steps and results of a loop.
 class Kernel::LoopBuilder {
 public:
   LoopBuilder(Kernel &kernel, ArrayRef<int64_t> domain)
       : kernel(kernel), domain(domain) {}
 
-  /// The operand of the body that is the piece's element.
+  /// The operand of the body that is the element of `piece`.
   BodyOperand use(const Piece &piece) {
     if (Node *node = piece.node) {
       if (auto it = steps.find(node); it != steps.end())
@@ -115,8 +115,8 @@ public:
 
   void addResult(BodyOperand operand) { spec.results.push_back(operand); }
 
-  /// The loop over the inputs, with dimensions in the order of `permutation`
-  /// and, at the front, one more if there would be none that is not reduced.
+  /// The loop over the inputs, with dimensions in the order of `permutation`.
+  /// If all dimensions are reduced, one more, of size 1, is added at the front.
   FailureOr<Loop> finish(ArrayRef<int64_t> permutation, size_t reduced,
                          Location loc) {
     Loop loop;
@@ -228,7 +228,7 @@ LogicalResult Kernel::addLoop(const NodeSet &loop) {
       return failure();
     for (Node *node : outputs) {
       if (!node->place) {
-        // A constant is made by every kernel that needs it.
+        // Every kernel that needs a constant computes it.
         Strided whole =
             isa<ConstantOp>(node->op)
                 ? Strided::whole(
@@ -247,7 +247,7 @@ LogicalResult Kernel::addLoop(const NodeSet &loop) {
   }
   for (Node *node : loop) {
     node->isDone = true;
-    // What is scalar is computed in any loop.
+    // Scalars stay pending: any loop can compute them.
     if (!node->sizes.empty())
       pending.remove(node);
   }
@@ -295,8 +295,8 @@ Kernel::NodeSet Kernel::findInlined(Node *root, ReductionOp op) {
   if (!isOnlyUsedHere(root))
     return inlined;
   inlined.insert(root);
-  // Operands come after all that use them have been looked at, as operations
-  // are in order.
+  // Nodes are in the order of operations, so this visits all users of a node
+  // before the node.
   for (Node *node : llvm::reverse(pending.getArrayRef()))
     if (!node->sizes.empty() && node->index == root->index && !node->isStored &&
         domainOf(node->value) == domainOf(root->value) && isOnlyUsedHere(node))
@@ -304,7 +304,7 @@ Kernel::NodeSet Kernel::findInlined(Node *root, ReductionOp op) {
   return inlined;
 }
 
-/// Whether a value is what a collective gives, or a view of it.
+/// Whether a value is the result of a collective, or a view of one.
 static bool isCommunicated(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<TransposeOp, ReshapeOp, ExtractOp, BroadcastToOp>(op))
@@ -322,8 +322,8 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
   for (int64_t dim : op.getDims())
     row *= shape[static_cast<size_t>(dim)];
   auto last = static_cast<int64_t>(shape.size()) - 1;
-  // About what a block of any GPU has of memory of its own: plans are for no
-  // target.
+  // Bytes; about the shared memory of a block on any GPU, since plans do not
+  // depend on the target.
   constexpr int64_t longest = 96 << 10;
   if (op.getDims().empty() ||
       (llvm::is_contained(op.getDims(), last) && row <= longest))
@@ -343,7 +343,7 @@ bool Kernel::isRepeated(Node *root, ReductionOp op) {
          llvm::zip_equal(node->operands, node->op->getOperands())) {
       if (Planner::shapeOf(value).empty())
         continue;
-      // Other ranks' memory is read once.
+      // Other ranks' memory should be read only once.
       if (isCommunicated(value))
         return false;
       if (operand.node && !operand.node->isStored)
@@ -366,7 +366,7 @@ LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
       if (!repeats && failed(store(input, index)))
         return failure();
     } else {
-      // What others need too is made first.
+      // Operands that other loops need too are computed and stored first.
       bool isShared = false;
       for (Node *node : inlined)
         for (Piece &operand : node->operands)
@@ -402,7 +402,7 @@ LogicalResult Kernel::reducePiece(ReductionOp op, size_t index) {
     loop->reductions.push_back(op.getKind());
     loop->divisors.push_back(static_cast<double>(divisor));
   }
-  // The result's dimensions, then those that are reduced.
+  // The result's dimensions come first, then those that are reduced.
   Strided home = pieceOf(planner.homeOf(result), result, index);
   addView(result, home);
   Strided target = home;

@@ -1,11 +1,11 @@
 //===- KernelProducts.cpp - Matrix products, and collectives around them --===//
 //
 // A product alone is one part. In a kernel with the all_gather of its rows, the
-// product starts with the own shard and takes each other shard when it arrives.
-// In a kernel with the reduce_scatter of its result, it first makes the slices
-// that other ranks wait for, and tells each owner. (Both as in Wang et al.,
-// "Overlap Communication with Dependent Computation via Decomposition in Large
-// Deep Learning Models", ASPLOS 2023.)
+// product starts with this rank's shard and uses each other shard when it
+// arrives. In a kernel with the reduce_scatter of its result, it first makes
+// the slices that other ranks wait for, and tells each owner. (Both as in Wang
+// et al., "Overlap Communication with Dependent Computation via Decomposition
+// in Large Deep Learning Models", ASPLOS 2023.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace ccn::plan;
 void Kernel::addProduct(Strided a, Strided b, Strided c) {
   size_t rank = c.sizes.size();
   if (b.sizes.size() < rank) {
-    // One product serves all batches, if their rows follow each other.
+    // One product computes all batches, if their rows are contiguous.
     int64_t rows = countOf(ArrayRef<int64_t>(c.sizes).drop_back());
     std::optional<Strided> flatA = reshape(a, {rows, a.sizes.back()});
     std::optional<Strided> flatC = reshape(c, {rows, c.sizes.back()});
@@ -104,7 +104,7 @@ LogicalResult Kernel::lowerGatheredProduct(MatmulOp op, CommunicateOp gather) {
       parts.await(rank, productFlags[gather] + static_cast<int64_t>(member));
       a.rank = rank;
     }
-    // The rows of the result are those of the shard.
+    // The shard's rows give the result's rows with the same indices.
     Sizes offsets(c.sizes.size()), sizes = a.sizes;
     for (size_t dim = 0; dim + 1 < offsets.size(); ++dim)
       offsets[dim] = part[dim].offset - geometry.ownTo[dim].offset;
@@ -139,7 +139,7 @@ LogicalResult Kernel::lowerScatteredProduct(MatmulOp op,
   int64_t flags = planner.takeFlags(static_cast<int64_t>(group.size()));
   productFlags[scatter] = flags;
   size_t dims = c.sizes.size();
-  // The own part comes last: nobody else waits for it.
+  // This rank's part comes last, since no other rank waits for it.
   for (size_t step = 1; step <= group.size(); ++step) {
     int64_t rank =
         group[(static_cast<size_t>(geometry.position) + step) % group.size()];
@@ -149,7 +149,8 @@ LogicalResult Kernel::lowerScatteredProduct(MatmulOp op,
     Sizes offsets, sizes = boxSizes(box);
     for (size_t dim = 0; dim < dims; ++dim)
       offsets.push_back(box[dim].offset - geometry.ownFrom[dim].offset);
-    // Rows and batches are those of a, columns (and batches) those of b.
+    // The result's rows and batches are those of a; its columns (and batches)
+    // are those of b.
     Sizes offsetsA = offsets, sizesA = sizes;
     offsetsA.back() = 0;
     sizesA.back() = a->sizes.back();

@@ -1,6 +1,6 @@
 //===- MakePlans.cpp - Plans of all ranks ---------------------------------===//
 //
-// Plans each rank; the passes of this folder go on from there.
+// Makes the plan of each rank; the passes of this folder finish it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ OwningOpRef<ModuleOp> plan::makePlans(ArrayRef<ModuleOp> localized) {
       builder.clone(op);
   BodyMaker bodies(*module);
   auto programs = llvm::to_vector(first.getOps<ProgramOp>());
-  // Each program of the file has plans of its own, which share bodies.
+  // Each program of the file has its own plans; all share bodies.
   for (auto [i, unused] : llvm::enumerate(programs)) {
     std::vector<OwningOpRef<PlanOp>> plans;
     for (ModuleOp rank : localized) {
@@ -35,7 +35,7 @@ OwningOpRef<ModuleOp> plan::makePlans(ArrayRef<ModuleOp> localized) {
         return {};
       plans.push_back(planner.take());
     }
-    // Behind the bodies of their loops.
+    // Plans come after the bodies that their loops call.
     for (OwningOpRef<PlanOp> &plan : plans)
       module->push_back(plan.release());
   }

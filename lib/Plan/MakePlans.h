@@ -1,6 +1,6 @@
 //===- MakePlans.h - Plans of all ranks -------------------------*- C++ -*-===//
 //
-// The phase that follows the choice of algorithms: what each rank executes.
+// The phase after the choice of algorithms. It decides what each rank executes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,11 +11,11 @@
 
 namespace ccn::plan {
 
-/// A module with the mesh and the algorithms of `localized`, which holds one
-/// program localized for a rank, and its plan; with all ranks' programs, given
-/// as one module each, all plans. Their buffers have no places yet: the passes
-/// of Passes.td, in the order in which they are there, finish them. Errors have
-/// been reported if it is null.
+/// Plans the programs of `localized`, which has one module for each rank,
+/// localized for that rank. Returns a module with the mesh, the algorithms and
+/// all plans; null if an error has been reported. The plans' buffers have no
+/// places yet: the passes of Passes.td, run in the order of that file, finish
+/// the plans.
 mlir::OwningOpRef<mlir::ModuleOp>
 makePlans(llvm::ArrayRef<mlir::ModuleOp> localized);
 

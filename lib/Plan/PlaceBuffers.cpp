@@ -1,6 +1,6 @@
 //===- PlaceBuffers.cpp - Where buffers lie -------------------------------===//
 //
-// Places in the arenas for private and symmetric buffers.
+// Chooses the places of private and symmetric buffers in their arenas.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ struct Lifetime {
   }
 };
 
-/// When each buffer is used: by launches of a stream at their number, and by
-/// those of a segment of several streams in all of it.
+/// The lifetime of each buffer, in numbers of launches. A launch in a segment
+/// with several streams counts as using its buffers during the whole segment.
 llvm::DenseMap<Operation *, Lifetime> lifetimesOf(PlanOp plan) {
   struct Segment {
     Lifetime life;
@@ -71,8 +71,9 @@ struct Block {
   Lifetime life;
 };
 
-/// Blocks by when they live, to find those that meet another without a look at
-/// all: a segment tree over the launches, and who starts at each.
+/// Finds the blocks whose lifetimes overlap a given one without looking at all
+/// blocks: a segment tree over the launches, and the blocks whose lifetimes
+/// start at each launch.
 class Timeline {
 public:
   explicit Timeline(size_t times) : starts(times), nodes(2 * times) {}
@@ -90,7 +91,7 @@ public:
     }
   }
 
-  /// Calls visit(block) once for each that lives at a time of `life`.
+  /// Calls visit(block) once for each block whose lifetime overlaps `life`.
   template <typename Visit> void visitMeeting(Lifetime life, Visit visit) {
     auto first = static_cast<size_t>(life.first);
     for (size_t node = first + starts.size(); node > 0; node /= 2)
@@ -103,7 +104,8 @@ private:
   std::vector<std::vector<const Block *>> starts, nodes;
 };
 
-/// First fit, the largest first.
+/// Places blocks in descending order of size, each at the first offset that is
+/// free during its lifetime.
 void place(SmallVector<Block> blocks, MutableArrayRef<int64_t> places) {
   llvm::sort(blocks, [](const Block &a, const Block &b) {
     return std::pair(b.bytes, a.buffer) < std::pair(a.bytes, b.buffer);
@@ -138,7 +140,7 @@ int64_t alignedBytes(BufferOp buffer) {
                     alignment));
 }
 
-/// Places buffers that are used; removes those that are not.
+/// Places the buffers that are used, and removes the others.
 void placeAll(ArrayRef<BufferOp> buffers, ArrayRef<Lifetime> lifetimes) {
   SmallVector<Block> blocks;
   for (auto [i, buffer, life] : llvm::enumerate(buffers, lifetimes))
@@ -156,8 +158,8 @@ void placeAll(ArrayRef<BufferOp> buffers, ArrayRef<Lifetime> lifetimes) {
 }
 
 void placeBuffers(ArrayRef<PlanOp> ranks) {
-  // Symmetric buffers are made in the same order on all ranks, each used when
-  // any rank uses it.
+  // All ranks have the same symmetric buffers in the same order. A buffer
+  // counts as used whenever any rank uses it.
   SmallVector<SmallVector<BufferOp>> symmetric;
   SmallVector<Lifetime> symmetricLives;
   for (PlanOp plan : ranks) {

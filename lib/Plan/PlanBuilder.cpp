@@ -1,6 +1,6 @@
 //===- PlanBuilder.cpp - Makes the operations of a plan -------------------===//
 //
-// From numbers to operations.
+// Turns numbers of buffers, and regions of them, into operations.
 //
 //===----------------------------------------------------------------------===//
 

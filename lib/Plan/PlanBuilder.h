@@ -1,7 +1,7 @@
 //===- PlanBuilder.h - Makes the operations of a plan -----------*- C++ -*-===//
 //
-// Buffers, launches and parts of one rank's plan, for a planner that knows
-// buffers by number and what lies in them as strided parts.
+// Makes the buffers, launches and parts of one rank's plan. The planner refers
+// to buffers by number, and to regions of them by `Strided`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,21 +14,22 @@
 
 namespace ccn::plan {
 
-/// Elements in the memory of a rank, or of all ranks of a group: then they are
-/// combined (if read), or stored in all.
+/// Elements in the memory of one rank or, if `all` is set, of all ranks of a
+/// group. In the latter case a read combines the ranks' elements, and a write
+/// stores into the memory of each rank.
 struct Operand {
   Strided view;
   AllAttr all = {};
 };
 
-/// A loop to be made.
+/// A loop that PartBuilder::loop makes.
 struct Loop {
   mlir::func::FuncOp body;
   llvm::SmallVector<Operand> inputs, outputs;
   size_t reduced = 0;
   llvm::SmallVector<ReductionKind> reductions;
   llvm::SmallVector<double> divisors;
-  /// An offset and strides each.
+  /// For each index that the body gets, an offset and then strides.
   llvm::SmallVector<Sizes> indices;
 
   llvm::ArrayRef<int64_t> sizes() const {
@@ -36,18 +37,18 @@ struct Loop {
   }
 };
 
-/// Builds a plan, which is in no module.
+/// Builds the plan of one rank, outside of any module.
 class PlanBuilder {
 public:
-  /// A plan for the rank that the program is localized for.
+  /// Begins a plan for the rank that `program` is localized for.
   explicit PlanBuilder(ProgramOp program);
 
-  /// What was built, with each view once, before the launches.
+  /// Returns the plan. Each view occurs once, before the launches.
   mlir::OwningOpRef<PlanOp> take();
 
-  /// Add a buffer and return its number: of an argument of the program, of one
-  /// of its results, or of `count` elements, which of symmetric memory are as
-  /// many as the rank with the most needs.
+  /// Add a buffer and return its number: for an argument of the program, for a
+  /// result, or for `count` elements. In symmetric memory, `count` must be that
+  /// of the rank that needs most.
   int addArgument(mlir::BlockArgument argument);
   int addResult(unsigned number);
   int addBuffer(Memory memory, mlir::Type element, int64_t count);
@@ -64,7 +65,7 @@ public:
     return views.view(loc, bufferAt(strided.buffer), strided, reduced);
   }
 
-  /// Adds a launch on stream 0, which waits for nothing, behind all others.
+  /// Adds a launch after all others, on stream 0, that waits for no event.
   LaunchOp addLaunch(llvm::StringRef name, mlir::Location loc, int64_t segment);
 
 private:
@@ -88,13 +89,16 @@ public:
       : plan(plan), launch(launch), loc(launch.getLoc()),
         builder(mlir::OpBuilder::atBlockEnd(&launch.getBody().front())) {}
 
-  /// How many parts were added, those included that have nothing to do here.
+  /// How many parts were added, including those that have nothing to do on this
+  /// rank.
   size_t size() const { return count; }
   LaunchOp getLaunch() const { return launch; }
 
-  /// A loop that is a part by itself; a loop over nothing is not made.
+  /// Adds a loop as a part of its own; makes no operation if the loop has no
+  /// iterations.
   void loop(const Loop &loop);
-  /// `isStore` of what stores the value of an argument or a result there.
+  /// Adds a copy; `isStore` marks one that stores the final value of an
+  /// argument or a result.
   void copy(const Strided &from, const Strided &to, bool isStore = false);
   void barrier(GroupAttr group, int64_t flags);
   void signal(int64_t rank, int64_t flag);

@@ -1,6 +1,6 @@
 //===- Planner.cpp - From a localized program to a plan -------------------===//
 //
-// The order of kernels, and where values lie between them.
+// Chooses the order of kernels, and where values lie between kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,8 @@ bool Planner::isReadByOthers(CommunicateOp op) {
     return false;
   if (!isPushed(op) || groupOf(op.getAxes()).getRanks().size() == 1)
     return true;
-  // In a ring, and behind a product, members are told of what others have.
+  // In a ring, and after a product, flags signal that members' values are
+  // ready, and the other members read them there.
   auto overlapped = op->getParentOfType<OverlappedOp>();
   if (overlapped && overlapped.getRingAttr())
     return true;
@@ -110,7 +111,8 @@ Strided Planner::stagingOf(CommunicateOp op) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// What a kernel is, by the program's names: "avg, grad: reduce_scatter, div".
+/// A kernel's name: the program's names of its values, and its operations, such
+/// as "avg, grad: reduce_scatter, div".
 static std::string nameOf(Operation *op) {
   llvm::SmallSetVector<StringRef, 8> names, kinds;
   op->walk([&](Operation *inner) {
@@ -145,7 +147,7 @@ static SmallVector<Operation *> operationsOf(Operation *op) {
   return {op};
 }
 
-/// The values in a kernel that its results are.
+/// The values that a kernel yields as its results.
 static OperandRange yieldsOf(Operation *op) {
   return op->getRegion(0).front().getTerminator()->getOperands();
 }
@@ -166,16 +168,16 @@ void Planner::awaitAhead(LaunchOp launch, Operation *op) {
   });
 }
 
-/// What the collectives of a kernel, or the one, take.
+/// The inputs of the collectives of a kernel, or of the single collective `op`.
 static llvm::SmallDenseSet<Value> takenBy(Operation *op) {
   llvm::SmallDenseSet<Value> taken;
   op->walk([&](CommunicateOp inner) { taken.insert(inner.getInput()); });
   return taken;
 }
 
-/// Collectives that take one value may keep it in one place for the others to
-/// read, which each writes. Whether they do depends on the rank, and what
-/// launches wait for must not.
+/// Collectives with the same input may each write it to the same symmetric
+/// buffer, for other ranks to read. Whether they do depends on the rank, but
+/// waits must be the same on all ranks, so the launch always waits.
 void Planner::awaitSharedHomes(LaunchOp launch, Operation *op) {
   for (Value taken : takenBy(op))
     if (auto it = takenAhead.find(taken); it != takenAhead.end())
@@ -211,8 +213,8 @@ void Planner::planKernel(Operation *op) {
   LaunchOp launch = makeLaunch(op, nullptr, &hasParts);
   if (failures)
     return;
-  // What only says where elements are, is none. Whether a reshape must copy
-  // depends on the rank's shapes.
+  // A kernel of only views needs no launch. Reshapes are excluded, since
+  // whether one must copy depends on the rank's shapes.
   bool isViews = llvm::all_of(
       operationsOf(op), llvm::IsaPred<TransposeOp, ExtractOp, BroadcastToOp>);
   if (!hasParts && isViews) {
@@ -229,8 +231,8 @@ void Planner::planKernel(Operation *op) {
   }
   awaitAhead(launch, op);
   if (leavesAhead(op)) {
-    // It leaves when all that was launched before it is done, which ends with
-    // what it sends.
+    // The collective begins when all earlier launches are done, which include
+    // the one that makes its input.
     launch.setStream(1);
     for (LaunchOp before : llvm::reverse(launches))
       if (before.getStream() == 0 && isInSegment(before)) {
@@ -249,12 +251,12 @@ void Planner::planKernel(Operation *op) {
   launches.push_back(launch);
 }
 
-/// The one collective of a pipeline whose ranks go around a ring, each
-/// beginning with another block: a reduce_scatter, whose own block is needed
-/// last, or an all_gather, whose own block is there first. With more
-/// collectives, or where other axes cut blocks in which ranks have parts of
-/// others' positions, they would wait for each other in a circle, and go in one
-/// order.
+/// The only collective of a pipeline that runs as a ring, in which each rank
+/// begins with another block: a reduce_scatter, where a rank's own block is
+/// needed last, or an all_gather, where it is there first. Null if all ranks
+/// must process blocks in the same order, as they would otherwise wait for each
+/// other in a circle: if there are several collectives, or if other axes cut
+/// blocks so that ranks have parts of other positions' blocks.
 CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
   SmallVector<CommunicateOp> collectives;
   op.getBody().walk([&](CommunicateOp inner) { collectives.push_back(inner); });
@@ -280,10 +282,9 @@ CommunicateOp Planner::findRing(OverlappedOp op, const Chunking &chunking) {
              : CommunicateOp();
 }
 
-/// On how many streams the stages of a region run at most. While chunks follow
-/// each other through the stages, at most as many stages run at once as there
-/// are chunks. So up to this number of chunks, each running stage has a stream
-/// of its own, however many stages there are.
+/// The most streams on which the stages of a region run. At most as many stages
+/// run at once as there are chunks. So up to this number of chunks, each
+/// running stage has its own stream, no matter how many stages there are.
 constexpr uint64_t overlapStreams = 16;
 
 void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
@@ -293,7 +294,7 @@ void Planner::planChunk(OverlappedOp op, const Chunk &chunk) {
     if (failures)
       return;
     launch.setStream(stream % overlapStreams);
-    // It waits for the stages whose results it takes.
+    // The launch waits for the stages whose results it uses.
     stage->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (auto it = made.find(operand.getDefiningOp()); it != made.end())
@@ -326,7 +327,7 @@ void Planner::orderPipeline(size_t begin, size_t stages) {
 void Planner::planOverlapped(OverlappedOp op) {
   Chunking chunking = getChunking(op);
   auto ranges = getChunkRanges(op);
-  // A segment waits for all of the one before.
+  // A segment waits for all launches of the one before.
   ++segment;
   ahead.clear();
   takenAhead.clear();
@@ -360,7 +361,7 @@ void Planner::planOverlapped(OverlappedOp op) {
   takeYields(op);
   ++segment;
   if (ring) {
-    // Nobody uses the memory that others read before all have read it.
+    // No rank reuses the memory that others read before all have read it.
     PartBuilder(builder, addLaunch("end of ring", ring.getLoc()))
         .barrier(group,
                  takeFlags(static_cast<int64_t>(group.getRanks().size())));
@@ -381,8 +382,8 @@ void Planner::planArguments() {
 }
 
 /// Whether a value may lie in the memory of an argument, on some rank: it is
-/// what that holds or held, or a view of it, or was kept when others got what
-/// was sent. The same on all ranks.
+/// the argument's old or new value, a view of it, or the result of a send or
+/// reduce on a rank that keeps its input. The same on all ranks.
 static bool mayLieIn(Value value, BlockArgument argument) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -418,16 +419,17 @@ bool Planner::isReadAhead(BlockArgument argument) {
 
 void Planner::storeIn(Value value, const Strided &target,
                       BlockArgument argument, Location loc) {
-  // A constant is made where it is needed, which is now.
+  // Constants are computed where they are needed, which is here.
   if (!findStorage(value))
     planKernel(value.getDefiningOp());
   Strided source = storage.lookup(value);
-  // The kernel that made the value, if it is the last, stores it too.
+  // If the last kernel computed the value, that kernel stores it too.
   auto it = makers.find(value);
   if (it == makers.end() || it->second != launches.back() ||
       !isInSegment(launches.back()) || launches.back().getStream() != 0 ||
       (argument && isReadAhead(argument))) {
-    // Launches that run ahead may still read the memory that is stored to.
+    // Launches that run ahead may still read the memory that the store
+    // overwrites.
     awaitAllAhead(addLaunch("store", loc));
   }
   PartBuilder(builder, launches.back()).copy(source, target, /*isStore=*/true);
@@ -445,7 +447,8 @@ void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
   for (auto &[value, view] : storage) {
     bool may = mayLieIn(value, argument);
     assert((may || view.buffer != buffer) && "nothing else is put there");
-    // What is stored must not lie there in another order.
+    // The value to store must not already lie in the argument's memory in
+    // another order.
     bool isMoved = value == op.getValue() && value.getDefiningOp() &&
                    !value.getDefiningOp<UpdateOp>();
     if (may && (isMoved || isUsedLater(value)))
@@ -453,7 +456,7 @@ void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
   }
   if (old.empty())
     return;
-  // In the program's order, whatever the map's.
+  // Sorts the values in the program's order, since the map has none.
   llvm::sort(old, [](Value a, Value b) {
     auto position = [](Value v) {
       return std::pair(
@@ -484,7 +487,8 @@ void Planner::saveOldValues(UpdateOp op, BlockArgument argument) {
 }
 
 void Planner::planUpdate(UpdateOp op) {
-  // The target is where the argument is, even if its old value was saved.
+  // The target is the argument's memory, even if its old value was saved
+  // elsewhere.
   Value first = op.getTarget();
   while (auto update = first.getDefiningOp<UpdateOp>())
     first = update.getTarget();

@@ -1,7 +1,7 @@
 //===- Planner.h - From a localized program to a plan -----------*- C++ -*-===//
 //
-// Plans the program of one rank: which buffer every value lies in, and which
-// kernels make them, in which order.
+// Plans the program of one rank: in which buffer each value lies, which kernels
+// compute the values, and in which order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,32 +18,33 @@ namespace ccn::plan {
 /// A chunk of a pipeline.
 struct Chunk {
   const Chunking &chunking;
-  /// Of the chunked dimension, in the coordinates of the chunking.
+  /// The ranges of the chunked dimension, in the coordinates of the chunking.
   llvm::ArrayRef<SliceBounds> ranges;
-  /// In a ring, where each rank takes chunks in an order of its own: the first
-  /// of as many flags as the group has members, by which ranks tell each other
-  /// what is there.
+  /// In a ring, where each rank has its own order of chunks: the first of one
+  /// flag for each member of the group. Ranks set them to signal that data is
+  /// ready.
   std::optional<int64_t> flags = std::nullopt;
-  /// Whether it is the first that the rank makes, and with it what is the same
-  /// for all chunks.
+  /// Whether it is the rank's first chunk; values that are the same for all
+  /// chunks are computed with it.
   bool isFirst = false;
 };
 
-/// Repeats and cuts before it casts, in kernels that do both; elsewhere casts
-/// before it repeats.
+/// Reorders casts and movements of elements: in kernels, broadcasts and
+/// extractions come before casts; elsewhere, casts come before broadcasts.
 void sinkCasts(ProgramOp program);
 
+/// Plans the program of one rank.
 class Planner {
 public:
   Planner(ProgramOp program, BodyMaker &bodies);
 
-  /// Plans everything; an error has been reported if it fails.
+  /// Plans the whole program; reports an error if that fails.
   mlir::LogicalResult run();
   mlir::OwningOpRef<PlanOp> take() { return builder.take(); }
 
   MeshOp getMesh() const { return mesh; }
   int64_t getRank() { return *program.getRank(); }
-  /// The ranks along axes that this one communicates with, itself included.
+  /// The ranks along `axes` that this rank communicates with, including itself.
   GroupAttr groupOf(AxesAttr axes);
 
   /// The local shape of a value.
@@ -51,27 +52,27 @@ public:
   static mlir::Type elementOf(mlir::Value value);
 
   PlanBuilder &getBuilder() { return builder; }
-  /// As PlanBuilder's.
+  /// See PlanBuilder::addBuffer.
   int addBuffer(Memory memory, mlir::Type element, int64_t count) {
     return builder.addBuffer(memory, element, count);
   }
 
-  /// Where all of a value that kernels have made lies; none if it is not made.
+  /// Where the whole of a computed value lies; null if it is not computed yet.
   const Strided *findStorage(mlir::Value value) const;
   void setStorage(mlir::Value value, const Strided &view) {
     storage[value] = view;
   }
-  /// The buffer for all of a value, which several kernels may make in chunks;
-  /// one that others read is symmetric. What a region yields is at home where
-  /// its result is.
+  /// The home of a value: a buffer for all of it, which several kernels may
+  /// fill in chunks. It is symmetric if other ranks read the value. A value
+  /// that a region yields has the same home as the region's result.
   Strided homeOf(mlir::Value value);
-  /// Makes symmetric memory that holds, on each rank, its part of a tensor of
-  /// `global` type the home of a value.
+  /// Makes a symmetric buffer, large enough for any rank's part of a tensor of
+  /// type `global`, the home of a value that has none yet. Returns the home.
   Strided symmetricHomeOf(mlir::Value value, mlir::RankedTensorType global);
-  /// Likewise for what a collective gives to others.
+  /// A symmetric buffer for a collective's input, from which other ranks read.
   Strided stagingOf(CommunicateOp op);
 
-  /// As many flags, unused so far.
+  /// Reserves `count` flags and returns the first.
   int64_t takeFlags(int64_t count) {
     flags += count;
     return flags - count;
@@ -79,53 +80,56 @@ public:
   BodyMaker &getBodies() { return bodies; }
 
 private:
-  /// Whether others read what a collective takes where this rank has it, rather
-  /// than be sent it; the same on all ranks.
+  /// Whether other ranks read a collective's input in this rank's memory,
+  /// instead of receiving it. The same on all ranks.
   bool isReadByOthers(CommunicateOp op);
-  /// A collective for which others read the value.
+  /// A collective for which other ranks read the value in this rank's memory;
+  /// null if there is none.
   CommunicateOp findReader(mlir::Value value);
   void planArguments();
-  /// A region's results lie where what it yields does.
+  /// Records that the results of a region lie where the values lie that it
+  /// yields.
   void takeYields(mlir::Operation *op);
-  /// The kernel of an operation, or of a fused region, not yet among the
-  /// launches; for `chunk` or, if it is null, for all. `hasParts`, if asked
-  /// for: whether there is anything in it, be it on other ranks.
+  /// Makes the launch of an operation or a fused region, without adding it to
+  /// `launches`; for `chunk` or, if that is null, for all elements. Sets
+  /// *hasParts, unless null, to whether the launch has parts on any rank.
   LaunchOp makeLaunch(mlir::Operation *op, const Chunk *chunk,
                       bool *hasParts = nullptr);
   void planKernel(mlir::Operation *op);
-  /// A collective that an order has given a priority leaves on a stream of its
-  /// own, while the launches that follow go on.
+  /// Whether a collective runs ahead: one to which an order has given a
+  /// priority runs on its own stream, at the same time as later launches.
   bool leavesAhead(mlir::Operation *op);
-  /// Makes a launch wait for what it takes, or an operation in it, from
-  /// collectives that have left.
+  /// Makes a launch wait for the collectives that run ahead and whose results
+  /// `op`, or an operation in it, uses.
   void awaitAhead(LaunchOp launch, mlir::Operation *op);
-  /// Makes the launch of an operation wait for collectives that have left ahead
-  /// and take what it does.
+  /// Makes the launch of `op` wait for the collectives that run ahead and have
+  /// an input in common with it.
   void awaitSharedHomes(LaunchOp launch, mlir::Operation *op);
   void awaitAllAhead(LaunchOp launch);
   void planOverlapped(OverlappedOp op);
   void planChunk(OverlappedOp op, const Chunk &chunk);
-  /// Orders the launches from `begin` on, which are there chunk by chunk, as a
-  /// pipeline has them: stage s of chunk c in step c + s. Then what may run at
-  /// once is launched at about the same time, and streams that stages share, or
-  /// the runtime lets share a queue of the device, do not make chunks wait for
-  /// all of the chunk before.
+  /// Sorts the launches from `begin` on, which are ordered by chunk, by the
+  /// steps of a pipeline: stage s of chunk c is in step c + s. Then stages that
+  /// may run at the same time are launched at about the same time. Also, if
+  /// stages share a stream or a queue of the device, a chunk need not wait for
+  /// all stages of the chunk before.
   void orderPipeline(size_t begin, size_t stages);
   CommunicateOp findRing(OverlappedOp op, const Chunking &chunking);
   void planUpdate(UpdateOp op);
   void planReturn(ReturnOp op);
-  /// Keeps what values of an argument's old content still needs, as the
-  /// argument is about to change.
+  /// Copies values that lie in an argument's memory and are still needed, as
+  /// `op` is about to change that memory.
   void saveOldValues(UpdateOp op, mlir::BlockArgument argument);
-  /// Whether what has left ahead may still read an argument's memory.
+  /// Whether collectives that run ahead may still read an argument's memory.
   bool isReadAhead(mlir::BlockArgument argument);
-  /// Stores a value in memory: of an argument, or of a result if that is null.
+  /// Stores a value in `target`, the memory of `argument` or, if that is null,
+  /// of a result.
   void storeIn(mlir::Value value, const Strided &target,
                mlir::BlockArgument argument, mlir::Location loc);
   bool isInSegment(LaunchOp launch) const {
     return static_cast<int>(*launch.getSegment()) == segment;
   }
-  /// Adds a launch of the segment at hand.
+  /// Adds a launch to the current segment.
   LaunchOp addLaunch(llvm::StringRef name, mlir::Location loc);
 
   ProgramOp program;
@@ -133,25 +137,25 @@ private:
   BodyMaker &bodies;
   PlanBuilder builder;
   std::vector<LaunchOp> launches;
-  /// The first flags of every part that has some are these; the same on all
-  /// ranks.
+  /// How many flags are reserved. The same on all ranks.
   int64_t flags = 0;
   llvm::DenseMap<mlir::Value, Strided> storage;
   llvm::DenseMap<mlir::Value, int> homes;
   llvm::DenseMap<mlir::Operation *, int> staging;
   std::vector<int> resultBuffers;
-  /// The launches of collectives that have left and that the launches of stream
-  /// 0 have not waited for, by what they make.
+  /// The launches of collectives that run ahead, and for which no launch on
+  /// stream 0 has waited, by their results.
   llvm::DenseMap<mlir::Value, LaunchOp> ahead;
-  /// Likewise, by what they take.
+  /// Likewise, by their inputs.
   llvm::DenseMap<mlir::Value, LaunchOp> takenAhead;
-  /// The launches that values were made in.
+  /// The launch that computed each value.
   llvm::DenseMap<mlir::Value, LaunchOp> makers;
   int segment = 0;
   bool failures = false;
 };
 
-/// The value by which a value is known outside of regions that yield it.
+/// The result of the outermost region that yields `value`; `value` itself if no
+/// region does.
 mlir::Value outermost(mlir::Value value);
 
 } // namespace ccn::plan

@@ -1,6 +1,6 @@
 //===- ScalarBodies.cpp - Elementwise operations on scalars ---------------===//
 //
-// Without branches, so that loops over a body vectorize.
+// The operations have no branches, so that loops over a body vectorize.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ namespace {
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-/// Makes operations. As the arithmetic of an elementwise function its ids are
-/// values of the type in which the function is computed.
+/// Makes operations. Implements scalar::Arithmetic, whose ids stand for values
+/// of the type in which the function is computed.
 class Scalars : public scalar::Arithmetic {
 public:
   Scalars(OpBuilder &builder, Operation *op, BodyContext &context)
@@ -68,7 +68,7 @@ private:
     if (x.getType() == type)
       return x;
     auto isNarrow = [](Type t) { return t.getIntOrFloatBitWidth() < 32; };
-    // Those of 16 and 8 bits are exact in f32, and convert to and from it.
+    // Floats of 16 and 8 bits are exact in f32, and are converted through it.
     if (isNarrow(x.getType()) && isNarrow(type))
       x = arith::ExtFOp::create(b, b.getF32Type(), x);
     if (x.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
@@ -113,8 +113,8 @@ private:
   bool isComputedAsFloat() const { return isa<FloatType>(compute); }
   Value extremumOfFloats(Value x, Value y, bool isMaximum);
   Id extremum(Id x, Id y, bool isMaximum);
-  /// What divides in place of y: where that is 0, which fails, or -1, for which
-  /// a quotient may not fit, 1.
+  /// The divisor to use for y: 1 where y is 0, which is a failure, or -1, for
+  /// which the quotient may not fit; else y.
   Value divisorFor(Value y, const char *operation, Value &isMinusOne);
   Value call(const ElementwiseFunction &function, ValueRange x);
   Value compare(ccn::CompareOp op, Value x, Value y);
@@ -129,7 +129,7 @@ private:
   ImplicitLocOpBuilder b;
   Operation *op;
   BodyContext &context;
-  /// Of the function that is called: in what it is computed, and whether its
+  /// The type in which the called function is computed, and whether its
   /// operands are signed integers.
   Type compute;
   bool isSigned = false;
@@ -316,8 +316,9 @@ Value Scalars::compare(ccn::CompareOp op, Value x, Value y) {
 // Casts
 //===----------------------------------------------------------------------===//
 
-/// A double that rounds to every narrower float as the integer does: of more
-/// than 53 bits it is rounded to odd (see runtime/tensor/Convert.cpp).
+/// Converts to a double that rounds to every narrower float as the integer
+/// itself would: an integer of more than 53 bits is rounded to odd (see
+/// runtime/tensor/Convert.cpp).
 Value Scalars::toDouble(Value x, bool isSigned) {
   Type i64 = b.getI64Type(), f64 = b.getF64Type();
   if (x.getType() != i64)
@@ -327,7 +328,7 @@ Value Scalars::toDouble(Value x, bool isSigned) {
   Value negative =
       isSigned ? cmp(CmpIPredicate::slt, x, zero) : integer(b.getI1Type(), 0);
   Value magnitude = select(negative, arith::SubIOp::create(b, zero, x), x);
-  // The last 11 bits become one, which says whether any was set.
+  // The last 11 bits become one bit that is set if any of them was.
   constexpr int64_t mask = (int64_t(1) << 11) - 1;
   Value rest = arith::AndIOp::create(b, magnitude, integer(i64, mask));
   Value kept = arith::AndIOp::create(b, magnitude, integer(i64, ~mask));

@@ -1,8 +1,9 @@
 //===- ScalarBodies.h - Elementwise operations on scalars -------*- C++ -*-===//
 //
-// What an elementwise operation of the ccn dialect does to one element, in
-// arith and math: bit for bit what the reference interpreter does, for both
-// compute the same function (dialect/ccn/ScalarFunctions.h), and round it once.
+// Lowers an elementwise operation of the ccn dialect, for one element, to arith
+// and math. The results are bit for bit those of the reference interpreter:
+// both compute the same function (dialect/ccn/ScalarFunctions.h) and round
+// once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +14,10 @@
 
 namespace ccn::plan {
 
-/// What the operations of a body share.
+/// The state that the operations of a body share.
 struct BodyContext {
-  /// What makes a body's result unusable: an i1 that says so, and the text:
-  /// "division by zero at adam.ccn:7:3".
+  /// An i1 that is true if the body's result cannot be computed, and the
+  /// reason, such as "division by zero at adam.ccn:7:3".
   struct Failure {
     mlir::Value failed;
     std::string text;
@@ -26,9 +27,11 @@ struct BodyContext {
   llvm::SmallVector<Failure> failures;
 };
 
-/// Makes the scalar that `op` makes of `scalars`. They have the element types
-/// of the operands and the result, but integers are signless and bool is i1.
-/// What cannot be computed adds a failure, and the scalar is anything then.
+/// Makes operations that apply `op` to `scalars`, and returns the resulting
+/// scalar. Scalars have the element types of the operands and the result, but
+/// integers are signless and bool is i1. If the result may not be computable,
+/// adds a failure to `context`; the scalar is unspecified where the failure is
+/// true.
 mlir::FailureOr<mlir::Value> emitScalar(mlir::OpBuilder &builder,
                                         mlir::Operation *op,
                                         mlir::ValueRange scalars,

@@ -1,9 +1,9 @@
-//===- SinkCasts.cpp - Casts beside what repeats --------------------------===//
+//===- SinkCasts.cpp - Casts and movements change places ------------------===//
 //
-// A cast before a broadcast or a cut would need a loop of its own, for which
-// all others would wait. After the broadcast, the cast costs next to nothing in
-// the loop that uses the value. If no loop uses it, the cast's result is
-// stored, and should then be the value before the broadcast.
+// A cast before a broadcast or an extraction would need its own loop, for which
+// all other loops would wait. After the broadcast, the cast costs next to
+// nothing in the loop that uses the value. If no loop can do the cast, its
+// result is stored, and should be the smaller value before the broadcast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +16,9 @@
 using namespace mlir;
 using namespace ccn;
 
-/// Swaps two operations of which the second uses the first one's result: a
-/// cast, and a movement of elements, in either order. Returns the one that
-/// comes first afterwards.
+/// Swaps a cast and a movement of elements, in either order, where `second`
+/// uses the result of `first`. Returns the operation that comes first
+/// afterwards.
 static Operation *swapOps(Operation *first, Operation *second) {
   auto type = cast<RankedTensorType>(second->getResult(0).getType());
   auto source = cast<RankedTensorType>(first->getOperand(0).getType());
@@ -39,7 +39,7 @@ static Operation *swapOps(Operation *first, Operation *second) {
   return moved;
 }
 
-/// Whether a loop can make what the cast does as it uses it.
+/// Whether the loop that uses the cast's result can compute the cast.
 static bool isInLoop(CastOp op) {
   auto kernel = dyn_cast<FusedOp>(op->getParentOp());
   if (!kernel)
@@ -61,7 +61,8 @@ void plan::sinkCasts(ProgramOp program) {
     if (isInLoop(castOp))
       return;
     Operation *op = castOp;
-    // In an overlapped region, the extraction of a chunk comes first.
+    // In an overlapped region, the extraction of a chunk is between the
+    // broadcast and the cast.
     while (isRepeated(op->getOperand(0)) &&
            op->getOperand(0).getParentBlock() == op->getBlock())
       op = swapOps(op->getOperand(0).getDefiningOp(), op);

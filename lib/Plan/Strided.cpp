@@ -1,6 +1,6 @@
-//===- Strided.cpp - Strided parts of buffers -----------------------------===//
+//===- Strided.cpp - Strided regions of buffers ---------------------------===//
 //
-// Arithmetic on offsets, sizes and strides.
+// Computes offsets, sizes and strides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +65,8 @@ std::optional<Strided> ccn::plan::reshape(const Strided &view,
   result.strides = rowMajorStrides(sizes);
   if (countOf(sizes) == 0)
     return result;
-  // Groups of dimensions of both of the same number of elements, from the
-  // right; within a group the old ones must follow each other.
+  // Matches, from the right, groups of old and new dimensions with the same
+  // number of elements. The old dimensions of a group must be contiguous.
   size_t from = view.sizes.size(), to = sizes.size();
   while (to > 0) {
     int64_t wanted = 1, have = 1;
@@ -74,7 +74,7 @@ std::optional<Strided> ccn::plan::reshape(const Strided &view,
     do
       wanted *= sizes[--to];
     while (to > 0 && wanted == 1);
-    // Old dimensions of size 1 have no say.
+    // Strides of old dimensions of size 1 do not matter.
     std::optional<int64_t> stride;
     int64_t next = 0;
     while (have != wanted || (wanted == 1 && from > 0)) {
@@ -118,7 +118,7 @@ size_t ccn::plan::collapse(llvm::MutableArrayRef<Strided *> views, size_t first,
     if (!joins(dim - 1))
       continue;
     for (Strided *view : views) {
-      // Of a dimension of size 1 the stride does not matter.
+      // The stride of a dimension of size 1 does not matter.
       if (view->sizes[dim] == 1)
         view->strides[dim] = view->strides[dim - 1];
       view->sizes[dim] *= view->sizes[dim - 1];

@@ -1,7 +1,7 @@
-//===- Strided.h - Strided parts of buffers ---------------------*- C++ -*-===//
+//===- Strided.h - Strided regions of buffers -------------------*- C++ -*-===//
 //
-// Where the elements of a tensor lie in a buffer, and what movement does to
-// that: most operations that only move elements need no copy.
+// Describes where the elements of a tensor lie in a buffer. Most operations
+// that only move elements change this description, and need no copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,20 @@ using Sizes = llvm::SmallVector<int64_t, 4>;
 
 /// The product of sizes.
 int64_t countOf(llvm::ArrayRef<int64_t> sizes);
-/// The strides of row-major elements.
+/// The strides of a row-major array of `sizes`.
 Sizes rowMajorStrides(llvm::ArrayRef<int64_t> sizes);
 
-/// A strided part of a buffer, in elements; a stride of 0 repeats.
+/// A strided region of a buffer. Offset and strides are in elements; a stride
+/// of 0 repeats the same elements.
 struct Strided {
   /// The number of the buffer.
   int buffer = -1;
   int64_t offset = 0;
   Sizes sizes, strides;
-  /// The rank in whose memory it lies, if not in the own.
+  /// The rank whose memory holds the region; none for this rank.
   std::optional<int64_t> rank = std::nullopt;
 
-  /// A whole buffer, row-major.
+  /// A whole buffer, as a row-major array of `sizes`.
   static Strided whole(int buffer, llvm::ArrayRef<int64_t> sizes);
 
   bool operator==(const Strided &) const = default;
@@ -41,20 +42,22 @@ struct Strided {
   bool isRowMajor() const { return runtime::isRowMajor(sizes, strides); }
 };
 
-/// The box that starts at `offsets`.
+/// The box of `sizes` that starts at `offsets` in `view`.
 Strided subBox(Strided view, llvm::ArrayRef<int64_t> offsets,
                llvm::ArrayRef<int64_t> sizes);
-/// Dimension i is dimension permutation[i].
+/// Dimension i of the result is dimension permutation[i] of `view`.
 Strided permute(const Strided &view, llvm::ArrayRef<int64_t> permutation);
-/// Missing dimensions, at the left, and those of size 1 repeat.
+/// Repeats elements along missing dimensions, which are added at the left, and
+/// along dimensions of size 1.
 Strided broadcastTo(const Strided &view, llvm::ArrayRef<int64_t> sizes);
-/// The same elements in row-major order in other sizes; none if they do not lie
-/// so that strides can say it.
+/// The same elements, in row-major order, with other sizes; none if no strides
+/// describe that.
 std::optional<Strided> reshape(const Strided &view,
                                llvm::ArrayRef<int64_t> sizes);
 
-/// Joins, in all views alike, dimensions [first, last) that follow each other
-/// in memory in all of them; returns how many are left of them.
+/// Joins neighbouring dimensions among [first, last) whose elements are
+/// contiguous in all views, in the same way in all views. Returns how many of
+/// these dimensions remain.
 size_t collapse(llvm::MutableArrayRef<Strided *> views, size_t first,
                 size_t last);
 

@@ -1,7 +1,7 @@
 //===- VerifyPlans.cpp - Checks the plans of all ranks --------------------===//
 //
-// Makes the checks of a module's plans a pass, for files that are not made by
-// the phase `plan`.
+// A pass that checks the plans of a module, for files that the phase `plan` did
+// not make.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Views.cpp - Views of the buffers of a plan -------------------------===//
 //
-// One form for views that mean the same, so that they can be compared.
+// Gives views of the same elements the same type, so that they can be compared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,8 @@ Strided plan::stridedOf(Value view) {
 static MemRefType viewType(MemRefType whole, const Strided &strided,
                            size_t reduced) {
   ArrayRef<int64_t> kept = ArrayRef(strided.sizes).drop_back(reduced);
-  // Strides of dimensions of size 1 do not matter; these print well.
+  // Strides of dimensions of size 1 do not matter; those of row-major order
+  // make the printed type short.
   Sizes strides = strided.strides, natural = rowMajorStrides(strided.sizes);
   int64_t offset = strided.offset;
   bool isWritten = reduced && countOf(kept) > 0;
@@ -38,7 +39,7 @@ static MemRefType viewType(MemRefType whole, const Strided &strided,
   for (size_t dim = 0; dim < strides.size(); ++dim)
     if (strided.sizes[dim] <= 1 && strided.count() > 0)
       strides[dim] = strided.isRowMajor() ? natural[dim] : 0;
-  // What is made of nothing, or of one element, is written all the same.
+  // A result that reduces no elements, or one, is written nevertheless.
   if (isWritten)
     std::fill(strides.end() - static_cast<long>(reduced), strides.end(), 0);
   MemRefLayoutAttrInterface layout;

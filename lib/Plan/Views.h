@@ -1,6 +1,6 @@
 //===- Views.h - Views of the buffers of a plan -----------------*- C++ -*-===//
 //
-// From strided parts to views in the IR, and back.
+// Converts `Strided` to views in the IR, and back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,29 +12,31 @@
 
 namespace ccn::plan {
 
-/// The strided part that a view is; not the number of its buffer.
+/// The strided region that a view is, without the number of its buffer.
 Strided stridedOf(mlir::Value view);
 
-/// Makes a view where the builder stands; the buffer itself if that is all of
-/// it. Strides that do not matter, of dimensions of one element and of views of
-/// nothing, are made alike. The last `reduced` dimensions, of what a loop
-/// writes, are reduced: it is written even if these have no elements.
+/// Makes a view at the builder's insertion point; returns the buffer itself if
+/// the view is all of it. Strides that do not matter, those of dimensions of
+/// size 1 and of empty views, get a canonical value. The last `reduced`
+/// dimensions of a loop's output are reduced: the loop writes the output even
+/// if these dimensions are empty.
 mlir::Value makeView(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value buffer, const Strided &strided,
                      size_t reduced = 0);
 
-/// Makes views of the buffers of a plan, each once, behind the buffers.
+/// Makes views of a plan's buffers, each once, after the buffer's definition.
 class ViewMaker {
 public:
-  /// Knows the views that the plan has.
+  /// Reuses the views that `plan` already has.
   explicit ViewMaker(PlanOp plan);
 
-  /// As the function makeView, but for where the view stands.
+  /// Like the function makeView, but chooses where the view is inserted.
   mlir::Value view(mlir::Location loc, mlir::Value buffer,
                    const Strided &strided, size_t reduced = 0);
 
 private:
-  /// The buffer, the view's type, and the rank; -1 is the own.
+  /// The buffer, the view's type, and the rank whose memory it is in; -1 is
+  /// this rank.
   using Key = std::pair<std::pair<mlir::Value, mlir::Type>, int64_t>;
   static Key keyOf(mlir::Value buffer, mlir::Type type,
                    std::optional<int64_t> rank) {

@@ -1,7 +1,7 @@
 //===- DiskCache.cpp - Results that outlive the compiler ------------------===//
 //
-// An entry is a line with the hash of what follows it, the question, and the
-// answer.
+// An entry is a line with the hash of the rest, then the size of the question
+// in a line, the question, and the answer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// The size of an entry that is not looked at any more.
+/// Larger entries, in bytes, are not read.
 constexpr int64_t maxBytes = int64_t(1) << 30;
 
 std::string hashOf(StringRef text) {
@@ -27,7 +27,7 @@ std::string hashOf(StringRef text) {
   return llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
 }
 
-/// What follows the first line of an entry.
+/// The text after the first line of an entry.
 std::string bodyOf(StringRef question, StringRef answer) {
   return std::to_string(question.size()) + "\n" + question.str() + answer.str();
 }

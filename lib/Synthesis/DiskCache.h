@@ -1,6 +1,6 @@
 //===- DiskCache.h - Results that outlive the compiler ----------*- C++ -*-===//
 //
-// What took long to find is kept on disk, by the content of the question.
+// Keeps answers that took long to find on disk, under a hash of the question.
 // Processes may share the folder: an entry appears whole or not at all.
 //
 //===----------------------------------------------------------------------===//
@@ -15,21 +15,24 @@
 
 namespace ccn {
 
+/// A folder of answers, by question.
 class DiskCache {
 public:
-  /// In cacheFolder(). CCN_CACHE_DIR set to nothing turns the cache off.
+  /// Uses cacheFolder(); no cache if the environment variable CCN_CACHE_DIR is
+  /// set to an empty string.
   DiskCache();
-  /// A folder, which is made when something is kept; empty: no cache.
+  /// Uses `folder`, which is created when the first answer is kept; no cache if
+  /// it is empty.
   explicit DiskCache(std::string folder) : folder(std::move(folder)) {}
 
-  /// The answer kept for a question; none if there is none, or if the entry is
-  /// damaged.
+  /// The answer that was kept for a question; none if there is no entry or it
+  /// is damaged.
   std::optional<std::string> find(llvm::StringRef question) const;
-  /// Keeps an answer. Where that is not possible, nothing is kept.
+  /// Keeps an answer; does nothing if that is not possible.
   void keep(llvm::StringRef question, llvm::StringRef answer) const;
 
 private:
-  /// The entry's file: the hash of the question.
+  /// The entry's file, named by the hash of the question.
   std::string pathOf(llvm::StringRef question) const;
 
   std::string folder;

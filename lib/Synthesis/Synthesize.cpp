@@ -1,6 +1,6 @@
 //===- Synthesize.cpp - Algorithms for collectives of programs ------------===//
 //
-// Chooses the search by the objective.
+// Chooses how to search by the objective.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,18 +38,21 @@ std::string ccn::describeSize(const Schedule &schedule) {
 
 namespace {
 
-/// Changes whenever the same question may get another answer.
+/// Part of the cache's questions. It changes whenever the same request may get
+/// another answer.
 constexpr const char *version = "ccn schedules 5";
 
-/// Pieces of a tree's data that follow each other.
+/// How many pieces of a tree's data are sent one after another.
 constexpr int pieces = 4;
-/// Of a rank's share, as chunks of trees: machines of equal links have few
-/// trees, and of more than this the links are in proportions so odd that one
-/// part in a hundred decides them. Every chunk is a transfer of its own in the
-/// program, and for eight ranks so many are 7,168, in 300 KB of text.
+/// The most chunks of a rank's data that packed trees may use. Machines with
+/// equal links need few trees; a need for more chunks than this means that the
+/// links' speeds have odd proportions, and that differences of one percent
+/// decide. Every chunk is a separate transfer in the program: for eight ranks,
+/// this many chunks are 7,168 transfers, in 300 KB of text.
 constexpr int maxChunks = 128;
 
-/// The nodes and the links that are marked, and of edge sets what is left.
+/// The part of a topology with only the marked nodes and links; edge sets keep
+/// the links that remain.
 Topology partOf(const Topology &whole, const std::vector<char> &keepNode,
                 const std::vector<char> &keepLink) {
   Topology part;
@@ -99,7 +102,7 @@ public:
   }
 
 private:
-  /// Half the time that is left.
+  /// Half of the remaining time.
   Limits half() const {
     return Limits::seconds(std::max(0.01, limits.remaining() / 2));
   }
@@ -145,9 +148,9 @@ Result<Schedule> Searching::solvePoint() {
 }
 
 /// The whole fabric, then fabrics with fewer and fewer links: each has only the
-/// ways of at most so many links. Packed trees and flows use every way there
-/// is, so that on a machine with NVLinks and PCIe they take detours, and have
-/// many parts in odd proportions: then they are looked for on its better links
+/// paths of up to some number of links. Packed trees and flows use every path.
+/// On a machine with NVLinks and PCIe they would take detours and have many
+/// parts in odd proportions, so they are also searched on the better links
 /// alone.
 std::vector<Fabric> Searching::narrowed() const {
   const std::vector<Link> &links = fabric.topology.links;
@@ -156,7 +159,8 @@ std::vector<Fabric> Searching::narrowed() const {
     lengths.insert(edge.path.size());
   std::vector<Fabric> parts;
   auto add = [&](const std::vector<char> &keep) {
-    // Fewer links may have a larger unit, and with it fewer chunks.
+    // With fewer links, the unit of bandwidth may be larger, and schedules then
+    // have fewer chunks.
     Result<Fabric> part = makeFabric(
         partOf(fabric.topology,
                std::vector<char>(fabric.topology.nodes.size(), 1), keep));
@@ -176,8 +180,9 @@ std::vector<Fabric> Searching::narrowed() const {
   return parts;
 }
 
-/// A program says from which rank to which, and the shortest way is taken: a
-/// schedule that needs others is not what would run, nor what is simulated.
+/// Whether all sends of a schedule take shortest paths. A program only says
+/// which rank sends to which, and the shortest path is taken. A schedule with
+/// other paths would not run as planned, nor as simulated.
 bool Searching::takesShortestWays(const Schedule &schedule,
                                   const Fabric &part) const {
   std::map<std::pair<int, int>, size_t> shortest;
@@ -192,7 +197,7 @@ bool Searching::takesShortestWays(const Schedule &schedule,
   });
 }
 
-/// Trees or flows on a part of the fabric, whose hosts are the same.
+/// Packed trees or flows on a part of the fabric that has the same hosts.
 std::optional<Schedule> Searching::pack(Fabric &part) const {
   if (request.kind == CollectiveKind::AllToAll) {
     FlowOptions options;
@@ -212,8 +217,8 @@ std::optional<Schedule> Searching::pack(Fabric &part) const {
   return std::nullopt;
 }
 
-/// The fewest steps of the schedules that `mode` allows; -1 where there are
-/// none.
+/// A lower bound on the steps of schedules that `mode` allows; -1 if there are
+/// no such schedules.
 int Searching::leastSteps(const Collective &wanted) const {
   if (mode == ReduceMode::Composition) {
     int steps = 0;
@@ -229,7 +234,8 @@ int Searching::leastSteps(const Collective &wanted) const {
   }
   if (mode != ReduceMode::OneSum)
     return stepBound(fabric, wanted).steps;
-  // Up to one rank, or to two that exchange their halves, and down again.
+  // Data goes to one rank, or to two ranks that exchange their halves, and
+  // back.
   Fabric back = reversed(fabric);
   Collective spread;
   spread.ranks = fabric.ranks;
@@ -269,8 +275,8 @@ Result<Schedule> Searching::searchFrontier() {
   options.solve.limits = limits;
   options.solve.mode = mode;
   options.secondsPerTry = std::min(20.0, request.seconds);
-  // Few candidates can be refuted: by conflicts, not by the clock, each try is
-  // a short one.
+  // The solver can refute only few candidates. A limit on conflicts, not on
+  // time, keeps each try short.
   options.solve.maxConflicts = 30000;
   Result<Collective> smallest = collective(
       request.kind == CollectiveKind::AllToAll ? static_cast<int>(request.ranks)
@@ -293,9 +299,9 @@ Result<Schedule> Searching::searchFrontier() {
                        : frontier->points.back().schedule);
 }
 
-/// The best schedule, or where ranks must add in the same order and in it do
-/// not, the best one in which one or two ranks add for all. The note has one
-/// line.
+/// The best schedule. If ranks must add in the same order but do not in that
+/// schedule, then the best one in which one or two ranks add for all, and
+/// `note` says why, in one line.
 Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
                         std::string &note) {
   Result<Schedule> best = Searching(request, fabric).run();
@@ -303,7 +309,7 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
     if (std::string wrong = check(*best); !wrong.empty())
       return error("the schedule found does not pass its check (a bug): " +
                    wrong);
-  // Large machines have sums in few steps that no search finds.
+  // On large machines, the search does not find sums in the fewest steps.
   bool fallsBack = request.kind == CollectiveKind::AllReduce &&
                    request.objective == "latency";
   if (!best && fallsBack) {
@@ -329,8 +335,8 @@ Result<Schedule> search(const SynthRequest &request, const Fabric &fabric,
   return same;
 }
 
-/// What an entry of the cache says, if it is an answer to the request: any
-/// program may have written it.
+/// The content of a cache entry, if it is an answer to the request. This must
+/// be checked, since any program may have written the entry.
 std::optional<Synthesized> readAnswer(const std::string &entry,
                                       const SynthRequest &request,
                                       const Fabric &fabric) {
@@ -355,8 +361,8 @@ std::optional<Synthesized> readAnswer(const std::string &entry,
   return answer;
 }
 
-/// The fabric without CPUs, which do not take part in programs, where its ranks
-/// reach each other without them; else as it is.
+/// The fabric without CPUs, which do not take part in programs, if its ranks
+/// can reach each other without them; else the whole fabric.
 Fabric withoutCpus(Fabric fabric) {
   if (fabric.hosts == fabric.ranks)
     return fabric;
@@ -364,7 +370,7 @@ Fabric withoutCpus(Fabric fabric) {
   std::vector<char> keep;
   for (const Node &node : whole.nodes)
     keep.push_back(node.kind != NodeKind::Cpu);
-  // Rounds stay what they are.
+  // The unit of bandwidth stays the same, so that rounds keep their meaning.
   Result<Fabric> part =
       makeFabric(partOf(whole, keep, std::vector<char>(whole.links.size(), 1)),
                  fabric.unitGBps);
@@ -412,7 +418,7 @@ Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
   return Synthesized{text, note};
 }
 
-/// What a topology's file says; empty for a name.
+/// The content of a topology's file; empty if `topology` is a name.
 static std::string contentOf(const std::string &topology) {
   constexpr int64_t most = 1 << 26;
   std::error_code none;

@@ -1,7 +1,7 @@
 //===- Synthesize.h - Algorithms for collectives of programs ----*- C++ -*-===//
 //
-// Asks the synthesizer for the schedule of a collective on a machine, and keeps
-// what it finds on disk.
+// Asks the synthesizer for the schedule of a collective on a topology, and
+// keeps the answers on disk.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace ccn {
 
-/// What is asked for: `synth(dgx1, latency)`, `synth(dgx1, chunks = 6, ...)`.
+/// A request, as in `synth(dgx1, latency)` or `synth(dgx1, chunks = 6, ...)`.
 struct SynthRequest {
   synth::CollectiveKind kind = synth::CollectiveKind::AllReduce;
   int64_t ranks = 0, root = 0;
@@ -27,18 +27,19 @@ struct SynthRequest {
   /// those apply. Empty where `chunks`, `steps` and `rounds` are given instead.
   std::string objective;
   int64_t chunks = 0, steps = 0, rounds = 0;
-  /// Whether all ranks must have sums added in the same order.
+  /// Whether sums must be added in the same order for all ranks.
   bool ordered = false;
-  /// How long to search. What is found in time depends on the machine. Where
-  /// the best schedule adds in different orders, the search for one that does
-  /// not takes as long again at most.
+  /// How long to search. Which schedule is found in time depends on how fast
+  /// this machine is. If `ordered` is set and the best schedule adds in
+  /// different orders, the search for another one may take as long again.
   double seconds = 60;
 };
 
+/// The answer to a request.
 struct Synthesized {
-  /// In the synthesizer's format, checked.
+  /// The schedule in the synthesizer's format; it has passed the checker.
   std::string schedule;
-  /// Why it is not what the objective alone would have given, or empty.
+  /// Why the schedule is not the best one for the objective; empty if it is.
   std::string note;
 };
 
@@ -49,12 +50,12 @@ struct Synthesized {
 /// none was found in time.
 Result<Synthesized> synthesize(const SynthRequest &request);
 
-/// The same, asked once in a process: who asks again gets the same answer, and
-/// at once if it is an error. So all ranks of a program take the same schedule
-/// even where the cache is off or the search is cut off by its time.
+/// Like synthesize, but searches only once per process: a repeated request gets
+/// the same answer or error. So all ranks of a program get the same schedule
+/// even if the cache is off or the time limit ends the search.
 Result<Synthesized> synthesizeOnce(const SynthRequest &request);
 
-/// "2 steps and 3 rounds for 1 chunk".
+/// For example "2 steps and 3 rounds for 1 chunk".
 std::string describeSize(const synth::Schedule &schedule);
 
 } // namespace ccn

@@ -1,7 +1,7 @@
 //===- Machine.cpp - Figures that were measured on a machine --------------===//
 //
-// Reads them with the synthesizer's reader of JSON, whose errors say where they
-// are, what was expected and what was found.
+// Reads figures with the synthesizer's JSON reader, whose errors say what was
+// expected, what was found, and where.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +20,11 @@ using synth::JsonAt;
 
 namespace {
 
-/// The largest size, so that it can be multiplied by numbers of ranks.
+/// The largest size in a file, in bytes; it can be multiplied by numbers of
+/// ranks without overflow.
 constexpr int64_t maxBytes = int64_t(1) << 40;
 
-/// What remarks and diagnostics call the machine.
+/// Reads the name that remarks and diagnostics give the machine.
 std::string readName(const JsonAt &at) {
   std::string name = at.string();
   bool isName = !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -90,7 +91,7 @@ MachineFile readMachine(const JsonAt &at) {
   JsonAt measured = at.at("measured");
   measured.onlyKeys({"on", "date", "how"});
   machine.measuredOn = readFilled(measured.at("on"));
-  // For readers of the file.
+  // These fields are only for people who read the file.
   readFilled(measured.at("date"));
   readFilled(measured.at("how"));
   JsonAt allReduce = at.at("all_reduce");
@@ -101,7 +102,8 @@ MachineFile readMachine(const JsonAt &at) {
       readOneShot(allReduce.at("pair_in_kernel"), /*isInKernel=*/true);
   machine.groupInKernel =
       readOneShot(allReduce.at("group_in_kernel"), /*isInKernel=*/true);
-  // From how many on, so it is the other way round.
+  // `push` is a lower limit, unlike the others, so `never` and `always` change
+  // places.
   int64_t push = readLimit(at.at("push"));
   machine.push = push == Machine::never    ? Machine::always
                  : push == Machine::always ? 0
@@ -113,7 +115,7 @@ MachineFile readMachine(const JsonAt &at) {
   return file;
 }
 
-/// `where` is what errors call the file.
+/// `where` is the file's name in errors.
 Result<MachineFile> parseFile(std::string_view text, std::string_view where) {
   try {
     nlohmann::json json = synth::parseJson(text, where);
@@ -129,7 +131,7 @@ Result<Machine> machineOf(Result<MachineFile> file) {
   return std::move(file->machine);
 }
 
-/// Those in the compiler, and which of them targets have by default.
+/// The machines in the compiler, and which ones are the targets' defaults.
 constexpr std::string_view ofCpu = "cpu", ofGpus = "h200",
                            machineNames[] = {ofCpu, ofGpus, "h100", "a100"};
 

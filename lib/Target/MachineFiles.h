@@ -7,8 +7,8 @@
 
 namespace ccn {
 
-/// The text of a file of machines/, by its name with ".json"; empty if there is
-/// none.
+/// The text of a file in machines/, by its name with ".json"; empty if there is
+/// no such file.
 llvm::StringRef machineFile(llvm::StringRef fileName);
 
 } // namespace ccn

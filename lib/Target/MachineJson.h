@@ -1,6 +1,7 @@
 //===- MachineJson.h - Fields of machines' files ----------------*- C++ -*-===//
 //
-// What the readers of a machine's file share. Readers throw synth::JsonError.
+// Functions that the readers of Machine.cpp and MachineRates.cpp share. They
+// throw synth::JsonError.
 //
 //===----------------------------------------------------------------------===//
 

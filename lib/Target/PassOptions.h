@@ -1,7 +1,7 @@
 //===- PassOptions.h - Targets and machines as options of passes *- C++ -*-===//
 //
-// Lets options of passes be targets and machines, so that the driver passes
-// these on as they are. In pipelines they are written as on the command line of
+// Lets options of passes be targets and machines, so that the driver can pass
+// these on unchanged. In pipelines they are written as on the command line of
 // cccompile.
 //
 //===----------------------------------------------------------------------===//
@@ -22,8 +22,8 @@ public:
   explicit PassOptionParser(llvm::cl::Option &option)
       : llvm::cl::basic_parser<T>(option) {}
 
-  /// Whether it failed, as LLVM has it. A value without a name, such as no
-  /// machine, is written as nothing.
+  /// Returns true on failure, as LLVM's parsers do. A value without a name,
+  /// such as no machine, is written as an empty text.
   bool parse(llvm::cl::Option &option, llvm::StringRef, llvm::StringRef text,
              T &value) {
     Result<T> parsed = text.empty() ? T() : parseText(text);

@@ -22,8 +22,8 @@ struct Feature {
   const char *llvmName, *procName;
 };
 
-/// What each level of the x86-64 psABI adds to the one before. Some names of
-/// the kernel's are older: pni is SSE3, abm has LZCNT.
+/// The features that each level of the x86-64 psABI adds to the one before.
+/// Some of the Linux kernel's names are older: pni is SSE3, abm includes LZCNT.
 constexpr Feature features[] = {
     {CpuLevel::X86_64_V3, "cx16", "cx16"},
     {CpuLevel::X86_64_V3, "sahf", "lahf_lm"},
@@ -52,7 +52,8 @@ constexpr std::pair<CpuLevel, std::string_view> levels[] = {
     {CpuLevel::X86_64_V3, "x86-64-v3"},
     {CpuLevel::X86_64_V4, "x86-64-v4"}};
 
-/// "expected 'a', 'b' or 'c', found 'd'".
+/// An error "expected 'a', 'b' or 'c', found 'd'", with a suggestion if one
+/// name is similar.
 Status expected(const std::vector<std::string_view> &known,
                 std::string_view found) {
   std::string text;
@@ -62,7 +63,8 @@ Status expected(const std::vector<std::string_view> &known,
                                                 : "', '";
     text += before + std::string(name);
   }
-  // Another number is meant as it is.
+  // A name with another number is probably meant as it is, so there is no
+  // suggestion.
   bool hasNumber = found.find_first_of("0123456789") != found.npos;
   return error("expected ", text, "', found '", found, "'",
                hasNumber ? "" : didYouMean(found, known));

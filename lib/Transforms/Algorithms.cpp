@@ -1,6 +1,6 @@
-//===- Algorithms.cpp - Schedules of the synthesizer in programs ----------===//
+//===- Algorithms.cpp - Synthesized schedules in programs -----------------===//
 //
-// Schedules stand in the module as text on one line.
+// The module holds each schedule as text on one line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ int64_t ccn::largestBytes(RankedTensorType type, MeshOp mesh) {
   return largestPart(type, mesh) * elementBytes(type.getElementType());
 }
 
-/// Whether the collective adds or multiplies what rounds, so that the order
-/// matters.
+/// Whether the collective adds or multiplies floats, so that the order changes
+/// the rounding.
 static bool rounds(CollectiveOpInterface collective) {
   std::optional<ReduceKind> kind = collective.getReduction();
   return kind && *kind != ReduceKind::max && *kind != ReduceKind::min &&
@@ -77,7 +77,7 @@ std::string ccn::algorithmName(CollectiveOpInterface collective,
       .str();
 }
 
-/// A symbol of the module that is not taken, from a name or a file's.
+/// An unused symbol of the module, made from a name or a file's name.
 static std::string freeSymbol(ModuleOp module, StringRef text) {
   std::string stem;
   for (char c : llvm::sys::path::stem(text))
@@ -88,7 +88,7 @@ static std::string freeSymbol(ModuleOp module, StringRef text) {
   return name;
 }
 
-/// JSON on one line.
+/// Removes blanks and line ends from JSON, except in strings.
 static std::string onOneLine(StringRef text) {
   std::string line;
   bool inString = false;

@@ -1,6 +1,6 @@
-//===- Algorithms.h - Schedules of the synthesizer in programs --*- C++ -*-===//
+//===- Algorithms.h - Synthesized schedules in programs ---------*- C++ -*-===//
 //
-// What choosing and selecting have in common: what a schedule must do for a
+// Functions that `choose` and `select` share: what a schedule must do for a
 // collective, and how it becomes an algorithm of the module.
 //
 //===----------------------------------------------------------------------===//
@@ -16,32 +16,36 @@ namespace ccn {
 /// The bytes of the largest part of a tensor on any rank.
 int64_t largestBytes(mlir::RankedTensorType type, MeshOp mesh);
 
-/// What an algorithm for a collective, of a global or a localized program, must
-/// do. The kind is Custom if no schedule implements it.
+/// The requirements on an algorithm for a collective, which may be in a global
+/// or a localized program. The kind is Custom if no schedule implements the
+/// collective.
 SynthRequest requestFor(CollectiveOpInterface collective);
 
 /// How many times as large as its elements sums of some contributions are that
 /// the collective sends: narrow floats are added in f32.
 double partialFactor(CollectiveOpInterface collective);
 
-/// Whether it may help that members of an all_reduce or reduce_scatter push
-/// what is combined: not between two, where each reads as much as it would be
-/// sent; nor of chunks, which are small, and of which each would need slots.
+/// Whether the protocol `push` may help an all_reduce or reduce_scatter. It
+/// does not help two ranks, where each would receive as much as it reads; nor
+/// in overlapped regions, where chunks are small and each would need its own
+/// slots.
 bool mayPush(CommunicateOp op);
 
-/// Whether a schedule, which is right, is of that collective on as many ranks
-/// and with the same root.
+/// Whether a checked schedule has the kind of collective, the number of ranks
+/// and the root of `wanted`.
 bool isFor(const synth::Schedule &schedule, const SynthRequest &wanted);
 
-/// Of a send to or from what is no rank: its chunk.
+/// The chunk of a send to or from a host that is not a rank; none if there is
+/// no such send.
 std::optional<int> findChunkThroughCpu(const synth::Schedule &schedule);
 
-/// What the algorithm of a collective that is made for a topology is called.
+/// The name of an algorithm that is made for a collective and a topology.
 std::string algorithmName(CollectiveOpInterface collective,
                           llvm::StringRef topology);
 
-/// Makes a schedule an algorithm of the module, called `name` or alike, and
-/// gives the symbol by which collectives refer to it. Equal schedules are one.
+/// Adds a schedule to the module as an algorithm with the name `name` or a
+/// similar one, and returns its symbol. An equal schedule that is there already
+/// is reused.
 mlir::FlatSymbolRefAttr addAlgorithm(mlir::ModuleOp module,
                                      const synth::Schedule &schedule,
                                      llvm::StringRef name, mlir::Location loc);

@@ -2,8 +2,8 @@
 //
 // Small collectives share a launch and large ones are cut, so that none waits
 // long for another: tensor fusion (Sergeev and Del Balso, "Horovod", 2018) and
-// partitioning (Peng et al., "ByteScheduler", SOSP 2019). Nothing is copied
-// into one buffer: the launch goes over all tensors where they are.
+// partitioning (Peng et al., "ByteScheduler", SOSP 2019). Tensors are not
+// copied into one buffer: the launch accesses all of them where they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,9 @@ RankedTensorType inputType(Operation *op) {
   return cast<RankedTensorType>(op->getOperand(0).getType());
 }
 
-/// The dimension by which a collective can be cut into pieces: one that no axis
-/// cuts before or after; none if it does not keep elements apart.
+/// The dimension along which a collective can be cut into pieces: one that no
+/// axis cuts before or after. None if there is none, or if the collective is of
+/// another kind.
 std::optional<unsigned> findCutDim(Operation *op) {
   if (!isa<AllReduceOp, ReduceOp, BroadcastOp, SendOp>(op))
     return std::nullopt;
@@ -51,7 +52,8 @@ OpSet cut(RewriterBase &rewriter, Operation *op, int64_t size) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   int64_t extent = inputType(op).getDimSize(*dim);
-  // Whole rows, as many as fit, one row at least, in pieces of one size.
+  // A piece has as many whole rows as fit, at least one; all pieces have about
+  // the same size.
   int64_t most = std::max<int64_t>(1, size / (bytes / extent));
   int64_t rows = llvm::divideCeil(extent, llvm::divideCeil(extent, most));
   OpSet pieces;
@@ -77,7 +79,7 @@ OpSet cut(RewriterBase &rewriter, Operation *op, int64_t size) {
   return pieces;
 }
 
-/// A bucket is as urgent as the most urgent of what is in it.
+/// Gives a bucket the priority of its most urgent collective.
 void takePriority(Operation *bucket, ArrayRef<Operation *> ops) {
   IntegerAttr first;
   for (Operation *op : ops)
@@ -89,7 +91,7 @@ void takePriority(Operation *bucket, ArrayRef<Operation *> ops) {
     bucket->setAttr(kPriorityAttr, first);
 }
 
-/// The operations that depend on any of `ops`, themselves not counted.
+/// The operations that depend on any of `ops`.
 llvm::DenseSet<Operation *> findDependents(ArrayRef<Operation *> ops) {
   Block *block = ops.front()->getBlock();
   llvm::DenseSet<Operation *> dependents;
@@ -136,7 +138,7 @@ FailureOr<OpSet> ccn::bucket(RewriterBase &rewriter, ArrayRef<OpSet> values,
   if (ops.empty())
     return refuse(emit, "bucket_c1", "expected a collective, found none",
                   nullptr);
-  // Those that share a launch are a kernel.
+  // Collectives that share a launch form a kernel.
   if (ops.size() > 1 && failed(checkInKernel(ops, emit)))
     return failure();
   forwardStores(cast<ProgramOp>(ops.front()->getParentOp()));

@@ -1,8 +1,8 @@
 //===- Choose.cpp - How a collective runs ---------------------------------===//
 //
-// Algorithms, protocols and numbers of SMs are attributes of what communicates.
-// An algorithm from a file becomes a ccn.algorithm of the module, after the
-// synthesizer's checker has proved that it does what the collective asks for.
+// Algorithms, protocols and numbers of SMs are attributes of collectives and
+// kernels. An algorithm from a file becomes a ccn.algorithm of the module,
+// after the synthesizer's checker has proved that it implements the collective.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace ccn {
 
 namespace {
 
-/// The collectives that an operation is or holds.
+/// The collective that an operation is, or the collectives that it contains.
 SmallVector<Operation *> collectivesOf(Operation *op) {
   SmallVector<Operation *> collectives;
   op->walk([&](CollectiveOpInterface inner) {
@@ -37,7 +37,7 @@ SmallVector<Operation *> collectivesOf(Operation *op) {
   return collectives;
 }
 
-/// Whether a built-in algorithm does what the collective asks for.
+/// Whether a built-in algorithm implements the collective.
 bool implements(Algorithm algorithm, Operation *op) {
   Collective what = cast<CollectiveOpInterface>(op).getCollective();
   switch (algorithm) {
@@ -66,8 +66,8 @@ std::optional<Algorithm> algorithmOf(Protocol protocol, Operation *op) {
   return protocol == Protocol::push ? Algorithm::two_shot : Algorithm::one_shot;
 }
 
-/// Whether a protocol and an algorithm, null where none is chosen, go together
-/// for a collective.
+/// Checks that a protocol and an algorithm work together for a collective; each
+/// is null if it is not chosen.
 LogicalResult checkProtocol(Operation *op, Attribute protocol,
                             Attribute algorithm, EmitRefusal emit) {
   if (!protocol || !algorithm)
@@ -78,7 +78,7 @@ LogicalResult checkProtocol(Operation *op, Attribute protocol,
   // choose_c11
   if (!expected || (name && name == stringifyAlgorithm(*expected)))
     return success();
-  // Collectives other than all_reduce run in the same way by both.
+  // For collectives other than all_reduce, both algorithms are the same.
   if (*expected == Algorithm::direct && name &&
       name == stringifyAlgorithm(Algorithm::two_shot))
     return success();
@@ -100,11 +100,11 @@ FailureOr<Operation *> findTarget(ArrayRef<Operation *> value,
                 value.empty() ? nullptr : value.back());
 }
 
-/// A schedule for one of the collectives that were chosen for.
+/// A schedule that was chosen for a collective.
 struct Chosen {
   Operation *op;
   synth::Schedule schedule;
-  /// What it is called in messages, and the algorithm after it.
+  /// The schedule's name in messages, from which the algorithm gets its name.
   std::string where;
 };
 
@@ -156,9 +156,9 @@ LogicalResult checkSchedule(const Chosen &chosen, EmitRefusal emit) {
   return success();
 }
 
-/// Reads a schedule's file, for those of the collectives that it implements. If
-/// it implements none, it is checked against the first, which reports why it
-/// does not fit.
+/// Reads a schedule's file, and returns the schedule for each of the
+/// collectives that it implements. If it implements none, the check against the
+/// first one reports why it does not fit.
 FailureOr<SmallVector<Chosen>> loadSchedule(ArrayRef<Operation *> collectives,
                                             StringRef path, EmitRefusal emit) {
   // choose_c4
@@ -181,7 +181,7 @@ FailureOr<SmallVector<Chosen>> loadSchedule(ArrayRef<Operation *> collectives,
   return chosen;
 }
 
-/// A schedule that the synthesizer finds.
+/// Lets the synthesizer find a schedule.
 FailureOr<Chosen> synthesizeSchedule(Operation *op, DictionaryAttr wish,
                                      EmitRefusal emit) {
   auto collective = cast<CollectiveOpInterface>(op);
@@ -216,8 +216,8 @@ FailureOr<Chosen> synthesizeSchedule(Operation *op, DictionaryAttr wish,
   return Chosen{op, *std::move(schedule), where};
 }
 
-/// Gives the collectives in `op`, or those of them that a file is for, a
-/// schedule each.
+/// Gives each collective in `op` a schedule, or only those that the schedule of
+/// a file implements.
 LogicalResult chooseSchedules(Operation *op, Attribute choice,
                               EmitRefusal emit) {
   SmallVector<Operation *> collectives = collectivesOf(op);
@@ -304,7 +304,7 @@ static LogicalResult chooseAlgorithm(ArrayRef<Operation *> value,
     if (failed(checkProtocol(collective, choiceFor(collective, kProtocolAttr),
                              choice, emit)))
       return failure();
-  // What was chosen for a part before is no more.
+  // Replaces earlier choices for single collectives of a kernel.
   for (Operation *collective : collectivesOf(*op))
     collective->removeAttr(kAlgorithmAttr);
   (*op)->setAttr(kAlgorithmAttr, choice);
@@ -354,7 +354,7 @@ static LogicalResult chooseProtocol(ArrayRef<Operation *> value,
     if (failed(checkProtocol(collective, chosen,
                              choiceFor(collective, kAlgorithmAttr), emit)))
       return failure();
-  // What was chosen for a part before is no more.
+  // Replaces earlier choices for single collectives of a kernel.
   for (Operation *collective : collectives)
     collective->removeAttr(kProtocolAttr);
   (*op)->setAttr(kProtocolAttr, chosen);

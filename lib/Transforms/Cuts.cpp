@@ -1,7 +1,8 @@
-//===- Cuts.cpp - Where values are cut ------------------------------------===//
+//===- Cuts.cpp - Cuts values as early as possible ------------------------===//
 //
-// A cut is a ccn.slice or a ccn.extract: it takes the same range of one
-// dimension of whatever operands an elementwise operation has.
+// A cut is a ccn.slice or a ccn.extract, which takes a range of one dimension.
+// Cutting the operands of an elementwise operation in the same way cuts its
+// result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// What a cut takes of a value.
+/// The part that a cut takes of a value.
 struct Cut {
   unsigned dim = 0;
   /// The axes of a slice; null for a range.
@@ -41,10 +42,10 @@ std::optional<Cut> cutOf(Operation *op) {
   return std::nullopt;
 }
 
-/// Where a value is cut for an operation.
+/// The operation before which a value is cut for a use by `op`.
 Operation *findPlace(Operation *op, Value value) {
-  // What stands in an overlapped region takes something in chunks, which the
-  // cut of another value would not.
+  // Operations of an overlapped region must use values in chunks; the cut of
+  // another value would not, so it is made before the region.
   auto overlapped = dyn_cast<OverlappedOp>(op->getParentOp());
   if (overlapped && value != overlapped.getTaken() &&
       value.getParentRegion() != &overlapped.getBody())
@@ -52,7 +53,7 @@ Operation *findPlace(Operation *op, Value value) {
   return op;
 }
 
-/// The cut of a value for an operation, which others in the block share.
+/// The cut of a value for an operation; operations in the same block share it.
 Value cutFor(Operation *op, Value value, const Cut &cut) {
   Operation *place = findPlace(op, value);
   for (Operation *user : value.getUsers())
@@ -77,22 +78,22 @@ public:
 
 private:
   void sink(Operation *op);
-  /// The distinct cuts by which a value is used; none if some use needs all of
-  /// it, or the cuts together are more than it is.
+  /// The distinct cuts through which a value is used; empty if some use needs
+  /// the whole value, or if the cuts together are larger than it.
   SmallVector<Cut, 2> findCuts(Value value);
-  /// The bytes for each element that are stored only if a value of a kernel is
+  /// The bytes per element that are stored only because a value in a kernel is
   /// cut for a user.
   int64_t addedBytes(Value value, Operation *user);
-  /// The sum over all operands of an operation.
+  /// The sum for all operands of an operation.
   int64_t addedBytes(Operation *op);
-  /// The operation for a part of its result.
+  /// Makes an operation that computes only a part of the result of `op`.
   Operation *makePart(Operation *op, const Cut &cut);
 
   ProgramOp program;
 };
 
-/// The cut of an operand that makes a cut of the result; none if all of the
-/// operand does.
+/// The cut of an operand that is needed for a cut of the result; none if the
+/// whole operand is needed.
 std::optional<Cut> operandCut(OpOperand &operand, Cut cut) {
   RankedTensorType type = typeOf(operand.get());
   RankedTensorType result = typeOf(operand.getOwner()->getResult(0));
@@ -103,14 +104,14 @@ std::optional<Cut> operandCut(OpOperand &operand, Cut cut) {
   return cut;
 }
 
-/// Whether a part of the result can be made of parts of the operands.
+/// Whether parts of the result can be computed from parts of the operands.
 bool isMadeInParts(Operation *op, ArrayRef<Cut> cuts) {
   // A broadcast dimension cannot be cut along an axis of the mesh.
   if (isa<BroadcastToOp>(op))
     return llvm::all_of(cuts, [&](const Cut &cut) {
       return !cut.axes || operandCut(op->getOpOperand(0), cut);
     });
-  // A division by zero is an error, whoever needs the result.
+  // An integer division by zero is an error even if nobody needs the element.
   const ElementwiseFunction *function = functionOf(op);
   if (function && !function->zeroDivisor.empty() &&
       !isFloat(typeOf(op->getResult(0)).getElementType()))
@@ -120,8 +121,8 @@ bool isMadeInParts(Operation *op, ArrayRef<Cut> cuts) {
 
 } // namespace
 
-/// Whether a kernel consists of communication and cuts alone. Without the cuts
-/// it would be no kernel.
+/// Whether a kernel has only communication and cuts. Without the cuts it would
+/// not be a kernel.
 static bool computesOnlyCuts(Operation *parent) {
   auto kernel = dyn_cast<FusedOp>(parent);
   return kernel && llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -134,7 +135,7 @@ SmallVector<Cut, 2> CutSinker::findCuts(Value value) {
   int64_t elements = 0;
   for (Operation *user : value.getUsers()) {
     std::optional<Cut> cut = cutOf(user);
-    // What a region yields is made in it.
+    // A region must itself compute the values that it yields.
     bool isElsewhere = user->getBlock() != value.getParentBlock();
     bool isYielded =
         isElsewhere && llvm::any_of(user->getUsers(), llvm::IsaPred<YieldOp>);
@@ -144,7 +145,8 @@ SmallVector<Cut, 2> CutSinker::findCuts(Value value) {
     if (llvm::is_contained(cuts, *cut))
       continue;
     cuts.push_back(*cut);
-    // Counted in the same way on all ranks, which may have a little more.
+    // The sizes are rounded down, so that all ranks decide alike; parts may be
+    // slightly larger.
     int64_t part = typeOf(user->getResult(0)).getNumElements();
     if (cut->axes)
       for (StringAttr axis : cut->axes.getNames())
@@ -158,8 +160,9 @@ SmallVector<Cut, 2> CutSinker::findCuts(Value value) {
 int64_t CutSinker::addedBytes(Value value, Operation *user) {
   Operation *op = value.getDefiningOp();
   bool isReduced = isa_and_nonnull<AllReduceOp, ReduceScatterOp>(op);
-  // All but what elementwise operations of a kernel leave each other, and what
-  // they combine, is stored in any case.
+  // Most values are stored in any case. Exceptions are values that elementwise
+  // operations of a kernel pass to each other, and values of all ranks that
+  // they combine.
   if (!op || op->getBlock() != user->getBlock() ||
       !isa<FusedOp>(op->getParentOp()) || typeOf(value).getRank() == 0 ||
       (!isReduced && !isElementwise(op)))
@@ -209,7 +212,7 @@ Operation *CutSinker::makePart(Operation *op, const Cut &cut) {
   if (auto broadcast = dyn_cast<BroadcastToOp>(part)) {
     broadcast.setShape(shape);
   } else if (auto dropout = dyn_cast<DropoutOp>(part)) {
-    // The random bits depend on the element's place in the whole tensor.
+    // The random bits depend on the element's index in the whole tensor.
     SmallVector<int64_t> offsets(type.getRank());
     if (dropout.getOffsets())
       offsets.assign(dropout.getOffsets()->begin(),
@@ -227,7 +230,8 @@ void CutSinker::sink(Operation *op) {
     return;
   Value result = op->getResult(0);
   SmallVector<Cut, 2> cuts = findCuts(result);
-  // The result is stored now, to be cut.
+  // Cutting the operands must not store more than the result, which is stored
+  // now so that it can be cut.
   if (cuts.empty() || !isMadeInParts(op, cuts) ||
       addedBytes(op) > elementBytes(typeOf(result).getElementType()))
     return;
@@ -240,7 +244,7 @@ void CutSinker::sink(Operation *op) {
     user->erase();
   }
   op->erase();
-  // A part may be cut further.
+  // A part's operands may be cut further.
   for (Operation *part : parts)
     sink(part);
 }
@@ -251,7 +255,7 @@ void CutSinker::run() {
     if (isElementwise(op) || isa<BroadcastToOp>(op))
       ops.push_back(op);
   });
-  // Users come before the operations that make their operands.
+  // Visits users before the operations that compute their operands.
   for (Operation *op : llvm::reverse(ops))
     sink(op);
 }

@@ -1,9 +1,10 @@
-//===- Cuts.h - Where values are cut ----------------------------*- C++ -*-===//
+//===- Cuts.h - Cuts values as early as possible ----------------*- C++ -*-===//
 //
-// Operations take slices of what is less cut than they are, and ranges that
-// programs name. Both are cut as early as costs nothing: what is only needed in
-// parts is then only made in parts. All follows from global shapes and layouts,
-// so that all ranks do the same.
+// Operations use slices of operands that are cut along fewer axes than they
+// are, and programs extract ranges. Both cuts are moved as early as this costs
+// nothing: a value of which only parts are needed is then only computed in
+// parts. All decisions depend only on global shapes and layouts, so that all
+// ranks do the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,14 +15,13 @@
 
 namespace ccn {
 
-/// Makes the slices that operations of a global program take for free
-/// operations of their own: of what stands in a block, one for all that take
-/// it there.
+/// Makes explicit the slices that operations of a global program take of their
+/// operands: one slice operation for all users of the same slice in a block.
 void sliceOperands(ProgramOp program);
 
-/// Cuts the operands of elementwise operations whose results are only used in
-/// parts, rather than the results, if the parts together are no more than the
-/// whole. A division of integers stays, as it may fail.
+/// If only parts of an elementwise operation's result are used, and they are
+/// together no larger than the result, cuts its operands instead of the result.
+/// A division of integers is not changed, as it may fail.
 void sinkCuts(ProgramOp program);
 
 } // namespace ccn

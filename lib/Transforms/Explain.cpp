@@ -1,7 +1,7 @@
-//===- Explain.cpp - What a schedule could still do -----------------------===//
+//===- Explain.cpp - Suggests primitives for a schedule -------------------===//
 //
-// Tries, on copies of the program, the primitives that may help, and says what
-// they would save, or which condition is in the way.
+// Tries primitives that may help on copies of the program, and reports what
+// they would save, or which condition does not hold.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +24,9 @@ namespace ccn {
 
 namespace {
 
-/// What trying a primitive on a copy gave.
+/// The result of trying a primitive on a copy.
 struct Trial {
-  /// Which condition failed; empty if none.
+  /// The message of the condition that failed; empty if none failed.
   std::string refusal;
   Traffic before, after;
 
@@ -62,8 +62,8 @@ public:
   }
 
 private:
-  /// Rewrites a copy of the program. What a suggestion names, it finds by name
-  /// there, as the schedule would.
+  /// Rewrites a copy of the program. It must find operations of the copy by
+  /// name, as the suggested schedule would.
   using Rewrite = llvm::function_ref<LogicalResult(IRRewriter &, ProgramOp,
                                                    IRMapping &, EmitRefusal)>;
 
@@ -79,18 +79,18 @@ private:
   void explainFuse();
   void explainSliceState();
   void explainBucket();
-  /// The name, or one like it that nothing has.
+  /// `name`, or a similar name that is not taken.
   std::string freshName(StringRef name);
   void missed(Operation *at, StringRef name, const Twine &what,
               const Trial &trial, const Twine &suggestion);
 
   ProgramOp program;
   const Machine &machine;
-  /// Collectives that are worth sharing a launch carry less than this.
+  /// Collectives with fewer bytes than this should share a launch.
   int64_t smallBytes;
 };
 
-/// How schedules name an operation; empty if they cannot.
+/// The name by which schedules can refer to an operation; empty if it has none.
 std::string nameOf(Operation *op) {
   if (auto tags = op->getAttrOfType<ArrayAttr>(kTagsAttr);
       tags && !tags.empty())
@@ -166,7 +166,8 @@ void Explainer::missed(Operation *at, StringRef name, const Twine &what,
   remark << remark::detail::Remark::Arg("Suggestion", suggestion.str());
 }
 
-/// The last computations that depend on `op`: a gather could move below these.
+/// The last computations that depend on `op`, a gather, which could move below
+/// these.
 SmallVector<Operation *> lastDependents(Operation *op) {
   llvm::SetVector<Operation *> below;
   below.insert(op);
@@ -232,12 +233,13 @@ void Explainer::explainOverlap(Operation *op) {
       explainOverlap(op, operand.getDefiningOp(), op);
 }
 
-/// One of `maker` and `user`, which uses what that makes, is `op`, the other a
-/// product.
+/// Tries to overlap `maker` and `user`, which uses the result of `maker`. One
+/// of them is `op`, the other is a product.
 void Explainer::explainOverlap(Operation *op, Operation *maker,
                                Operation *user) {
   std::vector<std::string> names = {nameOf(maker), nameOf(user)};
-  // A schedule cannot name them apart: as if the program did.
+  // If both have the same name, a schedule cannot tell them apart; the trial
+  // assumes that the program gives them different names.
   bool isOneName = names[0] == names[1];
   Trial trial = attempt([&](IRRewriter &rewriter, ProgramOp copy,
                             IRMapping &map, EmitRefusal emit) -> LogicalResult {
@@ -257,7 +259,7 @@ void Explainer::explainOverlap(Operation *op, Operation *maker,
 }
 
 void Explainer::explainFuse() {
-  // Each group of operations that hang together and are in no region.
+  // Tries each group of connected operations that are not in a region.
   llvm::SetVector<Operation *> open;
   for (Operation &op : program.getBody().front())
     if (isa<LayoutOpInterface>(op) && !isa<ConstantOp>(op) &&
@@ -356,7 +358,7 @@ struct ExplainPass : ccn::impl::ExplainBase<ExplainPass> {
   using ExplainBase::ExplainBase;
 
   void runOnOperation() override {
-    // Schedules are explained for GPUs; CPUs only serve to try them.
+    // Suggestions are made for GPUs; CPUs only serve for trying schedules out.
     const Machine &figures = machine.orOf(Target::anyGpu());
     if (!figures.gpu) {
       getOperation()->emitError()

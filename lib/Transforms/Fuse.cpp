@@ -1,6 +1,6 @@
-//===- Fuse.cpp - Operations that become one kernel -----------------------===//
+//===- Fuse.cpp - Fuses operations into one kernel ------------------------===//
 //
-// Puts operations into one region, with what only they need.
+// Moves operations into one region, with the operations that only they need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@ namespace ccn {
 #include "lib/Transforms/Passes.h.inc"
 } // namespace ccn
 
-/// The operation of the program's own block that holds `op`, or is it.
+/// The operation of `block` that contains `op` or is `op`.
 static Operation *topLevel(Operation *op, Block *block) {
   return block->findAncestorOpInBlock(*op);
 }
 
-/// Whether the operations are connected by results that they use of each other.
-/// Constants and other common inputs do not count.
+/// Whether the operations are connected by using each other's results.
+/// Constants and other common inputs do not connect them.
 static bool isConnected(ArrayRef<Operation *> ops) {
   llvm::EquivalenceClasses<Operation *> parts;
   for (Operation *op : ops)
@@ -38,10 +38,11 @@ static bool isConnected(ArrayRef<Operation *> ops) {
   return parts.getNumClasses() <= 1;
 }
 
-/// Adds what only the set needs and is made on one rank, element by element:
-/// left outside it would be written to memory and read again.
+/// Adds elementwise operations without communication whose results only the set
+/// uses: outside of the kernel, their results would be written to memory and
+/// read again.
 static void absorbProducers(llvm::SetVector<Operation *> &set, Block *block) {
-  // The set grows while it is walked.
+  // The loop adds operations to the set over which it runs.
   for (size_t i = 0; i < set.size(); ++i) {
     for (Value operand : set[i]->getOperands()) {
       Operation *definer = operand.getDefiningOp();

@@ -1,9 +1,9 @@
 //===- Localize.cpp - Programs as one rank executes them ------------------===//
 //
-// In two steps. The first, while all types are global, cuts what is needed in
-// parts, and writes into attributes what only these types can tell: what
-// collectives start from and make, positions, and chunks. The second replaces
-// the types.
+// Localizes in two steps. The first step, while all types are global, cuts
+// values that are needed in parts. It also records in attributes what only the
+// global types say: the source and target types of collectives, positions, and
+// chunks. The second step replaces the types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,10 +47,10 @@ private:
   void recordPosition(DropoutOp op);
   void recordDivisor(ReductionOp op);
   void recordRange(SliceOp op);
-  /// Replaces a collective by its local form, of global type for now.
+  /// Replaces a collective by its local form, which still has a global type.
   Operation *replaceCollective(CollectiveOpInterface op);
 
-  // The second.
+  // The second step.
   void localizeInterface();
   void localizeOp(Operation *op);
   void localizeResult(Value value) {
@@ -64,7 +64,7 @@ private:
   int64_t rank;
   OpBuilder builder;
   int64_t channels = 0;
-  /// What slices take of the part that the rank holds, in elements of it.
+  /// The ranges that slices take of the rank's part, in elements of that part.
   llvm::DenseMap<Operation *, SliceBounds> ranges;
 };
 
@@ -192,7 +192,7 @@ void Localizer::replaceSlice(SliceOp op) {
 void Localizer::removeReshard(ReshardOp op) {
   Value value = op.getInput();
   if (op->getParentOp() != program) {
-    // What a region yields is made in it.
+    // A region must itself compute the values that it yields.
     builder.setInsertionPoint(op);
     auto made = ReshapeOp::create(builder, op.getLoc(), value,
                                   typeOf(value).getShape());
@@ -216,7 +216,8 @@ void Localizer::localizeOp(Operation *op) {
 }
 
 void Localizer::run() {
-  // First of all, as these need the collectives, and say what is cut where.
+  // This comes first, since chunks depend on the original collectives and
+  // layouts.
   program.getBody().walk([&](OverlappedOp op) { recordChunks(op); });
   sliceOperands(program);
   sinkCuts(program);

@@ -1,6 +1,6 @@
 //===- Localize.h - Programs as one rank executes them ----------*- C++ -*-===//
 //
-// From global shapes and layouts to the shapes of what one rank holds.
+// Replaces global shapes and layouts by the shapes of one rank's parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,12 +11,12 @@
 
 namespace ccn {
 
-/// Whether a reshard moves nothing: it lets a partial or replicated value serve
-/// as a local one, or changes nothing.
+/// Whether a reshard moves no data: it makes a partial or replicated value
+/// local, or changes nothing.
 bool isRelabelling(ReshardOp op);
 
-/// Makes a program what `rank` executes. All ranks' programs have the same
-/// operations in the same order.
+/// Changes a program to the one that `rank` executes. The programs of all ranks
+/// have the same operations in the same order.
 ///
 /// - `localize_c1`: the program is not localized.
 /// - `localize_c2`: the rank is one of the mesh; without a mesh, 0.

@@ -1,8 +1,9 @@
 //===- LowerReshard.cpp - Reshards as collectives -------------------------===//
 //
-// Searches the layouts that a tensor can take for the cheapest way from one to
-// another, and joins steps along several axes into one collective. Layouts are
-// few: an axis cuts one of the dimensions, or is replicated, partial or local.
+// Searches the possible layouts of a tensor for the cheapest path from one to
+// another, and joins steps along several axes into one collective. There are
+// few layouts: each axis cuts one of the dimensions, or is replicated, partial
+// or local.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,8 @@ namespace ccn {
 
 namespace {
 
-/// Bytes that a rank receives, then collectives; compared in this order.
+/// The bytes that a rank receives and the number of collectives, compared in
+/// this order.
 struct Cost {
   double bytes = 0;
   unsigned steps = 0;
@@ -32,7 +34,7 @@ struct Cost {
   auto operator<=>(const Cost &) const = default;
 };
 
-/// One step of a way between layouts.
+/// One step of a path between layouts.
 struct Move {
   enum Kind { Slice, AllGather, AllToAll, AllReduce, ReduceScatter, Relabel };
 
@@ -44,7 +46,7 @@ struct Move {
 
 using Moves = SmallVector<Move>;
 
-/// Finds the cheapest way from one layout to another.
+/// Finds the cheapest path from one layout to another.
 class Search {
 public:
   Search(RankedTensorType type, MeshOp mesh, Layout from, Layout to)
@@ -53,13 +55,13 @@ public:
     llvm::append_range(axes, this->to.getNamedAxes());
   }
 
-  /// The steps of the cheapest way; those of the direct way if there are too
+  /// The steps of the cheapest path, or of the direct path if there are too
   /// many layouts to search.
   Moves find();
 
 private:
-  /// On a mesh of many axes the layouts are too many to look at. Three axes and
-  /// four dimensions have some hundreds.
+  /// The most layouts to visit: a mesh with many axes has too many. Three axes
+  /// and four dimensions have some hundreds.
   static constexpr unsigned maxLayouts = 4096;
 
   struct Node {
@@ -70,9 +72,10 @@ private:
   };
   using Reach = llvm::function_ref<void(Layout, double, Move)>;
 
-  /// Reduces, gathers what is cut elsewhere in the target, then slices.
+  /// The direct path: reduces, gathers dimensions that are cut differently in
+  /// the target, then slices.
   Moves findDirect();
-  /// The bytes of the part that one rank holds.
+  /// The bytes of one rank's part.
   double localBytes(const Layout &layout);
   void expand(const Layout &layout, Reach reach);
   void expandPartial(const Layout &layout, StringAttr axis, Reach reach);
@@ -81,7 +84,7 @@ private:
   RankedTensorType type;
   MeshOp mesh;
   Layout from, to;
-  /// The axes that one of both names.
+  /// The axes that appear in one of the two layouts.
   SmallVector<StringAttr> axes;
 };
 
@@ -102,8 +105,9 @@ void Search::expand(const Layout &layout, Reach reach) {
     double ranks = mesh.getAxisSize(axis);
     switch (state.kind) {
     case AxisState::Replicated:
-      // To use the links of an axis that has no part in the change would move
-      // fewer bytes at times, but in more steps and not where one expects it.
+      // Using the links of an axis that takes no part in the change would
+      // sometimes move fewer bytes, but in more steps, and on links that the
+      // user does not expect.
       if (!llvm::is_contained(axes, axis))
         break;
       for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
@@ -166,7 +170,7 @@ void Search::expandPartials(const Layout &layout, Reach reach) {
 
 void Search::expandPartial(const Layout &layout, StringAttr axis, Reach reach) {
   AxisState target = to.getState(axis);
-  // Once reduced, the parts do not come back.
+  // A reduced value cannot become partial again.
   if (target.kind == AxisState::Partial)
     return;
   if (target.kind == AxisState::Local) {
@@ -220,7 +224,7 @@ Moves Search::findDirect() {
 }
 
 Moves Search::find() {
-  // Layouts have no order; their text names them.
+  // The key is a layout's text, since layouts have no order.
   std::map<std::string, Node> nodes;
   using Entry = std::pair<Cost, std::string>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -252,16 +256,18 @@ Moves Search::find() {
   return findDirect();
 }
 
-/// Joins steps of one kind along several axes, which moves no more bytes.
+/// Joins steps of one kind along several axes into one step, which moves no
+/// more bytes.
 Moves join(ArrayRef<Move> moves) {
   Moves joined;
   auto append = [&](const Move &move) {
-    // Steps of one kind at several dimensions may change places.
+    // Steps of the same kind on different dimensions may change places.
     for (Move &other : llvm::reverse(joined)) {
       if (other.kind != move.kind || move.kind == Move::AllToAll)
         break;
       if (move.kind == Move::AllGather) {
-        // Innermost first: the axes gathered later are the outer ones.
+        // Steps gather the innermost axis first, so axes of later steps are
+        // outer ones.
         other.axes.insert(other.axes.begin(), move.axes.begin(),
                           move.axes.end());
         return;
@@ -299,7 +305,7 @@ void LowerReshardPass::lower(ReshardOp op) {
     MeshOp mesh = getOperation().getMesh();
     auto meshRef = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
     Layout from = Layout::of(op.getInput().getType()), to = Layout::of(type);
-    // A replicated tensor names no mesh, but what it is cut into does.
+    // The layout of a replicated tensor has no mesh, but cut layouts need one.
     from.setMesh(meshRef);
     to.setMesh(meshRef);
     Moves moves = join(Search(type, mesh, from, to).find());
@@ -316,8 +322,8 @@ void LowerReshardPass::lower(ReshardOp op) {
         change(CastOp::create(builder, op.getLoc(), value,
                               TypeAttr::get(element)));
     };
-    // Between several reductions sums are not rounded, unless some stays
-    // pending, which is of the type that it has.
+    // Between several reductions, sums are not rounded; but if a reduction
+    // stays pending, the value must keep its type.
     SmallVector<const Move *> reductions;
     Type element = type.getElementType(), partial = element;
     for (const Move &move : moves)

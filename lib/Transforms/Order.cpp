@@ -1,8 +1,9 @@
-//===- Order.cpp - Which collective leaves first --------------------------===//
+//===- Order.cpp - Orders collectives by priority -------------------------===//
 //
-// Gives collectives priorities and places each as soon as what it sends is
-// there: what is needed first overtakes what is needed later (Hashemi et al.,
-// "TicTac", MLSys 2019; Peng et al., "ByteScheduler", SOSP 2019).
+// Gives collectives priorities and moves each to the place where its input is
+// ready. So collectives that are needed first overtake those that are needed
+// later (Hashemi et al., "TicTac", MLSys 2019; Peng et al., "ByteScheduler",
+// SOSP 2019).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@ namespace ccn {
 #include "lib/Transforms/Passes.h.inc"
 } // namespace ccn
 
-/// Whether `op` is made from `source`, through any operations between.
+/// Whether `op` depends on `source`, directly or through other operations.
 static bool isMadeFrom(Operation *op, Operation *source) {
   Block *block = op->getBlock();
   SmallVector<Operation *> open = {op};
@@ -58,7 +59,8 @@ LogicalResult ccn::order(RewriterBase &rewriter, ArrayRef<OpSet> values,
                       "expected no collective before what it is made from", op);
     ops.push_back(op);
   }
-  // From the last: what is placed at the same point later comes before it.
+  // Goes from the last to the first: of two collectives that move to the same
+  // place, the one moved later comes first.
   for (size_t priority = ops.size(); priority-- > 0;) {
     Operation *op = ops[priority];
     Operation *anchor = nullptr;

@@ -22,7 +22,8 @@ namespace ccn {
 
 namespace {
 
-/// One overlapping: finds what runs in chunks before it changes the program.
+/// One overlapping: decides which operations run in chunks before it changes
+/// the program.
 class Overlapping {
 public:
   Overlapping(RewriterBase &rewriter, EmitRefusal emit)
@@ -35,8 +36,8 @@ private:
   LogicalResult findChain();
   LogicalResult chooseChunking(int64_t chunks);
   StringAttr findRing();
-  /// The operations that run in chunks. What is the same in every chunk is made
-  /// before.
+  /// The operations that run in chunks. Those whose results are the same for
+  /// every chunk come before.
   OpSet inChunks(const Chunking &how) const {
     OpSet left = ops;
     llvm::erase_if(
@@ -46,29 +47,29 @@ private:
 
   RewriterBase &rewriter;
   EmitRefusal emit;
-  /// The operations of each value named.
+  /// The operations of each named value.
   SmallVector<OpSet> stages;
-  /// All of them, in program order.
+  /// The operations of all stages, in program order.
   OpSet ops;
   Chunking chunking;
 };
 
 LogicalResult Overlapping::findStages(ArrayRef<OpSet> values) {
-  // Stores take effect after the pipeline, which writes what they store;
-  // constants are part of whatever uses them.
+  // Stores are not part of a pipeline: they take effect after the pipeline that
+  // computes the stored value. Constants become part of their users.
   llvm::SetVector<Operation *> all;
   for (auto [index, value] : llvm::enumerate(values)) {
     OpSet stage;
     for (Operation *op : value) {
-      // What several values hold is part of the last: of `p` and the gather of
-      // p, the gather is a stage of its own.
+      // An operation of several named values belongs to the last of them: with
+      // `p` and the gather of `p`, the gather is its own stage.
       auto holdsIt = [&](const OpSet &later) {
         return llvm::is_contained(later, op);
       };
       if (isa<UpdateOp, ConstantOp>(op) ||
           llvm::any_of(values.drop_front(index + 1), holdsIt))
         continue;
-      // Part of a kernel that is named itself.
+      // The operation is part of a kernel that is named itself.
       if (llvm::any_of(values, [&](const OpSet &other) {
             return llvm::is_contained(other, op->getParentOp());
           }))
@@ -133,14 +134,14 @@ LogicalResult Overlapping::chooseChunking(int64_t chunks) {
   ops = OpSet(RegionBuilder(ops).getOps());
   MeshOp mesh = getMesh(ops.front());
   NotChunkable why{};
-  // The best has chunks for every rank, and then the outermost dimension, of
-  // which a chunk lies in one piece.
+  // The best chunking has a chunk of every block of ranks and, among those, the
+  // outermost dimension, where a chunk is contiguous.
   std::optional<std::pair<bool, int64_t>> best;
   for (ChunkSeed seed : findChunkSeeds(ops)) {
     NotChunkable here{};
     std::optional<Chunking> found = inferChunking(ops, seed, here);
     if (found)
-      // A stage of which nothing runs in chunks would not overlap.
+      // A stage without an operation that runs in chunks would not overlap.
       for (const OpSet &stage : stages)
         if (llvm::all_of(stage, [&](Operation *op) {
               return llvm::is_contained(found->whole, op);
@@ -156,7 +157,7 @@ LogicalResult Overlapping::chooseChunking(int64_t chunks) {
           found.reset();
           break;
         }
-    // What communicates must be part of the pipeline.
+    // At least one communicating operation must be part of the pipeline.
     if (found && llvm::none_of(ops, [&](Operation *op) {
           return communicatesAlong(op) && !llvm::is_contained(found->whole, op);
         })) {
@@ -197,7 +198,10 @@ LogicalResult Overlapping::chooseChunking(int64_t chunks) {
   return success();
 }
 
-/// The axis around which ranks go: along it blocks arrive first, or leave last.
+/// The axis of a ring: that of an all_gather at the beginning, or of a
+/// reduce_scatter at the end, that cuts the chunked dimension, or that of an
+/// all_reduce at the end. Null if there is no such axis, or if the collective
+/// has several.
 StringAttr Overlapping::findRing() {
   auto alongOne = [](Operation *op) {
     auto collective = dyn_cast<CollectiveOpInterface>(op);

@@ -1,6 +1,6 @@
 //===- PartialSums.cpp - Reductions in several steps ----------------------===//
 //
-// Types only.
+// Computes the types of partial sums.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- PartialSums.h - Reductions in several steps --------------*- C++ -*-===//
 //
-// What is reduced along one axis and then along another has between the two the
-// sums of some contributions. Those of 16- and 8-bit floats are in f32 there,
-// so that they are rounded once.
+// A value that is reduced along one axis and then along another is a partial
+// sum between the two reductions. Partial sums of 16- and 8-bit floats are in
+// f32, so that they are rounded only once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,11 +13,11 @@
 
 namespace ccn {
 
-/// The type of such sums (runtime::partialType).
+/// The element type of partial sums (see runtime::partialType).
 mlir::Type partialElement(ReduceKind kind, mlir::Type element);
 
-/// Whether something is pending on a value, which then takes no cast; and its
-/// type where ranks merely have what they have.
+/// Whether a value has pending reductions, so that it cannot be cast; and its
+/// type with partial axes made local.
 bool hasPartials(mlir::Value value);
 mlir::RankedTensorType asLocal(mlir::Value value);
 

@@ -1,9 +1,10 @@
 //===- PrimitiveOps.h - What primitives of schedules share ------*- C++ -*-===//
 //
-// Each primitive is a transform operation whose `apply` stands beside its
-// rewrite. None consumes its handles: several may hold one operation, or one
-// that is in another's region. What a primitive erases leaves all handles.
-// Errors are reported at the schedule's line, with a note at the program's.
+// Each primitive is a transform operation whose `apply` is in the file of its
+// rewrite. None consumes its handles: several handles may hold the same
+// operation, or one in another's region. Operations that a primitive erases are
+// removed from all handles. Errors are reported at the line of the schedule,
+// with a note at the line of the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,23 +17,26 @@
 
 namespace ccn {
 
-/// What handles hold.
+/// The operations that handles hold.
 OpSet payload(mlir::transform::TransformState &state, mlir::Value handle);
 llvm::SmallVector<OpSet> payloads(mlir::transform::TransformState &state,
                                   mlir::ValueRange handles);
 
-/// The one number that a param holds; reports anything else.
+/// The only number that a param holds; none, with an error reported, if it
+/// holds anything else.
 std::optional<int64_t> integerOf(mlir::transform::TransformState &state,
                                  mlir::Value param, mlir::Operation *op);
 
-/// The one program that a handle holds; reports anything else.
+/// The only program that a handle holds; null, with an error reported, if it
+/// holds anything else.
 ProgramOp programOf(mlir::transform::TransformState &state, mlir::Value handle,
                     mlir::Operation *op);
 
-/// Remarks what a primitive saved, if it was applied and remarks are asked for.
+/// Makes a remark about the traffic that a primitive saved, if it was applied
+/// and remarks are enabled.
 class Applied {
 public:
-  /// The primitive's operands hold the program, or operations of it.
+  /// The primitive's operands must hold the program or operations of it.
   Applied(mlir::Operation *primitive, mlir::transform::TransformState &state);
 
   mlir::DiagnosedSilenceableFailure success();

@@ -1,8 +1,8 @@
 //===- Recompute.cpp - Computing a value again ----------------------------===//
 //
-// A value that two kernels need is passed between them through memory, unless
-// each computes it for itself (Chen et al., "Training Deep Nets with Sublinear
-// Memory Cost", 2016, do so with the activations of layers).
+// Two kernels pass a value that both need through memory, unless each computes
+// it itself (Chen et al., "Training Deep Nets with Sublinear Memory Cost",
+// 2016, do so with the activations of layers).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace ccn;
 
-/// The conditions are those of the schedule operation.
+/// The schedule operation documents the conditions.
 static FailureOr<OpSet> recompute(RewriterBase &rewriter,
                                   ArrayRef<Operation *> value,
                                   ArrayRef<OpSet> users, EmitRefusal emit) {
@@ -75,7 +75,7 @@ static FailureOr<OpSet> recompute(RewriterBase &rewriter,
   OpSet again;
   for (Operation *op : value) {
     again.push_back(rewriter.clone(*op, mapping));
-    // The value's names stay those of the first.
+    // Only the first computation keeps the value's names.
     again.back()->walk([](Operation *copy) {
       copy->removeAttr(kLetAttr);
       copy->removeAttr(kTagsAttr);

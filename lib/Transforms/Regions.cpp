@@ -1,7 +1,6 @@
 //===- Regions.cpp - Moving operations into a region ----------------------===//
 //
-// What stands between the operations in the program moves before or after the
-// region.
+// Operations between those of the region move before or after it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- Regions.h - Moving operations into a region --------------*- C++ -*-===//
 //
-// What fusing and overlapping have in common: operations of a program that
-// stand apart become one operation with a region, which is possible if no path
-// leaves them and comes back.
+// `fuse` and `overlap` both move several operations of a program into the
+// region of one operation. That is possible if no path of uses leaves the
+// operations and comes back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,11 @@
 
 namespace ccn {
 
-/// Refuses a collective among operations of a kernel that NCCL is to run
-/// (`choose_c3`).
+/// Refuses operations for a kernel if NCCL is to run one of them (`choose_c3`).
 mlir::LogicalResult checkInKernel(llvm::ArrayRef<mlir::Operation *> ops,
                                   EmitRefusal emit);
 
-/// Operations of one block, in order, that are to become one.
+/// Moves operations of one block, given in order, into a region.
 class RegionBuilder {
 public:
   explicit RegionBuilder(llvm::ArrayRef<mlir::Operation *> list);
@@ -27,18 +26,19 @@ public:
   /// The last operation of a path that leaves the set and comes back; null if
   /// there is none.
   mlir::Operation *findPathBack();
-  /// The values that are used outside.
+  /// The values that are used outside of the set.
   llvm::SmallVector<mlir::Value> findOutputs() const;
-  /// Moves what depends on the set behind it and the set into the region of an
-  /// operation that `create` makes with the outputs' types, in place of the
-  /// last one. Requires that findPathBack() gave null.
+  /// Moves operations that depend on the set behind its last operation. Then
+  /// moves the set into the region of an operation that `create` makes in that
+  /// place, with the outputs' types as result types. findPathBack() must have
+  /// returned null before.
   mlir::Operation *
   build(mlir::RewriterBase &rewriter,
         llvm::function_ref<mlir::Operation *(mlir::Location, mlir::TypeRange)>
             create);
 
 private:
-  /// The operation of the set's block that holds `op`, or is it.
+  /// The operation of the set's block that contains `op` or is `op`.
   mlir::Operation *topLevel(mlir::Operation *op) const {
     return block->findAncestorOpInBlock(*op);
   }
@@ -46,7 +46,8 @@ private:
 
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseSet<mlir::Operation *> set;
-  /// What depends on the set without being in it; of findPathBack().
+  /// The operations that depend on the set but are not in it; findPathBack()
+  /// finds them.
   llvm::DenseSet<mlir::Operation *> left;
   mlir::Block *block;
 };

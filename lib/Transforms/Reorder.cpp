@@ -1,9 +1,8 @@
 //===- Reorder.cpp - Gathers below the computations that follow them ------===//
 //
-// What runs between an all_gather and its new place runs on slices: each rank
-// computes its part, and only what is needed whole is gathered. Operations say
-// themselves, by the inference of their layouts, whether they can run on
-// slices.
+// Operations between an all_gather and its new place run on slices: each rank
+// computes its part, and only values that are needed whole are gathered. The
+// layout inference of each operation says whether it can run on slices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +28,8 @@ RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// The axes along which an all_gather makes a value of layout `have` one of
-/// layout `want`; none if it cannot, as axes are gathered from the innermost.
+/// The axes along which an all_gather turns layout `have` into layout `want`.
+/// None if that is impossible, as only the innermost axes can be gathered.
 std::optional<SmallVector<StringAttr>> gatheredAxes(const Layout &have,
                                                     const Layout &want) {
   SmallVector<StringAttr> axes;
@@ -56,12 +55,13 @@ public:
 
   /// Finds the operations between the gather and `after`.
   LogicalResult findBetween(ArrayRef<OpSet> after);
-  /// Infers the types that they have on slices.
+  /// Infers the types of these operations on slices.
   LogicalResult infer();
   Reordered rewrite();
 
 private:
-  /// The type on slices of a value, which is its own if it does not change.
+  /// The type of a value when operations run on slices; its own type if it does
+  /// not change.
   RankedTensorType slicedType(Value value) {
     auto it = sliced.find(value);
     return it == sliced.end() ? typeOf(value) : it->second;
@@ -76,16 +76,17 @@ private:
   RewriterBase &rewriter;
   AllGatherOp gather;
   EmitRefusal emit;
-  /// In program order, stores included, the gather not.
+  /// The operations between the gather and `after`, in program order, including
+  /// stores but not the gather.
   llvm::SetVector<Operation *> between;
   llvm::DenseMap<Value, RankedTensorType> sliced;
-  /// Values of which ranks would hold other parts than before, though all
-  /// together the same elements.
+  /// Values of which each rank would hold other parts than before, though all
+  /// ranks together have the same elements.
   llvm::DenseSet<Value> regrouped;
 };
 
 LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
-  // What depends on the gather, in order.
+  // The operations that depend on the gather, in order.
   llvm::SetVector<Operation *> below;
   below.insert(gather);
   Block *block = gather->getBlock();
@@ -97,7 +98,7 @@ LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
           below.insert(&op);
           break;
         }
-  // Of that, what the named values depend on.
+  // The operations among them on which the named values depend.
   llvm::DenseSet<Operation *> needed;
   for (const OpSet &value : after) {
     bool depends = false;
@@ -129,9 +130,9 @@ LogicalResult Reordering::findBetween(ArrayRef<OpSet> after) {
   return success();
 }
 
-/// Whether the unordered values that ranks hold of a result would be made of
-/// other slices than before: the gather's dimension would be cut instead of the
-/// one that was.
+/// Whether a rank's local or partial values of a result would be computed from
+/// other slices than before: if the gather's dimension would be cut instead of
+/// the previous one.
 bool Reordering::isRegrouped(Operation *op) {
   Layout result = Layout::of(slicedType(op->getResult(0)));
   if (!result.hasPartial() && !result.hasLocal())
@@ -149,11 +150,12 @@ bool Reordering::isRegrouped(Operation *op) {
 }
 
 LogicalResult Reordering::inferOne(Operation *op) {
-  // A store gathers what it takes, unless that has the argument's type; what
-  // reads the argument afterwards has been given the value itself.
+  // A store gathers its value, unless that has the argument's type. Later reads
+  // of the argument already use the value itself (forwardStores).
   if (isa<UpdateOp>(op))
     return success();
-  // A gather keeps what it makes whole; those between go on with the slices.
+  // Another gather still makes its value whole, but operations between use the
+  // slices.
   if (auto other = dyn_cast<AllGatherOp>(op)) {
     if (other.getAxes() == gather.getAxes() &&
         slicedType(other.getInput()) == typeOf(other.getInput())) {
@@ -161,7 +163,7 @@ LogicalResult Reordering::inferOne(Operation *op) {
       return success();
     }
   }
-  // A slice of what is sliced in that way already is the value.
+  // A slice of a value that is now sliced in that way is the value itself.
   if (auto slice = dyn_cast<SliceOp>(op))
     if (slicedType(slice.getInput()) == slice.getType()) {
       sliced[slice.getResult()] = slice.getType();
@@ -192,7 +194,8 @@ LogicalResult Reordering::inferOne(Operation *op) {
                   "'" + op->getName().stripDialect() +
                       "' cannot run on slices: " + why,
                   op);
-  // A reduction across the cut gets its all_reduce at once.
+  // A reduction across the cut is followed by an all_reduce, so its result is
+  // not partial.
   Layout layout = Layout::of(*type),
          before = Layout::of(typeOf(op->getResult(0)));
   for (StringAttr axis : gather.getAxes().getNames())
@@ -240,7 +243,8 @@ LogicalResult Reordering::infer() {
   return success();
 }
 
-/// The value as the rest of the program knows it.
+/// The value with the type that the rest of the program expects, gathered if
+/// necessary.
 Value Reordering::gatherWhole(Value value, Type type, Operation *like,
                               Reordered &reordered) {
   if (value.getType() == type)
@@ -256,8 +260,8 @@ Value Reordering::gatherWhole(Value value, Type type, Operation *like,
   return whole;
 }
 
-/// What a reduction gives, of slices along some axes. Of 16- and 8-bit floats
-/// the sums of slices stay in f32 until they are added.
+/// Adds the all_reduce along `axes` after a reduction of slices. Sums of slices
+/// of 16- and 8-bit floats stay in f32 until they are added.
 Value Reordering::finishReduction(Operation *reduction, ReduceKind kind,
                                   ArrayRef<StringAttr> axes,
                                   Reordered &reordered) {
@@ -273,7 +277,7 @@ Value Reordering::finishReduction(Operation *reduction, ReduceKind kind,
   };
   Type element = typeOf(result).getElementType(),
        partial = partialElement(kind, element);
-  // What stays pending is of the type that it has.
+  // If another reduction stays pending, the value must keep its type.
   Layout layout = Layout::of(typeOf(result));
   bool isKept = partial != element && isa<ReductionOp>(reduction) &&
                 !hasPartials(reduction->getOperand(0)) &&
@@ -326,7 +330,7 @@ Reordered Reordering::rewrite() {
     }
     Operation *moved = rewriter.clone(*op, onSlices);
     Value result = moved->getResult(0);
-    // The clone has the type of the whole; infer its own.
+    // The clone has the type of the whole value; its own type is inferred.
     SmallVector<RankedTensorType> types;
     for (Value operand : moved->getOperands())
       types.push_back(typeOf(operand));
@@ -337,7 +341,8 @@ Reordered Reordering::rewrite() {
     result.setType(*inferred);
     reordered.computations.push_back(moved);
     if (*inferred != type) {
-      // What was pending before stays so, for the all_reduce that ends it.
+      // Reductions that were pending before stay pending; only new ones are
+      // finished here.
       Layout pending = Layout::of(*inferred), planned = Layout::of(type);
       SmallVector<StringAttr> axes;
       for (StringAttr axis : gather.getAxes().getNames())
@@ -350,7 +355,8 @@ Reordered Reordering::rewrite() {
     onSlices.map(old, result);
     dead.push_back(op);
   }
-  // What the rest of the program reads whole is gathered, where it is made.
+  // Values that the rest of the program needs whole are gathered where they are
+  // computed.
   for (Operation *op : dead) {
     Value old = op->getResult(0);
     auto isOutside = [&](OpOperand &use) {

@@ -1,6 +1,7 @@
-//===- Rewrites.cpp - What the rewrites share -----------------------------===//
+//===- Rewrites.cpp - Functions that rewrites share -----------------------===//
 //
-// Names of values, refusals, and the form of stores that rewrites expect.
+// Finds and copies names, reports refusals, and brings stores into the form
+// that rewrites expect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,8 @@ LogicalResult ccn::refuse(EmitRefusal emit, StringRef condition,
   return failure();
 }
 
-/// Calls look(name) for each name of an operation.
+/// Calls look(name) for each name of an operation, in the program and in
+/// schedules.
 template <typename Look> static void forEachName(Operation *op, Look look) {
   if (auto let = op->getAttrOfType<StringAttr>(kLetAttr))
     look(let.getValue());
@@ -47,7 +49,7 @@ OpSet ccn::findByName(ProgramOp program, StringRef name) {
     if (!hasName(op, name))
       return WalkResult::advance();
     ops.push_back(op);
-    // A region that has the name stands for all in it.
+    // A region with the name stands for all its operations.
     return WalkResult::skip();
   });
   return ops;

@@ -1,7 +1,7 @@
 //===- ScheduleOps.cpp - Schedules as transform operations ----------------===//
 //
-// Registers the schedule operations, and applies those that name. What a
-// primitive does stands beside its rewrite, in the file of its name.
+// Registers the schedule operations, and applies those that look up or define
+// names. The file of each rewrite applies its primitive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ using namespace ccn;
 #include "dialect/schedule/ScheduleOps.cpp.inc"
 
 #ifndef NDEBUG
-/// With assertions MLIR's headers call this, which a MLIR without them, as
-/// Debian's, does not have.
+/// MLIR's headers call this function if assertions are enabled. An MLIR that
+/// was built without assertions, such as Debian's, does not have it.
 void mlir::transform::detail::checkImplementsTransformOpInterface(
     StringRef name, MLIRContext *context) {
   auto op = RegisteredOperationName::lookup(name, context);

@@ -15,7 +15,7 @@
 
 namespace mlir::transform {
 
-/// The effects of every primitive.
+/// Adds the memory effects, which are the same for every primitive.
 void primitiveEffects(
     Operation *op,
     llvm::SmallVectorImpl<MemoryEffects::EffectInstance> &effects);

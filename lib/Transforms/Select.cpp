@@ -1,7 +1,7 @@
-//===- Select.cpp - How every collective runs -----------------------------===//
+//===- Select.cpp - Chooses how collectives run ---------------------------===//
 //
-// What a schedule left open is decided by the sizes and, where the topology is
-// known, by what the synthesizer finds for it.
+// Decides what a schedule leaves open: by sizes and, if the topology is known,
+// by the schedules that the synthesizer finds for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,23 +26,26 @@ namespace ccn {
 
 namespace {
 
-/// The memory of a rank that a program's all_reduces by lamport take at most
-/// where nobody asks for it, on any machine: each has its own.
+/// The most bytes per rank that a program's all_reduces may use for the
+/// protocol lamport when this pass chooses it. Each of them needs its own
+/// memory.
 constexpr int64_t maxLamportMemory = int64_t(256) << 20;
 
-/// Up to how many bytes, as the largest part that a rank has, an all_reduce is
-/// done in one shot, by what protocol; -1 is none.
+/// Limits, in bytes of the largest part that a rank has, up to which an
+/// all_reduce runs in one shot; -1 means never.
 struct Limits {
-  /// By `ll`; larger ones by `lamport`, up to its limit, if the type has it.
+  /// Up to `ll` by the protocol ll, larger ones up to `lamport` by the protocol
+  /// lamport, if the type allows it.
   int64_t ll = -1, lamport = -1;
-  /// By `simple`: in a kernel larger ones than those, else where it is chosen.
+  /// By the protocol simple: in a kernel, for sizes above those; elsewhere only
+  /// if the protocol is chosen.
   int64_t simple = -1;
-  /// From how many on members push what is combined by other means than those,
-  /// of a reduce_scatter too.
+  /// From this size on, members push the values that are combined, if none of
+  /// these protocols is used; for a reduce_scatter too.
   int64_t push = std::numeric_limits<int64_t>::max();
 };
 
-/// Whether ranks meet in a kernel whatever its all_reduces do.
+/// Whether a kernel needs meetings of ranks even without its all_reduces.
 bool meets(FusedOp kernel) {
   return kernel
       ->walk([](CommunicateOp op) {
@@ -53,16 +56,17 @@ bool meets(FusedOp kernel) {
       .wasInterrupted();
 }
 
-/// The limits by default. In kernels on CPUs other operations read what
-/// `simple` combines from where it is; on GPUs its meetings cost more, unless
-/// the kernel has them anyway. In one shot each of n ranks sends the whole n -
-/// 1 times, in two 2 (n - 1) / n times, with two meetings more; on GPUs these
-/// cost as much as the links take for the machine's limit m of `lamport`, so
-/// that one shot is faster up to m * n / ((n - 1) (n - 2)), and for two ranks
-/// up to where clearing costs as much. Ranks of CPUs share what memory gives.
+/// The default limits. With the protocol simple in kernels on CPUs, other
+/// operations can combine values where they are; on GPUs its meetings cost
+/// more, unless the kernel has them anyway. In one shot, each of n ranks sends
+/// the whole tensor n - 1 times; in two shots, 2 (n - 1) / n times, but with
+/// two more meetings. On GPUs these meetings take as long as the links need for
+/// the machine's limit m of `lamport`. So one shot is faster up to m * n / ((n
+/// - 1) (n - 2)); for two ranks, up to where clearing costs as much. On CPUs,
+/// all ranks share the speed of memory.
 ///
-/// Where ranks read what others have, links give less than where they write: by
-/// enough, from the limit of `push` on, for one meeting more.
+/// Links are slower for reads of other ranks' memory than for writes. From the
+/// limit `push` on, this difference is worth one more meeting.
 Limits defaultLimits(int64_t ranks, const Target &target,
                      const Machine &machine, FusedOp kernel) {
   bool isPair = ranks <= 2;
@@ -85,20 +89,20 @@ Limits defaultLimits(int64_t ranks, const Target &target,
   return limits;
 }
 
-/// How an all_reduce, or another collective, is done by what is built in.
+/// A built-in way to run a collective.
 struct Builtin {
   Algorithm algorithm;
   Protocol protocol = Protocol::simple;
 };
 
-/// The GPUs and links that collectives may have algorithms of their own for.
+/// The topology for which collectives may get synthesized schedules.
 struct Network {
-  /// As the option names it.
+  /// The topology as the option names it.
   std::string topology;
   synth::Fabric fabric;
-  /// How long each search may take.
+  /// How long each search may take, in seconds.
   double seconds = 0;
-  /// Whether remarks say what was chosen.
+  /// Whether to make remarks about the choices.
   bool explains = false;
 };
 
@@ -118,32 +122,33 @@ private:
     double time = 0;
   };
 
-  /// How many ranks take part.
+  /// How many ranks take part in a collective.
   int64_t countRanks(CommunicateOp op) {
     return requestFor(collectiveOf(op)).ranks;
   }
   static CollectiveOpInterface collectiveOf(CommunicateOp op) {
     return cast<CollectiveOpInterface>(op.getOperation());
   }
-  /// The bytes of the largest part of what it takes.
+  /// The bytes of the largest part of a collective's input.
   int64_t bytesTaken(CommunicateOp op) {
     return largestBytes(op.getSourceType(), mesh);
   }
   Limits limitsFor(CommunicateOp op, FusedOp kernel);
-  /// Whether the memory for one more all_reduce by lamport is within what a
-  /// program may take for them; if so it is taken.
+  /// Reserves the memory for one more all_reduce by lamport. Returns false if
+  /// the program would exceed maxLamportMemory.
   bool takeLamportMemory(CommunicateOp op);
-  /// With a protocol, if one is chosen.
+  /// The built-in way for a collective, with `protocol` if that is chosen.
   Builtin builtinFor(CommunicateOp op, const Limits &limits,
                      std::optional<Protocol> protocol);
-  /// The protocol of an algorithm that is chosen.
+  /// The protocol for an algorithm that is chosen.
   Protocol protocolFor(CommunicateOp op, FusedOp kernel, Attribute algorithm);
   FlatSymbolRefAttr ringFor(CommunicateOp op);
-  /// A schedule for the network, if one is predicted to be faster than what is
-  /// built in.
+  /// A schedule for the network, if one is predicted to be faster than
+  /// `builtin`.
   FlatSymbolRefAttr synthesizedFor(CommunicateOp op, FusedOp kernel,
                                    Builtin builtin);
-  /// Why the topology says nothing about a collective; empty if it does.
+  /// Why a collective gets no schedule for the topology; empty if it may get
+  /// one.
   std::string whyNoSchedule(CommunicateOp op, FusedOp kernel);
   std::optional<Candidate> findFastest(CommunicateOp op, double bytes,
                                        std::string &why);
@@ -153,14 +158,14 @@ private:
   const SelectOptions &options;
   const Network *network;
   Builder builder;
-  /// By program.
+  /// The bytes reserved so far, by program.
   llvm::DenseMap<Operation *, int64_t> lamportMemory;
 };
 
 } // namespace
 
-/// Whether a value of the type can say that nothing has arrived yet, which the
-/// protocol lamport needs.
+/// Whether the element type has a value that marks elements that have not
+/// arrived yet, which the protocol lamport needs.
 static bool hasSentinel(CommunicateOp op) {
   Type element = op.getSourceType().getElementType();
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
@@ -183,8 +188,8 @@ Limits Selector::limitsFor(CommunicateOp op, FusedOp kernel) {
 }
 
 bool Selector::takeLamportMemory(CommunicateOp op) {
-  // Each rank has a place for the parts of all, three times: what is read now,
-  // what is read next, and what is cleared.
+  // Each rank has three buffers for the parts of all ranks: one for this run,
+  // one for the next run, and one that is being cleared.
   int64_t bytes = 3 * countRanks(op) * bytesTaken(op);
   int64_t &taken = lamportMemory[op->getParentOfType<ProgramOp>()];
   if (taken + bytes > maxLamportMemory)
@@ -221,13 +226,13 @@ Protocol Selector::protocolFor(CommunicateOp op, FusedOp kernel,
   auto name = dyn_cast<StringAttr>(algorithm);
   Limits limits = limitsFor(op, kernel);
   int64_t bytes = bytesTaken(op);
-  // What is not an all_reduce runs alike by both.
+  // For collectives other than all_reduce, both algorithms are the same.
   if (name && (name.getValue() == stringifyAlgorithm(Algorithm::two_shot) ||
                name.getValue() == stringifyAlgorithm(Algorithm::direct)))
     return builtinFor(op, {-1, -1, -1, limits.push}, std::nullopt).protocol;
   if (!name || name.getValue() != stringifyAlgorithm(Algorithm::one_shot))
     return Protocol::simple;
-  // Only in kernels `simple` spares something.
+  // The protocol simple saves work only in kernels.
   if (bytes <= limits.ll || (!kernel && !hasSentinel(op)))
     return Protocol::ll;
   return hasSentinel(op) && (bytes <= limits.lamport || !kernel)
@@ -375,7 +380,8 @@ void Selector::select(CommunicateOp op) {
   } else if (!algorithm) {
     Limits limits = limitsFor(op, kernel);
     Builtin builtin = builtinFor(op, limits, protocol);
-    // A protocol is one of the built-in algorithms'.
+    // Only built-in algorithms use protocols, so a chosen protocol rules out
+    // schedules.
     if (network && !protocol)
       algorithm = synthesizedFor(op, kernel, builtin);
     if (!algorithm) {
@@ -403,7 +409,7 @@ struct SelectPass : ccn::impl::SelectBase<SelectPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     std::optional<Network> network;
-    // Without a mesh nothing communicates.
+    // Without a mesh there is no communication.
     if (MeshOp mesh = getMesh(module); mesh && !topology.empty()) {
       FailureOr<Network> found = findNetwork(mesh);
       if (failed(found))

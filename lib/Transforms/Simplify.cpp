@@ -1,7 +1,8 @@
-//===- Simplify.cpp - Identities, and one of what is computed twice -------===//
+//===- Simplify.cpp - Simplifies programs ---------------------------------===//
 //
-// MLIR's canonicalization and elimination of common subexpressions, but what
-// becomes of the names of a program is kept, for a schedule that asks for them.
+// Runs MLIR's canonicalization and elimination of common subexpressions, and
+// records what becomes of a program's names, for errors of schedules that use
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,19 +24,19 @@ namespace ccn {
 
 namespace {
 
-/// Follows what each named operation of a program becomes.
+/// Records what each named operation of a program becomes.
 class NameKeeper : public RewriterBase::Listener {
 public:
   explicit NameKeeper(ProgramOp program) : program(program) {}
 
   void notifyOperationReplaced(Operation *op, ValueRange values) override;
   void notifyOperationErased(Operation *op) override;
-  /// For each name that nothing has any more, the reason.
+  /// For each name that no operation has any more, the reason.
   DictionaryAttr reasons();
 
 private:
-  /// What took an operation's place, or the place of what used it: an argument,
-  /// or an operation of the name, which may be empty.
+  /// What replaced an operation, or its user: an argument, or an operation of a
+  /// kind, whose name may be empty.
   struct Successor {
     std::string kind, name;
     bool isArgument = false;
@@ -47,7 +48,7 @@ private:
   };
 
   Successor successorAt(Value value);
-  /// "the all_reduce of 't1'", or "argument 'x'".
+  /// The successor in words: "the all_reduce of 't1'", or "argument 'x'".
   std::string describe(const Successor &successor);
 
   ProgramOp program;
@@ -71,7 +72,7 @@ std::string NameKeeper::describe(const Successor &successor) {
     return "argument " + quoted;
   if (successor.name.empty())
     return "a " + successor.kind;
-  // It may have become another operation since.
+  // The successor may have become another operation since.
   OpSet ops = findByName(program, successor.name);
   return "the " + (ops.size() == 1 ? kindOf(ops.front()) : successor.kind) +
          " of " + quoted;
@@ -101,11 +102,12 @@ void NameKeeper::notifyOperationErased(Operation *op) {
     fate.successor = user->second;
   }
   users.erase(op);
-  // What took its place may have its name.
+  // An operation that replaced it may have its name.
   if (let && !fate.successor.isArgument &&
       fate.successor.name == let.getValue())
     return;
-  // Of several operations of a name, one that lives on elsewhere says more.
+  // If several operations have the name, the fate of one that was replaced says
+  // more than that of an unused one.
   if (let && fates[let.getValue()].how == Fate::Unused)
     fates[let.getValue()] = std::move(fate);
 }
@@ -116,7 +118,7 @@ DictionaryAttr NameKeeper::reasons() {
   for (auto &[name, fate] : fates) {
     if (live.contains(name))
       continue;
-    // Through what has gone since.
+    // Follows successors that have disappeared too.
     Successor successor = fate.successor;
     for (size_t i = 0; i < fates.size() && !successor.isArgument; ++i) {
       auto next = fates.find(successor.name);
@@ -153,7 +155,7 @@ struct SimplifyPass : ccn::impl::SimplifyBase<SimplifyPass> {
     NameKeeper keeper(program);
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal(true).setListener(&keeper);
-    // What is left when it gives up is right too.
+    // If canonicalization does not converge, the program is still correct.
     if (!isScheduled)
       (void)applyPatternsGreedily(program, patterns, config);
     IRRewriter rewriter(&getContext(), &keeper);

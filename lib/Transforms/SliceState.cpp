@@ -1,7 +1,8 @@
-//===- SliceState.cpp - State of which each rank needs a slice ------------===//
+//===- SliceState.cpp - Stores state in slices ----------------------------===//
 //
-// Optimizer state that every rank holds whole but uses in slices is stored in
-// slices: 1/n of the memory, and no gather (ZeRO; Rajbhandari et al., 2020).
+// Optimizer state that every rank holds whole, but of which it uses only a
+// slice, is stored in slices: this needs 1/n of the memory, and no gather
+// (ZeRO; Rajbhandari et al., 2020).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +22,15 @@ namespace ccn {
 
 namespace {
 
-/// Finds what becomes sliced with the state: operations that combined it with
-/// other whole values, up to those that need its slice only.
+/// Finds the values that become sliced together with the state: those computed
+/// from it and other whole values, up to operations that need only a slice.
 class SlicedUses {
 public:
   SlicedUses(BlockArgument state, RankedTensorType type) {
     types[state] = type;
   }
 
-  /// Null, or the first operation that needs the state whole.
+  /// The first operation that needs the whole state; null if there is none.
   Operation *find(Block &block, ArrayRef<UpdateOp> updates);
   void apply(RewriterBase &rewriter);
 
@@ -37,7 +38,7 @@ private:
   bool infer(Operation *op);
 
   llvm::MapVector<Value, RankedTensorType> types;
-  /// Slices of what is sliced in that way by itself now.
+  /// Slice operations whose input is now already the slice.
   SmallVector<SliceOp> slices;
 };
 
@@ -64,7 +65,7 @@ bool SlicedUses::infer(Operation *op) {
   auto before = cast<RankedTensorType>(op->getResult(0).getType());
   if (*result == before)
     return true;
-  // A reduction across the slices would be pending.
+  // Refuses a reduction across the slices, which would be pending.
   Layout now = Layout::of(*result), old = Layout::of(before);
   if (now.getPartials() != old.getPartials())
     return false;

@@ -1,6 +1,6 @@
-//===- Split.cpp - An all_reduce as two or three collectives --------------===//
+//===- Split.cpp - Splits an all_reduce into collectives ------------------===//
 //
-// Splitting an all_reduce opens the place between its parts for computation.
+// After the split, computations can move between the parts of an all_reduce.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ std::optional<SplitForm> ccn::splitFormByName(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// Whether one all_reduce may be split so.
+/// Checks that an all_reduce may be split in this form.
 static LogicalResult checkSplit(AllReduceOp op, SplitForm form,
                                 EmitRefusal emit) {
   ArrayRef<StringAttr> names = op.getAxes().getNames();
@@ -84,7 +84,7 @@ FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   SmallVector<OpSet> parts;
-  // Adds an operation to the last part, which is a new one for collectives.
+  // Adds an operation to the last part; returns its result.
   auto addTo = [&](auto part) -> Value {
     copyNames(op, part);
     parts.back().push_back(part);
@@ -111,8 +111,8 @@ FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
     break;
   }
   case SplitForm::Hierarchical: {
-    // What is between the reductions is the sum of some contributions, which
-    // rounds no earlier than the sum of all would.
+    // Between the reductions there are partial sums, which are not rounded to
+    // the element type.
     Type element = op.getType().getElementType();
     Type partial = partialElement(op.getKind(), element);
     auto cast = [&](Value value, Type to) {
@@ -134,8 +134,8 @@ FailureOr<SmallVector<OpSet>> ccn::split(RewriterBase &rewriter,
     break;
   }
   }
-  // Not replaced by one part: a handle of the all_reduce holds nothing any
-  // more.
+  // Replaces only the uses, so that handles of the all_reduce become empty
+  // instead of holding one part.
   rewriter.replaceAllUsesWith(op.getResult(),
                               parts.back().back()->getResult(0));
   rewriter.eraseOp(op);

@@ -1,6 +1,6 @@
-//===- BoundBuilder.cpp - Building programs of error bounds ---------------===//
+//===- BoundBuilder.cpp - Builds programs of error bounds -----------------===//
 //
-// The arithmetic of bounds; ErrorBound.h has the formulas.
+// Builds arithmetic on bounds; ErrorBound.h has the formulas.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +82,8 @@ Value BoundBuilder::larger(Value a, Value b) {
 }
 
 Value BoundBuilder::zeroLike(Value v) {
-  // By way of a comparison, because a product would make NaN of infinities.
+  // A comparison makes the zeros, as a product with 0 would turn infinities
+  // into NaN.
   Value zero = constant(0);
   return select(compare(Predicate::eq, v, v), zero, zero);
 }
@@ -166,7 +167,7 @@ Value BoundBuilder::round(Value v, Value p, Type element, Value nonzero) {
       add(scale(2 * unitRoundoff(type), reach),
           constantWhere(nonzero ? nonzero : reach, smallest(type)));
   Value error = p ? add(p, rounding) : rounding;
-  // What some order may round to an infinity is unknown.
+  // A value that some order may round to an infinity is unknown.
   return select(
       compare(Predicate::gt, add(size, error), constant(largest(element))),
       infinity(), error);

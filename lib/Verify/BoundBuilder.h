@@ -1,8 +1,7 @@
-//===- BoundBuilder.h - Building programs of error bounds -------*- C++ -*-===//
+//===- BoundBuilder.h - Builds programs of error bounds ---------*- C++ -*-===//
 //
-// Private to the error bounds: the arithmetic of bounds in terms of ccn's
-// operations. A bound that is null stands for 0 everywhere, so what is exact
-// costs nothing.
+// Private to the error bounds: builds arithmetic on bounds from operations of
+// ccn. A null bound stands for 0 everywhere, so exact values cost nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,17 +14,17 @@
 
 namespace ccn::verify {
 
-/// What a value of the program is in the program of bounds.
+/// A value of the first program, in the program of bounds.
 struct Bounded {
-  /// In f64 if it is a float.
+  /// The value itself; in f64 if it is a float.
   mlir::Value value;
-  /// f64; null if exact. May be a scalar that stands for all elements. For
-  /// integers and bools 0, or an infinity where the value is unknown.
+  /// The bound of its error, in f64; null if the value is exact. May be a
+  /// scalar that stands for all elements. For integers and bools, 0, or an
+  /// infinity where the value is unknown.
   mlir::Value error;
 };
 
-/// Makes operations with inferred types, in which local takes the place of
-/// partial.
+/// Makes operations with inferred types, in which partial axes become local.
 class BoundBuilder {
 public:
   BoundBuilder(mlir::OpBuilder &builder, Arithmetic arithmetic,
@@ -33,7 +32,7 @@ public:
       : builder(builder), arithmetic(arithmetic), numRanks(numRanks) {}
 
   void setLocation(mlir::Location location) { loc = location; }
-  /// Whether an operation could not be made, which was reported.
+  /// Whether an operation could not be made; the error has been reported.
   bool hasFailed() const { return failed; }
 
   template <typename OpTy, typename... Args> mlir::Value make(Args &&...args) {
@@ -52,10 +51,10 @@ public:
     return localize(builder.create(state)->getResult(0));
   }
 
-  /// The operation, of a LayoutOpInterface, on other operands.
+  /// Makes the operation, which has LayoutOpInterface, again on other operands.
   mlir::Value remake(mlir::Operation *op, mlir::ValueRange operands);
-  /// Partial becomes local: a bound or magnitude of what is pending on each
-  /// rank is not itself a part of a sum.
+  /// Makes partial axes local: a bound or magnitude of a rank's part of a sum
+  /// is not itself a part of that sum.
   mlir::Value localize(mlir::Value value);
 
   mlir::Value constant(double number);
@@ -83,41 +82,44 @@ public:
 
   /// |v| in f64, of any element type.
   mlir::Value magnitude(mlir::Value v);
-  /// |v| + e, the most that an operand can be.
+  /// |v| + e: the largest magnitude that an operand can have.
   mlir::Value most(const Bounded &x);
-  /// Sum and maximum of bounds that may be null.
+  /// The sum and the maximum of two bounds, which may be null.
   mlir::Value plus(mlir::Value a, mlir::Value b);
   mlir::Value larger(mlir::Value a, mlir::Value b);
-  /// 0 in f64, of the shape and layout of v.
+  /// 0 in f64, with the shape and layout of v.
   mlir::Value zeroLike(mlir::Value v);
-  /// The bound, null or a scalar included, in the shape and layout of v.
+  /// A bound, which may be null or a scalar, with the shape and layout of v.
   mlir::Value fit(mlir::Value error, mlir::Value v);
-  /// `p`, unknown where `error` is: a function may make an infinity finite.
+  /// `p`, but unknown where `error` is: a function may map an infinity to a
+  /// finite value.
   mlir::Value unknownWith(mlir::Value p, mlir::Value error);
-  /// Unknown where the error is not 0, else 0.
+  /// Unknown where `error` is not 0, else 0.
   mlir::Value unknownUnlessExact(mlir::Value error);
 
-  /// The bound of v after an operation that rounds to `element`; `p`, which may
-  /// be null, is its bound without. `nonzero` is 0 only where the exact result
-  /// is: elsewhere v may be 0 by underflow; if null, it cannot in f64.
+  /// The bound of v after an operation that rounds to `element`. `p`, which may
+  /// be null, is the bound without the rounding. `nonzero` must be nonzero
+  /// wherever the exact result is, even where v underflows to 0; null if v
+  /// cannot underflow in f64.
   mlir::Value round(mlir::Value v, mlir::Value p, mlir::Type element,
                     mlir::Value nonzero = {});
-  /// p + gamma `sum` + L t for a sum of `terms` magnitudes, in any order;
-  /// unknown where that may overflow.
+  /// p + gamma `sum` + L t, where `sum` is a sum of L = `terms` magnitudes: the
+  /// bound of a sum in any order. Unknown where the sum may overflow.
   mlir::Value accumulate(mlir::Value sum, mlir::Value p, int64_t terms,
                          mlir::Type element);
   /// The type in which ranks add elements: f32 for 16- and 8-bit floats.
   mlir::Type accumulatorOf(mlir::Type element);
-  /// gamma of so many terms; infinite if so many say nothing.
+  /// gamma (ErrorBound.h) for a number of terms; infinite if that is too large
+  /// for a bound.
   double gamma(int64_t terms, mlir::Type element) const;
-  /// The largest finite value that no order may pass.
+  /// The largest finite value; a sum must not exceed it in any order.
   double largest(mlir::Type element) const;
   double smallestNormal(mlir::Type element) const;
 
 private:
-  /// `number` where `nonzero` is not 0, else 0.
+  /// `number` where `nonzero` is not 0; else 0.
   mlir::Value constantWhere(mlir::Value nonzero, double number);
-  /// The semantics in which an element type is computed on.
+  /// The float semantics in which values of an element type are computed.
   const llvm::fltSemantics &semantics(mlir::Type element) const;
 
   mlir::OpBuilder &builder;

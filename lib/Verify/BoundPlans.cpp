@@ -1,6 +1,6 @@
-//===- BoundPlans.cpp - Bounds of errors as ranks compute them ------------===//
+//===- BoundPlans.cpp - Plans that compute error bounds -------------------===//
 //
-// The program of bounds goes through the phases like any other.
+// Runs the phases of the compiler on the program of bounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::verify;
 
-/// Makes kernels of operations that follow each other, as far as no rank needs
-/// another for them: there is less to plan and to compile.
+/// Fuses runs of neighbouring operations without communication into kernels, so
+/// that there is less to plan and compile.
 static void fuseRuns(ProgramOp program) {
   IRRewriter rewriter(program.getContext());
   SmallVector<Operation *> run;

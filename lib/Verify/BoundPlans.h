@@ -1,7 +1,7 @@
-//===- BoundPlans.h - Bounds of errors as ranks compute them ----*- C++ -*-===//
+//===- BoundPlans.h - Plans that compute error bounds -----------*- C++ -*-===//
 //
-// Plans of the program that bounds another's errors, so that a package can
-// judge by itself what differs by rounding.
+// Makes plans of the program that computes error bounds, so that a package
+// itself can judge whether a difference is due to rounding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,20 @@
 
 namespace ccn::verify {
 
+/// Plans that compute error bounds, and what they bound.
 struct BoundPlans {
-  /// Of all ranks. The program has the same name and takes the same arguments
-  /// in the same order, floats in f64.
+  /// The plans of all ranks. The program of bounds has the first program's name
+  /// and takes the same arguments in the same order, with floats in f64.
   mlir::OwningOpRef<mlir::ModuleOp> plans;
-  /// What each result bounds: the number of an argument of the first program,
-  /// its results counted after its arguments. Outputs that are not here are
-  /// exact.
+  /// For each result of the bounds' program, the output of the first program
+  /// that it bounds: the number of an argument, or of a result, which are
+  /// counted after the arguments. Outputs that are not listed are exact.
   std::vector<int> outputs;
 };
 
-/// Plans of the program that computes bounds (see ErrorBound.h) of another,
-/// which is not localized. Fails, without saying why, where none is known.
+/// Makes plans of the program that computes the error bounds (ErrorBound.h) of
+/// `program`, which must not be localized. Fails, without reporting why, if no
+/// bound is known.
 mlir::FailureOr<BoundPlans> makeBoundPlans(ProgramOp program);
 
 } // namespace ccn::verify

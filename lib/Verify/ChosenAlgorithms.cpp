@@ -1,7 +1,7 @@
-//===- ChosenAlgorithms.cpp - What a topology chooses ---------------------===//
+//===- ChosenAlgorithms.cpp - Algorithms chosen by a topology -------------===//
 //
-// Sizes change neither where reductions stand in the file nor their order, but
-// may make some vanish.
+// Matches reductions at different sizes by their place in the file and their
+// order: sizes change neither, but may make some reductions vanish.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,10 @@ using namespace mlir;
 using namespace ccn;
 using namespace ccn::verify;
 
-/// Visits the reductions of a module, each with what says which it is at any
-/// size: its program and place, what it does on how many ranks, and its number
-/// among those that are alike.
+/// Calls visit(reduction, key) for the reductions of a module. The key
+/// identifies a reduction at any size: its program, its location, its
+/// collective and number of ranks, and its number among reductions with the
+/// same of these.
 static void forEachReduction(
     ModuleOp module,
     llvm::function_ref<void(CollectiveOpInterface, const std::string &)>

@@ -1,8 +1,8 @@
-//===- ChosenAlgorithms.h - What a topology chooses -------------*- C++ -*-===//
+//===- ChosenAlgorithms.h - Algorithms chosen by a topology -----*- C++ -*-===//
 //
-// With a topology, it depends on the sizes by which schedule a collective runs,
-// and so in which order it adds. A program that is verified at small sizes adds
-// as it does at its own.
+// With a topology, the schedule of a collective, and so the order in which it
+// adds, depends on the sizes. This makes a program that is verified at small
+// sizes add in the same order as at its own sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,21 +17,21 @@ namespace ccn::verify {
 
 class ChosenAlgorithms {
 public:
-  /// What the phase select chooses for the reductions of a program at its own
-  /// sizes; nothing without a topology. Fails, with an error reported, where
-  /// that does.
+  /// Finds the algorithms that the phase `select` chooses for a program's
+  /// reductions at its own sizes; none without a topology. Fails, with an error
+  /// reported, if compiling fails.
   static mlir::FailureOr<ChosenAlgorithms> find(const SourceFile &source,
                                                 mlir::MLIRContext *context,
                                                 CompileOptions options,
                                                 Diagnostics &diagnostics);
 
-  /// Gives the same reductions of a scheduled program, at whatever sizes, these
-  /// algorithms.
+  /// Sets these algorithms on the same reductions of a scheduled program, which
+  /// may have other sizes.
   void giveTo(mlir::ModuleOp scheduled) const;
 
 private:
-  /// By what says which reduction it is: the text of a schedule, and what it is
-  /// called.
+  /// For each reduction's key (see forEachReduction), the text and the name of
+  /// a schedule.
   std::map<std::string, std::pair<std::string, std::string>> algorithms;
 };
 

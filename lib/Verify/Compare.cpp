@@ -1,7 +1,7 @@
-//===- Compare.cpp - Are two expressions equal? ---------------------------===//
+//===- Compare.cpp - Compares two expressions -----------------------------===//
 //
-// Points are tried before the solver: they find what differs faster, and with
-// functions as they really are.
+// Tries points before the solver: they find differences faster, and with the
+// real functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,12 @@ namespace {
 
 constexpr uint32_t numPoints = 16;
 
-/// Values that are exact in every type. All of one argument have one sign, or
-/// none, and one order of magnitude; at the first point all are positive and
-/// near 1. So functions that are not defined everywhere are at some points, and
-/// what differs only near 0 or far from it does at some.
+/// The value of a symbol at a point; it is exact in every type. At the first
+/// point all values are positive and near 1. At other points, the elements of
+/// one argument have the same order of magnitude, and in two of three cases the
+/// same sign. So functions that are not everywhere defined are defined at some
+/// points, and expressions that differ only near 0, or only far from 0, differ
+/// at some points.
 double valueAt(uint32_t point, uint32_t number, const Symbol &symbol) {
   constexpr uint32_t key = 0x5eed;
   uint32_t bits = runtime::philox4x32({number, 0, 0, 0}, {point, key})[0];
@@ -41,7 +43,8 @@ double valueAt(uint32_t point, uint32_t number, const Symbol &symbol) {
   return isNegative ? -magnitude : magnitude;
 }
 
-/// The shortest text that gives the number back; of a truth value, its name.
+/// The shortest text that is read back as the same number; "true" or "false"
+/// for a truth value.
 std::string describeValue(double value, bool isTruth) {
   if (isTruth)
     return value != 0 ? "true" : "false";
@@ -122,7 +125,7 @@ Judgement Comparer::ask(Expr a, Expr b) {
   if (options.limits.expired())
     return {.kind = Judgement::Unknown, .reason = "out of time"};
   Expr x = exprs.expand(a), y = exprs.expand(b);
-  // What both have in common needs no proof.
+  // Terms that both expressions have in common need no proof.
   if (options.normalize && !exprs.node(x).isTruth) {
     x = exprs.subtract(x, y);
     y = exprs.number(0);

@@ -1,7 +1,7 @@
-//===- Compare.h - Are two expressions equal? -------------------*- C++ -*-===//
+//===- Compare.h - Compares two expressions ---------------------*- C++ -*-===//
 //
-// Puts the ways to compare two expressions in order: the same id, the same id
-// when products are multiplied out, a few points, and the solver.
+// Compares two expressions in four ways, in this order: by id, by id after
+// products are multiplied out, at a few points, and by the solver.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +16,20 @@
 
 namespace ccn::verify {
 
+/// The result of comparing two expressions.
 struct Judgement {
   enum Kind : uint8_t { Identical, Solved, Different, Unknown } kind = Unknown;
   std::string reason = {};
-  /// Where Different: the symbols that matter, with values, and both values.
+  /// If Different: the symbols that matter, with values, and the values of both
+  /// expressions.
   std::vector<std::pair<std::string, std::string>> inputs = {};
   std::string first = {}, second = {};
-  /// Functions in whose place others were needed to tell the values apart.
+  /// Functions that the solver had to replace by others to make the values
+  /// differ.
   std::vector<std::string> functions = {};
 };
 
+/// Compares expressions, and remembers earlier results.
 class Comparer {
 public:
   struct Options {
@@ -37,22 +41,23 @@ public:
   Comparer(Expressions &exprs, Options options)
       : exprs(exprs), options(options), solver(exprs) {}
 
-  /// What is found without the solver; none if that is not enough.
+  /// Compares without the solver; none if that does not decide.
   std::optional<Judgement> compareQuickly(Expr a, Expr b);
-  /// What the solver says about what compareQuickly leaves open. The same
-  /// question is asked once.
+  /// Asks the solver about two expressions that compareQuickly cannot decide.
+  /// Remembers answers.
   const Judgement &solve(Expr a, Expr b);
 
 private:
   Judgement ask(Expr a, Expr b);
-  /// The result at the first of some points at which they differ.
+  /// The judgement at the first of some points at which the expressions differ;
+  /// none if they differ at none.
   std::optional<Judgement> sample(Expr a, Expr b);
   Judgement describeDifference(Expr a, Expr b, const SolverAnswer &answer);
 
   Expressions &exprs;
   Options options;
   Solver solver;
-  /// Pairs that points do not tell apart.
+  /// Pairs that differ at none of the points.
   std::set<std::pair<Expr, Expr>> open;
   std::map<std::pair<Expr, Expr>, Judgement> solved;
 };

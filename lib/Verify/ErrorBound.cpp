@@ -1,6 +1,6 @@
-//===- ErrorBound.cpp - How far rounding may lead a program ---------------===//
+//===- ErrorBound.cpp - Bounds of rounding errors -------------------------===//
 //
-// Walks a program and says, operation by operation, what its bound is.
+// Walks a program and makes the bound of each operation's result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,8 @@ public:
 private:
   LogicalResult visitBlock(Block &block);
   LogicalResult visit(Operation *op);
-  /// The bound of the operation's result v; none if it is of another kind.
+  /// The bound of the operation's result v; none if the function does not
+  /// handle this kind of operation.
   std::optional<Value> visitElementwise(Operation *op, Value v);
   std::optional<Value> visitOther(Operation *op, Value v);
 
@@ -87,11 +88,11 @@ private:
   Value bilinear(Operation *op, Value v);
   Value scatterRows(ScatterRowsOp op, Value v);
   Value reduction(Operation *op, Reduce kind, Value v);
-  /// The same reduction, of another kind, of other values.
+  /// A reduction like `op`, but of another kind and of `value`.
   Value reduceBy(Operation *op, Reduce kind, Value value);
   Value movement(Operation *op);
 
-  /// Not a reference, which a value that is added would move.
+  /// Returns a copy, since adding a value would invalidate a reference.
   Bounded get(Value value) const { return values.lookup(value); }
 
   ProgramOp program, target;
@@ -127,7 +128,7 @@ Value BoundMaker::ofFunction(const ElementwiseFunction &function, Operation *op,
   auto sum = [&] { return isBinary ? b.plus(x.error, y.error) : x.error; };
   if (function.errorRule == ErrorRule::Discontinuous)
     return b.unknownUnlessExact(sum());
-  // Integers are exact or unknown.
+  // Integers have no error, or an unknown one.
   if (!isFloat(element))
     return sum();
   switch (function.errorRule) {
@@ -214,7 +215,7 @@ Value BoundMaker::power(const Bounded &x, const Bounded &y, Value v,
   Value xError = x.error ? x.error : zero, yError = y.error ? y.error : zero;
   Value size = b.magnitude(x.value);
   Value low = b.subtract(size, xError), high = b.add(size, xError);
-  // |x|^y is monotone in each, so the ends are at the corners.
+  // |x|^y is monotone in x and in y, so its extremes are at the corners.
   Value reach, result = b.magnitude(v);
   for (Value base : {low, high})
     for (Value exponent :
@@ -222,14 +223,14 @@ Value BoundMaker::power(const Bounded &x, const Bounded &y, Value v,
       Value corner = b.make<PowOp>(base, exponent);
       reach = b.larger(reach, b.make<AbsOp>(b.subtract(corner, result)));
     }
-  // An exact power of what may be 0: between that of the largest and its
-  // negative.
+  // If x may be 0 and y is exact, the power lies between that of the largest
+  // |x| and its negative.
   Value crude = b.scale(2, b.make<PowOp>(high, y.value));
   Value exactPower = b.select(
       b.compare(Predicate::eq, yError, zero),
       b.select(b.compare(Predicate::gt, y.value, zero), crude, b.infinity()),
       b.infinity());
-  // A negative x takes only exact powers.
+  // A negative x only has powers with an exact y.
   Value keepsSign = b.select(
       b.compare(Predicate::gt, x.value, zero), reach,
       b.select(b.compare(Predicate::eq, yError, zero), reach, b.infinity()));
@@ -277,7 +278,7 @@ Value BoundMaker::conversion(CastOp op, Value v) {
   }
   if (!x.error || !isFloat(from))
     return x.error;
-  // Exact if both ends convert alike.
+  // The result is exact if both ends convert to the same value.
   Value low = b.remake(op, b.subtract(x.value, x.error));
   Value high = b.remake(op, b.add(x.value, x.error));
   Value same = b.select(b.compare(Predicate::eq, low, high), b.constant(0),
@@ -352,17 +353,19 @@ Value BoundMaker::reduction(Operation *op, Reduce kind, Value v) {
   if (kind == Reduce::Extreme || !isFloat(element)) {
     if (!error)
       return {};
-    // Of nothing the largest error is 0.
+    // The largest error of no elements is 0.
     return b.make<ReluOp>(reduceBy(op, Reduce::Extreme, error));
   }
   Value size = b.magnitude(x.value);
-  // Of what is reduced on one rank another program may make parts, which are
-  // values of its own; sums between ranks are rounded when they are whole.
+  // Another program may split a reduction on one rank into parts, which are
+  // rounded to the element type. Sums between ranks are rounded only once they
+  // are complete.
   Type partial = isa<ReductionOp>(op) ? element : b.accumulatorOf(element);
   if (kind != Reduce::Product) {
     Value p = error ? reduceBy(op, kind, error) : Value();
     p = b.accumulate(reduceBy(op, kind, size), p, termsOf(op), partial);
-    // A mean is divided only when all is added.
+    // A mean is divided only after everything is added, so its sum may
+    // overflow.
     if (kind == Reduce::Mean) {
       Value whole = reduceBy(op, Reduce::Sum, b.most(x));
       Type sums = b.accumulatorOf(element);
@@ -373,7 +376,8 @@ Value BoundMaker::reduction(Operation *op, Reduce kind, Value v) {
     }
     return b.round(v, p, element);
   }
-  // (|x_1| + e_1) ... - |x_1| ..., if no order overflows nor underflows.
+  // p = (|x_1| + e_1) ... (|x_n| + e_n) - |x_1| ... |x_n|, if no order
+  // overflows or underflows.
   Value one = b.constant(1), zero = b.constant(0);
   Value reach = b.most(x);
   Value upper = reduceBy(op, kind, reach);
@@ -446,8 +450,8 @@ std::optional<Value> BoundMaker::visitOther(Operation *op, Value v) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// Moves a value, or its bound, to the layout that a reshard gives: what is
-/// left of these communicates nothing.
+/// Moves a value, or its bound, to the target layout of a reshard. Reshards
+/// that remain in the program do not communicate.
 static Value relayout(OpBuilder &builder, ReshardOp op, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   Layout layout = Layout::of(op.getType());
@@ -536,7 +540,7 @@ LogicalResult BoundMaker::run(std::vector<bool> &exact) {
 FailureOr<BoundProgram> verify::makeBoundProgram(ProgramOp program,
                                                  Arithmetic arithmetic) {
   MLIRContext *context = program.getContext();
-  // A copy in which the reshards are collectives.
+  // Makes a copy of the program in which reshards are lowered to collectives.
   OwningOpRef<ModuleOp> original = ModuleOp::create(program.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(original->getBody());
   if (MeshOp mesh = program.getMesh())

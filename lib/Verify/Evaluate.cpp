@@ -1,7 +1,7 @@
-//===- Evaluate.cpp - Expressions at a point ------------------------------===//
+//===- Evaluate.cpp - Evaluates expressions at a point --------------------===//
 //
-// Interval arithmetic: bounds are moved outwards by a few units in the last
-// place after every operation that may have rounded.
+// Uses interval arithmetic: after every operation that may round, the ends are
+// moved outwards by a few units in the last place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ constexpr Interval unknownTruth = {0, 1};
 
 Interval point(double value) { return {value, value}; }
 
-/// The hull of values that were rounded, by `ulps` units in the last place at
-/// most.
+/// The smallest interval that contains the exact values, if `values` are off by
+/// at most `ulps` units in the last place.
 Interval hull(std::initializer_list<double> values, int ulps = 1) {
   for (double value : values)
     if (std::isnan(value))
@@ -67,7 +67,8 @@ Interval operator*(const Interval &x, const Interval &y) {
   return hull(corners, exact ? 0 : 1);
 }
 
-/// Of a monotone function, computed to a few units in the last place.
+/// The interval of a monotone function that is computed to a few units in the
+/// last place.
 template <typename F> Interval monotone(const Interval &x, F function) {
   return hull({function(x.low), function(x.high)}, 4);
 }
@@ -77,7 +78,7 @@ Interval remainder(const Interval &x, const Interval &y, bool isInteger) {
     return undefined;
   if (x.isPoint() && y.isPoint())
     return point(std::fmod(x.low, y.low));
-  // One quotient for all points, or nothing can be said.
+  // Nothing is known unless all corners have the same quotient.
   double q[] = {std::trunc(x.low / y.low), std::trunc(x.low / y.high),
                 std::trunc(x.high / y.low), std::trunc(x.high / y.high)};
   if (isInteger || std::count(q, q + 4, q[0]) != 4)
@@ -95,7 +96,7 @@ Interval power(const Interval &x, const Interval &y) {
               4);
 }
 
-/// A point through the interpreter's cast.
+/// Casts a value with the interpreter's cast.
 double castPoint(double value, runtime::ElementType from,
                  runtime::ElementType to) {
   auto x = runtime::HostTensor::splat(from, {}, value);
@@ -200,7 +201,8 @@ Interval evaluateNode(const ExprNode &node, const std::vector<Interval> &x,
   };
   switch (node.kind) {
   case ExprKind::Number: {
-    // Numbers of programs are doubles; only what was computed is rounded.
+    // Numbers in programs are doubles and exact; only computed numbers may need
+    // rounding.
     double value = doubleOf(node.coefficients[0]);
     if (std::isfinite(value) && rationalOf(value) == node.coefficients[0])
       return point(value);

@@ -1,8 +1,9 @@
-//===- Evaluate.h - Expressions at a point ----------------------*- C++ -*-===//
+//===- Evaluate.h - Evaluates expressions at a point ------------*- C++ -*-===//
 //
-// Evaluates expressions for given values of the symbols, with every function
-// as it really is. Results are intervals that contain the exact value, so two
-// that are apart show that two expressions differ, whatever was rounded.
+// Evaluates expressions for given values of the symbols, with the real
+// functions. Results are intervals that contain the exact values. So if the
+// intervals of two expressions do not meet, the expressions differ, in spite of
+// rounding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +15,7 @@
 namespace ccn::verify {
 
 /// The value lies in [low, high]; a truth value is 0 or 1. Both are NaN if
-/// nothing is known, because a function is not defined there.
+/// nothing is known, such as where a function is not defined.
 struct Interval {
   double low, high;
 

@@ -1,10 +1,11 @@
-//===- Expression.cpp - Values of symbolic execution ----------------------===//
+//===- Expression.cpp - Expressions over symbols --------------------------===//
 //
-// Interning and the normal form. A sum holds no sums and no numbers but its
-// constant, a product neither products nor coefficients; arguments of what is
-// commutative are sorted by id. A sum in a product has leading coefficient 1,
-// and products are not multiplied out unless `expand` is asked for it: it costs
-// much, and two executions of one program rarely need it.
+// Interns expressions and brings them into normal form. A sum contains no sums,
+// and no number except its constant; a product contains neither products nor
+// coefficients. Arguments of commutative operations are sorted by id. A sum in
+// a product has leading coefficient 1. Only `expand` multiplies products out:
+// that is expensive, and comparing two executions of one program rarely needs
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ using llvm::DynamicAPInt;
 Rational rationalOf(double value) {
   assert(std::isfinite(value) && "only finite numbers are rational");
   int exponent = 0;
-  // value = mantissa * 2^exponent, and 2^53 mantissa is an integer.
+  // value = mantissa * 2^exponent, and 2^53 * mantissa is an integer.
   double mantissa = std::frexp(value, &exponent);
   auto integer = static_cast<int64_t>(std::ldexp(mantissa, 53));
   exponent -= 53;
@@ -35,7 +36,7 @@ Rational rationalOf(double value) {
   return reduce(Rational(DynamicAPInt(integer), DynamicAPInt(power)));
 }
 
-/// "-12", also of what does not fit 64 bits.
+/// The decimal text of a number that may not fit 64 bits.
 static std::string describe(const DynamicAPInt &value) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -49,7 +50,7 @@ std::string describe(const Rational &value) {
   return describe(value.num) + "/" + describe(value.den);
 }
 
-/// Decimal digits are the one way out of a DynamicAPInt of any size.
+/// A DynamicAPInt of any size can only be converted through its decimal digits.
 static llvm::APFloat floatOf(const DynamicAPInt &value) {
   llvm::APFloat result(llvm::APFloat::IEEEquad());
   llvm::cantFail(result.convertFromString(describe(value),
@@ -60,7 +61,7 @@ static llvm::APFloat floatOf(const DynamicAPInt &value) {
 double doubleOf(const Rational &value) {
   if (value.den == 1 && abs(value.num) < (int64_t(1) << 53))
     return static_cast<double>(static_cast<int64_t>(value.num));
-  // Quadruple precision holds every range that is met here.
+  // Quadruple precision has enough range for all numbers here.
   llvm::APFloat quotient = floatOf(value.num);
   quotient.divide(floatOf(value.den), llvm::APFloat::rmNearestTiesToEven);
   bool lossy;
@@ -269,7 +270,8 @@ Expr Expressions::extremum(ExprKind kind, std::vector<Expr> args) {
   std::vector<Expr> flat;
   std::optional<Rational> constant;
   for (Expr arg : args) {
-    // What is neutral is left out in any case: solvers have no infinity.
+    // Neutral infinities are dropped even without `normalize`, since solvers
+    // have no infinity.
     if (isInfinity(arg, isMax))
       continue;
     const ExprNode &inner = node(arg);
@@ -302,7 +304,7 @@ Expr Expressions::extremum(ExprKind kind, std::vector<Expr> args) {
 
 Expr Expressions::junction(ExprKind kind, std::vector<Expr> args) {
   if (normalize) {
-    // And ends with the first false, or with the first true.
+    // A false decides `and`; a true decides `or`.
     bool decides = kind == ExprKind::Or;
     std::vector<Expr> flat;
     for (Expr arg : args) {
@@ -451,7 +453,7 @@ std::vector<Expr> Expressions::partsOf(std::vector<Expr> roots) const {
   return parts;
 }
 
-/// The summands of an expression, its constant being one.
+/// The terms of an expression; its constant is one of them.
 static std::vector<Term> termsOf(Expressions &exprs, Expr expr) {
   ExprNode node = exprs.node(expr);
   if (node.kind != ExprKind::Sum)

@@ -1,15 +1,15 @@
-//===- Expression.h - Values of symbolic execution --------------*- C++ -*-===//
+//===- Expression.h - Expressions over symbols ------------------*- C++ -*-===//
 //
-// What a tensor's elements are when a program runs on symbols instead of
-// numbers: expressions over the reals and over truth values. Each is interned,
-// so equal expressions have one id, and brought into a normal form in which
-// sums and products, maxima and minima, conjunctions and disjunctions are
-// associative, commutative, and free of what does not matter. So most values
-// that are equal have the same id.
+// When a program runs on symbols instead of numbers, the elements of tensors
+// are expressions over the reals and over truth values. Equal expressions are
+// interned under one id. A normal form makes sums, products, maxima, minima,
+// conjunctions and disjunctions associative and commutative, and drops
+// arguments that change nothing. So most values that are equal have the same
+// id.
 //
-// Integers are the reals that they are: neither overflow nor rounding exists
-// here. A quotient is a product with a reciprocal, which is never cancelled
-// against its factor; 1 / 0 is no matter of this theory.
+// Integers are treated as reals: there is neither overflow nor rounding. A
+// quotient is a product with a reciprocal; x * (1 / x) is never simplified.
+// Nothing is said about 1 / 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,32 +29,32 @@
 
 namespace ccn::verify {
 
-/// The id of an expression: an index that is larger than those of its parts,
-/// and that a tensor of i64 can hold.
+/// The id of an expression: an index that is larger than those of its parts. A
+/// tensor of i64 can hold ids.
 using Expr = int64_t;
 
-/// In lowest terms, with a positive denominator.
+/// A fraction in lowest terms, with a positive denominator.
 using Rational = mlir::presburger::Fraction;
 
 /// The value of a finite double, exactly.
 Rational rationalOf(double value);
 /// The nearest double or one of its neighbours; infinite if out of range.
 double doubleOf(const Rational &value);
-/// "3", "-2/3".
+/// The text of a number, such as "3" or "-2/3".
 std::string describe(const Rational &value);
 
 enum class ExprKind : uint8_t {
-  /// coefficients[0].
+  /// The number coefficients[0].
   Number,
-  /// Whether `tag` is not 0.
+  /// True if `tag` is not 0.
   Truth,
   /// The symbol number `tag`.
   Symbol,
   /// The neutral element of maxima (tag 0, -inf) or minima (tag 1, +inf) of
   /// floats.
   Infinity,
-  /// The sum of coefficients[i] * args[i], and of the last coefficient, which
-  /// has no argument.
+  /// The sum of all coefficients[i] * args[i], and of the last coefficient,
+  /// which has no argument.
   Sum,
   Product,
   Max,
@@ -69,7 +69,7 @@ enum class ExprKind : uint8_t {
   Same,
   /// args[1] where args[0] holds, else args[2].
   Choice,
-  /// A function that is known by its name only.
+  /// A function of which only the name is known.
   Apply,
 };
 
@@ -84,25 +84,27 @@ enum class Function : uint8_t {
   FloatRemainder,
   IntegerQuotient,
   IntegerRemainder,
-  /// A float or integer as the integer type `type`.
+  /// Converts a float (Truncate) or an integer (Wrap) to the integer type
+  /// `type`.
   Truncate,
   Wrap,
-  /// Whether dropout keeps an element: of the seed, the element's global index
-  /// and the rate.
+  /// Whether dropout keeps an element; the arguments are the seed, the
+  /// element's global index and the rate.
   Keeps,
-  /// What a row lookup gives for an index out of range.
+  /// The result of a row lookup with an index out of range.
   OutOfRange,
 };
 
-/// "exp", "dropout".
+/// The name of a function for people, such as "exp" or "dropout".
 std::string_view name(Function function);
 
+/// An expression: its kind and its parts.
 struct ExprNode {
   ExprKind kind;
-  /// Whether its value is true or false, not a number.
+  /// Whether the value is true or false instead of a number.
   bool isTruth = false;
   Function function = Function::Inverse;
-  /// Of Truncate and Wrap.
+  /// The target type of Truncate and Wrap.
   runtime::ElementType type = runtime::ElementType::F32;
   uint32_t tag = 0;
   std::vector<Expr> args = {};
@@ -111,7 +113,7 @@ struct ExprNode {
 
 /// An input of a program, or a value about which nothing is known.
 struct Symbol {
-  /// "g[0, 3]".
+  /// For example "g[0, 3]".
   std::string name;
   runtime::ElementType type;
 };
@@ -122,10 +124,12 @@ struct Term {
   Expr value;
 };
 
+/// Builds and interns expressions. Ids are only valid for the object that made
+/// them.
 class Expressions {
 public:
-  /// Without `normalize`, expressions are as they are built: equality is left
-  /// to a solver.
+  /// Without `normalize`, expressions stay as they are built, and only a solver
+  /// can find them equal.
   explicit Expressions(bool normalize = true);
 
   const ExprNode &node(Expr expr) const { return nodes[expr]; }
@@ -142,7 +146,7 @@ public:
            node(expr).tag == (negative ? 0U : 1U);
   }
 
-  /// How many arguments all expressions have together: what they cost.
+  /// How many arguments all expressions have together, as a measure of cost.
   int64_t size() const { return totalSize; }
 
   Expr number(const Rational &value);
@@ -152,6 +156,7 @@ public:
   Expr symbol(Symbol symbol);
   Expr infinity(bool negative);
 
+  /// The sum of the terms and of a constant.
   Expr sum(std::vector<Term> terms, Rational constant = Rational(0));
   Expr add(Expr a, Expr b) { return sum({{Rational(1), a}, {Rational(1), b}}); }
   Expr subtract(Expr a, Expr b) {
@@ -160,11 +165,12 @@ public:
   Expr scale(const Rational &factor, Expr a) { return sum({{factor, a}}); }
   Expr product(std::vector<Expr> factors);
   Expr inverse(Expr a);
-  /// At least one argument; of truth values, `or` and `and`.
+  /// Maximum and minimum of at least one argument; for truth values, `or` and
+  /// `and`.
   Expr maximum(std::vector<Expr> args);
   Expr minimum(std::vector<Expr> args);
 
-  /// Of two numbers or two truth values; false < true.
+  /// Compare two numbers or two truth values; false < true.
   Expr equal(Expr a, Expr b);
   Expr less(Expr a, Expr b);
   Expr logicalNot(Expr a);
@@ -174,12 +180,13 @@ public:
   Expr apply(Function function, std::vector<Expr> args,
              runtime::ElementType type = runtime::ElementType::F32);
 
-  /// The same value with products multiplied out where the result has at most
-  /// `expansionLimit` terms, in all of its parts, as long as all expansions
-  /// together make at most `expansionBudget` terms.
+  /// The same value, in all of whose parts products are multiplied out if the
+  /// result has at most `expansionLimit` terms. Stops when all expansions
+  /// together have made `expansionBudget` terms.
   Expr expand(Expr expr);
 
-  /// All parts of the expressions, themselves included, in increasing order.
+  /// All parts of the expressions, including the expressions themselves, in
+  /// increasing order.
   std::vector<Expr> partsOf(std::vector<Expr> roots) const;
 
   static constexpr int64_t expansionLimit = 4096;
@@ -200,7 +207,8 @@ private:
   Expr isNegative(Expr a);
   Expr extremum(ExprKind kind, std::vector<Expr> args);
   Expr junction(ExprKind kind, std::vector<Expr> args);
-  /// Splits the leading coefficient off.
+  /// Divides an expression by its leading coefficient, and returns the
+  /// coefficient.
   Rational takeContent(Expr &expr);
   Expr distribute(Expr a, Expr b);
   Expr expandNode(Expr expr);

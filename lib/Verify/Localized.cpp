@@ -1,6 +1,6 @@
 //===- Localized.cpp - A program localized for all ranks ------------------===//
 //
-// Each rank gets a clone of the program in a module of its own.
+// Each rank gets a clone of the program in its own module.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Localized.h - A program localized for all ranks ----------*- C++ -*-===//
 //
-// What `localize` makes of a program, for each rank, so that all can be run
+// Localizes a program for each rank, so that the localized programs can run
 // together and be compared with the program.
 //
 //===----------------------------------------------------------------------===//
@@ -18,14 +18,14 @@ namespace ccn::verify {
 
 /// A program as each rank of its mesh executes it.
 struct LocalizedPrograms {
-  /// By rank.
+  /// Both lists are by rank.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   std::vector<ProgramOp> programs;
 };
 
-/// Localizes a program for every rank, and verifies what that gives. Fails,
-/// with an error reported, if a condition of `localize` does not hold or what
-/// it made does not verify.
+/// Localizes a program for every rank, and verifies the results. Fails, with an
+/// error reported, if a condition of `localize` does not hold or a result does
+/// not verify.
 mlir::FailureOr<LocalizedPrograms> localizeForAllRanks(ProgramOp program);
 
 } // namespace ccn::verify

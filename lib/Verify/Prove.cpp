@@ -1,7 +1,7 @@
-//===- Prove.cpp - Two programs compute the same --------------------------===//
+//===- Prove.cpp - Proves that two programs are equal ---------------------===//
 //
-// Makes the symbols, executes both programs on them, and compares what they
-// leave.
+// Makes the symbols, executes both programs on them, and compares their
+// outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace {
 
 using runtime::HostTensor;
 
-/// One of the two programs, and what its execution left.
+/// One of the two programs, and the outputs of its execution.
 struct Side {
   Side(ProgramOp program, std::string name)
       : program(program), mesh(program.getMesh()), name(std::move(name)),
@@ -29,7 +29,7 @@ struct Side {
   /// "before" or "after".
   std::string name;
   std::vector<interp::Outcome> outcomes;
-  /// By outcome, then by rank.
+  /// The ranks' parts of the outputs, by outcome, then by rank.
   std::vector<std::vector<HostTensor>> parts;
 };
 
@@ -45,7 +45,7 @@ public:
   Proof run();
 
 private:
-  /// An element that ought to be equal, in two places.
+  /// One copy of an element: which program and rank hold it, and its value.
   struct Place {
     const Side *side;
     int64_t rank;
@@ -54,11 +54,11 @@ private:
   struct Element {
     std::string output;
     runtime::Shape index;
-    /// Where it is first found, before.
+    /// Its first copy, in the program before the schedule.
     Place first;
-    /// Where else it is, and it takes the solver to say whether it is equal.
+    /// Other copies, whose equality with the first only the solver can decide.
     std::vector<Place> open;
-    /// Whether it is there before and after.
+    /// Whether both programs have the element.
     bool isPaired = false;
   };
 
@@ -78,7 +78,7 @@ private:
   Expressions exprs;
   SymbolicKernels kernels;
   Comparer comparer;
-  /// Those that the solver has to look at.
+  /// The elements that need the solver.
   std::vector<Element> open;
   Proof proof;
 };

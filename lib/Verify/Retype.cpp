@@ -1,6 +1,7 @@
 //===- Retype.cpp - Programs in f64 ---------------------------------------===//
 //
-// Changes types in place in a clone; layouts do not depend on element types.
+// Changes types in place in a clone, which is possible because layouts do not
+// depend on element types.
 //
 //===----------------------------------------------------------------------===//
 

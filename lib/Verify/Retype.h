@@ -1,7 +1,7 @@
 //===- Retype.h - Programs in f64 -------------------------------*- C++ -*-===//
 //
-// The same program with every floating-point type replaced by f64: what a
-// schedule does wrong shows there free of the rounding of narrow types.
+// Replaces every floating-point type of a program by f64, so that errors of a
+// schedule are not hidden by the rounding of narrow types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,26 +15,28 @@
 
 namespace ccn::verify {
 
-/// f64 for a floating-point type, any other type itself.
+/// f64 for a floating-point type; any other type is returned unchanged.
 mlir::Type toF64(mlir::Type elementType);
-/// A tensor type with elements in f64 if they are floats.
+/// The tensor type with f64 elements if its elements are floats.
 mlir::RankedTensorType toF64(mlir::RankedTensorType type);
-/// A constant's value, which keeps what rounding to its type made of it, or the
-/// element type of a cast: f64 in place of a float. Changes no other operation.
+/// Changes the value of a float constant, or the target type of a cast to a
+/// float, to f64. A constant keeps the value to which its type rounds it.
+/// Changes no other operation.
 void toF64(mlir::Operation *op);
 
-/// A module of the program alone, with its mesh and the algorithms of its
+/// A module with only this program, its mesh and the algorithms of its
 /// collectives.
 mlir::OwningOpRef<mlir::ModuleOp> cloneAlone(ProgramOp program);
 
-/// The same in f64. Constants keep the
-/// values that they have in their own types, casts between floats do nothing.
+/// The same in f64. Constants keep the values that they have in their own
+/// types; casts between floats do nothing.
 mlir::OwningOpRef<mlir::ModuleOp> cloneInF64(ProgramOp program);
 
-/// The module's one program.
+/// The only program of a module.
 ProgramOp onlyProgram(mlir::ModuleOp module);
 
-/// Inputs with floats in f64; exact. Fails if there is no memory.
+/// Converts the floats among `inputs` to f64, which is exact. Fails if there is
+/// not enough memory.
 Result<interp::NamedTensors> toF64(const interp::NamedTensors &inputs);
 
 } // namespace ccn::verify

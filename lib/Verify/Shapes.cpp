@@ -1,7 +1,7 @@
-//===- Shapes.cpp - Small sizes of a program ------------------------------===//
+//===- Shapes.cpp - Small sizes at which programs are verified ------------===//
 //
-// Tries values of params, in an order fixed by the file and its mesh, and keeps
-// those at which everything compiles.
+// Tries values of params, in an order that depends only on the file and its
+// mesh, and keeps those at which everything compiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,12 +28,13 @@ std::string SizedProgram::str() const {
 
 namespace {
 
-/// What running a program costs.
+/// The cost of running a program, as in Budget.
 struct Cost {
   double elements = 0, work = 0;
 };
 
-/// Of all programs of a module. Ranks hold the most on the first.
+/// The cost of all programs of a module. The first rank holds the largest
+/// parts, so it is taken for all.
 Cost costOf(ModuleOp module) {
   Cost cost;
   module.walk([&](ProgramOp program) {
@@ -52,7 +53,7 @@ Cost costOf(ModuleOp module) {
       for (Value result : op->getResults()) {
         double elements = elementsOf(result);
         cost.elements += elements;
-        // A product takes one step for each term of each element.
+        // A product needs one operation for each term of each element.
         double terms = 1;
         if (isa<MatmulOp, Conv2dOp>(op)) {
           auto type = cast<RankedTensorType>(
@@ -70,8 +71,9 @@ Cost costOf(ModuleOp module) {
   return cost;
 }
 
-/// A refusal that a size explains: a numbered condition that does not hold, or
-/// an operation that the schedule names and the size has made vanish.
+/// Whether an error is one that small sizes explain: a numbered condition does
+/// not hold, or an operation that the schedule names does not exist at these
+/// sizes.
 bool isRefusal(const ccn::Diagnostic &error) {
   static const llvm::Regex condition("\\([a-z_]+_c[0-9]+\\)$");
   StringRef message = error.message;
@@ -96,18 +98,19 @@ private:
   using Values = SmallVector<int64_t>;
 
   void findParams();
-  /// Tries values of the names.
+  /// Tries values for the params in `names`.
   void trySizes();
   void tryKinds();
-  /// Makes the params as small as they go by themselves or two together, but
-  /// not below `least`. Whether any got smaller.
+  /// Makes single params, or two together, as small as possible, but not below
+  /// `least`. Returns whether any became smaller.
   bool shrink(Values &current, int64_t least);
   void tryShrunk();
-  /// Multiplies some values by a fraction; false if that is not exact.
+  /// Multiplies some values by up / down; returns false if a result is not an
+  /// integer.
   static bool multiply(Values &values, ArrayRef<size_t> which, int64_t up,
                        int64_t down);
-  /// Whether everything compiles with these values. Keeps the programs among
-  /// `sizes` if they are within the budget and new.
+  /// Whether everything compiles with these values. With `keep`, adds the
+  /// programs to `sizes` if they are within the budget and new.
   bool attempt(const Values &values, bool keep);
   bool compileBoth(SizedProgram &program);
   bool isDone() const {
@@ -121,8 +124,8 @@ private:
   const Budget &budget;
   Diagnostics &diagnostics;
 
-  /// What is changed, and its value in the file: params, then sizes that the
-  /// file gives as numbers.
+  /// The names that can be changed, and their values in the file (`own`):
+  /// params, then numbers that the file uses as sizes.
   SmallVector<std::string> names;
   Values own;
   std::set<int64_t> literals;
@@ -131,7 +134,7 @@ private:
   std::set<std::vector<int64_t>> kept;
   unsigned attempts = 0;
   bool failedSchedule = false;
-  /// Whether a param is 0 in all that was found.
+  /// Whether all sizes found so far have a param that is 0.
   bool isOnlyEmpty = true;
 };
 
@@ -162,7 +165,7 @@ void SizeFinder::findParams() {
 bool SizeFinder::compileBoth(SizedProgram &program) {
   CompileOptions sized = options;
   for (const auto &[name, value] : program.params) {
-    // The last one counts.
+    // The last value of a param overrides earlier ones.
     sized.lower.params.emplace_back(name, value);
   }
   sized.stopAfter = Phase::Parse;
@@ -216,7 +219,8 @@ void SizeFinder::tryKinds() {
   int64_t axis = longestAxis;
   tryKind([](size_t i) { return primes[i % std::size(primes)]; });
   tryKind([](size_t) { return 1; });
-  // Pieces of which the last is short, and fewer elements than ranks.
+  // Sizes where the last rank's part is smaller, then sizes smaller than the
+  // mesh.
   tryKind([&](size_t i) { return i % 2 ? axis + 2 : 2 * axis + 1; });
   tryKind([&](size_t) { return std::max<int64_t>(axis - 1, 2); });
   tryKind([&](size_t i) { return i % 2 ? 2 * axis : axis; });
@@ -277,13 +281,14 @@ bool SizeFinder::shrink(Values &current, int64_t least) {
 void SizeFinder::tryShrunk() {
   Values current = own;
   size_t before = sizes.size();
-  // No smaller than 2, at which more can go wrong than at 1, if that is enough.
+  // Prefers sizes of at least 2, which show more errors than 1; uses 1 if no
+  // such size works.
   for (int64_t least : {2, 1})
     if (sizes.size() == before && shrink(current, least) && !isDone())
       attempt(current, /*keep=*/true);
   if (sizes.size() == before)
     return;
-  // Beside the smallest, ones in which a param or two are larger.
+  // Adds sizes in which one or two params are larger than in the smallest.
   for (auto [up, down] : {std::pair(3, 2), std::pair(2, 1), std::pair(5, 2)})
     for (size_t i = 0; i < names.size(); ++i)
       for (size_t j = i; j < names.size() && !isDone(); ++j) {
@@ -309,7 +314,8 @@ FailureOr<std::vector<SizedProgram>> SizeFinder::run() {
   trySizes();
   if (!failedSchedule)
     attempt(own, /*keep=*/true);
-  // Sizes that are numbers are what keeps the program large.
+  // If no sizes were found, or only sizes with a param of 0, then numbers used
+  // as sizes keep the program large: change these too.
   if (!failedSchedule && isOnlyEmpty && !literals.empty()) {
     for (int64_t size : literals) {
       names.push_back(std::to_string(size));

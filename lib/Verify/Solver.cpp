@@ -1,7 +1,8 @@
-//===- Solver.cpp - Z3 on expressions -------------------------------------===//
+//===- Solver.cpp - Asks Z3 about expressions -----------------------------===//
 //
-// Every expression is translated once. Symbols of integer types are integers
-// within their type's range, as reals; all else are reals and truth values.
+// Translates every expression once. Symbols of integer types become integers in
+// the range of their type, converted to reals; all other expressions are reals
+// or truth values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +32,9 @@ private:
   z3::expr number(const Rational &value) {
     return context.real_val(describe(value).c_str());
   }
-  /// What holds for the symbols among the parts whatever they are.
+  /// Adds the ranges of the symbols of integer types among the parts.
   void addRanges(z3::solver &solver, const std::vector<Expr> &parts);
-  /// What is simple about the functions that are applied in the parts.
+  /// Adds simple facts about the functions that are applied in the parts.
   void addFacts(z3::solver &solver, const std::vector<Expr> &parts);
   void readModel(const z3::model &model, std::pair<Expr, Expr> shown,
                  SolverAnswer &answer);
@@ -230,8 +231,8 @@ SolverAnswer Solver::Translation::compare(Expr a, Expr b,
     SolverAnswer answer{.kind = SolverAnswer::Unknown};
     for (bool withFacts : {false, true}) {
       z3::solver solver(context, z3::solver::simple());
-      // The search for roots of polynomials neither ends in time nor can be
-      // interrupted; what is left still knows that products are products.
+      // Z3's search for roots of polynomials neither ends in time nor can be
+      // interrupted. Without it, the solver still reasons about products.
       solver.set("smt.arith.nl.nra", false);
       addRanges(solver, parts);
       if (withFacts)
@@ -248,7 +249,8 @@ SolverAnswer Solver::Translation::compare(Expr a, Expr b,
         answer = {.kind = SolverAnswer::Different};
         readModel(solver.get_model(), shown, answer);
       } else if (withFacts && answer.kind == SolverAnswer::Different) {
-        // It may be the functions' fault that they differ.
+        // The difference may come from functions that behave unlike the real
+        // ones.
         answer = {.kind = SolverAnswer::Unknown, .reason = reasonOf(solver)};
       } else {
         answer.reason = reasonOf(solver);

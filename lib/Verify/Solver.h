@@ -1,8 +1,9 @@
-//===- Solver.h - Z3 on expressions -----------------------------*- C++ -*-===//
+//===- Solver.h - Asks Z3 about expressions ---------------------*- C++ -*-===//
 //
-// Asks Z3 whether two expressions can differ. Functions that are known by name
-// only are uninterpreted; a second question, asked if they could differ, adds
-// what is simple about them at the places where they are applied.
+// Asks Z3 whether two expressions can differ. Functions of which only the name
+// is known are uninterpreted. If the expressions could differ, a second
+// question adds simple facts about these functions for the arguments that
+// occur.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,29 +17,31 @@
 
 namespace ccn::verify {
 
+/// An answer of Z3.
 struct SolverAnswer {
   enum Kind : uint8_t { Equal, Different, Unknown } kind = Unknown;
-  /// Why it is not known.
+  /// If Unknown: why.
   std::string reason = {};
-  /// A value of each symbol that Z3 chose one for, by its number, as a double
-  /// and as Z3 writes it. Only where Different.
+  /// If Different: for each symbol for which Z3 chose a value, by number, that
+  /// value as a double and as Z3 writes it.
   struct Value {
     double number;
     std::string text;
   };
   std::unordered_map<uint32_t, Value> model = {};
-  /// The values of the shown expressions there.
+  /// The values of the expressions `shown` for this model.
   std::string first = {}, second = {};
 };
 
+/// Translates expressions for Z3, and asks it about them.
 class Solver {
 public:
   explicit Solver(const Expressions &exprs);
   ~Solver();
 
   /// Whether `a` and `b`, two numbers or two truth values, are equal for all
-  /// values of the symbols. Where they are not, tells the values of the two
-  /// expressions `shown`. Gives up after `seconds`, or with the limits.
+  /// values of the symbols. If they are not, also gives the values of the two
+  /// expressions `shown`. Gives up after `seconds`, or when `limits` end.
   SolverAnswer compare(Expr a, Expr b, std::pair<Expr, Expr> shown,
                        double seconds, const synth::Limits &limits);
 

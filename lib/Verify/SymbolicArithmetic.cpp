@@ -1,6 +1,7 @@
-//===- SymbolicArithmetic.cpp - Scalar functions of expressions -----------===//
+//===- SymbolicArithmetic.cpp - Scalar functions on expressions -----------===//
 //
-// Each operation as the one of Expressions that it is over the reals.
+// Maps each operation to the operation of Expressions that it is over the
+// reals.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +38,8 @@ Rational truncate(const Rational &value) {
 Expr extremumOf(Expressions &exprs, bool isMax, ElementType type,
                 std::vector<Expr> args) {
   if (!hasInfinity(type) && type != ElementType::Bool) {
-    // The least value of the type is neutral as -inf is: an empty slice must
-    // not show.
+    // The type's smallest value (for minima, its largest) is neutral, as -inf
+    // is for wider floats. So an empty slice does not change a maximum.
     Rational least = isFloat(type) ? Rational(isMax ? -448 : 448)
                      : isMax       ? rangeOf(type).low
                                    : rangeOf(type).high;

@@ -1,7 +1,7 @@
-//===- SymbolicArithmetic.h - Scalar functions of expressions ---*- C++ -*-===//
+//===- SymbolicArithmetic.h - Scalar functions on expressions ---*- C++ -*-===//
 //
-// Private to the symbolic kernels: what functions of one element
-// (dialect/ccn/ScalarFunctions.h) make of expressions.
+// Private to the symbolic kernels: evaluates functions of one element
+// (dialect/ccn/ScalarFunctions.h) on expressions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,26 +14,26 @@
 
 namespace ccn::verify {
 
-/// The values of an integer type.
+/// The smallest and the largest value of an integer type.
 struct Range {
   Rational low, high;
 };
 Range rangeOf(runtime::ElementType type);
 
-/// Towards zero.
+/// Rounds towards zero.
 Rational truncate(const Rational &value);
 
-/// The maximum or minimum of any number of values of a type, none included.
+/// The maximum or minimum of any number of values of a type; there may be none.
 Expr extremumOf(Expressions &exprs, bool isMax, runtime::ElementType type,
                 std::vector<Expr> args);
 
-/// Ids are expressions, of values of a type.
+/// Arithmetic whose ids are expressions for values of `type`.
 class SymbolicArithmetic : public scalar::Arithmetic {
 public:
   SymbolicArithmetic(Expressions &exprs, runtime::ElementType type)
       : exprs(exprs), type(type) {}
 
-  /// What one of the computations cannot be; ok if there is nothing.
+  /// An error of one of the computations so far; ok if there was none.
   const Status &getStatus() const { return status; }
 
   bool isReal() const override { return true; }

@@ -1,6 +1,7 @@
-//===- SymbolicExecutor.cpp - Programs on symbols -------------------------===//
+//===- SymbolicExecutor.cpp - Executes programs on symbols ----------------===//
 //
-// All ranks execute an operation until none has to wait for another's value.
+// Each operation is executed on all ranks, again and again until no rank has to
+// wait for another's value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -116,7 +117,7 @@ std::optional<ExecutionFailure> SymbolicExecutor::execute(
         return last;
       waiting.push_back(rank);
     }
-    // Nobody went on and nobody has shown anything new.
+    // No rank finished and none has shown a new value: they wait forever.
     if (waiting.size() == pending.size() && meetings.numShown() == shownBefore)
       return last;
     pending = std::move(waiting);

@@ -1,8 +1,8 @@
-//===- SymbolicExecutor.h - Programs on symbols -----------------*- C++ -*-===//
+//===- SymbolicExecutor.h - Executes programs on symbols --------*- C++ -*-===//
 //
-// Executes operations of a program on all ranks of its mesh, one operation
-// after the other on all ranks, without threads: each rank is the interpreter's
-// own executor, with symbolic kernels.
+// Executes the operations of a program one after the other, each on all ranks
+// of the mesh, without threads. Each rank uses the interpreter's own executor,
+// with symbolic kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,16 +19,18 @@
 
 namespace ccn::verify {
 
-/// How ranks that execute one after the other meet. A rank that comes before
-/// another has shown its value fails, with `hasToWait` set, and executes the
-/// operation anew later: operations are pure, so it will show the same again.
+/// Lets ranks meet that execute one after the other. If a rank needs a value
+/// that another rank has not shown yet, exchange() fails and hasToWait()
+/// becomes true. The rank executes the operation again later; operations are
+/// pure, so it shows the same value again.
 class LockstepExchange : public interp::Exchange {
 public:
   explicit LockstepExchange(int64_t ranks) : rounds(ranks) {}
 
-  /// Forgets the meetings of earlier operations.
+  /// Starts a new operation: forgets the meetings of earlier ones.
   void startOperation();
-  /// The rank executes the operation from its start.
+  /// Call this before a rank executes the operation, for the first time or
+  /// again.
   void startRank(int64_t rank);
 
   bool hasToWait() const { return waiting; }
@@ -40,45 +42,47 @@ public:
            const interp::Meeting &meeting, runtime::HostTensor value) override;
 
 private:
-  /// How many meetings of the operation each rank has been in.
+  /// How many meetings of the current operation each rank has joined.
   std::vector<size_t> rounds;
-  /// By round and rank.
+  /// The values shown, by the number of the meeting and by rank.
   std::map<std::pair<size_t, int>, runtime::HostTensor> shown;
   bool waiting = false;
 };
 
-/// Where a rank failed.
+/// The operation and the rank at which execution failed, and why.
 struct ExecutionFailure {
   mlir::Operation *op;
   int64_t rank;
   Status status;
 };
 
+/// Executes operations on all ranks, and holds the ranks' parts of values.
 class SymbolicExecutor {
 public:
   SymbolicExecutor(interp::RankMesh mesh, SymbolicKernels &kernels);
 
   int64_t numRanks() const { return static_cast<int64_t>(executors.size()); }
 
-  /// What a rank holds of a value. Setting it again replaces it: operations
-  /// that are executed several times, such as those of a region that runs chunk
-  /// by chunk, read what was set last.
+  /// A rank's part of a value. Setting it again replaces it: operations that
+  /// run several times, such as those of a region that runs chunk by chunk,
+  /// read the part that was set last.
   void set(int64_t rank, mlir::Value value, runtime::HostTensor part);
   const runtime::HostTensor &get(int64_t rank, mlir::Value value) const;
 
-  /// Executes an operation on all ranks; one with a region with what is in it.
-  /// A terminator does nothing. None if all went well.
+  /// Executes an operation on all ranks, including the operations of its
+  /// region. A terminator does nothing. Returns none on success.
   std::optional<ExecutionFailure> execute(mlir::Operation *op);
   /// Executes the operations of a block in order.
   std::optional<ExecutionFailure> execute(mlir::Block &block);
 
 private:
-  /// The operation `op` on each rank by `step`, anew on those that have to
-  /// wait.
+  /// Executes `op` by calling `step` for each rank, and again for ranks that
+  /// had to wait.
   std::optional<ExecutionFailure>
   execute(mlir::Operation *op,
           llvm::function_ref<Status(interp::RankExecutor &)> step);
-  /// An overlapped region chunk by chunk, with all else unknown.
+  /// Executes an overlapped region chunk by chunk; elements outside of the
+  /// chunk are unknown symbols.
   std::optional<ExecutionFailure> executeInChunks(OverlappedOp op);
 
   LockstepExchange meetings;
@@ -88,12 +92,12 @@ private:
 /// Arguments by name, in external form.
 using SymbolicInputs = llvm::StringMap<runtime::HostTensor>;
 
-/// A new symbol for each element of each argument.
+/// Makes a new symbol for each element of each argument.
 Result<SymbolicInputs> makeSymbols(ProgramOp program, SymbolicKernels &kernels);
 
-/// Executes a program on its module's mesh. Gives what the ranks hold of what
-/// it leaves (interp::outcomesOf): by outcome, then by rank. `inputs` has every
-/// argument, in the external form of its type. An error says where it happened.
+/// Executes a program on its module's mesh. Returns the ranks' parts of its
+/// outcomes (interp::outcomesOf), by outcome, then by rank. `inputs` must have
+/// every argument, in external form. An error says where it happened.
 Result<std::vector<std::vector<runtime::HostTensor>>>
 executeProgram(ProgramOp program, const SymbolicInputs &inputs,
                SymbolicKernels &kernels);

@@ -1,6 +1,6 @@
 //===- SymbolicGenerate.h - Tensors of expressions --------------*- C++ -*-===//
 //
-// The one loop of all symbolic kernels; private to them.
+// The loop that all symbolic kernels use. Private to them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- SymbolicKernels.cpp - What a rank computes, on symbols -------------===//
+//===- SymbolicKernels.cpp - Kernels on symbols ---------------------------===//
 //
-// Elementwise kernels, and how elements are generated. Products, reductions and
-// rows are in SymbolicProducts.cpp.
+// Kernels that make symbols and constants, and elementwise kernels. Products,
+// reductions and lookups of rows are in SymbolicProducts.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using namespace interp;
 
 namespace {
 
-/// The shape of an operation's result whose operands may be scalars.
+/// The shape of the result of an operation whose operands may be scalars.
 Shape commonShape(std::initializer_list<const HostTensor *> operands) {
   for (const HostTensor *operand : operands)
     if (operand->rank() != 0)

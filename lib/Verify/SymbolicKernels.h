@@ -1,8 +1,8 @@
-//===- SymbolicKernels.h - What a rank computes, on symbols -----*- C++ -*-===//
+//===- SymbolicKernels.h - Kernels on symbols -------------------*- C++ -*-===//
 //
-// The interpreter's kernels on expressions instead of numbers. Tensors are of
-// i64 and hold the ids of expressions, so everything that moves elements does
-// to expressions what it does to numbers.
+// The interpreter's kernels on expressions instead of numbers. Tensors have
+// element type i64 and hold the ids of expressions, so all code that only moves
+// elements works unchanged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,27 +16,28 @@
 
 namespace ccn::verify {
 
-/// What symbolic execution may cost.
+/// Limits on the cost of symbolic execution.
 struct SymbolicBudget {
   synth::Limits limits;
-  /// Arguments of all expressions together.
+  /// The most arguments of all expressions together.
   int64_t size = 20'000'000;
 };
 
-/// Floats and integers are reals without rounding, bool is a truth value.
+/// Floats and integers are reals without rounding; a bool is a truth value.
 ///
 /// - Casts between floats, from integers, and to wider integers change nothing.
-///   To bool, they compare with 0. All other casts, remainders, integer
-///   quotients and the functions of C's library are known by name only; all
-///   else is its definition by these (dialect/ccn/ScalarFunctions.h).
+///   Casts to bool compare with 0. Other casts, remainders, integer quotients
+///   and the functions of C's library are functions of which only the name is
+///   known; all other functions are defined by these
+///   (dialect/ccn/ScalarFunctions.h).
 /// - dropout keeps an element if a predicate of the seed, the global index and
-///   the rate says so.
-/// - Rows are looked up by a choice among all rows of the table.
-/// - The maximum of nothing, -inf, is neutral in maxima (+inf in minima) and
-///   else some number about which nothing is known.
+///   the rate is true.
+/// - Lookups of rows choose among all rows of the table.
+/// - The maximum of no elements, -inf, changes no maximum (likewise +inf for
+///   minima); in other operations it is a number of which nothing is known.
 ///
-/// NaN, a quotient by the constant 0, a mean of nothing and a constant index
-/// out of range are errors; so is running out of the budget.
+/// NaN, a quotient by the constant 0, a mean of no elements, a constant index
+/// out of range, and exceeding the budget are errors.
 class SymbolicKernels : public interp::Kernels {
 public:
   using ElementType = runtime::ElementType;
@@ -57,8 +58,8 @@ public:
   Tensor real(ElementType type, double value) override;
   Tensor integer(ElementType type, int64_t value) override;
   Tensor zeros(ElementType type, const runtime::Shape &shape) override;
-  /// New symbols, about which nothing is known: what a computation leaves is
-  /// independent of them.
+  /// New symbols, about which nothing is known. So an output that is proved
+  /// equal does not depend on them.
   Tensor spoiled(ElementType type, const HostTensor &row,
                  const runtime::Shape &shape) override;
   Tensor elementwise(const ElementwiseFunction &function, ElementType type,

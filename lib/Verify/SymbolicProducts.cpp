@@ -1,6 +1,7 @@
 //===- SymbolicProducts.cpp - Products, reductions and rows ---------------===//
 //
-// The symbolic kernels in which an element depends on many.
+// The symbolic kernels in which an element of the result depends on many
+// elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@ SymbolicKernels::Tensor SymbolicKernels::matmul(const HostTensor &a,
                                                 const HostTensor &b) {
   int64_t m = a.size(a.rank() - 2), k = a.size(a.rank() - 1),
           n = b.size(b.rank() - 1);
-  // An operand of rank 2 serves every batch.
+  // A two-dimensional operand is used for every batch.
   Shape shape = a.rank() > 2 ? a.shape() : b.shape();
   shape[shape.size() - 2] = m;
   shape[shape.size() - 1] = n;
@@ -93,7 +94,7 @@ Result<Expr> SymbolicKernels::reductionOf(ReduceKind kind, ElementType type,
 SymbolicKernels::Tensor
 SymbolicKernels::reduce(ReduceKind kind, ElementType type, const HostTensor &x,
                         const std::vector<int64_t> &dims, double meanDivisor) {
-  // The reduced dimensions last.
+  // Moves the reduced dimensions to the end.
   std::vector<int64_t> order;
   Shape shape;
   int64_t inner = 1;

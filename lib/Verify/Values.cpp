@@ -1,7 +1,7 @@
-//===- Values.cpp - Values to run programs on -----------------------------===//
+//===- Values.cpp - Values on which programs are compared -----------------===//
 //
-// Every element has its own block of random bits (Philox); each kind of value
-// uses as many of them as it needs.
+// Every element has its own 128 random bits (Philox); each kind of value uses
+// as many of them as it needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,17 +44,17 @@ StringRef verify::name(ValueSet set) {
 
 namespace {
 
-/// The 128 bits of one element.
+/// The random bits of one element.
 using Bits = std::array<uint32_t, 4>;
 
-/// In (0, 1], from 24 bits.
+/// A number in (0, 1], from 24 bits.
 double unit(uint32_t bits) { return ((bits >> 8) + 1) * 0x1p-24; }
 
 double withSign(uint32_t bits, double magnitude) {
   return bits & 1 ? -magnitude : magnitude;
 }
 
-/// In [1, 2).
+/// A number in [1, 2), from 24 bits.
 double significand(uint32_t bits) { return 1 + (bits >> 8) * 0x1p-24; }
 
 double drawSigned(const Bits &bits) {
@@ -77,7 +77,8 @@ double drawFloat(ValueSet set, const llvm::fltSemantics &semantics,
   case ValueSet::Wide: {
     int exponent =
         least + static_cast<int>(bits[1] % uint32_t(most - least + 1));
-    // Nothing rounds up to beyond the largest exponent.
+    // Only two bits follow the leading one, so rounding to a narrow type cannot
+    // exceed the largest exponent.
     return withSign(bits[0],
                     std::ldexp(1 + (bits[2] >> 30) * 0x1p-2, exponent));
   }
@@ -109,7 +110,7 @@ double drawFloat(ValueSet set, const llvm::fltSemantics &semantics,
   llvm_unreachable("all value sets are drawn");
 }
 
-/// Wraps to the type where it does not fit.
+/// An integer; storing it wraps it to the type if it does not fit.
 int64_t drawInteger(ValueSet set, Integers integers, ElementType type,
                     const Bits &bits) {
   switch (integers) {
@@ -143,8 +144,8 @@ const llvm::fltSemantics &semanticsOf(RankedTensorType type) {
   return cast<FloatType>(type.getElementType()).getFloatSemantics();
 }
 
-/// The rows of the smallest table of which the argument's elements are indices,
-/// directly or after movement; none if there is no such table.
+/// The number of rows of the smallest table into which the argument's elements
+/// are indices, directly or after movement; none if there is no such table.
 std::optional<int64_t> rowsIndexedBy(BlockArgument argument) {
   std::optional<int64_t> rows;
   SmallVector<Value> queue = {argument};

@@ -1,6 +1,7 @@
-//===- Verify.cpp - A schedule keeps what a program computes --------------===//
+//===- Verify.cpp - Compares a program with its schedule ------------------===//
 //
-// Runs two programs on the reference interpreter and compares, bits first.
+// Runs two programs on the reference interpreter and compares their outputs,
+// first by bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,7 +75,7 @@ std::string Agreement::str() const {
 
 namespace {
 
-/// Keeps the first error that is reported while it lives.
+/// Records the first error that is reported during its lifetime.
 class ErrorKeeper {
 public:
   explicit ErrorKeeper(MLIRContext *context)
@@ -110,10 +111,10 @@ FailureOr<std::vector<interp::Output>> execute(ArrayRef<ProgramOp> programs,
   return outputs;
 }
 
-/// A tensor type in the external form of a mesh.
+/// The element type and shape of a tensor in external form.
 using External = std::pair<runtime::ElementType, runtime::Shape>;
 
-/// What a program takes or leaves, by name and in order.
+/// The names and types of a program's arguments or outputs, in order.
 std::vector<std::pair<std::string, RankedTensorType>>
 argumentsOf(ProgramOp program) {
   std::vector<std::pair<std::string, RankedTensorType>> list;
@@ -255,7 +256,8 @@ std::optional<std::string> Comparison::runOnce(ValueSet set, uint64_t seed,
     if (!now.sameBits) {
       if (!wideInputs)
         return "there is no memory for the error bounds";
-      // Values that were compared in f64 count as compared.
+      // Elements that were compared in f64 count as compared; the counts in the
+      // own types are then dropped.
       std::map<std::string, Agreement::Counts> covered;
       if (auto error = compareBounded(native, *wideInputs, Arithmetic::Native,
                                       now, wide ? covered : now.outputs))
@@ -420,7 +422,8 @@ Comparison::compareBounded(const Pair &pair, const interp::NamedTensors &inputs,
   for (const auto &[i, expected] : llvm::enumerate(pair.expected)) {
     Agreement::Counts counts;
     if (failed(computed)) {
-      // As in runWide.
+      // The run may fail because of rounding, as in runWide, so the bounds are
+      // unknown.
       counts.unbounded = expected.tensor.count();
     } else {
       const HostTensor *bound =

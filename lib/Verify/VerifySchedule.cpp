@@ -1,6 +1,6 @@
-//===- VerifySchedule.cpp - Verifying the schedule of a file --------------===//
+//===- VerifySchedule.cpp - Verifies the schedule of a file ---------------===//
 //
-// Finds the sizes, compares at each, and words what came out.
+// Finds sizes, compares programs at each of them, and reports the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,20 +49,20 @@ public:
       : source(source), options(options), verifyOptions(verifyOptions),
         diagnostics(diagnostics) {}
 
-  /// Compares one program at all sizes; gives its line, or none if an error was
-  /// reported.
+  /// Compares one program at all sizes; returns its line of the report, or none
+  /// if an error was reported.
   std::optional<std::string> verify(StringRef name,
                                     MutableArrayRef<SizedProgram> sizes);
 
-  /// Proves one program equal at all sizes; gives its line, or none if an error
-  /// was reported.
+  /// Proves that one program is equal at all sizes; returns its line of the
+  /// report, or none if an error was reported.
   std::optional<std::string> prove(StringRef name,
                                    MutableArrayRef<SizedProgram> sizes);
 
 private:
   void reportMismatch(StringRef name, const SizedProgram &size,
                       const Twine &what, std::optional<ValueSet> set);
-  /// The command line that verifies at one size.
+  /// The command line that repeats the verification at one size.
   std::string command(const SizedProgram &size);
 
   const SourceFile &source;
@@ -78,7 +78,7 @@ ProgramOp find(ModuleOp module, StringRef name) {
   return {};
 }
 
-/// `4 ranks (dp = 2, tp = 2)`.
+/// The mesh in words, such as `4 ranks (dp = 2, tp = 2)`.
 std::string describeMesh(MeshOp mesh) {
   if (!mesh)
     return "1 rank";
@@ -96,7 +96,7 @@ std::string describeMesh(MeshOp mesh) {
   return text;
 }
 
-/// ` with N = 5; N = 3`.
+/// Appends the sizes, as in ` with N = 5; N = 3`.
 void appendSizes(std::string &line, ArrayRef<SizedProgram> sizes) {
   if (sizes.front().params.empty())
     return;
@@ -198,7 +198,8 @@ ScheduleVerifier::prove(StringRef name, MutableArrayRef<SizedProgram> sizes) {
     }
     Proof proof = verify::prove(before, after, {});
     if (proof.kind == Proof::Different) {
-      // One line: the values, then the inputs that give them.
+      // The message has one line: the values, then the inputs that lead to
+      // them.
       std::string what = proof.describe();
       if (size_t end = what.find("\n  "); end != std::string::npos)
         what.replace(end, 3, ", with ");

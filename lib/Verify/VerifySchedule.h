@@ -1,7 +1,8 @@
-//===- VerifySchedule.h - Verifying the schedule of a file ------*- C++ -*-===//
+//===- VerifySchedule.h - Verifies the schedule of a file -------*- C++ -*-===//
 //
-// `cccompile --verify`: compares the programs of a file with and without its
-// schedule, at several sizes and on several sets of values, or by a proof.
+// Implements `cccompile --verify`: compares the programs of a file with and
+// without its schedule, at several sizes and on several sets of values, or by a
+// proof.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,44 +14,46 @@
 
 namespace ccn::verify {
 
+/// How to verify schedules.
 struct VerifyOptions {
   uint64_t seed = 0;
   Budget budget;
   std::vector<ValueSet> sets{std::begin(allValueSets), std::end(allValueSets)};
-  /// How the schedule is called on the command line: a name or a file.
+  /// The schedule as named on the command line: a name or a file.
   std::string schedule;
-  /// The most ranks that are run.
+  /// The most ranks that a verified program may have.
   int64_t ranks = interp::maxRanks;
-  /// Whether what cannot be compared is an error, and not passed over.
+  /// Whether it is an error, instead of ignored, if a program cannot be
+  /// compared.
   bool mustCompare = true;
   /// Whether to prove, for all values, that programs are equal over the reals,
-  /// instead of running them on some.
+  /// instead of running them on some values.
   bool prove = false;
 
-  /// A few small sizes and sets of values on few ranks, for tens of
-  /// milliseconds; what cannot be compared so is passed over.
+  /// Options for a check that takes tens of milliseconds: few small sizes, few
+  /// sets of values, few ranks. Programs that cannot be compared are ignored.
   static VerifyOptions quick();
-  /// A proof at three sizes of some hundred elements.
+  /// Options for a proof at three sizes of some hundred elements.
   static VerifyOptions proof();
 };
 
 enum class VerifyStatus {
-  /// Every program that has a schedule keeps what it computes, as far as it was
-  /// compared.
+  /// Every program with a schedule computes the same as before, as far as it
+  /// was compared.
   Same,
-  /// The schedule fails at another size in a way that no condition explains.
+  /// At other sizes, the schedule fails in a way that no condition explains.
   WrongSchedule,
-  /// No size, or too many ranks, to be run.
+  /// There are no sizes at which the program can run, or too many ranks.
   TooLarge,
-  /// A program computes something else, which was reported with what it takes
-  /// to see it again; or nothing could be compared, or proved.
+  /// A program computes something else (the report says how to reproduce that),
+  /// or nothing could be compared or proved.
   Different,
 };
 
-/// Verifies what `schedules` (as compile() gives it) does to the programs of
-/// `source`, which has been compiled with `options` before. Errors go to
-/// `diagnostics`; `report` gets a line for each program with a schedule that
-/// says what was compared and how equal it was.
+/// Verifies `schedules` (as compile() returns them) of the programs of
+/// `source`, which must have been compiled with `options`. Errors go to
+/// `diagnostics`. `report` gets a line for each program with a schedule, which
+/// says what was compared and how well it agrees.
 VerifyStatus
 verifySchedule(const SourceFile &source, mlir::MLIRContext *context,
                const CompileOptions &options, mlir::ModuleOp schedules,
