@@ -109,6 +109,7 @@ private:
 
   Tensor constant(ConstantOp op);
   Tensor runDropout(DropoutOp op);
+  Tensor runIota(IotaOp op);
   Tensor runMatmul(MatmulOp op);
   Tensor runConv2d(Conv2dOp op);
   Tensor runReduction(ReductionOp op);
