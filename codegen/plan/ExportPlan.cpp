@@ -161,7 +161,8 @@ runtime::LoopOperand Exporter::operandOf(Value view, plan::AllAttr all,
 /// integer is signed, so the types in memory may still differ.
 static bool isCopy(plan::LoopOp op, func::FuncOp body) {
   Operation *end = body.getBody().front().getTerminator();
-  return body.getNumArguments() == 1 && end->getNumOperands() == 1 &&
+  return op.getInputs().size() == 1 && body.getNumArguments() == 1 &&
+         end->getNumOperands() == 1 &&
          end->getOperand(0) == body.getArgument(0) && !op.getReduced() &&
          typeOf(op.getInputs().front()).getElementType() ==
              typeOf(op.getOutputs().front()).getElementType();

@@ -341,6 +341,35 @@ def DropoutOp : Ccn_TensorOp<"dropout", [ElementwiseOpInterface]> {
   }];
 }
 
+def IotaOp : Ccn_TensorOp<"iota", [ElementwiseOpInterface]> {
+  let summary = "The index of each element along a dimension";
+  let description = [{
+    Gives each element's **global** index along `dim`, as an i64, with the shape and
+    the layout of the operand, whose values do not matter. With `from`, the operand
+    is the part of a tensor that begins at that index of the dimension.
+
+    ```mlir
+    %0 = ccn.iota %x dim 1 : (tensor<8x4xf32>) -> tensor<8x4xi64>
+    ```
+
+    **Constraints**
+    - `iota_c1`: `dim` is a dimension of the operand.
+    - `iota_c2`: no reduction is pending on the operand.
+    - `iota_c3`: `from` is at least 0, and the indices fit 64 bits.
+  }];
+  let arguments = (ins Ccn_Tensor:$input, I64Attr:$dim,
+                       DefaultValuedAttr<I64Attr, "0">:$from);
+  let results = (outs Ccn_Tensor:$result);
+  // Of a whole tensor.
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
+                                 "int64_t":$dim), [{
+    build($_builder, $_state, result, input, dim, /*from=*/0);
+  }]>];
+  let assemblyFormat = [{
+    $input `dim` $dim (`from` $from^)? attr-dict `:` functional-type($input, $result)
+  }];
+}
+
 def ConstantOp : Ccn_TensorOp<"constant", [ElementwiseOpInterface, ConstantLike]> {
   let summary = "A scalar constant";
   let description = [{

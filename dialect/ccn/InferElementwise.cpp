@@ -56,7 +56,7 @@ TypeResult inferOf(Types operands, Type element, PartialRule rule,
     shaped = type;
   }
   // binary_c3, compare_c3, select_c3; what is pending: unary_c2, binary_c4,
-  // compare_c4, select_c4, cast_c2, dropout_c4
+  // compare_c4, select_c4, cast_c2, dropout_c4, iota_c2
   SmallVector<int> loops = llvm::to_vector(llvm::seq<int>(0, shaped.getRank()));
   SmallVector<LoopOperand> loopOperands;
   for (RankedTensorType type : operands)
@@ -176,6 +176,23 @@ TypeResult DropoutOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
                          emitError)))
     return failure();
   return inferOf(input, input.getElementType(), PartialRule::None, emitError);
+}
+
+TypeResult IotaOp::inferType(GenericAdaptor<Types> op, EmitError emitError) {
+  RankedTensorType input = op.getInput();
+  // iota_c1
+  auto dim = static_cast<int64_t>(op.getDim());
+  if (dim < 0 || dim >= input.getRank())
+    return emitError() << "expected a dimension of '" << typeName(input)
+                       << "', found " << dim;
+  // iota_c3
+  auto from = static_cast<int64_t>(op.getFrom());
+  if (from < 0 ||
+      from > std::numeric_limits<int64_t>::max() - input.getDimSize(dim))
+    return emitError() << "expected indices from 0 that fit 64 bits, found "
+                       << from << " as the first of " << input.getDimSize(dim);
+  return inferOf(input, IntegerType::get(input.getContext(), 64),
+                 PartialRule::None, emitError);
 }
 
 TypeResult ConstantOp::inferType(GenericAdaptor<Types> op,

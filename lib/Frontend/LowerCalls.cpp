@@ -72,6 +72,7 @@ ProgramLowering::getBuiltins() {
     add("cast", &Self::callCast, 2, 2, "cast(x, f32)");
     add("select", &Self::callSelect, 3, 3, "select(condition, x, y)");
     add("dropout", &Self::callDropout, 3, 3, "dropout(x, rate, seed)");
+    add("iota", &Self::callIota, 2, 2, "iota(x, dim)");
     add("norm", &Self::callNorm, 1, 2, "norm(x) or norm(x, dim)");
     add("softmax", &Self::callSoftmax, 2, 2, "softmax(x, dim)");
     add("layer_norm", &Self::callLayerNorm, 4, 4,
@@ -340,6 +341,14 @@ Operand ProgramLowering::callDropout(const ast::CallExpr &call) {
   written.clear(); // the seed's, which is checked alone
   return make<DropoutOp>(call.range, input.value, seed.value,
                          llvm::APFloat(rate.constant.getReal()));
+}
+
+Operand ProgramLowering::callIota(const ast::CallExpr &call) {
+  Operand input = tensorArgument(call, 0);
+  std::optional<int64_t> dim = integerArgument(call, 1, "dimension");
+  if (input.isError() || !dim)
+    return {};
+  return make<IotaOp>(call.range, input.value, *dim);
 }
 
 //===----------------------------------------------------------------------===//

@@ -279,6 +279,7 @@ private:
   Operand callCast(const ast::CallExpr &call);
   Operand callSelect(const ast::CallExpr &call);
   Operand callDropout(const ast::CallExpr &call);
+  Operand callIota(const ast::CallExpr &call);
 
   // Arguments of calls
   const ast::Expr *getExpr(const ast::CallExpr &call, unsigned index);

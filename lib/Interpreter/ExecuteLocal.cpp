@@ -79,6 +79,8 @@ RankExecutor::executeElementwise(mlir::Operation *op) {
     return constant(constantOp);
   if (auto dropoutOp = llvm::dyn_cast<DropoutOp>(op))
     return runDropout(dropoutOp);
+  if (auto iotaOp = llvm::dyn_cast<IotaOp>(op))
+    return runIota(iotaOp);
 
   const ElementwiseFunction *function = functionOf(op);
   if (!function && !llvm::isa<::ccn::CompareOp, SelectOp, CastOp>(op))
@@ -124,6 +126,13 @@ RankExecutor::Tensor RankExecutor::runDropout(DropoutOp op) {
   }
   return kernels.dropout(get(op.getInput()), op.getRate().convertToDouble(),
                          get(op.getSeed()), position);
+}
+
+RankExecutor::Tensor RankExecutor::runIota(IotaOp op) {
+  Box own = boxOf(op.getInput());
+  auto dim = static_cast<size_t>(op.getDim());
+  return kernels.iota(own.sizes, dim,
+                      static_cast<int64_t>(op.getFrom()) + own.offsets[dim]);
 }
 
 //===----------------------------------------------------------------------===//

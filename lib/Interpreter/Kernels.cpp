@@ -61,6 +61,18 @@ public:
     return runtime::dropout(x, rate, static_cast<uint64_t>(seed.integerAt(0)),
                             position);
   }
+  Result<HostTensor> iota(const Shape &shape, size_t dim,
+                          int64_t first) override {
+    Result<HostTensor> indices =
+        HostTensor::uninitialized(ElementType::I64, shape);
+    if (!indices)
+      return indices;
+    int64_t stride = runtime::rowMajorStrides(shape)[dim];
+    auto *values = indices->mutableDataAs<int64_t>();
+    for (int64_t i = 0; i < indices->count(); ++i)
+      values[i] = first + i / stride % shape[dim];
+    return indices;
+  }
 
   Result<HostTensor> matmul(const HostTensor &a, const HostTensor &b) override {
     return interp::matmul(a, b);

@@ -57,6 +57,9 @@ public:
   virtual Result<HostTensor> dropout(const HostTensor &x, double rate,
                                      const HostTensor &seed,
                                      const GlobalPosition &position) = 0;
+  /// Of i64s: each element's index along a dimension, from `first` on.
+  virtual Result<HostTensor> iota(const Shape &shape, size_t dim,
+                                  int64_t first) = 0;
 
   virtual Result<HostTensor> matmul(const HostTensor &a,
                                     const HostTensor &b) = 0;

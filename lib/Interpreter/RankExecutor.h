@@ -116,6 +116,7 @@ private:
 
   Tensor constant(ConstantOp op);
   Tensor runDropout(DropoutOp op);
+  Tensor runIota(IotaOp op);
   Tensor runMatmul(MatmulOp op);
   Tensor runConv2d(Conv2dOp op);
   Tensor runReduction(ReductionOp op);

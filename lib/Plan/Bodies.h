@@ -28,7 +28,7 @@ struct BodyOperand {
 struct BodyStep {
   mlir::Operation *op = nullptr;
   llvm::SmallVector<BodyOperand, 3> operands;
-  /// Of dropout: which of the body's positions is the element's.
+  /// Of dropout and iota: which of the body's positions is the element's.
   int position = -1;
 };
 

@@ -169,8 +169,12 @@ private:
 
   BodyOperand addStep(Node &node) {
     BodyStep step = {node.op, {}, -1};
-    for (const Piece &operand : node.operands)
-      step.operands.push_back(use(operand));
+    if (auto iota = dyn_cast<IotaOp>(node.op))
+      // What its operand's elements are does not matter.
+      step.position = addPosition(iota, node);
+    else
+      for (const Piece &operand : node.operands)
+        step.operands.push_back(use(operand));
     if (auto dropout = dyn_cast<DropoutOp>(node.op))
       step.position = addPosition(dropout, node);
     spec.steps.push_back(std::move(step));
@@ -189,6 +193,19 @@ private:
         offset += (*op.getOffsets())[dim];
       position.offset += offset * strides[dim];
     }
+    return addPosition(std::move(position));
+  }
+
+  int addPosition(IotaOp op, const Node &node) {
+    auto dim = static_cast<size_t>(op.getDim());
+    Strided position = {-1, static_cast<int64_t>(op.getFrom()), node.sizes,
+                        Sizes(node.sizes.size(), 0)};
+    position.offset += node.offsets[dim];
+    position.strides[dim] = 1;
+    return addPosition(std::move(position));
+  }
+
+  int addPosition(Strided position) {
     if (position.sizes.empty()) {
       position.sizes = Sizes(domain);
       position.strides.assign(domain.size(), 0);

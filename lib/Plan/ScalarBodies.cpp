@@ -474,6 +474,8 @@ Value Scalars::constant(ConstantOp op) {
 FailureOr<Value> Scalars::emit(ValueRange x) {
   if (auto number = dyn_cast<ConstantOp>(op))
     return constant(number);
+  if (isa<IotaOp>(op))
+    return context.index;
   Type type = elementOf(op->getOperand(0));
   if (auto compared = dyn_cast<ccn::CompareOp>(op))
     return compare(compared, x[0], x[1]);

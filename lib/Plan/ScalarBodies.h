@@ -22,7 +22,8 @@ struct BodyContext {
     mlir::Value failed;
     std::string text;
   };
-  /// The global row-major index of the element, an i64; for dropout.
+  /// Of the element, an i64: its global row-major index, for dropout; its
+  /// global index along a dimension, for iota.
   mlir::Value index;
   llvm::SmallVector<Failure> failures;
 };

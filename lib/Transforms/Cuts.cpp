@@ -221,6 +221,9 @@ Operation *CutSinker::makePart(Operation *op, const Cut &cut) {
     dropout.setOffsets(offsets);
     if (!dropout.getGlobalShape())
       dropout.setGlobalShape(type.getShape());
+  } else if (auto iota = dyn_cast<IotaOp>(part)) {
+    if (static_cast<int64_t>(iota.getDim()) == static_cast<int64_t>(cut.dim))
+      iota.setFrom(iota.getFrom() + cut.begin);
   }
   return part;
 }

@@ -45,6 +45,7 @@ private:
   // The first step.
   void recordChunks(OverlappedOp op);
   void recordPosition(DropoutOp op);
+  void recordPosition(IotaOp op);
   void recordDivisor(ReductionOp op);
   void recordRange(SliceOp op);
   /// Replaces a collective by its local form, which still has a global type.
@@ -116,6 +117,13 @@ void Localizer::recordPosition(DropoutOp op) {
   op.setOffsets(offsets);
   if (!op.getGlobalShape())
     op.setGlobalShape(type.getShape());
+}
+
+void Localizer::recordPosition(IotaOp op) {
+  RankedTensorType type = op.getInput().getType();
+  auto dim = static_cast<int64_t>(op.getDim());
+  if (Layout::of(type).isSliced(static_cast<int>(dim)))
+    op.setFrom(op.getFrom() + partOf(type)[static_cast<size_t>(dim)].offset);
 }
 
 void Localizer::recordDivisor(ReductionOp op) {
@@ -228,6 +236,8 @@ void Localizer::run() {
       op = replaceCollective(collective);
     else if (auto dropout = dyn_cast<DropoutOp>(op))
       recordPosition(dropout);
+    else if (auto iota = dyn_cast<IotaOp>(op))
+      recordPosition(iota);
     else if (auto reduction = dyn_cast<ReductionOp>(op))
       recordDivisor(reduction);
     else if (auto slice = dyn_cast<SliceOp>(op))

@@ -177,7 +177,7 @@ std::optional<Value> BoundMaker::visitElementwise(Operation *op, Value v) {
         return b.round(v, b.plus(e, seedError), elementOf(op.getResult()));
       })
       .Case([&](CastOp op) { return conversion(op, v); })
-      .Case([&](ConstantOp) { return Value(); })
+      .Case<ConstantOp, IotaOp>([&](auto) { return Value(); })
       .Default([](Operation *) { return std::nullopt; });
 }
 

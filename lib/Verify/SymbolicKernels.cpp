@@ -200,4 +200,12 @@ SymbolicKernels::dropout(const HostTensor &x, double rate,
   });
 }
 
+SymbolicKernels::Tensor SymbolicKernels::iota(const Shape &shape, size_t dim,
+                                              int64_t first) {
+  int64_t stride = runtime::rowMajorStrides(shape)[dim];
+  return generate(shape, [&](int64_t i) -> Result<Expr> {
+    return exprs.number(first + i / stride % shape[dim]);
+  });
+}
+
 } // namespace ccn::verify

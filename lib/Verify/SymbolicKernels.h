@@ -71,6 +71,7 @@ public:
   Tensor cast(ElementType from, ElementType to, const HostTensor &x) override;
   Tensor dropout(const HostTensor &x, double rate, const HostTensor &seed,
                  const runtime::GlobalPosition &position) override;
+  Tensor iota(const runtime::Shape &shape, size_t dim, int64_t first) override;
   Tensor matmul(const HostTensor &a, const HostTensor &b) override;
   Tensor conv2d(const HostTensor &x, const HostTensor &w,
                 const interp::Conv2dOptions &options) override;

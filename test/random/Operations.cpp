@@ -18,7 +18,7 @@ ProgramGenerator::Maybe ProgramGenerator::operation(unsigned depth) {
     switch (random.weighted<unsigned>(
         {{6, 0},  {10, 1}, {4, 2},  {2, 3},  {2, 4},  {2, 5},  {4, 6},
          {2, 7},  {3, 8},  {2, 9},  {1, 10}, {2, 11}, {2, 12}, {1, 13},
-         {1, 14}, {9, 15}, {2, 16}, {1, 17}, {1, 18}, {1, 19}})) {
+         {1, 14}, {9, 15}, {2, 16}, {1, 17}, {1, 18}, {1, 19}, {1, 20}})) {
     case 0:
       made = unary(depth);
       break;
@@ -78,6 +78,9 @@ ProgramGenerator::Maybe ProgramGenerator::operation(unsigned depth) {
       break;
     case 19:
       made = addedRows();
+      break;
+    case 20:
+      made = indices();
       break;
     }
     if (!made)
@@ -290,6 +293,20 @@ ProgramGenerator::Maybe ProgramGenerator::dropout() {
                    random.pick<std::string>({", 0.5, ", ", 0.1, "}) + seed +
                    ")",
                x->type};
+}
+
+/// Indices, cast to what is drawn.
+ProgramGenerator::Maybe ProgramGenerator::indices() {
+  Maybe x = findReduced();
+  if (!x || x->type.shape.empty())
+    return std::nullopt;
+  Tensor type = x->type;
+  type.element = drawElement();
+  return Value{
+      "cast(iota(" + x->text + ", " +
+          std::to_string(random.below(static_cast<int64_t>(type.rank()))) +
+          "), " + type.element + ")",
+      type};
 }
 
 /// An expression that was there before.

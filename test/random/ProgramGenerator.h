@@ -98,6 +98,7 @@ private:
   Maybe selected();
   Maybe converted();
   Maybe dropout();
+  Maybe indices();
   Maybe reduction();
   Maybe norm();
   Maybe product();

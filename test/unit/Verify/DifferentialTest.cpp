@@ -72,6 +72,8 @@ const std::vector<Case> specialCases = {
     {"DropoutConstantSeed", "x: f64[5, 3] sliced(1, tp)",
      "dropout(x, 0.5, -3)"},
     {"DropoutNever", "x: f64[5, 3] sliced(1, tp)", "dropout(x, 0.0, 1)"},
+    {"Iota", "x: f32[5, 3] sliced(0, dp)", "iota(x, 0) * 10 + iota(x, 1)"},
+    {"IotaOfSlices", "x: bool[5, 3]", "iota(slice(x, 1, 1, 3), 1)"},
     {"LargeUnsigned", "i: u64[2]", "i < cast(18446744073709551615, u64)"},
     // Products, reductions.
     {"Matmul", "x: f64[3, 4], y: f64[4, 2]", "matmul(x, y)"},

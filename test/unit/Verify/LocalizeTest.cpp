@@ -269,6 +269,33 @@ TEST_F(LocalizedIr, WhatDependsOnThePlaceInTheWhole) {
             "");
 }
 
+TEST_F(LocalizedIr, IndicesAreThoseOfTheWhole) {
+  // Of slices by one and two axes, of parts of more, and of cuts of what is
+  // whole, which are made alone.
+  for (const char *mesh : {"[\"a\" = 2, \"b\" = 3]", "[\"a\" = 4, \"b\" = 1]"})
+    EXPECT_EQ(compareLocalized(std::string("ccn.mesh @m ") + mesh + R"(
+    #a = #ccn.layout<@m, [{"a"}, {}]>
+    #ab = #ccn.layout<@m, [{"a", "b"}, {}]>
+    ccn.program @p(%x: tensor<7x5xf32, #ab> {ccn.name = "x"}, %y: tensor<7x5xi64, #a> {ccn.name = "y"}, %z: tensor<7x5xbf16> {ccn.name = "z"})
+        -> (tensor<7x5xi64, #ab> {ccn.name = "r0"}, tensor<7x5xi64, #a> {ccn.name = "r1"}, tensor<3x5xi64> {ccn.name = "r2"},
+            tensor<7x2xi64, #a> {ccn.name = "r3"}) {
+      %0 = ccn.iota %x dim 0 : (tensor<7x5xf32, #ab>) -> tensor<7x5xi64, #ab>
+      %1 = ccn.iota %x dim 1 from 6 : (tensor<7x5xf32, #ab>) -> tensor<7x5xi64, #ab>
+      %2 = ccn.mul %0, %1 : (tensor<7x5xi64, #ab>, tensor<7x5xi64, #ab>) -> tensor<7x5xi64, #ab>
+      %3 = ccn.iota %z dim 0 from 2 : (tensor<7x5xbf16>) -> tensor<7x5xi64>
+      %4 = ccn.iota %z dim 1 : (tensor<7x5xbf16>) -> tensor<7x5xi64>
+      %5 = ccn.mul %3, %4 : (tensor<7x5xi64>, tensor<7x5xi64>) -> tensor<7x5xi64>
+      %6 = ccn.add %y, %5 : (tensor<7x5xi64, #a>, tensor<7x5xi64>) -> tensor<7x5xi64, #a>
+      %7 = ccn.iota %z dim 0 from 9 : (tensor<7x5xbf16>) -> tensor<7x5xi64>
+      %8 = ccn.extract %7 at 0 from 4 to 7 : (tensor<7x5xi64>) -> tensor<3x5xi64>
+      %9 = ccn.iota %z dim 1 from 1 : (tensor<7x5xbf16>) -> tensor<7x5xi64>
+      %10 = ccn.slice %9 into 0 along <@m, ["a"]> : (tensor<7x5xi64>) -> tensor<7x5xi64, #a>
+      %11 = ccn.extract %10 at 1 from 3 to 5 : (tensor<7x5xi64, #a>) -> tensor<7x2xi64, #a>
+      ccn.return %2, %6, %8, %11 : tensor<7x5xi64, #ab>, tensor<7x5xi64, #a>, tensor<3x5xi64>, tensor<7x2xi64, #a>
+    })"),
+              "");
+}
+
 TEST_F(LocalizedIr, PartsThatAreMadeAlone) {
   // Cuts by several axes and by ranges, one after the other, of what is made
   // from whole, cut, repeated and random values; some in chunks, of which one

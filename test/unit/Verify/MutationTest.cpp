@@ -77,6 +77,9 @@ const Mutation mutations[] = {
     {"DropoutOfLocalIndices", "let y = dropout(x, 0.5, seed)\n return y",
      "let y = concat([dropout(slice(x, 0, 0, 4), 0.5, seed), "
      "dropout(slice(x, 0, 4, 9), 0.5, seed)], 0)\n return y"},
+    {"IotaOfLocalIndices", "let y = x * cast(iota(x, 0), f32)\n return y",
+     "let y = x * concat([cast(iota(slice(x, 0, 0, 4), 0), f32), "
+     "cast(iota(slice(x, 0, 4, 9), 0), f32)], 0)\n return y"},
     {"SumBeforeANonlinearity", "let y = tanh(all_reduce(sum, h))\n return y",
      "let y = all_reduce(sum, tanh(h))\n return y"},
     {"TermTwice", "let y = all_reduce(sum, h)\n return y",

@@ -63,6 +63,11 @@ const Equal equals[] = {
      "dropout(reshape(x, [6]), 0.5, s)"},
     {"DropoutOfSlices", "x: f32[5, 2], s: i64", "dropout(x, 0.5, s)",
      "all_gather(dropout(slice(x, 0, dp), 0.5, s), dp)"},
+    {"IotaOfSlices", "x: f32[5, 2]", "cast(iota(x, 0) + iota(x, 1), f32) * x",
+     "all_gather(cast(iota(slice(x, 0, dp), 0) + iota(slice(x, 0, dp), 1), "
+     "f32) * slice(x, 0, dp), dp)"},
+    {"IotaInAnotherPlace", "x: f32[3, 2]", "iota(transpose(x), 1)",
+     "transpose(iota(x, 0))"},
     {"RowsOfSlices", "x: f32[3, 4], i: i32[2]", "gather_rows(x, i)",
      "all_gather(gather_rows(slice(x, 1, dp), i), dp)"},
     {"AddedRows", "x: f32[3, 4], i: i32[2], r: f32[2, 4]",
