@@ -11,19 +11,23 @@ using synth::Message;
 
 Result<double> ccn::predictBuiltin(Algorithm algorithm, Protocol protocol,
                                    Collective collective, int root,
-                                   const synth::Fabric &fabric, double bytes) {
+                                   const synth::Fabric &fabric,
+                                   const synth::Groups &groups, double bytes) {
   std::vector<Message> all, toRoot, fromRoot;
-  for (int src = 0; src < fabric.ranks; ++src)
-    for (int dst = 0; dst < fabric.ranks; ++dst)
-      if (src != dst)
-        all.push_back({src, dst});
-  for (int rank = 0; rank < fabric.ranks; ++rank)
-    if (rank != root) {
-      toRoot.push_back({rank, root});
-      fromRoot.push_back({root, rank});
-    }
+  for (const std::vector<int> &group : groups) {
+    int itsRoot = group[static_cast<size_t>(root)];
+    for (int src : group)
+      for (int dst : group)
+        if (src != dst)
+          all.push_back({src, dst});
+    for (int rank : group)
+      if (rank != itsRoot) {
+        toRoot.push_back({rank, itsRoot});
+        fromRoot.push_back({itsRoot, rank});
+      }
+  }
   const std::vector<Message> *messages = &all;
-  double part = bytes / fabric.ranks, times = 1;
+  double part = bytes / static_cast<double>(groups.front().size()), times = 1;
   switch (collective) {
   case Collective::all_reduce:
     if (algorithm == Algorithm::one_shot)

@@ -10,13 +10,15 @@
 #define CCN_LIB_COSTMODEL_COLLECTIVETIME_H
 
 #include "dialect/ccn/Ccn.h"
+#include "synth/Groups.h"
 #include "synth/Schedule.h"
 
 namespace ccn {
 
-/// Predicted microseconds of a collective of all GPUs by a built-in algorithm,
-/// `one_shot`, `two_shot` or `direct`. `bytes` is what the rank that has or
-/// gets most, has or gets. Of B bytes on n ranks,
+/// Predicted microseconds of a collective by a built-in algorithm, `one_shot`,
+/// `two_shot` or `direct`, if each of the groups of GPUs runs it at once.
+/// `bytes` is what the rank that has or gets most, has or gets. Of B bytes on n
+/// ranks,
 ///
 /// - one_shot: each rank sends B to each other;
 /// - two_shot: each sends B / n to each other, twice, one after the other;
@@ -29,7 +31,8 @@ namespace ccn {
 /// empty message. Fails if two ranks are not connected.
 Result<double> predictBuiltin(Algorithm algorithm, Protocol protocol,
                               Collective collective, int root,
-                              const synth::Fabric &fabric, double bytes);
+                              const synth::Fabric &fabric,
+                              const synth::Groups &groups, double bytes);
 
 } // namespace ccn
 

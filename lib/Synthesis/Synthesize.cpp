@@ -7,6 +7,7 @@
 #include "lib/Synthesis/Synthesize.h"
 
 #include "lib/Synthesis/DiskCache.h"
+#include "lib/Synthesis/GroupSchedules.h"
 #include "runtime/base/File.h"
 #include "synth/FlowSchedule.h"
 #include "synth/Forest.h"
@@ -382,27 +383,58 @@ Fabric withoutCpus(Fabric fabric) {
   return *std::move(part);
 }
 
+/// The machine of the request: with a GPU for each rank of the schedule.
+Result<Fabric> machineFor(const SynthRequest &request,
+                          const Topology &topology) {
+  Result<Fabric> fabric = makeFabric(topology);
+  if (!fabric)
+    return fabric;
+  int64_t inGroups = 0;
+  for (const std::vector<int> &group : request.groups)
+    inGroups += static_cast<int64_t>(group.size());
+  bool hasGroups = fabric->ranks == inGroups;
+  if (!hasGroups && fabric->ranks != request.ranks)
+    return error(
+        "expected a topology of " + std::to_string(request.ranks) + " GPUs" +
+        (inGroups > request.ranks
+             ? ", or of " + std::to_string(inGroups) + " for all groups"
+             : "") +
+        ", found '" + request.topology + "' with " +
+        std::to_string(fabric->ranks));
+  *fabric = withoutCpus(*fabric);
+  if (!hasGroups || isWhole(request.groups, *fabric))
+    return fabric;
+  return fabricOfGroups(*fabric, request.groups);
+}
+
+/// The groups, as a part of a question; nothing where all are one.
+std::string textOf(const Groups &groups) {
+  std::string text;
+  for (const std::vector<int> &group : groups) {
+    text += "group";
+    for (int rank : group)
+      text += " " + std::to_string(rank);
+    text += "\n";
+  }
+  return text;
+}
+
 } // namespace
 
 Result<Synthesized> ccn::synthesize(const SynthRequest &request) {
   Result<Topology> topology = loadTopology(request.topology);
   if (!topology)
     return topology.status();
-  Result<Fabric> fabric = makeFabric(*topology);
+  Result<Fabric> fabric = machineFor(request, *topology);
   if (!fabric)
     return fabric.status();
-  if (fabric->ranks != request.ranks)
-    return error("expected a topology of " + std::to_string(request.ranks) +
-                 " GPUs, found '" + request.topology + "' with " +
-                 std::to_string(fabric->ranks));
-  *fabric = withoutCpus(*fabric);
   std::string question =
       std::string(version) + "\n" + std::string(kindName(request.kind)) + " " +
       std::to_string(request.ranks) + " " + std::to_string(request.root) +
       "\n" + request.objective + " " + std::to_string(request.chunks) + " " +
       std::to_string(request.steps) + " " + std::to_string(request.rounds) +
       "\n" + (request.ordered ? "rounds each step" : "any order") + "\n" +
-      writeTopology(*topology);
+      writeTopology(*topology) + textOf(request.groups);
   // An answer is the note, in a line, and the schedule.
   DiskCache cache;
   if (std::optional<std::string> known = cache.find(question))
@@ -432,7 +464,8 @@ Result<Synthesized> ccn::synthesizeOnce(const SynthRequest &request) {
   auto key = std::make_tuple(request.kind, request.ranks, request.root,
                              request.topology, contentOf(request.topology),
                              request.objective, request.chunks, request.steps,
-                             request.rounds, request.ordered, request.seconds);
+                             request.rounds, request.ordered, request.seconds,
+                             request.groups);
   static std::mutex mutex;
   static std::map<decltype(key), Result<Synthesized>> known;
   std::lock_guard lock(mutex);

@@ -8,6 +8,7 @@
 #ifndef CCN_LIB_SYNTHESIS_SYNTHESIZE_H
 #define CCN_LIB_SYNTHESIS_SYNTHESIZE_H
 
+#include "synth/Groups.h"
 #include "synth/Schedule.h"
 
 #include <cstdint>
@@ -20,8 +21,14 @@ namespace ccn {
 struct SynthRequest {
   synth::CollectiveKind kind = synth::CollectiveKind::AllReduce;
   int64_t ranks = 0, root = 0;
-  /// The name of a topology, or the file of one.
+  /// The name of a topology, or the file of one. Its GPUs are the ranks; or, if
+  /// it has as many as all groups together have ranks, those that `groups`
+  /// names.
   std::string topology;
+  /// The groups that run the collective at once, by the same schedule, each of
+  /// `ranks` GPUs in the order of their positions. Links that several groups
+  /// use are shared.
+  synth::Groups groups;
   /// `latency`: the fewest steps, and of those the fewest rounds a chunk.
   /// `bandwidth`: the fewest rounds a chunk, by packing trees or by flows where
   /// those apply. Empty where `chunks`, `steps` and `rounds` are given instead.
@@ -43,11 +50,11 @@ struct Synthesized {
   std::string note;
 };
 
-/// A schedule, from the cache if it was asked for before. Ranks send to each
-/// other by the topology's shortest ways, as programs do, and over CPUs only
-/// where nothing else joins them. An error says that the topology is wrong or
-/// has another number of GPUs, that no such schedule exists and why, or that
-/// none was found in time.
+/// A schedule on `ranks` ranks, from the cache if it was asked for before.
+/// Ranks send to each other by the topology's shortest ways, as programs do,
+/// and over CPUs only where nothing else joins them. An error says that the
+/// topology is wrong or has another number of GPUs, that no such schedule
+/// exists and why, or that none was found in time.
 Result<Synthesized> synthesize(const SynthRequest &request);
 
 /// Like synthesize, but searches only once per process: a repeated request gets

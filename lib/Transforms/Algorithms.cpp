@@ -48,6 +48,18 @@ SynthRequest ccn::requestFor(CollectiveOpInterface collective) {
   return request;
 }
 
+synth::Groups ccn::groupsOf(CollectiveOpInterface collective) {
+  MeshOp mesh = getMesh(collective);
+  ArrayRef<StringAttr> axes = collective.getMeshAxes().getNames();
+  synth::Groups groups;
+  for (int64_t rank = 0, ranks = mesh.getNumRanks(); rank < ranks; ++rank) {
+    SmallVector<int64_t> group = mesh.getGroup(rank, axes);
+    if (group.front() == rank)
+      groups.emplace_back(group.begin(), group.end());
+  }
+  return groups;
+}
+
 bool ccn::mayPush(CommunicateOp op) {
   auto collective = cast<CollectiveOpInterface>(op.getOperation());
   return (op.getCollective() == Collective::all_reduce ||

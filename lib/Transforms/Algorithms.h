@@ -21,6 +21,10 @@ int64_t largestBytes(mlir::RankedTensorType type, MeshOp mesh);
 /// collective.
 SynthRequest requestFor(CollectiveOpInterface collective);
 
+/// The groups of ranks of the mesh that take part in the collective, each in
+/// the order of its positions.
+synth::Groups groupsOf(CollectiveOpInterface collective);
+
 /// How many times as large as its elements sums of some contributions are that
 /// the collective sends: narrow floats are added in f32.
 double partialFactor(CollectiveOpInterface collective);

@@ -186,6 +186,7 @@ FailureOr<Chosen> synthesizeSchedule(Operation *op, DictionaryAttr wish,
                                      EmitRefusal emit) {
   auto collective = cast<CollectiveOpInterface>(op);
   SynthRequest request = requestFor(collective);
+  request.groups = groupsOf(collective);
   auto text = [&](StringRef key) {
     auto attr = wish.getAs<StringAttr>(key);
     return attr ? attr.str() : std::string();

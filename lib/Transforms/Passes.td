@@ -431,7 +431,7 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     All groups choose by the largest part that any of them has, so that all ranks choose
     the same.
 
-    With a `topology`, of as many GPUs as the mesh has ranks, a collective of all ranks
+    With a `topology`, of as many GPUs as the mesh has ranks, a collective
     without a choice runs by a schedule of the synthesizer if that is predicted to take
     less time than what the table says. Two are looked for, that of the least latency
     and that of the most bandwidth, `seconds` each at most; what is found is kept on
@@ -440,8 +440,11 @@ def Select : Pass<"ccn-select", "::mlir::ModuleOp"> {
     algorithms' as the messages that they send at once and, with `simple`, a meeting
     before and after (`lib/CostModel/CollectiveTime.h`); what a schedule carries in f32
     counts as that. A schedule of floats forms each sum in one order for all ranks. Where none is found in time the table holds; remarks
-    say so. Collectives along some axes of the mesh, those in chunks and those in a
-    kernel with a product stay with the table, too.
+    say so. The groups of a collective along some axes of the mesh take one schedule,
+    and the prediction is for all of them at once: a link that several groups use is
+    shared. In an overlapped region the size is that of a chunk. Collectives in a
+    kernel with a product, and those whose chunks go around a ring, stay with the
+    table, too.
 
     **Conditions**
     - `select_c1`: the topology is one of the synthesizer's, by name, or a right file.

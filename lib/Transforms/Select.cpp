@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CostModel/CollectiveTime.h"
+#include "lib/Synthesis/GroupSchedules.h"
 #include "lib/Transforms/Algorithms.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
@@ -150,8 +151,9 @@ private:
   /// Why a collective gets no schedule for the topology; empty if it may get
   /// one.
   std::string whyNoSchedule(CommunicateOp op, FusedOp kernel);
-  std::optional<Candidate> findFastest(CommunicateOp op, double bytes,
-                                       std::string &why);
+  std::optional<Candidate> findFastest(CommunicateOp op,
+                                       const synth::Groups &groups,
+                                       double bytes, std::string &why);
 
   ModuleOp module;
   MeshOp mesh;
@@ -263,27 +265,23 @@ std::string Selector::whyNoSchedule(CommunicateOp op, FusedOp kernel) {
         .str();
   if (request.ranks < 2)
     return "one rank takes part";
-  // The groups of some axes share the machine, and each sees a part of it.
-  if (request.ranks != mesh.getNumRanks())
-    return "it goes along some axes of the mesh, and the topology is of all";
-  SmallVector<int64_t> group =
-      mesh.getGroup(/*rank=*/0, op.getAxes().getNames());
-  if (!llvm::is_sorted(group))
-    return "its ranks are not in the order of the topology's GPUs";
-  // Its chunks, or its products, go on while others are on their way.
-  if (op->getParentOfType<OverlappedOp>())
-    return "it runs in chunks, at once with others";
+  auto overlapped = op->getParentOfType<OverlappedOp>();
+  if (overlapped && overlapped.getRing())
+    return "its chunks go around a ring";
+  // The tiles of a product are sent while others are computed.
   if (kernel && kernel.getSkeleton() == Skeleton::matmul_collective)
     return "it runs at once with a product";
   return "";
 }
 
 std::optional<Selector::Candidate>
-Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
+Selector::findFastest(CommunicateOp op, const synth::Groups &groups,
+                      double bytes, std::string &why) {
   std::optional<Candidate> fastest;
   for (const char *objective : {"latency", "bandwidth"}) {
     SynthRequest request = requestFor(collectiveOf(op));
     request.topology = network->topology;
+    request.groups = groups;
     request.objective = objective;
     request.seconds = network->seconds;
     Result<Synthesized> found = synthesizeOnce(request);
@@ -302,8 +300,12 @@ Selector::findFastest(CommunicateOp op, double bytes, std::string &why) {
       why = "chunks would pass through a CPU";
       continue;
     }
+    // The groups of some axes share the machine.
     Result<synth::Timing> timing = synth::simulate(
-        *schedule, network->fabric, bytes, partialFactor(collectiveOf(op)));
+        isWhole(groups, network->fabric)
+            ? *schedule
+            : inGroups(*schedule, groups, network->fabric.hosts),
+        network->fabric, bytes, partialFactor(collectiveOf(op)));
     if (!timing)
       why = timing.message();
     else if (!fastest || timing->eventUs < fastest->time)
@@ -340,16 +342,20 @@ FlatSymbolRefAttr Selector::synthesizedFor(CommunicateOp op, FusedOp kernel,
       static_cast<double>(largestBytes(op.getTargetType(), mesh)));
   if (bytes == 0)
     return keep("nothing is sent");
+  if (auto overlapped = op->getParentOfType<OverlappedOp>())
+    bytes /= static_cast<double>(overlapped.getChunks());
+  synth::Groups groups = groupsOf(collectiveOf(op));
   std::string why;
-  std::optional<Candidate> found = findFastest(op, bytes, why);
+  std::optional<Candidate> found = findFastest(op, groups, bytes, why);
   if (!found)
     return keep(why);
   auto microseconds = [](double time) {
     return llvm::formatv("{0:f2} us", time).str();
   };
-  Result<double> builtinTime = predictBuiltin(
-      builtin.algorithm, builtin.protocol, op.getCollective(),
-      static_cast<int>(op.getRoot().value_or(0)), network->fabric, bytes);
+  Result<double> builtinTime =
+      predictBuiltin(builtin.algorithm, builtin.protocol, op.getCollective(),
+                     static_cast<int>(op.getRoot().value_or(0)),
+                     network->fabric, groups, bytes);
   std::string size = describeSize(found->schedule);
   if (builtinTime && *builtinTime <= found->time)
     return keep("one of " + size + " is predicted to take " +

@@ -26,7 +26,7 @@ protected:
   void expect(Algorithm algorithm, Protocol protocol, Collective collective,
               double time) {
     auto predicted = predictBuiltin(algorithm, protocol, collective, /*root=*/1,
-                                    full, /*bytes=*/1e6);
+                                    full, {{0, 1, 2, 3}}, /*bytes=*/1e6);
     ASSERT_TRUE(bool(predicted));
     EXPECT_NEAR(*predicted, time, 1e-6)
         << stringifyAlgorithm(algorithm).str() << " "
@@ -55,9 +55,23 @@ TEST_F(CollectiveTime, BetweenAllPairs) {
 TEST_F(CollectiveTime, ThroughOthers) {
   auto predicted =
       predictBuiltin(Algorithm::one_shot, Protocol::ll, Collective::all_reduce,
-                     /*root=*/0, fabricOf("line(4)"), /*bytes=*/1e6);
+                     /*root=*/0, fabricOf("line(4)"), {{0, 1, 2, 3}},
+                     /*bytes=*/1e6);
   ASSERT_TRUE(bool(predicted));
   EXPECT_GE(*predicted, 4 * 40);
+}
+
+// Groups beside each other do not meet; those that cross share the links.
+TEST_F(CollectiveTime, InGroups) {
+  auto timeOf = [&](const synth::Groups &groups) {
+    auto predicted =
+        predictBuiltin(Algorithm::direct, Protocol::ll, Collective::broadcast,
+                       /*root=*/1, fabricOf("line(4)"), groups, 1e6);
+    EXPECT_TRUE(bool(predicted));
+    return predicted ? *predicted : 0;
+  };
+  EXPECT_NEAR(timeOf({{0, 1}, {2, 3}}), 40.7, 1e-6);
+  EXPECT_GE(timeOf({{0, 2}, {1, 3}}), 80);
 }
 
 } // namespace

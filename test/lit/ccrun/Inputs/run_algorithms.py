@@ -319,6 +319,19 @@ def topology():
         program.run(file)
         plan = call(*cccompile, file + ".ccn", "--schedule", "s", "--emit", "plan", "--rank", "0", *program.options)
         assert plan.count(" schedule schedule @") > 10, name
+    # Along one axis of two, whose groups share the machine, and in chunks.
+    for name, mesh in (("hypercube(3)", "a = 2, b = 4"), ("dgx1", "b = 4, a = 2"), ("hgx-h100-4x2", "a = 2, b = 4")):
+        program = Program(4, mesh, options=["--topology", name, "--search-time", "1"])
+        for element in ("f32", "i32", "f16"):
+            for size in (33, 100003):
+                program.add("all_reduce", "all_reduce(sum, %x, b)", element, [size], "local(b) sliced(0, a)", [], False)
+                program.add("all_gather", "all_gather(%x, a)", element, [2, size], "sliced(1, a) sliced(0, b)", [], True)
+                program.add("reduce_scatter", "reduce_scatter(sum, %x, 0, b)", element, [size], "local(b)", [], False)
+                program.add("turned", "all_gather(%x, b, a)", element, [size], "sliced(0, a) sliced(0, b)", [], True)
+        file = "axes-" + re.sub(r"\W", "", name)
+        program.run(file)
+        plan = call(*cccompile, file + ".ccn", "--schedule", "s", "--emit", "plan", "--rank", "0", *program.options)
+        assert plan.count(" schedule schedule @") > 5, name
 
 
 globals()[topic]()
