@@ -139,6 +139,57 @@ Schedule ccn::synth::chainBroadcast(int ranks, int root, int chunks) {
   return schedule;
 }
 
+Schedule ccn::synth::relayBroadcast(std::vector<std::vector<int>> nodes,
+                                    int root, int pieces) {
+  size_t local = 0;
+  for (std::vector<int> &node : nodes)
+    if (auto it = std::find(node.begin(), node.end(), root); it != node.end()) {
+      local = static_cast<size_t>(it - node.begin());
+      std::swap(node, nodes[0]);
+      break;
+    }
+  std::vector<size_t> relays;
+  for (size_t i = 0; i < nodes[0].size(); ++i)
+    if (nodes.size() > 1 || i != local)
+      relays.push_back(i);
+  Schedule schedule;
+  schedule.hosts = static_cast<int>(nodes.size() * nodes[0].size());
+  schedule.collective =
+      *makeCollective(CollectiveKind::Broadcast, schedule.hosts,
+                      static_cast<int>(relays.size()) * pieces, root);
+  schedule.steps.resize(nodes.size() + static_cast<size_t>(pieces));
+  for (size_t part = 0; part < relays.size(); ++part)
+    for (int piece = 0; piece < pieces; ++piece) {
+      int chunk = static_cast<int>(part) * pieces + piece;
+      auto step = static_cast<size_t>(piece);
+      auto send = [&](int src, int dst) {
+        if (src != dst && dst != root)
+          schedule.steps[step].sends.push_back(
+              {chunk, src, dst, SendOp::Copy, -1, {}});
+      };
+      send(root, nodes[0][relays[part]]);
+      for (size_t node = 0; node < nodes.size(); ++node) {
+        ++step;
+        int relay = nodes[node][relays[part]];
+        if (node + 1 < nodes.size())
+          send(relay, nodes[node + 1][relays[part]]);
+        // The root has the relays to send to: one of them, in turn, passes on
+        // what the root itself would.
+        if (relay == root && nodes[0].size() > 1) {
+          size_t turn = static_cast<size_t>(piece) % (nodes[0].size() - 1);
+          relay = nodes[0][turn < local ? turn : turn + 1];
+          send(root, relay);
+          ++step;
+        }
+        for (int other : nodes[node])
+          send(relay, other);
+        if (node == 0)
+          step = static_cast<size_t>(piece) + 1;
+      }
+    }
+  return schedule;
+}
+
 namespace {
 
 /// The edges of a fabric from one host to another, in their order.
@@ -151,14 +202,12 @@ public:
   /// is none. The first to a receiver depends on how far on it is, so that
   /// different ones use different edges.
   int find(int src, int dst, bool next) {
-    if (src != sender) {
-      for (auto &list : toHost)
-        list.clear();
+    if (toHost[src].empty()) {
+      toHost[src].resize(fabric.hosts);
       for (int e : fabric.out[src])
-        toHost[fabric.edges[e].dst].push_back(e);
-      sender = src;
+        toHost[src][fabric.edges[e].dst].push_back(e);
     }
-    const std::vector<int> &edges = toHost[dst];
+    const std::vector<int> &edges = toHost[src][dst];
     if (edges.empty())
       return -1;
     if (!next || edges.size() == 1)
@@ -170,8 +219,8 @@ public:
 
 private:
   const Fabric &fabric;
-  int sender = -1;
-  std::vector<std::vector<int>> toHost;
+  /// By sender, once it sends, and receiver.
+  std::vector<std::vector<std::vector<int>>> toHost;
   /// How often, by receiver and sender.
   std::vector<std::map<int, int>> used;
 };

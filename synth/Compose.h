@@ -44,6 +44,16 @@ Schedule binomialBroadcast(int ranks, int root);
 /// broadcast of some chunks, which follow each other from rank to rank.
 Schedule chainBroadcast(int ranks, int root, int chunks);
 
+/// broadcast over the links of all GPUs of the root's node: the buffer is cut
+/// into a part for each of them, its relay, that passes it to the others of its
+/// node and to its counterpart in the next node, which does the same, and so on
+/// from node to node. What the root would pass on in its own node, others do
+/// for it in turn. With one node the root is no relay: a switch then carries
+/// the buffer once into each GPU. Each part has `pieces` chunks that follow
+/// each other. `nodes` are the ranks of each node, of equal number.
+Schedule relayBroadcast(std::vector<std::vector<int>> nodes, int root,
+                        int pieces);
+
 /// Gives every send without an edge the fabric's first one, or with `spread`
 /// one after the other where there are several, and every step the rounds it
 /// needs. Returns an empty text, or which ranks no edge joins.

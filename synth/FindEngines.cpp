@@ -384,6 +384,38 @@ void matching(FindSearch &search, uint64_t firstSeed) {
   }
 }
 
+/// A broadcast through every GPU of the root's node, and from node to node.
+void relays(FindSearch &search) {
+  const Collective &coll = search.collective;
+  if (coll.ranks < 3)
+    return;
+  std::vector<std::vector<int>> nodes(1);
+  Result<NodeGroups> found = findGroups(*search.fabric);
+  if (found && found->ranks[0].size() > 1)
+    nodes = found->ranks;
+  else
+    for (int rank = 0; rank < coll.ranks; ++rank)
+      nodes[0].push_back(rank);
+  offerPieces(search, "relays", "piece", 1024, [&](Fabric &machine, int n) {
+    return scheduleByCopies(
+        machine, coll.kind, coll.root, [&](const Fabric &, CollectiveKind) {
+          return Result<Schedule>(relayBroadcast(nodes, coll.root, n));
+        });
+  });
+}
+
+/// Packed trees. A broadcast needs many pieces, which follow each other down
+/// its few trees.
+void packedTrees(FindSearch &search) {
+  const Collective &coll = search.collective;
+  bool rooted = coll.rooted();
+  offerPieces(search, "trees", "piece", rooted ? 1024 : 128,
+              [&](Fabric &machine, int pieces) {
+                return treeSchedule(machine, coll.kind, pieces, search.limits,
+                                    nullptr, INT_MAX, coll.root);
+              });
+}
+
 /// Trees by the prices of links: the fewest trees that come near the bound,
 /// then more trees, which fill the links earlier.
 void growTrees(FindSearch &search) {
@@ -521,10 +553,11 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
   using enum CollectiveKind;
   CollectiveKind kind = collective.kind;
   bool copied = kind == AllGather || kind == ReduceScatter || kind == AllReduce;
+  bool rooted = kind == Broadcast || kind == Reduce;
   // Searches over steps are for machines of one or a few nodes.
   constexpr int maxSearched = 64, maxPacked = 160;
   std::vector<FindEngine> engines = {{"textbook", textbook}};
-  if (copied || kind == Broadcast || kind == Reduce)
+  if (copied || rooted)
     engines.push_back({"breadth-first", breadthFirst});
   if (isPointToPoint(collective)) {
     engines.push_back({"nodes", nodes});
@@ -539,22 +572,18 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
                                            search.limits);
                                      });
                        }});
-    if (fabric.ranks <= maxPacked)
-      engines.push_back({"trees", [kind](FindSearch &search) {
-                           offerPieces(search, "trees", "piece", 128,
-                                       [&](Fabric &machine, int pieces) {
-                                         return treeSchedule(machine, kind,
-                                                             pieces,
-                                                             search.limits);
-                                       });
-                         }});
     engines.push_back({"balanced trees", growTrees});
   }
+  // Packing takes longest.
+  if (rooted)
+    engines.push_back({"relays", relays});
+  if ((copied || rooted) && fabric.ranks <= maxPacked)
+    engines.push_back({"trees", packedTrees});
   engines.push_back({"bounds", bounds});
   if (fabric.ranks <= maxSearched)
     engines.push_back({"frontier", frontier});
   // What depends on chance gains most from more cores.
-  if (copied || kind == Broadcast || kind == Reduce)
+  if (copied || rooted)
     for (unsigned i = 0; i < std::max(1U, cores / 2); ++i)
       engines.push_back(
           {"matching", [i](FindSearch &search) { matching(search, i << 20); }});

@@ -49,8 +49,8 @@ struct Ways {
 
 class Packer {
 public:
-  Packer(const Fabric &fabric, const Limits &limits)
-      : fabric(fabric), t(fabric.topology), limits(limits),
+  Packer(const Fabric &fabric, const Limits &limits, std::optional<int> root)
+      : fabric(fabric), root(root), t(fabric.topology), limits(limits),
         nodes(static_cast<int>(t.nodes.size())) {}
 
   Result<Forest> run();
@@ -79,14 +79,18 @@ private:
                   int64_t most) const;
   void emit(const Growing &tree);
 
+  /// The chunks that each rank ends with in the time of k for each root.
+  int64_t target() const { return k * static_cast<int64_t>(roots.size()); }
+
   const Fabric &fabric;
+  const std::optional<int> root;
   const Topology &t;
   const Limits &limits;
   int nodes;
   Graph graph;
   /// The capacities of before the trees were grown, to take ways from.
   Graph ways;
-  std::vector<int> gpus;
+  std::vector<int> gpus, roots;
   std::map<std::pair<int, int>, size_t> shortest;
   int64_t k = 0;
   Forest forest;
@@ -108,19 +112,19 @@ std::string Packer::scale() {
   for (int v = 0; v < nodes; ++v)
     if (t.nodes[v].kind == NodeKind::Gpu)
       gpus.push_back(v);
+  roots = root ? std::vector<int>{fabric.hostNode[*root]} : gpus;
   return "";
 }
 
 /// How much of u->w->v can become u->v with every cut still wide enough.
 int64_t Packer::splittable(int u, int w, int v, int64_t most) const {
-  int64_t target = k * static_cast<int64_t>(gpus.size());
   MaxFlow base(nodes + 2);
   for (const auto &[ends, way] : graph)
     if (way.cap > 0)
       base.addArc(ends.first, ends.second, way.cap);
   int source = nodes, sink = nodes + 1;
-  for (int g : gpus)
-    base.addArc(source, g, k);
+  for (int r : roots)
+    base.addArc(source, r, k);
   auto slack = [&](std::initializer_list<int> with,
                    std::initializer_list<int> against) {
     MaxFlow flow = base;
@@ -128,7 +132,7 @@ int64_t Packer::splittable(int u, int w, int v, int64_t most) const {
       flow.addArc(source, a, MaxFlow::infinite);
     for (int b : against)
       flow.addArc(b, sink, MaxFlow::infinite);
-    return flow.augment(source, sink, target + most) - target;
+    return flow.augment(source, sink, target() + most) - target();
   };
   // Sets with w but neither u nor v lose it, and those with both but not w.
   for (int g : gpus) {
@@ -150,15 +154,14 @@ int64_t Packer::splittable(int u, int w, int v, int64_t most) const {
 }
 
 bool Packer::feasible() const {
-  int64_t target = k * static_cast<int64_t>(gpus.size());
   for (int g : gpus) {
     MaxFlow flow(nodes + 1);
     for (const auto &[ends, way] : graph)
       if (way.cap > 0)
         flow.addArc(ends.first, ends.second, way.cap);
-    for (int r : gpus)
+    for (int r : roots)
       flow.addArc(nodes, r, k);
-    if (flow.augment(nodes, g, target) < target)
+    if (flow.augment(nodes, g, target()) < target())
       return false;
   }
   return true;
@@ -294,7 +297,7 @@ void Packer::emit(const Growing &tree) {
 std::string Packer::growTrees() {
   ways = graph;
   std::vector<Growing> all;
-  for (int g : gpus) {
+  for (int g : roots) {
     Growing tree;
     tree.root = g;
     tree.count = k;
@@ -359,8 +362,9 @@ std::string Packer::growTrees() {
 }
 
 Result<Forest> Packer::run() {
-  Result<Collective> gather =
-      makeCollective(CollectiveKind::AllGather, fabric.ranks, 1);
+  Result<Collective> gather = makeCollective(root ? CollectiveKind::Broadcast
+                                                  : CollectiveKind::AllGather,
+                                             fabric.ranks, 1, root.value_or(0));
   if (!gather)
     return gather.status();
   forest.bound = roundBound(fabric, *gather);
@@ -368,7 +372,7 @@ Result<Forest> Packer::run() {
   if (rate.den == 0 || rate.num == 0)
     return error(t.name +
                  ": expected at least two ranks that reach each other");
-  forest.algbwGBps = fabric.ranks * fabric.unitGBps / rate.value();
+  forest.algbwGBps = (root ? 1 : fabric.ranks) * fabric.unitGBps / rate.value();
   for (const FabricEdge &edge : fabric.edges)
     shortest[{fabric.hostNode[edge.src], fabric.hostNode[edge.dst]}] =
         edge.path.size();
@@ -414,18 +418,18 @@ static bool needsParts(const Fabric &fabric) {
   return !t.edgeSets.empty();
 }
 
-Result<Forest> ccn::synth::packTrees(const Fabric &fabric,
-                                     const Limits &limits) {
+Result<Forest> ccn::synth::packTrees(const Fabric &fabric, const Limits &limits,
+                                     std::optional<int> root) {
   if (!needsParts(fabric))
-    return Packer(fabric, limits).run();
-  Result<LinkParts> parts = linkParts(fabric, limits);
+    return Packer(fabric, limits, root).run();
+  Result<LinkParts> parts = linkParts(fabric, limits, root);
   if (!parts)
     return parts.status();
   Fabric narrow = fabric;
   narrow.linkCap = parts->capacity;
   narrow.unitGBps = fabric.unitGBps / parts->scale;
   narrow.topology.edgeSets.clear();
-  Result<Forest> forest = Packer(narrow, limits).run();
+  Result<Forest> forest = Packer(narrow, limits, root).run();
   if (!forest)
     return forest;
   // The bound in the fabric's own rounds.
@@ -439,8 +443,8 @@ Result<Forest> ccn::synth::packTrees(const Fabric &fabric,
   return forest;
 }
 
-std::string ccn::synth::checkForest(const Forest &forest,
-                                    const Fabric &fabric) {
+std::string ccn::synth::checkForest(const Forest &forest, const Fabric &fabric,
+                                    std::optional<int> root) {
   const Topology &t = fabric.topology;
   std::vector<int64_t> ofRoot(fabric.ranks), load(t.links.size());
   for (size_t i = 0; i < forest.trees.size(); ++i) {
@@ -475,10 +479,10 @@ std::string ccn::synth::checkForest(const Forest &forest,
              " ranks, found " + std::to_string(tree.edges.size() + 1);
   }
   for (int r = 0; r < fabric.ranks; ++r)
-    if (ofRoot[r] != forest.treesPerRank)
-      return "expected " + std::to_string(forest.treesPerRank) +
-             " trees from rank " + std::to_string(r) + ", found " +
-             std::to_string(ofRoot[r]);
+    if (int64_t trees = root && *root != r ? 0 : forest.treesPerRank;
+        ofRoot[r] != trees)
+      return "expected " + std::to_string(trees) + " trees from rank " +
+             std::to_string(r) + ", found " + std::to_string(ofRoot[r]);
   const Fraction &rate = forest.bound.roundsPerChunk;
   for (size_t l = 0; l < t.links.size(); ++l)
     if (static_cast<__int128>(load[l]) * rate.den >

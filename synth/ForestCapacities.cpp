@@ -23,8 +23,8 @@ constexpr int maxParts = 5040;
 
 class Program {
 public:
-  explicit Program(const Fabric &fabric)
-      : fabric(fabric), t(fabric.topology),
+  Program(const Fabric &fabric, std::optional<int> root)
+      : fabric(fabric), root(root), t(fabric.topology),
         links(static_cast<int>(t.links.size())) {
     build();
   }
@@ -36,6 +36,7 @@ private:
   void build();
 
   const Fabric &fabric;
+  const std::optional<int> root;
   const Topology &t;
   int links;
   LinearProgram lp;
@@ -74,8 +75,10 @@ void Program::build() {
       terms.push_back({firstPart + l, -1});
     lp.addRow(std::move(terms), Relation::Equal, 0);
   }
-  // Every rank can receive one chunk of each other at once.
+  // Every rank can receive one chunk of each root at once.
   for (int sink = 0; sink < fabric.ranks; ++sink) {
+    if (sink == root)
+      continue;
     int first = 0;
     for (int l = 0; l < links; ++l) {
       int flow = lp.addColumn(0);
@@ -93,7 +96,10 @@ void Program::build() {
       for (int l : in[v])
         terms.push_back({first + l, -1});
       lp.addRow(std::move(terms), Relation::Equal,
-                t.nodes[v].kind == NodeKind::Gpu ? 1 : 0);
+                t.nodes[v].kind == NodeKind::Gpu &&
+                        (!root || fabric.nodeHost[v] == *root)
+                    ? 1
+                    : 0);
     }
   }
 }
@@ -134,6 +140,7 @@ Result<LinkParts> Program::solve(const Limits &limits) const {
 } // namespace
 
 Result<LinkParts> ccn::synth::linkParts(const Fabric &fabric,
-                                        const Limits &limits) {
-  return Program(fabric).solve(limits);
+                                        const Limits &limits,
+                                        std::optional<int> root) {
+  return Program(fabric, root).solve(limits);
 }

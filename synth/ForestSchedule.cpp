@@ -50,10 +50,12 @@ static std::vector<Hop> hopsOf(const PackedTree &tree, const Fabric &fabric,
 }
 
 Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
-                                            Fabric &fabric, int pieces) {
-  Result<Collective> gather =
-      makeCollective(CollectiveKind::AllGather, fabric.ranks,
-                     static_cast<int>(forest.treesPerRank) * pieces);
+                                            Fabric &fabric, int pieces,
+                                            std::optional<int> root) {
+  Result<Collective> gather = makeCollective(
+      root ? CollectiveKind::Broadcast : CollectiveKind::AllGather,
+      fabric.ranks, static_cast<int>(forest.treesPerRank) * pieces,
+      root.value_or(0));
   if (!gather)
     return gather.status();
   // Chunks of one tree, `pieces` apart in time, so that they pipeline.
@@ -68,7 +70,7 @@ Result<Schedule> ccn::synth::forestSchedule(const Forest &forest,
     for (const PackedTree &tree : forest.trees) {
       std::vector<Hop> hops = hopsOf(tree, fabric, ways);
       for (int64_t i = 0; i < tree.multiplicity * pieces; ++i) {
-        int chunk = tree.root * perRank + nextChunk[tree.root]++;
+        int chunk = (root ? 0 : tree.root * perRank) + nextChunk[tree.root]++;
         size_t wave = static_cast<size_t>(i % pieces);
         for (const Hop &hop : hops) {
           if (schedule.steps.size() <= hop.step + wave)
@@ -101,19 +103,24 @@ static void addWaysOf(const Fabric &back, Fabric &fabric) {
 Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
                                           int pieces, const Limits &limits,
                                           std::vector<Forest> *forests,
-                                          int maxChunks) {
-  bool gathers = kind != CollectiveKind::ReduceScatter;
-  bool reduces = kind != CollectiveKind::AllGather;
-  if (gathers && reduces && kind != CollectiveKind::AllReduce)
-    return error("trees make all_gather, reduce_scatter and all_reduce, not " +
+                                          int maxChunks, int root) {
+  using enum CollectiveKind;
+  bool gathers = kind == AllGather || kind == Broadcast || kind == AllReduce;
+  bool reduces = kind == ReduceScatter || kind == Reduce || kind == AllReduce;
+  if (!gathers && !reduces)
+    return error("trees make all_gather, reduce_scatter, all_reduce, broadcast "
+                 "and reduce, not " +
                  std::string(kindName(kind)));
+  std::optional<int> from;
+  if (kind == Broadcast || kind == Reduce)
+    from = root;
   Fabric back = reversed(fabric);
   std::optional<Forest> down, up;
   int64_t perRank = 1;
   for (bool gather : {true, false}) {
     if (!(gather ? gathers : reduces))
       continue;
-    Result<Forest> forest = packTrees(gather ? fabric : back, limits);
+    Result<Forest> forest = packTrees(gather ? fabric : back, limits, from);
     if (!forest)
       return forest.status();
     perRank = std::lcm(perRank, forest->treesPerRank);
@@ -130,7 +137,7 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
   };
   std::optional<Schedule> first, second;
   if (up) {
-    Result<Schedule> gather = forestSchedule(*up, back, piecesOf(*up));
+    Result<Schedule> gather = forestSchedule(*up, back, piecesOf(*up), from);
     if (!gather)
       return gather.status();
     addWaysOf(back, fabric);
@@ -140,7 +147,8 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
     first = std::move(*reduce);
   }
   if (down) {
-    Result<Schedule> gather = forestSchedule(*down, fabric, piecesOf(*down));
+    Result<Schedule> gather =
+        forestSchedule(*down, fabric, piecesOf(*down), from);
     if (!gather)
       return gather.status();
     second = std::move(*gather);
@@ -150,7 +158,7 @@ Result<Schedule> ccn::synth::treeSchedule(Fabric &fabric, CollectiveKind kind,
   if (!second)
     return std::move(*first);
   Result<Collective> all =
-      makeCollective(CollectiveKind::AllReduce, fabric.ranks,
+      makeCollective(AllReduce, fabric.ranks,
                      static_cast<int>(perRank) * pieces * fabric.ranks);
   if (!all)
     return all.status();

@@ -46,12 +46,17 @@ struct Trees {
 
 } // namespace
 
+static bool isRooted(CollectiveKind kind) {
+  return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce;
+}
+
 static std::string treeLine(int64_t trees, const std::string &how, double algbw,
-                            const RoundBound &bound, const Fabric &fabric) {
+                            const RoundBound &bound, const Fabric &fabric,
+                            bool rooted = false) {
   char text[128];
-  std::snprintf(text, sizeof text,
-                "%lld trees a rank, %s %.2f GB/s of gathered bytes: ",
-                static_cast<long long>(trees), how.c_str(), algbw);
+  std::snprintf(text, sizeof text, "%lld trees %s, %s %.2f GB/s of %s: ",
+                static_cast<long long>(trees), rooted ? "in all" : "a rank",
+                how.c_str(), algbw, rooted ? "the buffer" : "gathered bytes");
   return text + describe(bound, fabric);
 }
 
@@ -71,15 +76,18 @@ static Result<Trees> packedTrees(const Fabric &machine, CollectiveKind kind,
   Trees trees;
   trees.fabric = machine;
   std::vector<Forest> forests;
-  int64_t pairs = int64_t(machine.ranks) * std::max(1, machine.ranks - 1);
+  int64_t pairs = int64_t(isRooted(kind) ? 1 : machine.ranks) *
+                  std::max(1, machine.ranks - 1);
   Result<Schedule> schedule =
       treeSchedule(trees.fabric, kind, c.pieces, limits, &forests,
-                   static_cast<int>(std::max<int64_t>(64, maxSends / pairs)));
+                   static_cast<int>(std::max<int64_t>(64, maxSends / pairs)),
+                   c.problem.root);
   if (!schedule)
     return schedule.status();
   for (const Forest &forest : forests) {
     trees.lines.push_back(treeLine(forest.treesPerRank, "optimal at",
-                                   forest.algbwGBps, forest.bound, machine));
+                                   forest.algbwGBps, forest.bound, machine,
+                                   isRooted(kind)));
     trees.idealUs += 1 / (forest.algbwGBps * 1000);
   }
   return timed(std::move(trees), std::move(*schedule), bytes);
@@ -177,7 +185,9 @@ static Result<Trees> bestTrees(const Fabric &fabric, CollectiveKind kind,
   auto packed = [&] {
     return tryTrees(packedTrees(fabric, kind, c, limits, bytes));
   };
-  if (!groups.empty()) {
+  if (isRooted(kind) && groups.empty()) {
+    packed();
+  } else if (!groups.empty()) {
     even();
   } else if (fabric.ranks <= manyRanks) {
     packed() || even();
@@ -200,8 +210,13 @@ int runTrees(const TreesCommand &c) {
   std::optional<CollectiveKind> kind =
       parseCollectiveKind(c.problem.collective);
   if (!kind)
-    return fail("expected all_gather, reduce_scatter or all_reduce, found \"" +
+    return fail("expected all_gather, reduce_scatter, all_reduce, broadcast or "
+                "reduce, found \"" +
                 c.problem.collective + "\"");
+  if (c.problem.root < 0 || c.problem.root >= fabric->ranks)
+    return fail("expected a root from 0 to " +
+                std::to_string(fabric->ranks - 1) + ", found " +
+                std::to_string(c.problem.root));
   Result<Groups> groups = c.problem.parseGroups(fabric->ranks);
   if (!groups)
     return fail(groups.status());

@@ -176,7 +176,7 @@ static void addTrees(CLI::App &app, int &code) {
   auto options = std::make_shared<TreesCommand>();
   CLI::App *command = app.add_subcommand(
       "trees", "pack trees: optimal throughput for all_gather, "
-               "reduce_scatter and all_reduce");
+               "reduce_scatter, all_reduce, broadcast and reduce");
   options->problem.addTopology(command);
   options->problem.addCollective(command);
   command

@@ -36,6 +36,23 @@ static Result<FindResult> found(const Fabric &fabric, CollectiveKind kind,
       options);
 }
 
+TEST(Find, RelaysUseAllLinksOfTheRootsNode) {
+  // One node: what a switch carries into each GPU is the buffer, once.
+  Fabric star = fabricOf("star(6)");
+  Schedule schedule = relayBroadcast({{0, 1, 2, 3, 4, 5}}, 2, 64);
+  ASSERT_EQ(placeOn(schedule, star), "");
+  EXPECT_EQ(check(schedule, &star), "");
+  EXPECT_EQ(schedule.collective.chunksPerNode, 5 * 64);
+  EXPECT_LT(simulate(schedule, star, 1e9)->us(), 1.03 * 1e6 / 25);
+  // Two nodes of eight: over the eight NICs of the root's.
+  Fabric nodes = fabricOf("hgx-h100x2");
+  schedule = relayBroadcast(
+      {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}}, 9, 256);
+  ASSERT_EQ(placeOn(schedule, nodes), "");
+  EXPECT_EQ(check(schedule, &nodes), "");
+  EXPECT_LT(simulate(schedule, nodes, 1e9)->us(), 1.1 * 1e6 / 400);
+}
+
 TEST(Find, EveryKindIsFoundAndNotBelowTheBound) {
   using enum CollectiveKind;
   for (const char *spec : {"ring(3)", "star(3)", "line(3)"})

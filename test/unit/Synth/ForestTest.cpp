@@ -65,6 +65,36 @@ TEST(Forest, SchedulesPassTheChecker) {
     }
 }
 
+TEST(Forest, RootedTreesReachTheBoundOfCuts) {
+  // Over all links that leave the root, or its node.
+  for (auto [spec, expected] : {std::pair("dgx1", 150.0),
+                                {"ring(5)", 50.0},
+                                {"hgx-h100x2", 400.0},
+                                {"mi250", 300.0},
+                                {"byteps-pcie", 10.0},
+                                {"mesh(2,3)", 50.0},
+                                {"star(4)", 25.0}}) {
+    Fabric fabric = fabricOf(spec);
+    Result<Forest> forest = packTrees(fabric, {}, /*root=*/1);
+    ASSERT_TRUE(bool(forest)) << spec << ": " << forest.message();
+    EXPECT_EQ(checkForest(*forest, fabric, 1), "") << spec;
+    EXPECT_NE(checkForest(*forest, fabric, 0), "") << spec;
+    EXPECT_NEAR(forest->algbwGBps, expected, expected * 1e-6) << spec;
+    for (CollectiveKind kind :
+         {CollectiveKind::Broadcast, CollectiveKind::Reduce}) {
+      Fabric used = fabric;
+      Result<Schedule> schedule =
+          treeSchedule(used, kind, 256, {}, nullptr, INT_MAX, /*root=*/1);
+      ASSERT_TRUE(bool(schedule)) << spec << ": " << schedule.message();
+      EXPECT_EQ(schedule->collective.root, 1) << spec;
+      EXPECT_EQ(check(*schedule, &used), "") << spec;
+      Result<Timing> timing = simulate(*schedule, used, 1e9);
+      ASSERT_TRUE(bool(timing));
+      EXPECT_GT(1e6 / timing->us(), 0.95 * expected) << spec;
+    }
+  }
+}
+
 TEST(Forest, BeatsThePublishedSchedulesOfNdv2) {
   // GB/s at 1 GB; the best published are 22.86 and 15.38.
   for (auto [spec, published] :
