@@ -80,7 +80,8 @@ public:
 
 private:
   void build();
-  Fraction certify(const std::vector<double> &duals) const;
+  Fraction certify(const std::vector<double> &duals,
+                   std::vector<int64_t> &length) const;
   int column(int source, int link) const { return sourceBase[source] + link; }
 
   Fabric &fabric;
@@ -155,7 +156,8 @@ void Builder::build() {
 
 /// The bound that lengths of links prove: rounds times capacities times
 /// lengths is at least what all chunks pass of it.
-Fraction Builder::certify(const std::vector<double> &duals) const {
+Fraction Builder::certify(const std::vector<double> &duals,
+                          std::vector<int64_t> &length) const {
   size_t links = t.links.size(), count = links + t.edgeSets.size();
   double most = 0;
   for (size_t k = 0; k < count; ++k)
@@ -163,7 +165,7 @@ Fraction Builder::certify(const std::vector<double> &duals) const {
   if (most <= 0)
     return {0, 1};
   // Small whole lengths in these proportions, or else fine ones.
-  std::vector<int64_t> length(count);
+  length.assign(count, 0);
   auto fits = [&](int64_t scale) {
     bool all = true;
     for (size_t k = 0; k < count; ++k) {
@@ -234,7 +236,7 @@ std::string Builder::optimize(FlowScheduleResult &result) {
   if (answer != Answer::Yes)
     return failed(answer);
   result.optimum = values[roundsColumn];
-  result.bound = certify(duals);
+  result.bound = certify(duals, result.lengths);
   // Among the optimal flows one with short ways: no rounds are worth more.
   LinearProgram::Terms cost = {{roundsColumn, 1 << 20}};
   for (int u = 0; u < fabric.ranks; ++u)

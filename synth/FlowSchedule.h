@@ -32,6 +32,8 @@ struct FlowScheduleResult {
   /// needs less (lengths of the links prove it, in whole numbers), and what
   /// the linear program found, in floating point.
   Fraction bound;
+  /// Those lengths: of the links, then of the edge sets.
+  std::vector<int64_t> lengths;
   double optimum = 0;
   int multiplier = 1;
   /// Whether the chunks follow the optimal flow without rounding.

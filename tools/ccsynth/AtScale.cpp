@@ -274,6 +274,9 @@ struct Flows {
   Fraction bound;
   int multiplier = 1;
   std::string proof, remark;
+  /// What proves the bound: lengths of links, or the cut.
+  std::vector<int64_t> lengths;
+  RoundBound cut;
 };
 
 } // namespace
@@ -293,9 +296,13 @@ static Result<Flows> findFlows(Fabric &fabric, const FlowsCommand &c) {
       c.multiplier == 0 && c.steps == 0)
     if (Result<NodeBalanced> made = nodeBalanced(fabric, collectiveOf)) {
       share = made->share;
-      balanced = Flows{std::move(made->schedule), made->bound.roundsPerChunk,
-                       made->multiplier, describe(made->bound, fabric),
-                       ", nodes balanced"};
+      balanced = Flows{std::move(made->schedule),
+                       made->bound.roundsPerChunk,
+                       made->multiplier,
+                       describe(made->bound, fabric),
+                       ", nodes balanced",
+                       {},
+                       made->bound};
       // Counts have no symmetries: the program would be too large.
       if (share >= enough || fabric.ranks > manyRanks)
         return std::move(*balanced);
@@ -309,9 +316,13 @@ static Result<Flows> findFlows(Fabric &fabric, const FlowsCommand &c) {
   double least = result->bound.value() * result->multiplier;
   if (balanced && share >= least / roundsOfSteps(fabric, result->schedule))
     return std::move(*balanced);
-  return Flows{std::move(result->schedule), result->bound, result->multiplier,
+  return Flows{std::move(result->schedule),
+               result->bound,
+               result->multiplier,
                "lengths of links",
-               result->whole ? "" : ", chunks rounded from the flow"};
+               result->whole ? "" : ", chunks rounded from the flow",
+               std::move(result->lengths),
+               {}};
 }
 
 int runFlows(const FlowsCommand &c) {
@@ -332,6 +343,19 @@ int runFlows(const FlowsCommand &c) {
   if (!wrong.empty())
     return fail("the schedule does not pass its check (a bug): " + wrong,
                 Failed);
+  if (!c.certificate.empty()) {
+    Result<Collective> one =
+        c.problem.loadTimes(*fabric, c.problem.granule(fabric->ranks));
+    if (!one)
+      return fail(one.status());
+    // Lengths prove rounds of the whole collective, cuts those of a chunk.
+    Fraction rate = flows->bound;
+    if (!flows->lengths.empty())
+      rate = Fraction(rate.num, rate.den * one->chunksPerNode);
+    if (int code = emitCertificate(c.certificate, *fabric, *one, rate,
+                                   flows->cut, {}, flows->lengths))
+      return code;
+  }
   double least = flows->bound.value() * flows->multiplier;
   std::fprintf(
       stderr,

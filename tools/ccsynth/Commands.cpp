@@ -6,7 +6,7 @@
 
 #include "Commands.h"
 
-#include "synth/Bound.h"
+#include "synth/Certificate.h"
 #include "synth/Compose.h"
 #include "synth/Gantt.h"
 #include "synth/Sketch.h"
@@ -247,7 +247,8 @@ int runTopologies(const std::string &name, const ImportOptions &options,
   return emit(output, writeTopology(*topology));
 }
 
-int runBound(const Problem &problem, bool json) {
+int runBound(const Problem &problem, bool json,
+             const std::string &certificate) {
   Result<Fabric> fabric = problem.fabric();
   if (!fabric)
     return fail(fabric.status());
@@ -258,6 +259,10 @@ int runBound(const Problem &problem, bool json) {
     return fail(collective.status());
   StepBound steps = stepBound(*fabric, *collective);
   RoundBound rounds = roundBound(*fabric, *collective);
+  if (!certificate.empty())
+    if (int code = emitCertificate(certificate, *fabric, *collective,
+                                   rounds.roundsPerChunk, rounds, steps, {}))
+      return code;
   if (!json) {
     std::cout << "steps: " << describe(steps, *fabric) << "\n"
               << "rounds: " << describe(rounds, *fabric) << "\n";
@@ -423,6 +428,8 @@ int runCheck(const Problem &problem, const std::string &file) {
     Result<std::string> text = readFile(file);
     if (!text)
       return fail(text.status());
+    if (isCertificate(*text))
+      return checkCertificate(*text, file);
     if (isPlan(*text)) {
       if (!problem.topology.empty())
         return fail("--topology: an MSCCL++ plan names no links to check",

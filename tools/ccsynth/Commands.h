@@ -7,6 +7,7 @@
 #ifndef CCN_TOOLS_CCSYNTH_COMMANDS_H
 #define CCN_TOOLS_CCSYNTH_COMMANDS_H
 
+#include "synth/Bound.h"
 #include "synth/Groups.h"
 #include "synth/Pareto.h"
 #include "synth/Schedule.h"
@@ -52,6 +53,16 @@ int printTimes(const Schedule &schedule, const Fabric &fabric,
 /// Draws the links over time at the last of the sizes, if a file is named.
 int drawGantt(const std::string &path, const Schedule &schedule,
               const Fabric &fabric, const std::vector<double> &bytes);
+
+/// Writes what proves a bound: the rate in rounds a chunk, by lengths of links
+/// if there are any, else as `rounds` says; and the bound of steps, if its path
+/// is not empty. Verifies it first.
+int emitCertificate(const std::string &path, const Fabric &fabric,
+                    const Collective &collective, const Fraction &rate,
+                    const RoundBound &rounds, const StepBound &steps,
+                    const std::vector<int64_t> &lengths);
+/// Verifies a certificate's text.
+int checkCertificate(const std::string &text, const std::string &file);
 
 /// Adds --without.
 inline void addWithout(CLI::App *app, std::vector<std::string> &without) {
@@ -147,7 +158,7 @@ struct TreesCommand {
 
 struct FlowsCommand {
   Problem problem;
-  std::string output, gantt;
+  std::string output, gantt, certificate;
   std::vector<std::string> sizes;
   int multiplier = 0, steps = 0;
   double timeLimit = 0;
@@ -172,7 +183,7 @@ int runSolve(const SolveCommand &c);
 int runTopologies(const std::string &name, const ImportOptions &options,
                   const std::vector<std::string> &without,
                   const std::string &output);
-int runBound(const Problem &problem, bool json);
+int runBound(const Problem &problem, bool json, const std::string &certificate);
 int runConvert(const ConvertCommand &c);
 int runCheck(const Problem &problem, const std::string &file);
 int runSimulate(const Problem &problem, const std::string &file,

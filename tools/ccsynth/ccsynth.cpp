@@ -64,6 +64,9 @@ static std::string wrongArgument(const CLI::App &app,
 static const char *ganttText = "an SVG file for the links over time, at the "
                                "last size";
 
+static const char *certificateText = "a JSON file for the bound's proof, which "
+                                     "ccsynth check verifies by itself";
+
 // Each adds a command, which sets `code`. What it reads into lives as long as
 // its callback.
 
@@ -222,6 +225,7 @@ static void addFlows(CLI::App &app, int &code) {
                     "write no schedule unless -o says where");
   command->add_option("-o,--output", options->output,
                       "the schedule's file (default: standard output)");
+  command->add_option("--certificate", options->certificate, certificateText);
   command->callback([options, &code] { code = runFlows(*options); });
 }
 
@@ -263,6 +267,7 @@ static void addBound(CLI::App &app, int &code) {
   struct Options {
     Problem problem;
     bool json = false;
+    std::string certificate;
   };
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
@@ -270,8 +275,10 @@ static void addBound(CLI::App &app, int &code) {
   options->problem.addTopology(command);
   options->problem.addCollective(command);
   command->add_flag("--json", options->json);
-  command->callback(
-      [options, &code] { code = runBound(options->problem, options->json); });
+  command->add_option("--certificate", options->certificate, certificateText);
+  command->callback([options, &code] {
+    code = runBound(options->problem, options->json, options->certificate);
+  });
 }
 
 static void addCheck(CLI::App &app, int &code) {
@@ -281,11 +288,11 @@ static void addCheck(CLI::App &app, int &code) {
   };
   auto options = std::make_shared<Options>();
   CLI::App *command =
-      app.add_subcommand("check", "prove that a schedule is right");
+      app.add_subcommand("check", "prove that a schedule or a bound is right");
   options->problem.addTopology(command, false);
   command
       ->add_option("schedule", options->file,
-                   "a schedule, MSCCL XML, or an MSCCL++ plan")
+                   "a schedule, MSCCL XML, an MSCCL++ plan, or a certificate")
       ->required();
   command->callback(
       [options, &code] { code = runCheck(options->problem, options->file); });

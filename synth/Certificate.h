@@ -1,0 +1,55 @@
+//===- Certificate.h - Bounds that others can verify ------------*- C++ -*-===//
+//
+// A certificate holds a machine, a collective, a claim (no schedule takes less
+// than so many microseconds for a buffer of 1 GB, or fewer than so many steps)
+// and what proves it. It is verified from the links and the chunks alone,
+// without the fabric, the searches, and the bounds that made it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_SYNTH_CERTIFICATE_H
+#define CCN_SYNTH_CERTIFICATE_H
+
+#include "synth/Collective.h"
+#include "synth/Topology.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ccn::synth {
+
+struct Certificate {
+  Topology topology;
+  Collective collective;
+  /// For a buffer of 1e9 bytes, besides latency; 0: nothing is claimed.
+  double leastUsPerGB = 0;
+  /// One of these proves it: nodes that chunks must leave; lengths of the links
+  /// and then of the edge sets, of which each chunk with one source and one
+  /// destination passes at least the distance; or the number of sends that a
+  /// sum needs.
+  std::vector<int> cut;
+  std::vector<int64_t> lengths;
+  bool countsSends = false;
+  /// A rank that needs data of another, and the least number of steps between
+  /// them; -1: nothing is claimed.
+  int from = 0, to = 0, steps = -1;
+};
+
+/// Whether the text of a file is a certificate rather than something else.
+bool isCertificate(std::string_view text);
+
+std::string writeCertificate(const Certificate &certificate);
+Result<Certificate> parseCertificate(std::string_view text,
+                                     std::string_view where);
+
+/// Empty if the proof shows the claims; else what is wrong.
+std::string verify(const Certificate &certificate);
+
+/// The microseconds that the cut, the lengths or the sends prove for 1e9 bytes:
+/// what a right claim is.
+double provedUsPerGB(const Certificate &certificate);
+
+} // namespace ccn::synth
+
+#endif // CCN_SYNTH_CERTIFICATE_H
