@@ -215,6 +215,8 @@ Result<FindResult> ccn::synth::findSchedule(
   search->collectiveOf = collectiveOf;
   search->bytes = options.bytes;
   search->seed = options.seed;
+  search->groups = options.groups;
+  search->groupKind = options.groupKind;
   search->limits = options.limits;
   search->limits.interrupt = &search->stop;
   unsigned cores = options.threads > 0 ? static_cast<unsigned>(options.threads)

@@ -9,6 +9,7 @@
 #ifndef CCN_SYNTH_FIND_H
 #define CCN_SYNTH_FIND_H
 
+#include "synth/Groups.h"
 #include "synth/Schedule.h"
 
 #include <functional>
@@ -47,6 +48,10 @@ struct FindOptions {
   /// Engines that run at once; 0: all, which share the cores.
   int threads = 0;
   uint64_t seed = 1;
+  /// The groups that the collective is of, if it is of groups, and what each of
+  /// them does.
+  Groups groups;
+  CollectiveKind groupKind = CollectiveKind::Custom;
   /// Called on the caller's thread several times a second.
   std::function<void(const FindProgress &)> progress;
 };
@@ -117,8 +122,11 @@ public:
   /// With the fewest chunks there are.
   Collective collective;
   std::function<Result<Collective>(int)> collectiveOf;
+  /// As in FindOptions.
   double bytes = 0;
   uint64_t seed = 1;
+  Groups groups;
+  CollectiveKind groupKind = CollectiveKind::Custom;
   Limits limits;
 };
 

@@ -428,7 +428,9 @@ void growTrees(FindSearch &search) {
     options.seed = search.seed;
     options.limits = search.limits;
     Result<BalancedTrees> made = balancedTrees(
-        *search.fabric, search.collective.kind, Groups(), options);
+        *search.fabric,
+        search.groups.empty() ? search.collective.kind : search.groupKind,
+        search.groups, options);
     if (!made)
       return;
     double us = search.offer(
@@ -572,8 +574,10 @@ std::vector<FindEngine> ccn::synth::findEngines(const Fabric &fabric,
                                            search.limits);
                                      });
                        }});
-    engines.push_back({"balanced trees", growTrees});
   }
+  // Those of groups are of no kind of their own.
+  if (copied || kind == Custom)
+    engines.push_back({"balanced trees", growTrees});
   // Packing takes longest.
   if (rooted)
     engines.push_back({"relays", relays});

@@ -96,7 +96,7 @@ struct Problem {
                     "common divisor of the capacities)")
         ->check(CLI::PositiveNumber);
   }
-  void addCollective(CLI::App *app, bool withGroups = true) {
+  void addCollective(CLI::App *app) {
     app->add_option("-c,--collective", collective,
                     "all_gather, reduce_scatter, all_reduce, broadcast, "
                     "reduce, gather, scatter, all_to_all, all_to_allv, or a "
@@ -108,8 +108,6 @@ struct Problem {
     app->add_option("--root", root,
                     "the root of a rooted collective (of each group: its place "
                     "in the group)");
-    if (!withGroups)
-      return;
     app->add_option("--group", groupTexts,
                     "ranks that do the collective among themselves, as "
                     "0,1,4-7; may be repeated")

@@ -108,6 +108,12 @@ int runFind(const FindCommand &c) {
   options.limits = Limits::seconds(c.timeLimit, &interrupted);
   options.threads = c.threads;
   options.seed = c.seed;
+  Result<Groups> groups = c.problem.parseGroups(fabric->ranks);
+  if (!groups)
+    return fail(groups.status());
+  options.groups = *groups;
+  options.groupKind = parseCollectiveKind(c.problem.collective)
+                          .value_or(CollectiveKind::Custom);
   ProgressLine line;
   if (!c.quiet)
     options.progress = [&](const FindProgress &progress) {

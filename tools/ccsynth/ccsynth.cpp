@@ -83,7 +83,7 @@ static void addFind(CLI::App &app, int &code) {
       "far.\n\nExample: ccsynth find -t dgx1 -c all_reduce --size 1MB -o "
       "fastest.json");
   options->problem.addTopology(command, true, false);
-  options->problem.addCollective(command, /*withGroups=*/false);
+  options->problem.addCollective(command);
   command
       ->add_option(
           "--size", options->size,
