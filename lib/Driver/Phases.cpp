@@ -485,10 +485,12 @@ static CompileStatus runPhase(Phase phase, const CompileOptions &options,
   for (PassManager *passes : {&before, &after})
     if (options.configure && failed(options.configure(*passes)))
       return CompileStatus::WrongUsage;
-  bool applies = phase == Phase::Schedule && schedules && !options.unscheduled;
+  bool applies = phase == Phase::Schedule && schedules;
   bool isScheduled =
       succeeded(before.run(*module)) &&
       (!applies || succeeded(applySchedules(*module, *schedules)));
+  if (isScheduled && phase == Phase::Schedule && options.onScheduled)
+    options.onScheduled(*module);
   if (!isScheduled || failed(after.run(*module))) {
     assert(diagnostics.hasErrors() && "what fails says why");
     return CompileStatus::WrongProgram;
@@ -541,6 +543,8 @@ CompileStatus ccn::compile(const SourceFile &source, MLIRContext *context,
       return status;
   if (!keepSchedules(schedules, options, diagnostics))
     return CompileStatus::WrongUsage;
+  if (options.unscheduled)
+    schedules = {};
   if (!options.topology.empty() && done >= Phase::Select) {
     diagnostics.error("'" + source.getName() +
                       "' has algorithms for all collectives already");

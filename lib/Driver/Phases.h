@@ -83,6 +83,9 @@ struct CompileOptions {
   /// Reports as remarks what primitives did, and what other primitives could
   /// do.
   bool explain = false;
+  /// Is shown the programs when their schedule has been applied, before what
+  /// that left without use is dropped; may be empty.
+  std::function<void(mlir::ModuleOp)> onScheduled;
   /// Sets up the pass managers as the command line asks; may be empty.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };

@@ -177,7 +177,8 @@ void CommandLine::addOutput() {
          "inferred type and layout of each let; mlir (the default), the IR "
          "after --stop-after, else after the schedule that --schedule names, "
          "else after parse; schedule, what is "
-         "applied, as a transform script; scheduled, the IR after it; plan, "
+         "applied, as a transform script, or as a file of schedules if --schedule "
+         "auto has found it; scheduled, the IR after it; plan, "
          "what each rank executes; package, the plans with machine code in one "
          "file, for ccrun (also with --stop-after emit); lib, a package as a "
          "static library for applications; header, the program's functions for "
@@ -207,7 +208,12 @@ void CommandLine::addSchedule() {
   app.add_option("--schedule", options.schedule,
                  "the schedule to apply: one of the program's, a file of "
                  "schedules (.ccn) or a transform script (.mlir); without it "
-                 "'default', if there is one")
+                 "'default', if there is one. auto: the one that is fastest by "
+                 "prediction among those that a search finds, for GPUs unless "
+                 "--target or --machine says otherwise; NAME+auto goes on from "
+                 "one by hand; none: the program as written. --explain says "
+                 "what each line that was found saves, --emit schedule writes "
+                 "them as a file of schedules")
       ->type_name("NAME|FILE");
   topology = app.add_option(
       "--topology", options.topology,
@@ -384,11 +390,11 @@ void CommandLine::checkTarget() {
   bool isGiven = !target.empty();
   bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
                    options.stopAfter == "plan" || !options.predict.empty();
-  if (isGiven && !options.emitsCode() && !isPlanned)
+  if (isGiven && !options.emitsCode() && !isPlanned && !options.searchesSchedule())
     throw CLI::ValidationError(
-        "--target", "expected --predict, --stop-after select or plan, or "
-                    "--emit plan, package, lib, kernels, cuda, ptx or cubin, "
-                    "beside it");
+        "--target", "expected --predict, --schedule auto, --stop-after select "
+                    "or plan, or --emit plan, package, lib, kernels, cuda, ptx "
+                    "or cubin, beside it");
   options.target = isGiven ? *parseTarget(target) : Target();
   if (options.emitsKernels() && isGiven && !options.target.isGpu())
     throw CLI::ValidationError("--target", "expected GPUs with --emit " +
@@ -405,15 +411,18 @@ void CommandLine::checkTarget() {
       (!options.emitsKernels() || options.emit == "kernels"))
     throw CLI::ValidationError("--transport",
                                "expected --emit cuda, ptx or cubin beside it");
-  if (!options.predict.empty() && !isGiven) {
+  options.searchTarget = options.target;
+  if (!isGiven && !options.emitsCode()) {
     // Mistakes in the machine's file are reported when it is read again.
     Result<Machine> machine =
         options.machine ? loadMachine(*options.machine) : Machine();
-    options.target = options.machine && machine && !machine->gpu
-                         ? Target()
-                         : Target::anyGpu();
+    options.searchTarget = options.machine && machine && !machine->gpu
+                               ? Target()
+                               : Target::anyGpu();
+    if (!options.predict.empty())
+      options.target = options.searchTarget;
   }
-  options.target.cpu = *parseCpu(cpu);
+  options.target.cpu = options.searchTarget.cpu = *parseCpu(cpu);
 }
 
 void CommandLine::checkPhases() {
@@ -453,11 +462,11 @@ void CommandLine::checkPrefix() {
 void CommandLine::checkMachine() {
   if (options.machine && !options.explain && options.stopAfter != "select" &&
       options.stopAfter != "plan" && options.emit != "plan" &&
-      !options.emitsCode() && options.predict.empty())
+      !options.emitsCode() && options.predict.empty() && !options.searchesSchedule())
     throw CLI::ValidationError(
-        "--machine", "expected --explain, --predict, --stop-after select or "
-                     "plan, or --emit plan, package, lib, kernels, cuda, ptx "
-                     "or cubin, beside it");
+        "--machine", "expected --explain, --predict, --schedule auto, "
+                     "--stop-after select or plan, or --emit plan, package, "
+                     "lib, kernels, cuda, ptx or cubin, beside it");
 }
 
 void CommandLine::checkPredict() {

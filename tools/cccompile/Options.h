@@ -38,6 +38,9 @@ struct Options {
   /// Whether a package gets variants for measurement to choose from.
   bool autotune = false;
   Target target;
+  /// What a schedule is searched for: the target if it is given or code is
+  /// emitted for it, else GPUs, unless the machine has none.
+  Target searchTarget;
   /// How the kernels that are written get at the data of other ranks: "peers"
   /// or "messages"; by default the former.
   std::string transport;
@@ -67,6 +70,10 @@ struct Options {
   /// Options that MLIR itself reads, `--mlir-...`.
   std::vector<std::string> mlirArgs;
 
+  /// Whether a schedule may have to be searched for.
+  bool searchesSchedule() const {
+    return schedule == "auto" || schedule.ends_with("+auto");
+  }
   /// Whether the kernels for GPUs are written, as text or compiled.
   bool emitsKernels() const {
     return emit == "kernels" || emit == "cuda" || emit == "ptx" ||

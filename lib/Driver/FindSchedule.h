@@ -1,0 +1,53 @@
+//===- FindSchedule.h - Schedules that nobody wrote -------------*- C++ -*-===//
+//
+// `--schedule auto`: searches for the schedules of a file's programs and writes
+// them as a file of schedules, which is then applied as one written by hand.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CCN_LIB_DRIVER_FINDSCHEDULE_H
+#define CCN_LIB_DRIVER_FINDSCHEDULE_H
+
+#include "lib/Driver/Phases.h"
+
+#include <memory>
+
+namespace ccn {
+
+struct FindOptions {
+  /// What predicted times are of, for people: "h200".
+  std::string machine;
+  /// Predicted microseconds of a program by its plans of all ranks; none if it
+  /// cannot run so.
+  std::function<std::optional<double>(mlir::ModuleOp plans,
+                                      llvm::StringRef program)>
+      price;
+  /// How many ways to run a program are priced at most, of few ranks.
+  int64_t maxPriced = 200;
+};
+
+/// The names of schedules that are no names: `auto` is found by a search, which
+/// goes on from schedule `NAME` with `NAME+auto`, and `none` is the program as
+/// written. A schedule of the file that is called so is meant by its name.
+struct ScheduleRequest {
+  /// The schedule by hand: a name, or a file; empty is none.
+  std::string name;
+  bool isSearched = false, isNone = false;
+};
+ScheduleRequest readScheduleRequest(llvm::StringRef text,
+                                    const SourceFile &source);
+
+/// Finds a schedule for each program that is compiled. `options` are those with
+/// which it is compiled, with the schedule from which the search goes on. The
+/// result holds, unless there were errors, schedules named `auto`: `file` must
+/// outlive the diagnostics. With options.explain, remarks say what each line
+/// saves by prediction, and what was left.
+CompileStatus findSchedule(const SourceFile &source, mlir::MLIRContext *context,
+                           const CompileOptions &options,
+                           const FindOptions &findOptions,
+                           Diagnostics &diagnostics,
+                           std::unique_ptr<SourceFile> &file);
+
+} // namespace ccn
+
+#endif // CCN_LIB_DRIVER_FINDSCHEDULE_H
