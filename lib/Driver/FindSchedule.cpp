@@ -2,6 +2,7 @@
 
 #include "lib/Driver/FindSchedule.h"
 
+#include "lib/CostModel/ProgramTime.h"
 #include "lib/Frontend/Parser.h"
 #include "lib/Search/Search.h"
 
@@ -158,7 +159,8 @@ void Finder::explain(ProgramOp program, const SearchResult &result,
                  " without the lines that were found, and " +
                  us(result.found) + " with them, by prediction on " +
                  findOptions.machine + "; " + std::to_string(result.priced) +
-                 " ways to run it were priced" +
+                 " ways to run it were priced, of which it is number " +
+                 std::to_string(result.bestAt) +
                  (result.isCut ? ", all that the search may" : "") + ", " +
                  std::to_string(result.equal) + " were equal to one of these, " +
                  std::to_string(result.refused) + " refused"});
@@ -176,6 +178,11 @@ void Finder::find(ProgramOp program) {
       other.erase();
   SearchOptions searchOptions;
   searchOptions.price = [&](ModuleOp changed) { return price(changed); };
+  searchOptions.estimate = [&](ProgramOp changed) {
+    return estimateUs(changed, findOptions.rates);
+  };
+  for (const std::string &state : findOptions.states)
+    searchOptions.states.insert(state);
   // Each way to run it takes time for every rank.
   MeshOp mesh = getMesh(*module);
   constexpr int64_t fewRanks = 8, minPriced = 10;

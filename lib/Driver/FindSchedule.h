@@ -9,6 +9,7 @@
 #define CCN_LIB_DRIVER_FINDSCHEDULE_H
 
 #include "lib/Driver/Phases.h"
+#include "lib/Target/MachineRates.h"
 
 #include <memory>
 
@@ -22,6 +23,10 @@ struct FindOptions {
   std::function<std::optional<double>(mlir::ModuleOp plans,
                                       llvm::StringRef program)>
       price;
+  /// For estimates of what is worth to be priced.
+  MachineRates rates;
+  /// The arguments that may be stored in slices.
+  std::vector<std::string> states;
   /// How many ways to run a program are priced at most, of few ranks.
   int64_t maxPriced = 200;
 };

@@ -30,8 +30,9 @@ template <typename List, typename Key> static void sortBy(List &list, Key key) {
   llvm::copy(llvm::make_second_range(sorted), list.begin());
 }
 
-MoveFinder::MoveFinder(ProgramOp program, const llvm::StringSet<> &taken)
-    : program(program), taken(taken), block(&program.getBody().front()) {
+MoveFinder::MoveFinder(ProgramOp program, const llvm::StringSet<> &taken,
+                       const llvm::StringSet<> &states)
+    : program(program), taken(taken), states(states), block(&program.getBody().front()) {
   forwardStores(program);
   findNames();
 }
@@ -136,7 +137,7 @@ void MoveFinder::splits() {
     auto opened = *copy->getOps<ProgramOp>().begin();
     if (failed(search::apply(line, opened, [&] { return emit(); })))
       continue;
-    MoveFinder after(opened, taken);
+    MoveFinder after(opened, taken, states);
     for (const Named &gather : after.names)
       if (gather.name == line.results.back())
         after.reorder(gather);
@@ -264,7 +265,7 @@ void MoveFinder::reorder(const Named &gather) {
 
 void MoveFinder::sliceStates() {
   for (unsigned i = 0; i < program.getNumArguments(); ++i) {
-    if (!program.isInout(i))
+    if (!program.isInout(i) || !states.contains(program.getArgName(i)))
       continue;
     std::vector<UpdateOp> updates = program.getUpdates(i);
     if (!updates.empty() && llvm::all_of(updates, [](UpdateOp update) {

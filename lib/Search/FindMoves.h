@@ -21,7 +21,7 @@ using Move = std::vector<Line>;
 ///
 /// - `split` each all_reduce; with the same move, or alone, `reorder` each
 ///   all_gather after all that can run on slices, or after some of that;
-/// - `slice_state` each argument that can be stored in slices;
+/// - `slice_state` each of `states` of which slices are stored;
 /// - `fuse` the largest sets of values that one kernel can compute, of any
 ///   operations, or without collectives, products or reductions;
 /// - `overlap` chains of up to four values of which one communicates;
@@ -30,8 +30,10 @@ using Move = std::vector<Line>;
 /// Refusals are diagnostics, which the caller is to drop.
 class MoveFinder {
 public:
-  /// `taken` are names that lines may not give.
-  MoveFinder(ProgramOp program, const llvm::StringSet<> &taken);
+  /// `taken` are names that lines may not give, `states` the arguments that may
+  /// be stored in slices.
+  MoveFinder(ProgramOp program, const llvm::StringSet<> &taken,
+             const llvm::StringSet<> &states);
 
   std::vector<Move> find();
 
@@ -81,7 +83,7 @@ private:
   void add(Line line) { moves.push_back({std::move(line)}); }
 
   ProgramOp program;
-  const llvm::StringSet<> &taken;
+  const llvm::StringSet<> &taken, &states;
   mlir::Block *block;
   std::vector<Named> names;
   std::vector<Move> moves;

@@ -77,12 +77,15 @@ void Fingerprint::add(Operation *op) {
 /// A program that was reached.
 struct State {
   OwningOpRef<ModuleOp> module;
-  double price;
+  double estimate = 0;
+  /// Estimated by the price of the program before it, until it is priced.
+  double price = 0;
+  bool isPriced = false;
   /// The lowest price on the way to it.
-  double lowest;
-  std::vector<PricedMove> moves;
-  /// What was tried next.
-  std::vector<PricedMove> next;
+  double lowest = 0;
+  /// The state before, and the move from there; none of the first.
+  size_t from = 0;
+  Move move = {};
 };
 
 class Searcher {
@@ -100,21 +103,18 @@ private:
   }
   /// A copy after some lines; null if one is refused.
   OwningOpRef<ModuleOp> applied(ModuleOp from, const Move &lines);
+  void visit(size_t index);
   void expand(size_t index);
-  /// The price after moves from the beginning; none if one is refused.
-  std::optional<double> replay(const std::vector<PricedMove> &moves);
-  void tune();
-  void takeBack();
-  /// Prices all moves anew.
-  void account();
   bool isBetter(double price, double than) const {
     return price < than * (1 - minGain);
   }
+  void collect();
 
   ModuleOp module;
   const SearchOptions &options;
   SearchResult result;
   std::vector<State> states;
+  /// By price and number.
   std::set<std::pair<double, size_t>> open;
   llvm::StringSet<> seen;
   size_t best = 0;
@@ -131,39 +131,72 @@ OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const Move &lines) {
 }
 
 void Searcher::expand(size_t index) {
-  MoveFinder finder(programOf(*states[index].module), options.taken);
+  MoveFinder finder(programOf(*states[index].module), options.taken,
+                    options.states);
   for (Move &move : finder.find()) {
-    if (isSpent()) {
-      result.isCut = true;
-      return;
-    }
-    OwningOpRef<ModuleOp> changed = applied(*states[index].module, move);
-    if (!changed) {
+    State next;
+    next.module = applied(*states[index].module, move);
+    if (!next.module) {
       ++result.refused;
       continue;
     }
-    if (!seen.insert(Fingerprint(programOf(*changed)).take()).second) {
+    ProgramOp program = programOf(*next.module);
+    if (!seen.insert(Fingerprint(program).take()).second) {
       ++result.equal;
       continue;
     }
-    std::optional<double> us = price(*changed);
-    if (!us) {
-      ++result.refused;
-      continue;
-    }
-    State &from = states[index];
-    PricedMove priced{std::move(move), from.price, *us};
-    from.next.push_back(priced);
-    if (*us > from.lowest * options.relaxed)
-      continue;
-    State next{std::move(changed), *us, std::min(from.lowest, *us), from.moves,
-               {}};
-    next.moves.push_back(std::move(priced));
+    const State &from = states[index];
+    next.estimate = options.estimate(program);
+    next.price = from.price * next.estimate / from.estimate;
+    next.lowest = from.lowest;
+    next.from = index;
+    next.move = std::move(move);
+    open.insert({next.price, states.size()});
     states.push_back(std::move(next));
-    open.insert({*us, states.size() - 1});
-    if (isBetter(*us, states[best].price))
-      best = states.size() - 1;
   }
+}
+
+void Searcher::visit(size_t index) {
+  State &state = states[index];
+  if (state.isPriced) {
+    expand(index);
+    // Nothing else is done with it.
+    states[index].module = {};
+    return;
+  }
+  std::optional<double> us = price(*state.module);
+  if (!us) {
+    ++result.refused;
+    state.module = {};
+    return;
+  }
+  state.isPriced = true;
+  state.price = *us;
+  if (isBetter(*us, states[best].price)) {
+    best = index;
+    result.bestAt = result.priced;
+  }
+  if (*us > state.lowest * options.relaxed) {
+    state.module = {};
+    return;
+  }
+  state.lowest = std::min(state.lowest, *us);
+  open.insert({*us, index});
+}
+
+void Searcher::collect() {
+  result.found = states[best].price;
+  for (size_t i = best; i != 0; i = states[i].from)
+    result.moves.push_back(
+        {states[i].move, states[states[i].from].price, states[i].price});
+  std::reverse(result.moves.begin(), result.moves.end());
+  std::multimap<double, PricedMove> left;
+  for (State &state : states)
+    if (state.isPriced && state.from == best && !state.move.empty())
+      left.emplace(state.price,
+                   PricedMove{state.move, states[best].price, state.price});
+  for (auto &[us, move] : left)
+    result.left.push_back(std::move(move));
 }
 
 FailureOr<SearchResult> Searcher::run() {
@@ -173,25 +206,22 @@ FailureOr<SearchResult> Searcher::run() {
   if (!plain)
     return failure();
   result.plain = *plain;
-  seen.insert(Fingerprint(programOf(module)).take());
-  states.push_back({module.clone(), *plain, *plain, {}, {}});
+  ProgramOp program = programOf(module);
+  seen.insert(Fingerprint(program).take());
+  State first;
+  first.module = module.clone();
+  first.estimate = options.estimate(program);
+  first.price = first.lowest = *plain;
+  first.isPriced = true;
+  states.push_back(std::move(first));
   open.insert({*plain, 0});
   while (!open.empty() && !isSpent()) {
     size_t index = open.begin()->second;
     open.erase(open.begin());
-    expand(index);
-    // Nothing else is done with it.
-    if (index != best)
-      states[index].module = {};
+    visit(index);
   }
-  result.isCut |= !open.empty();
-  result.moves = states[best].moves;
-  result.found = states[best].price;
-  std::multimap<double, PricedMove> left;
-  for (PricedMove &move : states[best].next)
-    left.emplace(move.after, std::move(move));
-  for (auto &[us, move] : left)
-    result.left.push_back(std::move(move));
+  result.isCut = !open.empty();
+  collect();
   return std::move(result);
 }
 

@@ -18,8 +18,14 @@ struct SearchOptions {
   /// Predicted microseconds of the program that is alone in a module, to which
   /// lines were applied; none if it cannot run so.
   std::function<std::optional<double>(mlir::ModuleOp)> price;
+  /// About how long it takes, only to compare programs: those are priced first
+  /// that are likely to be fast.
+  std::function<double(ProgramOp)> estimate;
   /// Names that lines may not give.
   llvm::StringSet<> taken;
+  /// The arguments that may be stored in slices, which whoever runs the program
+  /// then passes so.
+  llvm::StringSet<> states;
   /// How many programs are priced at most.
   int64_t maxPriced = 200;
   /// A move may cost so many times what the program took before it, or before
@@ -37,19 +43,24 @@ struct SearchResult {
   /// Predicted microseconds of the program as it was, and with all moves.
   double plain = 0, found = 0;
   std::vector<PricedMove> moves;
-  /// What could be done next, by time; none of these is faster.
+  /// What could be done next, by time, of what was priced; none of these is
+  /// faster.
   std::vector<PricedMove> left;
-  /// How many programs were priced; how many were equal to an earlier one, or
-  /// their move was refused; whether there were more than maxPriced.
-  int64_t priced = 0, equal = 0, refused = 0;
+  /// How many programs were priced, the how manieth of which is the one that
+  /// was found; how many were equal to an earlier one, or their move was
+  /// refused; whether some were not priced, as it would have been too many.
+  int64_t priced = 0, bestAt = 0, equal = 0, refused = 0;
   bool isCut = false;
 };
 
 /// Searches for the only program of a module; the result is the same in every
-/// run. Best first: of all programs that were priced, the fastest is the next
-/// whose moves are tried (as Jia et al., "Optimizing DNN Computation with
-/// Relaxed Graph Substitutions", 2019). Then parameters are tried, and moves
-/// that save nothing are taken back. Fails if the program cannot be priced.
+/// run. Best first, with moves that cost at first (Jia et al., "Optimizing DNN
+/// Computation with Relaxed Graph Substitutions", 2019): what is likely to be
+/// fastest of all that was reached is next. It is priced if it has only been
+/// estimated, by the ratio of the estimate to that of the program before its
+/// move; else all moves from it are tried. In the end parameters are tried, and
+/// moves that save nothing are taken back. Fails if the program cannot be
+/// priced.
 mlir::FailureOr<SearchResult> searchSchedule(mlir::ModuleOp module,
                                              const SearchOptions &options);
 

@@ -288,14 +288,12 @@ int Compilation::searchSchedule(
   searched.rank.reset();
   searched.unscheduled =
       searched.lower.schedule.empty() && !searched.scheduleFile;
-  FindOptions findOptions;
-  findOptions.machine = searched.machine.orOf(searched.target).name;
-  findOptions.price =
-      makePrice(options, searched.target, searched.machine, diagnostics);
-  if (!findOptions.price)
+  std::optional<FindOptions> findOptions = predictingSearch(
+      options, searched.target, searched.machine, diagnostics);
+  if (!findOptions)
     return 1;
   scheduleFiles.emplace_back();
-  if (int code = exitCode(findSchedule(source, &context, searched, findOptions,
+  if (int code = exitCode(findSchedule(source, &context, searched, *findOptions,
                                        diagnostics, scheduleFiles.back())))
     return code;
   compileOptions.scheduleFile = scheduleFiles.back().get();

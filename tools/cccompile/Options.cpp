@@ -215,6 +215,11 @@ void CommandLine::addSchedule() {
                  "what each line that was found saves, --emit schedule writes "
                  "them as a file of schedules")
       ->type_name("NAME|FILE");
+  app.add_option("--slice-state", options.states,
+                 "with --schedule auto, inout arguments that the search may "
+                 "store in slices, which whoever runs the program then passes")
+      ->type_name("NAME,...")
+      ->delimiter(',');
   topology = app.add_option(
       "--topology", options.topology,
       "the GPUs, one for each rank of the mesh, and their links: collectives "

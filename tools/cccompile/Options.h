@@ -46,6 +46,8 @@ struct Options {
   std::string transport;
   std::string dumpFolder;
   std::string schedule;
+  /// The arguments that a search may store in slices.
+  std::vector<std::string> states;
   /// The figures that choices are made by, by name or file; the target's own if
   /// it is not given.
   std::optional<std::string> machine;

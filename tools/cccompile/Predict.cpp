@@ -44,23 +44,29 @@ predicted(mlir::ModuleOp plans, const std::string &program,
   return prediction;
 }
 
-std::function<std::optional<double>(mlir::ModuleOp, llvm::StringRef)>
-ccn::makePrice(const Options &options, const Target &target,
-               const Machine &machine, Diagnostics &diagnostics) {
+std::optional<FindOptions>
+ccn::predictingSearch(const Options &options, const Target &target,
+                      const Machine &machine, Diagnostics &diagnostics) {
   Machine figures = machine.orOf(target);
   Result<MachineRates> rates = loadRates(options, figures);
   if (!rates) {
     diagnostics.error(rates.message());
-    return {};
+    return std::nullopt;
   }
-  return [=, rates = *rates](mlir::ModuleOp plans,
-                             llvm::StringRef program) -> std::optional<double> {
+  FindOptions find;
+  find.machine = figures.name;
+  find.rates = *rates;
+  find.states = options.states;
+  find.price = [=, rates = *rates](
+                   mlir::ModuleOp plans,
+                   llvm::StringRef program) -> std::optional<double> {
     Result<codegen::Prediction> prediction =
         predicted(plans, program.str(), target, figures, rates);
     if (!prediction)
       return std::nullopt;
     return prediction->totalUs;
   };
+  return find;
 }
 
 std::optional<std::string> ccn::predictProgram(mlir::ModuleOp plans,
