@@ -4,6 +4,8 @@
 
 #include "lib/CostModel/CostModel.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace ccn;
 
@@ -36,36 +38,44 @@ static double productUs(Operation *op, const MachineRates &rates) {
   return us;
 }
 
-static double usOf(Operation *op, const MachineRates &rates) {
+/// Of a launch: what depends on its size, and what does not.
+struct LaunchTime {
+  double work = 0, fixed = 0;
+};
+
+static LaunchTime timeOf(Operation *op, const MachineRates &rates) {
   Traffic traffic = trafficOf(op);
   if (traffic.launches == 0)
-    return 0;
-  double us = std::max({traffic.memory / 1e3 / rates.readGBps,
-                        traffic.received / 1e3 / rates.linkGBps,
-                        productUs(op, rates)});
-  return us + rates.graphLaunchUs +
-         (communicatesAlong(op) ? 2 * rates.barrierUs + rates.linkUs : 0);
+    return {};
+  return {std::max({traffic.memory / 1e3 / rates.readGBps,
+                    traffic.received / 1e3 / rates.linkGBps,
+                    productUs(op, rates)}),
+          rates.graphLaunchUs + (communicatesAlong(op)
+                                     ? 2 * rates.barrierUs + rates.linkUs
+                                     : 0)};
 }
 
-/// Of a pipeline.
+/// Of a pipeline, which runs as fast as its slowest stage once it is filled.
 static double usOf(OverlappedOp op, const MachineRates &rates) {
-  double sum = 0, longest = 0;
   auto chunks = static_cast<double>(op.getChunks());
+  double first = 0, slowest = 0;
   for (Operation *stage : op.getStages()) {
-    // Each chunk is a launch.
-    double us = usOf(stage, rates) + (chunks - 1) * rates.graphLaunchUs;
-    sum += us;
-    longest = std::max(longest, us);
+    LaunchTime time = timeOf(stage, rates);
+    double us = time.work / chunks + time.fixed + rates.eventUs;
+    first += us;
+    slowest = std::max(slowest, us);
   }
-  return longest + (sum - longest) / chunks + rates.eventUs * chunks;
+  return first + (chunks - 1) * slowest;
 }
 
 double ccn::estimateUs(ProgramOp program, const MachineRates &rates) {
   double us = rates.runUs;
   for (Operation &op : program.getBody().front())
-    if (auto overlapped = dyn_cast<OverlappedOp>(op))
+    if (auto overlapped = dyn_cast<OverlappedOp>(op)) {
       us += usOf(overlapped, rates);
-    else
-      us += usOf(&op, rates);
+    } else {
+      LaunchTime time = timeOf(&op, rates);
+      us += time.work + time.fixed;
+    }
   return us;
 }

@@ -73,7 +73,14 @@ class Finder {
 public:
   Finder(const SourceFile &source, const CompileOptions &options,
          const FindOptions &findOptions)
-      : source(source), options(options), findOptions(findOptions) {}
+      : source(source), options(options), findOptions(findOptions) {
+    // Names of the file's schedules are no names of its programs.
+    Diagnostics silent;
+    std::unique_ptr<frontend::ast::File> file = frontend::parse(source, silent);
+    for (const frontend::ast::Item *item : file->items)
+      if (!isa<frontend::ast::ScheduleItem>(item))
+        addWords(source.getText(item->range), taken);
+  }
 
   /// Adds the schedule of the program, which is as its schedule by hand left
   /// it.
@@ -101,6 +108,8 @@ private:
   const FindOptions &findOptions;
   std::string text;
   uint32_t numLines = 0;
+  /// The names that lines may not give.
+  llvm::StringSet<> taken;
   std::vector<Remark> remarks;
 };
 
@@ -191,9 +200,7 @@ void Finder::find(ProgramOp program) {
   if (ranks > fewRanks)
     searchOptions.maxPriced =
         std::max(minPriced, findOptions.maxPriced * fewRanks / ranks);
-  addWords(source.getText(), searchOptions.taken);
-  if (options.scheduleFile)
-    addWords(options.scheduleFile->getText(), searchOptions.taken);
+  searchOptions.taken = taken;
   FailureOr<SearchResult> result = searchSchedule(*module, searchOptions);
   uint32_t line = numLines + 1;
   addLine("schedule " + autoName + " for " + program.getSymName() + " {");

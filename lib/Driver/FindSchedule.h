@@ -28,7 +28,7 @@ struct FindOptions {
   /// The arguments that may be stored in slices.
   std::vector<std::string> states;
   /// How many ways to run a program are priced at most, of few ranks.
-  int64_t maxPriced = 200;
+  int64_t maxPriced = 100;
 };
 
 /// The names of schedules that are no names: `auto` is found by a search, which

@@ -51,7 +51,13 @@ std::vector<Move> MoveFinder::find() {
     fuses(filter);
   overlaps();
   buckets();
+  return std::move(moves);
+}
+
+std::vector<Move> MoveFinder::findChoices() {
+  moves.clear();
   orders();
+  choices();
   return std::move(moves);
 }
 
@@ -415,7 +421,7 @@ void MoveFinder::fuses(const Filter &filter) {
 }
 
 //===----------------------------------------------------------------------===//
-// Overlap, bucket, order
+// Overlap, bucket, and choices
 //===----------------------------------------------------------------------===//
 
 /// Whether an operation of `users`, or one in it, uses a result of `makers`.
@@ -526,4 +532,25 @@ void MoveFinder::orders() {
     if (list != first)
       propose();
   } while (std::next_permutation(list.begin(), list.end()));
+}
+
+void MoveFinder::choices() {
+  for (const Named *named : communicating()) {
+    Operation *top = findCommunicating(named->all);
+    bool isChosen = false, hasReduce = false;
+    top->walk([&](Operation *op) {
+      isChosen |= op->hasAttr(kAlgorithmAttr) || op->hasAttr(kProtocolAttr);
+      hasReduce |= isa<AllReduceOp, ReduceScatterOp>(op);
+    });
+    if (isChosen || !hasReduce)
+      continue;
+    for (const char *protocol : {"ll", "lamport", "push", "simple"})
+      add({.primitive = Primitive::Protocol,
+           .targets = {named->name},
+           .word = protocol});
+    for (const char *algorithm : {"one_shot", "two_shot"})
+      add({.primitive = Primitive::Algorithm,
+           .targets = {named->name},
+           .word = algorithm});
+  }
 }

@@ -25,7 +25,7 @@ using Move = std::vector<Line>;
 /// - `fuse` the largest sets of values that one kernel can compute, of any
 ///   operations, or without collectives, products or reductions;
 /// - `overlap` chains of up to four values of which one communicates;
-/// - `bucket` all collectives of one kind; `order` those that are independent.
+/// - `bucket` all collectives of one kind.
 ///
 /// Refusals are diagnostics, which the caller is to drop.
 class MoveFinder {
@@ -36,6 +36,11 @@ public:
              const llvm::StringSet<> &states);
 
   std::vector<Move> find();
+
+  /// Moves that leave everything in its kernel: `order` of what communicates,
+  /// unless there is an order, and `algorithm` and `protocol` of each
+  /// collective that has none.
+  std::vector<Move> findChoices();
 
 private:
   /// What a name stands for.
@@ -69,6 +74,7 @@ private:
   void overlaps();
   void buckets();
   void orders();
+  void choices();
 
   /// The names without those whose operations come before those of others.
   std::vector<std::string>

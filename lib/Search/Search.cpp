@@ -3,7 +3,6 @@
 #include "lib/Search/Search.h"
 
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <map>
 #include <set>
@@ -74,11 +73,22 @@ void Fingerprint::add(Operation *op) {
     }
 }
 
+/// The numbers that a line may have instead of its own.
+ArrayRef<int64_t> optionsOf(const Line &line) {
+  static constexpr int64_t chunks[] = {2, 8, 16},
+                           sizes[] = {1 << 20, 1 << 22, 1 << 24, 1 << 26};
+  if (line.primitive == Line::Primitive::Overlap)
+    return chunks;
+  if (line.primitive == Line::Primitive::Bucket)
+    return sizes;
+  return {};
+}
+
 /// A program that was reached.
 struct State {
   OwningOpRef<ModuleOp> module;
   double estimate = 0;
-  /// Estimated by the price of the program before it, until it is priced.
+  /// By the price of the program before it, until it is priced.
   double price = 0;
   bool isPriced = false;
   /// The lowest price on the way to it.
@@ -96,25 +106,30 @@ public:
   FailureOr<SearchResult> run();
 
 private:
-  bool isSpent() const { return result.priced >= options.maxPriced; }
   std::optional<double> price(ModuleOp changed) {
     ++result.priced;
     return options.price(changed);
   }
   /// A copy after some lines; null if one is refused.
   OwningOpRef<ModuleOp> applied(ModuleOp from, const Move &lines);
+  /// The program after moves from the beginning.
+  OwningOpRef<ModuleOp> replayed(ArrayRef<PricedMove> moves);
   void visit(size_t index);
   void expand(size_t index);
-  bool isBetter(double price, double than) const {
-    return price < than * (1 - minGain);
+  bool isBetter(double price, double than, double gain = minGain) const {
+    return price < than * (1 - gain);
   }
   void collect();
+  bool takesPlace(std::vector<PricedMove> moves, double gain);
+  void tune();
+  void takeBack();
+  void account();
 
   ModuleOp module;
   const SearchOptions &options;
   SearchResult result;
   std::vector<State> states;
-  /// By price and number.
+  /// What is not priced yet, by price and number.
   std::set<std::pair<double, size_t>> open;
   llvm::StringSet<> seen;
   size_t best = 0;
@@ -129,6 +144,17 @@ OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const Move &lines) {
       return {};
   return copy;
 }
+
+OwningOpRef<ModuleOp> Searcher::replayed(ArrayRef<PricedMove> moves) {
+  Move lines;
+  for (const PricedMove &move : moves)
+    llvm::append_range(lines, move.lines);
+  return applied(module, lines);
+}
+
+//===----------------------------------------------------------------------===//
+// Moves from program to program
+//===----------------------------------------------------------------------===//
 
 void Searcher::expand(size_t index) {
   MoveFinder finder(programOf(*states[index].module), options.taken,
@@ -158,30 +184,22 @@ void Searcher::expand(size_t index) {
 
 void Searcher::visit(size_t index) {
   State &state = states[index];
-  if (state.isPriced) {
-    expand(index);
-    // Nothing else is done with it.
-    states[index].module = {};
-    return;
-  }
   std::optional<double> us = price(*state.module);
-  if (!us) {
+  if (us) {
+    state.isPriced = true;
+    state.price = *us;
+    if (isBetter(*us, states[best].price)) {
+      best = index;
+      result.bestAt = result.priced;
+    }
+    bool isOpen = *us <= state.lowest * options.relaxed;
+    state.lowest = std::min(state.lowest, *us);
+    if (isOpen)
+      expand(index);
+  } else {
     ++result.refused;
-    state.module = {};
-    return;
   }
-  state.isPriced = true;
-  state.price = *us;
-  if (isBetter(*us, states[best].price)) {
-    best = index;
-    result.bestAt = result.priced;
-  }
-  if (*us > state.lowest * options.relaxed) {
-    state.module = {};
-    return;
-  }
-  state.lowest = std::min(state.lowest, *us);
-  open.insert({*us, index});
+  states[index].module = {};
 }
 
 void Searcher::collect() {
@@ -199,6 +217,76 @@ void Searcher::collect() {
     result.left.push_back(std::move(move));
 }
 
+//===----------------------------------------------------------------------===//
+// What was found
+//===----------------------------------------------------------------------===//
+
+/// Takes moves in place of those that were found if they are better by `gain`,
+/// which may be negative.
+bool Searcher::takesPlace(std::vector<PricedMove> moves, double gain) {
+  OwningOpRef<ModuleOp> changed = replayed(moves);
+  std::optional<double> us = changed ? price(*changed) : std::nullopt;
+  if (!us || !isBetter(*us, result.found, gain))
+    return false;
+  result.found = *us;
+  result.moves = std::move(moves);
+  return true;
+}
+
+void Searcher::tune() {
+  // The sizes at which algorithms and protocols change have been measured:
+  // where a prediction is no clear gain, they know better.
+  constexpr double minGainOfChoice = 0.05;
+  for (size_t i = 0; i < result.moves.size(); ++i)
+    for (size_t k = 0; k < result.moves[i].lines.size(); ++k)
+      for (int64_t number : optionsOf(result.moves[i].lines[k])) {
+        std::vector<PricedMove> moves = result.moves;
+        moves[i].lines[k].number = number;
+        takesPlace(std::move(moves), minGain);
+      }
+  OwningOpRef<ModuleOp> found = replayed(result.moves);
+  MoveFinder finder(programOf(*found), options.taken, options.states);
+  // The one that was chosen for each value, at the end of what was found.
+  std::map<std::string, size_t> chosen;
+  for (Move &move : finder.findChoices()) {
+    const Line &line = move.front();
+    bool isOrder = line.primitive == Line::Primitive::Order;
+    std::string target = isOrder ? "" : line.targets.front();
+    std::vector<PricedMove> moves = result.moves;
+    auto other = chosen.find(target);
+    if (other != chosen.end())
+      moves[other->second].lines = move;
+    else
+      moves.push_back({move});
+    if (takesPlace(std::move(moves), isOrder ? minGain : minGainOfChoice))
+      chosen.try_emplace(target, result.moves.size() - 1);
+  }
+}
+
+/// Drops moves that save nothing.
+void Searcher::takeBack() {
+  for (size_t i = result.moves.size(); i-- > 0;) {
+    std::vector<PricedMove> moves = result.moves;
+    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(i));
+    takesPlace(std::move(moves), -minGain);
+  }
+}
+
+/// Prices what each move adds to those before it.
+void Searcher::account() {
+  double before = result.plain;
+  for (size_t i = 0; i < result.moves.size(); ++i) {
+    PricedMove &move = result.moves[i];
+    move.before = before;
+    OwningOpRef<ModuleOp> upTo =
+        replayed(ArrayRef(result.moves).take_front(i + 1));
+    move.after = i + 1 == result.moves.size()
+                     ? result.found
+                     : price(*upTo).value_or(before);
+    before = move.after;
+  }
+}
+
 FailureOr<SearchResult> Searcher::run() {
   ScopedDiagnosticHandler silent(module.getContext(),
                                  [](Diagnostic &) { return success(); });
@@ -214,14 +302,17 @@ FailureOr<SearchResult> Searcher::run() {
   first.price = first.lowest = *plain;
   first.isPriced = true;
   states.push_back(std::move(first));
-  open.insert({*plain, 0});
-  while (!open.empty() && !isSpent()) {
+  expand(0);
+  while (!open.empty() && result.priced < options.maxPriced) {
     size_t index = open.begin()->second;
     open.erase(open.begin());
     visit(index);
   }
   result.isCut = !open.empty();
   collect();
+  tune();
+  takeBack();
+  account();
   return std::move(result);
 }
 

@@ -26,8 +26,8 @@ struct SearchOptions {
   /// The arguments that may be stored in slices, which whoever runs the program
   /// then passes so.
   llvm::StringSet<> states;
-  /// How many programs are priced at most.
-  int64_t maxPriced = 200;
+  /// How many programs are priced at most, but for a few in the end.
+  int64_t maxPriced = 100;
   /// A move may cost so many times what the program took before it, or before
   /// any earlier move, for the sake of moves that come after it.
   double relaxed = 1.3;
@@ -55,12 +55,11 @@ struct SearchResult {
 
 /// Searches for the only program of a module; the result is the same in every
 /// run. Best first, with moves that cost at first (Jia et al., "Optimizing DNN
-/// Computation with Relaxed Graph Substitutions", 2019): what is likely to be
-/// fastest of all that was reached is next. It is priced if it has only been
-/// estimated, by the ratio of the estimate to that of the program before its
-/// move; else all moves from it are tried. In the end parameters are tried, and
-/// moves that save nothing are taken back. Fails if the program cannot be
-/// priced.
+/// Computation with Relaxed Graph Substitutions", 2019): of all programs that
+/// were reached, the next to be priced is the one that is likely to be fastest,
+/// by the price of the program before its move and the ratio of their
+/// estimates. In the end choices and numbers are tried, and moves that save
+/// nothing are taken back. Fails if the program cannot be priced.
 mlir::FailureOr<SearchResult> searchSchedule(mlir::ModuleOp module,
                                              const SearchOptions &options);
 
