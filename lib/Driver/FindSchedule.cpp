@@ -102,6 +102,7 @@ private:
   void addMove(const PricedMove &move);
   void explain(ProgramOp program, const SearchResult &result, uint32_t line);
   std::optional<double> price(ModuleOp module);
+  int64_t maxPriced(ProgramOp program) const;
 
   const SourceFile &source;
   const CompileOptions &options;
@@ -111,6 +112,9 @@ private:
   /// The names that lines may not give.
   llvm::StringSet<> taken;
   std::vector<Remark> remarks;
+  std::vector<std::string> warnings;
+  /// Why the last program could not be priced.
+  std::string notPriced;
 };
 
 std::optional<double> Finder::price(ModuleOp module) {
@@ -125,7 +129,12 @@ std::optional<double> Finder::price(ModuleOp module) {
   if (!plans)
     return std::nullopt;
   ProgramOp program = *module.getOps<ProgramOp>().begin();
-  return findOptions.price(*plans, program.getSymName());
+  Result<double> us = findOptions.price(*plans, program.getSymName());
+  if (!us) {
+    notPriced = us.message();
+    return std::nullopt;
+  }
+  return *us;
 }
 
 void Finder::addByHand(StringRef program) {
@@ -180,6 +189,21 @@ void Finder::explain(ProgramOp program, const SearchResult &result,
                                  name + " would take " + us(left.after)});
 }
 
+/// How many ways to run a program may be priced: to price one takes longer the
+/// more ranks and operations there are.
+int64_t Finder::maxPriced(ProgramOp program) const {
+  if (findOptions.maxPriced)
+    return *findOptions.maxPriced;
+  constexpr double most = 100, least = 10;
+  MeshOp mesh = program.getMesh();
+  auto ranks = static_cast<double>(mesh ? mesh.getNumRanks() : 1),
+       ops = static_cast<double>(
+           llvm::range_size(program.getBody().front().getOperations()));
+  return static_cast<int64_t>(std::clamp(
+      most * std::min(1.0, 24 / (ranks + 16)) * std::min(1.0, 60 / ops), least,
+      most));
+}
+
 void Finder::find(ProgramOp program) {
   OwningOpRef<ModuleOp> module(program->getParentOfType<ModuleOp>().clone());
   for (auto other : llvm::make_early_inc_range(module->getOps<ProgramOp>()))
@@ -192,14 +216,7 @@ void Finder::find(ProgramOp program) {
   };
   for (const std::string &state : findOptions.states)
     searchOptions.states.insert(state);
-  // Each way to run it takes time for every rank.
-  MeshOp mesh = getMesh(*module);
-  constexpr int64_t fewRanks = 8, minPriced = 10;
-  int64_t ranks = mesh ? mesh.getNumRanks() : 1;
-  searchOptions.maxPriced = findOptions.maxPriced;
-  if (ranks > fewRanks)
-    searchOptions.maxPriced =
-        std::max(minPriced, findOptions.maxPriced * fewRanks / ranks);
+  searchOptions.maxPriced = maxPriced(program);
   searchOptions.taken = taken;
   FailureOr<SearchResult> result = searchSchedule(*module, searchOptions);
   uint32_t line = numLines + 1;
@@ -210,9 +227,11 @@ void Finder::find(ProgramOp program) {
       addMove(move);
     explain(program, *result, line);
   } else {
-    remarks.push_back({line, "search: program '" + program.getSymName().str() +
-                                 "' cannot be priced on " +
-                                 findOptions.machine});
+    warnings.push_back(
+        "--schedule: expected a program of which times can be predicted, found "
+        "'" +
+        program.getSymName().str() + "'" +
+        (notPriced.empty() ? "" : ": " + notPriced));
   }
   addLine("}");
 }
@@ -222,6 +241,8 @@ std::unique_ptr<SourceFile> Finder::write(bool explains,
   auto file = std::make_unique<SourceFile>(
       "schedule auto of " + source.getName().str(), std::move(text));
   diagnostics.addFile(*file);
+  for (const std::string &warning : warnings)
+    diagnostics.report(Severity::Warning, warning);
   if (explains)
     for (const Remark &remark : remarks)
       diagnostics.report(Severity::Remark, file->getName(), remark.line, 1,

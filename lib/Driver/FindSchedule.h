@@ -18,17 +18,17 @@ namespace ccn {
 struct FindOptions {
   /// What predicted times are of, for people: "h200".
   std::string machine;
-  /// Predicted microseconds of a program by its plans of all ranks; none if it
+  /// Predicted microseconds of a program by its plans of all ranks; fails if it
   /// cannot run so.
-  std::function<std::optional<double>(mlir::ModuleOp plans,
-                                      llvm::StringRef program)>
+  std::function<Result<double>(mlir::ModuleOp plans, llvm::StringRef program)>
       price;
   /// For estimates of what is worth to be priced.
   MachineRates rates;
   /// The arguments that may be stored in slices.
   std::vector<std::string> states;
-  /// How many ways to run a program are priced at most, of few ranks.
-  int64_t maxPriced = 100;
+  /// How many ways to run a program are priced at most, but for some in the
+  /// end; without it 100, or fewer of a large program or on many ranks.
+  std::optional<int64_t> maxPriced;
 };
 
 /// The names of schedules that are no names: `auto` is found by a search, which
@@ -45,7 +45,8 @@ ScheduleRequest readScheduleRequest(llvm::StringRef text,
 /// Finds a schedule for each program that is compiled. `options` are those with
 /// which it is compiled, with the schedule from which the search goes on. The
 /// result holds, unless there were errors, schedules named `auto`: `file` must
-/// outlive the diagnostics. With options.explain, remarks say what each line
+/// outlive the diagnostics. A warning says of which program no time can be
+/// predicted; it gets no lines. With options.explain, remarks say what each line
 /// saves by prediction, and what was left.
 CompileStatus findSchedule(const SourceFile &source, mlir::MLIRContext *context,
                            const CompileOptions &options,

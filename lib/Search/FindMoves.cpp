@@ -54,13 +54,6 @@ std::vector<Move> MoveFinder::find() {
   return std::move(moves);
 }
 
-std::vector<Move> MoveFinder::findChoices() {
-  moves.clear();
-  orders();
-  choices();
-  return std::move(moves);
-}
-
 InFlightDiagnostic MoveFinder::emit() {
   return mlir::emitError(program.getLoc());
 }
@@ -505,18 +498,19 @@ void MoveFinder::buckets() {
       add(named(line, {"bucket"}));
 }
 
-void MoveFinder::orders() {
+std::vector<Move> MoveFinder::findOrders() {
+  moves.clear();
   // How many may leave in any order.
   constexpr size_t maxPermuted = 3, maxOrdered = 64;
   std::vector<std::string> list;
   for (const Named *named : communicating()) {
     Operation *op = findCommunicating(named->all);
     if (op->hasAttr(kPriorityAttr))
-      return;
+      return {};
     list.push_back(named->name);
   }
   if (list.size() < 2 || list.size() > maxOrdered)
-    return;
+    return {};
   auto propose = [&] {
     add({.primitive = Primitive::Order, .targets = list});
   };
@@ -524,7 +518,7 @@ void MoveFinder::orders() {
   if (list.size() > maxPermuted) {
     std::reverse(list.begin(), list.end());
     propose();
-    return;
+    return std::move(moves);
   }
   std::vector<std::string> first = list;
   std::sort(list.begin(), list.end());
@@ -532,9 +526,11 @@ void MoveFinder::orders() {
     if (list != first)
       propose();
   } while (std::next_permutation(list.begin(), list.end()));
+  return std::move(moves);
 }
 
-void MoveFinder::choices() {
+std::vector<Move> MoveFinder::findChoices() {
+  moves.clear();
   for (const Named *named : communicating()) {
     Operation *top = findCommunicating(named->all);
     bool isChosen = false, hasReduce = false;
@@ -553,4 +549,5 @@ void MoveFinder::choices() {
            .targets = {named->name},
            .word = algorithm});
   }
+  return std::move(moves);
 }

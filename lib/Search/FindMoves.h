@@ -37,9 +37,11 @@ public:
 
   std::vector<Move> find();
 
-  /// Moves that leave everything in its kernel: `order` of what communicates,
-  /// unless there is an order, and `algorithm` and `protocol` of each
-  /// collective that has none.
+  // Moves that leave everything in its kernel.
+
+  /// `order` of what communicates, if it has none yet.
+  std::vector<Move> findOrders();
+  /// `algorithm` and `protocol` of what adds up and has none of these.
   std::vector<Move> findChoices();
 
 private:
@@ -73,9 +75,6 @@ private:
                                    const std::vector<bool> &allowed) const;
   void overlaps();
   void buckets();
-  void orders();
-  void choices();
-
   /// The names without those whose operations come before those of others.
   std::vector<std::string>
   lastOf(llvm::ArrayRef<const Named *> list,

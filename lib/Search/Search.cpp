@@ -73,6 +73,10 @@ void Fingerprint::add(Operation *op) {
     }
 }
 
+bool isOrder(const Move &move) {
+  return move.front().primitive == Line::Primitive::Order;
+}
+
 /// The numbers that a line may have instead of its own.
 ArrayRef<int64_t> optionsOf(const Line &line) {
   static constexpr int64_t chunks[] = {2, 8, 16},
@@ -159,7 +163,12 @@ OwningOpRef<ModuleOp> Searcher::replayed(ArrayRef<PricedMove> moves) {
 void Searcher::expand(size_t index) {
   MoveFinder finder(programOf(*states[index].module), options.taken,
                     options.states);
-  for (Move &move : finder.find()) {
+  std::vector<Move> moves = finder.find();
+  // Estimates do not know of orders. They are few, and those that help are as
+  // good before other moves as after them.
+  if (index == 0)
+    llvm::append_range(moves, finder.findOrders());
+  for (Move &move : moves) {
     State next;
     next.module = applied(*states[index].module, move);
     if (!next.module) {
@@ -173,7 +182,7 @@ void Searcher::expand(size_t index) {
     }
     const State &from = states[index];
     next.estimate = options.estimate(program);
-    next.price = from.price * next.estimate / from.estimate;
+    next.price = isOrder(move) ? 0 : from.price * next.estimate / from.estimate;
     next.lowest = from.lowest;
     next.from = index;
     next.move = std::move(move);
@@ -192,7 +201,9 @@ void Searcher::visit(size_t index) {
       best = index;
       result.bestAt = result.priced;
     }
-    bool isOpen = *us <= state.lowest * options.relaxed;
+    // An order makes room for nothing.
+    bool isOpen = isOrder(state.move) ? isBetter(*us, state.lowest)
+                                      : *us <= state.lowest * options.relaxed;
     state.lowest = std::min(state.lowest, *us);
     if (isOpen)
       expand(index);
@@ -248,17 +259,18 @@ void Searcher::tune() {
   MoveFinder finder(programOf(*found), options.taken, options.states);
   // The one that was chosen for each value, at the end of what was found.
   std::map<std::string, size_t> chosen;
-  for (Move &move : finder.findChoices()) {
-    const Line &line = move.front();
-    bool isOrder = line.primitive == Line::Primitive::Order;
-    std::string target = isOrder ? "" : line.targets.front();
+  std::vector<Move> choices = finder.findOrders();
+  llvm::append_range(choices, finder.findChoices());
+  for (Move &move : choices) {
+    std::string target = isOrder(move) ? "" : move.front().targets.front();
+    double gain = isOrder(move) ? minGain : minGainOfChoice;
     std::vector<PricedMove> moves = result.moves;
     auto other = chosen.find(target);
     if (other != chosen.end())
       moves[other->second].lines = move;
     else
       moves.push_back({move});
-    if (takesPlace(std::move(moves), isOrder ? minGain : minGainOfChoice))
+    if (takesPlace(std::move(moves), gain))
       chosen.try_emplace(target, result.moves.size() - 1);
   }
 }

@@ -106,6 +106,7 @@ private:
   void checkTarget();
   void checkPhases();
   void checkPrefix();
+  void checkSearch();
   void checkMachine();
   void checkPredict();
   void checkTopology();
@@ -220,6 +221,12 @@ void CommandLine::addSchedule() {
                  "store in slices, which whoever runs the program then passes")
       ->type_name("NAME,...")
       ->delimiter(',');
+  app.add_option("--search-states", options.searchStates,
+                 "with --schedule auto, how many ways to run a program are "
+                 "priced at most, but for some in the end (default 100, fewer "
+                 "of large programs and on many ranks)")
+      ->type_name("N")
+      ->check(expect("an integer from 1 to 1000000", isIntegerFrom(1, 1000000)));
   topology = app.add_option(
       "--topology", options.topology,
       "the GPUs, one for each rank of the mesh, and their links: collectives "
@@ -464,6 +471,18 @@ void CommandLine::checkPrefix() {
                         options.prefix + "'");
 }
 
+void CommandLine::checkSearch() {
+  if (options.searchesSchedule())
+    return;
+  const char *without = !options.states.empty() ? "--slice-state"
+                        : options.searchStates  ? "--search-states"
+                                                : nullptr;
+  if (without)
+    throw CLI::ValidationError(without,
+                               "expected --schedule auto or NAME+auto beside "
+                               "it");
+}
+
 void CommandLine::checkMachine() {
   if (options.machine && !options.explain && options.stopAfter != "select" &&
       options.stopAfter != "plan" && options.emit != "plan" &&
@@ -527,6 +546,7 @@ std::optional<int> CommandLine::parse(int argc, char **argv,
     checkTarget();
     checkPhases();
     checkPrefix();
+    checkSearch();
     checkMachine();
     checkPredict();
     checkTopology();

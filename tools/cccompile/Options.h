@@ -48,6 +48,8 @@ struct Options {
   std::string schedule;
   /// The arguments that a search may store in slices.
   std::vector<std::string> states;
+  /// How many ways to run a program it prices at most.
+  std::optional<int64_t> searchStates;
   /// The figures that choices are made by, by name or file; the target's own if
   /// it is not given.
   std::optional<std::string> machine;

@@ -57,13 +57,14 @@ ccn::predictingSearch(const Options &options, const Target &target,
   find.machine = figures.name;
   find.rates = *rates;
   find.states = options.states;
+  find.maxPriced = options.searchStates;
   find.price = [=, rates = *rates](
                    mlir::ModuleOp plans,
-                   llvm::StringRef program) -> std::optional<double> {
+                   llvm::StringRef program) -> Result<double> {
     Result<codegen::Prediction> prediction =
         predicted(plans, program.str(), target, figures, rates);
     if (!prediction)
-      return std::nullopt;
+      return prediction.status();
     return prediction->totalUs;
   };
   return find;
