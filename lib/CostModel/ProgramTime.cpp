@@ -26,8 +26,8 @@ static double productUs(Operation *op, const MachineRates &rates) {
     };
     // Each multiplication is of a row, a column and what they have in common:
     // M K, K N and M N are known.
-    double flops = 2 * std::sqrt(elements(left) * elements(right) *
-                                 elements(result));
+    double flops =
+        2 * std::sqrt(elements(left) * elements(right) * elements(result));
     const auto &tflops = inner == op ? rates.libraryTflops : rates.kernelTflops;
     auto rate = tflops.find(elementTypeName(result.getElementType()));
     if (rate == tflops.end())
@@ -47,12 +47,11 @@ static LaunchTime timeOf(Operation *op, const MachineRates &rates) {
   Traffic traffic = trafficOf(op);
   if (traffic.launches == 0)
     return {};
-  return {std::max({traffic.memory / 1e3 / rates.readGBps,
-                    traffic.received / 1e3 / rates.linkGBps,
-                    productUs(op, rates)}),
-          rates.graphLaunchUs + (communicatesAlong(op)
-                                     ? 2 * rates.barrierUs + rates.linkUs
-                                     : 0)};
+  return {
+      std::max({traffic.memory / 1e3 / rates.readGBps,
+                traffic.received / 1e3 / rates.linkGBps, productUs(op, rates)}),
+      rates.graphLaunchUs +
+          (communicatesAlong(op) ? 2 * rates.barrierUs + rates.linkUs : 0)};
 }
 
 /// Of a pipeline, which runs as fast as its slowest stage once it is filled.

@@ -63,9 +63,9 @@ void addWords(StringRef text, llvm::StringSet<> &words) {
 std::string us(double time) { return llvm::formatv("{0:f1} us", time); }
 
 std::string textOf(const Move &move) {
-  return llvm::join(llvm::map_range(
-                        move, [](const Line &line) { return line.text(); }),
-                    "; ");
+  return llvm::join(
+      llvm::map_range(move, [](const Line &line) { return line.text(); }),
+      "; ");
 }
 
 /// Searches for the schedules of one file and writes them.
@@ -74,12 +74,16 @@ public:
   Finder(const SourceFile &source, const CompileOptions &options,
          const FindOptions &findOptions)
       : source(source), options(options), findOptions(findOptions) {
-    // Names of the file's schedules are no names of its programs.
+    // Names of other schedules are no names of a program.
     Diagnostics silent;
     std::unique_ptr<frontend::ast::File> file = frontend::parse(source, silent);
-    for (const frontend::ast::Item *item : file->items)
-      if (!isa<frontend::ast::ScheduleItem>(item))
+    for (const frontend::ast::Item *item : file->items) {
+      auto *schedule = dyn_cast<frontend::ast::ScheduleItem>(item);
+      if (!schedule || schedule->name.text == options.lower.schedule)
         addWords(source.getText(item->range), taken);
+    }
+    if (options.scheduleFile)
+      addWords(options.scheduleFile->getText(), taken);
   }
 
   /// Adds the schedule of the program, which is as its schedule by hand left
@@ -174,13 +178,14 @@ void Finder::explain(ProgramOp program, const SearchResult &result,
   std::string name = "'" + program.getSymName().str() + "'";
   remarks.push_back(
       {line, "search: program " + name + " takes " + us(result.plain) +
-                 " without the lines that were found, and " +
-                 us(result.found) + " with them, by prediction on " +
-                 findOptions.machine + "; " + std::to_string(result.priced) +
+                 " without the lines that were found, and " + us(result.found) +
+                 " with them, by prediction on " + findOptions.machine + "; " +
+                 std::to_string(result.priced) +
                  " ways to run it were priced, of which it is number " +
                  std::to_string(result.bestAt) +
                  (result.isCut ? ", all that the search may" : "") + ", " +
-                 std::to_string(result.equal) + " were equal to one of these, " +
+                 std::to_string(result.equal) +
+                 " were equal to one of these, " +
                  std::to_string(result.refused) + " refused"});
   constexpr size_t maxShown = 3;
   for (const PricedMove &left :

@@ -46,8 +46,8 @@ ScheduleRequest readScheduleRequest(llvm::StringRef text,
 /// which it is compiled, with the schedule from which the search goes on. The
 /// result holds, unless there were errors, schedules named `auto`: `file` must
 /// outlive the diagnostics. A warning says of which program no time can be
-/// predicted; it gets no lines. With options.explain, remarks say what each line
-/// saves by prediction, and what was left.
+/// predicted; it gets no lines. With options.explain, remarks say what each
+/// line saves by prediction, and what was left.
 CompileStatus findSchedule(const SourceFile &source, mlir::MLIRContext *context,
                            const CompileOptions &options,
                            const FindOptions &findOptions,

@@ -30,9 +30,10 @@ template <typename List, typename Key> static void sortBy(List &list, Key key) {
   llvm::copy(llvm::make_second_range(sorted), list.begin());
 }
 
-MoveFinder::MoveFinder(ProgramOp program, const llvm::StringSet<> &taken,
+MoveFinder::MoveFinder(ProgramOp program, llvm::StringSet<> taken,
                        const llvm::StringSet<> &states)
-    : program(program), taken(taken), states(states), block(&program.getBody().front()) {
+    : program(program), taken(std::move(taken)), states(states),
+      block(&program.getBody().front()) {
   forwardStores(program);
   findNames();
 }
@@ -42,12 +43,10 @@ std::vector<Move> MoveFinder::find() {
   splits();
   reorders();
   sliceStates();
-  for (const Filter &filter : {Filter{true, true, true},
-                               Filter{true, false, true},
-                               Filter{false, true, true},
-                               Filter{false, false, true},
-                               Filter{true, false, false},
-                               Filter{false, false, false}})
+  for (const Filter &filter :
+       {Filter{true, true, true}, Filter{true, false, true},
+        Filter{false, true, true}, Filter{false, false, true},
+        Filter{true, false, false}, Filter{false, false, false}})
     fuses(filter);
   overlaps();
   buckets();
@@ -82,10 +81,9 @@ void MoveFinder::findNames() {
         !named.ops.empty() && llvm::all_of(named.ops, [&](Operation *op) {
           return op->getBlock() == block && !isa<OverlappedOp>(op);
         });
-    named.isOpen =
-        named.isTop && llvm::all_of(named.ops, [](Operation *op) {
-          return op->getNumRegions() == 0 && isEffectFree(op);
-        });
+    named.isOpen = named.isTop && llvm::all_of(named.ops, [](Operation *op) {
+                     return op->getNumRegions() == 0 && isEffectFree(op);
+                   });
     names.push_back(std::move(named));
   }
 }
@@ -121,7 +119,8 @@ std::vector<const MoveFinder::Named *> MoveFinder::communicating() const {
 void MoveFinder::splits() {
   llvm::DenseSet<Operation *> done;
   for (const Named &named : names) {
-    if (!named.isTop || llvm::count_if(named.ops, llvm::IsaPred<AllReduceOp>) != 1)
+    if (!named.isTop ||
+        llvm::count_if(named.ops, llvm::IsaPred<AllReduceOp>) != 1)
       continue;
     auto op = cast<AllReduceOp>(
         *llvm::find_if(named.ops, llvm::IsaPred<AllReduceOp>));
@@ -220,9 +219,10 @@ void MoveFinder::reorder(const Named &gather) {
   SmallVector<const Named *> legal, all;
   for (const Named &named : names)
     if (&named != &gather &&
-        llvm::any_of(named.all, [&](Operation *op) {
-          return op != below.front() && below.contains(op);
-        }) &&
+        llvm::any_of(named.all,
+                     [&](Operation *op) {
+                       return op != below.front() && below.contains(op);
+                     }) &&
         canReorder(&named))
       legal.push_back(&named);
   for (const Named *named : legal) {
@@ -378,9 +378,8 @@ MoveFinder::namesOf(ArrayRef<Operation *> set,
   llvm::DenseMap<Operation *, int64_t> places;
   for (Operation &op : *block)
     places.try_emplace(&op, places.size());
-  sortBy(chosen, [&](const Named *named) {
-    return places.lookup(named->ops.front());
-  });
+  sortBy(chosen,
+         [&](const Named *named) { return places.lookup(named->ops.front()); });
   std::vector<std::string> list;
   for (const Named *named : chosen)
     list.push_back(named->name);
@@ -407,9 +406,9 @@ void MoveFinder::fuses(const Filter &filter) {
     if (set.size() < 2 || !canFuse(set) ||
         llvm::all_of(set, llvm::IsaPred<CollectiveOpInterface>))
       continue;
-    add(this->named({.primitive = Primitive::Fuse,
-                     .targets = namesOf(set, allowed)},
-                    {"kernel"}));
+    add(this->named(
+        {.primitive = Primitive::Fuse, .targets = namesOf(set, allowed)},
+        {"kernel"}));
   }
 }
 
@@ -484,10 +483,10 @@ void MoveFinder::buckets() {
     if (!isa<CollectiveOpInterface>(op))
       continue;
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-    Line &line = groups[{op->getName(),
-                         ArrayAttr::get(op->getContext(),
-                                        {op->getPropertiesAsAttribute(),
-                                         TypeAttr::get(type.getElementType())})}];
+    Line &line = groups[{
+        op->getName(), ArrayAttr::get(op->getContext(),
+                                      {op->getPropertiesAsAttribute(),
+                                       TypeAttr::get(type.getElementType())})}];
     line.primitive = Primitive::Bucket;
     line.targets.push_back(named->name);
     line.number = std::max<int64_t>(1, line.number) +
@@ -511,9 +510,7 @@ std::vector<Move> MoveFinder::findOrders() {
   }
   if (list.size() < 2 || list.size() > maxOrdered)
     return {};
-  auto propose = [&] {
-    add({.primitive = Primitive::Order, .targets = list});
-  };
+  auto propose = [&] { add({.primitive = Primitive::Order, .targets = list}); };
   propose();
   if (list.size() > maxPermuted) {
     std::reverse(list.begin(), list.end());

@@ -32,7 +32,7 @@ class MoveFinder {
 public:
   /// `taken` are names that lines may not give, `states` the arguments that may
   /// be stored in slices.
-  MoveFinder(ProgramOp program, const llvm::StringSet<> &taken,
+  MoveFinder(ProgramOp program, llvm::StringSet<> taken,
              const llvm::StringSet<> &states);
 
   std::vector<Move> find();
@@ -88,7 +88,8 @@ private:
   void add(Line line) { moves.push_back({std::move(line)}); }
 
   ProgramOp program;
-  const llvm::StringSet<> &taken, &states;
+  llvm::StringSet<> taken;
+  const llvm::StringSet<> &states;
   mlir::Block *block;
   std::vector<Named> names;
   std::vector<Move> moves;

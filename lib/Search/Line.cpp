@@ -92,6 +92,12 @@ rewrite(const Line &line, ProgramOp program, EmitRefusal emit) {
   IRRewriter rewriter(program.getContext());
   SmallVector<OpSet> targets = findAllByName(program, line.targets),
                      names = findAllByName(program, line.names);
+  // A line before may be gone that gave the name.
+  for (const OpSet &value : llvm::concat<OpSet>(targets, names))
+    if (value.empty() && line.primitive != Primitive::SliceState) {
+      emit() << "expected names of operations";
+      return failure();
+    }
   auto single = [](auto op) -> FailureOr<SmallVector<OpSet>> {
     if (failed(op))
       return failure();

@@ -73,6 +73,13 @@ void Fingerprint::add(Operation *op) {
     }
 }
 
+/// Adds the names that lines give, which may stand for nothing.
+void addNames(const Move &move, llvm::StringSet<> &names) {
+  for (const Line &line : move)
+    for (const std::string &name : line.results)
+      names.insert(name);
+}
+
 bool isOrder(const Move &move) {
   return move.front().primitive == Line::Primitive::Order;
 }
@@ -161,7 +168,10 @@ OwningOpRef<ModuleOp> Searcher::replayed(ArrayRef<PricedMove> moves) {
 //===----------------------------------------------------------------------===//
 
 void Searcher::expand(size_t index) {
-  MoveFinder finder(programOf(*states[index].module), options.taken,
+  llvm::StringSet<> taken = options.taken;
+  for (size_t i = index; i != 0; i = states[i].from)
+    addNames(states[i].move, taken);
+  MoveFinder finder(programOf(*states[index].module), std::move(taken),
                     options.states);
   std::vector<Move> moves = finder.find();
   // Estimates do not know of orders. They are few, and those that help are as
@@ -256,6 +266,7 @@ void Searcher::tune() {
         takesPlace(std::move(moves), minGain);
       }
   OwningOpRef<ModuleOp> found = replayed(result.moves);
+  // Choices have no names.
   MoveFinder finder(programOf(*found), options.taken, options.states);
   // The one that was chosen for each value, at the end of what was found.
   std::map<std::string, size_t> chosen;
@@ -292,9 +303,8 @@ void Searcher::account() {
     move.before = before;
     OwningOpRef<ModuleOp> upTo =
         replayed(ArrayRef(result.moves).take_front(i + 1));
-    move.after = i + 1 == result.moves.size()
-                     ? result.found
-                     : price(*upTo).value_or(before);
+    move.after = i + 1 == result.moves.size() ? result.found
+                                              : price(*upTo).value_or(before);
     before = move.after;
   }
 }

@@ -288,8 +288,8 @@ int Compilation::searchSchedule(
   searched.rank.reset();
   searched.unscheduled =
       searched.lower.schedule.empty() && !searched.scheduleFile;
-  std::optional<FindOptions> findOptions = predictingSearch(
-      options, searched.target, searched.machine, diagnostics);
+  std::optional<FindOptions> findOptions =
+      predictingSearch(options, searched.target, searched.machine, diagnostics);
   if (!findOptions)
     return 1;
   scheduleFiles.emplace_back();
@@ -425,8 +425,7 @@ int Compilation::writeResult() {
   });
 }
 
-int Compilation::run(
-    std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
+int Compilation::run(std::vector<std::unique_ptr<SourceFile>> &scheduleFiles) {
   setOptions();
   if (int code = readMachine())
     return code;

@@ -178,7 +178,8 @@ void CommandLine::addOutput() {
          "inferred type and layout of each let; mlir (the default), the IR "
          "after --stop-after, else after the schedule that --schedule names, "
          "else after parse; schedule, what is "
-         "applied, as a transform script, or as a file of schedules if --schedule "
+         "applied, as a transform script, or as a file of schedules if "
+         "--schedule "
          "auto has found it; scheduled, the IR after it; plan, "
          "what each rank executes; package, the plans with machine code in one "
          "file, for ccrun (also with --stop-after emit); lib, a package as a "
@@ -226,7 +227,8 @@ void CommandLine::addSchedule() {
                  "priced at most, but for some in the end (default 100, fewer "
                  "of large programs and on many ranks)")
       ->type_name("N")
-      ->check(expect("an integer from 1 to 1000000", isIntegerFrom(1, 1000000)));
+      ->check(
+          expect("an integer from 1 to 1000000", isIntegerFrom(1, 1000000)));
   topology = app.add_option(
       "--topology", options.topology,
       "the GPUs, one for each rank of the mesh, and their links: collectives "
@@ -402,7 +404,8 @@ void CommandLine::checkTarget() {
   bool isGiven = !target.empty();
   bool isPlanned = options.emit == "plan" || options.stopAfter == "select" ||
                    options.stopAfter == "plan" || !options.predict.empty();
-  if (isGiven && !options.emitsCode() && !isPlanned && !options.searchesSchedule())
+  if (isGiven && !options.emitsCode() && !isPlanned &&
+      !options.searchesSchedule())
     throw CLI::ValidationError(
         "--target", "expected --predict, --schedule auto, --stop-after select "
                     "or plan, or --emit plan, package, lib, kernels, cuda, ptx "
@@ -486,7 +489,8 @@ void CommandLine::checkSearch() {
 void CommandLine::checkMachine() {
   if (options.machine && !options.explain && options.stopAfter != "select" &&
       options.stopAfter != "plan" && options.emit != "plan" &&
-      !options.emitsCode() && options.predict.empty() && !options.searchesSchedule())
+      !options.emitsCode() && options.predict.empty() &&
+      !options.searchesSchedule())
     throw CLI::ValidationError(
         "--machine", "expected --explain, --predict, --schedule auto, "
                      "--stop-after select or plan, or --emit plan, package, "

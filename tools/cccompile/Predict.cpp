@@ -21,10 +21,11 @@ static Result<MachineRates> loadRates(const Options &options,
   return *file->rates;
 }
 
-static Result<codegen::Prediction>
-predicted(mlir::ModuleOp plans, const std::string &program,
-          const Target &target, const Machine &machine,
-          const MachineRates &rates) {
+static Result<codegen::Prediction> predicted(mlir::ModuleOp plans,
+                                             const std::string &program,
+                                             const Target &target,
+                                             const Machine &machine,
+                                             const MachineRates &rates) {
   codegen::LoopLibrary library;
   runtime::Plan plan = codegen::exportPlan(plans, program, library);
   codegen::LoopKernels bodies(library.kernels);
@@ -44,9 +45,10 @@ predicted(mlir::ModuleOp plans, const std::string &program,
   return prediction;
 }
 
-std::optional<FindOptions>
-ccn::predictingSearch(const Options &options, const Target &target,
-                      const Machine &machine, Diagnostics &diagnostics) {
+std::optional<FindOptions> ccn::predictingSearch(const Options &options,
+                                                 const Target &target,
+                                                 const Machine &machine,
+                                                 Diagnostics &diagnostics) {
   Machine figures = machine.orOf(target);
   Result<MachineRates> rates = loadRates(options, figures);
   if (!rates) {
@@ -58,9 +60,8 @@ ccn::predictingSearch(const Options &options, const Target &target,
   find.rates = *rates;
   find.states = options.states;
   find.maxPriced = options.searchStates;
-  find.price = [=, rates = *rates](
-                   mlir::ModuleOp plans,
-                   llvm::StringRef program) -> Result<double> {
+  find.price = [=, rates = *rates](mlir::ModuleOp plans,
+                                   llvm::StringRef program) -> Result<double> {
     Result<codegen::Prediction> prediction =
         predicted(plans, program.str(), target, figures, rates);
     if (!prediction)
