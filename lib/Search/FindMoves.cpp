@@ -489,11 +489,10 @@ void MoveFinder::buckets() {
                                        TypeAttr::get(type.getElementType())})}];
     line.primitive = Primitive::Bucket;
     line.targets.push_back(named->name);
-    line.number = std::max<int64_t>(1, line.number) +
-                  bytesOnRank(type, program.getMesh());
+    line.number += bytesOnRank(type, program.getMesh());
   }
   for (auto &[key, line] : groups)
-    if (line.targets.size() > 1)
+    if (line.targets.size() > 1 && line.number > 0)
       add(named(line, {"bucket"}));
 }
 
