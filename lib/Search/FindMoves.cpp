@@ -446,7 +446,9 @@ void MoveFinder::overlaps() {
         return false;
     return usesAny(next->ops, chain.back()->ops);
   };
-  constexpr size_t maxStages = 4, maxChains = 24;
+  constexpr size_t maxStages = 4;
+  // All pairs, and some of what is longer.
+  size_t maxChains = 24 + 2 * stages.size();
   // Shorter ones first.
   std::vector<SmallVector<const Named *>> chains;
   for (const Named *stage : stages)

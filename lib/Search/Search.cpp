@@ -2,6 +2,8 @@
 
 #include "lib/Search/Search.h"
 
+#include "lib/Search/EqualMoves.h"
+
 #include "mlir/IR/OwningOpRef.h"
 
 #include <map>
@@ -123,6 +125,10 @@ private:
   }
   /// A copy after some lines; null if one is refused.
   OwningOpRef<ModuleOp> applied(ModuleOp from, const Move &lines);
+  /// A copy after those of joined moves that are not refused, of which `lines`
+  /// gets the lines; null if there are not as many as were joined for.
+  OwningOpRef<ModuleOp> applied(ModuleOp from, const JoinedMoves &moves,
+                                Move &lines);
   /// The program after moves from the beginning.
   OwningOpRef<ModuleOp> replayed(ArrayRef<PricedMove> moves);
   void visit(size_t index);
@@ -156,6 +162,21 @@ OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const Move &lines) {
   return copy;
 }
 
+OwningOpRef<ModuleOp> Searcher::applied(ModuleOp from, const JoinedMoves &moves,
+                                        Move &lines) {
+  OwningOpRef<ModuleOp> changed;
+  size_t accepted = 0;
+  for (const Move &move : moves)
+    if (OwningOpRef<ModuleOp> next = applied(changed ? *changed : from, move)) {
+      changed = std::move(next);
+      llvm::append_range(lines, move);
+      ++accepted;
+    }
+  if (accepted < std::min<size_t>(2, moves.size()))
+    return {};
+  return changed;
+}
+
 OwningOpRef<ModuleOp> Searcher::replayed(ArrayRef<PricedMove> moves) {
   Move lines;
   for (const PricedMove &move : moves)
@@ -171,16 +192,17 @@ void Searcher::expand(size_t index) {
   llvm::StringSet<> taken = options.taken;
   for (size_t i = index; i != 0; i = states[i].from)
     addNames(states[i].move, taken);
-  MoveFinder finder(programOf(*states[index].module), std::move(taken),
-                    options.states);
+  ProgramOp before = programOf(*states[index].module);
+  MoveFinder finder(before, taken, options.states);
   std::vector<Move> moves = finder.find();
   // Estimates do not know of orders. They are few, and those that help are as
   // good before other moves as after them.
   if (index == 0)
     llvm::append_range(moves, finder.findOrders());
-  for (Move &move : moves) {
+  for (const JoinedMoves &joined : joinEqualMoves(moves, before, taken)) {
     State next;
-    next.module = applied(*states[index].module, move);
+    Move move;
+    next.module = applied(*states[index].module, joined, move);
     if (!next.module) {
       ++result.refused;
       continue;
@@ -258,9 +280,14 @@ void Searcher::tune() {
   // The sizes at which algorithms and protocols change have been measured:
   // where a prediction is no clear gain, they know better.
   constexpr double minGainOfChoice = 0.05;
+  // Of large programs, as much again as was priced before would be too much.
+  constexpr int64_t atLeast = 10;
+  int64_t last = result.priced + std::max(atLeast, options.maxPriced / 3);
   for (size_t i = 0; i < result.moves.size(); ++i)
     for (size_t k = 0; k < result.moves[i].lines.size(); ++k)
       for (int64_t number : optionsOf(result.moves[i].lines[k])) {
+        if (result.priced >= last)
+          break;
         std::vector<PricedMove> moves = result.moves;
         moves[i].lines[k].number = number;
         takesPlace(std::move(moves), minGain);
@@ -268,11 +295,15 @@ void Searcher::tune() {
   OwningOpRef<ModuleOp> found = replayed(result.moves);
   // Choices have no names.
   MoveFinder finder(programOf(*found), options.taken, options.states);
-  // The one that was chosen for each value, at the end of what was found.
-  std::map<std::string, size_t> chosen;
   std::vector<Move> choices = finder.findOrders();
   llvm::append_range(choices, finder.findChoices());
-  for (Move &move : choices) {
+  // The one that was chosen for each value, at the end of what was found.
+  std::map<std::string, size_t> chosen;
+  for (const JoinedMoves &joined :
+       joinEqualMoves(choices, programOf(*found), options.taken)) {
+    Move move;
+    if (result.priced >= last || !applied(*found, joined, move))
+      continue;
     std::string target = isOrder(move) ? "" : move.front().targets.front();
     double gain = isOrder(move) ? minGain : minGainOfChoice;
     std::vector<PricedMove> moves = result.moves;

@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Search/Search.h"
 #include "lib/CostModel/CostModel.h"
 #include "lib/Driver/Phases.h"
-#include "lib/Search/Search.h"
+#include "lib/Search/EqualMoves.h"
 
 #include <gtest/gtest.h>
 
@@ -136,9 +137,9 @@ TEST_F(SearchTest, EachMoveCanBeApplied) {
       mlir::OwningOpRef<mlir::ModuleOp> copy = module->clone();
       ProgramOp program = programOf(*copy);
       for (const Line &line : move)
-        EXPECT_TRUE(mlir::succeeded(search::apply(
-            line, program, [&] { return program.emitError(); })))
-            << line.text();
+        EXPECT_TRUE(mlir::succeeded(search::apply(line, program, [&] {
+          return program.emitError();
+        }))) << line.text();
     }
   }
 }
@@ -157,8 +158,7 @@ TEST_F(SearchTest, BucketsCollectivesOfOneKind) {
   mlir::OwningOpRef<mlir::ModuleOp> module = compileText(sums);
   // Of other elements than c.
   std::vector<std::string> moves = movesOf(*module);
-  EXPECT_TRUE(
-      llvm::is_contained(moves, "let bucket = bucket a, b size 384"));
+  EXPECT_TRUE(llvm::is_contained(moves, "let bucket = bucket a, b size 384"));
 }
 
 TEST_F(SearchTest, SlicesOnlyTheStatesThatItMay) {
@@ -173,8 +173,8 @@ TEST_F(SearchTest, SlicesOnlyTheStatesThatItMay) {
                .results = {"part", "whole"}};
   ProgramOp program = programOf(*module);
   for (const Line &line : {split, reorder})
-    ASSERT_TRUE(mlir::succeeded(search::apply(
-        line, program, [&] { return program.emitError(); })));
+    ASSERT_TRUE(mlir::succeeded(
+        search::apply(line, program, [&] { return program.emitError(); })));
   llvm::StringSet<> states;
   EXPECT_FALSE(llvm::is_contained(movesOf(*module), "slice_state mom"));
   states.insert("mom");
@@ -198,10 +198,51 @@ TEST_F(SearchTest, RefusesLinesOfNamesThatAreGone) {
   EXPECT_EQ(said, "expected names of operations");
 }
 
+constexpr const char *layers = R"(
+mesh m (tp = 2)
+program f(x: f32[8, 8], kernel1: f32[8, 8]) {
+  let a0 = exp(x)
+  let b0 = tanh(a0) + a0
+  let s0 = matmul(b0, kernel1)
+  let a1 = exp(s0)
+  let b1 = tanh(a1) + a1
+  let s1 = matmul(b1, kernel1)
+  let a2 = exp(s1)
+  let b2 = tanh(a2) + a2
+  let s2 = matmul(b2, kernel1)
+  return s2
+}
+)";
+
+TEST_F(SearchTest, JoinsEqualMoves) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = compileText(layers);
+  auto fuse = [](const char *a, const char *b) {
+    return Move{{.primitive = Line::Primitive::Fuse,
+                 .targets = {a, b},
+                 .results = {"kernel"}}};
+  };
+  llvm::StringSet<> taken;
+  taken.insert("kernel1");
+  std::vector<Move> moves = {fuse("a0", "b0"), fuse("b0", "s0"),
+                             fuse("a1", "b1"), fuse("a0", "b0"),
+                             fuse("a2", "b2")};
+  std::vector<std::string> texts;
+  for (const JoinedMoves &joined :
+       joinEqualMoves(moves, programOf(*module), taken)) {
+    std::string &text = texts.emplace_back();
+    for (const Move &move : joined)
+      text += (text.empty() ? "" : "; ") + textOf(move);
+  }
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{
+                "let kernel = fuse a0, b0; let kernel2 = fuse a1, b1; "
+                "let kernel3 = fuse a2, b2",
+                "let kernel = fuse a0, b0", "let kernel = fuse b0, s0"}));
+}
+
 TEST_F(SearchTest, FindsTheFewestLaunches) {
   mlir::OwningOpRef<mlir::ModuleOp> module = compileText(adam);
-  mlir::FailureOr<SearchResult> result =
-      searchSchedule(*module, byLaunches());
+  mlir::FailureOr<SearchResult> result = searchSchedule(*module, byLaunches());
   ASSERT_TRUE(mlir::succeeded(result));
   EXPECT_EQ(result->found, 1);
   EXPECT_GT(result->plain, 1);
@@ -212,8 +253,7 @@ TEST_F(SearchTest, FindsTheFewestLaunches) {
 TEST_F(SearchTest, IsTheSameEachTime) {
   for (const char *text : {adam, sums}) {
     mlir::OwningOpRef<mlir::ModuleOp> module = compileText(text);
-    mlir::FailureOr<SearchResult> first =
-        searchSchedule(*module, byLaunches());
+    mlir::FailureOr<SearchResult> first = searchSchedule(*module, byLaunches());
     mlir::FailureOr<SearchResult> second =
         searchSchedule(*module, byLaunches());
     ASSERT_TRUE(mlir::succeeded(first) && mlir::succeeded(second));
