@@ -127,6 +127,7 @@ std::optional<double> Finder::price(ModuleOp module) {
   PassManager after(module.getContext());
   OpPassManager unused;
   addPhasePasses(Phase::Schedule, options, unused, after);
+  after.enableVerifier(options.verifiesPasses);
   if (failed(after.run(*scheduled)))
     return std::nullopt;
   OwningOpRef<ModuleOp> plans = planScheduled(*scheduled, options);
@@ -267,6 +268,7 @@ CompileStatus ccn::findSchedule(const SourceFile &source, MLIRContext *context,
   silent.dumpFolder.clear();
   silent.explain = false;
   silent.configure = {};
+  silent.verifiesPasses = false;
   OwningOpRef<ModuleOp> byHand, unused;
   CompileOptions first = silent;
   first.onScheduled = [&](ModuleOp module) { byHand = module.clone(); };

@@ -364,6 +364,7 @@ OwningOpRef<ModuleOp> ccn::runPhases(ArrayRef<Phase> phases, ModuleOp module,
     OpPassManager unused;
     addPhasePasses(phase, options, unused, passes);
   }
+  passes.enableVerifier(options.verifiesPasses);
   if (failed(passes.run(*copy)))
     return {};
   return copy;
@@ -410,6 +411,8 @@ OwningOpRef<ModuleOp> ccn::planScheduled(ModuleOp scheduled,
   OpPassManager unused;
   addPhasePasses(Phase::Plan, options, unused, passes);
   verifyOnce(Phase::Plan, passes);
+  if (!options.verifiesPasses)
+    passes.enableVerifier(false);
   if (!plans || failed(passes.run(*plans)))
     return {};
   return plans;
